@@ -1,0 +1,26 @@
+/**
+ * What our tests and benchmarks stand on. It imports none of our other packages, so that it can judge all of them.
+ */
+
+// The fake web: real HTTP servers on loopback, deterministic by seed, that know what a crawl of them must find.
+
+export { FakeWeb, type RouteHandler, startFakeWeb } from './fake-web.ts'
+export { FakeWebProcess, startFakeWebProcess } from './fake-web-process.ts'
+export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './options.ts'
+
+// What is true of it, and what happened to it.
+
+export { type Hit, HitLog } from './hit-log.ts'
+export type { PageItem } from './page-html.ts'
+export type { FakeWebTruth, PageTruth } from './truth.ts'
+
+// Folders and processes of a test.
+
+export {
+  type ProcessOptions,
+  type ProcessResult,
+  runProcess,
+  type StartedProcess,
+  startProcess,
+} from './run-process.ts'
+export { type TempDir, tempDir } from './temp-dir.ts'

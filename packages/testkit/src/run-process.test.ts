@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { type ProcessOptions, runProcess, startProcess } from './index.ts'
+
+const run = (script: string, options?: ProcessOptions) =>
+  runProcess(process.execPath, ['-e', script], options)
+const start = (script: string) => startProcess(process.execPath, ['-e', script])
+
+test('a process is run to its end: code, output and errors', async () => {
+  const result = await run('console.log("out"); console.error("err"); process.exitCode = 3')
+  expect(result).toEqual({ code: 3, signal: null, stdout: 'out\n', stderr: 'err\n' })
+})
+
+test('input and environment reach it', async () => {
+  const script = 'process.stdin.on("data", (text) => console.log(process.env.MINE + text))'
+  expect((await run(script, { input: 'put', env: { MINE: 'in' } })).stdout).toBe('input\n')
+})
+
+test('one that does not end in time is killed, and the error shows what it wrote', async () => {
+  const endless = run('console.log("begun"); setInterval(() => {}, 1000)', { timeoutMs: 1_000 })
+  await expect(endless).rejects.toThrow(/did not end within 1000 ms[\s\S]*begun/)
+})
+
+test('a command that does not exist rejects', async () => {
+  await expect(runProcess('no-such-command-here', [])).rejects.toThrow('ENOENT')
+})
+
+test('output is waited for, a signal is sent, and the end tells of it', async () => {
+  await using child = start('console.log("listening on 81"); setInterval(() => {}, 1000)')
+  const [, port] = await child.waitForOutput(/listening on (\d+)/)
+  expect(port).toBe('81')
+  expect(child.kill('SIGTERM')).toBe(true)
+  expect(await child.exited).toMatchObject({ code: null, signal: 'SIGTERM' })
+})
+
+test('waiting for output ends with the process, or with its time', async () => {
+  await using quick = start('console.log("bye")')
+  await expect(quick.waitForOutput(/hello/)).rejects.toThrow(/ended without writing [\s\S]*bye/)
+  await using silent = start('setInterval(() => {}, 1000)')
+  await expect(silent.waitForOutput(/hello/, 50)).rejects.toThrow('has not written /hello/ after 50 ms')
+})

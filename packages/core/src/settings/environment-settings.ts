@@ -1,0 +1,36 @@
+/** Environment variables that other tools name so too, and that therefore go without the prefix. */
+export const UNPREFIXED_VARIABLES: ReadonlySet<string> = new Set([
+  'REDIS_URL',
+  'QUEUE_REDIS_URL',
+  'DUPEFILTER_REDIS_URL',
+  'SEEDS_REDIS_URL',
+  'ITEMS_REDIS_URL',
+  'FILTER_URL',
+  'FILTER_HOST',
+  'FILTER_PORT',
+  'FILTER_DB',
+  'LOG_LEVEL',
+])
+
+const PREFIX = 'WEBLOOM_'
+
+/**
+ * The settings in an environment: `WEBLOOM_<NAME>`, and a few names as they are. Where both are there, the one with
+ * the prefix was meant for this program. An empty variable is an absent one: that is how compose files and shells
+ * pass on what is not set. A name that is no setting stays in, so that validation reports it.
+ */
+export function environmentSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const given = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  const plain = given.filter(([name]) => UNPREFIXED_VARIABLES.has(name))
+  const prefixed = given
+    .filter(([name]) => name.startsWith(PREFIX))
+    .map(([name, value]) => [name.slice(PREFIX.length), value] as const)
+  return Object.fromEntries([...plain, ...prefixed])
+}
+
+/** The variable that sets this name, for messages. */
+export function environmentVariable(name: string): string {
+  return UNPREFIXED_VARIABLES.has(name) ? name : `${PREFIX}${name}`
+}

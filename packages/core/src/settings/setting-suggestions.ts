@@ -1,0 +1,85 @@
+/** Which settings somebody may have meant by a name that is none. */
+
+import { SETTINGS_TABLE } from './settings-table.ts'
+
+const SUGGESTIONS_MAX = 3
+
+interface Candidate {
+  readonly name: string
+  readonly distance: number
+}
+
+/** The nearest names, best first; empty when nothing is near. */
+export function suggestedNames(written: string): string[] {
+  const wanted = asSettingName(written)
+  // Three letters in ten may be wrong; in short names two, so that LOGLEVL finds LOG_LEVEL.
+  const distanceMax = Math.max(2, wanted.length * 0.3)
+  const near = SETTINGS_TABLE.map(({ name, use }) => ({ name, use, distance: nameDistance(wanted, name) }))
+    .filter(({ distance }) => distance <= distanceMax)
+    .sort((a, b) => a.distance - b.distance || Number(a.use === 'unused') - Number(b.use === 'unused'))
+  return withoutFarOnes(near).map(({ name }) => name)
+}
+
+/** `downloadDelay`, `download-delay` and `WEBLOOM_DOWNLOAD_DELAY` all become `DOWNLOAD_DELAY`. */
+function asSettingName(written: string): string {
+  const separated = written.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll(/[^A-Za-z0-9]+/g, '_')
+  return separated.toUpperCase().replace(/^WEBLOOM_/, '')
+}
+
+function withoutFarOnes(sorted: readonly Candidate[]): Candidate[] {
+  const best = sorted[0]?.distance ?? 0
+  return sorted.filter(({ distance }) => distance <= best * 1.5).slice(0, SUGGESTIONS_MAX)
+}
+
+function nameDistance(wanted: string, name: string): number {
+  const words = wanted.split('_').filter((word) => word !== '')
+  const nameWords = name.split('_')
+  const reordered = editDistance(words.toSorted().join('_'), nameWords.toSorted().join('_')) + 0.5
+  return Math.min(
+    editDistance(wanted, name),
+    reordered,
+    wordDistance(words, nameWords),
+    prefixDistance(wanted, name),
+  )
+}
+
+/** By whole words: one missing, added or exchanged is dearer than a slip of the finger, however long it is. */
+function wordDistance(words: readonly string[], nameWords: readonly string[]): number {
+  const common = nameWords.filter((word) => words.some((other) => isSameWord(word, other))).length
+  const isPart = common > 0 && common === Math.min(words.length, nameWords.length)
+  // Two names that share one word of several have little to do with each other.
+  return isPart || common > 1 ? 1 + Math.max(words.length, nameWords.length) - common : Infinity
+}
+
+// BLOOM_BIT and MEDIA_REDIRECT: a word may be shortened, but not to less than three letters.
+function isSameWord(word: string, other: string): boolean {
+  const [short, long] = word.length < other.length ? [word, other] : [other, word]
+  return short === long || (short.length > 2 && long.startsWith(short))
+}
+
+/** AUTO_THROTTLE and AUTOTHROTTLE_ENABLED: one begins with the other, wherever the words end. */
+function prefixDistance(wanted: string, name: string): number {
+  const [letters, nameLetters] = [wanted.replaceAll('_', ''), name.replaceAll('_', '')]
+  if (Math.min(letters.length, nameLetters.length) < 3) return Infinity
+  if (nameLetters.startsWith(letters)) return 2
+  // Something was added to a name; a name that has that something too is nearer.
+  return letters.startsWith(nameLetters) ? 3 : Infinity
+}
+
+/** Damerau–Levenshtein (optimal string alignment): letters added, left out, changed, or two swapped. */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const changed = last[column - 1]! + Number(from[row - 1] !== to[column - 1])
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      const swapped = row > 1 && column > 1 && isSwap ? beforeLast[column - 2]! + 1 : Infinity
+      current.push(Math.min(last[column]! + 1, current[column - 1]! + 1, changed, swapped))
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[to.length]!
+}

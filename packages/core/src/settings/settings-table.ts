@@ -1,0 +1,129 @@
+/**
+ * Every setting, in one table.
+ *
+ * To add one: a row in the file of `settings-table/` where a reader would look for it, then
+ * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md`. When a release begins
+ * to act on a name from `unused-*.ts`, its row moves from there to its theme's file and gets a summary.
+ */
+
+import type {
+  Component,
+  ComponentEntry,
+  Setting,
+  SettingDict,
+  UnusedSettings,
+  UsedSetting,
+} from './setting-row.ts'
+import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
+import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
+import { LOG_SETTINGS } from './settings-table/log.ts'
+import { OUTPUT_SETTINGS } from './settings-table/output.ts'
+import { PACE_SETTINGS } from './settings-table/pace.ts'
+import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
+import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused-cluster.ts'
+import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused-scrapy.ts'
+
+const USED_SETTINGS = [
+  ...PACE_SETTINGS,
+  ...CRAWL_SETTINGS,
+  ...SCHEDULER_SETTINGS,
+  ...DOWNLOADER_SETTINGS,
+  ...OUTPUT_SETTINGS,
+  ...LOG_SETTINGS,
+] as const satisfies readonly UsedSetting[]
+
+const UNUSED_SETTINGS = [
+  ...UNUSED_SCRAPY_SETTINGS,
+  ...UNUSED_CLUSTER_SETTINGS,
+] as const satisfies readonly UnusedSettings[]
+
+/** The settings that are used, by theme, as `docs/settings.md` shows them. */
+export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSetting[] }[] = [
+  { title: 'Pace and amounts', settings: PACE_SETTINGS },
+  { title: 'The crawl', settings: CRAWL_SETTINGS },
+  { title: 'Which requests, in which order', settings: SCHEDULER_SETTINGS },
+  { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
+  { title: 'Items and output', settings: OUTPUT_SETTINGS },
+  { title: 'Log and counters', settings: LOG_SETTINGS },
+]
+
+/** Every setting of the framework, the used ones first. */
+export const SETTINGS_TABLE: readonly Setting[] = [
+  ...USED_SETTINGS.map((row) => ({ ...row, use: 'used' }) as const satisfies Setting),
+  ...UNUSED_SETTINGS.flatMap(asTableRows),
+]
+
+function asTableRows({ since, because, rows }: UnusedSettings): Setting[] {
+  return rows.map((row) => ({ ...row, since, summary: because, use: 'unused' }))
+}
+
+const ROWS_BY_NAME: ReadonlyMap<string, Setting> = new Map(SETTINGS_TABLE.map((row) => [row.name, row]))
+
+/** The row of that name; absent for a name that is no setting. */
+export function settingRow(name: string): Setting | undefined {
+  return ROWS_BY_NAME.get(name)
+}
+
+/** Whether the framework has a setting of that name, used or not. */
+export function isSettingName(name: string): name is SettingName {
+  return ROWS_BY_NAME.has(name)
+}
+
+// The table once more, for the compiler: what an author may write, and what reading gives.
+
+type TableRow = (typeof USED_SETTINGS)[number] | (typeof UNUSED_SETTINGS)[number]['rows'][number]
+
+/** The name of a setting of the framework. */
+export type SettingName = TableRow['name']
+
+/** A setting of the user's own; any value, never checked. */
+export type CustomSettingName = `CUSTOM_${string}`
+
+type RowNamed<Name extends SettingName> = Extract<TableRow, { name: Name }>
+
+type NullOf<Row> = Row extends { nullable: true } ? null : never
+
+type ChoiceOf<Row> = Row extends { choices: readonly (infer Choice)[] } ? Choice : string
+
+type SynonymOf<Row> = Row extends { synonyms: infer Synonyms } ? keyof Synonyms : never
+
+type EntryOf<Row> = Row extends { of: 'int' } ? number : string
+
+interface ReadTypes<Row> {
+  bool: boolean
+  int: number
+  float: number
+  string: string
+  enum: ChoiceOf<Row>
+  list: readonly EntryOf<Row>[]
+  dict: SettingDict
+  'list-or-dict': readonly string[] | SettingDict
+  component: Component
+  components: readonly ComponentEntry[]
+}
+
+interface WrittenTypes<Row> extends Omit<ReadTypes<Row>, 'enum' | 'components'> {
+  enum: ChoiceOf<Row> | SynonymOf<Row>
+  components: readonly ComponentEntry[] | { readonly [component: string]: number | null }
+}
+
+type ReadOf<Row> = Row extends TableRow ? ReadTypes<Row>[Row['type']] | NullOf<Row> : never
+
+type WrittenOf<Row> = Row extends TableRow ? WrittenTypes<Row>[Row['type']] | NullOf<Row> : never
+
+/** What reading a setting gives. */
+export type SettingValue<Name extends SettingName> = ReadOf<RowNamed<Name>>
+
+/** Settings as an author writes them in a config file, a spider's `customSettings` or a call of `crawl()`. */
+export type SettingsInput = {
+  readonly [Row in TableRow as Row['name']]?: WrittenOf<Row>
+} & { readonly [name: CustomSettingName]: unknown }
+
+/** Names of settings that hold one of these types and never null. */
+export type SettingNameOf<Type extends TableRow['type']> = TableRow extends infer Row
+  ? Row extends { type: Type; name: infer Name extends string }
+    ? Row extends { nullable: true }
+      ? never
+      : Name
+    : never
+  : never

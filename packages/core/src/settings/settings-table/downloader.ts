@@ -1,0 +1,168 @@
+import type { UsedSetting } from '../setting-row.ts'
+
+/** How a request becomes a response. */
+export const DOWNLOADER_SETTINGS = [
+  {
+    name: 'USER_AGENT',
+    type: 'string',
+    default: 'webloom (+https://www.npmjs.com/package/webloom)',
+    since: 'scrapy',
+    summary: 'User-Agent of requests that bring none. Say who you are and where you can be reached.',
+  },
+  {
+    name: 'DEFAULT_REQUEST_HEADERS',
+    type: 'dict',
+    default: {
+      Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+      'Accept-Language': 'en',
+    },
+    since: 'scrapy',
+    summary: 'Headers of requests that bring no header of that name.',
+  },
+  {
+    name: 'DOWNLOADER_MIDDLEWARES',
+    type: 'components',
+    default: [],
+    since: 'scrapy',
+    summary:
+      'Downloader middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one.',
+  },
+  {
+    name: 'DOWNLOADER_STATS',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Counts requests, responses, bytes and failures under `downloader/`.',
+  },
+  {
+    name: 'DOWNLOAD_TIMEOUT',
+    type: 'float',
+    unit: 's',
+    default: 180,
+    min: 0.001,
+    since: 'scrapy',
+    summary: 'Longest time for one download, from the connection to the last byte.',
+  },
+  {
+    name: 'DOWNLOAD_MAXSIZE',
+    type: 'int',
+    unit: 'bytes',
+    // 2 ** 25, 32 MiB. With 16 requests in flight Scrapy's 1 GiB would let a hostile site fill any machine.
+    default: 33_554_432,
+    min: 0,
+    since: 'scrapy',
+    summary: 'Larger bodies, also once decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit.',
+  },
+  {
+    name: 'DOWNLOAD_WARNSIZE',
+    type: 'int',
+    unit: 'bytes',
+    // 2 ** 23, 8 MiB: a quarter of DOWNLOAD_MAXSIZE.
+    default: 8_388_608,
+    min: 0,
+    since: 'scrapy',
+    summary: 'Larger bodies are logged with a warning (Scrapy: 32 MiB). 0: never.',
+  },
+  {
+    name: 'DOWNLOAD_FAIL_ON_DATALOSS',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary:
+      'A body shorter than announced is a failure, and retried. Off: it is passed on with the flag `dataloss`.',
+  },
+  {
+    name: 'DOWNLOAD_VERIFY_CERTIFICATES',
+    type: 'bool',
+    default: false,
+    since: 'scrapy',
+    summary:
+      'Refuses servers whose TLS certificate is not valid. Off, as in Scrapy, because many sites have a bad one.',
+  },
+  {
+    name: 'COMPRESSION_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Asks for gzip, deflate, br and zstd, and decodes them.',
+  },
+  {
+    name: 'RETRY_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Tries again what failed in a way that may pass.',
+  },
+  {
+    name: 'RETRY_TIMES',
+    type: 'int',
+    unit: 'tries',
+    default: 2,
+    min: 0,
+    since: 'scrapy',
+    summary: 'Further tries after the first.',
+  },
+  {
+    name: 'RETRY_HTTP_CODES',
+    type: 'list',
+    of: 'int',
+    default: [500, 502, 503, 504, 522, 524, 408, 429],
+    min: 100,
+    max: 999,
+    since: 'scrapy',
+    summary: 'Statuses that are tried again.',
+  },
+  {
+    name: 'RETRY_EXCEPTIONS',
+    type: 'list',
+    default: [
+      'CannotResolveHostError',
+      'DownloadConnectionRefusedError',
+      'DownloadFailedError',
+      'DownloadTimeoutError',
+      'ResponseDataLossError',
+    ],
+    since: 'scrapy',
+    summary:
+      'Download failures that are tried again, by the names that `downloader/exception_type_count/` shows.',
+  },
+  {
+    name: 'RETRY_PRIORITY_ADJUST',
+    type: 'int',
+    default: -1,
+    since: 'scrapy',
+    summary: 'Added to the priority of a request that is tried again.',
+  },
+  {
+    name: 'RETRY_GIVE_UP_LOG_LEVEL',
+    type: 'enum',
+    choices: ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'],
+    synonyms: { WARN: 'WARNING', FATAL: 'CRITICAL' },
+    default: 'ERROR',
+    since: 'scrapy',
+    summary: 'Level of the line that says a request was given up.',
+  },
+  {
+    name: 'REDIRECT_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Follows redirects.',
+  },
+  {
+    name: 'REDIRECT_MAX_TIMES',
+    type: 'int',
+    unit: 'redirects',
+    default: 20,
+    min: 0,
+    since: 'scrapy',
+    summary: 'Redirects in a row before a request is dropped.',
+  },
+  {
+    name: 'REDIRECT_PRIORITY_ADJUST',
+    type: 'int',
+    default: 2,
+    since: 'scrapy',
+    summary: 'Added to the priority of a request that was redirected.',
+  },
+] as const satisfies readonly UsedSetting[]

@@ -1,0 +1,69 @@
+import type { UsedSetting } from '../setting-row.ts'
+
+/** What a crawl tells about itself. */
+export const LOG_SETTINGS = [
+  {
+    name: 'LOG_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Writes a log at all.',
+  },
+  {
+    name: 'LOG_LEVEL',
+    type: 'enum',
+    choices: ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'],
+    synonyms: { WARN: 'WARNING', FATAL: 'CRITICAL' },
+    default: 'INFO',
+    since: 'scrapy',
+    summary:
+      'Least level that is written. Not DEBUG as in Scrapy: its line for each page and item hides the rest.',
+  },
+  {
+    name: 'LOG_FORMAT',
+    type: 'enum',
+    choices: ['auto', 'pretty', 'json'],
+    default: 'auto',
+    since: 'scrapy',
+    summary: 'auto: pretty on a terminal, else JSON, a line each. (In Scrapy a template of the line.)',
+  },
+  {
+    name: 'LOG_FILE',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'File for the log. null: standard error.',
+  },
+  {
+    name: 'LOG_FILE_APPEND',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Appends to LOG_FILE; off: empties it at start.',
+  },
+  {
+    name: 'LOGSTATS_INTERVAL',
+    type: 'float',
+    unit: 's',
+    default: 60,
+    min: 0,
+    since: 'scrapy',
+    summary: 'Time between two lines with pages and items so far. 0: no such lines.',
+  },
+  {
+    name: 'STATS_CLASS',
+    type: 'component',
+    synonyms: { 'scrapy.statscollectors.MemoryStatsCollector': 'memory' },
+    default: 'memory',
+    since: 'scrapy',
+    summary: 'Keeps the counters: `memory`, or `./file.ts#Export`.',
+  },
+  {
+    name: 'STATS_DUMP',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Shows all counters at the end.',
+  },
+] as const satisfies readonly UsedSetting[]

@@ -1,0 +1,77 @@
+import type { UsedSetting } from '../setting-row.ts'
+
+/** Which requests are new, and which goes next. */
+export const SCHEDULER_SETTINGS = [
+  {
+    name: 'DUPEFILTER_CLASS',
+    type: 'component',
+    nullable: true,
+    synonyms: {
+      'scrapy.dupefilters.RFPDupeFilter': 'memory',
+      'scrapy_redis.dupefilter.RFPDupeFilter': 'redis-set',
+      'scrapy_redis_bloomfilter.dupefilter.RFPDupeFilter': 'redis-bloom',
+    },
+    default: null,
+    since: 'scrapy',
+    summary:
+      'Remembers which requests were met: `memory`, or `./file.ts#Export`. null: chosen to fit the crawl.',
+  },
+  {
+    name: 'DUPEFILTER_DEBUG',
+    type: 'bool',
+    default: false,
+    since: 'scrapy',
+    summary: 'Logs every request dropped as a duplicate, not only the first.',
+  },
+  {
+    name: 'FINGERPRINTER',
+    type: 'component',
+    choices: ['auto', 'scrapy', 'scrapy-redis', 'scrapy-2.6'],
+    default: 'auto',
+    since: 'webloom',
+    summary:
+      'What makes two requests equal: `auto` fits the dupefilter; or a name, a function, `./file.ts#Export`.',
+  },
+  {
+    name: 'FINGERPRINT_INCLUDE_HEADERS',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary: 'Headers by which requests to one URL differ.',
+  },
+  {
+    name: 'FINGERPRINT_KEEP_FRAGMENTS',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary: 'URLs that differ only after the # are different pages.',
+  },
+  {
+    name: 'SCHEDULER_QUEUE_CLASS',
+    type: 'enum',
+    choices: ['priority', 'fifo', 'lifo'],
+    synonyms: {
+      'scrapy_redis.queue.PriorityQueue': 'priority',
+      'scrapy_redis.queue.FifoQueue': 'fifo',
+      'scrapy_redis.queue.LifoQueue': 'lifo',
+      'scrapy_redis.queue.SpiderPriorityQueue': 'priority',
+      'scrapy_redis.queue.SpiderQueue': 'fifo',
+      'scrapy_redis.queue.SpiderStack': 'lifo',
+      'scrapy_redis.queue.SpiderSimpleQueue': 'fifo',
+      SpiderPriorityQueue: 'priority',
+      SpiderQueue: 'fifo',
+      SpiderStack: 'lifo',
+      SpiderSimpleQueue: 'fifo',
+    },
+    default: 'priority',
+    since: 'scrapy-redis',
+    summary: 'Which waiting request goes next: highest priority, oldest, or newest.',
+  },
+  {
+    name: 'SCHEDULER_DEBUG',
+    type: 'bool',
+    default: false,
+    since: 'scrapy',
+    summary: 'Logs each request that cannot be queued, with the reason.',
+  },
+] as const satisfies readonly UsedSetting[]

@@ -1,0 +1,354 @@
+import type { UnusedSettings } from '../setting-row.ts'
+
+/**
+ * Scrapy's names that this release does not act on: setting one gives a warning with the reason.
+ * Type and default are Scrapy's; where that is a Python class, null.
+ */
+export const UNUSED_SCRAPY_SETTINGS = [
+  {
+    since: 'scrapy',
+    because: 'AutoThrottle is not in this release; DOWNLOAD_DELAY and DOWNLOAD_SLOTS set the pace.',
+    rows: [
+      { name: 'AUTOTHROTTLE_ENABLED', type: 'bool', default: false },
+      { name: 'AUTOTHROTTLE_START_DELAY', type: 'float', unit: 's', default: 5, min: 0 },
+      { name: 'AUTOTHROTTLE_MAX_DELAY', type: 'float', unit: 's', default: 60, min: 0 },
+      { name: 'AUTOTHROTTLE_TARGET_CONCURRENCY', type: 'float', default: 1, min: 0 },
+      { name: 'AUTOTHROTTLE_DEBUG', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'robots.txt is not read in this release; limit the spider yourself.',
+    rows: [
+      { name: 'ROBOTSTXT_OBEY', type: 'bool', default: false },
+      { name: 'ROBOTSTXT_PARSER', type: 'component', nullable: true, default: null },
+      { name: 'ROBOTSTXT_USER_AGENT', type: 'string', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'cookies are not kept in this release; send them with a request as the Cookie header.',
+    rows: [
+      { name: 'COOKIES_ENABLED', type: 'bool', default: true },
+      { name: 'COOKIES_DEBUG', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'HTTP authentication is not in this release; send the Authorization header with the request.',
+    rows: [
+      { name: 'HTTPAUTH_USER', type: 'string', default: '' },
+      { name: 'HTTPAUTH_PASS', type: 'string', secret: true, default: '' },
+      { name: 'HTTPAUTH_DOMAIN', type: 'string', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'proxies are not in this release; requests go out directly.',
+    rows: [
+      { name: 'HTTPPROXY_ENABLED', type: 'bool', default: true },
+      { name: 'HTTPPROXY_AUTH_ENCODING', type: 'string', default: 'latin-1' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'redirects by <meta http-equiv="refresh"> are not followed in this release.',
+    rows: [
+      { name: 'METAREFRESH_ENABLED', type: 'bool', default: true },
+      { name: 'METAREFRESH_IGNORE_TAGS', type: 'list', default: ['noscript'] },
+      { name: 'METAREFRESH_MAXDELAY', type: 'float', unit: 's', default: 100, min: 0 },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'the HTTP cache is not in this release; every page is fetched.',
+    rows: [
+      { name: 'HTTPCACHE_ENABLED', type: 'bool', default: false },
+      { name: 'HTTPCACHE_ALWAYS_STORE', type: 'bool', default: false },
+      { name: 'HTTPCACHE_DBM_MODULE', type: 'string', default: 'dbm' },
+      { name: 'HTTPCACHE_DIR', type: 'string', default: 'httpcache' },
+      { name: 'HTTPCACHE_EXPIRATION_SECS', type: 'int', unit: 's', default: 0, min: 0 },
+      { name: 'HTTPCACHE_GZIP', type: 'bool', default: false },
+      { name: 'HTTPCACHE_IGNORE_HTTP_CODES', type: 'list', of: 'int', default: [] },
+      { name: 'HTTPCACHE_IGNORE_MISSING', type: 'bool', default: false },
+      { name: 'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS', type: 'list', default: [] },
+      { name: 'HTTPCACHE_IGNORE_SCHEMES', type: 'list', default: ['file'] },
+      { name: 'HTTPCACHE_POLICY', type: 'component', nullable: true, default: null },
+      { name: 'HTTPCACHE_STORAGE', type: 'component', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'the Referer header is not sent in this release.',
+    rows: [
+      { name: 'REFERER_ENABLED', type: 'bool', default: true },
+      { name: 'REFERRER_POLICY', type: 'component', nullable: true, default: null },
+      { name: 'REFERRER_POLICIES', type: 'dict', default: {} },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'http and https are the only schemes in this release, and their handler cannot be exchanged.',
+    rows: [
+      { name: 'DOWNLOAD_HANDLERS', type: 'dict', default: {} },
+      { name: 'DOWNLOADER', type: 'component', nullable: true, default: null },
+      { name: 'FTP_PASSIVE_MODE', type: 'bool', default: true },
+      { name: 'FTP_PASSWORD', type: 'string', secret: true, default: 'guest' },
+      { name: 'FTP_USER', type: 'string', default: 'anonymous' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'this release uses HTTP/1.1 only.',
+    rows: [
+      { name: 'HTTP2_MAX_FRAME_SIZE', type: 'int', unit: 'bytes', default: 16_384, min: 1 },
+      { name: 'HTTPX_HTTP2_ENABLED', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'connections, TLS versions and DNS are left to Node and its defaults in this release.',
+    rows: [
+      { name: 'DNSCACHE_ENABLED', type: 'bool', default: true },
+      { name: 'DNSCACHE_SIZE', type: 'int', default: 10_000, min: 1 },
+      { name: 'DNS_RESOLVER', type: 'component', nullable: true, default: null },
+      { name: 'DNS_TIMEOUT', type: 'float', unit: 's', default: 60, min: 0 },
+      { name: 'DOWNLOAD_BIND_ADDRESS', type: 'string', nullable: true, default: null },
+      { name: 'DOWNLOAD_TLS_MAX_VERSION', type: 'string', nullable: true, default: null },
+      { name: 'DOWNLOAD_TLS_MIN_VERSION', type: 'string', nullable: true, default: null },
+      { name: 'DOWNLOADER_CLIENTCONTEXTFACTORY', type: 'component', nullable: true, default: null },
+      { name: 'DOWNLOADER_CLIENT_TLS_CIPHERS', type: 'string', default: 'DEFAULT' },
+      { name: 'DOWNLOADER_CLIENT_TLS_METHOD', type: 'string', default: 'TLS' },
+      { name: 'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because:
+      'the built-in components stand in the code; the setting without _BASE adds to them and disables them.',
+    rows: [
+      { name: 'DOWNLOADER_MIDDLEWARES_BASE', type: 'components', default: [] },
+      { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
+      { name: 'EXTENSIONS_BASE', type: 'components', default: [] },
+      { name: 'FEED_EXPORTERS_BASE', type: 'dict', default: {} },
+      { name: 'FEED_STORAGES_BASE', type: 'dict', default: {} },
+      { name: 'ITEM_PIPELINES_BASE', type: 'components', default: [] },
+      { name: 'SPIDER_CONTRACTS_BASE', type: 'components', default: [] },
+      { name: 'SPIDER_MIDDLEWARES_BASE', type: 'components', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'feeds are written to files and standard output as jsonl, json and csv in this release.',
+    rows: [
+      { name: 'FEED_EXPORTERS', type: 'dict', default: {} },
+      { name: 'FEED_EXPORT_BATCH_ITEM_COUNT', type: 'int', unit: 'items', default: 0, min: 0 },
+      { name: 'FEED_STORAGES', type: 'dict', default: {} },
+      { name: 'FEED_STORAGE_FTP_ACTIVE', type: 'bool', default: false },
+      { name: 'FEED_STORAGE_GCS_ACL', type: 'string', default: '' },
+      { name: 'FEED_STORAGE_S3_ACL', type: 'string', default: '' },
+      { name: 'FEED_TEMPDIR', type: 'string', nullable: true, default: null },
+      { name: 'FEED_URI_PARAMS', type: 'component', nullable: true, default: null },
+      { name: 'AWS_ACCESS_KEY_ID', type: 'string', secret: true, nullable: true, default: null },
+      { name: 'AWS_ENDPOINT_URL', type: 'string', nullable: true, default: null },
+      { name: 'AWS_MAX_POOL_CONNECTIONS', type: 'int', nullable: true, default: null, min: 1 },
+      { name: 'AWS_REGION_NAME', type: 'string', nullable: true, default: null },
+      { name: 'AWS_SECRET_ACCESS_KEY', type: 'string', secret: true, nullable: true, default: null },
+      { name: 'AWS_SESSION_TOKEN', type: 'string', secret: true, nullable: true, default: null },
+      { name: 'AWS_USE_SSL', type: 'bool', nullable: true, default: null },
+      { name: 'AWS_VERIFY', type: 'bool', nullable: true, default: null },
+      { name: 'GCS_PROJECT_ID', type: 'string', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'output is always UTF-8.',
+    rows: [
+      { name: 'FEED_EXPORT_ENCODING', type: 'string', nullable: true, default: null },
+      { name: 'LOG_ENCODING', type: 'string', default: 'utf-8' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'FEEDS has taken the place of these two, in Scrapy as here.',
+    rows: [
+      { name: 'FEED_URI', type: 'string', nullable: true, default: null },
+      { name: 'FEED_FORMAT', type: 'string', default: 'jsonlines' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'files and images are not downloaded by a pipeline in this release.',
+    rows: [
+      { name: 'FILES_EXPIRES', type: 'int', unit: 'days', default: 90, min: 0 },
+      { name: 'FILES_RESULT_FIELD', type: 'string', default: 'files' },
+      { name: 'FILES_STORE', type: 'string', nullable: true, default: null },
+      { name: 'FILES_STORE_GCS_ACL', type: 'string', default: '' },
+      { name: 'FILES_STORE_S3_ACL', type: 'string', default: 'private' },
+      { name: 'FILES_URLS_FIELD', type: 'string', default: 'file_urls' },
+      { name: 'IMAGES_EXPIRES', type: 'int', unit: 'days', default: 90, min: 0 },
+      { name: 'IMAGES_MIN_HEIGHT', type: 'int', unit: 'pixels', default: 0, min: 0 },
+      { name: 'IMAGES_MIN_WIDTH', type: 'int', unit: 'pixels', default: 0, min: 0 },
+      { name: 'IMAGES_RESULT_FIELD', type: 'string', default: 'images' },
+      { name: 'IMAGES_STORE', type: 'string', nullable: true, default: null },
+      { name: 'IMAGES_STORE_GCS_ACL', type: 'string', default: '' },
+      { name: 'IMAGES_STORE_S3_ACL', type: 'string', default: 'private' },
+      { name: 'IMAGES_THUMBS', type: 'dict', default: {} },
+      { name: 'IMAGES_URLS_FIELD', type: 'string', default: 'image_urls' },
+      { name: 'MEDIA_ALLOW_REDIRECTS', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'items are plain objects; there is no item class, and one way through the pipelines.',
+    rows: [
+      { name: 'DEFAULT_ITEM_CLASS', type: 'component', nullable: true, default: null },
+      { name: 'ITEM_PROCESSOR', type: 'component', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because:
+      'SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this kind.',
+    rows: [
+      { name: 'SCHEDULER', type: 'component', nullable: true, default: null },
+      { name: 'SCHEDULER_DISK_QUEUE', type: 'component', nullable: true, default: null },
+      { name: 'SCHEDULER_MEMORY_QUEUE', type: 'component', nullable: true, default: null },
+      { name: 'SCHEDULER_PRIORITY_QUEUE', type: 'component', nullable: true, default: null },
+      { name: 'SCHEDULER_START_DISK_QUEUE', type: 'component', nullable: true, default: null },
+      { name: 'SCHEDULER_START_MEMORY_QUEUE', type: 'component', nullable: true, default: null },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'FINGERPRINTER chooses the fingerprint.',
+    rows: [
+      { name: 'REQUEST_FINGERPRINTER_CLASS', type: 'component', nullable: true, default: null },
+      { name: 'REQUEST_FINGERPRINTER_IMPLEMENTATION', type: 'string', default: '2.7' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'a crawl is kept in memory in this release; it cannot be resumed.',
+    rows: [{ name: 'JOBDIR', type: 'string', nullable: true, default: null }],
+  },
+  {
+    since: 'scrapy',
+    because: 'memory is not watched in this release; limit the process from outside.',
+    rows: [
+      { name: 'MEMUSAGE_ENABLED', type: 'bool', default: true },
+      { name: 'MEMUSAGE_LIMIT_MB', type: 'int', unit: 'MiB', default: 0, min: 0 },
+      { name: 'MEMUSAGE_WARNING_MB', type: 'int', unit: 'MiB', default: 0, min: 0 },
+      { name: 'MEMUSAGE_CHECK_INTERVAL_SECONDS', type: 'float', unit: 's', default: 60, min: 0 },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'no mail is sent; let what runs the crawl tell you.',
+    rows: [
+      { name: 'MAIL_FROM', type: 'string', default: 'scrapy@localhost' },
+      { name: 'MAIL_HOST', type: 'string', default: 'localhost' },
+      { name: 'MAIL_PASS', type: 'string', secret: true, nullable: true, default: null },
+      { name: 'MAIL_PORT', type: 'int', default: 25, min: 1, max: 65_535 },
+      { name: 'MAIL_SSL', type: 'bool', default: false },
+      { name: 'MAIL_TLS', type: 'bool', default: false },
+      { name: 'MAIL_USER', type: 'string', nullable: true, default: null },
+      { name: 'MEMUSAGE_NOTIFY_MAIL', type: 'list', default: [] },
+      { name: 'STATSMAILER_RCPTS', type: 'list', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'a running crawl takes no commands from outside in this release.',
+    rows: [
+      { name: 'REMOTE_CONTROL_ENABLED', type: 'bool', default: true },
+      { name: 'REMOTE_CONTROL_JOBS_DIR', type: 'string', nullable: true, default: null },
+      { name: 'REMOTE_CONTROL_OUTPUT_MAX_BYTES', type: 'int', unit: 'bytes', default: 65_536, min: 0 },
+      { name: 'REMOTE_CONTROL_TIMEOUT_DEFAULT', type: 'float', unit: 's', default: 30, min: 0 },
+      { name: 'REMOTE_CONTROL_TIMEOUT_MAX', type: 'float', unit: 's', default: 600, min: 0 },
+      { name: 'REMOTE_CONTROL_TRACEBACK_MAX_BYTES', type: 'int', unit: 'bytes', default: 16_384, min: 0 },
+      { name: 'TELNETCONSOLE_ENABLED', type: 'bool', default: true },
+      { name: 'TELNETCONSOLE_HOST', type: 'string', default: '127.0.0.1' },
+      { name: 'TELNETCONSOLE_PASSWORD', type: 'string', secret: true, nullable: true, default: null },
+      { name: 'TELNETCONSOLE_PORT', type: 'list', of: 'int', default: [6023, 6073] },
+      { name: 'TELNETCONSOLE_USERNAME', type: 'string', default: 'scrapy' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'LOG_FORMAT and LOG_LEVEL are all there is to choose about a log line.',
+    rows: [
+      { name: 'LOG_DATEFORMAT', type: 'string', default: '%Y-%m-%d %H:%M:%S' },
+      { name: 'LOG_FORMATTER', type: 'component', nullable: true, default: null },
+      { name: 'LOG_SHORT_NAMES', type: 'bool', default: false },
+      { name: 'LOG_STDOUT', type: 'bool', default: false },
+      { name: 'LOG_VERSIONS', type: 'list', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because:
+      'this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the progress.',
+    rows: [
+      { name: 'MEMDEBUG_ENABLED', type: 'bool', default: false },
+      { name: 'PERIODIC_LOG_DELTA', type: 'dict', nullable: true, default: null },
+      { name: 'PERIODIC_LOG_STATS', type: 'dict', nullable: true, default: null },
+      { name: 'PERIODIC_LOG_TIMING_ENABLED', type: 'bool', default: false },
+      { name: 'META_COPY_WARN_SKIP_KEYS', type: 'list', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'CrawlSpider and contracts are not in this release.',
+    rows: [
+      { name: 'CRAWLSPIDER_FOLLOW_LINKS', type: 'bool', default: true },
+      { name: 'SPIDER_CONTRACTS', type: 'components', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'the folder of the spiders is `spiders` in webloom.config.ts.',
+    rows: [
+      { name: 'SPIDER_MODULES', type: 'list', default: [] },
+      { name: 'NEWSPIDER_MODULE', type: 'string', default: '' },
+      { name: 'SPIDER_LOADER_CLASS', type: 'component', nullable: true, default: null },
+      { name: 'SPIDER_LOADER_WARN_ONLY', type: 'bool', default: false },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'a project has no name of its own; logs and outputs carry that of the spider.',
+    rows: [{ name: 'BOT_NAME', type: 'string', default: 'scrapybot' }],
+  },
+  {
+    since: 'scrapy',
+    because: 'commands, templates and add-ons of a project are not loaded in this release.',
+    rows: [
+      { name: 'ADDONS', type: 'components', default: [] },
+      { name: 'COMMANDS_MODULE', type: 'string', default: '' },
+      { name: 'EDITOR', type: 'string', default: 'vi' },
+      { name: 'TEMPLATES_DIR', type: 'string', default: '' },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'it configures Python or Twisted, and neither is here.',
+    rows: [
+      { name: 'ASYNCIO_EVENT_LOOP', type: 'string', nullable: true, default: null },
+      { name: 'FORCE_CRAWLER_PROCESS', type: 'bool', default: false },
+      { name: 'REACTOR_THREADPOOL_MAXSIZE', type: 'int', default: 10, min: 1 },
+      { name: 'TWISTED_DNS_RESOLVER', type: 'component', nullable: true, default: null },
+      { name: 'TWISTED_REACTOR', type: 'string', nullable: true, default: null },
+      { name: 'TWISTED_REACTOR_ENABLED', type: 'bool', default: true },
+      { name: 'WARN_ON_GENERATOR_RETURN_VALUE', type: 'bool', default: true },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because: 'Scrapy itself has deprecated or dropped it; hosts are told apart by name.',
+    rows: [
+      { name: 'CONCURRENT_REQUESTS_PER_IP', type: 'int', default: 0, min: 0 },
+      { name: 'AJAXCRAWL_ENABLED', type: 'bool', default: false },
+    ],
+  },
+] as const satisfies readonly UnusedSettings[]

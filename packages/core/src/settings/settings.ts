@@ -1,0 +1,326 @@
+/**
+ * The settings of one crawl.
+ *
+ * Values come in layers; for each name the last layer that has one wins, whole: lists and objects are not merged.
+ * Reading is typed by the table. What was written wrongly is found by `validate()`, all of it at once, before a crawl
+ * starts; reading such a value throws too, so that a crawl that skipped validation cannot run on a wrong number.
+ */
+
+import { SettingsError } from '../errors.ts'
+import { environmentVariable } from './environment-settings.ts'
+import type { Setting, SettingDict, SettingOrigin } from './setting-row.ts'
+import { shownValue } from './setting-shown.ts'
+import { suggestedNames } from './setting-suggestions.ts'
+import { frozenCopy, readValue } from './setting-value.ts'
+import {
+  type CustomSettingName,
+  isSettingName,
+  type SettingName,
+  type SettingNameOf,
+  type SettingsInput,
+  type SettingValue,
+  settingRow,
+} from './settings-table.ts'
+
+/** Where a value comes from; later ones win. */
+export type SettingsLayer = 'default' | 'config' | 'spider' | 'environment' | 'command'
+
+/** Names and values as they were written: of any type, and possibly wrong. */
+export type WrittenSettings = { readonly [name: string]: unknown }
+
+/** The layers above the defaults. */
+export type SettingsLayers = {
+  readonly [Layer in Exclude<SettingsLayer, 'default'>]?: WrittenSettings | undefined
+}
+
+/** How messages call a layer, after "from". */
+export type SettingsPlaces = { readonly [Layer in Exclude<SettingsLayer, 'default'>]?: string }
+
+/** The value of one setting, and what each layer says of it. */
+export interface SettingExplanation {
+  readonly name: string
+  readonly value: unknown
+  /** The layer that won; absent for a name beginning with CUSTOM_ that nobody set. */
+  readonly source: SettingsLayer | undefined
+  /** From the default to the winner. `place` is how messages call the layer. */
+  readonly layers: readonly {
+    readonly layer: SettingsLayer
+    readonly place: string
+    readonly value: unknown
+  }[]
+}
+
+const LAYERS = ['config', 'spider', 'environment', 'command'] as const
+
+const PLACES = {
+  config: 'the config file',
+  spider: "the spider's customSettings",
+  environment: 'the environment',
+  command: '-s on the command line',
+} as const satisfies SettingsPlaces
+
+/** A name that one layer sets. */
+interface Entry {
+  readonly name: string
+  readonly layer: SettingsLayer
+  readonly place: string
+  readonly written: unknown
+  readonly value: unknown
+  /** Why the value cannot be used. */
+  readonly problem?: string
+}
+
+type NumberName = SettingNameOf<'int'> | SettingNameOf<'float'>
+
+export class Settings {
+  readonly #layers: SettingsLayers
+  readonly #places: SettingsPlaces
+  /** Every set name with its entries, the winner last. */
+  readonly #entries: ReadonlyMap<string, readonly Entry[]>
+
+  /** Settings given in code. They count as the command layer: nothing overrides them. */
+  constructor(
+    values: SettingsInput = {},
+    below: Omit<SettingsLayers, 'command'> = {},
+    places: SettingsPlaces = {},
+  ) {
+    this.#layers = { ...below, command: values }
+    this.#places = { ...PLACES, command: 'the settings given in code', ...places }
+    this.#entries = readLayers(this.#layers, this.#places)
+    Object.freeze(this)
+  }
+
+  /** @param places how messages call a layer, for instance the path of the config file */
+  static fromLayers({ command, ...below }: SettingsLayers, places: SettingsPlaces = {}): Settings {
+    // The constructor's type is for authors; here the values come from outside, and validation judges them.
+    return new Settings(command as SettingsInput, below, { command: PLACES.command, ...places })
+  }
+
+  /** Settings in which these values also stand in that layer; its other values stay. */
+  with(layer: Exclude<SettingsLayer, 'default'>, values: WrittenSettings): Settings {
+    const changed = { ...this.#layers, [layer]: { ...this.#layers[layer], ...values } }
+    return Settings.fromLayers(changed, this.#places)
+  }
+
+  /** The value of a setting; for a name beginning with CUSTOM_ what was written, `undefined` when nothing was. */
+  get<Name extends SettingName>(name: Name): SettingValue<Name>
+  get(name: CustomSettingName): unknown
+  get(name: string): unknown {
+    const entry = this.#winner(name)
+    if (entry?.problem !== undefined) throw new SettingsError([entry.problem])
+    return entry ? entry.value : tableDefault(name)
+  }
+
+  getBool(name: SettingNameOf<'bool'> | CustomSettingName, fallback?: boolean): boolean {
+    return this.#typed(name, ['bool'], fallback) as boolean
+  }
+
+  getInt(name: SettingNameOf<'int'> | CustomSettingName, fallback?: number): number {
+    return this.#typed(name, ['int'], fallback) as number
+  }
+
+  getFloat(name: NumberName | CustomSettingName, fallback?: number): number {
+    return this.#typed(name, ['float', 'int'], fallback) as number
+  }
+
+  getString(
+    name: SettingNameOf<'string'> | SettingNameOf<'enum'> | CustomSettingName,
+    fallback?: string,
+  ): string {
+    return this.#typed(name, ['string', 'enum'], fallback) as string
+  }
+
+  getList<Name extends SettingNameOf<'list'>>(name: Name): SettingValue<Name>
+  getList(name: CustomSettingName, fallback?: readonly string[]): readonly string[]
+  getList(name: SettingNameOf<'list'> | CustomSettingName, fallback?: readonly string[]): unknown {
+    return this.#typed(name, ['list'], fallback)
+  }
+
+  getDict(name: SettingNameOf<'dict'> | CustomSettingName, fallback?: SettingDict): SettingDict {
+    return this.#typed(name, ['dict'], fallback) as SettingDict
+  }
+
+  /** Whether anybody set it, be it to its default. */
+  isSet(name: SettingName | CustomSettingName): boolean {
+    return this.#winner(name) !== undefined
+  }
+
+  /** The layer its value comes from; `undefined` for a name beginning with CUSTOM_ that nobody set. */
+  source(name: SettingName | CustomSettingName): SettingsLayer | undefined {
+    return this.#winner(name)?.layer ?? (isCustomName(name) ? undefined : 'default')
+  }
+
+  /** Its value and what each layer says, also when that is wrong. */
+  explain(name: SettingName | CustomSettingName): SettingExplanation {
+    const winner = this.#winner(name)
+    const above = this.#entries.get(targetName(name)) ?? []
+    const layers = above.map(({ layer, place, value }) => ({ layer, place, value }))
+    if (isCustomName(name)) return { name, value: winner?.value, source: winner?.layer, layers }
+    const fallback = tableDefault(name)
+    return {
+      name,
+      value: winner ? winner.value : fallback,
+      source: winner?.layer ?? 'default',
+      layers: [{ layer: 'default', place: 'the default', value: fallback }, ...layers],
+    }
+  }
+
+  /** The names that somebody set, sorted. */
+  namesSet(): string[] {
+    return [...this.#entries.keys()].sort()
+  }
+
+  /** Everything that is wrong, in every layer: a wrong value that is overridden today is a trap tomorrow. */
+  problems(): string[] {
+    return [...this.#entries.values()].flat().flatMap(({ problem }) => problem ?? [])
+  }
+
+  /** What was set without effect. */
+  warnings(): string[] {
+    return [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
+  }
+
+  /** Throws a `SettingsError` with all problems, if there is one. */
+  validate(): void {
+    const problems = this.problems()
+    if (problems.length > 0) throw new SettingsError(problems)
+  }
+
+  #winner(name: string): Entry | undefined {
+    // Throws first: a name that is in no table must not look like one that nobody set.
+    const target = targetName(name)
+    return this.#entries.get(target)?.at(-1)
+  }
+
+  #typed(
+    name: SettingName | CustomSettingName,
+    types: readonly Setting['type'][],
+    fallback: unknown,
+  ): unknown {
+    if (isCustomName(name)) return this.#custom(name, types[0]!, fallback)
+    const row = settingRow(targetName(name))!
+    if (!types.includes(row.type))
+      throw new TypeError(`${name} is of type ${row.type}; read it with ${getterOf(row)}`)
+    const value = this.get(name)
+    if (value === null) throw new TypeError(`${name} may be null; read it with get()`)
+    return value
+  }
+
+  /** A user's own setting has no row; the getter says what it should be. */
+  #custom(name: CustomSettingName, type: Setting['type'], fallback: unknown): unknown {
+    const entry = this.#winner(name)
+    if (!entry && fallback !== undefined) return fallback
+    if (!entry) throw new SettingsError([`${name} is not set, and the code that reads it has no fallback`])
+    const reading = readValue(customRow(name, type), entry.value)
+    if ('expected' in reading) throw new SettingsError([wrongValue(entry, reading.expected)])
+    return reading.value
+  }
+}
+
+/** Reads all layers, lowest first, and notes under each name what they say. */
+function readLayers(layers: SettingsLayers, places: SettingsPlaces): Map<string, Entry[]> {
+  const entries = new Map<string, Entry[]>()
+  for (const layer of LAYERS) {
+    for (const [name, written] of aliasesFirst(layers[layer] ?? {})) {
+      const entry = readEntry({ name, layer, place: placeOf(layer, name, places), written })
+      const target = settingRow(name)?.aliasOf ?? name
+      entries.set(target, [...(entries.get(target) ?? []), entry])
+    }
+  }
+  return entries
+}
+
+// Where one layer holds both names of a setting, its own name comes last and wins.
+function aliasesFirst(values: WrittenSettings): [string, unknown][] {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  const isAlias = ([name]: [string, unknown]) => settingRow(name)?.aliasOf !== undefined
+  return [...given.filter(isAlias), ...given.filter((entry) => !isAlias(entry))]
+}
+
+function placeOf(layer: (typeof LAYERS)[number], name: string, places: SettingsPlaces): string {
+  const place = places[layer] ?? PLACES[layer]
+  return layer === 'environment' ? `${environmentVariable(name)} in ${place}` : place
+}
+
+type WrittenEntry = Omit<Entry, 'value' | 'problem'>
+
+function readEntry(entry: WrittenEntry): Entry {
+  const row = settingRow(entry.name)
+  const value = frozenCopy(entry.written)
+  if (isCustomName(entry.name)) return { ...entry, value }
+  if (!row) return { ...entry, value, problem: unknownName(entry.name, entry.place) }
+  const reading = readValue(row, entry.written)
+  if ('value' in reading) return { ...entry, value: frozenCopy(reading.value) }
+  // Nothing reads an unused setting, so nothing suffers from what it holds: the warning is enough.
+  return row.use === 'unused'
+    ? { ...entry, value }
+    : { ...entry, value, problem: wrongValue(entry, reading.expected) }
+}
+
+function isCustomName(name: string): name is CustomSettingName {
+  return name.startsWith('CUSTOM_')
+}
+
+/** The name under which values are kept. Throws for a name that is in no table. */
+function targetName(name: string): string {
+  if (isCustomName(name)) return name
+  if (!isSettingName(name)) throw new SettingsError([unknownName(name, 'the code that reads it')])
+  return settingRow(name)!.aliasOf ?? name
+}
+
+const DEFAULTS = new Map<string, unknown>()
+
+/** The default of the table, made unchangeable at its first use. */
+function tableDefault(name: string): unknown {
+  const target = settingRow(name)?.aliasOf ?? name
+  if (!DEFAULTS.has(target)) DEFAULTS.set(target, frozenCopy(settingRow(target)?.default))
+  return DEFAULTS.get(target)
+}
+
+function customRow(name: string, type: Setting['type']): Setting {
+  return { name, type, default: null, since: 'webloom', use: 'used', summary: '' } as Setting
+}
+
+const GETTERS: { readonly [Type in Setting['type']]?: string } = {
+  bool: 'getBool()',
+  int: 'getInt()',
+  float: 'getFloat()',
+  string: 'getString()',
+  enum: 'getString()',
+  list: 'getList()',
+  dict: 'getDict()',
+}
+
+function getterOf({ type, nullable }: Setting): string {
+  return nullable ? 'get()' : (GETTERS[type] ?? 'get()')
+}
+
+function unknownName(name: string, place: string): string {
+  const suggested = suggestedNames(name)
+  const meant = suggested.length > 0 ? ` Did you mean ${inWords(suggested)}?` : ''
+  const own = 'For a setting of your own use a name that begins with CUSTOM_'
+  return `${name} (from ${place}) is not a setting.${meant} ${own}`
+}
+
+function inWords(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+const SHOWN_LENGTH_MAX = 80
+
+function wrongValue({ name, place, written }: WrittenEntry, expected: string): string {
+  return `${name} is ${shownValue(name, written, SHOWN_LENGTH_MAX)} (from ${place}); expected ${expected}`
+}
+
+const ORIGIN_NAMES: { readonly [Origin in SettingOrigin]: string } = {
+  scrapy: 'known from Scrapy but not used',
+  'scrapy-redis': 'known from scrapy-redis but not used',
+  'scrapy-redis-bloomfilter': 'known from the Bloom forks of scrapy-redis but not used',
+  webloom: 'not used yet',
+}
+
+function unusedWarning({ name, place }: Entry): string | undefined {
+  const row = settingRow(name)
+  if (row?.use !== 'unused') return undefined
+  return `${name} (from ${place}) is ${ORIGIN_NAMES[row.since]}: ${row.summary}`
+}

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { WebloomError } from '../errors.ts'
+import type { Lease, QueuedRequest, QueueOrder, RequestQueue } from '../ports/request-queue.ts'
+import { Request, type RequestInit } from '../request.ts'
+import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
+
+/** How a test wants its queue. Absent: order priority, no delay, no bound on a host's requests in flight. */
+export interface QueueUnderTest {
+  readonly order?: QueueOrder
+  readonly delayMs?: number
+  readonly concurrency?: number
+}
+
+export interface QueueImplementation {
+  readonly name: string
+  create(options: QueueUnderTest): Promise<{ queue: RequestQueue; dispose(): Promise<void> }>
+  readonly deviations?: readonly Deviation[]
+}
+
+type Make = (options?: QueueUnderTest) => Promise<RequestQueue>
+
+const on = (host: string, path: string | number, init?: RequestInit): QueuedRequest => ({
+  id: `${host}/${path}`,
+  request: new Request(`http://${host}.test/${path}`, init),
+})
+const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
+
+/** Takes until the queue holds nothing more, one at a time, committing each. */
+async function drain(queue: RequestQueue): Promise<string[]> {
+  const order: string[] = []
+  for (;;) {
+    const [lease] = await queue.lease(1)
+    if (!lease) return order
+    order.push(lease.id)
+    await queue.commit(lease)
+  }
+}
+
+const TESTS: ContractTests<Make> = {
+  'an empty queue answers at once that nothing can come': async (make) => {
+    const queue = await make()
+    assert.deepEqual(await queue.lease(5), [])
+    assert.deepEqual(await queue.counts(), { waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+  },
+  'what is pushed is leased, counted in each state, and gone when committed': async (make) => {
+    const queue = await make()
+    assert.equal(await queue.push([on('a', 1), on('a', 2)], 'start'), 2)
+    assert.equal((await queue.counts()).waiting, 2)
+    const [lease] = await queue.lease(1)
+    assert.equal(lease?.id, 'a/1')
+    assert.equal(lease?.attempt, 1)
+    assert.equal(lease?.redelivered, false)
+    assert.equal(lease?.signal.aborted, false)
+    assert.deepEqual(await queue.counts(), { waiting: 1, delayed: 0, leased: 1, quarantined: 0 })
+    await queue.commit(lease as Lease)
+    assert.deepEqual(await queue.counts(), { waiting: 1, delayed: 0, leased: 0, quarantined: 0 })
+  },
+  'a push repeated by the same owner adds nothing until it is settled': async (make) => {
+    const queue = await make()
+    assert.equal(await queue.push([on('a', 1)], 'start/0'), 1)
+    const [lease] = await queue.lease(1)
+    await queue.commit(lease as Lease)
+    assert.equal(await queue.push([on('a', 1)], 'start/0'), 0)
+    await queue.settled('start/0')
+    assert.equal(await queue.push([on('a', 1)], 'start/1'), 1)
+  },
+  'order priority: higher first, then first come': async (make) => {
+    const queue = await make({ order: 'priority' })
+    await queue.push(
+      [
+        on('a', 1),
+        on('a', 2, { priority: 5 }),
+        on('a', 3),
+        on('a', 4, { priority: -1 }),
+        on('a', 5, { priority: 5 }),
+      ],
+      'o',
+    )
+    assert.deepEqual(await drain(queue), ['a/2', 'a/5', 'a/1', 'a/3', 'a/4'])
+  },
+  'order fifo: first come, whatever the priority': async (make) => {
+    const queue = await make({ order: 'fifo' })
+    await queue.push([on('a', 1), on('a', 2, { priority: 5 }), on('a', 3)], 'o')
+    assert.deepEqual(await drain(queue), ['a/1', 'a/2', 'a/3'])
+  },
+  'order lifo: last come first': async (make) => {
+    const queue = await make({ order: 'lifo' })
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    assert.deepEqual(await drain(queue), ['a/3', 'a/2', 'a/1'])
+  },
+  'hosts take turns': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('b', 1), on('b', 2), on('c', 1)], 'o')
+    const order = await drain(queue)
+    assert.deepEqual(new Set(order.slice(0, 3)), new Set(['a/1', 'b/1', 'c/1']))
+    assert.equal(order.length, 5)
+  },
+  'an urgent request of one host goes before ordinary ones of others': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('b', 1), on('c', 1, { priority: 10 })], 'o')
+    assert.equal((await drain(queue))[0], 'c/1')
+  },
+  'meta.download_slot decides the line': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push(
+      [on('a', 1, { meta: { download_slot: 'shared' } }), on('b', 1, { meta: { download_slot: 'shared' } })],
+      'o',
+    )
+    const leases = await queue.lease(5)
+    assert.equal(leases.length, 1)
+    assert.equal(leases[0]?.slot, 'shared')
+  },
+  'a host never has more in flight than its concurrency, and others go on': async (make) => {
+    const queue = await make({ concurrency: 2 })
+    await queue.push([...[1, 2, 3, 4].map((n) => on('a', n)), on('b', 1)], 'o')
+    const leases = await queue.lease(10)
+    assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'a/2', 'b/1']))
+    await queue.commit(leases.find(({ slot }) => slot === 'a.test') as Lease)
+    assert.deepEqual(ids(await queue.lease(10)), ['a/3'])
+  },
+  'a lease waits for the end of another when its host is full': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    const second = queue.lease(1)
+    await queue.commit(first as Lease)
+    assert.deepEqual(ids(await second), ['a/2'])
+  },
+  'the delay runs from start to start and holds up no other host': async (make) => {
+    const delayMs = 120
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
+    const leases = await queue.lease(5)
+    assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'b/1']))
+    for (const lease of leases) lease.started()
+    const startedAt = performance.now()
+    for (const lease of leases) await queue.commit(lease)
+    const [second] = await queue.lease(5)
+    assert.equal(second?.id, 'a/2')
+    assert.ok(
+      performance.now() - startedAt >= delayMs - 5,
+      `a/2 came ${performance.now() - startedAt} ms after a/1`,
+    )
+  },
+  'the delay does not wait for the answer: the next goes while the first is in flight': async (make) => {
+    const queue = await make({ delayMs: 50 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    first?.started()
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+  },
+  'a request that never started uses up no turn of its host': async (make) => {
+    const queue = await make({ delayMs: 60_000 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [filtered] = await queue.lease(1)
+    await queue.commit(filtered as Lease)
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+  },
+  'commit queues the children in the same step': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.commit(lease as Lease, { children: [on('a', 2), on('b', 1)] })
+    assert.deepEqual(await queue.counts(), { waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
+    assert.deepEqual(new Set(await drain(queue)), new Set(['a/2', 'b/1']))
+  },
+  'a waiting lease gets the children of a page that was in flight': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [parent] = await queue.lease(1)
+    const waiting = queue.lease(3)
+    await queue.commit(parent as Lease, { children: [on('a', 2)] })
+    assert.deepEqual(ids(await waiting), ['a/2'])
+  },
+  'a waiting lease ends with none when the last page in flight had no children': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [last] = await queue.lease(1)
+    const waiting = queue.lease(3)
+    await queue.commit(last as Lease)
+    assert.deepEqual(await waiting, [])
+  },
+  'an aborted wait ends with none and loses nothing': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    const abort = new AbortController()
+    const waiting = queue.lease(1, abort.signal)
+    abort.abort()
+    assert.deepEqual(await waiting, [])
+    await queue.commit(first as Lease)
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+  },
+  'retry stores the changed request and holds it back for its delay': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    const request = (lease as Lease).request.replace({ meta: { retry_times: 1 } })
+    const before = performance.now()
+    await queue.retry(lease as Lease, request, 80)
+    assert.deepEqual(await queue.counts(), { waiting: 0, delayed: 1, leased: 0, quarantined: 0 })
+    const [again] = await queue.lease(1)
+    assert.ok(performance.now() - before >= 75)
+    assert.equal(again?.id, 'a/1')
+    assert.equal(again?.request.meta.retry_times, 1)
+  },
+  'retry without delay comes back in turn': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.retry(lease as Lease, (lease as Lease).request.replace({ priority: -1 }), 0)
+    assert.deepEqual(await drain(queue), ['a/2', 'a/1'])
+  },
+  'release puts the request back at the head of its line': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.release(lease as Lease)
+    assert.deepEqual(await drain(queue), ['a/1', 'a/2'])
+  },
+  'a lease can be ended only once': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.commit(lease as Lease)
+    const lost = (error: unknown) => error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
+    await assert.rejects(queue.commit(lease as Lease, { children: [on('a', 2)] }), lost)
+    await assert.rejects(queue.release(lease as Lease), lost)
+    assert.equal((await queue.counts()).waiting, 0)
+  },
+  'commit can change the delay of its host': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    first?.started()
+    const startedAt = performance.now()
+    await queue.commit(first as Lease, { delayMs: 100 })
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+    assert.ok(performance.now() - startedAt >= 95)
+  },
+  'clear deletes everything that waits': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('b', 1)], 'o')
+    await queue.clear()
+    assert.deepEqual(await queue.lease(5), [])
+  },
+  'ten thousand requests over a thousand hosts all come out, each once': async (make) => {
+    const queue = await make({ concurrency: 2 })
+    const batch = Array.from({ length: 10_000 }, (_, n) => on(`h${n % 1000}`, n, { priority: n % 3 }))
+    for (let at = 0; at < batch.length; at += 500) await queue.push(batch.slice(at, at + 500), `o${at}`)
+    const seen = new Set<string>()
+    for (;;) {
+      const leases = await queue.lease(64)
+      if (leases.length === 0) break
+      for (const lease of leases) {
+        assert.ok(!seen.has(lease.id), `${lease.id} came twice`)
+        seen.add(lease.id)
+        await queue.commit(lease)
+      }
+    }
+    assert.equal(seen.size, batch.length)
+  },
+}
+
+/** Every RequestQueue runs this. Delays in it are a tenth of a second at most; order and safety are what it tests. */
+export function requestQueueContract(
+  runner: TestRunner,
+  { name, create, deviations }: QueueImplementation,
+): void {
+  runContract<Make>(runner, 'RequestQueue', TESTS, {
+    name,
+    ...(deviations && { deviations }),
+    create: async () => {
+      const made: (() => Promise<void>)[] = []
+      const make: Make = async (options = {}) => {
+        const { queue, dispose } = await create(options)
+        made.push(dispose)
+        await queue.open()
+        return queue
+      }
+      return {
+        subject: make,
+        dispose: async () => {
+          for (const dispose of made) await dispose()
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,54 @@
+import type { Request } from '../request.ts'
+import type { Response } from '../response.ts'
+
+type Awaitable<T> = T | Promise<T>
+
+/** Fetches requests of one scheme. A browser can be one. */
+export interface DownloadHandler {
+  /**
+   * The answer, whatever its status. Rejects with `DownloadError` when there is none, and when `signal` fires.
+   * Calls `onStart` at the moment the request leaves.
+   */
+  download(request: Request, options: DownloadOptions): Promise<Response>
+  close?(): Promise<void>
+}
+
+export interface DownloadOptions {
+  readonly signal: AbortSignal
+  readonly onStart: () => void
+}
+
+/**
+ * What a middleware answers to have the very same request asked again: it keeps its id and its place in the crawl,
+ * and is not filtered. `request` carries what has changed, such as `meta.retry_times`.
+ */
+export class RetryLater {
+  readonly request: Request
+  readonly delayMs: number
+
+  constructor(request: Request, delayMs = 0) {
+    this.request = request
+    this.delayMs = delayMs
+  }
+}
+
+/** A Response goes on; a Request is scheduled in the page's place; RetryLater asks again. */
+export type DownloadResult = Request | Response | RetryLater
+
+/**
+ * Sees each request on its way out and each answer on its way back, as Scrapy's: lower orders are nearer the engine,
+ * higher ones nearer the network. Each hook may be left out.
+ */
+export interface DownloaderMiddleware {
+  /** Called before a new request goes to the scheduler. Throwing `IgnoreRequest` drops it there. */
+  requestScheduled?(request: Request): void
+  /**
+   * Nothing: go on to the next. A Response: nothing is fetched, and it goes back through every `processResponse`.
+   * A Request: this one is given up and the other goes to the scheduler. Throwing `IgnoreRequest` drops it.
+   */
+  processRequest?(request: Request): Awaitable<DownloadResult | undefined | void>
+  /** The Response to hand on, or a Request to be scheduled in its place. */
+  processResponse?(request: Request, response: Response): Awaitable<DownloadResult>
+  /** Nothing: the next middleware is asked. A Response or a Request as in `processRequest`. */
+  processException?(request: Request, error: unknown): Awaitable<DownloadResult | undefined | void>
+}

@@ -1,0 +1,42 @@
+import type { Request } from '../request.ts'
+
+/**
+ * Remembers which requests this crawl has already met.
+ *
+ * One call both asks and records: two workers that ask about the same request at the same moment must not both be
+ * told that it is new. Asking is **idempotent per owner**: the owner (the id of the page a link was found on,
+ * `start/<n>`, or a seed message) is told "new" again for what it was told "new" before, until it is settled. So a
+ * worker that died between asking and queueing costs nothing: whoever takes over asks the same and gets the same.
+ */
+export interface DupeFilter {
+  /** Connects, and checks what is stored against the settings. Throws `SettingsError` when they do not go together. */
+  open(): Promise<void>
+  /** Lets go of what `open` took. Deletes nothing: other workers may still ask. */
+  close(): Promise<void>
+  /** Forgets every request. */
+  clear(): Promise<void>
+  /**
+   * True when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`.
+   * Without an owner the answer is recorded as settled at once, as in Scrapy.
+   */
+  requestSeen(request: Request, owner?: string): Promise<boolean>
+  /** The same for a page's links, answered in order, in one round trip. A request given twice is new only once. */
+  requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]>
+  /** What `owner` asked about is queued for good; from now on it is "seen" for everybody else. */
+  settled(owner: string): Promise<void>
+  /** What is stored and how well it fits, for the start banner and `webloom status`. */
+  describe(): Promise<DupeFilterDescription>
+  /** Removes one request so that it can be met again. Absent when the filter cannot (a plain Bloom filter). */
+  forget?(request: Request): Promise<void>
+}
+
+export interface DupeFilterDescription {
+  /** The name by which DUPEFILTER_CLASS chooses it. */
+  readonly name: string
+  /** How fingerprints are made: `scrapy`, `scrapy-redis`, `scrapy-2.6` or a custom name. */
+  readonly fingerprinter: string
+  /** Requests recorded. */
+  readonly count: number
+  /** False for a filter without owners: guarantee 1 then does not hold, and the start banner says so. */
+  readonly owners: boolean
+}

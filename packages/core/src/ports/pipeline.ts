@@ -1,0 +1,35 @@
+import type { Response } from '../response.ts'
+
+type Awaitable<T> = T | Promise<T>
+
+/** What a pipeline learns about an item beside the item. */
+export interface ItemContext {
+  /** Request id and ordinal: the same again when the page is fetched again, as far as the callback is deterministic. */
+  readonly id: string
+  /** Null for an item that `start()` yielded. */
+  readonly response: Response | null
+}
+
+/** Gets each item in the order of ITEM_PIPELINES. */
+export interface ItemPipeline {
+  openSpider?(): Awaitable<void>
+  /** The item to hand on to the next pipeline. Throwing `DropItem` ends its way; any other error is counted and logged. */
+  processItem(item: unknown, context: ItemContext): Awaitable<unknown>
+  closeSpider?(reason: string): Awaitable<void>
+}
+
+/** Where items end up: a file, stdout, a bucket. Written to the operating system before the page is committed. */
+export interface ItemFeed {
+  /** What the user asked for, e.g. `quotes.jsonl`; for messages. */
+  readonly uri: string
+  /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
+  open(): Promise<void>
+  write(items: readonly unknown[]): Promise<void>
+  /** Completes the file. */
+  close(): Promise<void>
+}
+
+/** Listens to signals; has no hooks of its own. `close` is called when the crawl is over. */
+export interface Extension {
+  close?(): Awaitable<void>
+}

@@ -1,0 +1,80 @@
+import type { Request } from '../request.ts'
+
+/** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
+export interface QueuedRequest {
+  readonly id: string
+  readonly request: Request
+}
+
+/**
+ * A request handed out to be fetched now. It comes back to the queue unless it is committed, retried or released.
+ */
+export interface Lease extends QueuedRequest {
+  /** The host's line it came from: politeness is counted there. */
+  readonly slot: string
+  /** 1 at the first hand-out. Taking back a lost lease raises it; `retry` and `release` do not. */
+  readonly attempt: number
+  /** True when an earlier lease of it was lost, so that it may have been fetched before. */
+  readonly redelivered: boolean
+  /** Fires when the lease is lost: another worker has it, and `commit` will be refused with WL_LEASE_LOST. */
+  readonly signal: AbortSignal
+  /**
+   * Tells the queue that the request leaves for the host at this very moment. The host's pace is counted from here,
+   * not from the hand-out. A request that never leaves (filtered by a middleware) costs its host no delay.
+   */
+  started(): void
+}
+
+export interface CommitOptions {
+  /** New requests found on the page, in order. Stored in the same step that removes the page. */
+  readonly children?: readonly QueuedRequest[]
+  /** The host's delay from now on, in milliseconds; absent leaves it as it is. */
+  readonly delayMs?: number
+}
+
+export interface QueueCounts {
+  /** May go as soon as its host may be asked. */
+  readonly waiting: number
+  /** Held until its own time has come (a retry's back-off). */
+  readonly delayed: number
+  readonly leased: number
+  /** Set aside because it killed every worker that took it. Does not hold a crawl open. */
+  readonly quarantined: number
+}
+
+/** What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. */
+export interface RequestQueue {
+  open(): Promise<void>
+  /** Lets go of connections and timers. What waits stays where it is, leases come back. */
+  close(): Promise<void>
+  /** Deletes everything that waits. */
+  clear(): Promise<void>
+  /** Names the queue in the start banner. */
+  describe(): { readonly name: string; readonly order: QueueOrder }
+  /**
+   * Adds requests to the end of their hosts' lines. The ids are noted under `owner` until `settled(owner)`, so that
+   * a push repeated after a crash or a lost reply adds nothing. Answers how many were new.
+   */
+  push(batch: readonly QueuedRequest[], owner: string): Promise<number>
+  settled(owner: string): Promise<void>
+  /**
+   * Up to `max` requests that may go right now, at most one lease each. Waits while nothing may go, and answers
+   * with none when nothing can come any more (nothing waiting, delayed or leased), when `signal` fires, or after
+   * LEASE_WAIT_MAX_MS at the latest. A host that must wait never holds up another.
+   */
+  lease(max: number, signal?: AbortSignal): Promise<Lease[]>
+  /** The request is done and its children are queued, in one step. Throws WL_LEASE_LOST for a lost lease. */
+  commit(lease: Lease, options?: CommitOptions): Promise<void>
+  /** The request goes back, changed, and is handed out again no earlier than `delayMs` from now. */
+  retry(lease: Lease, request: Request, delayMs: number): Promise<void>
+  /** The request goes back unchanged to the head of its line: this worker will not do it. */
+  release(lease: Lease): Promise<void>
+  /** All four in one step, so that their sum never misses a request on its way from one to another. */
+  counts(): Promise<QueueCounts>
+}
+
+/** Order within a host: by priority and then first come, first come, or last come. */
+export type QueueOrder = 'priority' | 'fifo' | 'lifo'
+
+/** Milliseconds after which `lease` answers even with none, so that its caller can look around. */
+export const LEASE_WAIT_MAX_MS = 1000

@@ -1,0 +1,1 @@
+export { MemoryDupeFilter } from './memory-dupefilter.ts'

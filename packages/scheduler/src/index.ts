@@ -1,0 +1,1 @@
+export { Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'

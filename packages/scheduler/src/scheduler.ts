@@ -1,0 +1,185 @@
+/**
+ * One policy over dupefilter and queue.
+ *
+ * A page's links travel as one batch: one question to the filter, and the new ones go to the queue in the commit
+ * that removes the page. The order of writes, and what a crash between two of them costs:
+ *
+ *     ask the filter (owner: the page)     crash after it: the page runs again, asks as the same owner, and is
+ *                                          told "new" again for the same links. Nothing is lost.
+ *     commit: children in, page out        one step; a crash before or after it is one of the other two cases.
+ *     settle the owner                     crash before it: the links stay noted as the page's; they are queued, so
+ *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
+ *
+ * start() and seeds have no page to commit: their requests are pushed, and then settled, under an owner of their own.
+ */
+
+import { hash } from 'node:crypto'
+import type {
+  CommitOptions,
+  Crawler,
+  DupeFilter,
+  Fingerprinter,
+  Lease,
+  Logger,
+  QueueCounts,
+  QueuedRequest,
+  Request,
+  RequestQueue,
+  Signals,
+  SpiderLike,
+  StatsCollector,
+} from '@webloom/core'
+
+export interface SchedulerParts {
+  readonly filter: DupeFilter
+  readonly queue: RequestQueue
+  /** Gives requests their ids. The filter has its own, which may follow other rules. */
+  readonly fingerprinter: Fingerprinter
+}
+
+export interface SchedulerOptions extends SchedulerParts {
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  readonly spider: SpiderLike
+  /** DUPEFILTER_DEBUG: every filtered request is logged, not only the first. */
+  readonly logEveryDuplicate?: boolean
+}
+
+export class Scheduler {
+  readonly #filter: DupeFilter
+  readonly #queue: RequestQueue
+  readonly #fingerprinter: Fingerprinter
+  readonly #stats: StatsCollector
+  readonly #signals: Signals
+  readonly #logger: Logger
+  readonly #spider: SpiderLike
+  readonly #logEveryDuplicate: boolean
+  readonly #queueName: string
+  #duplicateLogged = false
+
+  constructor(options: SchedulerOptions) {
+    this.#filter = options.filter
+    this.#queue = options.queue
+    this.#fingerprinter = options.fingerprinter
+    this.#stats = options.stats
+    this.#signals = options.signals
+    this.#logger = options.logger
+    this.#spider = options.spider
+    this.#logEveryDuplicate = options.logEveryDuplicate ?? false
+    this.#queueName = options.queue.describe().name
+  }
+
+  static fromCrawler(
+    { settings, stats, signals, logger, spider }: Crawler,
+    parts: SchedulerParts,
+  ): Scheduler {
+    const logEveryDuplicate = settings.getBool('DUPEFILTER_DEBUG')
+    return new Scheduler({ ...parts, stats, signals, logger, spider, logEveryDuplicate })
+  }
+
+  async open(): Promise<void> {
+    await this.#filter.open()
+    await this.#queue.open()
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+    await this.#filter.close()
+  }
+
+  /** Queues the new ones of `requests`, found outside of any page; answers how many there were. */
+  async enqueue(requests: readonly Request[], owner: string): Promise<number> {
+    const fresh = await this.#fresh(requests, owner)
+    const added = await this.#queue.push(fresh, owner)
+    await this.#settle(owner)
+    this.#count('enqueued', added)
+    return added
+  }
+
+  /** Up to `max` requests to fetch now; none when nothing may go for a while or nothing can come any more. */
+  async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    const leases = await this.#queue.lease(max, signal)
+    this.#count('dequeued', leases.length)
+    return leases
+  }
+
+  /** The page is done: its new links are queued and it is removed, in one step. */
+  async commit(
+    lease: Lease,
+    requests: readonly Request[],
+    options: Omit<CommitOptions, 'children'> = {},
+  ): Promise<void> {
+    if (requests.length === 0) return this.#queue.commit(lease, options)
+    const children = await this.#fresh(requests, lease.id)
+    await this.#queue.commit(lease, { ...options, children })
+    await this.#filter.settled(lease.id)
+    this.#count('enqueued', children.length)
+  }
+
+  /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
+  async retry(lease: Lease, request: Request, delayMs: number): Promise<void> {
+    await this.#queue.retry(lease, request, delayMs)
+    this.#count('enqueued', 1)
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.#queue.release(lease)
+  }
+
+  async counts(): Promise<QueueCounts> {
+    return this.#queue.counts()
+  }
+
+  /** Those the filter has not met, and those it is not asked about (`dontFilter`), with their ids, in order. */
+  async #fresh(requests: readonly Request[], owner: string): Promise<QueuedRequest[]> {
+    const asked = requests.filter(({ dontFilter }) => !dontFilter)
+    const seen = asked.length > 0 ? await this.#filter.requestsSeen(asked, owner) : []
+    const fresh: QueuedRequest[] = []
+    let next = 0
+    for (const [ordinal, request] of requests.entries()) {
+      if (request.dontFilter) fresh.push({ id: derivedId(owner, ordinal), request })
+      else if (seen[next++]) this.#drop(request)
+      else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
+    }
+    if (this.#signals.listened('requestScheduled')) {
+      for (const { request } of fresh)
+        await this.#signals.send('requestScheduled', { request, spider: this.#spider })
+    }
+    return fresh
+  }
+
+  async #settle(owner: string): Promise<void> {
+    await this.#filter.settled(owner)
+    await this.#queue.settled(owner)
+  }
+
+  #drop(request: Request): void {
+    this.#stats.inc('dupefilter/filtered')
+    if (this.#signals.listened('requestDropped')) {
+      void this.#signals.send('requestDropped', { request, spider: this.#spider })
+    }
+    if (this.#logEveryDuplicate) {
+      this.#logger.debug({ url: request.url, method: request.method }, 'filtered duplicate request')
+    } else if (!this.#duplicateLogged) {
+      this.#duplicateLogged = true
+      this.#logger.debug(
+        { url: request.url, method: request.method },
+        'filtered duplicate request; further ones are only counted (DUPEFILTER_DEBUG=true shows all)',
+      )
+    }
+  }
+
+  #count(what: 'enqueued' | 'dequeued', count: number): void {
+    if (count === 0) return
+    this.#stats.inc(`scheduler/${what}`, count)
+    this.#stats.inc(`scheduler/${what}/${this.#queueName}`, count)
+  }
+}
+
+/** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
+function derivedId(owner: string, ordinal: number): string {
+  if (owner.startsWith('start/') || owner.startsWith('seed/'))
+    return ordinal === 0 ? owner : `${owner}/${ordinal}`
+  return hash('sha1', `${owner}#${ordinal}`)
+}

@@ -1,0 +1,99 @@
+import {
+  type Crawler,
+  DownloadError,
+  type DownloaderMiddleware,
+  type DownloadHandler,
+  type DownloadOptions,
+  type DownloadResult,
+  IgnoreRequest,
+  type Logger,
+  type Request,
+  type Response,
+  type Signals,
+  type SpiderLike,
+} from '@webloom/core'
+import { composeMiddlewares } from './middleware-onion.ts'
+
+export interface DownloaderOptions {
+  /** Handlers by URL scheme without the colon. */
+  readonly handlers: Readonly<Record<string, DownloadHandler>>
+  /** In order: the first is nearest the engine. */
+  readonly middlewares: readonly { name: string; component: DownloaderMiddleware }[]
+  readonly signals: Signals
+  readonly logger: Logger
+  readonly spider: SpiderLike
+}
+
+/** Middlewares and handlers as one. It has no delay of its own: pace is the queue's business. */
+export class Downloader {
+  readonly #handlers: Readonly<Record<string, DownloadHandler>>
+  readonly #admission: readonly DownloaderMiddleware[]
+  readonly #fetch: (request: Request, options: DownloadOptions) => Promise<DownloadResult>
+  readonly #signals: Signals
+  readonly #logger: Logger
+  readonly #spider: SpiderLike
+
+  constructor({ handlers, middlewares, signals, logger, spider }: DownloaderOptions) {
+    this.#handlers = handlers
+    this.#admission = middlewares
+      .map(({ component }) => component)
+      .filter(({ requestScheduled }) => requestScheduled)
+    this.#fetch = composeMiddlewares(middlewares, (request, options) => this.#download(request, options))
+    this.#signals = signals
+    this.#logger = logger
+    this.#spider = spider
+  }
+
+  static fromCrawler(
+    { signals, logger, spider }: Crawler,
+    parts: Pick<DownloaderOptions, 'handlers' | 'middlewares'>,
+  ): Downloader {
+    return new Downloader({ ...parts, signals, logger, spider })
+  }
+
+  /** False when a middleware refuses the request before it is queued (offsite); it has counted that. */
+  admits(request: Request): boolean {
+    try {
+      for (const middleware of this.#admission) middleware.requestScheduled!(request)
+      return true
+    } catch (error) {
+      if (!(error instanceof IgnoreRequest)) throw error
+      this.#logger.debug({ url: request.url, reason: error.message }, 'request refused')
+      return false
+    }
+  }
+
+  /** What came of the request: a Response for the callback, a Request in its place, or the wish to ask again. */
+  fetch(request: Request, options: DownloadOptions): Promise<DownloadResult> {
+    return this.#fetch(request, options)
+  }
+
+  async close(): Promise<void> {
+    for (const handler of new Set(Object.values(this.#handlers))) await handler.close?.()
+  }
+
+  async #download(request: Request, options: DownloadOptions): Promise<Response> {
+    const spider = this.#spider
+    const handler = this.#handlers[request.url.slice(0, request.url.indexOf(':'))]
+    if (!handler) {
+      throw new DownloadError(
+        'UnsupportedURLSchemeError',
+        `${request.url}: no handler for this scheme; there are ${Object.keys(this.#handlers).join(', ')}`,
+      )
+    }
+    if (this.#signals.listened('requestReachedDownloader')) {
+      await this.#signals.send('requestReachedDownloader', { request, spider })
+    }
+    try {
+      const response = await handler.download(request, options)
+      if (this.#signals.listened('responseDownloaded')) {
+        await this.#signals.send('responseDownloaded', { request, response, spider })
+      }
+      return response
+    } finally {
+      if (this.#signals.listened('requestLeftDownloader')) {
+        await this.#signals.send('requestLeftDownloader', { request, spider })
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  type DownloaderMiddleware,
+  type DownloadResult,
+  Request,
+  Response,
+  RetryLater,
+  WebloomError,
+} from '@webloom/core'
+
+type Fetch<Options> = (request: Request, options: Options) => Promise<DownloadResult>
+
+/**
+ * One fetch function out of the middlewares and the network, by Scrapy's rules:
+ *
+ *     processRequest    in order; the first Response, Request or RetryLater ends the way out
+ *     the network       unless something ended the way out
+ *     processException  in reverse, when one of the above threw; the first answer counts, else the error stands
+ *     processResponse   in reverse, for any Response so far, through every middleware; a Request or RetryLater ends it
+ *
+ * Errors of `processResponse` are not shown to `processException`.
+ */
+export function composeMiddlewares<Options>(
+  middlewares: readonly { name: string; component: DownloaderMiddleware }[],
+  network: Fetch<Options>,
+): Fetch<Options> {
+  const outward = middlewares.filter(({ component }) => component.processRequest)
+  const inward = middlewares.filter(({ component }) => component.processResponse).reverse()
+  const rescue = middlewares.filter(({ component }) => component.processException).reverse()
+
+  async function outAndFetch(request: Request, options: Options): Promise<DownloadResult> {
+    for (const { name, component } of outward) {
+      const hook = component.processRequest!(request)
+      const answer = isPromise(hook) ? await hook : hook
+      if (answer !== undefined) return checked(answer, name, 'processRequest')
+    }
+    return network(request, options)
+  }
+
+  async function rescued(request: Request, error: unknown): Promise<DownloadResult> {
+    for (const { name, component } of rescue) {
+      const answer = await component.processException!(request, error)
+      if (answer !== undefined) return checked(answer, name, 'processException')
+    }
+    throw error
+  }
+
+  return async (request, options) => {
+    let result: DownloadResult
+    try {
+      result = await outAndFetch(request, options)
+    } catch (error) {
+      result = await rescued(request, error)
+    }
+    for (const { name, component } of inward) {
+      if (!(result instanceof Response)) return result
+      const hook = component.processResponse!(request, result)
+      result = checked(isPromise(hook) ? await hook : hook, name, 'processResponse')
+    }
+    return result
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
+}
+
+function checked(answer: unknown, name: string, hook: string): DownloadResult {
+  if (answer instanceof Response || answer instanceof Request || answer instanceof RetryLater) return answer
+  const expected =
+    hook === 'processResponse'
+      ? 'a Response, Request or RetryLater'
+      : 'nothing, a Response, Request or RetryLater'
+  throw new WebloomError(
+    'WL_MIDDLEWARE_MISUSE',
+    `${name}.${hook} answered ${describe(answer)}; expected ${expected}`,
+  )
+}
+
+function describe(answer: unknown): string {
+  return typeof answer === 'object' && answer !== null
+    ? `a ${answer.constructor?.name ?? 'bare object'}`
+    : String(answer)
+}

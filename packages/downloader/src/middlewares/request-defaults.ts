@@ -1,0 +1,68 @@
+import { type Crawler, type DownloaderMiddleware, Headers, NotConfigured, type Request } from '@webloom/core'
+
+/** Sends DEFAULT_REQUEST_HEADERS with each request that does not set them itself. */
+export class DefaultHeadersMiddleware implements DownloaderMiddleware {
+  readonly #defaults: readonly (readonly [string, readonly string[]])[]
+
+  constructor(headers: Readonly<Record<string, string | readonly string[]>>) {
+    const checked = new Headers(headers)
+    this.#defaults = [...new Set([...checked].map(([name]) => name))].map((name) => [
+      name,
+      checked.getAll(name),
+    ])
+  }
+
+  static fromCrawler({ settings }: Crawler): DefaultHeadersMiddleware {
+    const given = Object.entries(settings.getDict('DEFAULT_REQUEST_HEADERS')).filter(
+      ([, value]) => value !== null,
+    )
+    return new DefaultHeadersMiddleware(
+      Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    )
+  }
+
+  processRequest(request: Request): void {
+    const { headers } = request
+    for (const [name, values] of this.#defaults) if (!headers.has(name)) headers.set(name, values)
+  }
+}
+
+/** Sends USER_AGENT, or the spider's own `userAgent`, with each request that does not set one itself. */
+export class UserAgentMiddleware implements DownloaderMiddleware {
+  readonly #userAgent: string
+
+  constructor(userAgent: string) {
+    this.#userAgent = userAgent
+  }
+
+  static fromCrawler({ settings, spider }: Crawler): UserAgentMiddleware {
+    const own = (spider as { userAgent?: unknown }).userAgent
+    const userAgent = typeof own === 'string' ? own : settings.getString('USER_AGENT')
+    if (userAgent === '') throw new NotConfigured('USER_AGENT is empty')
+    return new UserAgentMiddleware(userAgent)
+  }
+
+  processRequest(request: Request): void {
+    if (!request.headers.has('user-agent')) request.headers.set('user-agent', this.#userAgent)
+  }
+}
+
+/** Gives each request the deadline of a spider's own `downloadTimeout` (seconds), where its meta sets none. */
+export class DownloadTimeoutMiddleware implements DownloaderMiddleware {
+  readonly #timeoutSeconds: number
+
+  constructor(timeoutSeconds: number) {
+    this.#timeoutSeconds = timeoutSeconds
+  }
+
+  static fromCrawler({ spider }: Crawler): DownloadTimeoutMiddleware {
+    const own = (spider as { downloadTimeout?: unknown }).downloadTimeout
+    // DOWNLOAD_TIMEOUT itself is the handler's default: nothing need be written into each request for it.
+    if (typeof own !== 'number') throw new NotConfigured('the spider has no downloadTimeout')
+    return new DownloadTimeoutMiddleware(own)
+  }
+
+  processRequest(request: Request): void {
+    request.meta.download_timeout ??= this.#timeoutSeconds
+  }
+}

@@ -1,0 +1,33 @@
+import { matches, type SourceFile, sourceFiles, textOf } from './source-files.ts'
+
+const INDEX = 'packages/webloom/src/index.ts'
+const EXPORTS = /export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^']+)'/g
+
+/** Exports of `webloom` whose declaration has no docstring, or that cannot be found. */
+export function docstringProblems(root: string): string[] {
+  return [...textOf(root, INDEX).matchAll(EXPORTS)].flatMap(([, list, from]) => {
+    const files = filesOf(root, from!)
+    return matches(list!, /([^,]+)/g)
+      .map((entry) => entry.trim().replace(/^type\s+/, '').split(/\s+as\s+/)[0]!)
+      .filter((name) => name !== '')
+      .flatMap((name) => problemOf(name, files, from!))
+  })
+}
+
+function filesOf(root: string, from: string): SourceFile[] {
+  if (from.startsWith('./')) return sourceFiles(root, `packages/webloom/src/${from.slice(2)}`)
+  return sourceFiles(root, `packages/${from.replace('@webloom/', '')}/src/**/*.ts`).filter(({ path }) => !path.endsWith('.test.ts'))
+}
+
+function problemOf(name: string, files: readonly SourceFile[], from: string): string[] {
+  const declaration = new RegExp(`^(?:export )(?:declare )?(?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${name}\\b`, 'm')
+  for (const { path, text } of files) {
+    const match = declaration.exec(text)
+    if (!match) continue
+    const before = text.slice(0, match.index).trimEnd()
+    // A lint suppression may stand between a docstring and its declaration.
+    const line = before.split('\n').findLast((one) => !one.trim().startsWith('//')) ?? ''
+    return line.trim().endsWith('*/') ? [] : [`${name}, exported by webloom, has no docstring (${path})`]
+  }
+  return [`${name}, exported by webloom from ${from}, is declared nowhere in it`]
+}

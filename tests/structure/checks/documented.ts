@@ -1,0 +1,27 @@
+import { differences, matches, sourceFiles, textOf } from './source-files.ts'
+
+/** Settings of the table against docs/settings.md, both ways. */
+export function settingProblems(root: string): string[] {
+  const inCode = sourceFiles(root, 'packages/core/src/settings/settings-table/*.ts').flatMap(({ text }) =>
+    matches(text, /\bname: '([A-Z][A-Z0-9_]+)'/g),
+  )
+  const inDocs = matches(textOf(root, 'docs/settings.md'), /^\| `([A-Z][A-Z0-9_]+)` \|/gm)
+  return differences(inCode, inDocs, 'setting', 'docs/settings.md')
+}
+
+/** Error codes against docs/errors.md, both ways. */
+export function errorCodeProblems(root: string): string[] {
+  const inCode = matches(textOf(root, 'packages/core/src/errors.ts'), /^ {2}(WL_[A-Z_]+):/gm)
+  const inDocs = matches(textOf(root, 'docs/errors.md'), /^\| `(WL_[A-Z_]+)` \|/gm)
+  return differences(inCode, inDocs, 'error code', 'docs/errors.md')
+}
+
+/** Redis keys, wherever the code or a default writes one, against docs/redis-keys.md, both ways. */
+export function redisKeyProblems(root: string): string[] {
+  const key = /(%\((?:spider|name)\)s:[\w%():{}-]+)/g
+  const inCode = sourceFiles(root, 'packages/*/{src,lua}/**/*.{ts,lua}')
+    .filter(({ path }) => !/\.test\.ts$/.test(path))
+    .flatMap(({ text }) => matches(text, key))
+  const inDocs = matches(textOf(root, 'docs/redis-keys.md'), /^\| `(%\((?:spider|name)\)s:[^`]+)` \|/gm)
+  return differences(inCode, inDocs, 'Redis key', 'docs/redis-keys.md')
+}

@@ -1,0 +1,40 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+export interface SourceFile {
+  /** Relative to the repository, with `/`. */
+  readonly path: string
+  readonly text: string
+}
+
+/** Files below `root` that match, without what is built or installed. */
+export function sourceFiles(root: string, pattern: string): SourceFile[] {
+  return globSync(pattern, { cwd: root, exclude: (name) => name === 'node_modules' || name === 'dist' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** A file's text, or nothing when it is absent: then whatever it should hold is missing from it. */
+export function textOf(root: string, path: string): string {
+  const full = join(root, path)
+  return existsSync(full) ? readFileSync(full, 'utf8') : ''
+}
+
+/** What stands in one list and not in the other, as sentences. */
+export function differences(inCode: Iterable<string>, inDocs: Iterable<string>, what: string, page: string): string[] {
+  const [code, docs] = [new Set(inCode), new Set(inDocs)]
+  return [
+    ...[...code].filter((name) => !docs.has(name)).map((name) => `${what} ${name} is missing from ${page}`),
+    ...[...docs].filter((name) => !code.has(name)).map((name) => `${page} has ${what} ${name}, which the code does not have`),
+  ]
+}
+
+/** Every first group, or whole match, of a global pattern. */
+export function matches(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map((match) => match[1] ?? match[0])
+}
+
+export function repositoryPath(root: string, path: string): string {
+  return relative(root, path).replaceAll('\\', '/')
+}

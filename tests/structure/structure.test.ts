@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { docstringProblems } from './checks/docstrings.ts'
+import { errorCodeProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
+import { importProblems } from './checks/imports.ts'
+import { linkProblems } from './checks/links.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
+
+describe('this repository', () => {
+  test.each([
+    ['no sibling imports a sibling, and core and testkit import none of ours', importProblems],
+    ['docs/settings.md lists the settings, no more and no less', settingProblems],
+    ['docs/errors.md lists the error codes, no more and no less', errorCodeProblems],
+    ['docs/redis-keys.md lists the Redis keys, no more and no less', redisKeyProblems],
+    ['every link and path in README, ARCHITECTURE and CONTRIBUTING points at something', linkProblems],
+    ['every export of webloom has a docstring', docstringProblems],
+  ])('%s', (_, check) => {
+    expect(check(ROOT)).toEqual([])
+  })
+})
+
+describe('each check can fail', () => {
+  test('on a sibling that imports a sibling, a core that imports one of ours, and a path out of a package', () => {
+    expect(importProblems(fixture('imports'))).toEqual([
+      'packages/core/src/index.ts imports @webloom/queue; core may import none of ours',
+      'packages/queue/src/index.ts imports @webloom/dupefilter; queue may import @webloom/core',
+      'packages/queue/src/outside.ts imports ../../dupefilter/src/index.ts, which is outside its package',
+    ])
+  })
+  test('on a setting that is missing from the docs, and one that only they have', () => {
+    expect(settingProblems(fixture('documented'))).toEqual([
+      'setting DOWNLOAD_DELAY is missing from docs/settings.md',
+      'docs/settings.md has setting DOWNLOAD_DELEY, which the code does not have',
+    ])
+  })
+  test('on an error code that is missing from the docs, and one that only they have', () => {
+    expect(errorCodeProblems(fixture('documented'))).toEqual([
+      'error code WL_NEW is missing from docs/errors.md',
+      'docs/errors.md has error code WL_OLD, which the code does not have',
+    ])
+  })
+  test('on a Redis key that is missing from the docs, and one that only they have', () => {
+    expect(redisKeyProblems(fixture('documented'))).toEqual([
+      'Redis key %(spider)s:items is missing from docs/redis-keys.md',
+      'docs/redis-keys.md has Redis key %(name)s:gone, which the code does not have',
+    ])
+  })
+  test('on a link and on a path that point at nothing', () => {
+    expect(linkProblems(fixture('links'))).toEqual([
+      'README.md points at docs/gone.md, which is not there',
+      'ARCHITECTURE.md points at packages/gone/, which is not there',
+    ])
+  })
+  test('on an export without a docstring, and one that is declared nowhere', () => {
+    expect(docstringProblems(fixture('docstrings'))).toEqual([
+      'bare, exported by webloom, has no docstring (packages/webloom/src/parts.ts)',
+      'Ghost, exported by webloom from @webloom/core, is declared nowhere in it',
+    ])
+  })
+})

@@ -55,6 +55,7 @@ export interface MemoryRequestQueueOptions {
   readonly order?: QueueOrder
 }
 
+/** A queue in this process: nothing survives its end. */
 export class MemoryRequestQueue implements RequestQueue {
   readonly #clock: HostClock
   readonly #order: QueueOrder

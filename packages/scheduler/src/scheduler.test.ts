@@ -44,12 +44,19 @@ test('what was met before is dropped and counted, the rest is queued in order', 
   expect(stats.get('scheduler/dequeued/memory')).toBe(3)
 })
 
-test('dontFilter goes past the filter and is not recorded there', async () => {
+test('a start request goes past the filter and leaves its mark there', async () => {
   const { scheduler } = schedulerUnderTest()
-  await scheduler.enqueue([page(1, { dontFilter: true })], 'start/0')
-  await scheduler.enqueue([page(1, { dontFilter: true })], 'start/1')
-  expect(await scheduler.enqueue([page(1)], 'start/2')).toBe(1)
-  expect((await scheduler.counts()).waiting).toBe(3)
+  expect(await scheduler.enqueue([page(1, { dontFilter: true })], 'start/0')).toBe(1)
+  expect(await scheduler.enqueue([page(1, { dontFilter: true })], 'start/1')).toBe(1)
+  expect(await scheduler.enqueue([page(1)], 'start/2'), 'a link back to it').toBe(0)
+})
+
+test('a link with dontFilter goes past the filter and leaves no mark, as in Scrapy', async () => {
+  const { scheduler } = schedulerUnderTest()
+  await scheduler.enqueue([page(1)], 'start/0')
+  const [start] = await scheduler.next(1)
+  await scheduler.commit(start as Lease, [page(2, { dontFilter: true }), page(2)])
+  expect((await scheduler.counts()).waiting).toBe(2)
 })
 
 test('ids are derived: the fingerprint, or the place where an unfiltered request was found', async () => {

@@ -131,15 +131,22 @@ export class Scheduler {
     return this.#queue.counts()
   }
 
-  /** Those the filter has not met, and those it is not asked about (`dontFilter`), with their ids, in order. */
+  /**
+   * Those the filter has not met, and those that go past it (`dontFilter`), with their ids, in order.
+   *
+   * A start request or seed goes past the filter, but leaves its mark there: otherwise a page that links back to it
+   * would have it fetched a second time, as Scrapy does.
+   */
   async #fresh(requests: readonly Request[], owner: string): Promise<QueuedRequest[]> {
-    const asked = requests.filter(({ dontFilter }) => !dontFilter)
+    const marksAll = isEntry(owner)
+    const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     const seen = asked.length > 0 ? await this.#filter.requestsSeen(asked, owner) : []
     const fresh: QueuedRequest[] = []
     let next = 0
     for (const [ordinal, request] of requests.entries()) {
+      const met = marksAll || !request.dontFilter ? seen[next++] : false
       if (request.dontFilter) fresh.push({ id: derivedId(owner, ordinal), request })
-      else if (seen[next++]) this.#drop(request)
+      else if (met) this.#drop(request)
       else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
     }
     if (this.#signals.listened('requestScheduled')) {
@@ -177,9 +184,13 @@ export class Scheduler {
   }
 }
 
+/** Whether requests come from `start()` or a seed and not from a page. */
+function isEntry(owner: string): boolean {
+  return owner.startsWith('start/') || owner.startsWith('seed/')
+}
+
 /** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
 function derivedId(owner: string, ordinal: number): string {
-  if (owner.startsWith('start/') || owner.startsWith('seed/'))
-    return ordinal === 0 ? owner : `${owner}/${ordinal}`
+  if (isEntry(owner)) return ordinal === 0 ? owner : `${owner}/${ordinal}`
   return hash('sha1', `${owner}#${ordinal}`)
 }

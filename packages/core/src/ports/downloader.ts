@@ -13,6 +13,7 @@ export interface DownloadHandler {
   close?(): Promise<void>
 }
 
+/** What a handler is told beside the request. */
 export interface DownloadOptions {
   readonly signal: AbortSignal
   readonly onStart: () => void

@@ -30,6 +30,7 @@ export interface DupeFilter {
   forget?(request: Request): Promise<void>
 }
 
+/** What a filter says of itself. */
 export interface DupeFilterDescription {
   /** The name by which DUPEFILTER_CLASS chooses it. */
   readonly name: string

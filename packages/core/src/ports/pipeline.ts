@@ -29,7 +29,7 @@ export interface ItemFeed {
   close(): Promise<void>
 }
 
-/** Listens to signals; has no hooks of its own. `close` is called when the crawl is over. */
+/** Listens to signals; has no hooks of its own but one, called when the crawl is over. */
 export interface Extension {
-  close?(): Awaitable<void>
+  close(): Awaitable<void>
 }

@@ -25,6 +25,7 @@ export interface Lease extends QueuedRequest {
   started(): void
 }
 
+/** What goes along with the end of a page. */
 export interface CommitOptions {
   /** New requests found on the page, in order. Stored in the same step that removes the page. */
   readonly children?: readonly QueuedRequest[]
@@ -32,6 +33,7 @@ export interface CommitOptions {
   readonly delayMs?: number
 }
 
+/** Requests in each state of the queue. */
 export interface QueueCounts {
   /** May go as soon as its host may be asked. */
   readonly waiting: number

@@ -72,6 +72,10 @@ interface Entry {
 
 type NumberName = SettingNameOf<'int'> | SettingNameOf<'float'>
 
+/**
+ * The settings of one crawl, from all their places: default < config file < spider < environment < command line.
+ * They never change; `with` makes new ones.
+ */
 export class Settings {
   readonly #layers: SettingsLayers
   readonly #places: SettingsPlaces

@@ -1,0 +1,34 @@
+import type { Logger } from './logger.ts'
+import type { Settings } from './settings/settings.ts'
+import type { Signals } from './signals.ts'
+import type { StatsCollector } from './stats.ts'
+
+/** What components may know of a spider. The class itself lives in the spider package. */
+export interface SpiderLike {
+  readonly name: string
+  /** Hosts whose pages, with their subdomains, may be fetched; absent or empty allows all. */
+  readonly allowedDomains?: readonly string[]
+  /** Statuses beyond 2xx that callbacks want to see. */
+  readonly handleHttpstatusList?: readonly number[]
+}
+
+/** What a running crawl hands to its components. */
+export interface Crawler {
+  readonly settings: Settings
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  readonly spider: SpiderLike
+  /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
+  close(reason: string): void
+}
+
+/**
+ * How a component is made: its constructor takes values, and `fromCrawler` reads the settings for it, so that a test
+ * never needs a crawler. A class without `fromCrawler` is made by `new Class()`.
+ * `fromCrawler` throws `NotConfigured` when the settings do not ask for the component.
+ */
+export interface ComponentClass<T> {
+  new (...args: never[]): T
+  fromCrawler?(crawler: Crawler): T
+}

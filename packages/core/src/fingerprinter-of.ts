@@ -1,0 +1,55 @@
+import { SettingsError } from './errors.ts'
+import { createFingerprinter, type FingerprintAlgorithm, type Fingerprinter } from './fingerprint.ts'
+import type { Request } from './request.ts'
+import type { Settings } from './settings/settings.ts'
+
+const ALGORITHMS: readonly string[] = [
+  'scrapy',
+  'scrapy-redis',
+  'scrapy-2.6',
+] satisfies FingerprintAlgorithm[]
+
+/**
+ * The fingerprinter that FINGERPRINTER, FINGERPRINT_INCLUDE_HEADERS and FINGERPRINT_KEEP_FRAGMENTS ask for.
+ *
+ * @param auto what `auto` means for the chosen filter: its own originals' algorithm
+ */
+export function fingerprinterOf(settings: Settings, auto: FingerprintAlgorithm): Fingerprinter {
+  const chosen = settings.get('FINGERPRINTER')
+  if (typeof chosen === 'function') return customFingerprinter(chosen as (request: Request) => unknown)
+  const algorithm = chosen === 'auto' ? auto : String(chosen)
+  if (!isAlgorithm(algorithm)) {
+    throw new SettingsError([
+      `FINGERPRINTER is ${JSON.stringify(chosen)}; expected auto, ${ALGORITHMS.join(', ')} or a function (request) => string`,
+    ])
+  }
+  return createFingerprinter({
+    algorithm,
+    includeHeaders: settings.getList('FINGERPRINT_INCLUDE_HEADERS').map(String),
+    keepFragments: settings.getBool('FINGERPRINT_KEEP_FRAGMENTS'),
+  })
+}
+
+function isAlgorithm(name: string): name is FingerprintAlgorithm {
+  return ALGORITHMS.includes(name)
+}
+
+function customFingerprinter(make: (request: Request) => unknown): Fingerprinter {
+  const known = new WeakMap<Request, string>()
+  const name = make.name || 'custom'
+  return {
+    name,
+    fingerprint(request) {
+      const cached = known.get(request)
+      if (cached !== undefined) return cached
+      const fingerprint = make(request)
+      if (typeof fingerprint !== 'string' || fingerprint === '') {
+        throw new SettingsError([
+          `FINGERPRINTER ${name} answered ${JSON.stringify(fingerprint)} for ${request}; expected a string`,
+        ])
+      }
+      known.set(request, fingerprint)
+      return fingerprint
+    },
+  }
+}

@@ -1,0 +1,93 @@
+// Requests and responses
+
+export { decodeText, detectEncoding } from './charset.ts'
+export { buildComponents, fromCrawler, type Placed } from './component.ts'
+export type { ComponentClass, Crawler, SpiderLike } from './crawler.ts'
+// Errors
+export {
+  CloseSpider,
+  DownloadError,
+  type DownloadFailureKind,
+  DropItem,
+  ERROR_CODES,
+  type ErrorCode,
+  IgnoreRequest,
+  InvalidUrl,
+  NotConfigured,
+  SettingsError,
+  UsageError,
+  WebloomError,
+} from './errors.ts'
+export {
+  createFingerprinter,
+  type FingerprintAlgorithm,
+  type Fingerprinter,
+  type FingerprintOptions,
+  fingerprint,
+} from './fingerprint.ts'
+export { fingerprinterOf } from './fingerprinter-of.ts'
+export { Headers, type HeadersInit } from './headers.ts'
+export { type JsonObject, type JsonValue, jsonCopy } from './json.ts'
+export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
+export {
+  type DownloaderMiddleware,
+  type DownloadHandler,
+  type DownloadOptions,
+  type DownloadResult,
+  RetryLater,
+} from './ports/downloader.ts'
+// Ports
+export type { DupeFilter, DupeFilterDescription } from './ports/dupefilter.ts'
+export type { HostClock, HostPace } from './ports/host-clock.ts'
+export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
+export {
+  type CommitOptions,
+  LEASE_WAIT_MAX_MS,
+  type Lease,
+  type QueueCounts,
+  type QueuedRequest,
+  type QueueOrder,
+  type RequestQueue,
+} from './ports/request-queue.ts'
+export type { Seed, SeedSource } from './ports/seed-source.ts'
+export type { SpiderMiddleware } from './ports/spider-middleware.ts'
+export { type Callback, type CookiesInit, Request, type RequestInit } from './request.ts'
+export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
+export { Response, type ResponseInit } from './response.ts'
+// Settings
+export { environmentSettings } from './settings/environment-settings.ts'
+export type {
+  Component,
+  ComponentEntry,
+  Setting,
+  SettingDict,
+  SettingOrigin,
+  SettingType,
+} from './settings/setting-row.ts'
+export { shownValue } from './settings/setting-shown.ts'
+export { suggestedNames } from './settings/setting-suggestions.ts'
+export {
+  type SettingExplanation,
+  Settings,
+  type SettingsLayer,
+  type SettingsLayers,
+  type SettingsPlaces,
+  type WrittenSettings,
+} from './settings/settings.ts'
+export {
+  type CustomSettingName,
+  isSettingName,
+  SETTINGS_TABLE,
+  type SettingName,
+  type SettingNameOf,
+  type SettingsInput,
+  type SettingValue,
+  settingRow,
+} from './settings/settings-table.ts'
+export { type SignalName, type SignalPayloads, Signals, signalNames } from './signals.ts'
+// A crawl's own vocabulary
+export { MemoryStatsCollector, type StatsCollector, type StatValue } from './stats.ts'
+// URLs and fingerprints
+export { canonicalizeUrl } from './url/canonicalize-url.ts'
+export { urlJoin } from './url/join.ts'
+export { safeUrlString } from './url/safe-url.ts'

@@ -1,0 +1,197 @@
+import { InvalidUrl, WebloomError } from './errors.ts'
+import { Headers, type HeadersInit } from './headers.ts'
+import type { JsonObject } from './json.ts'
+import { safeUrlString } from './url/safe-url.ts'
+
+/**
+ * A method of the spider, or its name. Methods are found by identity (`this.parse`), so an arrow, a bound function
+ * or a `#private` method is refused where the request is yielded: another worker could not find it.
+ */
+// biome-ignore lint/complexity/noBannedTypes: any narrower function type makes `callback: this.parse` inside `parse` circular for the type checker.
+export type Callback = string | Function
+
+/** Cookies of one request: a plain object, or a list when a cookie needs its own domain or path. */
+export type CookiesInit =
+  | Record<string, string>
+  | readonly { name: string; value: string; domain?: string; path?: string; secure?: boolean }[]
+
+/** Everything about a request but its URL; each part may be left out. */
+export interface RequestInit {
+  /** HTTP method, upper-cased. Default GET. */
+  method?: string
+  headers?: HeadersInit
+  /** A string is sent in `encoding`. */
+  body?: string | Uint8Array | null
+  cookies?: CookiesInit
+  /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
+  meta?: JsonObject
+  /** Given to the callback as its second argument; must survive JSON. */
+  cbKwargs?: JsonObject
+  /** Higher goes first. An integer; default 0. */
+  priority?: number
+  /** True: asked again even when it was met before. Default false. */
+  dontFilter?: boolean
+  /** Who gets the response; `parse` when absent. */
+  callback?: Callback | null
+  /** Who is told when there is no response for the callback. */
+  errback?: Callback | null
+  /** Words for logs; the framework adds e.g. `cached`. */
+  flags?: readonly string[]
+  /** Encoding of the page the URL came from; query strings are percent-encoded in it. Default utf-8. */
+  encoding?: string
+}
+
+const NO_BODY = new Uint8Array(0)
+const NO_FLAGS: readonly string[] = Object.freeze([])
+
+/**
+ * One page to fetch and who is to get it.
+ *
+ * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true.
+ */
+export class Request {
+  readonly url: string
+  readonly method: string
+  readonly body: Uint8Array
+  readonly cookies: CookiesInit | null
+  readonly encoding: string
+  readonly flags: readonly string[]
+  priority: number
+  dontFilter: boolean
+  callback: Callback | null
+  errback: Callback | null
+  // Most requests have none of these three: they are made when first asked for.
+  #headers: Headers | HeadersInit | undefined
+  #meta: JsonObject | undefined
+  #cbKwargs: JsonObject | undefined
+
+  /** Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body). */
+  constructor(url: string | URL, init: RequestInit = {}) {
+    this.encoding = init.encoding ?? 'utf-8'
+    this.url = requestUrl(url, this.encoding, init.meta?.verbatim_url === true)
+    this.method = init.method === undefined ? 'GET' : checkedMethod(init.method)
+    this.body = bodyBytes(init.body, this.encoding)
+    this.cookies = init.cookies ?? null
+    this.flags = init.flags ?? NO_FLAGS
+    this.priority = init.priority === undefined ? 0 : checkedPriority(init.priority)
+    this.dontFilter = init.dontFilter ?? false
+    this.callback = init.callback ?? null
+    this.errback = init.errback ?? null
+    this.#headers = init.headers && new Headers(init.headers)
+    this.#meta = init.meta && { ...init.meta }
+    this.#cbKwargs = init.cbKwargs && { ...init.cbKwargs }
+  }
+
+  get headers(): Headers {
+    if (this.#headers instanceof Headers) return this.#headers
+    const headers = new Headers()
+    this.#headers = headers
+    return headers
+  }
+
+  get meta(): JsonObject {
+    this.#meta ??= {}
+    return this.#meta
+  }
+
+  set meta(meta: JsonObject) {
+    this.#meta = meta
+  }
+
+  get cbKwargs(): JsonObject {
+    this.#cbKwargs ??= {}
+    return this.#cbKwargs
+  }
+
+  set cbKwargs(cbKwargs: JsonObject) {
+    this.#cbKwargs = cbKwargs
+  }
+
+  /** True when a header was set; asking `headers` itself would make an empty object for nothing. */
+  get hasHeaders(): boolean {
+    return this.#headers instanceof Headers && this.#headers.size > 0
+  }
+
+  get hasMeta(): boolean {
+    return this.#meta !== undefined
+  }
+
+  get hasCbKwargs(): boolean {
+    return this.#cbKwargs !== undefined
+  }
+
+  /** The same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
+  replace(changes: RequestInit & { url?: string | URL } = {}): Request {
+    const { url = this.url, ...init } = changes
+    return new Request(url, {
+      method: this.method,
+      body: this.body,
+      encoding: this.encoding,
+      flags: this.flags,
+      priority: this.priority,
+      dontFilter: this.dontFilter,
+      callback: this.callback,
+      errback: this.errback,
+      ...(this.cookies && { cookies: this.cookies }),
+      ...(this.hasHeaders && { headers: this.headers }),
+      ...(this.#meta && { meta: this.#meta }),
+      ...(this.#cbKwargs && { cbKwargs: this.#cbKwargs }),
+      ...init,
+    })
+  }
+
+  toString(): string {
+    return `<${this.method} ${this.url}>`
+  }
+}
+
+function requestUrl(url: string | URL, encoding: string, verbatim: boolean): string {
+  const text = typeof url === 'string' ? url : url instanceof URL ? url.href : undefined
+  if (text === undefined)
+    throw new InvalidUrl(String(url), `expected a string or a URL, got ${url === null ? 'null' : typeof url}`)
+  const safe = verbatim ? text : safeUrlString(text, encoding)
+  if (!safe.includes('://') && !safe.startsWith('about:') && !safe.startsWith('data:')) {
+    throw new InvalidUrl(
+      text,
+      'it has no scheme; write https://… or resolve it first with response.urljoin()',
+    )
+  }
+  return safe
+}
+
+function checkedMethod(method: string): string {
+  if (typeof method !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method)) {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `method is ${JSON.stringify(method)}; expected an HTTP method such as GET or POST`,
+    )
+  }
+  return method.toUpperCase()
+}
+
+function checkedPriority(priority: number): number {
+  if (!Number.isSafeInteger(priority)) {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `priority is ${String(priority)}; expected an integer, higher goes first`,
+    )
+  }
+  return priority
+}
+
+function bodyBytes(body: string | Uint8Array | null | undefined, encoding: string): Uint8Array {
+  if (body === null || body === undefined || body === '') return NO_BODY
+  if (body instanceof Uint8Array) return body
+  if (typeof body !== 'string') {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `body is a ${typeof body}; expected a string or bytes (JSON.stringify an object first)`,
+    )
+  }
+  if (/^utf-?8$/i.test(encoding)) return Buffer.from(body, 'utf8')
+  if (/^(latin-?1|iso-8859-1|ascii|us-ascii)$/i.test(encoding)) return Buffer.from(body, 'latin1')
+  throw new WebloomError(
+    'WL_REQUEST_INVALID',
+    `a body in ${encoding} must be given as bytes; only utf-8 and latin-1 strings are encoded here`,
+  )
+}

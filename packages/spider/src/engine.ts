@@ -1,0 +1,389 @@
+/**
+ * The loop, and nothing else: it moves requests from the scheduler to the downloader and what comes back to the
+ * scraper, keeps to the bounds, and knows when the crawl is over.
+ *
+ *     intake   while there is room: lease → page
+ *     page     fetch → Response: scrape, items out, commit with the links found
+ *                    → Request (redirect): commit with it as the only child
+ *                    → RetryLater: back to the queue
+ *                    → error: errback, commit
+ *     start    feeds start() into the scheduler whenever little is waiting
+ *
+ * Room: fewer than CONCURRENT_REQUESTS downloads, and less than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes of responses in
+ * callbacks and pipelines. So a slow pipeline slows the intake down instead of filling the memory.
+ *
+ * The crawl is over when start() has ended and the queue says, in one step, that nothing is waiting, delayed or
+ * leased. A page is leased until its links are queued, so that answer is stable.
+ */
+
+import {
+  CloseSpider,
+  type DownloadResult,
+  LEASE_WAIT_MAX_MS,
+  type Lease,
+  type Logger,
+  Request,
+  RetryLater,
+  type Signals,
+  type StatsCollector,
+  WebloomError,
+} from '@webloom/core'
+import type { ItemProcessor } from './item-processor.ts'
+import { Pulse } from './pulse.ts'
+import type { Response } from './response.ts'
+import { type CallbackOutput, type Failure, type HandOn, type Scraper, SpiderClosing } from './scraper.ts'
+import type { Spider } from './spider.ts'
+
+/** What the engine needs of `@webloom/scheduler`. */
+export interface EngineScheduler {
+  open(): Promise<void>
+  close(): Promise<void>
+  enqueue(requests: readonly Request[], owner: string): Promise<number>
+  next(max: number, signal?: AbortSignal): Promise<Lease[]>
+  commit(lease: Lease, requests: readonly Request[]): Promise<void>
+  retry(lease: Lease, request: Request, delayMs: number): Promise<void>
+  release(lease: Lease): Promise<void>
+  counts(): Promise<{ waiting: number; delayed: number; leased: number }>
+}
+
+/** What the engine needs of `@webloom/downloader`. */
+export interface EngineDownloader {
+  fetch(request: Request, options: { signal: AbortSignal; onStart: () => void }): Promise<DownloadResult>
+  close(): Promise<void>
+}
+
+export interface EngineOptions {
+  readonly spider: Spider
+  readonly scheduler: EngineScheduler
+  readonly downloader: EngineDownloader
+  readonly scraper: Scraper
+  readonly items: ItemProcessor
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly downloadsMax: number
+  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE. */
+  readonly scrapingBytesMax: number
+  /** START_LOW_WATER. */
+  readonly startLowWater: number
+  /** SHUTDOWN_GRACE in milliseconds. */
+  readonly shutdownGraceMs: number
+}
+
+/** What is under way at this moment, for progress displays. */
+export interface EngineActivity {
+  readonly downloading: number
+  readonly scraping: number
+}
+
+// So that many tiny answers do not count as nothing (the figure is Scrapy's).
+const RESPONSE_BYTES_MIN = 1024
+// Without a bound on downloads, a lease call still needs a number.
+const LEASES_AT_ONCE_MAX = 1000
+
+export class Engine {
+  readonly #options: EngineOptions
+  readonly #downloadsMax: number
+  /** Fires whenever room appears, start() has moved, or the crawl is asked to end. */
+  readonly #pulse = new Pulse()
+  /** Ends the wait for leases. */
+  readonly #stopping = new AbortController()
+  /** Cuts off what is in flight. */
+  readonly #aborting = new AbortController()
+  readonly #pages = new Set<Promise<void>>()
+  #downloading = 0
+  #scrapingBytes = 0
+  #startEnded = false
+  #reason: string | undefined
+  #fatal: { readonly error: unknown } | undefined
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#downloadsMax = options.downloadsMax > 0 ? options.downloadsMax : Number.POSITIVE_INFINITY
+  }
+
+  get activity(): EngineActivity {
+    return { downloading: this.#downloading, scraping: this.#pages.size - this.#downloading }
+  }
+
+  /** Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed. */
+  async run(): Promise<string> {
+    const { spider, signals } = this.#options
+    await this.#open()
+    await signals.send('engineStarted', {})
+    await signals.send('spiderOpened', { spider })
+    const start = this.#pumpStart()
+    await this.#intake()
+    await this.#drain()
+    if (this.#startEnded) await start
+    return this.#close()
+  }
+
+  /** Asks for the end: nothing new begins, what is in flight may finish within SHUTDOWN_GRACE. The first reason wins. */
+  stop(reason: string): void {
+    this.#reason ??= reason
+    this.#stopping.abort()
+    this.#pulse.fire()
+  }
+
+  /** Ends at once: what is in flight is cut off and given back to the queue. */
+  abort(reason: string): void {
+    this.stop(reason)
+    this.#aborting.abort(new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once'))
+    this.#pulse.fire()
+  }
+
+  async #open(): Promise<void> {
+    const { scheduler, items, downloader } = this.#options
+    try {
+      await scheduler.open()
+      await items.open()
+    } catch (error) {
+      // Nothing was fetched; what did open must not keep the process alive.
+      await Promise.allSettled([items.close('not_opened'), scheduler.close(), downloader.close()])
+      throw error
+    }
+  }
+
+  async #intake(): Promise<void> {
+    const { scheduler } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      const room = this.#room()
+      if (room === 0) {
+        await this.#pulse.next(LEASE_WAIT_MAX_MS)
+        continue
+      }
+      const started = this.#pulse.count
+      const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
+      for (const lease of leases) this.#begin(lease)
+      if (leases.length > 0) continue
+      if (await this.#isOver()) return this.stop('finished')
+      // Nothing waits, but start() may have more, or pages in flight may.
+      if (this.#pulse.count === started) await this.#pulse.next(LEASE_WAIT_MAX_MS)
+    }
+  }
+
+  #room(): number {
+    if (this.#scrapingBytes >= this.#options.scrapingBytesMax) return 0
+    return Math.max(0, this.#downloadsMax - this.#downloading)
+  }
+
+  async #isOver(): Promise<boolean> {
+    if (!(await this.#isIdle())) return false
+    const { signals, spider } = this.#options
+    if (!signals.listened('spiderIdle')) return true
+    // A handler may add requests: then the crawl goes on.
+    await signals.send('spiderIdle', { spider })
+    return this.#isIdle()
+  }
+
+  async #isIdle(): Promise<boolean> {
+    if (!this.#startEnded || this.#pages.size > 0) return false
+    const { waiting, delayed, leased } = await this.#options.scheduler.counts()
+    return waiting + delayed + leased === 0
+  }
+
+  #begin(lease: Lease): void {
+    this.#downloading++
+    const page = this.#page(lease)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#pages.delete(page)
+        this.#pulse.fire()
+      })
+    this.#pages.add(page)
+  }
+
+  async #page(lease: Lease): Promise<void> {
+    const { scheduler, scraper, stats, signals, spider } = this.#options
+    let result: DownloadResult
+    try {
+      result = await this.#fetch(lease)
+    } catch (error) {
+      if (this.#aborting.signal.aborted || lease.signal.aborted) return this.#giveBack(lease)
+      return this.#fruitless(lease, { request: lease.request, error, response: null })
+    }
+    if (result instanceof Request) return this.#replace(lease, result)
+    if (result instanceof RetryLater) return scheduler.retry(lease, result.request, result.delayMs)
+    const response = result as Response
+    stats.inc('response_received_count')
+    if (signals.listened('responseReceived'))
+      await signals.send('responseReceived', { request: response.request, response, spider })
+    const bytes = Math.max(RESPONSE_BYTES_MIN, response.body.length)
+    this.#scrapingBytes += bytes
+    try {
+      await this.#handOnAll(lease, response, (handOn) => scraper.scrape(response, handOn))
+    } finally {
+      this.#scrapingBytes -= bytes
+    }
+  }
+
+  async #fetch(lease: Lease): Promise<DownloadResult> {
+    const cut = new AbortController()
+    const onAbort = () => cut.abort(this.#aborting.signal.reason ?? lease.signal.reason)
+    this.#aborting.signal.addEventListener('abort', onAbort)
+    lease.signal.addEventListener('abort', onAbort)
+    try {
+      return await this.#options.downloader.fetch(lease.request, {
+        signal: cut.signal,
+        onStart: () => lease.started(),
+      })
+    } finally {
+      this.#aborting.signal.removeEventListener('abort', onAbort)
+      lease.signal.removeEventListener('abort', onAbort)
+      this.#downloading--
+      this.#pulse.fire()
+    }
+  }
+
+  /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
+  async #replace(lease: Lease, target: Request): Promise<void> {
+    const { scraper, scheduler } = this.#options
+    await scheduler.commit(lease, scraper.admit(target))
+  }
+
+  async #fruitless(lease: Lease, failure: Failure): Promise<void> {
+    await this.#handOnAll(lease, failure.response, (handOn) => this.#options.scraper.fail(failure, handOn))
+  }
+
+  /** Runs a callback and hands on all it yields: items first, and the links with the page's commit. */
+  async #handOnAll(
+    lease: Lease,
+    response: Response | null,
+    run: (handOn: HandOn) => Promise<CallbackOutput>,
+  ): Promise<void> {
+    const { scheduler, items } = this.#options
+    let itemsHandedOn = 0
+    let part = 0
+    const itemsOut = async (output: CallbackOutput) => {
+      const batch = output.items.splice(0)
+      await items.process(batch, lease.id, itemsHandedOn, response)
+      itemsHandedOn += batch.length
+    }
+    const output = await closingKept(
+      run(async (early) => {
+        await itemsOut(early)
+        // An owner of its own for each part, the same again when the page runs again.
+        await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
+      }),
+      (reason) => this.stop(reason),
+    )
+    await itemsOut(output)
+    await scheduler.commit(lease, output.requests)
+  }
+
+  async #giveBack(lease: Lease): Promise<void> {
+    if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
+  }
+
+  async #pumpStart(): Promise<void> {
+    const { scheduler, scraper, items, startLowWater, logger } = this.#options
+    let ordinal = 0
+    try {
+      for await (const element of scraper.startElements()) {
+        if (this.#stopping.signal.aborted) return
+        const owner = `start/${ordinal++}`
+        if (element instanceof Request) await scheduler.enqueue([element], owner)
+        else await items.process([element.item], owner, 0, null)
+        this.#pulse.fire()
+        await this.#lowWater(startLowWater)
+      }
+    } catch (error) {
+      if (error instanceof CloseSpider) return this.stop(error.reason)
+      if (isOutputFailure(error)) return this.#fail(error)
+      logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
+      this.#fatal ??= { error }
+      this.#options.stats.set('start/failed', true)
+    } finally {
+      this.#startEnded = true
+      this.#pulse.fire()
+    }
+  }
+
+  /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
+  async #lowWater(mark: number): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const { waiting } = await this.#options.scheduler.counts()
+      if (waiting < mark) return
+      await this.#pulse.next(LEASE_WAIT_MAX_MS)
+    }
+  }
+
+  /** Waits for what is in flight, and for start() to notice, for SHUTDOWN_GRACE at the most. */
+  async #drain(): Promise<void> {
+    const grace = setTimeout(() => {
+      this.#options.logger.warn(
+        { pages: this.#pages.size },
+        'SHUTDOWN_GRACE is over: what is still in flight is given back',
+      )
+      this.abort('shutdown')
+    }, this.#options.shutdownGraceMs)
+    try {
+      while (this.#pages.size > 0 || !this.#startEnded) {
+        if (this.#aborting.signal.aborted && this.#downloading === 0) return
+        await this.#pulse.next(LEASE_WAIT_MAX_MS)
+      }
+    } finally {
+      clearTimeout(grace)
+    }
+  }
+
+  async #close(): Promise<string> {
+    const { spider, scheduler, downloader, items, signals, logger } = this.#options
+    const reason = this.#finishReason()
+    const failures: unknown[] = []
+    const steps: [string, () => unknown][] = [
+      ['spider.closed()', () => spider.closed?.(reason)],
+      ['pipelines and feeds', () => items.close(reason)],
+      ['signal spiderClosed', () => signals.send('spiderClosed', { spider, reason })],
+      ['signal engineStopped', () => signals.send('engineStopped', {})],
+      ['scheduler', () => scheduler.close()],
+      ['downloader', () => downloader.close()],
+    ]
+    for (const [what, step] of steps) {
+      try {
+        await step()
+      } catch (error) {
+        logger.error({ err: error }, `closing: ${what} failed`)
+        failures.push(error)
+      }
+    }
+    const failed =
+      failures.find(isOutputFailure) ?? (isOutputFailure(this.#fatal?.error) ? this.#fatal?.error : undefined)
+    if (failed !== undefined) throw failed
+    return reason
+  }
+
+  #finishReason(): string {
+    if (this.#fatal && !isOutputFailure(this.#fatal.error) && this.#reason === 'finished')
+      return 'start_error'
+    return this.#reason ?? 'finished'
+  }
+
+  /** Something that no page is to blame for: an output that cannot be written, a broken queue. */
+  #fail(error: unknown): void {
+    if (error instanceof WebloomError && error.code === 'WL_LEASE_LOST') return
+    this.#options.logger.error({ err: error }, 'the crawl cannot go on')
+    this.#fatal ??= { error }
+    this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
+  }
+}
+
+function isOutputFailure(error: unknown): boolean {
+  return error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED'
+}
+
+/** The output of a callback, also when it ended by `CloseSpider`. */
+async function closingKept(
+  running: Promise<CallbackOutput>,
+  close: (reason: string) => void,
+): Promise<CallbackOutput> {
+  try {
+    return await running
+  } catch (error) {
+    if (!(error instanceof SpiderClosing)) throw error
+    close(error.reason)
+    return error.output
+  }
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Settings, SettingsError, type SettingsInput } from '@webloom/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { feedsFrom } from './feed-options.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'webloom-feeds-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const startedAt = new Date('2026-11-21T12:00:00.5Z')
+
+function feedsOf(settings: SettingsInput) {
+  return feedsFrom(new Settings(settings), { spiderName: 'quotes', startedAt, cwd: folder })
+}
+
+function problemsOf(feeds: Record<string, unknown>, settings: SettingsInput = {}): readonly string[] {
+  try {
+    feedsOf({ ...settings, FEEDS: feeds })
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems
+    throw error
+  }
+  return []
+}
+
+async function written(settings: SettingsInput, items: unknown[]): Promise<Record<string, string>> {
+  const feeds = feedsOf(settings)
+  for (const feed of feeds) {
+    await feed.open()
+    await feed.write(items)
+    await feed.close()
+  }
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  )
+}
+
+describe('FEEDS', () => {
+  test('no feeds without FEEDS', () => {
+    expect(feedsOf({})).toEqual([])
+  })
+
+  test('each entry is a feed, its format is told by the extension or by name', async () => {
+    const files = await written(
+      {
+        FEEDS: { 'a.jsonl': {}, 'b.json': {}, 'c.csv': {}, 'd.txt': { format: 'jl' }, e: { format: 'csv' } },
+      },
+      [{ x: 1 }],
+    )
+    expect(files).toEqual({
+      'a.jsonl': '{"x":1}\n',
+      'b.json': '[\n{"x":1}\n]',
+      'c.csv': 'x\r\n1\r\n',
+      'd.txt': '{"x":1}\n',
+      e: 'x\r\n1\r\n',
+    })
+  })
+
+  test('%(name)s and %(time)s become the spider and the start, in a path and in a file:// URL', async () => {
+    const url = `${pathToFileURL(folder)}/%(name)s.csv`
+    const files = await written({ FEEDS: { '%(name)s-%(time)s.jsonl': {}, [url]: {} } }, [{ x: 1 }])
+    expect(Object.keys(files).sort()).toEqual(['quotes-2026-11-21T12-00-00+00-00.jsonl', 'quotes.csv'])
+  })
+
+  test('FEED_EXPORT_FIELDS chooses and orders fields in every format; a feed may say otherwise', async () => {
+    const files = await written(
+      {
+        FEED_EXPORT_FIELDS: ['b', 'a'],
+        FEEDS: {
+          '1.jsonl': {},
+          '2.csv': {},
+          '3.jsonl': { fields: { a: 'A' } },
+          '4.csv': { fields: { a: 'A', z: 'Z' } },
+        },
+      },
+      [{ a: 1, b: 2, c: 3 }, { a: 4 }],
+    )
+    expect(files).toEqual({
+      '1.jsonl': '{"b":2,"a":1}\n{"a":4}\n',
+      '2.csv': 'b,a\r\n2,1\r\n,4\r\n',
+      '3.jsonl': '{"A":1}\n{"A":4}\n',
+      '4.csv': 'A,Z\r\n1,\r\n4,\r\n',
+    })
+  })
+
+  test('FEED_EXPORT_INDENT: 0 is an item a line, null one line, more is JSON.stringify', async () => {
+    const items = [{ a: { b: [1, 'x\ny'] } }, { c: 2 }]
+    const files = await written(
+      {
+        FEED_EXPORT_INDENT: 2,
+        FEEDS: { '0.json': { indent: 0 }, '2.json': {}, 'null.json': { indent: null } },
+      },
+      items,
+    )
+    expect(files['0.json']).toBe(`[\n${JSON.stringify(items[0])},\n${JSON.stringify(items[1])}\n]`)
+    expect(files['2.json']).toBe(JSON.stringify(items, null, 2))
+    expect(files['null.json']).toBe(JSON.stringify(items))
+  })
+
+  test('all that is wrong is said at once', () => {
+    const problems = problemsOf({
+      'out.xml': {},
+      's3://bucket/out.jsonl': {},
+      'ftp://host/out': { format: 'csv' },
+      'a.jsonl': {
+        formt: 'json',
+        overwrite: 'yes',
+        indent: 11,
+        encoding: 'latin-1',
+        fields: [1],
+        store_empty: 0,
+      },
+      'b.jsonl': { batch_item_count: 100, postprocessing: ['gzip'] },
+      'c.pickle': { format: 'pickle' },
+      '%(batch_id)d.jsonl': {},
+      'folder/': { format: 'csv' },
+      noextension: {},
+      'd.jsonl': 'jsonl',
+    })
+    expect(problems).toEqual([
+      expect.stringContaining('FEEDS["out.xml"]: xml is not in this release; the formats are jsonl'),
+      expect.stringContaining('s3:// is not in this release'),
+      expect.stringContaining('ftp:// is not in this release'),
+      expect.stringContaining('unknown option "formt"; there are format, overwrite'),
+      expect.stringContaining('encoding is "latin-1"'),
+      expect.stringContaining('overwrite is "yes"; expected true or false'),
+      expect.stringContaining('store_empty is 0'),
+      expect.stringContaining('fields is [1]'),
+      expect.stringContaining('indent is 11'),
+      expect.stringContaining('batch_item_count is not in this release'),
+      expect.stringContaining('postprocessing is not in this release'),
+      expect.stringContaining('pickle is not in this release'),
+      expect.stringContaining('%(batch_id)d is not in this release'),
+      expect.stringContaining('it names a folder'),
+      expect.stringContaining('no format is named'),
+      expect.stringContaining('expected an object of options'),
+    ])
+  })
+
+  test('Scrapy\'s ways to write "not used" are no problem', () => {
+    const options = { encoding: 'utf8', batch_item_count: 0, item_filter: null, indent: 4, storeEmpty: false }
+    expect(problemsOf({ 'a.jsonl': options })).toEqual([])
+  })
+
+  test('two feeds to the same file are refused, also by another spelling or a link', () => {
+    symlinkSync(folder, join(folder, 'link'))
+    expect(problemsOf({ 'a.jsonl': {}, './a.jsonl': {} })).toHaveLength(1)
+    expect(problemsOf({ 'a.jsonl': {}, 'link/a.jsonl': {} })).toHaveLength(1)
+    expect(problemsOf({ '-': { format: 'csv' }, 'stdout:': { format: 'json' } })).toEqual([
+      'FEEDS: - and stdout: both lead to standard output; give each its own',
+    ])
+  })
+})

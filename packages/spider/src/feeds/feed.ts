@@ -1,0 +1,79 @@
+import type { ItemFeed, StatsCollector } from '@webloom/core'
+import type { FeedOutput } from './feed-output.ts'
+import type { ItemFormat } from './item-format.ts'
+
+export interface FeedOptions {
+  readonly uri: string
+  readonly format: ItemFormat
+  readonly output: FeedOutput
+  /** FEED_STORE_EMPTY: whether a crawl without items leaves an output. */
+  readonly storeEmpty: boolean
+  readonly stats?: StatsCollector | undefined
+}
+
+// The reason the engine closes with when the crawl did not start.
+const NOT_OPENED = 'not_opened'
+
+/** Items on their way out: a format makes text of them, an output takes it. */
+export class Feed implements ItemFeed {
+  readonly uri: string
+  readonly #options: FeedOptions
+  #isOpen = false
+  #isEmpty = true
+  #hasFailed = false
+
+  constructor(options: FeedOptions) {
+    this.uri = options.uri
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    const { format, output } = this.#options
+    await output.open((file, size) => format.resume(file, size))
+    this.#isOpen = true
+  }
+
+  async write(items: readonly unknown[]): Promise<void> {
+    // Nothing is awaited before the output has the text: the order of the calls is the order in the file.
+    const text = this.#options.format.text(items)
+    if (text === '') return
+    this.#isEmpty = false
+    await this.#noted(() => this.#options.output.write(text))
+  }
+
+  /** @param reason the crawl's finish_reason; one that did not start neither creates nor empties a file */
+  async close(reason?: string): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    const { output } = this.#options
+    if (reason === NOT_OPENED) return output.close(false)
+    try {
+      await this.#noted(() => this.#complete())
+    } finally {
+      const outcome = this.#hasFailed ? 'failed_count' : 'success_count'
+      this.#options.stats?.inc(`feedexport/${outcome}/${output.storage}`)
+    }
+  }
+
+  async #complete(): Promise<void> {
+    const { format, output, storeEmpty } = this.#options
+    const isWanted = storeEmpty || !this.#isEmpty
+    const end = format.end()
+    // What failed was thrown from write(); an end behind the gap would make it look whole.
+    if (this.#hasFailed) return output.close(false)
+    try {
+      if (isWanted && end !== '') await output.write(end)
+    } finally {
+      await output.close(isWanted)
+    }
+  }
+
+  async #noted(act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (error) {
+      this.#hasFailed = true
+      throw error
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { access, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { FeedOutput } from './feed-output.ts'
+import { codeOf, failed, unwritable } from './output-errors.ts'
+
+export interface FileOutputOptions {
+  readonly path: string
+  /** What the user asked for; for messages. */
+  readonly uri: string
+  /** Replaces what the file holds, as soon as there is something to replace it with. */
+  readonly overwrite: boolean
+}
+
+/**
+ * A file, written at its end only.
+ *
+ * The file is created or emptied when the first text comes or the crawl ends, not at open: a crawl that does not start
+ * changes nothing. It is opened for appending, so that two processes may write whole lines into the same one.
+ */
+export class FileOutput implements FeedOutput {
+  readonly storage = 'FileFeedStorage'
+  readonly #options: FileOutputOptions
+  #file: OpenFile | undefined
+  #failure: unknown
+  /** Settles when all writes so far are done; never rejects. */
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(options: FileOutputOptions) {
+    this.#options = options
+  }
+
+  async open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void> {
+    const { path, uri, overwrite } = this.#options
+    try {
+      const found = await probe(path)
+      if (overwrite || !found?.isFile() || found.size === 0) return
+      await using file = await open(path, 'a+')
+      await resume(file, found.size)
+    } catch (error) {
+      throw await unwritable(uri, path, error)
+    }
+  }
+
+  write(text: string): Promise<void> {
+    return this.#inTurn((file) => append(file, Buffer.from(text)))
+  }
+
+  async close(createEmpty: boolean): Promise<void> {
+    await this.#last
+    if (createEmpty && !this.#failure) await this.#inTurn(async () => {})
+    const file = this.#file
+    this.#file = undefined
+    try {
+      await file?.handle.close()
+    } catch (error) {
+      throw failed(this.#options.uri, error)
+    }
+  }
+
+  /** With the file, which the first turn creates or empties. */
+  #inTurn(act: (file: OpenFile) => Promise<void>): Promise<void> {
+    const done = this.#last.then(async () => {
+      if (this.#failure) throw this.#failure
+      try {
+        this.#file ??= await openAtEnd(this.#options)
+        await act(this.#file)
+      } catch (error) {
+        this.#failure = failed(this.#options.uri, error)
+        throw this.#failure
+      }
+    })
+    this.#last = done.catch(() => {})
+    return done
+  }
+}
+
+/** Makes the parent folders and tries whether `path` can be written. Changes nothing else. Answers what is there. */
+export async function probe(path: string): Promise<Stats | undefined> {
+  await makeFolders(dirname(path))
+  const found = await statOf(path)
+  if (!found) await tryCreating(dirname(path))
+  // A pipe must not be opened just to try: its reader would take the closing for the end.
+  else if (found.isFile() || found.isDirectory()) await (await open(path, 'a')).close()
+  else await access(path, constants.W_OK)
+  return found
+}
+
+/** Not by `mkdir`'s `recursive`: where a folder can never be made (`/proc/x/y`), Node 24 tries it for ever. */
+async function makeFolders(folder: string): Promise<void> {
+  if (await statOf(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) await makeFolders(parent)
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    // Another feed or process was quicker.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Under a name of its own: removing `path` itself again could hit what another process has begun to write there. */
+async function tryCreating(folder: string): Promise<void> {
+  const path = join(folder, `.webloom-${randomUUID()}`)
+  await (await open(path, 'wx')).close()
+  await rm(path, { force: true })
+}
+
+export async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+interface OpenFile {
+  readonly handle: FileHandle
+  /** Its size if nobody else writes; absent for a pipe or device. */
+  size?: number
+}
+
+async function openAtEnd({ path, overwrite }: FileOutputOptions): Promise<OpenFile> {
+  const handle = await open(path, 'a')
+  const found = await handle.stat()
+  if (!found.isFile()) return { handle }
+  if (overwrite) await handle.truncate(0)
+  return { handle, size: overwrite ? 0 : found.size }
+}
+
+async function append(file: OpenFile, bytes: Buffer): Promise<void> {
+  let written = 0
+  try {
+    while (written < bytes.length) written += (await file.handle.write(bytes, written)).bytesWritten
+    if (file.size !== undefined) file.size += written
+  } catch (error) {
+    await takeBack(file, written)
+    throw error
+  }
+}
+
+/** Removes the half of a text that still fitted on the disk, so that the file ends with a whole record. */
+async function takeBack({ handle, size }: OpenFile, written: number): Promise<void> {
+  if (size === undefined || written === 0) return
+  const found = await handle.stat().catch(() => undefined)
+  // Another size means another writer, whose text must stay; then the next run mends the end. The same when this fails:
+  // the caller already reports why the disk does not do as told.
+  if (found?.size === size + written) await handle.truncate(size).catch(() => {})
+}

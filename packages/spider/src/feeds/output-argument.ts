@@ -1,0 +1,52 @@
+import { UsageError } from '@webloom/core'
+import { extensionOf, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
+import { isStdout } from './feed-uri.ts'
+
+/** What `-o` or `-O` asks for: an entry of FEEDS. */
+export interface OutputArgument {
+  readonly uri: string
+  /** Absent when the extension says it. */
+  readonly format?: string
+  readonly overwrite: boolean
+}
+
+/**
+ * Reads `file[:format]` of `-o` (append) and `-O` (overwrite): `out.csv`, `out.txt:jsonl`, `-:json`.
+ *
+ * @throws UsageError when no format can be told
+ */
+export function parseOutputArgument(text: string, overwrite: boolean): OutputArgument {
+  const { uri, suffix } = splitSuffix(text)
+  if (suffix !== undefined) return { uri, format: knownFormat(suffix, text), overwrite }
+  if (uri === '') throw new UsageError('WL_USAGE', `An output is empty. Write a path, such as out.jsonl`)
+  if (isStdout(uri)) throw new UsageError('WL_USAGE', `Output ${uri} needs a format: ${uri}:jsonl`)
+  const extension = extensionOf(uri)
+  if (extension === '') {
+    const example =
+      uri.endsWith('/') || uri.endsWith('\\') ? `${uri}out.jsonl` : `${uri}.jsonl or ${uri}:jsonl`
+    throw new UsageError(
+      'WL_USAGE',
+      `Output ${text} names no format. Write ${example}; the formats are ${FORMATS_SHOWN}`,
+    )
+  }
+  knownFormat(extension, text)
+  return { uri, overwrite }
+}
+
+/**
+ * The part after the last colon is a format when it looks like a word. It is part of the path when it holds a
+ * separator (`C:\out.csv`, `file:///out.csv`) or an extension of its own (`a:b.csv`).
+ */
+function splitSuffix(text: string): { uri: string; suffix?: string } {
+  const colon = text.lastIndexOf(':')
+  const suffix = text.slice(colon + 1)
+  if (colon < 1 || !/^[\w-]+$/.test(suffix)) return { uri: text }
+  const uri = text.slice(0, colon)
+  return { uri: uri === 'stdout' ? 'stdout:' : uri, suffix }
+}
+
+function knownFormat(name: string, text: string): string {
+  const format = formatNamed(name)
+  if (format) return format
+  throw new UsageError('WL_USAGE', `Output ${text}: ${notAFormat(name)}`)
+}

@@ -1,0 +1,84 @@
+/** Why an output cannot be written, in words, and what to do about it. */
+
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { WebloomError } from '@webloom/core'
+
+interface Words {
+  readonly cause: string
+  readonly wayOut: string
+}
+
+const ANOTHER_PATH = 'Choose another path'
+
+const WORDS: Readonly<Record<string, Words>> = {
+  EISDIR: { cause: 'it is a folder', wayOut: 'Name a file in it, such as out.jsonl' },
+  EACCES: { cause: 'no permission', wayOut: 'Choose a path that you may write, or change its permissions' },
+  EPERM: { cause: 'no permission', wayOut: 'Choose a path that you may write, or change its permissions' },
+  EROFS: { cause: 'the file system is read-only', wayOut: 'Choose a path on another file system' },
+  ENOSPC: { cause: 'the disk is full', wayOut: 'Make room, or choose a path on another disk' },
+  EDQUOT: { cause: 'the disk quota is used up', wayOut: 'Make room, or choose a path on another disk' },
+  EFBIG: {
+    cause: 'the file is as big as files may be here',
+    wayOut: 'Choose another path, or raise the limit (ulimit -f)',
+  },
+  ENOENT: { cause: 'nothing can be created in that folder', wayOut: ANOTHER_PATH },
+  ENAMETOOLONG: { cause: 'its name is too long', wayOut: 'Choose a shorter one' },
+  ELOOP: { cause: 'its symbolic links lead in a circle', wayOut: ANOTHER_PATH },
+  EMFILE: { cause: 'this process has too many files open', wayOut: 'Raise the limit (ulimit -n)' },
+  ENXIO: { cause: 'there is no such device', wayOut: ANOTHER_PATH },
+  EIO: { cause: 'the disk reports an error', wayOut: 'Choose a path on another disk' },
+  EPIPE: {
+    cause: 'its reader has closed it, as "| head" does',
+    wayOut: 'Nothing is wrong if that was wanted',
+  },
+}
+
+/** Before the crawl: nothing has been fetched. */
+export async function unwritable(uri: string, path: string, error: unknown): Promise<WebloomError> {
+  const { cause, wayOut } = (await obstacle(path, error)) ?? wordsFor(error)
+  return new WebloomError(
+    'WL_OUTPUT_UNWRITABLE',
+    `${shown(uri, path)} cannot be written: ${cause}. ${wayOut}.`,
+    { cause: error },
+  )
+}
+
+/** While the crawl runs. `rest` says what became of the items. */
+export function failed(uri: string, error: unknown, rest = 'What was written before stays'): WebloomError {
+  if (error instanceof WebloomError) return error
+  const { cause, wayOut } = wordsFor(error)
+  return new WebloomError('WL_OUTPUT_FAILED', `Writing ${uri} failed: ${cause}. ${rest}. ${wayOut}.`, {
+    cause: error,
+  })
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+function wordsFor(error: unknown): Words {
+  const known = WORDS[codeOf(error) ?? '']
+  if (known) return known
+  return { cause: error instanceof Error ? error.message : String(error), wayOut: ANOTHER_PATH }
+}
+
+/** The user's own words first; the whole path where these do not show it. */
+function shown(uri: string, path: string): string {
+  return uri === path || uri.includes(path) ? uri : `${uri} (${path})`
+}
+
+/** A file that stands where the path needs a folder. */
+async function obstacle(path: string, error: unknown): Promise<Words | undefined> {
+  if (!['ENOTDIR', 'EEXIST'].includes(codeOf(error) ?? '')) return undefined
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    const found = await stat(folder).catch(() => undefined)
+    if (found && !found.isDirectory())
+      return {
+        cause: `the file ${folder} stands where a folder is needed`,
+        wayOut: `${ANOTHER_PATH}, or move that file away`,
+      }
+    if (found) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,28 @@
+// What a spider author writes and gets
+
+export { callbackName, methodNamed } from './callbacks.ts'
+// The crawl
+export {
+  Engine,
+  type EngineActivity,
+  type EngineDownloader,
+  type EngineOptions,
+  type EngineScheduler,
+} from './engine.ts'
+export { CloseSpiderExtension } from './extensions/close-spider.ts'
+// Extensions
+export { CoreStats } from './extensions/core-stats.ts'
+export { LogStats } from './extensions/log-stats.ts'
+// Feeds
+export { feedsFrom, parseOutputArgument } from './feeds/index.ts'
+export { ItemProcessor, type ItemProcessorOptions } from './item-processor.ts'
+export { Response } from './response.ts'
+export type { Failure } from './scraper.ts'
+export { Scraper, type ScraperOptions } from './scraper.ts'
+export { Selector } from './selectors/selector.ts'
+export { SelectorList } from './selectors/selector-list.ts'
+export { createSpider, Spider, type SpiderClass } from './spider.ts'
+export { DepthMiddleware } from './spider-middlewares/depth.ts'
+// Spider middlewares, by their order
+export { HttpError, HttpErrorMiddleware } from './spider-middlewares/http-error.ts'
+export { UrlLengthMiddleware } from './spider-middlewares/url-length.ts'

@@ -1,0 +1,143 @@
+import {
+  DropItem,
+  type ItemContext,
+  type ItemFeed,
+  type ItemPipeline,
+  type Logger,
+  logLevel,
+  type Signals,
+  type SpiderLike,
+  type StatsCollector,
+} from '@webloom/core'
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { Response } from './response.ts'
+
+export interface ItemProcessorOptions {
+  /** In order: the first gets the item as the spider yielded it. */
+  readonly pipelines: readonly { name: string; component: ItemPipeline }[]
+  readonly feeds: readonly ItemFeed[]
+  /** CONCURRENT_ITEMS: how many items are in pipelines at once. */
+  readonly concurrency: number
+  /** DEFAULT_DROPITEM_LOG_LEVEL. */
+  readonly dropLogLevel: string
+  readonly spider: SpiderLike
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+// What a pipeline dropped or failed on: it goes no further.
+const GONE = Symbol('gone')
+
+/** Items on their way out: pipelines in order, then every feed. A page's items reach the feeds together, in order. */
+export class ItemProcessor {
+  readonly #options: ItemProcessorOptions
+  readonly #limit: LimitFunction
+
+  constructor(options: ItemProcessorOptions) {
+    this.#options = options
+    this.#limit = pLimit(options.concurrency)
+  }
+
+  /** Feeds first: an output that cannot be written must stop the crawl before any page is fetched. */
+  async open(): Promise<void> {
+    for (const feed of this.#options.feeds) await feed.open()
+    for (const { component } of this.#options.pipelines) await component.openSpider?.()
+  }
+
+  /** Closes everything, whatever fails; the first failure is thrown at the end. */
+  async close(reason: string): Promise<void> {
+    const failures: unknown[] = []
+    for (const { component } of this.#options.pipelines)
+      await attempt(() => component.closeSpider?.(reason), failures)
+    for (const feed of this.#options.feeds) await attempt(() => feed.close(), failures)
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /**
+   * Resolves when the items have been written; rejects with WL_OUTPUT_FAILED when a feed cannot be written.
+   *
+   * @param sourceId id of the request that yielded them, or of the start element
+   * @param firstOrdinal how many items of the same source were handed on before
+   */
+  async process(
+    items: readonly unknown[],
+    sourceId: string,
+    firstOrdinal: number,
+    response: Response | null,
+  ): Promise<void> {
+    if (items.length === 0) return
+    const done =
+      this.#options.pipelines.length === 0
+        ? items
+        : await this.#throughPipelines(items, sourceId, firstOrdinal, response)
+    if (done.length === 0) return
+    for (const feed of this.#options.feeds) await feed.write(done)
+    const { stats, signals, spider } = this.#options
+    stats.inc('item_scraped_count', done.length)
+    if (!signals.listened('itemScraped')) return
+    for (const item of done) await signals.send('itemScraped', { item, response, spider })
+  }
+
+  async #throughPipelines(
+    items: readonly unknown[],
+    sourceId: string,
+    firstOrdinal: number,
+    response: Response | null,
+  ): Promise<unknown[]> {
+    const results = await Promise.all(
+      items.map((item, index) =>
+        this.#limit(() => this.#one(item, { id: `${sourceId}/${firstOrdinal + index}`, response })),
+      ),
+    )
+    return results.filter((result) => result !== GONE)
+  }
+
+  async #one(yielded: unknown, context: ItemContext): Promise<unknown> {
+    let item = yielded
+    for (const { name, component } of this.#options.pipelines) {
+      try {
+        item = await component.processItem(item, context)
+      } catch (error) {
+        await this.#gone(item, context, name, error)
+        return GONE
+      }
+      if (item === undefined || item === null) {
+        await this.#gone(
+          item,
+          context,
+          name,
+          new TypeError(`${name}.processItem answered ${item}; return the item, or throw DropItem`),
+        )
+        return GONE
+      }
+    }
+    return item
+  }
+
+  async #gone(item: unknown, context: ItemContext, pipeline: string, error: unknown): Promise<void> {
+    const { stats, signals, logger, spider, dropLogLevel } = this.#options
+    const response = context.response
+    if (error instanceof DropItem) {
+      stats.inc('item_dropped_count')
+      stats.inc(`item_dropped_reasons_count/${error.name}`)
+      logger[logLevel(error.logLevel ?? dropLogLevel, 'warn')](
+        { pipeline, item: context.id, reason: error.message },
+        'item dropped',
+      )
+      await signals.send('itemDropped', { item, response, error, spider })
+    } else {
+      stats.inc('item_error_count')
+      logger.error({ pipeline, item: context.id, err: error }, 'the pipeline threw; the item is lost')
+      await signals.send('itemError', { item, response, error, spider })
+    }
+  }
+}
+
+async function attempt(act: () => unknown, failures: unknown[]): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    failures.push(error)
+  }
+}

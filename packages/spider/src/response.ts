@@ -1,0 +1,241 @@
+import { createRequire } from 'node:module'
+import {
+  Response as CoreResponse,
+  type ResponseInit as CoreResponseInit,
+  InvalidUrl,
+  Request,
+  type RequestInit,
+  urlJoin,
+  WebloomError,
+} from '@webloom/core'
+import type { CheerioAPI } from 'cheerio'
+import type { Document } from 'domhandler'
+import { baseUrlOf } from './selectors/base-url.ts'
+import { type LinkElements, streamHrefs } from './selectors/link-stream.ts'
+import { type HtmlParser, parseDocument, type SelectorType } from './selectors/parse-document.ts'
+import { Selector } from './selectors/selector.ts'
+import { SelectorList } from './selectors/selector-list.ts'
+
+export interface ResponseInit extends CoreResponseInit {
+  /** What builds the tree of an HTML page. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
+  htmlParser?: HtmlParser
+}
+
+/** A link as link extractors give it. */
+export interface LinkLike {
+  readonly url: string
+}
+
+/** What `follow` takes: a URL (relative ones too), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
+export type FollowTarget = string | URL | Selector | LinkLike
+
+/**
+ * What a callback gets: the page, ways to search it, and requests for what it links to.
+ *
+ * The tree is built when first asked for and only once. Links alone (`linkUrls`, `followAll()`, `followAll('a')`) never
+ * build it.
+ */
+export class Response extends CoreResponse {
+  readonly #htmlParser: HtmlParser
+  #document: Document | undefined
+  #selector: Selector | undefined
+  #cheerio: CheerioAPI | undefined
+  #baseUrl: string | undefined
+
+  constructor(url: string, init: ResponseInit = {}) {
+    super(url, init)
+    this.#htmlParser = init.htmlParser ?? 'htmlparser2'
+  }
+
+  /** What a CSS query finds; see `Selector.css`. */
+  css(query: string): SelectorList {
+    return this.selector.css(query)
+  }
+
+  /** The whole page as a selector. */
+  get selector(): Selector {
+    this.#selector ??= new Selector(this.#tree(), this.#type())
+    return this.#selector
+  }
+
+  /** Cheerio over the same tree: what one changes the other sees. */
+  get $(): CheerioAPI {
+    this.#cheerio ??= loadCheerio(this.#tree(), this.#type())
+    return this.#cheerio
+  }
+
+  /** True once the tree was built. For tests and profiles. */
+  get domBuilt(): boolean {
+    return this.#document !== undefined
+  }
+
+  /** What relative links are relative to: `<base href>` in the first 4 096 characters, else the page's URL. */
+  get baseUrl(): string {
+    this.#baseUrl ??= baseUrlOf(this.text, this.url, this.encoding)
+    return this.#baseUrl
+  }
+
+  /** `url` made absolute against `baseUrl`. */
+  override urljoin(url: string): string {
+    return urlJoin(this.baseUrl, url)
+  }
+
+  /**
+   * The absolute URLs of `<a href>` and `<area href>` in document order, each as often as it is linked. Only http,
+   * https, file and ftp: `mailto:` and `javascript:` lead to no page.
+   */
+  linkUrls(): string[] {
+    return this.#requestable(this.#hrefs('a, area'))
+  }
+
+  /**
+   * A request for what `target` leads to; `init` as for `new Request`. Throws WL_SELECTOR_INVALID for an element without
+   * href and WL_URL_INVALID for a URL that cannot be requested.
+   */
+  follow(target: FollowTarget, init: RequestInit = {}): Request {
+    return this.#request(ownCopy(this.urljoin(stripHtmlSpace(urlOf(target)))), init)
+  }
+
+  /**
+   * Requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page.
+   *
+   * What leads nowhere is left out silently, as in Scrapy: elements without href, `mailto:` and other schemes than
+   * http, https, file and ftp, URLs that are broken.
+   */
+  followAll(target?: string | Iterable<FollowTarget>, init: RequestInit = {}): Request[] {
+    const requests: Request[] = []
+    for (const url of this.#requestable(this.#hrefsOf(target))) {
+      const request = unlessUrlInvalid(() => this.#request(url, init))
+      if (request) requests.push(request)
+    }
+    return requests
+  }
+
+  protected override parts(): ResponseInit {
+    return { ...super.parts(), htmlParser: this.#htmlParser }
+  }
+
+  #request(url: string, init: RequestInit): Request {
+    return new Request(url, { encoding: this.encoding, ...init })
+  }
+
+  #hrefsOf(target: string | Iterable<FollowTarget> | undefined): Iterable<string> {
+    if (target === undefined) return this.#hrefs('a, area')
+    if (typeof target !== 'string') return hrefsOfTargets(target)
+    return ALL_LINKS.test(target) ? this.#hrefs('a') : hrefsOfTargets(this.css(target))
+  }
+
+  #hrefs(elements: LinkElements): Iterable<string> {
+    // A tree that is there already is quicker to walk, and `$` may have changed it.
+    if (this.domBuilt || this.#type() === 'xml') return hrefsOfTargets(this.css(elements))
+    return streamHrefs(this.text, elements)
+  }
+
+  #requestable(hrefs: Iterable<string>): string[] {
+    const urls: string[] = []
+    for (const href of hrefs) {
+      const url = unlessUrlInvalid(() => this.urljoin(stripHtmlSpace(href)))
+      if (url !== undefined && REQUESTABLE.test(url)) urls.push(ownCopy(url))
+    }
+    return urls
+  }
+
+  #tree(): Document {
+    this.#document ??= parseDocument(this.text, this.#type(), this.#htmlParser)
+    return this.#document
+  }
+
+  #type(): SelectorType {
+    return isXml(this) ? 'xml' : 'html'
+  }
+}
+
+const REQUESTABLE = /^(?:https?|file|ftp):/i
+// Queries for every <a> that has a href; they are answered without a tree.
+const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
+
+function* hrefsOfTargets(targets: Iterable<FollowTarget>): Generator<string> {
+  for (const target of targets) {
+    const href = hrefOf(target)
+    if (href !== undefined) yield href
+  }
+}
+
+function urlOf(target: FollowTarget): string {
+  const href = hrefOf(target)
+  if (href !== undefined) return href
+  if (target instanceof Selector) {
+    throw new WebloomError(
+      'WL_SELECTOR_INVALID',
+      `${target} cannot be followed: expected <a>, <area> or <link> with a href, or ::attr(…) of an element`,
+    )
+  }
+  if (target instanceof SelectorList) {
+    throw new WebloomError(
+      'WL_SELECTOR_INVALID',
+      'follow() takes one link; use followAll() for a list, or list[0]',
+    )
+  }
+  throw new InvalidUrl(String(target), 'expected a URL, a Selector or a link; was nothing found on the page?')
+}
+
+function hrefOf(target: FollowTarget): string | undefined {
+  if (typeof target === 'string') return target
+  if (target instanceof Selector) return hrefOfSelector(target)
+  if (target instanceof URL) return target.href
+  return (target as Partial<LinkLike> | null)?.url
+}
+
+function hrefOfSelector(selector: Selector): string | undefined {
+  if (selector.tag === undefined) return selector.get()
+  return /^(?:a|area|link)$/i.test(selector.tag) ? selector.attrib.href : undefined
+}
+
+/** Without HTML's white space at both ends; `trim` would take no-break spaces and more. */
+function stripHtmlSpace(text: string): string {
+  let start = 0
+  let end = text.length
+  // By hand: a pattern such as /[ \t]+$/ takes quadratic time on a long run of spaces inside.
+  while (start < end && HTML_SPACE.includes(text[start]!)) start++
+  while (end > start && HTML_SPACE.includes(text[end - 1]!)) end--
+  return text.slice(start, end)
+}
+
+const HTML_SPACE = ' \t\n\f\r'
+
+/**
+ * The same text in memory of its own. V8 makes a slice by pointing into the text it was cut from, so that each request in
+ * a queue would keep the whole page it was found on.
+ */
+function ownCopy(text: string): string {
+  return `${text} `.slice(0, -1)
+}
+
+function unlessUrlInvalid<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof WebloomError && error.code === 'WL_URL_INVALID') return undefined
+    throw error
+  }
+}
+
+const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
+const XHTML_CONTENT_TYPE = /xhtml/i
+// An XML declaration whose document is no web page; XHTML is read as HTML, as browsers and Scrapy do.
+const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
+
+function isXml({ headers, text }: CoreResponse): boolean {
+  const contentType = headers.get('content-type') ?? ''
+  if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)
+  return text.startsWith('<?xml', text.search(/\S/)) && XML_BODY.test(text.slice(0, 4_096))
+}
+
+// Cheerio is loaded when first asked for (70 ms), and without its parse5 (200 ms more): the tree is built here.
+function loadCheerio(document: Document, type: SelectorType): CheerioAPI {
+  const { load } = createRequire(import.meta.url)('cheerio/slim') as typeof import('cheerio/slim')
+  // Cheerio is declared over domhandler 5, whose nodes are the same but for a declared enum.
+  const root = document as unknown as Exclude<Parameters<typeof load>[0], string | Buffer>
+  // `$.html()` shall write é, not &#xe9;.
+  return load(root, { xml: { xmlMode: type === 'xml', encodeEntities: 'utf8' } })
+}

@@ -1,0 +1,288 @@
+/**
+ * Runs callbacks: a response (or a failure) goes in, items and requests come out.
+ *
+ *     response → processSpiderInput of each middleware → callback → processSpiderOutput of each, the nearest to the
+ *     spider first → each element: processSpiderRequest / processSpiderItem → made fit to be queued → collected
+ *
+ * What a callback yields is kept until it ends, so that a page which is fetched again hands on the same things under
+ * the same ids. CALLBACK_OUTPUT_MAX bounds that: past it, what there is so far is handed on.
+ *
+ * A callback that throws keeps what it yielded before, as in Scrapy.
+ */
+
+import {
+  CloseSpider,
+  IgnoreRequest,
+  type JsonObject,
+  jsonCopy,
+  type Logger,
+  Request,
+  type Signals,
+  type SpiderMiddleware,
+  type StatsCollector,
+} from '@webloom/core'
+import { methodNamed, nameCallbacks } from './callbacks.ts'
+import type { Response } from './response.ts'
+import type { Spider } from './spider.ts'
+import { HttpError } from './spider-middlewares/http-error.ts'
+
+/** What a callback yielded, in its order. */
+export class CallbackOutput {
+  readonly requests: Request[] = []
+  readonly items: unknown[] = []
+  /** What has been handed on before the callback's end. */
+  handedOn = 0
+
+  get size(): number {
+    return this.requests.length + this.items.length
+  }
+}
+
+/** Takes what a callback has yielded so far, when it is too much to keep; it empties the output. */
+export type HandOn = (output: CallbackOutput) => Promise<void>
+
+/** Why a request has no response for its callback; what an errback gets. */
+export interface Failure {
+  readonly request: Request
+  readonly error: unknown
+  /** There when the failure is about a response: a status nobody asked for, a middleware's refusal. */
+  readonly response: Response | null
+}
+
+export interface ScraperOptions {
+  readonly spider: Spider
+  /** In order: the first is nearest the engine. */
+  readonly middlewares: readonly { name: string; component: SpiderMiddleware }[]
+  /** False: a downloader middleware refuses the request before it is queued. */
+  readonly admits: (request: Request) => boolean
+  readonly outputMax: number
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+export class Scraper {
+  readonly #options: ScraperOptions
+  readonly #components: readonly SpiderMiddleware[]
+
+  constructor(options: ScraperOptions) {
+    this.#options = options
+    this.#components = options.middlewares.map(({ component }) => component)
+  }
+
+  /** Runs the request's callback on its response. Never rejects for what the spider does, but for `CloseSpider`. */
+  async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
+    const output = new CallbackOutput()
+    try {
+      for (const component of this.#components) await component.processSpiderInput?.(response)
+    } catch (error) {
+      return this.fail({ request: response.request, error, response }, handOn)
+    }
+    const { spider } = this.#options
+    try {
+      const { callback } = response.request
+      const method = methodNamed(spider, typeof callback === 'string' ? callback : 'parse', 'callback')
+      await this.#collect(
+        this.#wrapped(response, method.call(spider, response, response.cbKwargs)),
+        response,
+        output,
+        handOn,
+      )
+    } catch (error) {
+      await this.#callbackThrew(error, response, output, handOn)
+    }
+    return output
+  }
+
+  /** Tells the errback, if there is one, and says in the log why there is nothing for the callback. */
+  async fail(failure: Failure, handOn: HandOn): Promise<CallbackOutput> {
+    const output = new CallbackOutput()
+    const { spider, logger } = this.#options
+    const { request, error, response } = failure
+    if (request.errback === null) {
+      this.#logFailure(failure)
+      return output
+    }
+    logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
+    try {
+      const method = methodNamed(spider, String(request.errback), 'errback')
+      await this.#collect(method.call(spider, failure), response, output, handOn)
+    } catch (thrown) {
+      await this.#callbackThrew(thrown, response, output, handOn, request)
+    }
+    return output
+  }
+
+  /** What `start()` yields, one element at a time, each fit to be queued or to go to the pipelines. */
+  async *startElements(): AsyncGenerator<Request | { readonly item: unknown }> {
+    let stream: AsyncIterable<unknown> = asStream(this.#options.spider.start())
+    for (const component of [...this.#components].reverse())
+      stream = component.processStart?.(stream) ?? stream
+    for await (const element of stream) {
+      const single = new CallbackOutput()
+      this.#take(element, null, single)
+      yield* single.requests
+      for (const item of single.items) yield { item }
+    }
+  }
+
+  /** A redirect's target on its way to the scheduler: itself, or nothing when a middleware refuses it. */
+  admit(request: Request): Request[] {
+    return this.#options.admits(this.prepare(request)) ? [request] : []
+  }
+
+  /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */
+  prepare(request: Request): Request {
+    nameCallbacks(this.#options.spider, request)
+    if (request.hasMeta) request.meta = jsonCopy(request.meta, `meta of ${request}`) as JsonObject
+    if (request.hasCbKwargs)
+      request.cbKwargs = jsonCopy(request.cbKwargs, `cbKwargs of ${request}`) as JsonObject
+    return request
+  }
+
+  #wrapped(response: Response, yielded: unknown): unknown {
+    if (!this.#components.some(({ processSpiderOutput }) => processSpiderOutput)) return yielded
+    let stream: AsyncIterable<unknown> = asStream(yielded)
+    for (const component of [...this.#components].reverse())
+      stream = component.processSpiderOutput?.(response, stream) ?? stream
+    return stream
+  }
+
+  async #collect(
+    yielded: unknown,
+    response: Response | null,
+    output: CallbackOutput,
+    handOn: HandOn,
+  ): Promise<void> {
+    const result = isPromise(yielded) ? await yielded : yielded
+    if (isSyncIterable(result)) {
+      for (const element of result) {
+        this.#take(element, response, output)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, handOn)
+      }
+    } else if (isAsyncIterable(result)) {
+      for await (const element of result) {
+        this.#take(element, response, output)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, handOn)
+      }
+    } else {
+      this.#take(result, response, output)
+    }
+  }
+
+  async #handOnEarly(output: CallbackOutput, handOn: HandOn): Promise<void> {
+    this.#options.stats.inc('scraper/callback_output_max_reached')
+    output.handedOn += output.size
+    await handOn(output)
+  }
+
+  #take(element: unknown, response: Response | null, output: CallbackOutput): void {
+    if (element instanceof Request) this.#takeRequest(element, response, output)
+    else if (typeof element === 'object' && element !== null) this.#takeItem(element, response, output)
+    else if (element !== undefined && element !== null) this.#refuse(element, response)
+  }
+
+  #takeRequest(yielded: Request, response: Response | null, output: CallbackOutput): void {
+    let request: Request | null = yielded
+    for (const component of this.#components) {
+      if (component.processSpiderRequest) request = component.processSpiderRequest(request, response)
+      if (request === null) return
+    }
+    this.prepare(request)
+    if (this.#options.admits(request)) output.requests.push(request)
+    else void this.#options.signals.send('requestDropped', { request, spider: this.#options.spider })
+  }
+
+  #takeItem(yielded: object, response: Response | null, output: CallbackOutput): void {
+    let item: unknown = yielded
+    for (const component of this.#components) {
+      if (component.processSpiderItem) item = component.processSpiderItem(item, response)
+      if (item === null || item === undefined) return
+    }
+    output.items.push(item)
+  }
+
+  #refuse(element: unknown, response: Response | null): void {
+    const { logger, stats } = this.#options
+    stats.inc('spider_output/invalid_count')
+    logger.error(
+      {
+        url: response?.url ?? 'start()',
+        value: String(element).slice(0, 200),
+        type: typeof element,
+        code: 'WL_YIELD_INVALID',
+      },
+      'a callback must yield requests, items (objects) or nothing; this value is dropped',
+    )
+  }
+
+  async #callbackThrew(
+    error: unknown,
+    response: Response | null,
+    output: CallbackOutput,
+    handOn: HandOn,
+    request = response?.request,
+  ): Promise<void> {
+    if (error instanceof CloseSpider) throw new SpiderClosing(error.reason, output)
+    if (response) {
+      for (const component of [...this.#components].reverse()) {
+        const instead = component.processSpiderException?.(response, error)
+        if (instead !== undefined) return this.#collect(instead, response, output, handOn)
+      }
+    }
+    const { stats, logger, signals, spider } = this.#options
+    const name = error instanceof Error ? error.name : typeof error
+    stats.inc('spider_exceptions/count')
+    stats.inc(`spider_exceptions/${name}`)
+    logger.error(
+      { url: request?.url, callback: request?.callback ?? 'parse', err: error },
+      'the callback threw; what it yielded before is kept',
+    )
+    if (response) await signals.send('spiderError', { error, response, spider })
+  }
+
+  #logFailure({ request, error }: Failure): void {
+    const { logger } = this.#options
+    if (error instanceof HttpError)
+      logger.info(
+        { url: request.url, status: error.response.status },
+        'response kept from the callback: HTTP status',
+      )
+    else if (error instanceof IgnoreRequest)
+      logger.debug({ url: request.url, reason: error.message }, 'request dropped')
+    else if (error instanceof Error && 'code' in error)
+      logger.error({ url: request.url, code: error.code, reason: error.message }, 'could not be downloaded')
+    else logger.error({ url: request.url, err: error }, 'could not be downloaded')
+  }
+}
+
+/** A callback asked for the end of the crawl; what it yielded before is kept. */
+export class SpiderClosing extends Error {
+  readonly reason: string
+  readonly output: CallbackOutput
+
+  constructor(reason: string, output: CallbackOutput) {
+    super(reason)
+    this.reason = reason
+    this.output = output
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+function isSyncIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
+/** Whatever a spider's method answers, as one stream: a generator of either kind, a list, one element, or nothing. */
+async function* asStream(yielded: unknown): AsyncGenerator<unknown> {
+  const result = isPromise(yielded) ? await yielded : yielded
+  if (isSyncIterable(result) || isAsyncIterable(result)) yield* result
+  else if (result !== undefined && result !== null) yield result
+}

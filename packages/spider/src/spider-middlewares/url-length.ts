@@ -1,0 +1,45 @@
+import {
+  type Crawler,
+  type Logger,
+  NotConfigured,
+  type Request,
+  type SpiderMiddleware,
+  type StatsCollector,
+} from '@webloom/core'
+
+/** Drops requests whose URL is longer than URLLENGTH_LIMIT: such URLs come from loops on the site. */
+export class UrlLengthMiddleware implements SpiderMiddleware {
+  readonly #charactersMax: number
+  readonly #stats: StatsCollector
+  readonly #logger: Logger
+
+  constructor({
+    charactersMax,
+    stats,
+    logger,
+  }: { charactersMax: number; stats: StatsCollector; logger: Logger }) {
+    this.#charactersMax = charactersMax
+    this.#stats = stats
+    this.#logger = logger
+  }
+
+  static fromCrawler({ settings, stats, logger }: Crawler): UrlLengthMiddleware {
+    const charactersMax = settings.getInt('URLLENGTH_LIMIT')
+    if (charactersMax === 0) throw new NotConfigured('URLLENGTH_LIMIT is 0')
+    return new UrlLengthMiddleware({ charactersMax, stats, logger })
+  }
+
+  processSpiderRequest(request: Request): Request | null {
+    if (request.url.length <= this.#charactersMax) return request
+    this.#stats.inc('urllength/request_ignored_count')
+    this.#logger.debug(
+      {
+        url: `${request.url.slice(0, 200)}…`,
+        characters: request.url.length,
+        URLLENGTH_LIMIT: this.#charactersMax,
+      },
+      'URL too long',
+    )
+    return null
+  }
+}

@@ -1,0 +1,173 @@
+import {
+  type Crawler,
+  type JsonObject,
+  type Logger,
+  Request,
+  type Settings,
+  type SettingsInput,
+  WebloomError,
+} from '@webloom/core'
+import type { Response } from './response.ts'
+
+/** What a spider gets when its crawl opens. */
+interface SpiderSurroundings {
+  readonly crawler: Crawler
+  readonly logger: Logger
+}
+
+// Set while `createSpider` runs a constructor: a subclass may write a constructor that passes nothing on.
+let argsUnderConstruction: Readonly<Record<string, string>> | undefined
+
+/**
+ * Knows where a crawl starts, what to take from a page, and where to go on. Write one as a subclass:
+ * `name`, `startUrls` or `start()`, and `parse`.
+ */
+export class Spider {
+  /** How the spider is called on the command line, in keys and in logs. Required. */
+  name = ''
+  /** Where `start()` begins, unless it is overridden. */
+  startUrls: string[] = []
+  /** Hosts to stay on, with their subdomains. Empty: anywhere. */
+  allowedDomains: string[] = []
+  /** Settings of this spider: they override the config file's, and are overridden by environment and command line. */
+  customSettings?: SettingsInput
+  /** Statuses beyond 2xx that callbacks want to see. */
+  handleHttpstatusList?: number[]
+  /** What `-a name=value` gave, by name. There from the first field on. */
+  readonly args: Readonly<Record<string, string>>
+  #surroundings: SpiderSurroundings | undefined
+
+  constructor(args: Readonly<Record<string, string>> = argsUnderConstruction ?? {}) {
+    this.args = args
+  }
+
+  /** The crawl's settings. From `start()` on; earlier it throws WL_SPIDER_NOT_READY. */
+  get settings(): Settings {
+    return this.#ready('settings').crawler.settings
+  }
+
+  /** The running crawl: stats, signals, and `close(reason)`. From `start()` on. */
+  get crawler(): Crawler {
+    return this.#ready('crawler').crawler
+  }
+
+  /** Writes log lines that carry the spider's name. From `start()` on. */
+  get logger(): Logger {
+    return this.#ready('logger').logger
+  }
+
+  /**
+   * The first requests (items may come too). It is asked for more as the crawl has room, so it may yield millions.
+   * A start URL that cannot be requested is logged and counted under `start/invalid_url_count`; the others go on.
+   */
+  start(): AsyncIterable<unknown> | Iterable<unknown> {
+    return this.#startRequests()
+  }
+
+  /** The callback of requests that name none. */
+  parse(_response: Response, _cbKwargs: JsonObject): unknown {
+    throw new WebloomError(
+      'WL_CALLBACK_UNKNOWN',
+      `${this.constructor.name} has no parse method; write one, or give each request a callback`,
+    )
+  }
+
+  /** Called when the crawl is over. */
+  closed?(reason: string): unknown
+
+  *#startRequests(): Generator<Request> {
+    const { logger, stats } = this.crawler
+    let refused = 0
+    for (const [index, url] of this.startUrls.entries()) {
+      try {
+        yield new Request(url, { dontFilter: true })
+      } catch (error) {
+        refused++
+        stats.inc('start/invalid_url_count')
+        logger.error(`startUrls[${index}] is left out: ${(error as Error).message}`)
+      }
+    }
+    if (refused > 0 && refused === this.startUrls.length) {
+      throw new WebloomError('WL_URL_INVALID', `none of the ${refused} startUrls of ${this.name} can be requested`)
+    }
+  }
+
+  #ready(what: string): SpiderSurroundings {
+    if (this.#surroundings) return this.#surroundings
+    throw new WebloomError(
+      'WL_SPIDER_NOT_READY',
+      `this.${what} is not there yet: it exists from start() on. In a field or constructor use this.args`,
+    )
+  }
+
+  /** For whoever assembles a crawl: makes `settings`, `crawler` and `logger` readable. */
+  static attach(spider: Spider, surroundings: SpiderSurroundings): void {
+    spider.#surroundings = surroundings
+  }
+}
+
+/** A subclass of `Spider`. */
+export type SpiderClass = new (args?: Readonly<Record<string, string>>) => Spider
+
+/** Makes a spider with its arguments: there before its fields run, and then given to the fields of the same names. */
+export function createSpider(Class: SpiderClass, args: Readonly<Record<string, string>> = {}): Spider {
+  argsUnderConstruction = args
+  let spider: Spider
+  try {
+    spider = new Class(args)
+  } finally {
+    argsUnderConstruction = undefined
+  }
+  if (typeof spider.name !== 'string' || spider.name === '') {
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${Class.name || 'the spider class'} has no name; add the field  name = 'my-spider'`,
+    )
+  }
+  assignArguments(spider, args)
+  return spider
+}
+
+// Given by the framework; an argument of that name would break the spider.
+const RESERVED: readonly string[] = ['args', 'customSettings', 'handleHttpstatusList']
+
+function assignArguments(spider: Spider, args: Readonly<Record<string, string>>): void {
+  const fields = Object.keys(spider).filter(
+    (name) => !RESERVED.includes(name) && typeof fieldOf(spider, name) !== 'function',
+  )
+  for (const [name, text] of Object.entries(args)) {
+    if (!fields.includes(name)) {
+      throw new WebloomError(
+        'WL_SPIDER_ARGUMENT',
+        `spider ${spider.name} has no field ${JSON.stringify(name)} for -a ${name}=${text}. Its fields are ${fields.join(', ')}; add  ${/^[\w$]+$/.test(name) ? name : 'myName'}?: string  to the class to accept it`,
+      )
+    }
+    Reflect.set(spider, name, asTyped(text, fieldOf(spider, name), `-a ${name}=${text}`))
+  }
+}
+
+function fieldOf(spider: Spider, name: string): unknown {
+  return Reflect.get(spider, name)
+}
+
+/** The argument as what its field holds already: a number, true or false, a list, else the text itself. */
+function asTyped(text: string, present: unknown, where: string): unknown {
+  if (typeof present === 'number') {
+    const number = Number(text)
+    if (text.trim() !== '' && !Number.isNaN(number)) return number
+    throw new WebloomError(
+      'WL_SPIDER_ARGUMENT',
+      `${where}: the field holds a number; ${JSON.stringify(text)} is none`,
+    )
+  }
+  if (typeof present === 'boolean') {
+    if (/^(true|1|yes|on)$/i.test(text)) return true
+    if (/^(false|0|no|off|)$/i.test(text)) return false
+    throw new WebloomError(
+      'WL_SPIDER_ARGUMENT',
+      `${where}: the field holds true or false; ${JSON.stringify(text)} is neither`,
+    )
+  }
+  if (Array.isArray(present)) return text === '' ? [] : text.split(',').map((entry) => entry.trim())
+  return text
+}

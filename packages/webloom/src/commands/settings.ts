@@ -1,0 +1,55 @@
+import { environmentSettings, isSettingName, SETTINGS_TABLE, type SettingName, Settings, shownValue, suggestedNames, UsageError } from '@webloom/core'
+import type { LoadedConfig } from '../loading/config.ts'
+import { commandLayer } from './crawl-options.ts'
+
+export interface SettingsFlags {
+  readonly get?: string
+  readonly explain?: string
+  readonly json?: boolean
+  readonly set?: readonly string[]
+}
+
+/** Prints settings as they stand for this folder: one value, where one comes from, or all that are used. */
+export function showSettings(flags: SettingsFlags, config: LoadedConfig | undefined): void {
+  const settings = Settings.fromLayers(
+    { config: config?.settings ?? {}, environment: environmentSettings(process.env), command: commandLayer(flags) },
+    config ? { config: config.path } : {},
+  )
+  settings.validate()
+  if (flags.get !== undefined) printValue(settings, known(flags.get), flags.json)
+  else if (flags.explain !== undefined) explain(settings, known(flags.explain), flags.json)
+  else printAll(settings, flags.json)
+}
+
+function known(name: string): SettingName {
+  if (isSettingName(name)) return name
+  const near = suggestedNames(name)
+  throw new UsageError('WL_USAGE', `there is no setting ${name}${near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''}`)
+}
+
+function printValue(settings: Settings, name: SettingName, json = false): void {
+  const value = settings.get(name)
+  console.log(json || typeof value !== 'string' ? JSON.stringify(value) : value)
+}
+
+function explain(settings: Settings, name: SettingName, json = false): void {
+  const row = SETTINGS_TABLE.find((one) => one.name === name)
+  const explanation = settings.explain(name)
+  if (json) return console.log(JSON.stringify({ ...explanation, summary: row?.summary }))
+  console.log(`${name} = ${shownValue(name, explanation.value)}   (from ${explanation.source})`)
+  if (row) console.log(`  ${row.summary}`)
+  for (const { layer, place, value } of explanation.layers) console.log(`  ${layer.padEnd(12)} ${shownValue(name, value)}   ${place}`)
+}
+
+function printAll(settings: Settings, json = false): void {
+  const rows = SETTINGS_TABLE.filter(({ use }) => use === 'used').map(({ name }) => ({
+    name,
+    value: settings.get(name as SettingName),
+    source: settings.source(name as SettingName),
+  }))
+  if (json) return console.log(JSON.stringify(rows))
+  const width = Math.max(...rows.map(({ name }) => name.length))
+  for (const { name, value, source } of rows) {
+    console.log(`${name.padEnd(width)}  ${shownValue(name as SettingName, value)}${source === 'default' ? '' : `   (${source})`}`)
+  }
+}

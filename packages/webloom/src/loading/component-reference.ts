@@ -1,0 +1,74 @@
+/** `./filters.ts#TitleFilter` in a setting: an export of a file of the project. */
+
+import { existsSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from '@webloom/core'
+import { importProjectFile } from './import-project-file.ts'
+import { didYouMean } from './nearest-names.ts'
+import { shownPath } from './source-place.ts'
+
+export interface ComponentReferencePlace {
+  /** Where relative paths start: the config file's folder, or the current one. */
+  readonly folder: string
+  /** The setting that holds the reference. */
+  readonly setting: string
+}
+
+/** Imports the file and answers the export. Without `#Name` it is the default export. */
+export async function loadComponent(reference: string, place: ComponentReferencePlace): Promise<unknown> {
+  const [file, name] = partsOf(reference)
+  const path = pathOf(file, reference, place)
+  const exported = await importWithSetting(path, reference, place)
+  if (exported[name] !== undefined) return exported[name]
+  const names = Object.keys(exported).sort()
+  const known = names.length > 0 ? `it exports ${names.join(', ')}.` : 'it exports nothing.'
+  throw componentError(
+    reference,
+    place,
+    `${shownPath(path)} has no export ${name}; ${known}${didYouMean(name, names)}`,
+  )
+}
+
+function partsOf(reference: string): [file: string, name: string] {
+  const at = reference.lastIndexOf('#')
+  if (at < 0) return [reference, 'default']
+  return [reference.slice(0, at), reference.slice(at + 1) || 'default']
+}
+
+function pathOf(file: string, reference: string, place: ComponentReferencePlace): string {
+  if (!/^\.{1,2}[/\\]/.test(file) && !isAbsolute(file) && !file.startsWith('file:')) {
+    const hint =
+      'expected a file, as in ./filters.ts#TitleFilter; what a package exports, import in webloom.config.ts'
+    throw componentError(reference, place, `${JSON.stringify(file)} is no path; ${hint}`)
+  }
+  const path = file.startsWith('file:') ? fileURLToPath(file) : resolve(place.folder, file)
+  if (existsSync(path)) return path
+  throw componentError(
+    reference,
+    place,
+    `there is no file ${shownPath(path)} (relative paths start at ${place.folder})`,
+  )
+}
+
+async function importWithSetting(
+  path: string,
+  reference: string,
+  place: ComponentReferencePlace,
+): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return await importProjectFile(path, 'WL_COMPONENT_LOAD')
+  } catch (error) {
+    throw componentError(reference, place, (error as Error).message, error)
+  }
+}
+
+function componentError(
+  reference: string,
+  { setting }: ComponentReferencePlace,
+  problem: string,
+  cause?: unknown,
+): UsageError {
+  const message = `${setting} names ${JSON.stringify(reference)}, which cannot be loaded: ${problem}`
+  return new UsageError('WL_COMPONENT_LOAD', message, cause === undefined ? {} : { cause })
+}

@@ -1,0 +1,40 @@
+/** Numbers as people read them. */
+
+/** `1234567.891` as `1,234,567.891`. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
+}
+
+const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/** `1536` as `1.5 KiB`. */
+export function byteSize(bytes: number): string {
+  if (Math.abs(bytes) < 1024) return `${grouped(bytes)} B`
+  let [size, unit] = [bytes / 1024, 0]
+  while (Math.abs(size) >= 1023.95 && unit < BYTE_UNITS.length - 1) {
+    size /= 1024
+    unit++
+  }
+  return `${size.toFixed(1)} ${BYTE_UNITS[unit]}`
+}
+
+/** `3725000` as `1:02:05`, below an hour as `02:05`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const tail = [minutes, seconds % 60].map((part) => `${part}`.padStart(2, '0')).join(':')
+  return hours > 0 ? `${hours}:${tail}` : tail
+}
+
+/** `3725.4` as `1 h 2 min 5 s`, below a minute as `5.4 s`. */
+export function durationInWords(seconds: number): string {
+  if (seconds < 60) return `${grouped(Math.round(seconds * 10) / 10)} s`
+  const whole = Math.round(seconds)
+  const parts = [
+    [Math.floor(whole / 86_400), 'd'],
+    [Math.floor(whole / 3600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'min'],
+    [whole % 60, 's'],
+  ] as const
+  return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
+}

@@ -1,0 +1,123 @@
+/**
+ * The log of a command: pino, with Scrapy's level names, written at once.
+ *
+ * pino forms each line as JSON; on a terminal that is read back and written for people. So both forms say the same, and
+ * a line below the level costs an empty function call.
+ */
+
+import { mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Logger, type StatsCollector, UsageError } from '@webloom/core'
+import { type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { colorWanted, painter } from './color.ts'
+import { type LogRecord, prettyLine } from './log-line.ts'
+import { visibleJson } from './sanitize.ts'
+import { Screen, type ScreenStream, type TextSink } from './screen.ts'
+import { SyncWriter } from './sync-writer.ts'
+
+/** A file for the log: LOG_FILE and LOG_FILE_APPEND. */
+export interface LogFile {
+  readonly path: string
+  /** Default true. */
+  readonly append?: boolean
+}
+
+export interface LoggerOptions {
+  /** LOG_LEVEL: DEBUG, INFO, WARNING, ERROR or CRITICAL. Default INFO. */
+  readonly level?: string
+  /** LOG_FORMAT. `auto` (default): pretty on a terminal, else JSON. */
+  readonly format?: 'auto' | 'pretty' | 'json'
+  /** Where lines go. Give the Screen that shows the progress block, so that both share the terminal. Default stderr. */
+  readonly destination?: Screen | ScreenStream | LogFile
+  /** Counts `log_count/<LEVEL>` for each line at or above the level. */
+  readonly stats?: StatsCollector
+  /** Default: whether the destination is a terminal. */
+  readonly isTty?: boolean
+  /** Default: what FORCE_COLOR, NO_COLOR and the terminal ask for. */
+  readonly color?: boolean
+  /** LOG_ENABLED. Off: lines are counted and not written. */
+  readonly enabled?: boolean
+}
+
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const { stats, enabled = true } = options
+  const level = LEVELS[(options.level ?? 'INFO').toUpperCase()] ?? 'info'
+  const form = formOf(options)
+  return pino(
+    {
+      level,
+      timestamp: form.isPretty ? stdTimeFunctions.epochTime : stdTimeFunctions.isoTime,
+      formatters: { level: (_, number) => ({ level: SCRAPY_NAMES[number] ?? 'INFO' }), log: withoutClashes },
+      serializers: { err: stdSerializers.errWithCause, error: stdSerializers.errWithCause },
+      hooks: {
+        logMethod(args, method, number) {
+          stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
+          if (enabled) method.apply(this, args)
+        },
+      },
+    },
+    enabled ? form : { write() {} },
+  ) satisfies PinoLogger as Logger
+}
+
+const LEVELS: Readonly<Record<string, string>> = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  WARNING: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'fatal',
+  FATAL: 'fatal',
+}
+
+const SCRAPY_NAMES: Readonly<Record<number, string>> = {
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARNING',
+  50: 'ERROR',
+  60: 'CRITICAL',
+}
+
+const OWN_FIELDS = ['level', 'time', 'msg', 'pid', 'hostname']
+
+/** An item with a field `time` or `level` must not change those of its line. */
+function withoutClashes(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!OWN_FIELDS.some((name) => Object.hasOwn(fields, name))) return fields
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [OWN_FIELDS.includes(name) ? `${name}_` : name, value]),
+  )
+}
+
+/** Where pino writes its lines, and in which form they go on. */
+interface LineForm extends TextSink {
+  readonly isPretty: boolean
+}
+
+function formOf({ destination = process.stderr, format = 'auto', ...options }: LoggerOptions): LineForm {
+  const sink = sinkOf(destination)
+  const isTty = options.isTty ?? sink.isTty
+  const isPretty = format === 'pretty' || (format === 'auto' && isTty)
+  if (!isPretty) return { isPretty, write: (line) => sink.write(visibleJson(line)) }
+  const paint = painter(options.color ?? colorWanted(isTty))
+  return { isPretty, write: (line) => sink.write(prettyLine(JSON.parse(line) as LogRecord, paint)) }
+}
+
+function sinkOf(destination: Screen | ScreenStream | LogFile): TextSink & { readonly isTty: boolean } {
+  if (destination instanceof Screen) return destination
+  if (!('path' in destination)) return new Screen(destination)
+  const writer = new SyncWriter(openLogFile(destination))
+  return { isTty: false, write: (text) => writer.write(text) }
+}
+
+/** Stays open until the process ends, so that its last words are in it. */
+function openLogFile({ path, append = true }: LogFile): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    return openSync(path, append ? 'a' : 'w')
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new UsageError('WL_OUTPUT_UNWRITABLE', `LOG_FILE ${path} cannot be written: ${reason}`, {
+      cause: error,
+    })
+  }
+}

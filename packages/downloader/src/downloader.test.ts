@@ -2,7 +2,15 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import zlib from 'node:zlib'
-import { DownloadError, MemoryStatsCollector, Request, Response, RetryLater, Signals, silentLogger } from '@webloom/core'
+import {
+  DownloadError,
+  MemoryStatsCollector,
+  Request,
+  Response,
+  RetryLater,
+  Signals,
+  silentLogger,
+} from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Downloader } from './downloader.ts'
 import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
@@ -33,11 +41,18 @@ afterAll(() => {
   server.close()
 })
 
-async function download(path: string, options: HttpDownloadHandlerOptions = {}, init = {}): Promise<Response> {
+async function download(
+  path: string,
+  options: HttpDownloadHandlerOptions = {},
+  init = {},
+): Promise<Response> {
   const handler = new HttpDownloadHandler(options)
   try {
     const url = path.includes('://') ? path : site + path
-    return await handler.download(new Request(url, init), { signal: new AbortController().signal, onStart() {} })
+    return await handler.download(new Request(url, init), {
+      signal: new AbortController().signal,
+      onStart() {},
+    })
   } finally {
     await handler.close()
   }
@@ -51,7 +66,9 @@ const failure = (kind: string) => (error: unknown) => {
 
 describe('HttpDownloadHandler', () => {
   test('gives status, headers, body and latency', async () => {
-    scripts.set('/page', (_, res) => res.writeHead(201, { 'content-type': 'text/html', 'set-cookie': ['a=1', 'b=2'] }).end('<p>hi'))
+    scripts.set('/page', (_, res) =>
+      res.writeHead(201, { 'content-type': 'text/html', 'set-cookie': ['a=1', 'b=2'] }).end('<p>hi'),
+    )
     const response = await download('/page')
     expect(response.status).toBe(201)
     expect(response.headers.getAll('Set-Cookie')).toEqual(['a=1', 'b=2'])
@@ -61,7 +78,11 @@ describe('HttpDownloadHandler', () => {
 
   test('sends method, headers and body, and the path as it was written', async () => {
     scripts.set('/a/../b%7e', (req, res) => void req.toArray().then((body) => res.end(Buffer.concat(body))))
-    const response = await download('/a/../b%7e?x=1#top', {}, { method: 'POST', body: 'name=ä', headers: { 'X-Own': 'yes' } })
+    const response = await download(
+      '/a/../b%7e?x=1#top',
+      {},
+      { method: 'POST', body: 'name=ä', headers: { 'X-Own': 'yes' } },
+    )
     expect(response.text).toBe('name=ä')
     expect(seen.at(-1)).toMatchObject({ url: '/a/../b%7e?x=1', method: 'POST', headers: { 'x-own': 'yes' } })
   })
@@ -70,7 +91,10 @@ describe('HttpDownloadHandler', () => {
     scripts.set('/', (_, res) => res.end('x'))
     const handler = new HttpDownloadHandler()
     let started = 0
-    await handler.download(new Request(`${site}?`), { signal: new AbortController().signal, onStart: () => started++ })
+    await handler.download(new Request(`${site}?`), {
+      signal: new AbortController().signal,
+      onStart: () => started++,
+    })
     expect(started).toBe(1)
     await handler.close()
   })
@@ -94,7 +118,9 @@ describe('HttpDownloadHandler', () => {
   })
 
   test('meta.download_timeout (seconds) overrides the deadline', async () => {
-    await expect(download('/silent', {}, { meta: { download_timeout: 0.05 } })).rejects.toSatisfy(failure('DownloadTimeoutError'))
+    await expect(download('/silent', {}, { meta: { download_timeout: 0.05 } })).rejects.toSatisfy(
+      failure('DownloadTimeoutError'),
+    )
   })
 
   test('a server that accepts and never speaks is left at the deadline', async () => {
@@ -107,12 +133,16 @@ describe('HttpDownloadHandler', () => {
 
   test('a body over the limit is cut, announced or not', async () => {
     scripts.set('/announced', (_, res) => res.writeHead(200, { 'content-length': '5000000' }).end('x'))
-    await expect(download('/announced', { bodyBytesMax: 1000 })).rejects.toSatisfy(failure('DownloadTooLargeError'))
+    await expect(download('/announced', { bodyBytesMax: 1000 })).rejects.toSatisfy(
+      failure('DownloadTooLargeError'),
+    )
     scripts.set('/endless', (_, res) => {
       const more = () => res.write('x'.repeat(10_000), () => !res.destroyed && setImmediate(more))
       more()
     })
-    await expect(download('/endless', { bodyBytesMax: 50_000 })).rejects.toSatisfy(failure('DownloadTooLargeError'))
+    await expect(download('/endless', { bodyBytesMax: 50_000 })).rejects.toSatisfy(
+      failure('DownloadTooLargeError'),
+    )
   })
 
   test('a body that ends too early is an error, or handed on and flagged', async () => {
@@ -135,7 +165,9 @@ describe('HttpDownloadHandler', () => {
     await arrived
     abort.abort(new Error('stop'))
     await expect(running).rejects.toThrow('stop')
-    await expect(handler.download(new Request(`${site}/hang`), { signal: abort.signal, onStart() {} })).rejects.toThrow('stop')
+    await expect(
+      handler.download(new Request(`${site}/hang`), { signal: abort.signal, onStart() {} }),
+    ).rejects.toThrow('stop')
     await handler.close()
   })
 
@@ -146,14 +178,22 @@ describe('HttpDownloadHandler', () => {
       res.end('x')
     })
     const handler = new HttpDownloadHandler()
-    for (let n = 0; n < 5; n++) await handler.download(new Request(`${site}/kept`), { signal: new AbortController().signal, onStart() {} })
+    for (let n = 0; n < 5; n++)
+      await handler.download(new Request(`${site}/kept`), {
+        signal: new AbortController().signal,
+        onStart() {},
+      })
     await handler.close()
     // Two: a connection counts as busy until its answer's last event is over, and by then the next request is there.
     expect(ports.size).toBeLessThanOrEqual(2)
   })
 })
 
-function downloaderWith(...components: { name: string; component: object }[]): { downloader: Downloader; stats: MemoryStatsCollector; close(): Promise<void> } {
+function downloaderWith(...components: { name: string; component: object }[]): {
+  downloader: Downloader
+  stats: MemoryStatsCollector
+  close(): Promise<void>
+} {
   const http = new HttpDownloadHandler()
   const downloader = new Downloader({
     handlers: { http, https: http },
@@ -183,7 +223,11 @@ describe('middlewares', () => {
         },
       },
     })
-    const { downloader, close } = downloaderWith(tracing('a'), tracing('b', new Response('http://x/')), tracing('c'))
+    const { downloader, close } = downloaderWith(
+      tracing('a'),
+      tracing('b', new Response('http://x/')),
+      tracing('c'),
+    )
     await downloader.fetch(new Request('http://x/'), options())
     expect(trail).toEqual(['a out', 'b out', 'c in', 'b in', 'a in'])
     await close()
@@ -192,7 +236,14 @@ describe('middlewares', () => {
   test('an exception is offered in reverse until one answers', async () => {
     const instead = new Response('http://x/')
     const { downloader, close } = downloaderWith(
-      { name: 'a', component: { processException: () => { throw new Error('not asked') } } },
+      {
+        name: 'a',
+        component: {
+          processException: () => {
+            throw new Error('not asked')
+          },
+        },
+      },
       { name: 'b', component: { processException: () => instead } },
       { name: 'c', component: { processException: async () => undefined } },
     )
@@ -201,14 +252,21 @@ describe('middlewares', () => {
   })
 
   test('an answer of the wrong kind names the middleware', async () => {
-    const { downloader, close } = downloaderWith({ name: 'mine', component: { processRequest: () => 'what?' } })
-    await expect(downloader.fetch(new Request('http://x/'), options())).rejects.toThrow(/mine\.processRequest answered what\?/)
+    const { downloader, close } = downloaderWith({
+      name: 'mine',
+      component: { processRequest: () => 'what?' },
+    })
+    await expect(downloader.fetch(new Request('http://x/'), options())).rejects.toThrow(
+      /mine\.processRequest answered what\?/,
+    )
     await close()
   })
 
   test('a scheme without a handler is refused by name', async () => {
     const { downloader, close } = downloaderWith()
-    await expect(downloader.fetch(new Request('gopher://x/'), options())).rejects.toSatisfy(failure('UnsupportedURLSchemeError'))
+    await expect(downloader.fetch(new Request('gopher://x/'), options())).rejects.toSatisfy(
+      failure('UnsupportedURLSchemeError'),
+    )
     await close()
   })
 
@@ -216,7 +274,11 @@ describe('middlewares', () => {
     const request = new Request('http://x/', { headers: { accept: 'text/plain' } })
     new DefaultHeadersMiddleware({ Accept: 'text/html', 'Accept-Language': 'en' }).processRequest(request)
     new UserAgentMiddleware('me').processRequest(request)
-    expect(request.headers.toJSON()).toEqual({ accept: 'text/plain', 'accept-language': 'en', 'user-agent': 'me' })
+    expect(request.headers.toJSON()).toEqual({
+      accept: 'text/plain',
+      'accept-language': 'en',
+      'user-agent': 'me',
+    })
   })
 
   test.each([
@@ -227,7 +289,11 @@ describe('middlewares', () => {
     ['http://user@EXAMPLE.com:8080/', true],
   ])('offsite: %s is %s', (url, admitted) => {
     const stats = new MemoryStatsCollector()
-    const offsite = new OffsiteMiddleware({ spider: { name: 's', allowedDomains: ['example.com'] }, stats, logger: silentLogger })
+    const offsite = new OffsiteMiddleware({
+      spider: { name: 's', allowedDomains: ['example.com'] },
+      stats,
+      logger: silentLogger,
+    })
     const { downloader } = downloaderWith({ name: 'offsite', component: offsite })
     expect(downloader.admits(new Request(url))).toBe(admitted)
     expect(downloader.admits(new Request(url, { dontFilter: true }))).toBe(true)
@@ -262,21 +328,39 @@ describe('RetryMiddleware', () => {
     }
     const last = new Response('http://x/', { status: 503 })
     expect(retry.processResponse(request, last)).toBe(last)
-    expect(stats.snapshot()).toEqual({ 'retry/count': 2, 'retry/max_reached': 1, 'retry/reason_count/503 Service Unavailable': 2 })
+    expect(stats.snapshot()).toEqual({
+      'retry/count': 2,
+      'retry/max_reached': 1,
+      'retry/reason_count/503 Service Unavailable': 2,
+    })
   })
 
   test('leaves alone what it was not asked to retry', () => {
     const { retry } = make()
-    expect(retry.processException(new Request('http://x/'), new DownloadError('CannotResolveHostError', 'x'))).toBeUndefined()
-    expect(retry.processException(new Request('http://x/', { meta: { dont_retry: true } }), new DownloadError('DownloadTimeoutError', 'x'))).toBeUndefined()
-    expect(retry.processException(new Request('http://x/', { meta: { max_retry_times: 0 } }), new DownloadError('DownloadTimeoutError', 'x'))).toBeUndefined()
+    expect(
+      retry.processException(new Request('http://x/'), new DownloadError('CannotResolveHostError', 'x')),
+    ).toBeUndefined()
+    expect(
+      retry.processException(
+        new Request('http://x/', { meta: { dont_retry: true } }),
+        new DownloadError('DownloadTimeoutError', 'x'),
+      ),
+    ).toBeUndefined()
+    expect(
+      retry.processException(
+        new Request('http://x/', { meta: { max_retry_times: 0 } }),
+        new DownloadError('DownloadTimeoutError', 'x'),
+      ),
+    ).toBeUndefined()
   })
 })
 
 describe('HttpCompressionMiddleware', () => {
   const text = 'a page, '.repeat(5000)
-  const middleware = () => new HttpCompressionMiddleware({ bodyBytesMax: 1_000_000, stats: new MemoryStatsCollector() })
-  const compressed = (encoding: string, body: Uint8Array) => new Response('http://x/', { headers: { 'content-encoding': encoding }, body })
+  const middleware = () =>
+    new HttpCompressionMiddleware({ bodyBytesMax: 1_000_000, stats: new MemoryStatsCollector() })
+  const compressed = (encoding: string, body: Uint8Array) =>
+    new Response('http://x/', { headers: { 'content-encoding': encoding }, body })
 
   test.each([
     ['gzip', zlib.gzipSync(text)],
@@ -293,8 +377,13 @@ describe('HttpCompressionMiddleware', () => {
   })
 
   test('a body cut short gives what it holds', async () => {
-    const whole = zlib.gzipSync(Buffer.from(Array.from({ length: 20_000 }, (_, n) => `${n * 7919}`).join(' ')))
-    const response = await middleware().processResponse(new Request('http://x/'), compressed('gzip', whole.subarray(0, whole.length / 2)))
+    const whole = zlib.gzipSync(
+      Buffer.from(Array.from({ length: 20_000 }, (_, n) => `${n * 7919}`).join(' ')),
+    )
+    const response = await middleware().processResponse(
+      new Request('http://x/'),
+      compressed('gzip', whole.subarray(0, whole.length / 2)),
+    )
     expect(response.text.length).toBeGreaterThan(10_000)
   })
 
@@ -303,16 +392,25 @@ describe('HttpCompressionMiddleware', () => {
     ['br', zlib.brotliCompressSync(Buffer.alloc(20_000_000))],
     ['zstd', zlib.zstdCompressSync(Buffer.alloc(20_000_000))],
   ])('a %s bomb is cut at DOWNLOAD_MAXSIZE', async (encoding, body) => {
-    await expect(middleware().processResponse(new Request('http://x/'), compressed(encoding, body))).rejects.toSatisfy(failure('DownloadTooLargeError'))
+    await expect(
+      middleware().processResponse(new Request('http://x/'), compressed(encoding, body)),
+    ).rejects.toSatisfy(failure('DownloadTooLargeError'))
   })
 
   test('bytes that are not what they are said to be are an error with a name', async () => {
-    await expect(middleware().processResponse(new Request('http://x/'), compressed('gzip', Buffer.from('plain')))).rejects.toSatisfy(failure('ResponseDecodeError'))
+    await expect(
+      middleware().processResponse(new Request('http://x/'), compressed('gzip', Buffer.from('plain'))),
+    ).rejects.toSatisfy(failure('ResponseDecodeError'))
   })
 
   test('an unknown encoding is left to the callback; a long chain is refused', async () => {
     const unknown = compressed('sdch', Buffer.from('x'))
     expect(await middleware().processResponse(new Request('http://x/'), unknown)).toBe(unknown)
-    await expect(middleware().processResponse(new Request('http://x/'), compressed('gzip,gzip,gzip', zlib.gzipSync('x')))).rejects.toSatisfy(failure('ResponseDecodeError'))
+    await expect(
+      middleware().processResponse(
+        new Request('http://x/'),
+        compressed('gzip,gzip,gzip', zlib.gzipSync('x')),
+      ),
+    ).rejects.toSatisfy(failure('ResponseDecodeError'))
   })
 })

@@ -50,7 +50,7 @@ export class ItemProcessor {
     const failures: unknown[] = []
     for (const { component } of this.#options.pipelines)
       await attempt(() => component.closeSpider?.(reason), failures)
-    for (const feed of this.#options.feeds) await attempt(() => feed.close(), failures)
+    for (const feed of this.#options.feeds) await attempt(() => feed.close(reason), failures)
     if (failures.length > 0) throw failures[0]
   }
 

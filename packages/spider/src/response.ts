@@ -5,6 +5,7 @@ import {
   InvalidUrl,
   Request,
   type RequestInit,
+  urlEncodingOf,
   urlJoin,
   WebloomError,
 } from '@webloom/core'
@@ -85,7 +86,7 @@ export class Response extends CoreResponse {
    * https, file and ftp: `mailto:` and `javascript:` lead to no page.
    */
   linkUrls(): string[] {
-    return this.#requestable(this.#hrefs('a, area'))
+    return this.#requestable(this.#hrefs('a, area')).map(ownCopy)
   }
 
   /**
@@ -93,7 +94,7 @@ export class Response extends CoreResponse {
    * href and WL_URL_INVALID for a URL that cannot be requested.
    */
   follow(target: FollowTarget, init: RequestInit = {}): Request {
-    return this.#request(ownCopy(this.urljoin(stripHtmlSpace(urlOf(target)))), init)
+    return this.#request(this.urljoin(stripHtmlSpace(urlOf(target))), init)
   }
 
   /**
@@ -116,7 +117,15 @@ export class Response extends CoreResponse {
   }
 
   #request(url: string, init: RequestInit): Request {
-    return new Request(url, { encoding: this.encoding, ...init })
+    const encoding = urlEncodingOf(this.encoding)
+    if (encoding === 'utf-8') return new Request(url, init)
+    try {
+      return new Request(url, { encoding, ...init })
+    } catch (error) {
+      // A query with a character that the page's own encoding lacks: better asked for in UTF-8 than lost.
+      if (!(error instanceof InvalidUrl)) throw error
+      return new Request(url, init)
+    }
   }
 
   #hrefsOf(target: string | Iterable<FollowTarget> | undefined): Iterable<string> {
@@ -135,7 +144,7 @@ export class Response extends CoreResponse {
     const urls: string[] = []
     for (const href of hrefs) {
       const url = unlessUrlInvalid(() => this.urljoin(stripHtmlSpace(href)))
-      if (url !== undefined && REQUESTABLE.test(url)) urls.push(ownCopy(url))
+      if (url !== undefined && REQUESTABLE.test(url)) urls.push(url)
     }
     return urls
   }
@@ -204,8 +213,8 @@ function stripHtmlSpace(text: string): string {
 const HTML_SPACE = ' \t\n\f\r'
 
 /**
- * The same text in memory of its own. V8 makes a slice by pointing into the text it was cut from, so that each request in
- * a queue would keep the whole page it was found on.
+ * The same text in memory of its own: a slice points into the text it was cut from, so that a list of links would keep
+ * the whole page. (`Request` does the same for its URL.)
  */
 function ownCopy(text: string): string {
   return `${text} `.slice(0, -1)

@@ -88,7 +88,10 @@ export class Spider {
       }
     }
     if (refused > 0 && refused === this.startUrls.length) {
-      throw new WebloomError('WL_URL_INVALID', `none of the ${refused} startUrls of ${this.name} can be requested`)
+      throw new WebloomError(
+        'WL_URL_INVALID',
+        `none of the ${refused} startUrls of ${this.name} can be requested`,
+      )
     }
   }
 

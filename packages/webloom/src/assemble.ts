@@ -66,26 +66,86 @@ interface Builtin<T> extends Placed<T> {
 }
 
 const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = [
-  { name: 'offsite', order: 50, Class: OffsiteMiddleware, scrapy: 'scrapy.downloadermiddlewares.offsite.OffsiteMiddleware' },
-  { name: 'download-timeout', order: 350, Class: DownloadTimeoutMiddleware, scrapy: 'scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware' },
-  { name: 'default-headers', order: 400, Class: DefaultHeadersMiddleware, scrapy: 'scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware' },
-  { name: 'user-agent', order: 500, Class: UserAgentMiddleware, scrapy: 'scrapy.downloadermiddlewares.useragent.UserAgentMiddleware' },
-  { name: 'retry', order: 550, Class: RetryMiddleware, scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware' },
-  { name: 'http-compression', order: 590, Class: HttpCompressionMiddleware, scrapy: 'scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware' },
-  { name: 'redirect', order: 600, Class: RedirectMiddleware, scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware' },
-  { name: 'downloader-stats', order: 850, Class: DownloaderStatsMiddleware, scrapy: 'scrapy.downloadermiddlewares.stats.DownloaderStats' },
+  {
+    name: 'offsite',
+    order: 50,
+    Class: OffsiteMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.offsite.OffsiteMiddleware',
+  },
+  {
+    name: 'download-timeout',
+    order: 350,
+    Class: DownloadTimeoutMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware',
+  },
+  {
+    name: 'default-headers',
+    order: 400,
+    Class: DefaultHeadersMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware',
+  },
+  {
+    name: 'user-agent',
+    order: 500,
+    Class: UserAgentMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.useragent.UserAgentMiddleware',
+  },
+  {
+    name: 'retry',
+    order: 550,
+    Class: RetryMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
+  },
+  {
+    name: 'http-compression',
+    order: 590,
+    Class: HttpCompressionMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware',
+  },
+  {
+    name: 'redirect',
+    order: 600,
+    Class: RedirectMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware',
+  },
+  {
+    name: 'downloader-stats',
+    order: 850,
+    Class: DownloaderStatsMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.stats.DownloaderStats',
+  },
 ]
 
 const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
-  { name: 'http-error', order: 50, Class: HttpErrorMiddleware, scrapy: 'scrapy.spidermiddlewares.httperror.HttpErrorMiddleware' },
-  { name: 'url-length', order: 800, Class: UrlLengthMiddleware, scrapy: 'scrapy.spidermiddlewares.urllength.UrlLengthMiddleware' },
-  { name: 'depth', order: 900, Class: DepthMiddleware, scrapy: 'scrapy.spidermiddlewares.depth.DepthMiddleware' },
+  {
+    name: 'http-error',
+    order: 50,
+    Class: HttpErrorMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.httperror.HttpErrorMiddleware',
+  },
+  {
+    name: 'url-length',
+    order: 800,
+    Class: UrlLengthMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.urllength.UrlLengthMiddleware',
+  },
+  {
+    name: 'depth',
+    order: 900,
+    Class: DepthMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.depth.DepthMiddleware',
+  },
 ]
 
 const EXTENSIONS: readonly Builtin<Extension>[] = [
   { name: 'core-stats', order: 0, Class: CoreStats, scrapy: 'scrapy.extensions.corestats.CoreStats' },
   { name: 'log-stats', order: 0, Class: LogStats, scrapy: 'scrapy.extensions.logstats.LogStats' },
-  { name: 'close-spider', order: 0, Class: CloseSpiderExtension, scrapy: 'scrapy.extensions.closespider.CloseSpider' },
+  {
+    name: 'close-spider',
+    order: 0,
+    Class: CloseSpiderExtension,
+    scrapy: 'scrapy.extensions.closespider.CloseSpider',
+  },
 ]
 
 const DUPEFILTERS: Readonly<Record<string, ComponentClass<DupeFilter>>> = { memory: MemoryDupeFilter }
@@ -105,21 +165,28 @@ export interface AssembleOptions {
 export async function assemble(Class: SpiderClass, options: AssembleOptions): Promise<Crawl> {
   const spider = createSpider(Class, options.args)
   const layers = { ...options.layers, spider: spider.customSettings ?? {} }
-  const written = Settings.fromLayers(layers, { spider: `customSettings of ${spider.name}`, ...options.places })
+  const written = Settings.fromLayers(layers, {
+    spider: `customSettings of ${spider.name}`,
+    ...options.places,
+  })
   written.validate()
   const settings = await withLoadedFunctions(written, options.folder)
 
   const stats = new MemoryStatsCollector()
   const logger = options.createLogger(settings, stats)
   for (const warning of settings.warnings()) logger.warn(warning)
-  const signals = new Signals((signal, error) => logger.error({ signal, err: error }, 'a signal handler threw; the others were called'))
+  const signals = new Signals((signal, error) =>
+    logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
+  )
   // The engine needs the components, and they need a way to end the crawl.
   let close: (reason: string) => void = () => {}
   const crawler: Crawler = { settings, stats, signals, logger, spider, close: (reason) => close(reason) }
   Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
 
-  const placed = async <T>(setting: 'DOWNLOADER_MIDDLEWARES' | 'SPIDER_MIDDLEWARES' | 'EXTENSIONS' | 'ITEM_PIPELINES', base: readonly Builtin<T>[]) =>
-    buildComponents(await merged(setting, base, settings.get(setting), options.folder), crawler)
+  const placed = async <T>(
+    setting: 'DOWNLOADER_MIDDLEWARES' | 'SPIDER_MIDDLEWARES' | 'EXTENSIONS' | 'ITEM_PIPELINES',
+    base: readonly Builtin<T>[],
+  ) => buildComponents(await merged(setting, base, settings.get(setting), options.folder), crawler)
 
   const extensions = await placed('EXTENSIONS', EXTENSIONS)
   const createResponse = responseFactory(settings)
@@ -130,7 +197,11 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   })
   const filter = await dupefilter(crawler, options.folder)
   const queue = MemoryRequestQueue.fromCrawler(crawler)
-  const scheduler = Scheduler.fromCrawler(crawler, { filter, queue, fingerprinter: fingerprinterOf(settings, 'scrapy') })
+  const scheduler = Scheduler.fromCrawler(crawler, {
+    filter,
+    queue,
+    fingerprinter: fingerprinterOf(settings, 'scrapy'),
+  })
   const scraper = new Scraper({
     spider,
     middlewares: await placed('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES),
@@ -188,7 +259,10 @@ async function dupefilter(crawler: Crawler, folder: string): Promise<DupeFilter>
   const chosen = crawler.settings.get('DUPEFILTER_CLASS') ?? 'memory'
   const Class = typeof chosen === 'string' ? DUPEFILTERS[chosen] : undefined
   if (Class) return fromCrawler(Class, crawler)
-  return fromCrawler(await classOf<DupeFilter>('DUPEFILTER_CLASS', chosen, Object.keys(DUPEFILTERS), folder), crawler)
+  return fromCrawler(
+    await classOf<DupeFilter>('DUPEFILTER_CLASS', chosen, Object.keys(DUPEFILTERS), folder),
+    crawler,
+  )
 }
 
 /** The base with what a setting adds, moves and disables. */
@@ -201,13 +275,20 @@ async function merged<T>(
   const placed = new Map<unknown, Placed<T>>(base.map((builtin) => [builtin.name, builtin]))
   const problems: string[] = []
   for (const [component, order] of entries) {
-    const builtin = base.find(({ name, scrapy, Class }) => component === name || component === scrapy || component === Class)
+    const builtin = base.find(
+      ({ name, scrapy, Class }) => component === name || component === scrapy || component === Class,
+    )
     const key = builtin?.name ?? component
     if (order === null) placed.delete(key)
     else if (builtin) placed.set(key, { ...builtin, order })
     else {
       try {
-        const Class = await classOf<T>(setting, component, base.map(({ name }) => name), folder)
+        const Class = await classOf<T>(
+          setting,
+          component,
+          base.map(({ name }) => name),
+          folder,
+        )
         placed.set(key, { name: typeof component === 'string' ? component : Class.name, order, Class })
       } catch (error) {
         problems.push((error as Error).message)
@@ -218,11 +299,21 @@ async function merged<T>(
   return [...placed.values()]
 }
 
-async function classOf<T>(setting: string, component: Component, builtins: readonly string[], folder: string): Promise<ComponentClass<T>> {
-  const value: unknown = typeof component === 'string' && component.includes('#') ? await loadComponent(component, { folder, setting }) : component
+async function classOf<T>(
+  setting: string,
+  component: Component,
+  builtins: readonly string[],
+  folder: string,
+): Promise<ComponentClass<T>> {
+  const value: unknown =
+    typeof component === 'string' && component.includes('#')
+      ? await loadComponent(component, { folder, setting })
+      : component
   if (typeof value === 'function') return value as ComponentClass<T>
   const known = builtins.length > 0 ? ` a built-in name (${builtins.join(', ')}),` : ''
-  throw new SettingsError([`${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class`])
+  throw new SettingsError([
+    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class`,
+  ])
 }
 
 /** FINGERPRINTER may name a function in a file: it is loaded once, here. */
@@ -231,5 +322,7 @@ async function withLoadedFunctions(settings: Settings, folder: string): Promise<
   if (typeof fingerprinter !== 'string' || !fingerprinter.includes('#')) return settings
   const layer = settings.source('FINGERPRINTER')
   if (layer === undefined || layer === 'default') return settings
-  return settings.with(layer, { FINGERPRINTER: await loadComponent(fingerprinter, { folder, setting: 'FINGERPRINTER' }) })
+  return settings.with(layer, {
+    FINGERPRINTER: await loadComponent(fingerprinter, { folder, setting: 'FINGERPRINTER' }),
+  })
 }

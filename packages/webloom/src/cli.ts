@@ -8,7 +8,7 @@ import { Command, CommanderError } from 'commander'
 import { type CrawlFlags, withCrawlOptions } from './commands/crawl-options.ts'
 import { list } from './commands/list.ts'
 import { runCrawl } from './commands/run-crawl.ts'
-import { showSettings, type SettingsFlags } from './commands/settings.ts'
+import { type SettingsFlags, showSettings } from './commands/settings.ts'
 import { showVersion } from './commands/version.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './loading/config.ts'
@@ -42,19 +42,19 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .showSuggestionAfterError()
     .exitOverride()
 
-  withCrawlOptions(program.command('crawl <spider>').description('run a spider of this project, by its name')).action(
-    async (name: string, flags: CrawlFlags) => {
-      const config = await projectConfig(process.cwd())
-      const { Class } = await findSpider(config, name)
-      setExitCode(await runCrawl(Class, flags, config))
-    },
-  )
-  withCrawlOptions(program.command('runspider <file>').description('run the spider in a file, without a project')).action(
-    async (file: string, flags: CrawlFlags) => {
-      const Class = await loadSpiderFile(file)
-      setExitCode(await runCrawl(Class, flags, await configHere()))
-    },
-  )
+  withCrawlOptions(
+    program.command('crawl <spider>').description('run a spider of this project, by its name'),
+  ).action(async (name: string, flags: CrawlFlags) => {
+    const config = await projectConfig(process.cwd())
+    const { Class } = await findSpider(config, name)
+    setExitCode(await runCrawl(Class, flags, config))
+  })
+  withCrawlOptions(
+    program.command('runspider <file>').description('run the spider in a file, without a project'),
+  ).action(async (file: string, flags: CrawlFlags) => {
+    const Class = await loadSpiderFile(file)
+    setExitCode(await runCrawl(Class, flags, await configHere()))
+  })
   program
     .command('list')
     .description('print the names of this project’s spiders')
@@ -89,9 +89,12 @@ function failure(error: unknown): number {
     return error.exitCode === 0 ? EXIT.finished : EXIT.usage
   }
   if (error instanceof WebloomError) {
-    process.stderr.write(`webloom: ${visibleLines(error.message)} [${error.code}]\n`)
+    const text = visibleLines(error.message)
+    process.stderr.write(`webloom: ${text}${text.includes('\n') ? '\n' : ' '}[${error.code}]\n`)
   } else {
-    process.stderr.write(`webloom: unexpected error: ${visibleLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`)
+    process.stderr.write(
+      `webloom: unexpected error: ${visibleLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
+    )
   }
   return exitCodeOf(error)
 }

@@ -1,4 +1,10 @@
-import { environmentSettings, type Logger, type Settings, type SettingsInput, type StatsCollector } from '@webloom/core'
+import {
+  environmentSettings,
+  type Logger,
+  type Settings,
+  type SettingsInput,
+  type StatsCollector,
+} from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from './assemble.ts'
 import type { CrawlResult } from './crawl.ts'

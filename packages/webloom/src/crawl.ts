@@ -1,4 +1,12 @@
-import type { DupeFilterDescription, Extension, Logger, QueueOrder, Settings, StatsCollector, StatValue } from '@webloom/core'
+import type {
+  DupeFilterDescription,
+  Extension,
+  Logger,
+  QueueOrder,
+  Settings,
+  StatsCollector,
+  StatValue,
+} from '@webloom/core'
 import type { Engine, Spider } from '@webloom/spider'
 
 /** Which implementations run, for the start banner. */

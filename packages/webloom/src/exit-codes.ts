@@ -1,7 +1,14 @@
 import { type ErrorCode, WebloomError } from '@webloom/core'
 
 /** What the process ends with; `docs/errors.md` lists them. */
-export const EXIT = { finished: 0, unexpected: 1, usage: 2, redisUnreachable: 3, interrupted: 130, terminated: 143 } as const
+export const EXIT = {
+  finished: 0,
+  unexpected: 1,
+  usage: 2,
+  redisUnreachable: 3,
+  interrupted: 130,
+  terminated: 143,
+} as const
 
 /** Mistakes that are found before anything is fetched and that running again will not cure. */
 const USAGE_CODES: readonly ErrorCode[] = [

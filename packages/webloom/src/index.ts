@@ -1,76 +1,76 @@
 // Spiders
-export { Spider, type SpiderClass } from '@webloom/spider'
 
 // Requests and responses
-export {
-  type Callback,
-  Headers,
-  type HeadersInit,
-  type JsonObject,
-  type JsonValue,
-  Request,
-  type RequestInit,
-} from '@webloom/core'
-export { type Failure, HttpError, Response, Selector, SelectorList } from '@webloom/spider'
-
-// Running a crawl
-export { crawl, type CrawlCallOptions } from './crawl-api.ts'
-export type { CrawlResult } from './crawl.ts'
-export { defineConfig, type WebloomConfig } from './loading/config.ts'
-export { Settings, type SettingsInput } from '@webloom/core'
-
 // What a spider or component throws to say what it wants
-export {
-  CloseSpider,
-  DownloadError,
-  DropItem,
-  IgnoreRequest,
-  InvalidUrl,
-  NotConfigured,
-  SettingsError,
-  UsageError,
-  WebloomError,
-} from '@webloom/core'
-
 // Signals and stats
-export { signalNames as signals, Signals, type SignalName, type SignalPayloads, type StatsCollector } from '@webloom/core'
-
 // URLs and fingerprints
-export {
-  canonicalizeUrl,
-  fingerprint,
-  type FingerprintAlgorithm,
-  type FingerprintOptions,
-  safeUrlString,
-  urlJoin,
-} from '@webloom/core'
-
-// Implementations
-export { MemoryDupeFilter } from '@webloom/dupefilter'
-export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
-
 // Ports: what a component of your own implements
 export {
+  type Callback,
+  CloseSpider,
   type ComponentClass,
   type Crawler,
+  canonicalizeUrl,
+  DownloadError,
   type DownloaderMiddleware,
   type DownloadHandler,
   type DownloadOptions,
   type DownloadResult,
+  DropItem,
   type DupeFilter,
   type DupeFilterDescription,
   type Extension,
+  type FingerprintAlgorithm,
+  type FingerprintOptions,
+  fingerprint,
+  Headers,
+  type HeadersInit,
   type HostClock,
+  IgnoreRequest,
+  InvalidUrl,
   type ItemContext,
   type ItemFeed,
   type ItemPipeline,
+  type JsonObject,
+  type JsonValue,
   type Lease,
   type Logger,
+  NotConfigured,
   type QueueCounts,
   type QueuedRequest,
+  Request,
+  type RequestInit,
   type RequestQueue,
   RetryLater,
   type Seed,
   type SeedSource,
+  Settings,
+  SettingsError,
+  type SettingsInput,
+  type SignalName,
+  type SignalPayloads,
+  Signals,
   type SpiderMiddleware,
+  type StatsCollector,
+  safeUrlString,
+  signalNames as signals,
+  UsageError,
+  urlJoin,
+  WebloomError,
 } from '@webloom/core'
+// Implementations
+export { MemoryDupeFilter } from '@webloom/dupefilter'
+export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
+export {
+  type Failure,
+  HttpError,
+  Response,
+  Selector,
+  SelectorList,
+  Spider,
+  type SpiderClass,
+} from '@webloom/spider'
+export type { CrawlResult } from './crawl.ts'
+// Running a crawl
+export { type CrawlCallOptions, crawl } from './crawl-api.ts'
+export { defineConfig, type WebloomConfig } from './loading/config.ts'

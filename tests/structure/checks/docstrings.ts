@@ -8,7 +8,13 @@ export function docstringProblems(root: string): string[] {
   return [...textOf(root, INDEX).matchAll(EXPORTS)].flatMap(([, list, from]) => {
     const files = filesOf(root, from!)
     return matches(list!, /([^,]+)/g)
-      .map((entry) => entry.trim().replace(/^type\s+/, '').split(/\s+as\s+/)[0]!)
+      .map(
+        (entry) =>
+          entry
+            .trim()
+            .replace(/^type\s+/, '')
+            .split(/\s+as\s+/)[0]!,
+      )
       .filter((name) => name !== '')
       .flatMap((name) => problemOf(name, files, from!))
   })
@@ -16,11 +22,16 @@ export function docstringProblems(root: string): string[] {
 
 function filesOf(root: string, from: string): SourceFile[] {
   if (from.startsWith('./')) return sourceFiles(root, `packages/webloom/src/${from.slice(2)}`)
-  return sourceFiles(root, `packages/${from.replace('@webloom/', '')}/src/**/*.ts`).filter(({ path }) => !path.endsWith('.test.ts'))
+  return sourceFiles(root, `packages/${from.replace('@webloom/', '')}/src/**/*.ts`).filter(
+    ({ path }) => !path.endsWith('.test.ts'),
+  )
 }
 
 function problemOf(name: string, files: readonly SourceFile[], from: string): string[] {
-  const declaration = new RegExp(`^(?:export )(?:declare )?(?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${name}\\b`, 'm')
+  const declaration = new RegExp(
+    `^(?:export )(?:declare )?(?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${name}\\b`,
+    'm',
+  )
   for (const { path, text } of files) {
     const match = declaration.exec(text)
     if (!match) continue

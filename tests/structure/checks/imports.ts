@@ -19,19 +19,26 @@ const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g
 export function importProblems(root: string): string[] {
   return sourceFiles(root, 'packages/*/{src,bin}/**/*.{ts,js}')
     .filter(({ path }) => !/\.(test|bench)\.ts$/.test(path))
-    .flatMap(({ path, text }) => [...text.matchAll(SPECIFIER)].flatMap(([, specifier]) => problemOf(path, specifier!)))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(SPECIFIER)].flatMap(([, specifier]) => problemOf(path, specifier!)),
+    )
 }
 
 function problemOf(path: string, specifier: string): string[] {
   const home = path.split('/')[1]!
   const allowed = ALLOWED[home]
-  if (allowed === undefined) return [`${path}: package ${home} has no row in ${import.meta.filename.split('/').at(-1)}`]
+  if (allowed === undefined)
+    return [`${path}: package ${home} has no row in ${import.meta.filename.split('/').at(-1)}`]
   if (specifier.startsWith('.')) {
     const target = posix.join(posix.dirname(path), specifier)
-    return target.startsWith(`packages/${home}/`) ? [] : [`${path} imports ${specifier}, which is outside its package`]
+    return target.startsWith(`packages/${home}/`)
+      ? []
+      : [`${path} imports ${specifier}, which is outside its package`]
   }
   const ours = /^@webloom\/([^/]+)|^(webloom)(?:\/|$)/.exec(specifier)
   const target = ours?.[1] ?? ours?.[2]
   if (target === undefined || allowed === 'all' || allowed.includes(target)) return []
-  return [`${path} imports ${specifier}; ${home} may import ${allowed.map((name) => `@webloom/${name}`).join(', ') || 'none of ours'}`]
+  return [
+    `${path} imports ${specifier}; ${home} may import ${allowed.map((name) => `@webloom/${name}`).join(', ') || 'none of ours'}`,
+  ]
 }

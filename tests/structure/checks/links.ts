@@ -15,6 +15,8 @@ export function linkProblems(root: string): string[] {
       ...matches(text, LINK).map((target) => [target, join(dirname(page), target)] as const),
       ...matches(text, PATH).map((path) => [path, path] as const),
     ]
-    return targets.filter(([, path]) => !existsSync(join(root, path))).map(([target]) => `${page} points at ${target}, which is not there`)
+    return targets
+      .filter(([, path]) => !existsSync(join(root, path)))
+      .map(([target]) => `${page} points at ${target}, which is not there`)
   })
 }

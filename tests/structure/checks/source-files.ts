@@ -22,11 +22,18 @@ export function textOf(root: string, path: string): string {
 }
 
 /** What stands in one list and not in the other, as sentences. */
-export function differences(inCode: Iterable<string>, inDocs: Iterable<string>, what: string, page: string): string[] {
+export function differences(
+  inCode: Iterable<string>,
+  inDocs: Iterable<string>,
+  what: string,
+  page: string,
+): string[] {
   const [code, docs] = [new Set(inCode), new Set(inDocs)]
   return [
     ...[...code].filter((name) => !docs.has(name)).map((name) => `${what} ${name} is missing from ${page}`),
-    ...[...docs].filter((name) => !code.has(name)).map((name) => `${page} has ${what} ${name}, which the code does not have`),
+    ...[...docs]
+      .filter((name) => !code.has(name))
+      .map((name) => `${page} has ${what} ${name}, which the code does not have`),
   ]
 }
 

@@ -25,8 +25,8 @@ export interface ItemFeed {
   /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
   open(): Promise<void>
   write(items: readonly unknown[]): Promise<void>
-  /** Completes the file. */
-  close(): Promise<void>
+  /** Completes the file. With the reason `not_opened` nothing was fetched, and it leaves what was there before. */
+  close(reason: string): Promise<void>
 }
 
 /** Listens to signals; has no hooks of its own but one, called when the crawl is over. */

@@ -33,7 +33,7 @@ async function written(settings: SettingsInput, items: unknown[]): Promise<Recor
   for (const feed of feeds) {
     await feed.open()
     await feed.write(items)
-    await feed.close()
+    await feed.close('finished')
   }
   return Object.fromEntries(
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),

@@ -57,7 +57,7 @@ async function run(
   const feed = feedOf(uri, options, context)
   await feed.open()
   await feed.write(items)
-  await feed.close()
+  await feed.close('finished')
 }
 
 function textOf(name: string): string {
@@ -133,7 +133,7 @@ describe('items in a file', () => {
     await Promise.all(batches.map((batch) => feed.write(batch)))
     const lines = textOf('out.jsonl').trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toEqual(batches.flat())
-    await feed.close()
+    await feed.close('finished')
   })
 
   test('what write() has promised is in the file before the next thing happens', async () => {
@@ -144,7 +144,7 @@ describe('items in a file', () => {
       expect(textOf(uri)).toContain('1')
       await feed.write([{ a: 2 }])
       expect(textOf(uri)).toContain('2')
-      await feed.close()
+      await feed.close('finished')
     }
   })
 
@@ -171,12 +171,12 @@ describe('items in a file', () => {
 
   test('closing a feed that was never opened, or twice, changes nothing', async () => {
     const feed = feedOf('out.jsonl')
-    await feed.close()
+    await feed.close('finished')
     expect(readdirSync(folder)).toEqual([])
     await feed.open()
-    await feed.close()
+    await feed.close('finished')
     rmSync(join(folder, 'out.jsonl'))
-    await feed.close()
+    await feed.close('finished')
     expect(readdirSync(folder)).toEqual([])
   })
 
@@ -190,7 +190,7 @@ describe('items in a file', () => {
       await feed.open()
       expect(readdirSync(folder)).toEqual([])
       await feed.write([])
-      await feed.close()
+      await feed.close('finished')
       expect(readdirSync(folder)).toEqual([])
       await run(uri, [], { store_empty: true })
       expect(textOf(uri)).toBe(empty)
@@ -365,7 +365,7 @@ describe('json', () => {
     await feed.write([{ a: 1 }])
     expect(textOf('out.json.spool')).toBe('{"a":1}\n')
     expect(textOf('out.json')).toBe('["old"]')
-    await feed.close()
+    await feed.close('finished')
     expect(JSON.parse(textOf('out.json'))).toEqual([{ a: 1 }])
     expect(statSync(join(folder, 'out.json')).mode & 0o777).toBe(0o640)
   })
@@ -410,7 +410,7 @@ describe('json', () => {
     await feed.open()
     await feed.write([{ a: 1 }])
     mkdirSync(join(folder, 'out.json'))
-    await expect(feed.close()).rejects.toMatchObject({
+    await expect(feed.close('finished')).rejects.toMatchObject({
       code: 'WL_OUTPUT_FAILED',
       message: expect.stringContaining(`The items are in ${join(folder, 'out.json.spool')}, one a line`),
     })
@@ -489,7 +489,7 @@ describe('an output that cannot be written', () => {
     const results = await Promise.allSettled([feed.write([{ a: 1 }]), feed.write([{ a: 2 }])])
     expect(results).toMatchObject([{ reason: failure }, { reason: failure }])
     await expect(feed.write([{ a: 3 }])).rejects.toMatchObject(failure)
-    await feed.close()
+    await feed.close('finished')
     expect(stats.snapshot()).toEqual({ 'feedexport/failed_count/FileFeedStorage': 1 })
   })
 
@@ -505,7 +505,7 @@ describe('an output that cannot be written', () => {
     await feed.open()
     rmSync(join(folder, 'deep'), { recursive: true })
     await expect(feed.write([{ a: 1 }])).rejects.toMatchObject({ code: 'WL_OUTPUT_FAILED' })
-    await feed.close()
+    await feed.close('finished')
   })
 
   test('two processes that append to one file: whole lines of both', async () => {

@@ -18,8 +18,18 @@ export function withCrawlOptions(command: Command): Command {
   return command
     .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
     .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
-    .addOption(repeatable('-o, --output <file[:format]>', 'write items to this file, after what is in it (- is stdout)'))
-    .addOption(repeatable('-O, --overwrite-output <file[:format]>', 'write items to this file, in place of what is in it'))
+    .addOption(
+      repeatable(
+        '-o, --output <file[:format]>',
+        'write items to this file, after what is in it (- is stdout)',
+      ),
+    )
+    .addOption(
+      repeatable(
+        '-O, --overwrite-output <file[:format]>',
+        'write items to this file, in place of what is in it',
+      ),
+    )
     .option('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)')
     .option('--logfile <file>', 'write log lines there instead of to stderr')
     .option('--nolog', 'write no log lines')
@@ -35,7 +45,9 @@ export function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['com
   return {
     ...pairs(flags.set, '-s', 'NAME=VALUE'),
     ...(feeds.length > 0 && {
-      FEEDS: Object.fromEntries(feeds.map(({ uri, format, overwrite }) => [uri, { ...(format && { format }), overwrite }])),
+      FEEDS: Object.fromEntries(
+        feeds.map(({ uri, format, overwrite }) => [uri, { ...(format && { format }), overwrite }]),
+      ),
     }),
     ...(flags.loglevel !== undefined && { LOG_LEVEL: flags.loglevel }),
     ...(flags.logfile !== undefined && { LOG_FILE: flags.logfile }),
@@ -48,7 +60,10 @@ export function spiderArguments(flags: CrawlFlags): Record<string, string> {
 }
 
 function repeatable(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ])
 }
 
 function pairs(texts: readonly string[] | undefined, flag: string, form: string): Record<string, string> {

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import { accessSync, constants, existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { environmentSettings, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
@@ -15,7 +15,11 @@ import { VERSION } from '../version.ts'
 import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
 
 /** Runs one spider for the command line: banner, progress, signals, final stats. Answers the exit code. */
-export async function runCrawl(Class: SpiderClass, flags: CrawlFlags, config: LoadedConfig | undefined): Promise<number> {
+export async function runCrawl(
+  Class: SpiderClass,
+  flags: CrawlFlags,
+  config: LoadedConfig | undefined,
+): Promise<number> {
   if (flags.statsFile !== undefined) checkWritable(flags.statsFile)
   const crawl = await assemble(Class, {
     args: spiderArguments(flags),
@@ -55,33 +59,53 @@ function showBanner({ spider, settings, parts, logger }: Crawl): void {
     concurrency: settings.getInt('CONCURRENT_REQUESTS'),
     concurrencyPerHost: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),
     delaySeconds: settings.getFloat('DOWNLOAD_DELAY'),
-    notes: parts.filter.owners === false ? ['the filter knows no owners: a crash may lose links (guarantee 1)'] : [],
+    notes:
+      parts.filter.owners === false
+        ? ['the filter knows no owners: a crash may lose links (guarantee 1)']
+        : [],
   })
   for (const line of lines) logger.info(line)
 }
 
-async function report({ settings, logger }: Crawl, { stats, finishReason }: CrawlResult, flags: CrawlFlags): Promise<void> {
+async function report(
+  { settings, logger }: Crawl,
+  { stats, finishReason }: CrawlResult,
+  flags: CrawlFlags,
+): Promise<void> {
   if (settings.getBool('STATS_DUMP')) {
-    if (logsAreForPeople(settings)) process.stderr.write(`${statsTable(stats, { columns: process.stderr.columns ?? 80 })}\n`)
+    if (logsAreForPeople(settings))
+      process.stderr.write(
+        `\n${statsTable(stats, { columns: process.stderr.columns || COLUMNS_UNKNOWN })}\n\n`,
+      )
     else logger.info({ stats }, 'final stats')
   }
   logger.info(`crawl ended: ${finishReason}`)
   if (flags.statsFile !== undefined) await writeFile(flags.statsFile, `${JSON.stringify(stats, null, 2)}\n`)
 }
 
+// A terminal that does not tell its width (0) is taken for one of the usual.
+const COLUMNS_UNKNOWN = 80
+
 /** Before anything is fetched: the stats of a long crawl must not be lost to a misspelt path. */
 function checkWritable(path: string): void {
   try {
     accessSync(existsSync(path) ? path : dirname(resolve(path)), constants.W_OK)
   } catch (cause) {
-    throw new UsageError('WL_OUTPUT_UNWRITABLE', `--stats-file ${path} cannot be written: ${(cause as Error).message}`, { cause })
+    throw new UsageError(
+      'WL_OUTPUT_UNWRITABLE',
+      `--stats-file ${path} cannot be written: ${(cause as Error).message}`,
+      { cause },
+    )
   }
 }
 
 const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
 
 /** The first signal lets what is in flight finish, the second ends the process at once. */
-function watchSignals(crawl: Crawl, beforeExit: () => void): { readonly received: number | undefined; forget(): void } {
+function watchSignals(
+  crawl: Crawl,
+  beforeExit: () => void,
+): { readonly received: number | undefined; forget(): void } {
   let received: number | undefined
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
     if (received !== undefined) {
@@ -91,7 +115,9 @@ function watchSignals(crawl: Crawl, beforeExit: () => void): { readonly received
     }
     received = CODES[signal]
     const grace = crawl.settings.getFloat('SHUTDOWN_GRACE')
-    crawl.logger.info(`${signal}: finishing what is in flight (${grace} s at the most); ${signal === 'SIGINT' ? 'press Ctrl-C' : 'send it'} again to end at once`)
+    crawl.logger.info(
+      `${signal}: finishing what is in flight (${grace} s at the most); ${signal === 'SIGINT' ? 'press Ctrl-C' : 'send it'} again to end at once`,
+    )
     crawl.stop('shutdown')
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)

@@ -1,4 +1,13 @@
-import { environmentSettings, isSettingName, SETTINGS_TABLE, type SettingName, Settings, shownValue, suggestedNames, UsageError } from '@webloom/core'
+import {
+  environmentSettings,
+  isSettingName,
+  SETTINGS_TABLE,
+  type SettingName,
+  Settings,
+  shownValue,
+  suggestedNames,
+  UsageError,
+} from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { commandLayer } from './crawl-options.ts'
 
@@ -12,7 +21,11 @@ export interface SettingsFlags {
 /** Prints settings as they stand for this folder: one value, where one comes from, or all that are used. */
 export function showSettings(flags: SettingsFlags, config: LoadedConfig | undefined): void {
   const settings = Settings.fromLayers(
-    { config: config?.settings ?? {}, environment: environmentSettings(process.env), command: commandLayer(flags) },
+    {
+      config: config?.settings ?? {},
+      environment: environmentSettings(process.env),
+      command: commandLayer(flags),
+    },
     config ? { config: config.path } : {},
   )
   settings.validate()
@@ -24,7 +37,10 @@ export function showSettings(flags: SettingsFlags, config: LoadedConfig | undefi
 function known(name: string): SettingName {
   if (isSettingName(name)) return name
   const near = suggestedNames(name)
-  throw new UsageError('WL_USAGE', `there is no setting ${name}${near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''}`)
+  throw new UsageError(
+    'WL_USAGE',
+    `there is no setting ${name}${near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''}`,
+  )
 }
 
 function printValue(settings: Settings, name: SettingName, json = false): void {
@@ -38,7 +54,8 @@ function explain(settings: Settings, name: SettingName, json = false): void {
   if (json) return console.log(JSON.stringify({ ...explanation, summary: row?.summary }))
   console.log(`${name} = ${shownValue(name, explanation.value)}   (from ${explanation.source})`)
   if (row) console.log(`  ${row.summary}`)
-  for (const { layer, place, value } of explanation.layers) console.log(`  ${layer.padEnd(12)} ${shownValue(name, value)}   ${place}`)
+  for (const { layer, place, value } of explanation.layers)
+    console.log(`  ${layer.padEnd(12)} ${shownValue(name, value)}   ${place}`)
 }
 
 function printAll(settings: Settings, json = false): void {
@@ -50,6 +67,8 @@ function printAll(settings: Settings, json = false): void {
   if (json) return console.log(JSON.stringify(rows))
   const width = Math.max(...rows.map(({ name }) => name.length))
   for (const { name, value, source } of rows) {
-    console.log(`${name.padEnd(width)}  ${shownValue(name as SettingName, value)}${source === 'default' ? '' : `   (${source})`}`)
+    console.log(
+      `${name.padEnd(width)}  ${shownValue(name as SettingName, value)}${source === 'default' ? '' : `   (${source})`}`,
+    )
   }
 }

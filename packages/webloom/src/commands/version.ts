@@ -1,6 +1,6 @@
 import { VERSION, versionOf } from '../version.ts'
 
-const LIBRARIES = ['undici', 'cheerio', 'htmlparser2', 'pino', 'commander']
+const LIBRARIES = ['undici', 'cheerio', 'pino', 'commander']
 
 export function showVersion({ verbose, json }: { verbose?: boolean; json?: boolean }): void {
   const versions = {

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ErrorCode, UsageError, WebloomError } from '@webloom/core'
+import { compileProblem } from './compile-check.ts'
 import { type SourcePlace, shownPath, shownPlace, sourceExcerpt } from './source-place.ts'
-import { compileProblem, SyntaxProblem } from './syntax-problem.ts'
+import { SyntaxProblem } from './syntax-problem.ts'
 import { collectLoads } from './typescript-loader.ts'
 
 /** @param code of the error when it cannot be loaded */

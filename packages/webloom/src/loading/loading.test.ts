@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 // Each test is a project of real files that a Node of its own loads: vitest would load TypeScript in its own way.
 
@@ -29,17 +30,38 @@ interface Answer {
   readonly value?: unknown
   readonly code?: string
   readonly message?: string
-  readonly stderr: string
+  readonly stderr?: string
 }
+
+const OPTIONS = ['--conditions=webloom-source']
 
 /** Evaluates an expression in a process whose current folder is the project. */
 async function ask(expression: string): Promise<Answer> {
-  const args = ['--conditions=webloom-source', ENTRY, expression]
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder })
-  return { ...(JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as object), stderr }
+  const answered = once(loader, 'message', { signal: AbortSignal.timeout(20_000) })
+  loader.send({ folder, expression })
+  const [answer] = await answered
+  return JSON.parse(answer as string) as Answer
 }
 
-const load = (file: string) => ask(`importProjectFile(process.cwd() + '/${file}', 'WL_SPIDER_LOAD')`)
+let loader: ChildProcess
+
+beforeAll(() => {
+  loader = fork(ENTRY, { execArgv: OPTIONS })
+})
+
+afterAll(() => loader.kill())
+
+/** The same in a process that has loaded nothing yet. */
+async function askAlone(expression: string): Promise<Answer> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...OPTIONS, ENTRY, expression], {
+    cwd: folder,
+  })
+  return { ...(JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Answer), stderr }
+}
+
+const loading = (file: string) => `importProjectFile(process.cwd() + '/${file}', 'WL_SPIDER_LOAD')`
+const load = (file: string) => ask(loading(file))
+const loadAlone = (file: string) => askAlone(loading(file))
 
 const SPIDER = `import { Spider } from 'webloom'
 export default class Quotes extends Spider {
@@ -58,7 +80,7 @@ describe('TypeScript files', () => {
       ...(packageJson === undefined ? {} : { 'package.json': packageJson }),
       'spider.ts': `import { basename } from 'node:path'\nexport const name: string = basename('/a/b')\nawait 1\n`,
     })
-    expect(await load('spider.ts')).toEqual({ value: { name: 'b' }, stderr: '' })
+    expect(await loadAlone('spider.ts')).toEqual({ value: { name: 'b' }, stderr: '' })
   })
 
   test('without webloom in their node_modules find the copy that runs', async () => {
@@ -89,7 +111,7 @@ describe('TypeScript files', () => {
       'index.ts': 'export const here: boolean = true',
       'plain.mjs': 'export const here = true',
     })
-    expect(await load('spider.ts')).toEqual({ value: { name: true }, stderr: '' })
+    expect(await load('spider.ts')).toEqual({ value: { name: true } })
   })
 
   test('import a .js file where there is one, and not the .ts beside it', async () => {
@@ -130,7 +152,7 @@ describe('TypeScript files', () => {
 
   test('only the warning of stripping is kept back', async () => {
     write({ 'spider.ts': `process.emitWarning('mine', 'ExperimentalWarning')\nexport const a: number = 1` })
-    const { stderr } = await load('spider.ts')
+    const { stderr } = await loadAlone('spider.ts')
     expect(stderr).toContain('ExperimentalWarning: mine')
     expect(stderr).not.toContain('stripTypeScriptTypes')
   })
@@ -214,13 +236,12 @@ describe('syntax that cannot be stripped is told once, with place and way out', 
     ],
   ])('%s', async (_, source, place, line, is, instead) => {
     write({ 'spider.ts': source })
-    const { code, message, stderr } = await load('spider.ts')
+    const { code, message } = await load('spider.ts')
     expect(code).toBe('WL_SPIDER_LOAD')
     expect(message).toContain(`spider.ts:${place}`)
     expect(message).toContain(line)
     expect(message).toContain(is)
     expect(message).toContain(instead)
-    expect(stderr).toBe('')
   })
 
   test('in a file that the spider imports, that file is named', async () => {
@@ -280,6 +301,23 @@ describe('what cannot be loaded is told with file, line and cause', () => {
     const { message } = await load('spider.ts')
     expect(message).toContain(`b.ts:2:7: syntax error: Identifier 'b' has already been declared`)
     expect(message).toContain('  2 | const b: number = 2\n    |       ^')
+  })
+
+  test('an error of JSON.parse is no syntax error of a file, whatever was loaded before', async () => {
+    write({
+      'bad.ts': 'export enum Kind { A }',
+      'spider.ts': `import './a.ts'\nJSON.parse('{')`,
+      'a.ts': 'export {}',
+    })
+    await load('bad.ts')
+    expect((await load('spider.ts')).message).toMatch(/^spider\.ts:2:6: SyntaxError: /)
+  })
+
+  test('tabs and wide lines: the caret stands below its character', async () => {
+    write({ 'spider.ts': 'class A {\n\tconstructor(\tpublic a: number) {}\n}' })
+    const { message } = await load('spider.ts')
+    expect(message).toContain('spider.ts:2:22')
+    expect(message).toContain('  2 |  constructor( public a: number) {}\n    |                      ^')
   })
 
   test('a syntax error in a .mjs file', async () => {
@@ -366,7 +404,7 @@ describe('the spider of a file', () => {
   })
 
   test('is the only one that it exports', async () => {
-    write({ 'spider.ts': SPIDER.replace('default ', '') + 'export const limit = 3\nexport { Spider }' })
+    write({ 'spider.ts': `${SPIDER.replace('default ', '')}export const limit = 3\nexport { Spider }` })
     expect(await nameOf('spider.ts')).toMatchObject({ value: 'Quotes' })
   })
 

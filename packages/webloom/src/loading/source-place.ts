@@ -22,14 +22,21 @@ export function shownPlace({ path, line, column }: SourcePlace): string {
   return `${shownPath(path)}:${line}${column === undefined ? '' : `:${column}`}`
 }
 
+/** The text of a line. */
+export function lineOf(source: string, { line }: Pick<SourcePlace, 'line'>): string {
+  return source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? ''
+}
+
 // A minified file has one line of a megabyte.
 const LINE_CHARS_MAX = 160
 
 /** The line itself with its number, and a caret below the column. */
-export function sourceExcerpt(source: string, { line, column }: SourcePlace): string {
-  const text = source.split(/\r\n|[\n\r\u2028\u2029]/)[line - 1] ?? ''
+export function sourceExcerpt(source: string, place: SourcePlace): string {
+  const { line, column } = place
+  const text = lineOf(source, place).replaceAll('\t', ' ').slice(0, LINE_CHARS_MAX)
   const head = `  ${line} | `
-  const shown = visible(text.replaceAll('\t', ' ').slice(0, LINE_CHARS_MAX))
-  if (column === undefined || column > LINE_CHARS_MAX) return `${head}${shown}`
-  return `${head}${shown}\n${' '.repeat(head.length - 2)}| ${' '.repeat(column - 1)}^`
+  if (column === undefined || column > text.length + 1) return `${head}${visible(text)}`
+  // Escapes before the column are wider than what they stand for.
+  const before = visible(text.slice(0, column - 1)).length
+  return `${head}${visible(text)}\n${' '.repeat(head.length - 2)}| ${' '.repeat(before)}^`
 }

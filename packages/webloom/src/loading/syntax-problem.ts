@@ -5,9 +5,15 @@
  * it refuses, in words that suit a compiler's user; here it is said what to write instead.
  */
 
-import { spawnSync } from 'node:child_process'
 import { UsageError } from '@webloom/core'
-import { type SourcePlace, shownPlace, sourceExcerpt } from './source-place.ts'
+import { lineOf, type SourcePlace, shownPlace, sourceExcerpt } from './source-place.ts'
+
+/** A file whose text is wrong. */
+export class SyntaxProblem extends UsageError {
+  constructor(message: string, cause: unknown) {
+    super('WL_SPIDER_LOAD', message, { cause })
+  }
+}
 
 interface Unstrippable {
   /** Matches the message of Node's error. */
@@ -47,66 +53,62 @@ const DECORATOR: Unstrippable = {
   instead: 'the call itself, for instance  export default traced(class extends Spider { … })',
 }
 
-/** The error for a file whose types Node could not strip. */
-export function stripProblem(path: string, source: string, error: Error): UsageError {
-  const place = { path, ...placeIn(error.stack ?? '') }
-  const known = UNSTRIPPABLE.find(({ says }) => says.test(error.message))
+/** What to say of a file whose types Node could not strip. */
+export function stripProblem(path: string, source: string, error: Error): SyntaxProblem {
+  const place = { path, ...stripPlace(error.stack ?? '', source) }
   const isUnsupported = (error as NodeJS.ErrnoException).code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-  if (isUnsupported) return unstrippableError(known ?? unknownUnstrippable(error), place, source, error)
-  return syntaxError(error.message, place, source, error)
+  if (!isUnsupported) return plainProblem(error.message, place, source, error)
+  const known = UNSTRIPPABLE.find(({ says }) => says.test(error.message))
+  return unstrippableProblem(known ?? unknownSyntax(error), place, source, error)
 }
 
-function unknownUnstrippable({ message }: Error): Unstrippable {
-  return {
-    says: /^/,
-    is: `syntax that is more than types (${message})`,
-    instead: 'the same in plain JavaScript',
-  }
+/** What to say of a file that V8 could not compile. */
+export function v8Problem(
+  message: string,
+  place: SourcePlace,
+  source: string,
+  cause: unknown,
+): SyntaxProblem {
+  const isDecorator = DECORATOR.says.test(message) && lineOf(source, place)[(place.column ?? 1) - 1] === '@'
+  if (isDecorator) return unstrippableProblem(DECORATOR, place, source, cause)
+  return plainProblem(message, place, source, cause)
 }
 
-/**
- * The error for a file that does not compile, or undefined when it does. V8 tells only a process that ends of it where
- * the mistake is, so one is started: this costs a moment, once, in a run that has failed anyway.
- */
-export function compileProblem(path: string, source: string, cause: unknown): UsageError | undefined {
-  const check = spawnSync(process.execPath, ['--input-type=module', '--check', '-'], {
-    input: source,
-    encoding: 'utf8',
-    timeout: CHECK_TIMEOUT_MS,
-    env: { ...process.env, NODE_OPTIONS: '' },
-  })
-  const message = /^SyntaxError: (.*)$/m.exec(check.stderr)?.[1]
-  if (check.status === 0 || message === undefined) return undefined
-  const place = { path, ...placeIn(check.stderr) }
-  const isDecorator = DECORATOR.says.test(message) && characterAt(source, place) === '@'
-  if (isDecorator) return unstrippableError(DECORATOR, place, source, cause)
-  return syntaxError(message, place, source, cause)
+function unknownSyntax({ message }: Error): Unstrippable {
+  const is = `syntax that is more than types (${message})`
+  return { says: /^/, is, instead: 'the same in plain JavaScript' }
 }
 
-const CHECK_TIMEOUT_MS = 10_000
-
-/** Reads `…:<line>`, the lines around it and the carets below, as Node writes them before the error itself. */
-function placeIn(stack: string): { line: number; column?: number } {
-  const line = Number(/^.*?:(\d+)$/m.exec(stack)?.[1] ?? 1)
+/** Node's strip errors begin with `:<line>`, some lines of source, and, for a place within one line, carets below it. */
+function stripPlace(stack: string, source: string): { line: number; column?: number } {
+  const line = Number(/^:(\d+)$/m.exec(stack)?.[1] ?? 1)
   const carets = stack.split('\n').find((text) => /^\s*\^+\s*$/.test(text))
-  return carets === undefined ? { line } : { line, column: carets.indexOf('^') + 1 }
+  if (carets === undefined) return { line }
+  return { line, column: columnAt(carets.indexOf('^'), lineOf(source, { line })) }
 }
 
-function characterAt(source: string, { line, column = 1 }: SourcePlace): string | undefined {
-  return source.split('\n')[line - 1]?.[column - 1]
+// The lines there are shown with tabs as four spaces.
+const TAB_WIDTH = 4
+
+function columnAt(shownBefore: number, text: string): number {
+  let column = 1
+  for (let shown = 0; shown < shownBefore; column++) shown += text[column - 1] === '\t' ? TAB_WIDTH : 1
+  return column
 }
 
-function unstrippableError(
+function unstrippableProblem(
   { is, instead }: Unstrippable,
   place: SourcePlace,
   source: string,
   cause: unknown,
-): UsageError {
-  const message = `${shownPlace(place)}: ${is} cannot be run without a build, because it is more than a type.\n\n${sourceExcerpt(source, place)}\n\nWrite instead:  ${instead}`
-  return new UsageError('WL_SPIDER_LOAD', message, { cause })
+): SyntaxProblem {
+  const what = `${shownPlace(place)}: ${is} cannot be run without a build, because it is more than a type.`
+  return new SyntaxProblem(`${what}\n\n${sourceExcerpt(source, place)}\n\nWrite instead:  ${instead}`, cause)
 }
 
-function syntaxError(message: string, place: SourcePlace, source: string, cause: unknown): UsageError {
-  const text = `${shownPlace(place)}: syntax error: ${message}\n\n${sourceExcerpt(source, place)}`
-  return new UsageError('WL_SPIDER_LOAD', text, { cause })
+function plainProblem(message: string, place: SourcePlace, source: string, cause: unknown): SyntaxProblem {
+  return new SyntaxProblem(
+    `${shownPlace(place)}: syntax error: ${message}\n\n${sourceExcerpt(source, place)}`,
+    cause,
+  )
 }

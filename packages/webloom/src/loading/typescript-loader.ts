@@ -10,10 +10,10 @@
  * Packages below node_modules load as Node loads them.
  */
 
-import { readFileSync, statSync } from 'node:fs'
-import { type LoadHookSync, type ResolveHookSync, registerHooks, stripTypeScriptTypes } from 'node:module'
+import { statSync } from 'node:fs'
+import { type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { stripProblem } from './syntax-problem.ts'
+import { isTypeScript, strippedSource } from './strip-types.ts'
 
 let isRegistered = false
 
@@ -36,24 +36,9 @@ const collections = new Set<string[]>()
 const load: LoadHookSync = (url, context, nextLoad) => {
   if (!isProjectFile(url)) return nextLoad(url, context)
   const path = fileURLToPath(withoutQuery(url))
+  const source = isTypeScript(path) ? strippedSource(path) : undefined
   for (const files of collections) files.push(path)
-  if (!isTypeScript(path)) return nextLoad(url, context)
-  return { format: 'module', source: strippedSource(path), shortCircuit: true }
-}
-
-/** What Node is to compile for a file. */
-export function strippedSource(path: string): string {
-  const source = readFileSync(path, 'utf8')
-  if (!isTypeScript(path)) return source
-  try {
-    return withoutStripWarning(() => stripTypeScriptTypes(source))
-  } catch (error) {
-    throw stripProblem(path, source, error as Error)
-  }
-}
-
-function isTypeScript(path: string): boolean {
-  return /\.m?ts$/.test(path)
+  return source === undefined ? nextLoad(url, context) : { format: 'module', source, shortCircuit: true }
 }
 
 /** Whether it belongs to somebody's project and not to an installed package. */
@@ -63,23 +48,6 @@ function isProjectFile(url: string | undefined): url is string {
 
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/, '')
-}
-
-/**
- * Stripping is marked experimental, and a user can do nothing about that. Only this warning is kept back, and only
- * during the call.
- */
-function withoutStripWarning<T>(strip: () => T): T {
-  const original = process.emitWarning
-  const others = (...args: Parameters<typeof original>) => {
-    if (!String(args[0]).startsWith('stripTypeScriptTypes')) original.apply(process, args)
-  }
-  process.emitWarning = others as typeof original
-  try {
-    return strip()
-  } finally {
-    process.emitWarning = original
-  }
 }
 
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'])

@@ -47,8 +47,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
     {
       level,
       timestamp: form.isPretty ? stdTimeFunctions.epochTime : stdTimeFunctions.isoTime,
-      formatters: { level: (_, number) => ({ level: SCRAPY_NAMES[number] ?? 'INFO' }), log: withoutClashes },
-      serializers: { err: stdSerializers.errWithCause, error: stdSerializers.errWithCause },
+      formatters: { level: (_, number) => ({ level: SCRAPY_NAMES[number] ?? 'INFO' }), log: lineFields },
       hooks: {
         logMethod(args, method, number) {
           stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
@@ -78,13 +77,20 @@ const SCRAPY_NAMES: Readonly<Record<number, string>> = {
   60: 'CRITICAL',
 }
 
-const OWN_FIELDS = ['level', 'time', 'msg', 'pid', 'hostname']
+const OWN_FIELDS = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
 
-/** An item with a field `time` or `level` must not change those of its line. */
-function withoutClashes(fields: Record<string, unknown>): Record<string, unknown> {
-  if (!OWN_FIELDS.some((name) => Object.hasOwn(fields, name))) return fields
+/**
+ * The fields of a line as JSON can hold them: an item with a field `time` or `level` must not change those of its line,
+ * and an error is an error under any name.
+ */
+function lineFields(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields)
+  if (!entries.some(([name, value]) => OWN_FIELDS.has(name) || value instanceof Error)) return fields
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [OWN_FIELDS.includes(name) ? `${name}_` : name, value]),
+    entries.map(([name, value]) => [
+      OWN_FIELDS.has(name) ? `${name}_` : name,
+      value instanceof Error ? stdSerializers.errWithCause(value) : value,
+    ]),
   )
 }
 
@@ -93,8 +99,13 @@ interface LineForm extends TextSink {
   readonly isPretty: boolean
 }
 
-function formOf({ destination = process.stderr, format = 'auto', ...options }: LoggerOptions): LineForm {
-  const sink = sinkOf(destination)
+function formOf({
+  destination = process.stderr,
+  format = 'auto',
+  stats,
+  ...options
+}: LoggerOptions): LineForm {
+  const sink = countingSink(sinkOf(destination), stats)
   const isTty = options.isTty ?? sink.isTty
   const isPretty = format === 'pretty' || (format === 'auto' && isTty)
   if (!isPretty) return { isPretty, write: (line) => sink.write(visibleJson(line)) }
@@ -102,11 +113,25 @@ function formOf({ destination = process.stderr, format = 'auto', ...options }: L
   return { isPretty, write: (line) => sink.write(prettyLine(JSON.parse(line) as LogRecord, paint)) }
 }
 
-function sinkOf(destination: Screen | ScreenStream | LogFile): TextSink & { readonly isTty: boolean } {
+interface LineSink extends TextSink {
+  readonly isTty: boolean
+  readonly unwrittenCount: number
+}
+
+/** Lines that got lost cannot be logged; they are counted instead. */
+function countingSink(sink: LineSink, stats: StatsCollector | undefined): Omit<LineSink, 'unwrittenCount'> {
+  const write = (line: string) => {
+    const before = sink.unwrittenCount
+    sink.write(line)
+    if (sink.unwrittenCount > before) stats?.inc('log_count/unwritten', sink.unwrittenCount - before)
+  }
+  return { isTty: sink.isTty, write }
+}
+
+function sinkOf(destination: Screen | ScreenStream | LogFile): LineSink {
   if (destination instanceof Screen) return destination
   if (!('path' in destination)) return new Screen(destination)
-  const writer = new SyncWriter(openLogFile(destination))
-  return { isTty: false, write: (text) => writer.write(text) }
+  return new SyncWriter(openLogFile(destination))
 }
 
 /** Stays open until the process ends, so that its last words are in it. */

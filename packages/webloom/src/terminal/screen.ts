@@ -31,7 +31,7 @@ const ROWS_DEFAULT = 24
 
 export class Screen implements TextSink {
   readonly #stream: ScreenStream
-  readonly #out: TextSink
+  readonly #out: TextSink & { readonly unwrittenCount?: number }
   readonly #draw: ReturnType<typeof createLogUpdate>
   #block = ''
   #isDrawn = false
@@ -48,6 +48,11 @@ export class Screen implements TextSink {
 
   get isTty(): boolean {
     return this.#stream.isTTY === true
+  }
+
+  /** How many texts could not be written, because nobody reads what is written here any more. */
+  get unwrittenCount(): number {
+    return this.#out.unwrittenCount ?? 0
   }
 
   get columns(): number {
@@ -150,7 +155,7 @@ export function processScreen(): Screen {
 }
 
 /** A terminal takes text at once; a pipe does so only when it is written to past its stream. */
-function textSinkOf(stream: ScreenStream): TextSink {
+function textSinkOf(stream: ScreenStream): TextSink & { readonly unwrittenCount?: number } {
   if (!stream.isTTY && stream === process.stderr) return new SyncWriter(2)
   if (!stream.isTTY && stream === process.stdout) return new SyncWriter(1)
   return { write: (text) => void stream.write(text) }

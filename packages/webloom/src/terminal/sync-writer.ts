@@ -11,6 +11,7 @@ const RETRY_MS = 5
  * It never throws: a log that cannot be written is no reason to lose a crawl. `unwrittenCount` says what was lost.
  */
 export class SyncWriter {
+  readonly isTty = false
   readonly #fd: number
   #isStuck = false
   #unwrittenCount = 0

@@ -114,7 +114,6 @@ describe('runspider', () => {
       const { stderr, stdout } = await webloom(['runspider', 'hostile.ts', ...args], {
         env: { NO_COLOR: '1' },
       })
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
       expect(stderr + stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
       expect(stderr).toContain('red')
     }

@@ -334,7 +334,7 @@ describe('a spider', () => {
 
     class ClosesAtOnce extends Spider {
       override name = 'closes-at-once'
-      override *start(): Generator<unknown> {
+      override start(): Iterable<unknown> {
         throw new CloseSpider('not today')
       }
     }
@@ -428,8 +428,9 @@ describe('a spider', () => {
       tag = 'none'
       max = 5
       readonly atConstruction = this.args[name]
-      override *start() {
+      override start() {
         seen = { tag: this.tag, max: this.max, early: this.atConstruction }
+        return []
       }
     }
     await crawl(Args, { args: { [name]: value }, logger: listeningLogger().logger })

@@ -196,7 +196,7 @@ export class Engine {
   }
 
   async #page(lease: Lease): Promise<void> {
-    const { scheduler, scraper, stats, signals, spider } = this.#options
+    const { scheduler, scraper, stats, signals, logger, spider } = this.#options
     let result: DownloadResult
     try {
       result = await this.#fetch(lease)
@@ -208,6 +208,7 @@ export class Engine {
     if (result instanceof RetryLater) return scheduler.retry(lease, result.request, result.delayMs)
     const response = result as Response
     stats.inc('response_received_count')
+    logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
     if (signals.listened('responseReceived'))
       await signals.send('responseReceived', { request: response.request, response, spider })
     const bytes = Math.max(RESPONSE_BYTES_MIN, response.body.length)

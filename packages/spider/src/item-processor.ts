@@ -73,8 +73,9 @@ export class ItemProcessor {
         : await this.#throughPipelines(items, sourceId, firstOrdinal, response)
     if (done.length === 0) return
     for (const feed of this.#options.feeds) await feed.write(done)
-    const { stats, signals, spider } = this.#options
+    const { stats, signals, logger, spider } = this.#options
     stats.inc('item_scraped_count', done.length)
+    for (const item of done) logger.debug({ source: sourceId, item }, 'scraped')
     if (!signals.listened('itemScraped')) return
     for (const item of done) await signals.send('itemScraped', { item, response, spider })
   }

@@ -20,6 +20,7 @@ import {
   type Signals,
   type SpiderMiddleware,
   type StatsCollector,
+  WebloomError,
 } from '@webloom/core'
 import { methodNamed, nameCallbacks } from './callbacks.ts'
 import type { Response } from './response.ts'
@@ -241,18 +242,22 @@ export class Scraper {
     if (response) await signals.send('spiderError', { error, response, spider })
   }
 
-  #logFailure({ request, error }: Failure): void {
-    const { logger } = this.#options
-    if (error instanceof HttpError)
-      logger.info(
-        { url: request.url, status: error.response.status },
-        'response kept from the callback: HTTP status',
-      )
-    else if (error instanceof IgnoreRequest)
-      logger.debug({ url: request.url, reason: error.message }, 'request dropped')
-    else if (error instanceof Error && 'code' in error)
-      logger.error({ url: request.url, code: error.code, reason: error.message }, 'could not be downloaded')
-    else logger.error({ url: request.url, err: error }, 'could not be downloaded')
+  #logFailure({ request, error, response }: Failure): void {
+    const { logger, stats } = this.#options
+    const { url } = request
+    if (error instanceof HttpError) {
+      logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
+    } else if (error instanceof IgnoreRequest) {
+      logger.debug({ url, reason: error.message }, 'request dropped')
+    } else if (response !== null) {
+      stats.inc('spider_exceptions/count')
+      stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
+      logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
+    } else if (error instanceof WebloomError) {
+      logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
+    } else {
+      logger.error({ url, err: error }, 'a downloader middleware threw; the request is given up')
+    }
   }
 }
 

@@ -51,7 +51,10 @@ function printValue(settings: Settings, name: SettingName, json = false): void {
 function explain(settings: Settings, name: SettingName, json = false): void {
   const row = SETTINGS_TABLE.find((one) => one.name === name)
   const explanation = settings.explain(name)
-  if (json) return console.log(JSON.stringify({ ...explanation, summary: row?.summary }))
+  if (json) {
+    console.log(JSON.stringify({ ...explanation, summary: row?.summary }))
+    return
+  }
   console.log(`${name} = ${shownValue(name, explanation.value)}   (from ${explanation.source})`)
   if (row) console.log(`  ${row.summary}`)
   for (const { layer, place, value } of explanation.layers)
@@ -64,7 +67,10 @@ function printAll(settings: Settings, json = false): void {
     value: settings.get(name as SettingName),
     source: settings.source(name as SettingName),
   }))
-  if (json) return console.log(JSON.stringify(rows))
+  if (json) {
+    console.log(JSON.stringify(rows))
+    return
+  }
   const width = Math.max(...rows.map(({ name }) => name.length))
   for (const { name, value, source } of rows) {
     console.log(

@@ -11,6 +11,9 @@ export function showVersion({ verbose, json }: { verbose?: boolean; json?: boole
       ...Object.fromEntries(LIBRARIES.map((name) => [name, versionOf(name)])),
     }),
   }
-  if (json) return console.log(JSON.stringify(versions))
+  if (json) {
+    console.log(JSON.stringify(versions))
+    return
+  }
   for (const [name, version] of Object.entries(versions)) console.log(`${name} ${version}`)
 }

@@ -48,6 +48,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       level,
       timestamp: form.isPretty ? stdTimeFunctions.epochTime : stdTimeFunctions.isoTime,
       formatters: { level: (_, number) => ({ level: SCRAPY_NAMES[number] ?? 'INFO' }), log: lineFields },
+      // A serialised error must not be taken for an error once more, as pino's own serialiser of `err` would.
+      serializers: { err: (value: unknown) => value },
       hooks: {
         logMethod(args, method, number) {
           stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
@@ -89,7 +91,7 @@ function lineFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     entries.map(([name, value]) => [
       OWN_FIELDS.has(name) ? `${name}_` : name,
-      value instanceof Error ? stdSerializers.errWithCause(value) : value,
+      value instanceof Error ? stdSerializers.err(value) : value,
     ]),
   )
 }

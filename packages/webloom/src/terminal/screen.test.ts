@@ -26,7 +26,7 @@ class Terminal {
   }
 
   write(text: string): void {
-    for (const [part] of text.matchAll(/\u001b\[[\d;?]*[A-Za-z]|[^]/g)) this.#take(part)
+    for (const [part] of text.matchAll(/\u001b\[[\d;?]*[A-Za-z]|[\s\S]/g)) this.#take(part)
   }
 
   #take(part: string): void {

@@ -15,17 +15,17 @@ const STATS = {
 
 describe('the table', () => {
   test('has whole keys in groups, numbers below numbers, and says what bytes and seconds are', () => {
-    expect(statsTable(STATS)).toBe(`  elapsed_time_seconds           83.215  (1 min 23 s)
+    expect(statsTable(STATS)).toBe(`  elapsed_time_seconds            83.215  (1 min 23 s)
   finish_reason              finished
-  item_scraped_count                 20
+  item_scraped_count                  20
 
-  downloader/request_bytes    1,234,567  (1.2 MiB)
-  downloader/request_count        1,234
-  downloader/response_bytes         512
+  downloader/request_bytes     1,234,567  (1.2 MiB)
+  downloader/request_count         1,234
+  downloader/response_bytes          512
 
-  log_count/ERROR                     3
+  log_count/ERROR                      3
 
-  memusage/max              104,857,600  (100.0 MiB)
+  memusage/max               104,857,600  (100.0 MiB)
 `)
   })
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Request } from './request.ts'
+import { type Request, rememberedFingerprint } from './request.ts'
 import { canonicalizeUrl } from './url/canonicalize-url.ts'
 
 /**
@@ -12,6 +12,7 @@ import { canonicalizeUrl } from './url/canonicalize-url.ts'
  */
 export type FingerprintAlgorithm = 'scrapy' | 'scrapy-redis' | 'scrapy-2.6'
 
+/** Which rules make the fingerprint, and what beside method, URL and body goes into it. */
 export interface FingerprintOptions {
   /** Default scrapy. */
   algorithm?: FingerprintAlgorithm
@@ -51,16 +52,10 @@ export function fingerprint(request: Request, options: FingerprintOptions = {}):
  * The answer is that of the first time, even if a header that counts was changed since; Scrapy does the same.
  */
 export function createFingerprinter(options: FingerprintOptions = {}): Fingerprinter {
-  const known = new WeakMap<Request, string>()
+  const make = (request: Request) => fingerprint(request, options)
   return {
     name: options.algorithm ?? 'scrapy',
-    fingerprint(request) {
-      const answer = known.get(request)
-      if (answer !== undefined) return answer
-      const made = fingerprint(request, options)
-      known.set(request, made)
-      return made
-    },
+    fingerprint: (request) => rememberedFingerprint(request, make, make),
   }
 }
 

@@ -1,6 +1,6 @@
 import { SettingsError } from './errors.ts'
 import { createFingerprinter, type FingerprintAlgorithm, type Fingerprinter } from './fingerprint.ts'
-import type { Request } from './request.ts'
+import { type Request, rememberedFingerprint } from './request.ts'
 import type { Settings } from './settings/settings.ts'
 
 const ALGORITHMS: readonly string[] = [
@@ -35,21 +35,15 @@ function isAlgorithm(name: string): name is FingerprintAlgorithm {
 }
 
 function customFingerprinter(make: (request: Request) => unknown): Fingerprinter {
-  const known = new WeakMap<Request, string>()
   const name = make.name || 'custom'
-  return {
-    name,
-    fingerprint(request) {
-      const cached = known.get(request)
-      if (cached !== undefined) return cached
-      const fingerprint = make(request)
-      if (typeof fingerprint !== 'string' || fingerprint === '') {
-        throw new SettingsError([
-          `FINGERPRINTER ${name} answered ${JSON.stringify(fingerprint)} for ${request}; expected a string`,
-        ])
-      }
-      known.set(request, fingerprint)
-      return fingerprint
-    },
+  const checked = (request: Request): string => {
+    const fingerprint = make(request)
+    if (typeof fingerprint !== 'string' || fingerprint === '') {
+      throw new SettingsError([
+        `FINGERPRINTER ${name} answered ${JSON.stringify(fingerprint)} for ${request}; expected a string`,
+      ])
+    }
+    return fingerprint
   }
+  return { name, fingerprint: (request) => rememberedFingerprint(request, checked, checked) }
 }

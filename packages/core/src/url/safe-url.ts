@@ -38,7 +38,7 @@ const SPACE = 0x20
 // Most links: http(s), a plain host in lower case, and only characters that no part of a URL has to encode.
 // An empty query or fragment would be dropped, hence the `+` behind `?` and `#`.
 const ALREADY_SAFE =
-  /^https?:\/\/[a-z0-9._-]+(?::[1-9][0-9]{0,3})?(?:\/[\w.~:/@!$&'()*+,;=%-]*)?(?:\?[\w.~:/?@!$&()*+,;=%-]+)?(?:#[\w.~:/?@!$&'()*+,;=%-]+)?$/
+  /^https?:\/\/[a-z0-9._-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?(?:\/[\w.~:/@!$&'()*+,;=%-]*)?(?:\?[\w.~:/?@!$&()*+,;=%-]+)?(?:#[\w.~:/?@!$&'()*+,;=%-]+)?$/
 
 // w3lib's *_SAFEST_CHARS.
 const quoteUserinfoPart = quoter("!$&'()*+,")

@@ -168,6 +168,10 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
       'enum.ts',
       "import { Spider } from 'webloom'\nenum Kind { A }\nexport default class S extends Spider { name = 'e'; kind = Kind.A }\n",
     )
+    file(
+      'no-semicolon.ts',
+      "import { Spider } from 'webloom'\nexport default class S extends Spider {\n  name = 'n'\n  *parse(response: object) {}\n}\n",
+    )
     file('nothing.ts', 'export const nothing = 1\n')
     file('nameless.ts', "import { Spider } from 'webloom'\nexport default class S extends Spider {}\n")
     file('missing-import.ts', "import { x } from 'not-installed'\nexport default x\n")
@@ -176,6 +180,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
   test.each([
     [['runspider', 'syntax.ts'], /syntax\.ts:3:10.*syntax error/],
     [['runspider', 'enum.ts'], /enum\.ts:2:1.*enum[\s\S]*as const/],
+    [['runspider', 'no-semicolon.ts'], /no-semicolon\.ts:4[\s\S]*Put ; after that field/],
     [['runspider', 'nothing.ts'], /nothing\.ts.*Spider/],
     [['runspider', 'nameless.ts'], /no name/],
     [['runspider', 'missing-import.ts'], /not-installed/],

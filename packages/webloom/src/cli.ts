@@ -5,7 +5,7 @@
 
 import { WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
-import { type CrawlFlags, withCrawlOptions } from './commands/crawl-options.ts'
+import { type CrawlFlags, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
 import { list } from './commands/list.ts'
 import { runCrawl } from './commands/run-crawl.ts'
 import { type SettingsFlags, showSettings } from './commands/settings.ts'
@@ -46,7 +46,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
     program.command('crawl <spider>').description('run a spider of this project, by its name'),
   ).action(async (name: string, flags: CrawlFlags) => {
     const config = await projectConfig(process.cwd())
-    const { Class } = await findSpider(config, name)
+    const { Class } = await findSpider(config, name, spiderArguments(flags))
     setExitCode(await runCrawl(Class, flags, config))
   })
   withCrawlOptions(

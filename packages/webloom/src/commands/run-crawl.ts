@@ -8,6 +8,7 @@ import type { Crawl, CrawlResult } from '../crawl.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { startBanner } from '../terminal/banner.ts'
+import { colorWanted } from '../terminal/color.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
 import { startProgress } from '../terminal/progress.ts'
 import { statsTable } from '../terminal/stats-table.ts'
@@ -75,7 +76,7 @@ async function report(
   if (settings.getBool('STATS_DUMP')) {
     if (logsAreForPeople(settings))
       process.stderr.write(
-        `\n${statsTable(stats, { columns: process.stderr.columns || COLUMNS_UNKNOWN })}\n\n`,
+        `\nfinal stats\n\n${statsTable(stats, { columns: process.stderr.columns || COLUMNS_UNKNOWN, color: colorWanted(process.stderr.isTTY) })}\n`,
       )
     else logger.info({ stats }, 'final stats')
   }

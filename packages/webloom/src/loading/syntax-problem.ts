@@ -108,7 +108,19 @@ function unstrippableProblem(
 
 function plainProblem(message: string, place: SourcePlace, source: string, cause: unknown): SyntaxProblem {
   return new SyntaxProblem(
-    `${shownPlace(place)}: syntax error: ${message}\n\n${sourceExcerpt(source, place)}`,
+    `${shownPlace(place)}: syntax error: ${message}\n\n${sourceExcerpt(source, place)}${generatorHint(source, place)}`,
     cause,
   )
+}
+
+/**
+ * `name = 'x'` and, on the next line, `*parse(…)`: without a semicolon between them JavaScript reads a multiplication.
+ * It is the one trap of writing classes without semicolons, and the parser's message does not point at it.
+ */
+function generatorHint(source: string, place: SourcePlace): string {
+  if (!/^\s*\*\s*[\w$#[]/.test(lineOf(source, place))) return ''
+  const before = source.split('\n').slice(0, place.line - 1)
+  const previous = before.findLast((line) => line.trim() !== '' && !/^\s*(?:\/\/|\/?\*)/.test(line)) ?? ''
+  if (/[;{}]\s*$/.test(previous)) return ''
+  return '\n\nThe field above ends without a semicolon, so the * is read as a multiplication. Put ; after that field, or write  async *'
 }

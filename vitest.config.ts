@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts'],
+    globalSetup: ['tests/setup/redis.ts'],
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -14,6 +14,21 @@ export { type Hit, HitLog } from './hit-log.ts'
 export type { PageItem } from './page-html.ts'
 export type { FakeWebTruth, PageTruth } from './truth.ts'
 
+// A real Redis, to be used, killed and restarted.
+
+export { ensureRedisServer, RedisMissing } from './redis-install.ts'
+export { findRedis, type RedisProgram } from './redis-program.ts'
+export type { RedisReply } from './redis-resp.ts'
+export { type RedisServer, type StartRedisOptions, startRedis } from './redis-server.ts'
+export {
+  type CommandMatch,
+  type ProxiedCommand,
+  type ProxyFault,
+  startTcpProxy,
+  type TcpProxy,
+  type TcpProxyOptions,
+} from './tcp-proxy.ts'
+
 // Folders and processes of a test.
 
 export {

@@ -1,7 +1,7 @@
 /**
  * Real input: crawls the HTML pages below a start URL, and has wget visit the same, then compares the two sets.
  *
- *     node --conditions=webloom-source scripts/compare-with-wget.ts http://127.0.0.1:8801/python3.11/html/index.html
+ *     node --conditions=webloom-source scripts/compare-with-wget.ts http://127.0.0.1:8000/docs/index.html
  *
  * Prints both counts and each difference, and ends with 1 when there is one. wget must be installed; serve only what is
  * yours to crawl.

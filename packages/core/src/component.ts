@@ -1,5 +1,5 @@
 import type { ComponentClass, Crawler } from './crawler.ts'
-import { NotConfigured } from './errors.ts'
+import { NotConfigured, WebloomError } from './errors.ts'
 
 /** A component with its place: lower orders are nearer the engine. */
 export interface Placed<T> {
@@ -12,6 +12,16 @@ export interface Placed<T> {
 export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
   if (Class.fromCrawler) return Class.fromCrawler(crawler)
   return new (Class as new () => T)()
+}
+
+/** Throws WL_COMPONENT_LOAD when a component lacks one of the methods that its port needs. */
+export function requireMethods(component: object, methods: readonly string[], what: string): void {
+  const missing = methods.filter((method) => typeof Reflect.get(component, method) !== 'function')
+  if (missing.length === 0) return
+  throw new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `${what} ${component.constructor?.name ?? ''} has no ${missing.join(', no ')}; a ${what} needs ${methods.join(', ')}`,
+  )
 }
 
 /** Makes every component in order; one that answers `NotConfigured` is left out and named at level debug. */

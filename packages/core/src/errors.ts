@@ -16,12 +16,14 @@ export const ERROR_CODES = {
   WL_SPIDER_NOT_READY: 'the call throws; settings, crawler and logger exist from start() on',
   WL_COMPONENT_LOAD: 'the crawl does not start; the component and the setting that names it are shown',
   WL_NOT_CONFIGURED: 'the component is left out and the crawl goes on without it',
+  WL_JOBDIR_LOCKED: 'the crawl does not start; the message names the process that has the folder',
   WL_OUTPUT_UNWRITABLE:
     'the crawl does not start, so that no page is fetched for an output that cannot be written',
   WL_OUTPUT_FAILED: 'the crawl is stopped with finish_reason output_failed; what was written stays',
-  WL_URL_INVALID: 'the request is not made; the rest of the page or start list goes on',
+  WL_URL_INVALID:
+    'the request is not made; an entry of startUrls or a link of the page is left out, `new Request` throws',
   WL_REQUEST_INVALID:
-    'the request is not made; the callback that yielded it is counted under spider_exceptions',
+    'the request is not made, logged and counted under spider_exceptions; what else is yielded goes on',
   WL_REQUEST_VERSION: 'the request is given back for a worker that knows its version',
   WL_CALLBACK_UNKNOWN:
     'the request is refused where it is yielded, or given back when it came from elsewhere',

@@ -15,6 +15,17 @@ const ALGORITHMS: readonly string[] = [
  * @param auto what `auto` means for the chosen filter: its own originals' algorithm
  */
 export function fingerprinterOf(settings: Settings, auto: FingerprintAlgorithm): Fingerprinter {
+  const made = known.get(settings) ?? new Map<FingerprintAlgorithm, Fingerprinter>()
+  known.set(settings, made)
+  const fingerprinter = made.get(auto) ?? makeFingerprinter(settings, auto)
+  made.set(auto, fingerprinter)
+  return fingerprinter
+}
+
+// Filter and scheduler get the same one, so that a request's fingerprint is computed once.
+const known = new WeakMap<Settings, Map<FingerprintAlgorithm, Fingerprinter>>()
+
+function makeFingerprinter(settings: Settings, auto: FingerprintAlgorithm): Fingerprinter {
   const chosen = settings.get('FINGERPRINTER')
   if (typeof chosen === 'function') return customFingerprinter(chosen as (request: Request) => unknown)
   const algorithm = chosen === 'auto' ? auto : String(chosen)

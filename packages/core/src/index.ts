@@ -1,7 +1,8 @@
 // Requests and responses
 
 export { decodeText, detectEncoding, urlEncodingOf } from './charset.ts'
-export { buildComponents, fromCrawler, type Placed } from './component.ts'
+export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
+export { buildComponents, fromCrawler, type Placed, requireMethods } from './component.ts'
 export type { ComponentClass, Crawler, SpiderLike } from './crawler.ts'
 // Errors
 export {
@@ -29,6 +30,9 @@ export { fingerprinterOf } from './fingerprinter-of.ts'
 export { Headers, type HeadersInit } from './headers.ts'
 export { type JsonObject, type JsonValue, jsonCopy } from './json.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
+export { didYouMean } from './nearest-names.ts'
+// Ports
+export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
   type DownloaderMiddleware,
   type DownloadHandler,
@@ -36,7 +40,6 @@ export {
   type DownloadResult,
   RetryLater,
 } from './ports/downloader.ts'
-// Ports
 export type { DupeFilter, DupeFilterDescription } from './ports/dupefilter.ts'
 export type { HostClock, HostPace } from './ports/host-clock.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
@@ -84,7 +87,7 @@ export {
   type SettingValue,
   settingRow,
 } from './settings/settings-table.ts'
-export { type SignalName, type SignalPayloads, Signals, signalNames } from './signals.ts'
+export { type SignalName, type SignalPayloads, Signals, signals } from './signals.ts'
 // A crawl's own vocabulary
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './stats.ts'
 // URLs and fingerprints

@@ -22,7 +22,8 @@ export interface RequestInit {
   headers?: HeadersInit
   /** A string is sent in `encoding`. */
   body?: string | Uint8Array | null
-  cookies?: CookiesInit
+  /** Sent as they are, with this request only. null: none. */
+  cookies?: CookiesInit | null
   /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
   meta?: JsonObject
   /** Given to the callback as its second argument; must survive JSON. */

@@ -7,7 +7,7 @@ export interface SignalPayloads {
   engineStarted: object
   engineStopped: object
   spiderOpened: { spider: SpiderLike }
-  /** Nothing is waiting and nothing is in flight. Sent before each decision to finish. */
+  /** Nothing is waiting and nothing is in flight. Sent before the crawl finishes. */
   spiderIdle: { spider: SpiderLike }
   spiderClosed: { spider: SpiderLike; reason: string }
   /** A callback threw. */
@@ -17,7 +17,6 @@ export interface SignalPayloads {
   requestDropped: { request: Request; spider: SpiderLike }
   requestReachedDownloader: { request: Request; spider: SpiderLike }
   requestLeftDownloader: { request: Request; spider: SpiderLike }
-  headersReceived: { request: Request; status: number; bodyBytesExpected: number | undefined }
   /** The download handler has the whole answer; middlewares have not seen it yet. */
   responseDownloaded: { request: Request; response: Response; spider: SpiderLike }
   /** The answer has passed the downloader middlewares. */
@@ -30,25 +29,24 @@ export interface SignalPayloads {
 /** What `signals.connect` takes. */
 export type SignalName = keyof SignalPayloads
 
-/** The names, for `signals.connect(signals.names.itemScraped, …)` or simply the string. */
-export const signalNames = [
-  'engineStarted',
-  'engineStopped',
-  'spiderOpened',
-  'spiderIdle',
-  'spiderClosed',
-  'spiderError',
-  'requestScheduled',
-  'requestDropped',
-  'requestReachedDownloader',
-  'requestLeftDownloader',
-  'headersReceived',
-  'responseDownloaded',
-  'responseReceived',
-  'itemScraped',
-  'itemDropped',
-  'itemError',
-] as const satisfies readonly SignalName[]
+/** Every name there is, for `crawler.signals.connect(signals.itemScraped, …)`; the string does as well. */
+export const signals = {
+  engineStarted: 'engineStarted',
+  engineStopped: 'engineStopped',
+  spiderOpened: 'spiderOpened',
+  spiderIdle: 'spiderIdle',
+  spiderClosed: 'spiderClosed',
+  spiderError: 'spiderError',
+  requestScheduled: 'requestScheduled',
+  requestDropped: 'requestDropped',
+  requestReachedDownloader: 'requestReachedDownloader',
+  requestLeftDownloader: 'requestLeftDownloader',
+  responseDownloaded: 'responseDownloaded',
+  responseReceived: 'responseReceived',
+  itemScraped: 'itemScraped',
+  itemDropped: 'itemDropped',
+  itemError: 'itemError',
+} as const satisfies { readonly [Name in SignalName]: Name }
 
 type Handler<Name extends SignalName> = (payload: SignalPayloads[Name]) => unknown
 type AnyHandler = (payload: never) => unknown
@@ -64,9 +62,10 @@ export class Signals {
 
   /** Calls `handler` at each `name` from now on. The answer disconnects it. */
   connect<Name extends SignalName>(name: Name, handler: Handler<Name>): () => void {
-    const known: readonly string[] = signalNames
-    if (!known.includes(name))
-      throw new TypeError(`there is no signal ${JSON.stringify(name)}; known: ${signalNames.join(', ')}`)
+    if (!Object.hasOwn(signals, name))
+      throw new TypeError(
+        `there is no signal ${JSON.stringify(name)}; known: ${Object.keys(signals).join(', ')}`,
+      )
     const handlers = this.#handlers.get(name)
     if (handlers) handlers.push(handler)
     else this.#handlers.set(name, [handler])

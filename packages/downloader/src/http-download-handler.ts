@@ -25,6 +25,7 @@ import {
   type Request,
   Response,
   type ResponseInit,
+  WebloomError,
 } from '@webloom/core'
 import { Agent, type Dispatcher } from 'undici'
 
@@ -45,6 +46,8 @@ export interface HttpDownloadHandlerOptions {
 
 // Idle connections are kept a little shorter than the 5 s after which Node and many proxies close theirs.
 const KEEP_ALIVE_MS = 4000
+// Longer timers fire at once: Node counts in 32 bits.
+const TIMER_MS_MAX = 2 ** 31 - 1
 // More than any honest server sends; undici's default of 16 KiB is met by real sites with many cookies.
 const HEADER_BYTES_MAX = 65_536
 
@@ -90,17 +93,11 @@ export class HttpDownloadHandler implements DownloadHandler {
 
   async download(request: Request, { signal, onStart }: DownloadOptions): Promise<Response> {
     const target = wireTarget(request.url)
-    const timeoutMs = numberOf(request, 'download_timeout', this.#timeoutMs / 1000) * 1000
+    const limits = this.#limitsOf(request)
+    const seconds = numberOf(request, 'download_timeout', 0)
+    const timeoutMs = Math.min(seconds > 0 ? seconds * 1000 : this.#timeoutMs, TIMER_MS_MAX)
     const answer = await new Promise<Answer>((resolve, reject) => {
-      const exchange = new Exchange(
-        request,
-        this.#limitsOf(request),
-        timeoutMs,
-        signal,
-        onStart,
-        resolve,
-        reject,
-      )
+      const exchange = new Exchange(request, limits, timeoutMs, signal, onStart, resolve, reject)
       this.#agent.dispatch(
         {
           origin: target.origin,
@@ -112,7 +109,7 @@ export class HttpDownloadHandler implements DownloadHandler {
         exchange,
       )
     })
-    return this.#response(request, answer)
+    return this.#response(request, answer, limits.bytesWarn)
   }
 
   async close(): Promise<void> {
@@ -128,8 +125,8 @@ export class HttpDownloadHandler implements DownloadHandler {
     }
   }
 
-  #response(request: Request, { status, headers, chunks, bytes, latencyMs, lossy }: Answer): Response {
-    const warnAt = this.#limits.bytesWarn
+  #response(request: Request, answer: Answer, warnAt: number): Response {
+    const { status, headers, chunks, bytes, latencyMs, lossy } = answer
     if (warnAt > 0 && bytes > warnAt) {
       this.#logger?.warn({ url: request.url, bytes, DOWNLOAD_WARNSIZE: warnAt }, 'large response')
     }
@@ -221,6 +218,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#latencyMs = performance.now() - this.#startedAtMs
     this.#status = status
     this.#headers = headers
+    // These announce the length of a body that does not come.
+    if (this.#request.method === 'HEAD' || status === 204 || status === 304) return
     this.#checkSize(Number(headers['content-length'] ?? 0))
   }
 
@@ -282,6 +281,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+// What no host name holds (URL standard, "forbidden host code point"), but for the brackets of an IPv6 address.
+const HOST_REFUSED = /[\x00-\x20\x7f#/<>?@\\^`{|}%"]/
+
 /** Origin and path of a URL, cut out and not rewritten. */
 function wireTarget(url: string): { origin: string; path: string } {
   const authorityStart = url.indexOf('://') + 3
@@ -290,15 +292,20 @@ function wireTarget(url: string): { origin: string; path: string } {
   const at = url.lastIndexOf('@', authorityEnd - 1)
   const host = url.slice(at >= authorityStart ? at + 1 : authorityStart, authorityEnd)
   if (host === '' || host.startsWith(':')) throw new InvalidUrl(url, 'it names no host')
+  if (HOST_REFUSED.test(host)) throw new InvalidUrl(url, `${JSON.stringify(host)} is no host name`)
   const hash = url.indexOf('#', authorityEnd)
   const target = url.slice(authorityEnd, hash < 0 ? url.length : hash)
   return { origin: url.slice(0, authorityStart) + host, path: target.startsWith('/') ? target : `/${target}` }
 }
 
+const ASCII = /^[\x00-\x7f]*$/
+
 function wireHeaders(request: Request): string[] | null {
   if (!request.hasHeaders) return null
   const flat: string[] = []
-  for (const [name, value] of request.headers) flat.push(name, value)
+  // As Scrapy does: what is not ASCII goes out as UTF-8. undici takes a string's characters for bytes.
+  for (const [name, value] of request.headers)
+    flat.push(name, ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1'))
   return flat
 }
 
@@ -315,6 +322,10 @@ const KIND_OF_CODE: Readonly<Record<string, DownloadFailureKind>> = {
 function downloadError(request: Request, error: Error & { code?: string }): unknown {
   const cause =
     error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
+  if (cause.code === 'UND_ERR_INVALID_ARG') {
+    // Asking again would change nothing.
+    return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${cause.message}`, { cause })
+  }
   const kind = KIND_OF_CODE[cause.code ?? ''] ?? 'DownloadFailedError'
   return new DownloadError(kind, `${request}: ${cause.message || cause.code || cause.name}`, { cause })
 }

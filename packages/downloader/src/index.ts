@@ -6,6 +6,7 @@ export { HttpCompressionMiddleware } from './middlewares/http-compression.ts'
 // Middlewares, by their order
 export { OffsiteMiddleware } from './middlewares/offsite.ts'
 export { RedirectMiddleware, type RedirectMiddlewareOptions } from './middlewares/redirect.ts'
+export { RequestCookiesMiddleware } from './middlewares/request-cookies.ts'
 export {
   DefaultHeadersMiddleware,
   DownloadTimeoutMiddleware,

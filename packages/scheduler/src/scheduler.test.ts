@@ -11,15 +11,16 @@ import { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
 import { expect, test } from 'vitest'
 import { Scheduler } from './scheduler.ts'
 
-function schedulerUnderTest(logEveryDuplicate = false) {
+function schedulerUnderTest(logEveryDuplicate = false, make?: (request: Request) => string) {
+  const fingerprinter = make ? { name: 'own', fingerprint: make } : createFingerprinter()
   const stats = new MemoryStatsCollector()
   const logged: object[] = []
   const scheduler = new Scheduler({
-    filter: new MemoryDupeFilter(),
+    filter: new MemoryDupeFilter({ fingerprinter }),
     queue: new MemoryRequestQueue({
       clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
     }),
-    fingerprinter: createFingerprinter(),
+    fingerprinter,
     stats,
     signals: new Signals((_, error) => {
       throw error
@@ -46,14 +47,14 @@ test('what was met before is dropped and counted, the rest is queued in order', 
 
 test('a start request goes past the filter and leaves its mark there', async () => {
   const { scheduler } = schedulerUnderTest()
-  expect(await scheduler.enqueue([page(1, { dontFilter: true })], 'start/0')).toBe(1)
-  expect(await scheduler.enqueue([page(1, { dontFilter: true })], 'start/1')).toBe(1)
-  expect(await scheduler.enqueue([page(1)], 'start/2'), 'a link back to it').toBe(0)
+  expect(await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/0')).toBe(1)
+  expect(await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/1')).toBe(1)
+  expect(await scheduler.enqueue([page(1)], 'page'), 'a link back to it').toBe(0)
 })
 
 test('a link with dontFilter goes past the filter and leaves no mark, as in Scrapy', async () => {
   const { scheduler } = schedulerUnderTest()
-  await scheduler.enqueue([page(1)], 'start/0')
+  await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/0')
   const [start] = await scheduler.next(1)
   await scheduler.commit(start as Lease, [page(2, { dontFilter: true }), page(2)])
   expect((await scheduler.counts()).waiting).toBe(2)
@@ -61,7 +62,7 @@ test('a link with dontFilter goes past the filter and leaves no mark, as in Scra
 
 test('ids are derived: the fingerprint, or the place where an unfiltered request was found', async () => {
   const { scheduler } = schedulerUnderTest()
-  await scheduler.enqueue([page(1, { dontFilter: true })], 'start/7')
+  await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/7')
   const [start] = await scheduler.next(1)
   expect(start?.id).toBe('start/7')
   await scheduler.commit(start as Lease, [
@@ -93,4 +94,13 @@ test('the first duplicate is logged, and with DUPEFILTER_DEBUG every one', async
     await scheduler.enqueue([page(1), page(1), page(1), page(1)], 'start/0')
     expect(logged).toHaveLength(lines)
   }
+})
+
+test('a FINGERPRINTER that throws for one request costs that request only', async () => {
+  const { scheduler, stats } = schedulerUnderTest(false, (request) => {
+    if (request.url.endsWith('/2')) throw new Error('not this one')
+    return request.url
+  })
+  expect(await scheduler.enqueue([page(1), page(2), page(3)], 'page')).toBe(2)
+  expect(stats.get('scheduler/no_fingerprint_count')).toBe(1)
 })

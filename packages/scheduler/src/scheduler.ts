@@ -81,6 +81,8 @@ export class Scheduler {
   async open(): Promise<void> {
     await this.#filter.open()
     await this.#queue.open()
+    const { waiting, delayed } = await this.#queue.counts()
+    if (waiting + delayed > 0) this.#logger.info(`Resuming crawl (${waiting + delayed} requests scheduled)`)
   }
 
   async close(): Promise<void> {
@@ -88,9 +90,22 @@ export class Scheduler {
     await this.#filter.close()
   }
 
-  /** Queues the new ones of `requests`, found outside of any page; answers how many there were. */
+  /**
+   * Queues a request of `start()` or a seed; answers how many were new, 0 or 1.
+   *
+   * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would
+   * have it fetched a second time, as Scrapy does. Its id is the owner.
+   */
+  async enqueueStart(request: Request, owner: string): Promise<number> {
+    return this.#push(await this.#fresh([request], owner, { marksAll: true, idOf: () => owner }), owner)
+  }
+
+  /** Queues the new ones of `requests`, a part of what one page yields; answers how many there were. */
   async enqueue(requests: readonly Request[], owner: string): Promise<number> {
-    const fresh = await this.#fresh(requests, owner)
+    return this.#push(await this.#fresh(requests, owner), owner)
+  }
+
+  async #push(fresh: readonly QueuedRequest[], owner: string): Promise<number> {
     const added = await this.#queue.push(fresh, owner)
     await this.#settle(owner)
     this.#count('enqueued', added)
@@ -104,14 +119,18 @@ export class Scheduler {
     return leases
   }
 
-  /** The page is done: its new links are queued and it is removed, in one step. */
+  /**
+   * The page is done: its new links are queued and it is removed, in one step.
+   *
+   * @param options `marksAll`: those with `dontFilter` leave their mark in the filter too, as a redirect's target should
+   */
   async commit(
     lease: Lease,
     requests: readonly Request[],
-    options: Omit<CommitOptions, 'children'> = {},
+    { marksAll = false, ...options }: Omit<CommitOptions, 'children'> & { marksAll?: boolean } = {},
   ): Promise<void> {
     if (requests.length === 0) return this.#queue.commit(lease, options)
-    const children = await this.#fresh(requests, lease.id)
+    const children = await this.#fresh(requests, lease.id, { marksAll })
     await this.#queue.commit(lease, { ...options, children })
     await this.#filter.settled(lease.id)
     this.#count('enqueued', children.length)
@@ -131,21 +150,20 @@ export class Scheduler {
     return this.#queue.counts()
   }
 
-  /**
-   * Those the filter has not met, and those that go past it (`dontFilter`), with their ids, in order.
-   *
-   * A start request or seed goes past the filter, but leaves its mark there: otherwise a page that links back to it
-   * would have it fetched a second time, as Scrapy does.
-   */
-  async #fresh(requests: readonly Request[], owner: string): Promise<QueuedRequest[]> {
-    const marksAll = isEntry(owner)
+  /** Those the filter has not met, and those that go past it (`dontFilter`), with their ids, in order. */
+  async #fresh(
+    found: readonly Request[],
+    owner: string,
+    { marksAll = false, idOf = derivedId }: { marksAll?: boolean; idOf?: typeof derivedId } = {},
+  ): Promise<QueuedRequest[]> {
+    const requests = found.filter((request) => this.#hasFingerprint(request))
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     const seen = asked.length > 0 ? await this.#filter.requestsSeen(asked, owner) : []
     const fresh: QueuedRequest[] = []
     let next = 0
     for (const [ordinal, request] of requests.entries()) {
       const met = marksAll || !request.dontFilter ? seen[next++] : false
-      if (request.dontFilter) fresh.push({ id: derivedId(owner, ordinal), request })
+      if (request.dontFilter) fresh.push({ id: idOf(owner, ordinal), request })
       else if (met) this.#drop(request)
       else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
     }
@@ -154,6 +172,18 @@ export class Scheduler {
         await this.#signals.send('requestScheduled', { request, spider: this.#spider })
     }
     return fresh
+  }
+
+  /** False for a request on which a FINGERPRINTER of the user's own throws: it is given up, the others are not. */
+  #hasFingerprint(request: Request): boolean {
+    try {
+      this.#fingerprinter.fingerprint(request)
+      return true
+    } catch (error) {
+      this.#stats.inc('scheduler/no_fingerprint_count')
+      this.#logger.error({ url: request.url, err: error }, 'FINGERPRINTER threw; the request is not made')
+      return false
+    }
   }
 
   async #settle(owner: string): Promise<void> {
@@ -184,13 +214,7 @@ export class Scheduler {
   }
 }
 
-/** Whether requests come from `start()` or a seed and not from a page. */
-function isEntry(owner: string): boolean {
-  return owner.startsWith('start/') || owner.startsWith('seed/')
-}
-
 /** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
 function derivedId(owner: string, ordinal: number): string {
-  if (isEntry(owner)) return ordinal === 0 ? owner : `${owner}/${ordinal}`
   return hash('sha1', `${owner}#${ordinal}`)
 }

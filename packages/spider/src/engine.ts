@@ -18,6 +18,8 @@
 
 import {
   CloseSpider,
+  type CrawlPast,
+  type CrawlRecord,
   type DownloadResult,
   LEASE_WAIT_MAX_MS,
   type Lease,
@@ -28,19 +30,23 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
+import { inTime, TIMER_MS_MAX } from './in-time.ts'
 import type { ItemProcessor } from './item-processor.ts'
 import { Pulse } from './pulse.ts'
 import type { Response } from './response.ts'
 import { type CallbackOutput, type Failure, type HandOn, type Scraper, SpiderClosing } from './scraper.ts'
 import type { Spider } from './spider.ts'
 
+const START_ELEMENTS_A_TURN = 64
+
 /** What the engine needs of `@webloom/scheduler`. */
 export interface EngineScheduler {
   open(): Promise<void>
   close(): Promise<void>
+  enqueueStart(request: Request, owner: string): Promise<number>
   enqueue(requests: readonly Request[], owner: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
-  commit(lease: Lease, requests: readonly Request[]): Promise<void>
+  commit(lease: Lease, requests: readonly Request[], options?: { marksAll?: boolean }): Promise<void>
   retry(lease: Lease, request: Request, delayMs: number): Promise<void>
   release(lease: Lease): Promise<void>
   counts(): Promise<{ waiting: number; delayed: number; leased: number }>
@@ -55,6 +61,8 @@ export interface EngineDownloader {
 export interface EngineOptions {
   readonly spider: Spider
   readonly scheduler: EngineScheduler
+  /** Opened and closed by whoever runs the engine. */
+  readonly record: CrawlRecord
   readonly downloader: EngineDownloader
   readonly scraper: Scraper
   readonly items: ItemProcessor
@@ -67,6 +75,8 @@ export interface EngineOptions {
   readonly scrapingBytesMax: number
   /** START_LOW_WATER. */
   readonly startLowWater: number
+  /** COMPONENT_TIMEOUT in milliseconds. */
+  readonly componentTimeoutMs: number
   /** SHUTDOWN_GRACE in milliseconds. */
   readonly shutdownGraceMs: number
 }
@@ -95,6 +105,10 @@ export class Engine {
   #downloading = 0
   #scrapingBytes = 0
   #startEnded = false
+  /** An element of start() is being queued or written. */
+  #startBusy = false
+  /** Pages that end from now on are too late: their leases were given up. */
+  #closed = false
   #reason: string | undefined
   #fatal: { readonly error: unknown } | undefined
 
@@ -107,16 +121,19 @@ export class Engine {
     return { downloading: this.#downloading, scraping: this.#pages.size - this.#downloading }
   }
 
-  /** Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed. */
-  async run(): Promise<string> {
+  /**
+   * Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed.
+   *
+   * @param past where an earlier run of the same crawl left off
+   */
+  async run(past: CrawlPast): Promise<string> {
     const { spider, signals } = this.#options
     await this.#open()
     await signals.send('engineStarted', {})
     await signals.send('spiderOpened', { spider })
-    const start = this.#pumpStart()
+    void this.#pumpStart(past)
     await this.#intake()
     await this.#drain()
-    if (this.#startEnded) await start
     return this.#close()
   }
 
@@ -138,8 +155,10 @@ export class Engine {
     const { scheduler, items, downloader } = this.#options
     try {
       await scheduler.open()
-      await items.open()
+      await inTime('opening pipelines and feeds', () => items.open(), this.#options.componentTimeoutMs)
     } catch (error) {
+      // A pipeline may find that there is no point in crawling: that is an end like any other.
+      if (error instanceof CloseSpider) return this.stop(error.reason)
       // Nothing was fetched; what did open must not keep the process alive.
       await Promise.allSettled([items.close('not_opened'), scheduler.close(), downloader.close()])
       throw error
@@ -173,7 +192,6 @@ export class Engine {
     if (!(await this.#isIdle())) return false
     const { signals, spider } = this.#options
     if (!signals.listened('spiderIdle')) return true
-    // A handler may add requests: then the crawl goes on.
     await signals.send('spiderIdle', { spider })
     return this.#isIdle()
   }
@@ -204,6 +222,8 @@ export class Engine {
       if (this.#aborting.signal.aborted || lease.signal.aborted) return this.#giveBack(lease)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
+    // Too late: the lease was given up when the crawl was closed.
+    if (this.#closed) return
     if (result instanceof Request) return this.#replace(lease, result)
     if (result instanceof RetryLater) return scheduler.retry(lease, result.request, result.delayMs)
     const response = result as Response
@@ -222,14 +242,22 @@ export class Engine {
 
   async #fetch(lease: Lease): Promise<DownloadResult> {
     const cut = new AbortController()
-    const onAbort = () => cut.abort(this.#aborting.signal.reason ?? lease.signal.reason)
+    let onAbort = () => {}
+    // A middleware that waits for ever knows nothing of the signal; it must not hold up the end of the crawl.
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => {
+        cut.abort(this.#aborting.signal.reason ?? lease.signal.reason)
+        reject(cut.signal.reason)
+      }
+    })
     this.#aborting.signal.addEventListener('abort', onAbort)
     lease.signal.addEventListener('abort', onAbort)
     try {
-      return await this.#options.downloader.fetch(lease.request, {
+      const fetched = this.#options.downloader.fetch(lease.request, {
         signal: cut.signal,
         onStart: () => lease.started(),
       })
+      return await Promise.race([fetched, aborted])
     } finally {
       this.#aborting.signal.removeEventListener('abort', onAbort)
       lease.signal.removeEventListener('abort', onAbort)
@@ -241,7 +269,13 @@ export class Engine {
   /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
   async #replace(lease: Lease, target: Request): Promise<void> {
     const { scraper, scheduler } = this.#options
-    await scheduler.commit(lease, scraper.admit(target))
+    let admitted: Request[]
+    try {
+      admitted = scraper.admit(target)
+    } catch (error) {
+      return this.#fruitless(lease, { request: lease.request, error, response: null })
+    }
+    await scheduler.commit(lease, admitted, { marksAll: true })
   }
 
   async #fruitless(lease: Lease, failure: Failure): Promise<void> {
@@ -258,15 +292,19 @@ export class Engine {
     let itemsHandedOn = 0
     let part = 0
     const itemsOut = async (output: CallbackOutput) => {
+      if (this.#closed)
+        throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
       const batch = output.items.splice(0)
       await items.process(batch, lease.id, itemsHandedOn, response)
       itemsHandedOn += batch.length
     }
     const output = await closingKept(
       run(async (early) => {
+        this.#aborting.signal.throwIfAborted()
         await itemsOut(early)
         // An owner of its own for each part, the same again when the page runs again.
         await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
+        await eventLoopTurn()
       }),
       (reason) => this.stop(reason),
     )
@@ -278,18 +316,29 @@ export class Engine {
     if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
   }
 
-  async #pumpStart(): Promise<void> {
-    const { scheduler, scraper, items, startLowWater, logger } = this.#options
+  /** A resumed run passes over what start() yielded before: it is queued, or fetched. */
+  async #pumpStart({ startCursor, startEnded }: CrawlPast): Promise<void> {
+    const { scheduler, scraper, items, record, startLowWater, logger } = this.#options
     let ordinal = 0
     try {
-      for await (const element of scraper.startElements()) {
+      for await (const element of startEnded || this.#stopping.signal.aborted
+        ? []
+        : scraper.startElements()) {
         if (this.#stopping.signal.aborted) return
+        // With everything in memory no step below leaves the microtasks: timers and signals must have their turn.
+        if (ordinal % START_ELEMENTS_A_TURN === 0) await eventLoopTurn()
         const owner = `start/${ordinal++}`
-        if (element instanceof Request) await scheduler.enqueue([element], owner)
+        if (ordinal <= startCursor) continue
+        this.#startBusy = true
+        if (element instanceof Request) await scheduler.enqueueStart(element, owner)
         else await items.process([element.item], owner, 0, null)
+        await record.startMoved(ordinal)
+        this.#startBusy = false
         this.#pulse.fire()
         await this.#lowWater(startLowWater)
       }
+      // Stopped before its first element, the loop ends as well, but start() has not.
+      if (!startEnded && !this.#stopping.signal.aborted) await record.startEnded()
     } catch (error) {
       if (error instanceof CloseSpider) return this.stop(error.reason)
       if (isOutputFailure(error)) return this.#fail(error)
@@ -297,6 +346,7 @@ export class Engine {
       this.#fatal ??= { error }
       this.#options.stats.set('start/failed', true)
     } finally {
+      this.#startBusy = false
       this.#startEnded = true
       this.#pulse.fire()
     }
@@ -311,17 +361,20 @@ export class Engine {
     }
   }
 
-  /** Waits for what is in flight, and for start() to notice, for SHUTDOWN_GRACE at the most. */
+  /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. What start() may still wait for is of no interest. */
   async #drain(): Promise<void> {
-    const grace = setTimeout(() => {
-      this.#options.logger.warn(
-        { pages: this.#pages.size },
-        'SHUTDOWN_GRACE is over: what is still in flight is given back',
-      )
-      this.abort('shutdown')
-    }, this.#options.shutdownGraceMs)
+    const grace = setTimeout(
+      () => {
+        this.#options.logger.warn(
+          { pages: this.#pages.size },
+          'SHUTDOWN_GRACE is over: what is still in flight is given up',
+        )
+        this.abort('shutdown')
+      },
+      Math.min(this.#options.shutdownGraceMs, TIMER_MS_MAX),
+    )
     try {
-      while (this.#pages.size > 0 || !this.#startEnded) {
+      while (this.#pages.size > 0 || this.#startBusy) {
         if (this.#aborting.signal.aborted && this.#downloading === 0) return
         await this.#pulse.next(LEASE_WAIT_MAX_MS)
       }
@@ -331,20 +384,23 @@ export class Engine {
   }
 
   async #close(): Promise<string> {
-    const { spider, scheduler, downloader, items, signals, logger } = this.#options
+    const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
     const reason = this.#finishReason()
     const failures: unknown[] = []
+    this.#closed = true
     const steps: [string, () => unknown][] = [
       ['spider.closed()', () => spider.closed?.(reason)],
       ['pipelines and feeds', () => items.close(reason)],
       ['signal spiderClosed', () => signals.send('spiderClosed', { spider, reason })],
       ['signal engineStopped', () => signals.send('engineStopped', {})],
+      // What could not be written to its end is not finished: the next run closes it again.
+      ['crawl record', () => record.ended(failures.some(isOutputFailure) ? 'output_failed' : reason)],
       ['scheduler', () => scheduler.close()],
       ['downloader', () => downloader.close()],
     ]
     for (const [what, step] of steps) {
       try {
-        await step()
+        await inTime(`closing: ${what}`, step, this.#options.componentTimeoutMs)
       } catch (error) {
         logger.error({ err: error }, `closing: ${what} failed`)
         failures.push(error)
@@ -365,10 +421,17 @@ export class Engine {
   /** Something that no page is to blame for: an output that cannot be written, a broken queue. */
   #fail(error: unknown): void {
     if (error instanceof WebloomError && error.code === 'WL_LEASE_LOST') return
-    this.#options.logger.error({ err: error }, 'the crawl cannot go on')
+    // An output that cannot be written is told of by whoever asked for it; a stack would say nothing more.
+    if (isOutputFailure(error)) this.#options.logger.error(`the crawl ends: ${(error as Error).message}`)
+    else this.#options.logger.error({ err: error }, 'the crawl cannot go on')
     this.#fatal ??= { error }
     this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
   }
+}
+
+/** Lets timers, sockets and signals have their turn. */
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function isOutputFailure(error: unknown): boolean {

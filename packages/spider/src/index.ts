@@ -15,6 +15,8 @@ export { CoreStats } from './extensions/core-stats.ts'
 export { LogStats } from './extensions/log-stats.ts'
 // Feeds
 export { feedsFrom, parseOutputArgument } from './feeds/index.ts'
+// Deadlines
+export { inTime } from './in-time.ts'
 export { ItemProcessor, type ItemProcessorOptions } from './item-processor.ts'
 export { type FollowTarget, type LinkLike, Response, type ResponseInit } from './response.ts'
 export type { Failure } from './scraper.ts'

@@ -5,6 +5,7 @@ import {
   type ItemPipeline,
   type Logger,
   logLevel,
+  requireMethods,
   type Signals,
   type SpiderLike,
   type StatsCollector,
@@ -35,6 +36,7 @@ export class ItemProcessor {
   readonly #limit: LimitFunction
 
   constructor(options: ItemProcessorOptions) {
+    for (const { component } of options.pipelines) requireMethods(component, ['processItem'], 'item pipeline')
     this.#options = options
     this.#limit = pLimit(options.concurrency)
   }

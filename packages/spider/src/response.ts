@@ -17,6 +17,7 @@ import { type HtmlParser, parseDocument, type SelectorType } from './selectors/p
 import { Selector } from './selectors/selector.ts'
 import { SelectorList } from './selectors/selector-list.ts'
 
+/** Everything about a response but its URL; each part may be left out. */
 export interface ResponseInit extends CoreResponseInit {
   /** What builds the tree of an HTML page. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
   htmlParser?: HtmlParser

@@ -12,6 +12,7 @@
 
 import {
   CloseSpider,
+  Response as CoreResponse,
   IgnoreRequest,
   type JsonObject,
   jsonCopy,
@@ -24,6 +25,7 @@ import {
 } from '@webloom/core'
 import { methodNamed, nameCallbacks } from './callbacks.ts'
 import type { Response } from './response.ts'
+import { Selector } from './selectors/selector.ts'
 import type { Spider } from './spider.ts'
 import { HttpError } from './spider-middlewares/http-error.ts'
 
@@ -77,7 +79,7 @@ export class Scraper {
     try {
       for (const component of this.#components) await component.processSpiderInput?.(response)
     } catch (error) {
-      return this.fail({ request: response.request, error, response }, handOn)
+      return this.#kept(response, error, handOn)
     }
     const { spider } = this.#options
     try {
@@ -107,7 +109,8 @@ export class Scraper {
     logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
     try {
       const method = methodNamed(spider, String(request.errback), 'errback')
-      await this.#collect(method.call(spider, failure), response, output, handOn)
+      const yielded = method.call(spider, failure)
+      await this.#collect(response ? this.#wrapped(response, yielded) : yielded, response, output, handOn)
     } catch (thrown) {
       await this.#callbackThrew(thrown, response, output, handOn, request)
     }
@@ -125,6 +128,14 @@ export class Scraper {
       yield* single.requests
       for (const item of single.items) yield { item }
     }
+  }
+
+  /** A middleware kept the response from the callback: the errback is told, or else the middlewares are asked. */
+  async #kept(response: Response, error: unknown, handOn: HandOn): Promise<CallbackOutput> {
+    const { request } = response
+    const output = new CallbackOutput()
+    if (request.errback === null && (await this.#rescued(response, error, output, handOn))) return output
+    return this.fail({ request, error, response }, handOn)
   }
 
   /** A redirect's target on its way to the scheduler: itself, or nothing when a middleware refuses it. */
@@ -189,13 +200,23 @@ export class Scraper {
       if (component.processSpiderRequest) request = component.processSpiderRequest(request, response)
       if (request === null) return
     }
-    this.prepare(request)
+    try {
+      this.prepare(request)
+    } catch (error) {
+      this.#refuseRequest(request, error)
+      return
+    }
     if (this.#options.admits(request)) output.requests.push(request)
     else void this.#options.signals.send('requestDropped', { request, spider: this.#options.spider })
   }
 
   #takeItem(yielded: object, response: Response | null, output: CallbackOutput): void {
-    let item: unknown = yielded
+    if (isNoItem(yielded)) {
+      this.#refuse(yielded, response)
+      return
+    }
+    // Items are kept until the callback ends; one that is changed and yielded again must not change those before.
+    let item: unknown = Object.getPrototypeOf(yielded) === Object.prototype ? { ...yielded } : yielded
     for (const component of this.#components) {
       if (component.processSpiderItem) item = component.processSpiderItem(item, response)
       if (item === null || item === undefined) return
@@ -206,15 +227,51 @@ export class Scraper {
   #refuse(element: unknown, response: Response | null): void {
     const { logger, stats } = this.#options
     stats.inc('spider_output/invalid_count')
+    const hint = isSyncIterable(element) || isAsyncIterable(element) ? '; for what it holds write yield*' : ''
     logger.error(
-      {
-        url: response?.url ?? 'start()',
-        value: String(element).slice(0, 200),
-        type: typeof element,
-        code: 'WL_YIELD_INVALID',
-      },
-      'a callback must yield requests, items (objects) or nothing; this value is dropped',
+      { url: response?.url ?? 'start()', value: nameOfValue(element), code: 'WL_YIELD_INVALID' },
+      `a callback must yield requests, items (plain objects or your own classes) or nothing; this is dropped${hint}`,
     )
+  }
+
+  /** The request is not made; what else the callback yields is. */
+  #refuseRequest(request: Request, error: unknown): void {
+    const { logger } = this.#options
+    this.#countException(error)
+    logger.error(
+      { url: request.url, err: error },
+      'this request cannot be queued and is not made; the callback goes on',
+    )
+  }
+
+  #countException(error: unknown): void {
+    const { stats } = this.#options
+    stats.inc('spider_exceptions/count')
+    stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
+  }
+
+  /** Whether a middleware had something to yield in place of the error. One that throws itself is passed over. */
+  async #rescued(
+    response: Response,
+    error: unknown,
+    output: CallbackOutput,
+    handOn: HandOn,
+  ): Promise<boolean> {
+    for (const component of [...this.#components].reverse()) {
+      try {
+        const instead = component.processSpiderException?.(response, error)
+        if (instead === undefined) continue
+        await this.#collect(this.#wrapped(response, instead), response, output, handOn)
+        return true
+      } catch (thrown) {
+        this.#countException(thrown)
+        this.#options.logger.error(
+          { url: response.url, err: thrown },
+          'processSpiderException threw; the next middleware is asked',
+        )
+      }
+    }
+    return false
   }
 
   async #callbackThrew(
@@ -225,16 +282,9 @@ export class Scraper {
     request = response?.request,
   ): Promise<void> {
     if (error instanceof CloseSpider) throw new SpiderClosing(error.reason, output)
-    if (response) {
-      for (const component of [...this.#components].reverse()) {
-        const instead = component.processSpiderException?.(response, error)
-        if (instead !== undefined) return this.#collect(instead, response, output, handOn)
-      }
-    }
-    const { stats, logger, signals, spider } = this.#options
-    const name = error instanceof Error ? error.name : typeof error
-    stats.inc('spider_exceptions/count')
-    stats.inc(`spider_exceptions/${name}`)
+    if (response && (await this.#rescued(response, error, output, handOn))) return
+    const { logger, signals, spider } = this.#options
+    this.#countException(error)
     logger.error(
       { url: request?.url, callback: request?.callback ?? 'parse', err: error },
       'the callback threw; what it yielded before is kept',
@@ -243,15 +293,14 @@ export class Scraper {
   }
 
   #logFailure({ request, error, response }: Failure): void {
-    const { logger, stats } = this.#options
+    const { logger } = this.#options
     const { url } = request
     if (error instanceof HttpError) {
       logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
     } else if (error instanceof IgnoreRequest) {
       logger.debug({ url, reason: error.message }, 'request dropped')
     } else if (response !== null) {
-      stats.inc('spider_exceptions/count')
-      stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
+      this.#countException(error)
       logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
     } else if (error instanceof WebloomError) {
       logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
@@ -271,6 +320,25 @@ export class SpiderClosing extends Error {
     this.reason = reason
     this.output = output
   }
+}
+
+/** Objects that are certainly not meant as items: a forgotten `*` after yield, a forgotten `.get()`. */
+function isNoItem(value: object): boolean {
+  return (
+    isSyncIterable(value) ||
+    isAsyncIterable(value) ||
+    isPromise(value) ||
+    value instanceof Error ||
+    value instanceof CoreResponse ||
+    value instanceof Selector
+  )
+}
+
+function nameOfValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value).slice(0, 200)}`
+  return Array.isArray(value)
+    ? `${value.constructor.name} of ${value.length}`
+    : (value.constructor?.name ?? 'object')
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

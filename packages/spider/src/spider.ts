@@ -1,5 +1,6 @@
 import {
   type Crawler,
+  didYouMean,
   type JsonObject,
   type Logger,
   Request,
@@ -128,7 +129,37 @@ export function createSpider(Class: SpiderClass, args: Readonly<Record<string, s
     )
   }
   assignArguments(spider, args)
+  checkFields(spider)
   return spider
+}
+
+/** Names that are nearly right, and would be ignored without a word. */
+const MEANT: Readonly<Record<string, string>> = {
+  start_urls: 'startUrls',
+  start_requests: 'start',
+  startRequests: 'start',
+  allowed_domains: 'allowedDomains',
+  custom_settings: 'customSettings',
+  handle_httpstatus_list: 'handleHttpstatusList',
+  handleHttpStatusList: 'handleHttpstatusList',
+}
+
+function checkFields(spider: Spider): void {
+  for (const [written, meant] of Object.entries(MEANT)) {
+    if (written in spider)
+      throw new WebloomError(
+        'WL_SPIDER_LOAD',
+        `spider ${spider.name} has ${written}; here it is called ${meant}`,
+      )
+  }
+  for (const name of ['startUrls', 'allowedDomains'] as const) {
+    const value: unknown = spider[name]
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string' || one instanceof URL)) continue
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${name} of spider ${spider.name} is ${JSON.stringify(value)}; expected a list of strings`,
+    )
+  }
 }
 
 // Given by the framework; an argument of that name would break the spider.
@@ -142,7 +173,7 @@ function assignArguments(spider: Spider, args: Readonly<Record<string, string>>)
     if (!fields.includes(name)) {
       throw new WebloomError(
         'WL_SPIDER_ARGUMENT',
-        `spider ${spider.name} has no field ${JSON.stringify(name)} for -a ${name}=${text}. Its fields are ${fields.join(', ')}; add  ${/^[\w$]+$/.test(name) ? name : 'myName'}?: string  to the class to accept it`,
+        `spider ${spider.name} has no field ${JSON.stringify(name)} for -a ${name}=${text}.${didYouMean(name, fields)} Its fields are ${fields.join(', ')}; add  ${/^[\w$]+$/.test(name) ? name : 'myName'}?: string  to the class to accept it`,
       )
     }
     Reflect.set(spider, name, asTyped(text, fieldOf(spider, name), `-a ${name}=${text}`))

@@ -8,6 +8,7 @@ import {
   type ComponentClass,
   type ComponentEntry,
   type Crawler,
+  completeDupeFilter,
   type DownloaderMiddleware,
   type DupeFilter,
   type Extension,
@@ -23,6 +24,7 @@ import {
   type SettingsLayers,
   type SettingsPlaces,
   Signals,
+  type SimpleDupeFilter,
   type SpiderMiddleware,
   type StatsCollector,
 } from '@webloom/core'
@@ -35,11 +37,12 @@ import {
   HttpDownloadHandler,
   OffsiteMiddleware,
   RedirectMiddleware,
+  RequestCookiesMiddleware,
   RetryMiddleware,
   UserAgentMiddleware,
 } from '@webloom/downloader'
 import { MemoryDupeFilter } from '@webloom/dupefilter'
-import { MemoryRequestQueue } from '@webloom/queue'
+import { JobDir, MemoryCrawlRecord, MemoryRequestQueue } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
   CloseSpiderExtension,
@@ -108,6 +111,7 @@ const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = [
     Class: RedirectMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware',
   },
+  { name: 'request-cookies', order: 700, Class: RequestCookiesMiddleware },
   {
     name: 'downloader-stats',
     order: 850,
@@ -195,8 +199,10 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     handlers: { http, https: http },
     middlewares: await placed('DOWNLOADER_MIDDLEWARES', DOWNLOADER_MIDDLEWARES),
   })
-  const filter = await dupefilter(crawler, options.folder)
-  const queue = MemoryRequestQueue.fromCrawler(crawler)
+  const jobDir = JobDir.fromCrawler(crawler)
+  const filter = await dupefilter(crawler, jobDir, options.folder)
+  const queue = jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler)
+  const record = jobDir?.record ?? new MemoryCrawlRecord()
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter,
     queue,
@@ -211,7 +217,13 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     signals,
     logger,
   })
-  const feeds = feedsFrom(settings, { spiderName: spider.name, startedAt: new Date(), logger, stats })
+  const feeds = feedsFrom(settings, {
+    spiderName: spider.name,
+    startedAt: new Date(),
+    logger,
+    stats,
+    ...(jobDir && { record }),
+  })
   const items = new ItemProcessor({
     pipelines: await placed<ItemPipeline>('ITEM_PIPELINES', []),
     feeds,
@@ -225,6 +237,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const engine = new Engine({
     spider,
     scheduler,
+    record,
     downloader,
     scraper,
     items,
@@ -234,6 +247,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     downloadsMax: settings.getInt('CONCURRENT_REQUESTS'),
     scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
     startLowWater: settings.getInt('START_LOW_WATER'),
+    componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
   })
   close = (reason) => engine.stop(reason)
@@ -244,6 +258,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     settings,
     stats,
     logger,
+    record,
     scheduler,
     parts: { queue: queue.describe(), filter: await filter.describe(), outputs: feeds.map(({ uri }) => uri) },
     extensions: extensions.map(({ component }) => component),
@@ -255,14 +270,14 @@ function responseFactory(settings: Settings): (url: string, init: ResponseInit) 
   return (url, init) => new Response(url, { ...init, htmlParser })
 }
 
-async function dupefilter(crawler: Crawler, folder: string): Promise<DupeFilter> {
+/** With a JOBDIR `memory` means its filter, as Scrapy's RFPDupeFilter keeps its set there; one of the user's own is kept. */
+async function dupefilter(crawler: Crawler, jobDir: JobDir | null, folder: string): Promise<DupeFilter> {
   const chosen = crawler.settings.get('DUPEFILTER_CLASS') ?? 'memory'
+  if (jobDir && chosen === 'memory') return jobDir.filter
   const Class = typeof chosen === 'string' ? DUPEFILTERS[chosen] : undefined
   if (Class) return fromCrawler(Class, crawler)
-  return fromCrawler(
-    await classOf<DupeFilter>('DUPEFILTER_CLASS', chosen, Object.keys(DUPEFILTERS), folder),
-    crawler,
-  )
+  const Own = await classOf<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, Object.keys(DUPEFILTERS), folder)
+  return completeDupeFilter(fromCrawler(Own, crawler))
 }
 
 /** The base with what a setting adds, moves and disables. */
@@ -291,7 +306,7 @@ async function merged<T>(
         )
         placed.set(key, { name: typeof component === 'string' ? component : Class.name, order, Class })
       } catch (error) {
-        problems.push((error as Error).message)
+        problems.push(...(error instanceof SettingsError ? error.problems : [(error as Error).message]))
       }
     }
   }

@@ -20,6 +20,16 @@ import { VERSION } from './version.ts'
 /** Runs one command line to its end and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   let exitCode: number = EXIT.finished
+  const unfinished = (code: number) => {
+    // 13 is Node's for a top-level await that never ends. Any other was given on purpose.
+    if (code !== 0 && code !== 13) return
+    process.stderr.write(
+      'webloom: ended unfinished: something waits for a promise that nothing can settle any more\n',
+    )
+    process.exitCode = EXIT.unexpected
+  }
+  // Node ends a process that has nothing left to wait for, and says nothing.
+  process.once('exit', unfinished)
   const program = commandLine((code) => {
     exitCode = code
   })
@@ -29,6 +39,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     exitCode = failure(error)
   }
+  process.off('exit', unfinished)
   // A timer or socket that a spider left behind must not keep the process; what was printed must come out first.
   await new Promise((resolve) => process.stdout.write('', resolve))
   process.exit(exitCode)

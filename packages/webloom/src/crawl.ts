@@ -1,4 +1,5 @@
 import type {
+  CrawlRecord,
   DupeFilterDescription,
   Extension,
   Logger,
@@ -7,7 +8,7 @@ import type {
   StatsCollector,
   StatValue,
 } from '@webloom/core'
-import type { Engine, Spider } from '@webloom/spider'
+import { type Engine, inTime, type Spider } from '@webloom/spider'
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {
@@ -41,6 +42,7 @@ interface CrawlOptions {
   readonly settings: Settings
   readonly stats: StatsCollector
   readonly logger: Logger
+  readonly record: CrawlRecord
   readonly scheduler: { counts(): Promise<{ waiting: number; delayed: number }> }
   readonly parts: CrawlParts
   readonly extensions: readonly Extension[]
@@ -74,15 +76,45 @@ export class Crawl {
     return this.#options.parts
   }
 
-  /** Resolves when the crawl is over; rejects when it could not be opened or an output could not be written. */
+  /**
+   * Resolves when the crawl is over, at once when it was over before; rejects when it could not be opened or an output
+   * could not be written.
+   */
   async run(): Promise<CrawlResult> {
-    const { engine, stats, extensions } = this.#options
+    const { engine, record, stats, extensions } = this.#options
     try {
-      const finishReason = await engine.run()
+      const past = await record.open()
+      const finishReason = past.finishedAt ? this.#finishedOn(past.finishedAt) : await engine.run(past)
       return { finishReason, stats: stats.snapshot() }
     } finally {
-      for (const extension of extensions) await extension.close()
+      await record.close()
+      for (const extension of extensions) await this.#closeExtension(extension)
     }
+  }
+
+  /** One that fails or never ends must not take the result of a good crawl with it. */
+  async #closeExtension(extension: Extension): Promise<void> {
+    const { settings, logger } = this.#options
+    const { name } = extension.constructor
+    try {
+      await inTime(
+        `closing extension ${name}`,
+        () => extension.close?.(),
+        settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+      )
+    } catch (error) {
+      logger.error({ extension: name, err: error }, 'an extension could not be closed')
+    }
+  }
+
+  /** A finished crawl is not begun again by merely starting it: a restarted container would crawl for ever. */
+  #finishedOn(finishedAt: Date): string {
+    const { stats, settings, logger } = this.#options
+    logger.info(
+      `this crawl finished on ${finishedAt.toISOString()}; nothing is fetched. Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew`,
+    )
+    stats.set('finish_reason', 'finished')
+    return 'finished'
   }
 
   /** Lets what is in flight finish. */

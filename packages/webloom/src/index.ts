@@ -1,76 +1,92 @@
-// Spiders
+// Each group's comment is followed by an empty line: Biome then sorts within the groups and leaves them apart.
 
-// Requests and responses
-// What a spider or component throws to say what it wants
-// Signals and stats
-// URLs and fingerprints
-// Ports: what a component of your own implements
+// What a spider author writes and gets
+
 export {
   type Callback,
-  CloseSpider,
-  type ComponentClass,
-  type Crawler,
-  canonicalizeUrl,
-  DownloadError,
-  type DownloaderMiddleware,
-  type DownloadHandler,
-  type DownloadOptions,
-  type DownloadResult,
-  DropItem,
-  type DupeFilter,
-  type DupeFilterDescription,
-  type Extension,
-  type FingerprintAlgorithm,
-  type FingerprintOptions,
-  fingerprint,
+  type CookiesInit,
   Headers,
   type HeadersInit,
-  type HostClock,
-  IgnoreRequest,
-  InvalidUrl,
-  type ItemContext,
-  type ItemFeed,
-  type ItemPipeline,
   type JsonObject,
   type JsonValue,
-  type Lease,
-  type Logger,
-  NotConfigured,
-  type QueueCounts,
-  type QueuedRequest,
   Request,
   type RequestInit,
-  type RequestQueue,
-  RetryLater,
-  type Seed,
-  type SeedSource,
-  Settings,
-  SettingsError,
-  type SettingsInput,
-  type SignalName,
-  type SignalPayloads,
-  Signals,
-  type SpiderMiddleware,
-  type StatsCollector,
-  safeUrlString,
-  signalNames as signals,
-  UsageError,
-  urlJoin,
-  WebloomError,
 } from '@webloom/core'
-// Implementations
-export { MemoryDupeFilter } from '@webloom/dupefilter'
-export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
 export {
   type Failure,
   HttpError,
   Response,
+  type ResponseInit,
   Selector,
   SelectorList,
   Spider,
   type SpiderClass,
 } from '@webloom/spider'
-export type { CrawlResult } from './crawl.ts'
+
+// What a spider or component throws to say what it wants, and what it may catch
+
+export {
+  CloseSpider,
+  DownloadError,
+  DropItem,
+  IgnoreRequest,
+  InvalidUrl,
+  NotConfigured,
+  SettingsError,
+  UsageError,
+  WebloomError,
+} from '@webloom/core'
+
 // Running a crawl
+
+export { Settings, type SettingsInput } from '@webloom/core'
+export type { CrawlResult } from './crawl.ts'
 export { type CrawlCallOptions, crawl } from './crawl-api.ts'
 export { defineConfig, type WebloomConfig } from './loading/config.ts'
+
+// Signals and stats
+
+export { type SignalName, type SignalPayloads, Signals, type StatsCollector, signals } from '@webloom/core'
+
+// URLs and fingerprints
+
+export {
+  canonicalizeUrl,
+  type FingerprintAlgorithm,
+  type FingerprintOptions,
+  fingerprint,
+  safeUrlString,
+  urlJoin,
+} from '@webloom/core'
+
+// Implementations
+
+export { MemoryDupeFilter } from '@webloom/dupefilter'
+export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
+
+// Ports: what a component of your own implements
+
+export {
+  type ComponentClass,
+  type Crawler,
+  type DownloaderMiddleware,
+  type DownloadHandler,
+  type DownloadOptions,
+  type DownloadResult,
+  type DupeFilter,
+  type DupeFilterDescription,
+  type Extension,
+  type HostClock,
+  type ItemContext,
+  type ItemFeed,
+  type ItemPipeline,
+  type Lease,
+  type Logger,
+  type QueueCounts,
+  type QueuedRequest,
+  type RequestQueue,
+  RetryLater,
+  type Seed,
+  type SeedSource,
+  type SpiderMiddleware,
+} from '@webloom/core'

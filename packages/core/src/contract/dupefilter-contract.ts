@@ -72,7 +72,115 @@ const TESTS: ContractTests<DupeFilter> = {
   },
 }
 
+/** One store, asked by two workers, whose owners go stale after `pendingStaleMs`. */
+interface SharedFilter {
+  readonly filter: DupeFilter
+  readonly other: DupeFilter
+  readonly pendingStaleMs: number
+}
+
+const SHARED_TESTS: ContractTests<SharedFilter> = {
+  'two workers asking about the same requests at once: exactly one is told each is new': async (shared) => {
+    const { filter, other } = shared
+    const numbers = Array.from({ length: 700 }, (_, n) => n)
+    const answers = await Promise.all([
+      filter.requestsSeen(pages(...numbers), 'a'),
+      other.requestsSeen(pages(...numbers), 'b'),
+    ])
+    for (const n of numbers) {
+      assert.equal(answers.filter((seen) => seen[n] === false).length, 1, `page ${n}`)
+    }
+  },
+  'whoever takes over a page is told the same, even though another worker asked': async ({
+    filter,
+    other,
+  }) => {
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'page'), [false, false])
+    assert.deepEqual(await other.requestsSeen(pages(1, 2), 'page'), [false, false])
+    assert.deepEqual(await other.requestsSeen(pages(1, 2), 'another page'), [true, true])
+  },
+  'what an owner leaves unsettled goes to the next who asks, and to no second one': async (shared) => {
+    const { filter, other, pendingStaleMs } = shared
+    await filter.requestsSeen(pages(1), 'dead')
+    assert.deepEqual(await other.requestsSeen(pages(1), 'second'), [true])
+    await wait(pendingStaleMs + 50)
+    assert.deepEqual(await other.requestsSeen(pages(1), 'second'), [false])
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'third'), [true])
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'dead'), [true])
+  },
+  'what was settled in time never goes stale': async ({ filter, other, pendingStaleMs }) => {
+    await filter.requestsSeen(pages(1), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(2), 'next page')
+    await wait(pendingStaleMs + 50)
+    assert.deepEqual(await other.requestsSeen(pages(1), 'other'), [true])
+  },
+  'a settled owner is told "new" again, so that a queue may come back a little older': async (shared) => {
+    await shared.filter.requestsSeen(pages(1, 2), 'page')
+    await shared.filter.settled('page')
+    assert.deepEqual(await shared.filter.requestsSeen(pages(1, 2), 'other'), [true, true])
+    assert.deepEqual(await shared.other.requestsSeen(pages(1, 2), 'page'), [false, false])
+  },
+  'settling twice, or late, changes nothing': async ({ filter, other, pendingStaleMs }) => {
+    await filter.requestsSeen(pages(1), 'page')
+    await wait(pendingStaleMs + 50)
+    await filter.settled('page')
+    await filter.settled('page')
+    assert.deepEqual(await filter.requestsSeen(pages(2), 'x'), [false])
+    assert.deepEqual(await other.requestsSeen(pages(1), 'y'), [true])
+  },
+  'what a second run of a page no longer yields can be met again': async ({ filter, other }) => {
+    await filter.requestsSeen(pages(1, 2), 'page')
+    assert.deepEqual(await other.requestsSeen(pages(1, 3), 'page'), [false, false])
+    await other.settled('page')
+    assert.deepEqual(await other.requestsSeen(pages(1, 2, 3), 'x'), [true, false, true])
+    assert.deepEqual(await filter.requestsSeen(pages(2), 'y'), [true])
+  },
+  'an owner may ask in parts': async ({ filter, other }) => {
+    await filter.requestsSeen(pages(1), 'page')
+    await filter.requestsSeen(pages(2), 'page')
+    await filter.settled('page')
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'x'), [true, true])
+    assert.deepEqual(await other.requestsSeen(pages(1, 2), 'y'), [true, true])
+  },
+}
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What a filter that several workers share is tested with beside the rest. */
+export interface DupeFilterImplementation extends Implementation<DupeFilter> {
+  /**
+   * For a filter whose store outlives the process: two opened filters on one fresh store, as two workers have them.
+   * `pendingStaleMs` should be short (200), as tests wait for it. A filter in memory has none: its store and its queue
+   * die together, so nobody ever takes over from anybody.
+   */
+  createShared?(): Promise<SharedFilter & { dispose(): Promise<void> }>
+}
+
 /** Every DupeFilter runs this; a user's own too. */
-export function dupeFilterContract(runner: TestRunner, implementation: Implementation<DupeFilter>): void {
-  runContract(runner, 'DupeFilter', TESTS, implementation)
+export function dupeFilterContract(runner: TestRunner, implementation: DupeFilterImplementation): void {
+  runContract(runner, 'DupeFilter', TESTS, forTests(implementation, TESTS))
+  const { createShared } = implementation
+  if (!createShared) return
+  const create = async () => {
+    const { dispose, ...subject } = await createShared()
+    return { subject, dispose }
+  }
+  runContract(runner, 'shared DupeFilter', SHARED_TESTS, {
+    ...forTests(implementation, SHARED_TESTS),
+    create,
+  })
+}
+
+/** With the deviations that are meant for these; one that is for neither suite stays in the first, which refuses it. */
+function forTests(
+  { name, create, deviations = [] }: DupeFilterImplementation,
+  tests: object,
+): Implementation<DupeFilter> {
+  const isShared = (test: string) => test in SHARED_TESTS
+  return {
+    name,
+    create,
+    deviations: deviations.filter(({ test }) => isShared(test) === (tests === SHARED_TESTS)),
+  }
 }

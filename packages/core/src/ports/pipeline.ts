@@ -31,5 +31,5 @@ export interface ItemFeed {
 
 /** Listens to signals; has no hooks of its own but one, called when the crawl is over. */
 export interface Extension {
-  close(): Awaitable<void>
+  close?(): Awaitable<void>
 }

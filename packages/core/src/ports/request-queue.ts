@@ -40,7 +40,7 @@ export interface QueueCounts {
   /** Held until its own time has come (a retry's back-off). */
   readonly delayed: number
   readonly leased: number
-  /** Set aside because it killed every worker that took it. Does not hold a crawl open. */
+  /** Set aside: it killed every worker that took it, or this release cannot read it. Does not hold a crawl open. */
   readonly quarantined: number
 }
 
@@ -55,7 +55,8 @@ export interface RequestQueue {
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**
    * Adds requests to the end of their hosts' lines. The ids are noted under `owner` until `settled(owner)`, so that
-   * a push repeated after a crash or a lost reply adds nothing. Answers how many were new.
+   * a push repeated after a crash or a lost reply adds nothing. Answers how many were new. A queue kept beside the
+   * crawl's record notes an owner `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests.
    */
   push(batch: readonly QueuedRequest[], owner: string): Promise<number>
   settled(owner: string): Promise<void>

@@ -167,7 +167,7 @@ describe('problems', () => {
     expect(problemsOf(() => settings.validate())).toEqual([
       'CONCURRENT_REQUESTS is 0 (from webloom.config.ts); expected a whole number ≥ 1',
       'CONCURRENT_REQUESTS is "abc" (from -s on the command line); expected a whole number ≥ 1',
-      'DOWNLOAD_DELAY is -1 (from webloom.config.ts); expected a number ≥ 0',
+      'DOWNLOAD_DELAY is -1 (from webloom.config.ts); expected a number from 0 to 2147483',
       'RETRY_TIMES is 1.5 (from webloom.config.ts); expected a whole number ≥ 0',
       `LOG_FORMAT is "%(message)s" (from the spider's customSettings); expected one of auto, pretty, json`,
       'COMPRESSION_ENABLED is "yes" (from WEBLOOM_COMPRESSION_ENABLED in the environment); expected true or false (1 and 0 will do)',

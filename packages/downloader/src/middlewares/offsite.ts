@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import {
   type Crawler,
   type DownloaderMiddleware,
@@ -6,6 +7,7 @@ import {
   type Request,
   type SpiderLike,
   type StatsCollector,
+  WebloomError,
 } from '@webloom/core'
 
 /**
@@ -17,15 +19,50 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   readonly #stats: StatsCollector
   readonly #logger: Logger
   readonly #domainsSeen = new Set<string>()
+  #given: unknown
+  #givenLength = 0
+  #allowed: readonly string[] = []
 
+  /** Throws WL_SPIDER_LOAD when `allowedDomains` is no list of strings. */
   constructor({ spider, stats, logger }: { spider: SpiderLike; stats: StatsCollector; logger: Logger }) {
     this.#spider = spider
     this.#stats = stats
     this.#logger = logger
+    this.#hosts()
   }
 
   static fromCrawler(crawler: Crawler): OffsiteMiddleware {
     return new OffsiteMiddleware(crawler)
+  }
+
+  /** `allowedDomains` as host names; read anew when it is another list or longer, as a spider may add to it. */
+  #hosts(): readonly string[] {
+    const given: unknown = this.#spider.allowedDomains ?? []
+    if (!Array.isArray(given) || given.some((domain) => typeof domain !== 'string')) {
+      throw new WebloomError(
+        'WL_SPIDER_LOAD',
+        `allowedDomains of ${this.#spider.name} is ${JSON.stringify(given)}; expected a list of host names`,
+      )
+    }
+    if (given !== this.#given || given.length !== this.#givenLength) {
+      this.#given = given
+      this.#givenLength = given.length
+      this.#allowed = given.map((domain) => this.#hostName(domain))
+    }
+    return this.#allowed
+  }
+
+  #hostName(domain: string): string {
+    const host = domain
+      .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+      .replace(/[/?#].*$/, '')
+      .replace(/:\d+$/, '')
+    if (host !== domain) {
+      this.#logger.warn(
+        `allowedDomains has ${JSON.stringify(domain)}; it takes host names only, so ${JSON.stringify(host)} is meant`,
+      )
+    }
+    return domainToASCII(host) || host.toLowerCase()
   }
 
   requestScheduled(request: Request): void {
@@ -33,12 +70,11 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   }
 
   processRequest(request: Request): void {
-    // Read anew each time: a spider may add domains while it runs.
-    const domains = this.#spider.allowedDomains
-    if (!domains || domains.length === 0 || request.dontFilter) return
+    const domains = this.#hosts()
+    if (domains.length === 0 || request.dontFilter) return
     if (request.hasMeta && request.meta.allow_offsite === true) return
     const host = hostOf(request.url)
-    if (domains.some((domain) => isWithin(host, domain.toLowerCase()))) return
+    if (domains.some((domain) => isWithin(host, domain))) return
     this.#count(host)
     throw new IgnoreRequest(`${host} is outside allowedDomains (${domains.join(', ')})`)
   }

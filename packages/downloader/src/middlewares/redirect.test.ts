@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { IgnoreRequest, type JsonObject, Request, Response, silentLogger } from '@webloom/core'
+import {
+  IgnoreRequest,
+  type JsonObject,
+  MemoryStatsCollector,
+  Request,
+  Response,
+  silentLogger,
+} from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { RedirectMiddleware } from './redirect.ts'
 
@@ -30,7 +37,13 @@ const { cases } = JSON.parse(
 ) as { cases: RedirectCase[] }
 
 const middleware = () =>
-  new RedirectMiddleware({ timesMax: 20, priorityAdjust: 2, spider: { name: 'test' }, logger: silentLogger })
+  new RedirectMiddleware({
+    timesMax: 20,
+    priorityAdjust: 2,
+    spider: { name: 'test' },
+    stats: new MemoryStatsCollector(),
+    logger: silentLogger,
+  })
 
 describe('RedirectMiddleware answers as Scrapy 2.18 does', () => {
   test.each(
@@ -79,4 +92,14 @@ describe('RedirectMiddleware answers as Scrapy 2.18 does', () => {
     ])
     expect(target.headers.toJSON()).toEqual(Object.fromEntries(expected))
   })
+})
+
+test('a Location in raw UTF-8 leads where its author meant', () => {
+  const request = new Request('http://x/')
+  const location = Buffer.from('/naïve?q=é', 'utf8').toString('latin1')
+  const target = middleware().processResponse(
+    request,
+    new Response('http://x/', { status: 302, headers: { location } }),
+  )
+  expect((target as Request).url).toBe('http://x/na%C3%AFve?q=%C3%A9')
 })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   type Crawler,
   type DownloaderMiddleware,
@@ -10,6 +11,7 @@ import {
   type Request,
   type Response,
   type SpiderLike,
+  type StatsCollector,
   safeUrlString,
   urlJoin,
 } from '@webloom/core'
@@ -27,6 +29,7 @@ export interface RedirectMiddlewareOptions {
   readonly timesMax: number
   readonly priorityAdjust: number
   readonly spider: SpiderLike
+  readonly stats: StatsCollector
   readonly logger: Logger
 }
 
@@ -41,12 +44,13 @@ export class RedirectMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler({ settings, spider, logger }: Crawler): RedirectMiddleware {
+  static fromCrawler({ settings, spider, stats, logger }: Crawler): RedirectMiddleware {
     if (!settings.getBool('REDIRECT_ENABLED')) throw new NotConfigured('REDIRECT_ENABLED is false')
     return new RedirectMiddleware({
       timesMax: settings.getInt('REDIRECT_MAX_TIMES'),
       priorityAdjust: settings.getInt('REDIRECT_PRIORITY_ADJUST'),
       spider,
+      stats,
       logger,
     })
   }
@@ -71,13 +75,14 @@ export class RedirectMiddleware implements DownloaderMiddleware {
   }
 
   #redirected(request: Request, url: string, status: number): Request {
-    const { timesMax, priorityAdjust, logger } = this.#options
+    const { timesMax, priorityAdjust, stats, logger } = this.#options
     const { meta } = request
     const ttl = numberOr(meta.redirect_ttl, timesMax)
     const times = numberOr(meta.redirect_times, 0) + 1
     meta.redirect_ttl = ttl
     if (ttl <= 0 || times > timesMax) {
-      logger.debug({ url: request.url, times }, 'gave up following redirects')
+      stats.inc('redirect/max_times_reached')
+      logger.warn({ url: request.url, times, REDIRECT_MAX_TIMES: timesMax }, 'gave up following redirects')
       throw new IgnoreRequest(`${request}: redirected ${times} times; REDIRECT_MAX_TIMES is ${timesMax}`)
     }
     const toGet = becomesGet(request.method, status)
@@ -93,6 +98,8 @@ export class RedirectMiddleware implements DownloaderMiddleware {
       url,
       meta: redirectMeta,
       headers: keptHeaders(request, url, toGet),
+      // They stand in the Cookie header, which `keptHeaders` judges.
+      cookies: null,
       priority: request.priority + priorityAdjust,
       ...(toGet && { method: 'GET', body: null }),
     })
@@ -101,11 +108,17 @@ export class RedirectMiddleware implements DownloaderMiddleware {
 
 /** The Location made absolute; the fragment of the source goes along unless the target has its own (RFC 9110 §10.2.2). */
 function targetUrl(source: string, location: string): string {
-  const safe = safeUrlString(location)
+  const safe = safeUrlString(asWritten(location))
   const scheme = source.slice(0, source.indexOf(':'))
   const url = urlJoin(source, safe.startsWith('//') ? `${scheme}://${safe.replace(/^\/+/, '')}` : safe)
   const hash = source.indexOf('#')
   return url.includes('#') || hash < 0 ? url : url + source.slice(hash)
+}
+
+/** Header values arrive byte by byte; a Location that is not plain ASCII is UTF-8 wherever that makes sense. */
+function asWritten(location: string): string {
+  const bytes = Buffer.from(location, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : location
 }
 
 function becomesGet(method: string, status: number): boolean {

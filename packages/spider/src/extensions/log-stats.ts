@@ -1,11 +1,12 @@
 import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
+import { TIMER_MS_MAX } from '../in-time.ts'
 
 /** One log line every LOGSTATS_INTERVAL seconds: what has been done and how fast it goes now. */
 export class LogStats implements Extension {
   readonly #timer: NodeJS.Timeout
 
   constructor(intervalMs: number, log: () => void) {
-    this.#timer = setInterval(log, intervalMs)
+    this.#timer = setInterval(log, Math.min(intervalMs, TIMER_MS_MAX))
     this.#timer.unref()
   }
 

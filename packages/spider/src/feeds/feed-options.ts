@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
+  type CrawlRecord,
   type ItemFeed,
   type Logger,
   type Settings,
@@ -15,7 +16,7 @@ import { Feed } from './feed.ts'
 import { extensionOf, type FeedFormatName, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
 import type { FeedOutput } from './feed-output.ts'
 import { type FeedTarget, feedTarget, filledUri, uriTime } from './feed-uri.ts'
-import { FileOutput } from './file-output.ts'
+import { FileOutput, NEVER_BEGUN } from './file-output.ts'
 import type { FieldNames } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 import { JsonArrayOutput } from './json-array-output.ts'
@@ -33,6 +34,8 @@ export interface FeedsContext {
   readonly logger?: Logger
   /** Counts `feedexport/success_count/FileFeedStorage` and its siblings. */
   readonly stats?: StatsCollector
+  /** Remembers which outputs the crawl has begun, so that a resumed one goes on in them. */
+  readonly record?: Pick<CrawlRecord, 'outputBegun' | 'beginOutput'>
   /** Told of each item that a feed cannot write (a BigInt, a cycle); the others are written. */
   readonly onUnserializable?: (item: unknown, error: unknown) => void
 }
@@ -217,12 +220,19 @@ function feedOf(plan: FeedPlan, context: FeedsContext): ItemFeed {
       context.onUnserializable?.(item, error)
     },
   }
-  return new Feed({ uri, storeEmpty, stats: context.stats, ...partsOf(plan, reports) })
+  return new Feed({
+    uri,
+    storeEmpty,
+    resumable: context.record !== undefined,
+    stats: context.stats,
+    ...partsOf(plan, reports, context),
+  })
 }
 
 function partsOf(
   { uri, target, format, overwrite, fields, indent }: FeedPlan,
   reports: FormatReports,
+  { record }: FeedsContext,
 ): { format: ItemFormat; output: FeedOutput } {
   if (target.kind === 'stdout') {
     const options = { fields, reports, forTerminal: process.stdout.isTTY === true }
@@ -234,13 +244,16 @@ function partsOf(
     return { format: formats[format](), output: new StdoutOutput() }
   }
   const { path } = target
+  const begun = record
+    ? { before: () => record.outputBegun(path), note: () => record.beginOutput(path) }
+    : NEVER_BEGUN
   const lines = new JsonLinesFormat({ fields, reports })
   if (format === 'json')
     return {
       format: lines,
-      output: new JsonArrayOutput({ path, uri, overwrite, indent, logger: reports.logger }),
+      output: new JsonArrayOutput({ path, uri, overwrite, begun, indent, logger: reports.logger }),
     }
-  const file = new FileOutput({ path, uri, overwrite })
+  const file = new FileOutput({ path, uri, overwrite, begun })
   return { format: format === 'csv' ? new CsvFormat({ fields, reports }) : lines, output: file }
 }
 

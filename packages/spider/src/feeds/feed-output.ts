@@ -15,6 +15,10 @@ export interface FeedOutput {
    * the order of the calls. Throws WL_OUTPUT_FAILED, and after the first failure always.
    */
   write(text: string): Promise<void>
-  /** Completes the output. `createEmpty` decides whether there is one when nothing was written. */
-  close(createEmpty: boolean): Promise<void>
+  /**
+   * Completes the output. `createEmpty` decides whether there is one when nothing was written.
+   *
+   * @param goesOn another run of the same crawl will write more
+   */
+  close(createEmpty: boolean, goesOn?: boolean): Promise<void>
 }

@@ -8,11 +8,16 @@ export interface FeedOptions {
   readonly output: FeedOutput
   /** FEED_STORE_EMPTY: whether a crawl without items leaves an output. */
   readonly storeEmpty: boolean
+  /** The crawl can be resumed, unless it has finished. */
+  readonly resumable?: boolean
   readonly stats?: StatsCollector | undefined
 }
 
 // The reason the engine closes with when the crawl did not start.
 const NOT_OPENED = 'not_opened'
+
+// The only reason after which a crawl is not resumed.
+const FINISHED = 'finished'
 
 /** Items on their way out: a format makes text of them, an output takes it. */
 export class Feed implements ItemFeed {
@@ -48,14 +53,14 @@ export class Feed implements ItemFeed {
     const { output } = this.#options
     if (reason === NOT_OPENED) return output.close(false)
     try {
-      await this.#noted(() => this.#complete())
+      await this.#noted(() => this.#complete(this.#options.resumable === true && reason !== FINISHED))
     } finally {
       const outcome = this.#hasFailed ? 'failed_count' : 'success_count'
       this.#options.stats?.inc(`feedexport/${outcome}/${output.storage}`)
     }
   }
 
-  async #complete(): Promise<void> {
+  async #complete(goesOn: boolean): Promise<void> {
     const { format, output, storeEmpty } = this.#options
     const isWanted = storeEmpty || !this.#isEmpty
     const end = format.end()
@@ -64,7 +69,7 @@ export class Feed implements ItemFeed {
     try {
       if (isWanted && end !== '') await output.write(end)
     } finally {
-      await output.close(isWanted)
+      await output.close(isWanted, goesOn)
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants, type Stats, writeSync } from 'node:fs'
 import { access, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FeedOutput } from './feed-output.ts'
@@ -11,7 +11,18 @@ export interface FileOutputOptions {
   readonly uri: string
   /** Replaces what the file holds, as soon as there is something to replace it with. */
   readonly overwrite: boolean
+  readonly begun?: OutputBegun
 }
+
+/** What a crawl that may be resumed knows of an output: one that it has begun is gone on with, not replaced. */
+export interface OutputBegun {
+  /** Whether an earlier run of the crawl has begun it. */
+  before(): Promise<boolean>
+  /** It is empty now, and this crawl's. */
+  note(): Promise<void>
+}
+
+export const NEVER_BEGUN: OutputBegun = { before: async () => false, note: async () => {} }
 
 /**
  * A file, written at its end only.
@@ -22,6 +33,8 @@ export interface FileOutputOptions {
 export class FileOutput implements FeedOutput {
   readonly storage = 'FileFeedStorage'
   readonly #options: FileOutputOptions
+  readonly #begun: OutputBegun
+  #overwrite: boolean
   #file: OpenFile | undefined
   #failure: unknown
   /** Settles when all writes so far are done; never rejects. */
@@ -29,13 +42,16 @@ export class FileOutput implements FeedOutput {
 
   constructor(options: FileOutputOptions) {
     this.#options = options
+    this.#begun = options.begun ?? NEVER_BEGUN
+    this.#overwrite = options.overwrite
   }
 
   async open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void> {
     const { path, uri, overwrite } = this.#options
+    this.#overwrite = overwrite && !(await this.#begun.before())
     try {
       const found = await probe(path)
-      if (overwrite || !found?.isFile() || found.size === 0) return
+      if (this.#overwrite || !found?.isFile() || found.size === 0) return
       await using file = await open(path, 'a+')
       await resume(file, found.size)
     } catch (error) {
@@ -64,7 +80,7 @@ export class FileOutput implements FeedOutput {
     const done = this.#last.then(async () => {
       if (this.#failure) throw this.#failure
       try {
-        this.#file ??= await openAtEnd(this.#options)
+        this.#file ??= await this.#openAtEnd()
         await act(this.#file)
       } catch (error) {
         this.#failure = failed(this.#options.uri, error)
@@ -73,6 +89,12 @@ export class FileOutput implements FeedOutput {
     })
     this.#last = done.catch(() => {})
     return done
+  }
+
+  async #openAtEnd(): Promise<OpenFile> {
+    const file = await openAtEnd(this.#options.path, this.#overwrite)
+    await this.#begun.note()
+    return file
   }
 }
 
@@ -122,7 +144,7 @@ interface OpenFile {
   size?: number
 }
 
-async function openAtEnd({ path, overwrite }: FileOutputOptions): Promise<OpenFile> {
+async function openAtEnd(path: string, overwrite: boolean): Promise<OpenFile> {
   const handle = await open(path, 'a')
   const found = await handle.stat()
   if (!found.isFile()) return { handle }
@@ -133,12 +155,21 @@ async function openAtEnd({ path, overwrite }: FileOutputOptions): Promise<OpenFi
 async function append(file: OpenFile, bytes: Buffer): Promise<void> {
   let written = 0
   try {
-    while (written < bytes.length) written += (await file.handle.write(bytes, written)).bytesWritten
+    while (written < bytes.length) written += await writePart(file, bytes, written)
     if (file.size !== undefined) file.size += written
   } catch (error) {
     await takeBack(file, written)
     throw error
   }
+}
+
+/**
+ * A file's write goes to the page cache and takes microseconds; by way of a thread it would take a turn of the event
+ * loop, in which the page waits uncommitted and a kill would have it fetched again. A pipe may block, so it gets one.
+ */
+async function writePart({ handle, size }: OpenFile, bytes: Buffer, from: number): Promise<number> {
+  if (size !== undefined) return writeSync(handle.fd, bytes, from)
+  return (await handle.write(bytes, from)).bytesWritten
 }
 
 /** Removes the half of a text that still fitted on the disk, so that the file ends with a whole record. */

@@ -7,15 +7,19 @@
  *     write  ─► out.json.spool        as a JSON lines file
  *     close  ─► out.json.<pid>.part   the array, read from the spool line by line
  *            ─► out.json              by renaming, and the spool is removed
+ *
+ * When a crawl that can be resumed stops, the array is made all the same, and the spool stays: the next run goes on in
+ * it and makes the whole array.
  */
 
-import { chmod, open, realpath, rename, rm } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { chmod, type FileHandle, open, realpath, rename, rm } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import type { Logger } from '@webloom/core'
 import type { FeedOutput } from './feed-output.ts'
 import { uriTime } from './feed-uri.ts'
 import { chunksBetween } from './file-end.ts'
-import { FileOutput, probe, statOf } from './file-output.ts'
+import { FileOutput, NEVER_BEGUN, type OutputBegun, probe, statOf } from './file-output.ts'
 import { arrayLayout, EMPTY_ARRAY } from './json-format.ts'
 import { failed, unwritable } from './output-errors.ts'
 
@@ -25,6 +29,7 @@ export interface JsonArrayOutputOptions {
   /** False refuses a file that holds something: an array cannot be appended to. */
   readonly overwrite: boolean
   readonly indent: number | null
+  readonly begun?: OutputBegun
   readonly logger: Logger
 }
 
@@ -34,16 +39,25 @@ export class JsonArrayOutput implements FeedOutput {
   readonly #options: JsonArrayOutputOptions
   readonly #spoolPath: string
   readonly #spool: FileOutput
+  readonly #begun: OutputBegun
   #isEmpty = true
+  /** An earlier run of this crawl made the array and removed the spool, so nothing was to come. */
+  #isComplete = false
   #hasFailed = false
 
   constructor(options: JsonArrayOutputOptions) {
     this.#options = options
     this.#spoolPath = `${options.path}.spool`
-    this.#spool = new FileOutput({ path: this.#spoolPath, uri: options.uri, overwrite: true })
+    this.#begun = options.begun ?? NEVER_BEGUN
+    this.#spool = new FileOutput({
+      path: this.#spoolPath,
+      uri: options.uri,
+      overwrite: true,
+      begun: this.#begun,
+    })
   }
 
-  async open(): Promise<void> {
+  async open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void> {
     const { path, uri, overwrite } = this.#options
     try {
       const found = await probe(path)
@@ -51,20 +65,23 @@ export class JsonArrayOutput implements FeedOutput {
         throw new Error(
           'it is no regular file, and a JSON array is put together in one; use the format jsonl',
         )
-      if (found && found.size > 0 && !overwrite)
+      const isOurs = await this.#begun.before()
+      if (found && found.size > 0 && !overwrite && !isOurs)
         throw new Error(
           'it holds something, and a JSON array cannot be appended to; use -O (or "overwrite": true) to replace it, or .jsonl',
         )
-      await this.#keepEarlierSpool()
+      if (isOurs) await this.#goOn(found)
+      else await this.#keepEarlierSpool()
     } catch (error) {
       throw await unwritable(uri, path, error)
     }
-    await this.#spool.open(async () => {})
+    await this.#spool.open(resume)
   }
 
   async write(text: string): Promise<void> {
     this.#isEmpty = false
     try {
+      if (this.#isComplete) await this.#keepEarlierArray()
       await this.#spool.write(text)
     } catch (error) {
       this.#hasFailed = true
@@ -72,14 +89,15 @@ export class JsonArrayOutput implements FeedOutput {
     }
   }
 
-  async close(createEmpty: boolean): Promise<void> {
+  async close(createEmpty: boolean, goesOn = false): Promise<void> {
     await this.#spool.close(false)
     // A spool that could not be written stays: it holds the items until then, and the crawl has said so.
     if (this.#hasFailed) return this.#tellSpool()
-    if (this.#isEmpty && !createEmpty) return
+    if (this.#isEmpty && (this.#isComplete || !createEmpty)) return
     try {
       await this.#assemble()
-      await rm(this.#spoolPath, { force: true })
+      if (!goesOn) await rm(this.#spoolPath, { force: true })
+      else await this.#begun.note()
     } catch (error) {
       throw failed(
         this.#options.uri,
@@ -102,6 +120,21 @@ export class JsonArrayOutput implements FeedOutput {
       await rm(partPath, { force: true })
       throw error
     }
+  }
+
+  /** The spool of an earlier run of this crawl is written on. */
+  async #goOn(array: Stats | undefined): Promise<void> {
+    const spool = await statOf(this.#spoolPath)
+    this.#isEmpty = !spool || spool.size === 0
+    this.#isComplete = this.#isEmpty && array !== undefined && array.size > EMPTY_ARRAY.length
+  }
+
+  async #keepEarlierArray(): Promise<void> {
+    this.#isComplete = false
+    const { path, uri, logger } = this.#options
+    const keptPath = await freePath(`${path}.${uriTime(new Date())}`)
+    await rename(path, keptPath)
+    logger.warn({ feed: uri, path: keptPath }, `the array was complete; its items are in ${keptPath}`)
   }
 
   /** A killed run leaves a spool. Its items are told and kept under a name that no run uses. */

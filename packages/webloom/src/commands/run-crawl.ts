@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { environmentSettings, UsageError } from '@webloom/core'
+import { setFlagsFromString } from 'node:v8'
+import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
 import type { Crawl, CrawlResult } from '../crawl.ts'
@@ -11,6 +12,7 @@ import { startBanner } from '../terminal/banner.ts'
 import { colorWanted } from '../terminal/color.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
 import { startProgress } from '../terminal/progress.ts'
+import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
 import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
@@ -33,19 +35,29 @@ export async function runCrawl(
     folder: config ? dirname(config.path) : process.cwd(),
     createLogger: loggerOf,
   })
+  if (crawl.settings.get('JOBDIR') !== null) keepMemoryFlat()
   showBanner(crawl)
-  const progress = startProgress(crawl)
+  // --nolog asks for silence; the block would be the loudest of all.
+  const progress = crawl.settings.getBool('LOG_ENABLED') ? startProgress(crawl) : { stop() {} }
   const signals = watchSignals(crawl, progress.stop)
-  const rejections = watchRejections(crawl)
+  const accidents = watchAccidents(crawl)
   try {
     const result = await crawl.run()
     progress.stop()
     await report(crawl, result, flags)
+    if (result.finishReason !== 'finished') tellHowToResume(crawl)
     return signals.received ?? exitCodeOfReason(result.finishReason)
+  } catch (error) {
+    progress.stop()
+    // What was crawled until then is worth knowing; a crawl that could not begin has nothing to tell.
+    if (crawl.stats.get('finish_reason') !== undefined) {
+      await report(crawl, { stats: crawl.stats.snapshot(), finishReason: 'output_failed' }, flags)
+    }
+    throw error
   } finally {
     progress.stop()
     signals.forget()
-    rejections.forget()
+    accidents.forget()
   }
 }
 
@@ -74,14 +86,41 @@ async function report(
   flags: CrawlFlags,
 ): Promise<void> {
   if (settings.getBool('STATS_DUMP')) {
+    if (settings.get('LOG_FILE') !== null) logger.info({ stats }, 'final stats')
     if (logsAreForPeople(settings))
       process.stderr.write(
         `\nfinal stats\n\n${statsTable(stats, { columns: process.stderr.columns || COLUMNS_UNKNOWN, color: colorWanted(process.stderr.isTTY) })}\n`,
       )
-    else logger.info({ stats }, 'final stats')
+    else if (settings.get('LOG_FILE') === null) logger.info({ stats }, 'final stats')
   }
   logger.info(`crawl ended: ${finishReason}`)
-  if (flags.statsFile !== undefined) await writeFile(flags.statsFile, `${JSON.stringify(stats, null, 2)}\n`)
+  if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
+}
+
+async function writeStats(path: string, stats: CrawlResult['stats']): Promise<void> {
+  try {
+    await writeFile(path, `${JSON.stringify(stats, null, 2)}\n`)
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw new WebloomError('WL_OUTPUT_FAILED', `--stats-file ${path} could not be written: ${why}`, { cause })
+  }
+}
+
+/**
+ * V8 doubles the room for young objects again and again in a long run, so that memory grows although nothing is kept.
+ * Whoever keeps the queue on disk wants it flat: with a million requests queued, 244 MiB instead of 392 (and 216 instead
+ * of 305 with a hundred thousand), in the same time. Only the command line does this: the process is its own.
+ */
+function keepMemoryFlat(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+/** On the screen and not in the log: it is for whoever types. */
+function tellHowToResume({ settings }: Crawl): void {
+  if (settings.get('JOBDIR') === null) return
+  process.stderr.write(
+    `\nThe crawl is kept in ${settings.get('JOBDIR')}. To go on:\n  ${resumeLine(settings)}\n`,
+  )
 }
 
 // A terminal that does not tell its width (0) is taken for one of the usual.
@@ -112,6 +151,7 @@ function watchSignals(
     if (received !== undefined) {
       beforeExit()
       process.stderr.write(`\n${signal} again: ended at once\n`)
+      tellHowToResume(crawl)
       process.exit(CODES[signal])
     }
     received = CODES[signal]
@@ -130,13 +170,26 @@ function watchSignals(
   }
 }
 
-/** A promise that a spider forgot to await must not take the crawl down with it. */
-function watchRejections(crawl: Crawl): { forget(): void } {
+/**
+ * A promise that a spider forgot to await must not take the crawl down with it. An error thrown in one of its timers or
+ * listeners leaves it in an unknown state: the crawl ends, but in order.
+ */
+function watchAccidents(crawl: Crawl): { forget(): void } {
   const onRejection = (error: unknown) => {
     crawl.stats.inc('spider_exceptions/count')
     crawl.stats.inc('spider_exceptions/unhandledRejection')
     crawl.logger.error({ err: error }, 'a promise was rejected and nobody awaited it; the crawl goes on')
   }
-  process.on('unhandledRejection', onRejection)
-  return { forget: () => void process.off('unhandledRejection', onRejection) }
+  const onException = (error: Error & { code?: string }) => {
+    // The reader of standard output has gone (`| head`): whoever writes there next is told.
+    if (error.code === 'EPIPE') return
+    crawl.stats.inc('spider_exceptions/count')
+    crawl.stats.inc('spider_exceptions/uncaughtException')
+    crawl.logger.error({ err: error }, 'an error was thrown outside of any callback; the crawl ends')
+    crawl.stop('internal_error')
+  }
+  process.on('unhandledRejection', onRejection).on('uncaughtException', onException)
+  return {
+    forget: () => void process.off('unhandledRejection', onRejection).off('uncaughtException', onException),
+  }
 }

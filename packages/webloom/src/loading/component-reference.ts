@@ -3,9 +3,8 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from '@webloom/core'
+import { didYouMean, UsageError } from '@webloom/core'
 import { importProjectFile } from './import-project-file.ts'
-import { didYouMean } from './nearest-names.ts'
 import { shownPath } from './source-place.ts'
 
 export interface ComponentReferencePlace {

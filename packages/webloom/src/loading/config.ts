@@ -2,10 +2,15 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isSettingName, type SettingsInput, UsageError, type WrittenSettings } from '@webloom/core'
+import {
+  didYouMean,
+  isSettingName,
+  type SettingsInput,
+  UsageError,
+  type WrittenSettings,
+} from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { importProjectFile } from './import-project-file.ts'
-import { didYouMean } from './nearest-names.ts'
 import { shownPath } from './source-place.ts'
 import { isSpiderClass } from './spider-class.ts'
 

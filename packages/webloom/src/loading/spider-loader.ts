@@ -2,11 +2,10 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { UsageError } from '@webloom/core'
+import { didYouMean, UsageError } from '@webloom/core'
 import { createSpider, type SpiderClass } from '@webloom/spider'
 import type { LoadedConfig, SpiderSource } from './config.ts'
 import { importProjectFile } from './import-project-file.ts'
-import { didYouMean } from './nearest-names.ts'
 import { shownPath } from './source-place.ts'
 import { isSpiderClass } from './spider-class.ts'
 

@@ -121,6 +121,6 @@ function generatorHint(source: string, place: SourcePlace): string {
   if (!/^\s*\*\s*[\w$#[]/.test(lineOf(source, place))) return ''
   const before = source.split('\n').slice(0, place.line - 1)
   const previous = before.findLast((line) => line.trim() !== '' && !/^\s*(?:\/\/|\/?\*)/.test(line)) ?? ''
-  if (/[;{}]\s*$/.test(previous)) return ''
+  if (/[;{]\s*$/.test(previous)) return ''
   return '\n\nThe field above ends without a semicolon, so the * is read as a multiplication. Put ; after that field, or write  async *'
 }

@@ -40,6 +40,7 @@ export const DOWNLOADER_SETTINGS = [
     unit: 's',
     default: 180,
     min: 0.001,
+    max: 2_147_483,
     since: 'scrapy',
     summary: 'Longest time for one download, from the connection to the last byte.',
   },

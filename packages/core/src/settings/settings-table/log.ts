@@ -48,6 +48,7 @@ export const LOG_SETTINGS = [
     unit: 's',
     default: 60,
     min: 0,
+    max: 2_147_483,
     since: 'scrapy',
     summary: 'Time between two lines with pages and items so far. 0: no such lines.',
   },

@@ -26,6 +26,7 @@ export const PACE_SETTINGS = [
     unit: 's',
     default: 0,
     min: 0,
+    max: 2_147_483,
     since: 'scrapy',
     summary: 'Least time between the starts of two requests to one host.',
   },
@@ -51,7 +52,8 @@ export const PACE_SETTINGS = [
     default: 100,
     min: 1,
     since: 'scrapy',
-    summary: 'Items of one response that are in the item pipelines at once.',
+    summary:
+      'Items that are in the item pipelines at once, of all responses together. (In Scrapy: of one response.)',
   },
   {
     name: 'SCRAPER_SLOT_MAX_ACTIVE_SIZE',

@@ -47,6 +47,15 @@ export const SCHEDULER_SETTINGS = [
     summary: 'URLs that differ only after the # are different pages.',
   },
   {
+    name: 'JOBDIR',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary:
+      'Folder that keeps queue and seen requests, so that a stopped or killed crawl can be resumed. null: in memory.',
+  },
+  {
     name: 'SCHEDULER_QUEUE_CLASS',
     type: 'enum',
     choices: ['priority', 'fifo', 'lifo'],

@@ -229,11 +229,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'a crawl is kept in memory in this release; it cannot be resumed.',
-    rows: [{ name: 'JOBDIR', type: 'string', nullable: true, default: null }],
-  },
-  {
-    since: 'scrapy',
     because: 'memory is not watched in this release; limit the process from outside.',
     rows: [
       { name: 'MEMUSAGE_ENABLED', type: 'bool', default: true },

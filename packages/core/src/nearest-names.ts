@@ -24,15 +24,19 @@ function nameDistance(wanted: string, name: string): number {
   return editDistance(wanted, name)
 }
 
-/** Levenshtein: letters added, left out or changed. */
-function editDistance(from: string, to: string): number {
+/** Damerau–Levenshtein (optimal string alignment): letters added, left out, changed, or two swapped. */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let row = 1; row <= from.length; row++) {
     const current = [row]
     for (let column = 1; column <= to.length; column++) {
       const changed = last[column - 1]! + Number(from[row - 1] !== to[column - 1])
-      current.push(Math.min(last[column]! + 1, current[column - 1]! + 1, changed))
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      const swapped = row > 1 && column > 1 && isSwap ? beforeLast[column - 2]! + 1 : Infinity
+      current.push(Math.min(last[column]! + 1, current[column - 1]! + 1, changed, swapped))
     }
+    beforeLast = last
     last = current
   }
   return last[to.length]!

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path'
+import {
+  type Crawler,
+  type Fingerprinter,
+  fingerprinterOf,
+  type HostClock,
+  type Logger,
+  type QueueOrder,
+  silentLogger,
+} from '@webloom/core'
+import { JobDatabase } from './job-database.ts'
+import { MemoryHostClock } from './memory-host-clock.ts'
+import { SqliteCrawlRecord } from './sqlite-crawl-record.ts'
+import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
+import { SqliteRequestQueue } from './sqlite-request-queue.ts'
+
+export interface JobDirOptions {
+  /** JOBDIR; relative to the process's folder. */
+  readonly folder: string
+  readonly spiderName: string
+  readonly clock: HostClock
+  readonly order?: QueueOrder
+  readonly fingerprinter?: Fingerprinter
+  readonly logger?: Logger
+}
+
+/**
+ * A crawl kept in a folder: its queue, its seen requests and its record, over one SQLite file, so that what a page
+ * found is seen and queued in one transaction. `record` opens and closes the file; queue and filter open it too, and
+ * leave it open.
+ */
+export class JobDir {
+  readonly queue: SqliteRequestQueue
+  readonly filter: SqliteDupeFilter
+  readonly record: SqliteCrawlRecord
+
+  constructor(options: JobDirOptions) {
+    const { spiderName, clock, order = 'priority', fingerprinter, logger = silentLogger } = options
+    const folder = resolve(options.folder)
+    const database = new JobDatabase({ folder, spiderName })
+    this.record = new SqliteCrawlRecord({ database })
+    this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
+    this.queue = new SqliteRequestQueue({
+      database,
+      clock,
+      order,
+      logger,
+      onHandedOn: (owner) => this.#handedOn(owner),
+    })
+  }
+
+  /** Null without a JOBDIR: the crawl is kept in memory. */
+  static fromCrawler(crawler: Crawler): JobDir | null {
+    const { settings, spider, logger } = crawler
+    const folder = settings.get('JOBDIR')
+    if (folder === null || folder === '') return null
+    return new JobDir({
+      folder,
+      spiderName: spider.name,
+      clock: MemoryHostClock.fromCrawler(crawler),
+      order: settings.get('SCHEDULER_QUEUE_CLASS'),
+      fingerprinter: fingerprinterOf(settings, 'scrapy'),
+      logger,
+    })
+  }
+
+  /** What belongs into the transaction that queues what `owner` found. */
+  #handedOn(owner: string): void {
+    this.filter.record(owner)
+    const element = START_ELEMENT.exec(owner)
+    if (element) this.record.moveStart(Number(element[1]) + 1)
+  }
+}
+
+const START_ELEMENT = /^start\/(\d+)$/

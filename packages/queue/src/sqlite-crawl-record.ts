@@ -1,0 +1,73 @@
+import type { CrawlPast, CrawlRecord } from '@webloom/core'
+import type { JobDatabase } from './job-database.ts'
+
+interface CrawlRow {
+  readonly state: string
+  readonly endedMs: number | null
+  readonly startCursor: number
+  readonly startEnded: number
+}
+
+/** The crawl's record in its JOBDIR. It opens and closes the folder for queue and filter. */
+export class SqliteCrawlRecord implements CrawlRecord {
+  readonly #database: JobDatabase
+  #startCursor = 0
+
+  constructor({ database }: { database: JobDatabase }) {
+    this.#database = database
+  }
+
+  async open(): Promise<CrawlPast> {
+    this.#database.open()
+    const { state, endedMs, startCursor, startEnded } = this.#database.get<CrawlRow>(
+      'SELECT state, ended_ms AS endedMs, start_cursor AS startCursor, start_ended AS startEnded FROM crawl',
+    )!
+    this.#startCursor = startCursor
+    const past = { begun: state !== 'idle', startCursor, startEnded: startEnded === 1 }
+    if (state === 'finished') return { ...past, finishedAt: new Date(endedMs ?? 0) }
+    this.#database.run(
+      "UPDATE crawl SET state = 'running', begun_ms = coalesce(begun_ms, ?), ended_ms = NULL, finish_reason = NULL",
+      Date.now(),
+    )
+    return past
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+
+  async startMoved(cursor: number): Promise<void> {
+    this.moveStart(cursor)
+  }
+
+  /** A part of the step in which the requests of a start element are queued. */
+  moveStart(cursor: number): void {
+    if (cursor <= this.#startCursor) return
+    this.#startCursor = cursor
+    this.#database.run('UPDATE crawl SET start_cursor = ?', cursor)
+  }
+
+  async startEnded(): Promise<void> {
+    this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
+  async outputBegun(path: string): Promise<boolean> {
+    return this.#database.get('SELECT 1 FROM outputs WHERE path = ?', path) !== undefined
+  }
+
+  async beginOutput(path: string): Promise<void> {
+    this.#database.run('INSERT OR IGNORE INTO outputs (path) VALUES (?)', path)
+  }
+
+  /** Requests that this release cannot read hold the crawl open for one that can. */
+  async ended(reason: string): Promise<void> {
+    const isLeft = this.#database.get('SELECT 1 FROM requests LIMIT 1') !== undefined
+    const state = reason === 'finished' && !isLeft ? 'finished' : 'stopped'
+    this.#database.run(
+      'UPDATE crawl SET state = ?, finish_reason = ?, ended_ms = ?',
+      state,
+      reason,
+      Date.now(),
+    )
+  }
+}

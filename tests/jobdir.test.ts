@@ -1,0 +1,201 @@
+/** Crawls in a JOBDIR by real processes: killed, stopped, run twice at once, and run again. */
+
+import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { type FakeWeb, startFakeWeb } from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fingerprint, Request } from 'webloom'
+import { crawlWithKills, JobFolder, messages, spiderOf } from './jobdir-crawl.ts'
+
+let web: FakeWeb
+beforeAll(async () => {
+  web = await startFakeWeb({ seed: 31, hosts: 3, pagesPerHost: 80, crossHostLinks: 0.2, latencyMs: [0, 12] })
+})
+afterAll(() => web.close())
+beforeEach(() => web.resetHits())
+
+const CONCURRENCY = 8
+const BOUNDED = ['-s', `CONCURRENT_REQUESTS=${CONCURRENCY}`]
+
+/** Runs until so many pages were asked for, then asks it to stop. */
+async function stopped(folder: JobFolder, hits: number, ...args: string[]) {
+  const running = folder.start(...BOUNDED, ...args)
+  await web.waitForHits(web.hits.length + hits, 20_000)
+  running.kill('SIGINT')
+  return running.exited
+}
+
+describe('a crawl that is killed', () => {
+  test('goes on when it is run again: no page is lost, and only what was in flight is fetched twice', async () => {
+    await using folder = await JobFolder.of(web)
+    const { kills, inFlight, repeats, last } = await crawlWithKills(folder, web, [1, 37, 90], BOUNDED)
+    expect({ code: last.code, kills }, last.stderr).toEqual({ code: 0, kills: 3 })
+    expect(new Set(web.hits.map(({ url }) => url))).toEqual(web.linked())
+    expect(new Set(folder.itemUrls())).toEqual(web.reachable())
+    console.log(`in flight at ${kills} kills: ${inFlight}, fetched twice: ${repeats}`)
+    expect(repeats).toBeLessThanOrEqual(inFlight)
+    expect(messages(last)).toContainEqual(
+      expect.stringMatching(/^Resuming crawl \(\d+ requests scheduled\)$/),
+    )
+    const seen = folder.read('job/requests.seen').trim().split('\n')
+    const all = [...web.linked()].map((url) => fingerprint(new Request(url)))
+    expect(seen.toSorted()).toEqual(all.toSorted())
+  })
+
+  test('start() is not run from its beginning: what it had yielded is not fetched again', async () => {
+    const start = `async *start() {
+      for (let n = 0; n < 40; n++) yield n % 10 === 5 ? { url: 'item ' + n } : new Request('${web.origins[0]}/start?n=' + n, { dontFilter: true, callback: 'leaf' })
+    }
+    *leaf(response: Response) { yield { url: response.url } }`
+    await using folder = await JobFolder.of(web, spiderOf(web, start))
+    web.route(0, '/start', (_, response) =>
+      response.setHeader('content-type', 'text/html').end('<title>x</title>'),
+    )
+    const { inFlight, repeats, last } = await crawlWithKills(
+      folder,
+      web,
+      [7, 5, 9],
+      [...BOUNDED, '-s', 'START_LOW_WATER=2'],
+    )
+    expect(last.code, last.stderr).toBe(0)
+    expect(new Set(web.hits.map(({ url }) => url)).size).toBe(36)
+    expect(repeats).toBeLessThanOrEqual(inFlight)
+    const items = new Set(folder.itemUrls())
+    for (const n of [5, 15, 25, 35]) expect(items).toContain(`item ${n}`)
+    expect(items.size).toBe(40)
+  })
+})
+
+describe('a crawl that is stopped', () => {
+  test('prints the line that resumes it, loses nothing and repeats nothing', async () => {
+    await using folder = await JobFolder.of(web)
+    const first = await stopped(folder, 60, '-o', 'it is out.jsonl')
+    expect(first.code).toBe(130)
+    const line = `webloom runspider spider.ts -s JOBDIR=job -s CONCURRENT_REQUESTS=${CONCURRENCY} -o 'it is out.jsonl'`
+    expect(first.stderr).toContain(`\n  ${line}\n`)
+    const second = await folder.run(...BOUNDED, '-o', 'it is out.jsonl')
+    expect(second.code, second.stderr).toBe(0)
+    expect(second.stderr).not.toContain('To go on')
+    expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
+    expect(folder.itemUrls('it is out.jsonl').toSorted()).toEqual([...web.reachable()].toSorted())
+  })
+
+  test('by CLOSESPIDER_PAGECOUNT goes on too', async () => {
+    await using folder = await JobFolder.of(web)
+    const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=30')
+    expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
+    expect((await folder.run()).code).toBe(0)
+    expect(web.hits.map(({ url }) => url).toSorted()).toEqual([...web.linked()].toSorted())
+  })
+
+  test('-O on resume keeps the first half, in each format', async () => {
+    await using folder = await JobFolder.of(web)
+    for (const name of ['out.jsonl', 'out.json', 'out.csv'])
+      writeFileSync(folder.path(name), '{"url":"old"}\n')
+    const outputs = ['-O', 'out.jsonl', '-O', 'out.json', '-O', 'out.csv']
+    await stopped(folder, 60, ...outputs)
+    const half = JSON.parse(folder.read('out.json')) as { url: string }[]
+    expect(half.map(({ url }) => url)).toEqual(folder.itemUrls())
+    const second = await folder.run(...outputs)
+    expect(second.code, second.stderr).toBe(0)
+    const every = [...web.reachable()].toSorted()
+    expect(folder.itemUrls().toSorted()).toEqual(every)
+    const whole = JSON.parse(folder.read('out.json')) as { url: string }[]
+    expect(whole.map(({ url }) => url).toSorted()).toEqual(every)
+    const rows = folder.read('out.csv').trim().split('\r\n')
+    expect(rows[0]).toBe('url,title')
+    expect(
+      rows
+        .slice(1)
+        .map((row) => row.split(',')[0]!)
+        .toSorted(),
+    ).toEqual(every)
+    expect(existsSync(folder.path('out.json.spool'))).toBe(false)
+  })
+})
+
+test('a finished crawl is not begun again: it says so, fetches nothing, and leaves its outputs', async () => {
+  await using folder = await JobFolder.of(web)
+  expect((await folder.run('-O', 'out.jsonl')).code).toBe(0)
+  const before = folder.read('out.jsonl')
+  web.resetHits()
+  const again = await folder.run('-O', 'out.jsonl', '--stats-file', 'stats.json')
+  expect(again.code).toBe(0)
+  expect(messages(again)).toContainEqual(
+    expect.stringMatching(/^this crawl finished on \d{4}-.*Remove the folder job or choose another JOBDIR/),
+  )
+  expect(web.hits).toEqual([])
+  expect(folder.read('out.jsonl')).toBe(before)
+  expect(JSON.parse(folder.read('stats.json'))).toEqual(
+    expect.objectContaining({ finish_reason: 'finished' }),
+  )
+})
+
+test('a second process in the same folder is refused with the name of the first, and the first goes on', async () => {
+  await using folder = await JobFolder.of(web)
+  await using first = folder.start('-o', 'out.jsonl', '-s', 'DOWNLOAD_DELAY=0.05')
+  await web.waitForHits(3, 20_000)
+  const second = await folder.run('-o', 'second.jsonl')
+  expect(second.code).toBe(2)
+  expect(second.stderr).toMatch(
+    new RegExp(`/job is in use by process ${first.pid}\\b.*\\[WL_JOBDIR_LOCKED\\]`),
+  )
+  expect((await first.exited).code).toBe(0)
+  expect(new Set(folder.itemUrls())).toEqual(web.reachable())
+  expect(existsSync(folder.path('second.jsonl'))).toBe(false)
+})
+
+describe('requests.seen', () => {
+  const half = () => [...web.reachable()].filter((_, index) => index % 2 === 1 && !web.seeds.includes(_))
+
+  test('of Scrapy is imported, and its torn last line is cut', async () => {
+    await using folder = await JobFolder.of(web, spiderOf(web))
+    await stopped(folder, 1)
+    const known = half().map((url) => fingerprint(new Request(url)))
+    appendFileSync(folder.path('job/requests.seen'), `${known.join('\n')}\n${known[0]!.slice(0, 17)}`)
+    const asked = new Set(web.hits.map(({ url }) => url))
+    const { stderr, code } = await folder.run()
+    expect(code, stderr).toBe(0)
+    expect(messages({ stderr })).toContainEqual(expect.stringMatching(/half a line/))
+    expect(messages({ stderr })).toContainEqual(
+      expect.stringMatching(/^requests\.seen: \d+ seen requests imported/),
+    )
+    for (const line of folder.read('job/requests.seen').trim().split('\n'))
+      expect(line).toMatch(/^[0-9a-f]{40}$/)
+    expect(asked.size).toBeGreaterThan(0)
+  })
+
+  test('is completed when a kill came between commit and file, and written anew when it is gone', async () => {
+    await using folder = await JobFolder.of(web)
+    await stopped(folder, 40)
+    const before = readFileSync(folder.path('job/requests.seen'))
+    truncateSync(folder.path('job/requests.seen'), 41 * 2 + 5)
+    expect((await folder.run()).code).toBe(0)
+    const lines = folder.read('job/requests.seen').trim().split('\n')
+    expect(new Set(lines).size).toBe(lines.length)
+    expect(lines.length).toBe(web.linked().size)
+    expect(lines.slice(0, before.length / 41)).toEqual(before.toString().trim().split('\n'))
+  })
+})
+
+test.each([
+  [
+    'another spider',
+    (folder: JobFolder) =>
+      writeFileSync(folder.path('spider.ts'), spiderOf(web).replace("'everything'", "'other'")),
+    [],
+    /holds a crawl of spider everything/,
+  ],
+  [
+    'another fingerprinter',
+    () => {},
+    ['-s', 'FINGERPRINTER=scrapy-redis'],
+    /begun with FINGERPRINTER=scrapy/,
+  ],
+] as const)('a folder is refused to %s', async (_, change, args, message) => {
+  await using folder = await JobFolder.of(web)
+  await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=1')
+  change(folder)
+  const { code, stderr } = await folder.run(...args)
+  expect(stderr).toMatch(message)
+  expect(code).toBe(2)
+})

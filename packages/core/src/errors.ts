@@ -42,6 +42,7 @@ export const ERROR_CODES = {
   WL_DOWNLOAD_DATA_LOSS: 'the request is retried, then its errback is told (DOWNLOAD_FAIL_ON_DATALOSS)',
   WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
+  WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that whoever runs it may try again',
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 

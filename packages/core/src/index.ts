@@ -54,9 +54,18 @@ export {
 } from './ports/request-queue.ts'
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
+// Redis
+export {
+  type RedisOptions,
+  type RedisRole,
+  type RedisTarget,
+  redisTargets,
+  withoutPassword,
+} from './redis-options.ts'
 export { type Callback, type CookiesInit, Request, type RequestInit } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'
+
 // Settings
 export { environmentSettings } from './settings/environment-settings.ts'
 export type {

@@ -64,7 +64,7 @@ test('ids are derived: the fingerprint, or the place where an unfiltered request
   const { scheduler } = schedulerUnderTest()
   await scheduler.enqueueStart(page(1, { dontFilter: true }), 'start/7')
   const [start] = await scheduler.next(1)
-  expect(start?.id).toBe('start/7')
+  expect(start?.id).toBe('start/7/page')
   await scheduler.commit(start as Lease, [
     page(2),
     page(2, { dontFilter: true }),

@@ -35,6 +35,10 @@ export interface SchedulerParts {
   readonly queue: RequestQueue
   /** Gives requests their ids. The filter has its own, which may follow other rules. */
   readonly fingerprinter: Fingerprinter
+  /** SCHEDULER_FLUSH_ON_START, for a filter that outlives the process. */
+  readonly clearOnOpen?: boolean
+  /** Not SCHEDULER_PERSIST, for a filter that outlives the process. */
+  readonly clearOnClose?: boolean
 }
 
 export interface SchedulerOptions extends SchedulerParts {
@@ -56,12 +60,16 @@ export class Scheduler {
   readonly #spider: SpiderLike
   readonly #logEveryDuplicate: boolean
   readonly #queueName: string
+  readonly #clearOnOpen: boolean
+  readonly #clearOnClose: boolean
   #duplicateLogged = false
 
   constructor(options: SchedulerOptions) {
     this.#filter = options.filter
     this.#queue = options.queue
     this.#fingerprinter = options.fingerprinter
+    this.#clearOnOpen = options.clearOnOpen ?? false
+    this.#clearOnClose = options.clearOnClose ?? false
     this.#stats = options.stats
     this.#signals = options.signals
     this.#logger = options.logger
@@ -80,6 +88,7 @@ export class Scheduler {
 
   async open(): Promise<void> {
     await this.#filter.open()
+    if (this.#clearOnOpen) await this.#filter.clear()
     await this.#queue.open()
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0) this.#logger.info(`Resuming crawl (${waiting + delayed} requests scheduled)`)
@@ -87,6 +96,7 @@ export class Scheduler {
 
   async close(): Promise<void> {
     await this.#queue.close()
+    if (this.#clearOnClose) await this.#filter.clear()
     await this.#filter.close()
   }
 
@@ -94,10 +104,14 @@ export class Scheduler {
    * Queues a request of `start()` or a seed; answers how many were new, 0 or 1.
    *
    * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would
-   * have it fetched a second time, as Scrapy does. Its id is the owner.
+   * have it fetched a second time, as Scrapy does. Its id is not the owner's: the page asks about its links under its
+   * own id, and a link to itself, asked about by the owner who first brought it, would count as new.
    */
   async enqueueStart(request: Request, owner: string): Promise<number> {
-    return this.#push(await this.#fresh([request], owner, { marksAll: true, idOf: () => owner }), owner)
+    return this.#push(
+      await this.#fresh([request], owner, { marksAll: true, idOf: () => `${owner}/page` }),
+      owner,
+    )
   }
 
   /** Queues the new ones of `requests`, a part of what one page yields; answers how many there were. */

@@ -18,7 +18,9 @@ import {
   type Logger,
   MemoryStatsCollector,
   type Placed,
+  type RedisTarget,
   type ResponseInit,
+  redisTargets,
   Settings,
   SettingsError,
   type SettingsLayers,
@@ -41,7 +43,7 @@ import {
   RetryMiddleware,
   UserAgentMiddleware,
 } from '@webloom/downloader'
-import { MemoryDupeFilter } from '@webloom/dupefilter'
+import { MemoryDupeFilter, redisBloomFromCrawler, redisSetFromCrawler } from '@webloom/dupefilter'
 import { JobDir, MemoryCrawlRecord, MemoryRequestQueue } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
@@ -62,6 +64,7 @@ import {
 } from '@webloom/spider'
 import { Crawl } from './crawl.ts'
 import { loadComponent } from './loading/component-reference.ts'
+import { RedisLink } from './redis-connection.ts'
 
 /** A built-in component: its short name, Scrapy's import path for it, and its place. */
 interface Builtin<T> extends Placed<T> {
@@ -154,6 +157,8 @@ const EXTENSIONS: readonly Builtin<Extension>[] = [
 
 const DUPEFILTERS: Readonly<Record<string, ComponentClass<DupeFilter>>> = { memory: MemoryDupeFilter }
 
+const REDIS_DUPEFILTERS = { 'redis-set': redisSetFromCrawler, 'redis-bloom': redisBloomFromCrawler }
+
 export interface AssembleOptions {
   readonly args?: Readonly<Record<string, string>>
   readonly layers?: Omit<SettingsLayers, 'spider'>
@@ -200,13 +205,16 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     middlewares: await placed('DOWNLOADER_MIDDLEWARES', DOWNLOADER_MIDDLEWARES),
   })
   const jobDir = JobDir.fromCrawler(crawler)
-  const filter = await dupefilter(crawler, jobDir, options.folder)
+  const { filter, link } = await dupefilter(crawler, jobDir, options.folder)
   const queue = jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler)
   const record = jobDir?.record ?? new MemoryCrawlRecord()
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter,
     queue,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
+    // What is in memory or in a JOBDIR goes or stays by itself.
+    clearOnOpen: link !== undefined && settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    clearOnClose: link !== undefined && !settings.getBool('SCHEDULER_PERSIST'),
   })
   const scraper = new Scraper({
     spider,
@@ -260,7 +268,12 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     logger,
     record,
     scheduler,
-    parts: { queue: queue.describe(), filter: await filter.describe(), outputs: feeds.map(({ uri }) => uri) },
+    ...(link && { link }),
+    describe: async () => ({
+      queue: queue.describe(),
+      filter: await filter.describe(),
+      outputs: feeds.map(({ uri }) => uri),
+    }),
     extensions: extensions.map(({ component }) => component),
   })
 }
@@ -270,14 +283,51 @@ function responseFactory(settings: Settings): (url: string, init: ResponseInit) 
   return (url, init) => new Response(url, { ...init, htmlParser })
 }
 
+/** The filter, and the connection it needs, which the crawl opens and closes. */
+interface ChosenFilter {
+  readonly filter: DupeFilter
+  readonly link?: RedisLink
+}
+
 /** With a JOBDIR `memory` means its filter, as Scrapy's RFPDupeFilter keeps its set there; one of the user's own is kept. */
-async function dupefilter(crawler: Crawler, jobDir: JobDir | null, folder: string): Promise<DupeFilter> {
-  const chosen = crawler.settings.get('DUPEFILTER_CLASS') ?? 'memory'
-  if (jobDir && chosen === 'memory') return jobDir.filter
+async function dupefilter(crawler: Crawler, jobDir: JobDir | null, folder: string): Promise<ChosenFilter> {
+  const { settings } = crawler
+  const [target, ...others] = redisTargets(settings, 'dupefilter')
+  const chosen = settings.get('DUPEFILTER_CLASS') ?? (target && !jobDir ? 'redis-set' : 'memory')
+  if (jobDir && chosen === 'memory') return { filter: jobDir.filter }
+  if (chosen === 'redis-set' || chosen === 'redis-bloom') {
+    if (jobDir)
+      throw new SettingsError([
+        `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests met with its queue, in one transaction. Unset one of them`,
+      ])
+    if (!target)
+      throw new SettingsError([
+        `DUPEFILTER_CLASS is ${chosen}, but no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL`,
+      ])
+    if (others.length > 0)
+      throw new SettingsError([
+        `DUPEFILTER_REDIS_URL names ${others.length + 1} servers; this release uses one`,
+      ])
+    return redisDupefilter(crawler, chosen, target)
+  }
   const Class = typeof chosen === 'string' ? DUPEFILTERS[chosen] : undefined
-  if (Class) return fromCrawler(Class, crawler)
-  const Own = await classOf<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, Object.keys(DUPEFILTERS), folder)
-  return completeDupeFilter(fromCrawler(Own, crawler))
+  if (Class) return { filter: fromCrawler(Class, crawler) }
+  const builtins = [...Object.keys(DUPEFILTERS), ...Object.keys(REDIS_DUPEFILTERS)]
+  const Own = await classOf<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
+  return { filter: completeDupeFilter(fromCrawler(Own, crawler)) }
+}
+
+function redisDupefilter(
+  crawler: Crawler,
+  chosen: keyof typeof REDIS_DUPEFILTERS,
+  target: RedisTarget,
+): ChosenFilter {
+  const { settings, logger } = crawler
+  const link = new RedisLink(target, {
+    startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
+    logger,
+  })
+  return { filter: REDIS_DUPEFILTERS[chosen](crawler, link.client), link }
 }
 
 /** The base with what a setting adds, moves and disables. */

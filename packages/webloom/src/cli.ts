@@ -7,6 +7,7 @@ import { WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
 import { type CrawlFlags, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
 import { list } from './commands/list.ts'
+import { type PlanFlags, plan } from './commands/plan.ts'
 import { runCrawl } from './commands/run-crawl.ts'
 import { type SettingsFlags, showSettings } from './commands/settings.ts'
 import { showVersion } from './commands/version.ts'
@@ -79,6 +80,16 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('-s, --set <NAME=VALUE...>', 'as if it were given to crawl')
     .option('--json', 'as JSON')
     .action(async (flags: SettingsFlags) => showSettings(flags, await configHere()))
+  program
+    .command('plan')
+    .description('print what each dupefilter would take and give for so many URLs')
+    .requiredOption('--urls <N>', 'how many different URLs the crawl will meet, e.g. 1e9')
+    .option('--error <P>', 'the error to end with (default 1e-6)')
+    .option('--bit <B>', 'BLOOMFILTER_BIT to compare with (default 30)')
+    .option('--hash-number <K>', 'BLOOMFILTER_HASH_NUMBER to compare with (default 6)')
+    .option('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with')
+    .option('--json', 'as JSON')
+    .action((flags: PlanFlags) => plan(flags))
   program
     .command('version')
     .description('print the version')

@@ -44,13 +44,16 @@ interface CrawlOptions {
   readonly logger: Logger
   readonly record: CrawlRecord
   readonly scheduler: { counts(): Promise<{ waiting: number; delayed: number }> }
-  readonly parts: CrawlParts
+  /** A connection that the crawl needs. */
+  readonly link?: { open(): Promise<void>; close(): void }
+  readonly describe: () => Promise<CrawlParts>
   readonly extensions: readonly Extension[]
 }
 
 /** One crawl of one spider, from `run` to its end. */
 export class Crawl {
   readonly #options: CrawlOptions
+  #connected = false
 
   constructor(options: CrawlOptions) {
     this.#options = options
@@ -72,8 +75,16 @@ export class Crawl {
     return this.#options.logger
   }
 
-  get parts(): CrawlParts {
-    return this.#options.parts
+  /** Which implementations run. Asks them, so connect first. */
+  describe(): Promise<CrawlParts> {
+    return this.#options.describe()
+  }
+
+  /** Opens the connections that the crawl needs; `run` does so itself. Throws WL_REDIS_UNREACHABLE. */
+  async connect(): Promise<void> {
+    if (this.#connected) return
+    await this.#options.link?.open()
+    this.#connected = true
   }
 
   /**
@@ -82,6 +93,7 @@ export class Crawl {
    */
   async run(): Promise<CrawlResult> {
     const { engine, record, stats, extensions } = this.#options
+    await this.connect()
     try {
       const past = await record.open()
       const finishReason = past.finishedAt ? this.#finishedOn(past.finishedAt) : await engine.run(past)
@@ -89,6 +101,7 @@ export class Crawl {
     } finally {
       await record.close()
       for (const extension of extensions) await this.#closeExtension(extension)
+      this.#options.link?.close()
     }
   }
 

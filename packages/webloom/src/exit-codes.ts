@@ -26,6 +26,7 @@ const USAGE_CODES: readonly ErrorCode[] = [
 ]
 
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof WebloomError && error.code === 'WL_REDIS_UNREACHABLE') return EXIT.redisUnreachable
   return error instanceof WebloomError && USAGE_CODES.includes(error.code) ? EXIT.usage : EXIT.unexpected
 }
 

@@ -61,7 +61,12 @@ export {
 
 // Implementations
 
-export { MemoryDupeFilter } from '@webloom/dupefilter'
+export {
+  bloomOffsets,
+  MemoryDupeFilter,
+  RedisBloomDupeFilter,
+  RedisSetDupeFilter,
+} from '@webloom/dupefilter'
 export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
 
 // Ports: what a component of your own implements

@@ -19,6 +19,7 @@ import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
 import { LOG_SETTINGS } from './settings-table/log.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
+import { REDIS_SETTINGS } from './settings-table/redis.ts'
 import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
 import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused-cluster.ts'
 import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused-scrapy.ts'
@@ -27,6 +28,7 @@ const USED_SETTINGS = [
   ...PACE_SETTINGS,
   ...CRAWL_SETTINGS,
   ...SCHEDULER_SETTINGS,
+  ...REDIS_SETTINGS,
   ...DOWNLOADER_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...LOG_SETTINGS,
@@ -42,6 +44,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Pace and amounts', settings: PACE_SETTINGS },
   { title: 'The crawl', settings: CRAWL_SETTINGS },
   { title: 'Which requests, in which order', settings: SCHEDULER_SETTINGS },
+  { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },

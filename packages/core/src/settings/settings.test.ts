@@ -206,16 +206,18 @@ describe('warnings', () => {
   test('a name that is known but not used, only when it was set', () => {
     const settings = Settings.fromLayers({
       config: { AUTOTHROTTLE_ENABLED: true, DOWNLOAD_DELAY: 1, QUEUE_MODE: 'job' },
-      environment: { REDIS_URL: 'redis://:secret@queue' },
+      environment: { QUEUE_REDIS_URL: 'redis://:secret@queue' },
     })
     settings.validate()
     expect(settings.warnings()).toEqual([
       expect.stringMatching(
         /^AUTOTHROTTLE_ENABLED \(from the config file\) is known from Scrapy but not used: AutoThrottle is not in/,
       ),
-      expect.stringMatching(/^QUEUE_MODE \(from the config file\) is not used yet: there is no Redis/),
       expect.stringMatching(
-        /^REDIS_URL \(from REDIS_URL in the environment\) is known from scrapy-redis but not used: there is no Redis/,
+        /^QUEUE_MODE \(from the config file\) is not used yet: only the dupefilter is on Redis/,
+      ),
+      expect.stringMatching(
+        /^QUEUE_REDIS_URL \(from QUEUE_REDIS_URL in the environment\) is not used yet: only the dupefilter/,
       ),
     ])
     expect(settings.warnings().join()).not.toContain('secret')

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
-import type { Crawl, CrawlResult } from '../crawl.ts'
+import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { startBanner } from '../terminal/banner.ts'
@@ -36,7 +36,8 @@ export async function runCrawl(
     createLogger: loggerOf,
   })
   if (crawl.settings.get('JOBDIR') !== null) keepMemoryFlat()
-  showBanner(crawl)
+  await crawl.connect()
+  await showBanner(crawl)
   // --nolog asks for silence; the block would be the loudest of all.
   const progress = crawl.settings.getBool('LOG_ENABLED') ? startProgress(crawl) : { stop() {} }
   const signals = watchSignals(crawl, progress.stop)
@@ -61,7 +62,9 @@ export async function runCrawl(
   }
 }
 
-function showBanner({ spider, settings, parts, logger }: Crawl): void {
+async function showBanner(crawl: Crawl): Promise<void> {
+  const { spider, settings, logger } = crawl
+  const parts = await crawl.describe()
   const lines = startBanner({
     version: VERSION,
     spider: spider.name,
@@ -72,12 +75,20 @@ function showBanner({ spider, settings, parts, logger }: Crawl): void {
     concurrency: settings.getInt('CONCURRENT_REQUESTS'),
     concurrencyPerHost: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),
     delaySeconds: settings.getFloat('DOWNLOAD_DELAY'),
-    notes:
-      parts.filter.owners === false
-        ? ['the filter knows no owners: a crash may lose links (guarantee 1)']
-        : [],
+    notes: notesOn(parts),
   })
   for (const line of lines) logger.info(line)
+}
+
+function notesOn({ queue, filter }: CrawlParts): string[] {
+  return [
+    ...(filter.owners ? [] : ['the filter knows no owners: a crash may lose links (guarantee 1)']),
+    ...(queue.name === 'memory' && filter.name.startsWith('redis')
+      ? [
+          'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
+        ]
+      : []),
+  ]
 }
 
 async function report(

@@ -14,7 +14,7 @@ export const SCHEDULER_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'Remembers which requests were met: `memory`, or `./file.ts#Export`. null: chosen to fit the crawl.',
+      'Remembers which requests were met: `memory`, `redis-set`, `redis-bloom`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
   },
   {
     name: 'DUPEFILTER_DEBUG',

@@ -1,0 +1,267 @@
+/**
+ * What asking about links costs: URLs a second, Redis CPU, memory, and errors against theory, all on one real Redis.
+ *
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30]
+ *
+ * `fill` asks about new links only. `crawl` is what a crawl asks: of 30 links of a page one is new, and the others are
+ * known, one in two of them from the last thousand. Pages are asked about eight at a time, as a crawl's are. Rounds are
+ * run in turn, the median is shown. Fingerprints are made beforehand: this is about the filter.
+ */
+import { parseArgs } from 'node:util'
+import { Redis } from 'ioredis'
+import { createFingerprinter } from '../packages/core/src/fingerprint.ts'
+import type { DupeFilter } from '../packages/core/src/ports/dupefilter.ts'
+import { Request } from '../packages/core/src/request.ts'
+import { bloomOffsets } from '../packages/dupefilter/src/bloom-offsets.ts'
+import { errorAt } from '../packages/dupefilter/src/bloom-theory.ts'
+import { RedisBloomDupeFilter } from '../packages/dupefilter/src/redis-bloom-dupefilter.ts'
+import { RedisSetDupeFilter } from '../packages/dupefilter/src/redis-set-dupefilter.ts'
+import { measuredError } from '../packages/dupefilter/testing/bloom-probes.ts'
+import { startRedis } from '../packages/testkit/src/redis-server.ts'
+
+const { values } = parseArgs({
+  options: {
+    urls: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '3' },
+    probes: { type: 'string', default: '1000000' },
+    only: { type: 'string', default: '' },
+  },
+})
+const URLS = Number(values.urls)
+const ROUNDS = Number(values.rounds)
+const AT_ONCE = 8
+const PAGE_LINKS = 30
+const fingerprinter = createFingerprinter({ algorithm: 'scrapy-redis' })
+
+await using server = await startRedis()
+const redis = new Redis(server.url)
+
+interface Contender {
+  readonly name: string
+  /** Links in a question. */
+  readonly batch: number
+  /** How many questions are under way at a time. */
+  readonly atOnce?: number
+  readonly part?: number
+  open(): Promise<(requests: Request[], owner: string) => Promise<unknown>>
+}
+
+const bloom20 = { capacity: 1_000_000, errorRate: 1e-6 }
+const bloom12 = { capacity: 1_000_000, errorRate: 1e-6, hashNumber: 12 }
+
+const ALL: Contender[] = [
+  { name: 'as the Python fork: GETBIT, SETBIT', batch: 1, atOnce: 1, part: 0.05, open: async () => oneByOne },
+  { name: 'SADD, pipelined, no owners', batch: 30, open: async () => pipelinedSadd },
+  ...[1, 30, 300].flatMap((batch): Contender[] => [
+    { name: 'redis-set', batch, open: () => filter((all) => new RedisSetDupeFilter(all)) },
+    {
+      name: 'redis-set, cache',
+      batch,
+      open: () => filter((all) => new RedisSetDupeFilter({ ...all, cacheSize: 100_000 })),
+    },
+    {
+      name: 'redis-bloom BIT 30, 6 hashes',
+      batch,
+      open: () => filter((all) => new RedisBloomDupeFilter({ ...all, bit: 30 })),
+    },
+    {
+      name: 'redis-bloom BIT 30, cache',
+      batch,
+      open: () => filter((all) => new RedisBloomDupeFilter({ ...all, bit: 30, cacheSize: 100_000 })),
+    },
+    {
+      name: 'redis-bloom 1e-6, 20 hashes',
+      batch,
+      open: () => filter((all) => new RedisBloomDupeFilter({ ...all, ...bloom20 })),
+    },
+    {
+      name: 'redis-bloom 1e-6, 12 hashes',
+      batch,
+      open: () => filter((all) => new RedisBloomDupeFilter({ ...all, ...bloom12 })),
+    },
+  ]),
+]
+const CONTENDERS = ALL.filter(({ name, batch }) => new RegExp(values.only).test(`${name}, batch ${batch}`))
+
+const rows: Record<string, Record<string, number>> = {}
+for (const [load, links] of Object.entries({ fill: fillLinks(), crawl: crawlLinks() })) {
+  const measured = CONTENDERS.map(() => [] as { rate: number; redisUs: number; nodeUs: number }[])
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [n, contender] of CONTENDERS.entries()) measured[n]!.push(await measure(contender, links))
+  }
+  for (const [n, { name, batch }] of CONTENDERS.entries()) {
+    rows[`${name}, batch ${batch}`] ??= {}
+    const row = rows[`${name}, batch ${batch}`]!
+    const of = (what: 'rate' | 'redisUs' | 'nodeUs') => median(measured[n]!.map((one) => one[what]))
+    row[`${load}: URLs/s`] = Math.round(of('rate'))
+    row[`${load}: Redis µs/URL`] = round2(of('redisUs'))
+    row[`${load}: Node µs/URL`] = round2(of('nodeUs'))
+  }
+}
+console.log(
+  `${URLS} URLs, ${ROUNDS} rounds, ${AT_ONCE} questions at a time, Redis ${await version()}, Node ${process.version}`,
+)
+console.table(rows)
+if (values.only === '') {
+  await memory()
+  await errors()
+}
+redis.disconnect()
+
+async function measure(contender: Contender, links: readonly Request[]) {
+  await redis.flushall()
+  const ask = await contender.open()
+  const count = Math.round(links.length * (contender.part ?? 1))
+  const batches: Request[][] = []
+  for (let from = 0; from < count; from += contender.batch)
+    batches.push(links.slice(from, Math.min(count, from + contender.batch)))
+  const cpuBefore = await redisCpuUs()
+  const nodeBefore = process.cpuUsage()
+  const start = performance.now()
+  let next = 0
+  const asker = async () => {
+    while (next < batches.length) {
+      const n = next++
+      await ask(batches[n]!, `page ${n}`)
+    }
+  }
+  await Promise.all(Array.from({ length: contender.atOnce ?? AT_ONCE }, asker))
+  const seconds = (performance.now() - start) / 1000
+  const { user, system } = process.cpuUsage(nodeBefore)
+  return {
+    rate: count / seconds,
+    redisUs: ((await redisCpuUs()) - cpuBefore) / count,
+    nodeUs: (user + system) / count,
+  }
+}
+
+async function filter(
+  make: (all: { redis: Redis; key: string; fingerprinter: typeof fingerprinter }) => DupeFilter,
+) {
+  const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
+  await made.open()
+  return async (requests: Request[], owner: string) => {
+    await made.requestsSeen(requests, owner)
+    await made.settled(owner)
+  }
+}
+
+/** What the Python fork does: six questions one after the other, and six answers written if one of them was no. */
+async function oneByOne(requests: Request[]) {
+  for (const request of requests) {
+    const { offsets } = bloomOffsets(fingerprinter.fingerprint(request), { compat: 'germey' })
+    let seen = true
+    for (const offset of offsets) if ((await redis.getbit('bench:bloomfilter', offset)) === 0) seen = false
+    if (!seen) for (const offset of offsets) await redis.setbit('bench:bloomfilter', offset, 1)
+  }
+}
+
+async function pipelinedSadd(requests: Request[]) {
+  const pipeline = redis.pipeline()
+  for (const request of requests) pipeline.sadd('bench:dupefilter', fingerprinter.fingerprint(request))
+  await pipeline.exec()
+}
+
+function fillLinks(): Request[] {
+  return Array.from({ length: URLS }, (_, n) => link(n))
+}
+
+function crawlLinks(): Request[] {
+  let seed = 1
+  const random = () => {
+    seed = (seed * 48271) % 2147483647
+    return seed / 2147483647
+  }
+  let known = 0
+  return Array.from({ length: URLS }, (_, n) => {
+    if (n % PAGE_LINKS === 0) return link(known++)
+    const back = Math.floor(random() * (random() < 0.5 ? Math.min(1000, known) : known))
+    return link(known - 1 - back)
+  })
+}
+
+function link(n: number): Request {
+  const request = new Request(`https://www.example.com/category/${n % 50}/product-${n}.html`)
+  fingerprinter.fingerprint(request)
+  return request
+}
+
+/** Bytes a URL, from what Redis says the keys take, once nothing is pending. */
+async function memory() {
+  const count = 1_000_000
+  const makes = {
+    'redis-set, hex': (all: FilterParts) => new RedisSetDupeFilter(all),
+    'redis-set, binary20': (all: FilterParts) => new RedisSetDupeFilter({ ...all, members: 'binary20' }),
+    'redis-set, binary16': (all: FilterParts) => new RedisSetDupeFilter({ ...all, members: 'binary16' }),
+    'redis-bloom 1e-6, 20 hashes': (all: FilterParts) => new RedisBloomDupeFilter({ ...all, ...bloom20 }),
+    'redis-bloom 1e-6, 12 hashes': (all: FilterParts) => new RedisBloomDupeFilter({ ...all, ...bloom12 }),
+  }
+  const bytes: Record<string, { 'bytes/URL': number }> = {}
+  for (const [name, make] of Object.entries(makes)) {
+    await redis.flushall()
+    const before = await usedMemory()
+    const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
+    await made.open()
+    for (let from = 0; from < count; from += 500) {
+      await made.requestsSeen(
+        Array.from({ length: 500 }, (_, n) => new Request(`https://example.com/${from + n}`)),
+        `page ${from}`,
+      )
+      await made.settled(`page ${from}`)
+    }
+    await made.close()
+    await redis.del('{bench:dupefilter}:pending', ...(await redis.keys('{bench:dupefilter}:owners:*')))
+    bytes[name] = { 'bytes/URL': round2(((await usedMemory()) - before) / count) }
+  }
+  console.table(bytes)
+}
+
+interface FilterParts {
+  readonly redis: Redis
+  readonly key: string
+  readonly fingerprinter: typeof fingerprinter
+}
+
+async function errors() {
+  const probes = Number(values.probes)
+  const shown: Record<string, Record<string, number>> = {}
+  for (const [capacity, errorRate] of [
+    [100_000, 1e-2],
+    [100_000, 1e-3],
+    [300_000, 1e-3],
+  ] as const) {
+    await redis.flushall()
+    const key = 'bench:bloomfilter'
+    const made = new RedisBloomDupeFilter({ redis, key, capacity, errorRate })
+    await made.open()
+    const measured = await measuredError({ redis, key, filter: made, count: capacity, probes })
+    const { bits, hashes } = await made.describe()
+    const theory = errorAt({ bits, hashes }, capacity)
+    shown[`${capacity} at ${errorRate}`] = { theory, measured, ratio: round2(measured / theory) }
+    await made.close()
+  }
+  console.log(`errors measured with ${probes} probes`)
+  console.table(shown)
+}
+
+async function redisCpuUs(): Promise<number> {
+  const info = await redis.info('cpu')
+  const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
+  return (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1e6
+}
+
+async function usedMemory(): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
+}
+
+async function version(): Promise<string> {
+  return /redis_version:(\S+)/.exec(await redis.info('server'))![1]!
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1]!
+}
+
+function round2(number: number): number {
+  return Math.round(number * 100) / 100
+}

@@ -1,0 +1,39 @@
+-- Asks about members and records them in one step.
+--
+-- Input    ARGV[1] {owner, attempt, staleMs, count, settle: [[owner, attempt, run]…], clean?: [run, before], …store's}
+--          ARGV[2…count + 1] members, each once
+-- Output   {generation, now (ms), answers, more to clean, …store's}
+--          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again
+for _, settling in ipairs(header.settle) do
+  settle(unpack(settling))
+end
+local more = header.clean and clean(unpack(header.clean)) or 0
+local members, answers, fresh, mine, taken = { unpack(ARGV, 2, header.count + 1) }, {}, {}, {}, {}
+local seen = #members > 0 and probe(members) or {}
+for i, member in ipairs(members) do
+  if not seen[i] then
+    answers[i], fresh[#fresh + 1], mine[#mine + 1], taken[#taken + 1] = 0, i, member, member
+  end
+end
+local at, holders = holdersOf(members, seen)
+for n, i in ipairs(at) do
+  local held = holders[n]
+  if not held then
+    answers[i] = 2
+  elseif isMine(held) then
+    answers[i], mine[#mine + 1] = 0, members[i]
+  elseif isFree(held) then
+    answers[i], mine[#mine + 1], taken[#taken + 1] = 0, members[i], members[i]
+    redis.call('LREM', membersOf(ownerIn(held)), 1, members[i])
+  else
+    answers[i] = 1
+  end
+end
+if #fresh > 0 then
+  record(fresh, members)
+end
+if #mine > 0 then
+  hold(mine, taken)
+end
+local generation = redis.call('HGET', KEYS[5], 'generation') or ''
+return { generation, nowText, table.concat(answers), more, unpack(extra()) }

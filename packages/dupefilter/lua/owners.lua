@@ -1,0 +1,24 @@
+-- Who was told "new" for what. Every filter's script begins with this file; then comes the filter's own, then ask.lua.
+--
+-- Input    KEYS[2] pending   hash  member → "<ms>:<owner>\n<attempt>", asked when, by whom; "" when anybody may have it
+--          KEYS[3] owners    hash  owner → "u <ms> <attempt>" asked, "s <ms> <run>" settled; attempt "*": more than one
+--          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
+--          KEYS[3]:<owner>   list  the members that pending gives to this owner
+--          ARGV[1] header    JSON, see ask.lua
+-- Output   header, now, nowText, membersOf, stateOf
+local header = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local nowText = string.format('%.0f', now)
+
+local function membersOf(owner)
+  return KEYS[3] .. ':' .. owner
+end
+
+-- kind, ms, attempt or run; nothing for an owner that is not known
+local function stateOf(owner)
+  local state = redis.call('HGET', KEYS[3], owner)
+  if state then
+    return string.match(state, '^(%a) (%d+) (.*)$')
+  end
+end

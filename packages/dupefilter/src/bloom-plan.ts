@@ -1,0 +1,99 @@
+import { type BloomOptions, bloomParameters, sizeOf } from './bloom-parameters.ts'
+import { type BloomSize, capacityAt, errorAt, lostUntil } from './bloom-theory.ts'
+
+export interface PlanOptions {
+  /** How many different requests the crawl will meet. */
+  readonly urls: number
+  /** The error to end with. Default 1e-6. */
+  readonly errorRate?: number
+  /** A filter by its bits, to see what it would give. Default 30 and 6. */
+  readonly bit?: number
+  readonly hashNumber?: number
+  readonly blocks?: number
+}
+
+/** What one filter would take and give for so many URLs. */
+export interface FilterPlan {
+  /** As DUPEFILTER_CLASS has it. */
+  readonly filter: string
+  /** What is special about this one, in a few words and setting names. */
+  readonly variant: string
+  readonly bytes: number
+  readonly bytesPerUrl: number
+  /** The likelihood that the last request is taken for a seen one. */
+  readonly errorAtEnd: number
+  /** Pages lost that way from the first request to the last. */
+  readonly pagesLost: number
+  readonly bits?: number
+  readonly hashes?: number
+  readonly blocks?: number
+  /** How many requests bring the error to the one asked for. */
+  readonly capacity?: number
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Bytes of Redis memory a URL in a set, its hash table included, measured with 10^6 members on Redis 7.0.15
+ * (benchmarks/dupefilter-bench.ts): between two doublings of the table it is up to 8 bytes more or less.
+ */
+export const SET_BYTES_PER_URL = { hex: 80.6, binary20: 64.6, binary16: 64.6 } as const
+
+/** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
+export function planFilters(options: PlanOptions): FilterPlan[] {
+  const { urls, errorRate = 1e-6, bit = 30, hashNumber = 6, blocks } = options
+  return [
+    setPlan(urls, 'redis-set', '40 hex digits, as scrapy-redis', SET_BYTES_PER_URL.hex),
+    setPlan(urls, 'redis-set', '16 or 20 raw bytes', SET_BYTES_PER_URL.binary16),
+    bloomPlan(urls, errorRate, `BLOOMFILTER_CAPACITY=${urls} BLOOMFILTER_ERROR_RATE=${errorRate}`, {
+      capacity: urls,
+      errorRate,
+    }),
+    bloomPlan(
+      urls,
+      errorRate,
+      `BLOOMFILTER_BIT=${bit} BLOOMFILTER_HASH_NUMBER=${hashNumber}${blocks === undefined ? '' : ` BLOOMFILTER_BLOCK_NUM=${blocks}`}`,
+      { bit, hashNumber, ...(blocks !== undefined && { blockNum: blocks }) },
+    ),
+  ]
+}
+
+function setPlan(urls: number, filter: string, variant: string, bytesPerUrl: number): FilterPlan {
+  const exact = { errorAtEnd: 0, pagesLost: 0, warnings: [] }
+  return { filter, variant, bytes: Math.round(urls * bytesPerUrl), bytesPerUrl, ...exact }
+}
+
+function bloomPlan(urls: number, errorRate: number, variant: string, options: BloomOptions): FilterPlan {
+  const { layer } = bloomParameters(options)
+  const size = sizeOf(layer)
+  const bytes = Math.ceil(layer.bits / 8) * layer.blocks
+  return {
+    filter: 'redis-bloom',
+    variant,
+    bytes,
+    bytesPerUrl: bytes / urls,
+    errorAtEnd: errorAt(size, urls),
+    pagesLost: lostUntil(size, urls),
+    bits: size.bits,
+    hashes: layer.hashes,
+    blocks: layer.blocks,
+    capacity: capacityAt(size, errorRate),
+    warnings: warningsOf(size, urls, errorRate),
+  }
+}
+
+function warningsOf(size: BloomSize, urls: number, errorRate: number): string[] {
+  const { bits, hashes } = size
+  const warnings: string[] = []
+  if (bits <= urls * hashes) {
+    warnings.push(
+      `${bits} bits are no more than ${urls} URLs of ${hashes} hashes set: most bits will be set, and most pages lost`,
+    )
+  }
+  // A capacity with a rounded number of hashes ends a little above the error asked for.
+  if (errorAt(size, urls) > errorRate * 1.01) {
+    warnings.push(
+      `holds ${capacityAt(size, errorRate)} URLs at an error of ${errorRate}; for ${urls} use BLOOMFILTER_CAPACITY=${urls}`,
+    )
+  }
+  return warnings
+}

@@ -1,0 +1,76 @@
+import { SettingsError } from '@webloom/core'
+import type { BloomLayer, BloomMode, BloomParameters } from './bloom-parameters.ts'
+
+/** What makes two workers' bits the same. Kept as JSON in field `parameters` of the record beside the bits. */
+export interface StoredParameters {
+  readonly mode: BloomMode
+  readonly bits: number
+  readonly blocks: number
+  readonly hashes: number
+  readonly fingerprinter: string
+}
+
+/** A layer with what it holds. */
+export interface CountedLayer extends BloomLayer {
+  readonly inserted: number
+  /** Bits that are set. */
+  readonly set: number
+}
+
+export interface BloomRecord {
+  readonly layers: readonly CountedLayer[]
+  /** Expected number of pages taken for seen ones so far. */
+  readonly lost: number
+}
+
+export function storedParameters({ mode, layer }: BloomParameters, fingerprinter: string): StoredParameters {
+  const { bits, blocks, hashes } = layer
+  return { mode, bits, blocks, hashes, fingerprinter }
+}
+
+/** A hash as Redis answers it, field after value. */
+export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
+  const count = Number(fields.get('layers') ?? 0)
+  const layers = Array.from({ length: count }, (_, n) => ({
+    ...(JSON.parse(fields.get(`layer:${n}`)!) as BloomLayer),
+    inserted: Number(fields.get(`inserted:${n}`) ?? 0),
+    set: Number(fields.get(`set:${n}`) ?? 0),
+  }))
+  return { layers, lost: Number(fields.get('lost') ?? 0) }
+}
+
+/** How likely a new request is taken for a seen one by these layers together. */
+export function errorOf(layers: readonly CountedLayer[]): number {
+  let right = 1
+  for (const layer of layers) right *= 1 - fillOf(layer) ** layer.hashes
+  return 1 - right
+}
+
+export function fillOf({ bits, blocks, set }: CountedLayer): number {
+  return Math.min(1, set / (bits * blocks))
+}
+
+const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
+  mode: 'BLOOMFILTER_COMPAT',
+  bits: 'BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY and BLOOMFILTER_ERROR_RATE',
+  blocks: 'BLOOMFILTER_BLOCK_NUM',
+  hashes: 'BLOOMFILTER_HASH_NUMBER',
+  fingerprinter: 'FINGERPRINTER',
+}
+
+/** Bits that are read otherwise than they were written would have everything seen, or everything new. */
+export function refuseOthers(key: string, stored: StoredParameters, own: StoredParameters): void {
+  const names = Object.keys(SETTING_OF) as (keyof StoredParameters)[]
+  const problems = names
+    .filter((name) => stored[name] !== own[name])
+    .map(
+      (name) =>
+        `the Bloom filter ${key} was begun with ${name} ${stored[name]}, and this worker is set to ${own[name]} (${SETTING_OF[name]})`,
+    )
+  if (problems.length > 0) {
+    throw new SettingsError([
+      ...problems,
+      `all workers of a filter need the same parameters: set these back, or choose another SCHEDULER_DUPEFILTER_KEY, or clear ${key}`,
+    ])
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+
+/** One attempt of an owner: a callback that runs again makes another one. */
+export interface Claim {
+  readonly attempt: string
+  /** The queue's run when it began, which is before anything of it was queued. */
+  readonly run: string
+  readonly told: Set<string>
+}
+
+/** What an owner has to have said when it is settled. */
+export interface Settling {
+  readonly owner: string
+  /** '' when another process has asked. */
+  readonly attempt: string
+  readonly run: string
+}
+
+// Owners that ask and are never settled (their page failed) would pile up; one that is forgotten is settled whole.
+const CLAIMS_MAX = 20_000
+
+/** The attempts that this process has under way. */
+export class Claims {
+  readonly #claims = new Map<string, Claim>()
+  readonly #process = randomUUID().slice(0, 13)
+  #count = 0
+
+  /**
+   * The attempt that this question belongs to. An owner may ask in several parts; that its callback has run again shows
+   * in that it asks again about what it was told is new.
+   */
+  ask(owner: string, fingerprints: readonly string[], run: string): Claim {
+    const claim = this.#claims.get(owner)
+    if (claim && !fingerprints.some((fingerprint) => claim.told.has(fingerprint))) return claim
+    if (!claim && this.#claims.size >= CLAIMS_MAX) this.#forgetOldest()
+    const next: Claim = { attempt: `${this.#process}.${(++this.#count).toString(36)}`, run, told: new Set() }
+    this.#claims.set(owner, next)
+    return next
+  }
+
+  settle(owner: string, run: string): Settling {
+    const claim = this.#claims.get(owner)
+    this.#claims.delete(owner)
+    return claim ? { owner, attempt: claim.attempt, run: claim.run } : { owner, attempt: '', run }
+  }
+
+  clear(): void {
+    this.#claims.clear()
+  }
+
+  #forgetOldest(): void {
+    for (const owner of this.#claims.keys()) {
+      this.#claims.delete(owner)
+      return
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+
+/** The run id of the queue's Redis: another one after each start of that server. */
+export type QueueRunId = () => string | Promise<string>
+
+/** How old a mark must be before it goes. A queue that is written to disk every second never comes back so much older. */
+const MARK_KEPT_MS = 5000
+/** How often the run id is asked for. */
+const ASK_EVERY_MS = 1000
+
+/** Marks that may go: those of this run, settled no later than `before` by the clock of the filter's Redis. */
+export interface Cleaning {
+  readonly run: string
+  readonly before: number
+}
+
+/**
+ * Knows the present run of the queue's Redis, and from it which marks may go.
+ *
+ * A mark may go when the run in which its page was committed still goes on `MARK_KEPT_MS` later, for then the commit is
+ * on disk. So the run id has to be asked for *after* a time that the filter's Redis told; a script that is delayed in
+ * between, by a lost connection for instance, must not take its own, later time.
+ */
+export class QueueRun {
+  readonly #runId: QueueRunId
+  #current = ''
+  #cleaning: Cleaning | undefined
+  #askedAt = Number.NEGATIVE_INFINITY
+
+  constructor(runId: QueueRunId | undefined) {
+    const own = randomUUID()
+    this.#runId = runId ?? (() => own)
+  }
+
+  async open(): Promise<void> {
+    this.#current = await this.#ask()
+  }
+
+  /** The run as last heard of. An outdated one is harmless: a mark of an earlier run stays. */
+  get current(): string {
+    return this.#current
+  }
+
+  /** What the next call to Redis may remove; undefined most of the time. */
+  takeCleaning(): Cleaning | undefined {
+    const cleaning = this.#cleaning
+    this.#cleaning = undefined
+    return cleaning
+  }
+
+  /** The last cleaning has left something. */
+  goOn(cleaning: Cleaning): void {
+    this.#cleaning ??= cleaning
+  }
+
+  /** The filter's Redis told its time (ms). Every now and then the run id is asked for, in the background. */
+  heardOf(now: number): void {
+    if (performance.now() - this.#askedAt < ASK_EVERY_MS) return
+    this.#askedAt = performance.now()
+    this.#ask().then(
+      (run) => {
+        this.#current = run
+        this.#cleaning = { run, before: now - MARK_KEPT_MS }
+      },
+      // The queue's Redis does not answer: marks stay until it does.
+      () => {},
+    )
+  }
+
+  async #ask(): Promise<string> {
+    // Lua parses it with %S+.
+    return (await this.#runId()).replace(/\s/g, '_') || '-'
+  }
+}

@@ -1,0 +1,244 @@
+import { Request } from '@webloom/core'
+import { type StartedProcess, startProcess, startRedis, startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { FilterBench, STALE_MS } from '../testing/filter-bench.ts'
+import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
+import type { RedisDupeFilter, RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
+
+const bench = new FilterBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const page = (n: number) => new Request(`https://example.com/page/${n}`)
+const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const fresh = (count: number) => new Array<boolean>(count).fill(false)
+const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === 'EVAL'
+
+const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
+  'redis-set': (options) => new RedisSetDupeFilter(options),
+  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
+}
+
+describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
+  test('a reply that is lost loses no link: the command is sent again, and answered the same', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const filter = await bench.open(make, { redis: bench.connect(proxy.url), pendingStaleMs: 60_000 })
+    await filter.requestsSeen(pages(1000, 1), 'first')
+    const fault = proxy.cutReplyOf(isScript)
+    expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
+    expect(fault.count).toBe(1)
+    proxy.cutReplyOf(isScript)
+    expect(await filter.requestSeen(page(50)), 'without an owner, too').toBe(false)
+    await filter.settled('page')
+    proxy.cutReplyOf(isScript)
+    expect(await filter.requestsSeen(pages(0, 31), 'other')).toEqual([...new Array(30).fill(true), false])
+  })
+
+  test('a page’s links are asked about in one round trip, settling included', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const filter = await bench.open(make, { redis: bench.connect(proxy.url) })
+    await filter.requestsSeen(pages(0, 1), 'warm up')
+    proxy.resetCounts()
+    await filter.requestsSeen(pages(0, 300), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(200, 300), 'next page')
+    expect(proxy.roundTrips).toBe(2)
+  })
+
+  test('what is settled is said after a second at the latest, without any further question', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { redis, key })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^u /)
+    await vi.waitFor(async () => expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /), 3000)
+  })
+
+  test('closing says what is settled', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { redis, key })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.close()
+    expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /)
+  })
+
+  test('marks of the present run go after five seconds, whoever made them; those of an earlier run stay', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    let run = 'run 1'
+    const shared = { redis, key, queueRunId: async () => run }
+    const filter = await bench.open(make, shared)
+    await filter.requestsSeen(pages(0, 5), 'earlier')
+    await filter.settled('earlier')
+    await filter.close()
+    run = 'run 2'
+    const next = await bench.open(make, shared)
+    await next.requestsSeen(pages(10, 5), 'present')
+    await next.settled('present')
+    await next.close()
+    expect(await redis.hlen(`{${key}}:pending`)).toBe(10)
+    const third = await bench.open(make, shared)
+    await vi.waitFor(
+      async () => {
+        expect(await third.requestsSeen(pages(10, 1), 'x')).toEqual([true])
+        expect(await redis.hlen(`{${key}}:pending`)).toBe(5)
+      },
+      { timeout: 12_000, interval: 300 },
+    )
+    expect(await third.requestsSeen(pages(10, 5), 'present'), 'seen for good').toEqual(
+      new Array(5).fill(true),
+    )
+    expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
+    expect(await redis.llen(`{${key}}:settled`)).toBe(0)
+  }, 20_000)
+
+  test('a page that runs again after its queue has come back older hands on what it then yields', async () => {
+    let run = '1'
+    const filter = await bench.open(make, { queueRunId: () => run })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    run = '2'
+    await wait(1100)
+    await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
+    await wait(50)
+    expect(await filter.requestsSeen([page(0), page(7)], 'page')).toEqual(fresh(2))
+    await filter.settled('page')
+    expect(await filter.requestsSeen([page(0), page(1), page(7)], 'other')).toEqual([true, false, true])
+  })
+
+  test('two processes asking about 50 000 equal requests: exactly one is told each is new', async () => {
+    const key = bench.nextKey()
+    const start = (owner: string): StartedProcess =>
+      startProcess(process.execPath, [
+        '--conditions=webloom-source',
+        new URL('../testing/asking-worker.ts', import.meta.url).pathname,
+        JSON.stringify({ url: bench.url, key, kind, owner, pages: 50_000 }),
+      ])
+    const workers = [start('a'), start('b')]
+    for (const worker of workers) await worker.waitForOutput(/ready/)
+    for (const worker of workers) worker.write('go\n')
+    const told = new Uint8Array(50_000)
+    for (const worker of workers) {
+      const { stdout } = await worker.exited
+      for (const n of JSON.parse(stdout.split('\n')[1]!) as number[]) told[n]!++
+    }
+    expect(told.every((times) => times === 1)).toBe(true)
+  }, 60_000)
+
+  test('a server that goes in the middle of a batch: the question fails, and later nothing is falsely seen', async () => {
+    await using server = await startRedis({ appendonly: 'always' })
+    await using proxy = await startTcpProxy({ target: server.url })
+    const redis = bench.connect(proxy.url)
+    redis.options.maxRetriesPerRequest = 0
+    const filter = await bench.open(make, { redis })
+    await filter.requestsSeen(pages(9000, 1), 'warm up')
+    // Recorded, and not told; of the batch's other calls, each may have arrived or not.
+    const fault = proxy.cutReplyOf(isScript)
+    const refused = expect(filter.requestsSeen(pages(0, 1200), 'page')).rejects.toThrow()
+    await vi.waitFor(() => expect(fault.count).toBe(1), { interval: 1 })
+    await proxy.down()
+    await refused
+    fault.cancel()
+    await server.kill()
+    await server.restart()
+    await proxy.up()
+    await vi.waitFor(() => redis.ping(), 10_000)
+    expect(await filter.requestsSeen(pages(0, 1200), 'page')).toEqual(fresh(1200))
+  })
+
+  test('a Redis without memory refuses clearly, and later nothing is falsely seen', async () => {
+    await using server = await startRedis({ maxmemory: '8mb' })
+    const redis = bench.connect(server.url)
+    const filter = await bench.open(make, { redis })
+    await filter.requestsSeen(pages(0, 100), 'page')
+    await filter.settled('page')
+    await server.command('CONFIG', 'SET', 'maxmemory', '1mb')
+    await expect(filter.requestsSeen(pages(90, 100), 'next page')).rejects.toThrow(/maxmemory/)
+    await server.command('CONFIG', 'SET', 'maxmemory', '64mb')
+    expect(await filter.requestsSeen(pages(90, 20), 'next page')).toEqual([
+      ...new Array(10).fill(true),
+      ...fresh(10),
+    ])
+  })
+
+  test('the key of something else is refused at the start, and by name', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    await redis.hset(key, 'field', 'value')
+    await expect(bench.open(make, { redis, key })).rejects.toThrow(
+      `SCHEDULER_DUPEFILTER_KEY is ${key}, a key that holds a hash`,
+    )
+    const other = bench.nextKey()
+    await (kind === 'redis-set' ? redis.set(other, 'bits') : redis.sadd(other, 'member'))
+    const right = kind === 'redis-set' ? 'redis-bloom' : 'redis-set'
+    await expect(bench.open(make, { redis, key: other })).rejects.toThrow(`set DUPEFILTER_CLASS=${right}`)
+  })
+
+  test('the cache answers what is seen for good, and nothing that may change', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const key = bench.nextKey()
+    const hits = { inc: vi.fn() }
+    const cached = { key, cacheSize: 100, stats: hits, redis: bench.connect(proxy.url) }
+    const filter = await bench.open(make, { ...cached, pendingStaleMs: STALE_MS })
+    // Held by an owner that may go stale: asked again each time.
+    await filter.requestsSeen(pages(0, 3), 'dead')
+    await filter.requestsSeen(pages(0, 3), 'x')
+    expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(new Array(3).fill(true))
+    await wait(STALE_MS + 50)
+    expect(await filter.requestsSeen(pages(0, 3), 'y')).toEqual(fresh(3))
+    expect(hits.inc).not.toHaveBeenCalled()
+    // Held by nobody: what any crawler recorded before owners were kept.
+    await bench.connect().del(`{${key}}:pending`)
+    await filter.requestsSeen(pages(0, 3), 'z')
+    proxy.resetCounts()
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(new Array(3).fill(true))
+    expect(proxy.commandCount).toBe(0)
+    expect(hits.inc).toHaveBeenCalledWith('dupefilter/cache_hits', 3)
+    // Another worker clears the filter; the next answer tells, or a second passes.
+    const other = await bench.open(make, { key })
+    await other.clear()
+    await filter.requestsSeen(pages(7, 1), 'z')
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+  })
+
+  test('a cache that hears nothing for a second asks', async () => {
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { key, cacheSize: 100 })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await bench.connect().del(`{${key}}:pending`)
+    await filter.requestsSeen(pages(0, 3), 'z')
+    const other = await bench.open(make, { key })
+    await other.clear()
+    await wait(1100)
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+  })
+
+  test('has asks without recording', async () => {
+    const filter = await bench.open(make)
+    expect(await filter.has(page(1))).toBe(false)
+    expect(await filter.has(page(1))).toBe(false)
+    await filter.requestSeen(page(1))
+    expect(await filter.has(page(1))).toBe(true)
+  })
+
+  test('with companions beside the main key in one slot', async () => {
+    const redis = bench.connect()
+    const filter = await bench.open(make, { redis, key: '{quotes}:dupefilter' })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.close()
+    const keys = await redis.keys('{quotes}*')
+    expect(keys).toContain('{quotes}:dupefilter:owners:page')
+    await filter.clear()
+    expect(await redis.keys('{quotes}*')).toEqual(['{quotes}:dupefilter:record'])
+    await expect(bench.open(make, { redis, key: 'a{b:dupefilter' })).rejects.toThrow(
+      'SCHEDULER_DUPEFILTER_KEY is "a{b:dupefilter"',
+    )
+  })
+})

@@ -1,0 +1,335 @@
+/**
+ * What all filters on Redis have in common: the owner protocol.
+ *
+ * Filter and queue may be on different servers, so no transaction spans "seen" and "queued", and ioredis sends a
+ * command again whose reply was lost. A plain "test and set" then loses links: whoever asks again is told "seen" for
+ * something that nobody queued. So a question has an owner, which may ask again:
+ *
+ *     ask        one script tests, records, and notes in `pending` who was told "new". The owner is told so again;
+ *                everybody is, when the owner has not been settled for `pendingStaleMs`.
+ *     settled    the owner's links are queued. Travels with the next question, and alone after SETTLE_WITHIN_MS. Its
+ *                notes become marks of the run of the queue's Redis: only the owner is still told "new", so that a
+ *                queue which comes back a second older, and has the page run again, loses nothing.
+ *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
+ *
+ * An attempt is one run of the owner's callback. On settling, what an earlier attempt asked about and this one did not
+ * is un-marked: it is not queued, and whoever meets it next may have it.
+ *
+ * Not chosen: noting before asking and deleting after queueing, which costs two round trips more; and asking first and
+ * recording after queueing, with which two workers are told "new" for the same link.
+ */
+
+import { randomUUID } from 'node:crypto'
+import {
+  createFingerprinter,
+  type DupeFilter,
+  type DupeFilterDescription,
+  type FingerprintAlgorithm,
+  type Fingerprinter,
+  type Logger,
+  type Request,
+  type StatsCollector,
+  silentLogger,
+} from '@webloom/core'
+import { type Claim, Claims, type Settling } from './claims.ts'
+import { type FilterKeys, filterKeys } from './filter-keys.ts'
+import { QueueRun, type QueueRunId } from './queue-run.ts'
+import { type RedisArgument, type RedisConnection, RedisScript } from './redis-script.ts'
+import { SeenCache } from './seen-cache.ts'
+
+export interface RedisDupeFilterOptions {
+  /** Opened and closed by whoever gives it. */
+  readonly redis: RedisConnection
+  /** The name of the main key, as users and Python crawlers know it. */
+  readonly key: string
+  readonly fingerprinter?: Fingerprinter
+  /** DUPEFILTER_PENDING_STALE: how long an owner may leave unsettled what it was told is new. Default 10 000. */
+  readonly pendingStaleMs?: number
+  /**
+   * The run id of the queue's Redis, as the server says it now: it is asked for about once a second, and must not be
+   * remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
+   */
+  readonly queueRunId?: QueueRunId
+  /** DUPEFILTER_CACHE_SIZE: how many fingerprints seen for good are remembered in this process. Default 0. */
+  readonly cacheSize?: number
+  /** Counts `dupefilter/cache_hits`. */
+  readonly stats?: Pick<StatsCollector, 'inc'>
+  readonly logger?: Logger
+}
+
+/** A filter's own part of a question. */
+export interface StoreQuestion {
+  readonly members: readonly RedisArgument[]
+  readonly keys?: readonly string[]
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly args?: readonly RedisArgument[]
+}
+
+const PENDING_STALE_MS = 10_000
+/** `settled` waits no longer than this for a question to travel with. */
+const SETTLE_WITHIN_MS = 1000
+/** Owners settled with one call: each costs Redis about 5 µs. */
+const SETTLE_AT_ONCE_MAX = 100
+/** Settled owners that may wait for a Redis that does not answer, before `settled` waits too. */
+const SETTLE_WAITING_MAX = 10_000
+/** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
+const CLOSE_WAIT_MS = 2000
+
+export abstract class RedisDupeFilter implements DupeFilter {
+  protected readonly redis: RedisConnection
+  protected readonly keys: FilterKeys
+  protected readonly fingerprinter: Fingerprinter
+  protected readonly logger: Logger
+  readonly #pendingStaleMs: number
+  readonly #run: QueueRun
+  readonly #cache: SeenCache
+  readonly #stats: Pick<StatsCollector, 'inc'> | undefined
+  readonly #claims = new Claims()
+  readonly #askScript: RedisScript
+  readonly #id = randomUUID()
+  #onceCount = 0
+  #settling: Settling[] = []
+  #timer: NodeJS.Timeout | undefined
+  #settlingLate: Promise<void> | undefined
+  #isClosed = false
+
+  /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra` */
+  constructor(
+    options: RedisDupeFilterOptions,
+    storeFiles: readonly string[],
+    algorithm: FingerprintAlgorithm,
+  ) {
+    this.redis = options.redis
+    this.keys = filterKeys(options.key)
+    this.fingerprinter = options.fingerprinter ?? createFingerprinter({ algorithm })
+    this.logger = options.logger ?? silentLogger
+    this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
+    this.#run = new QueueRun(options.queueRunId)
+    this.#cache = new SeenCache(options.cacheSize ?? 0)
+    this.#stats = options.stats
+    this.#askScript = new RedisScript(
+      'owners.lua',
+      ...storeFiles,
+      'settle.lua',
+      'clean.lua',
+      'holders.lua',
+      'hold.lua',
+      'ask.lua',
+    )
+  }
+
+  /** What the filter's own store needs to know to answer for these; each is given once. */
+  protected abstract question(fingerprints: readonly string[]): StoreQuestion
+  /** How many may be asked about in one call. */
+  protected abstract get askAtOnceMax(): number
+  /** Compares settings and what is stored. Throws SettingsError. */
+  protected abstract openStore(): Promise<void>
+  /** Empties the filter's own store. */
+  protected abstract clearStore(): Promise<void>
+  abstract describe(): Promise<DupeFilterDescription>
+  /** True when the request was met before. Records nothing. */
+  abstract has(request: Request): Promise<boolean>
+
+  /** Called before a question; what it throws is the question's answer. */
+  protected async prepare(): Promise<void> {}
+  /** What the store said beside the answers. */
+  protected told(_extra: readonly unknown[]): void {}
+  /** Called when a question has failed; true to ask it once more. */
+  protected async mayAskAgain(_error: unknown): Promise<boolean> {
+    return false
+  }
+
+  async open(): Promise<void> {
+    this.#isClosed = false
+    await this.#run.open()
+    await this.openStore()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(reject, CLOSE_WAIT_MS, new Error(`no answer for ${CLOSE_WAIT_MS} ms`))
+    })
+    try {
+      await Promise.race([Promise.all([this.#settlingLate, this.#settleAll()]), late])
+    } catch (error) {
+      const owners = this.#settling.length
+      this.logger.warn({ err: error, owners }, 'pages could not be settled: some links will be met again')
+    } finally {
+      clearTimeout(timer)
+      clearTimeout(this.#timer)
+      this.#isClosed = true
+    }
+  }
+
+  async clear(): Promise<void> {
+    this.#claims.clear()
+    this.#settling = []
+    const { pending, owners, settled } = this.keys
+    let cursor = '0'
+    do {
+      const [next, found] = await this.redis.hscan(owners, cursor, 'COUNT', 500)
+      cursor = next
+      const lists = found.filter((_text, n) => n % 2 === 0).map((owner) => `${owners}:${owner}`)
+      if (lists.length > 0) await this.redis.unlink(lists)
+    } while (cursor !== '0')
+    await this.clearStore()
+    await this.redis.unlink(pending, owners, settled)
+    await this.redis.hset(this.keys.record, 'generation', randomUUID())
+    this.#cache.clear()
+  }
+
+  async requestSeen(request: Request, owner?: string): Promise<boolean> {
+    // An owner that nobody else knows: a command sent twice is answered twice the same.
+    const asker = owner ?? `once/${this.#id}/${++this.#onceCount}`
+    const [seen] = await this.requestsSeen([request], asker)
+    if (owner === undefined) await this.settled(asker)
+    return seen!
+  }
+
+  async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
+    const fingerprints = requests.map((request) => this.fingerprinter.fingerprint(request))
+    const distinct = [...new Set(fingerprints)]
+    const asked = distinct.filter((fingerprint) => !this.#cache.has(fingerprint))
+    if (asked.length < distinct.length)
+      this.#stats?.inc('dupefilter/cache_hits', distinct.length - asked.length)
+    const fresh = asked.length > 0 ? await this.#askAll(asked, owner) : new Set()
+    // What is asked about twice is new only the first time.
+    return fingerprints.map((fingerprint) => !fresh.delete(fingerprint))
+  }
+
+  async settled(owner: string): Promise<void> {
+    this.#settling.push(this.#claims.settle(owner, this.#run.current))
+    this.#settleSoon()
+    if (this.#settling.length > SETTLE_WAITING_MAX) await this.#settleAll()
+  }
+
+  /** What was seen for good may be new again. */
+  protected forgetCached(): void {
+    this.#cache.clear()
+  }
+
+  async #askAll(fingerprints: readonly string[], owner: string): Promise<Set<string>> {
+    const claim = this.#claims.ask(owner, fingerprints, this.#run.current)
+    const parts: Promise<string[]>[] = []
+    for (let from = 0; from < fingerprints.length; from += this.askAtOnceMax) {
+      parts.push(this.#ask(fingerprints.slice(from, from + this.askAtOnceMax), owner, claim))
+    }
+    const fresh = new Set((await Promise.all(parts)).flat())
+    for (const fingerprint of fresh) claim.told.add(fingerprint)
+    return fresh
+  }
+
+  /** Those that are new. */
+  async #ask(fingerprints: readonly string[], owner: string, claim: Claim): Promise<string[]> {
+    const askedAt = performance.now()
+    const reply = await this.#call(fingerprints, owner, claim.attempt)
+    this.#cache.heardOf(reply.generation, askedAt)
+    const fresh: string[] = []
+    for (const [n, fingerprint] of fingerprints.entries()) {
+      const answer = reply.answers[n]
+      if (answer === NEW) fresh.push(fingerprint)
+      else if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
+    }
+    return fresh
+  }
+
+  async #settleAll(): Promise<void> {
+    while (this.#settling.length > 0) await this.#call([], '', '')
+  }
+
+  #settleSoon(): void {
+    if (this.#isClosed) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#settlingLate = this.#settleAll().catch((error: unknown) => {
+        // They are in line again, and go with the next question or in a second.
+        this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again')
+      })
+    }, SETTLE_WITHIN_MS).unref()
+  }
+
+  async #call(fingerprints: readonly string[], owner: string, attempt: string): Promise<Reply> {
+    if (fingerprints.length > 0) await this.prepare()
+    const settling = this.#settling.splice(0, SETTLE_AT_ONCE_MAX)
+    if (this.#settling.length === 0) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
+    const cleaning = this.#run.takeCleaning()
+    const header = {
+      owner,
+      attempt,
+      staleMs: this.#pendingStaleMs,
+      count: fingerprints.length,
+      settle: settling.map((one) => [one.owner, one.attempt, one.run]),
+      ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
+    }
+    try {
+      const reply = await this.#send(fingerprints, header)
+      if (cleaning && reply.more) this.#run.goOn(cleaning)
+      this.#run.heardOf(reply.now)
+      this.told(reply.extra)
+      return reply
+    } catch (error) {
+      this.#settling.unshift(...settling)
+      if (settling.length > 0) this.#settleSoon()
+      throw explained(error, this.keys.main)
+    }
+  }
+
+  async #send(fingerprints: readonly string[], header: object, again = false): Promise<Reply> {
+    const { main, pending, owners, settled, record } = this.keys
+    const { members, keys = [], header: more, args = [] } = this.question(fingerprints)
+    const text = JSON.stringify({ ...header, ...more })
+    const allKeys = [main, pending, owners, settled, record, ...keys]
+    try {
+      return replyOf(await this.#askScript.run(this.redis, allKeys, [text, ...members, ...args]))
+    } catch (error) {
+      if (again || !(await this.mayAskAgain(error))) throw error
+      return this.#send(fingerprints, header, true)
+    }
+  }
+}
+
+const NEW = '0'
+const SEEN_FOR_GOOD = '2'
+
+interface Reply {
+  readonly generation: string
+  readonly now: number
+  readonly answers: string
+  readonly more: boolean
+  readonly extra: readonly unknown[]
+}
+
+function replyOf(reply: unknown): Reply {
+  if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
+  const [generation, now, answers, more, ...extra] = reply as unknown[]
+  return {
+    generation: String(generation),
+    now: Number(now),
+    answers: String(answers),
+    more: more === 1,
+    extra,
+  }
+}
+
+/** Nothing was recorded when a script fails; the message says so, and what to do about it. */
+function explained(error: unknown, key: string): unknown {
+  if (!(error instanceof Error)) return error
+  if (error.message.includes('OOM')) {
+    return new Error(
+      `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
+      { cause: error },
+    )
+  }
+  if (error.message.includes('WRONGTYPE')) {
+    return new Error(
+      `The key ${key} holds something else than this filter's data; choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
+      { cause: error },
+    )
+  }
+  return error
+}

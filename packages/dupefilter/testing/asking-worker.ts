@@ -1,0 +1,36 @@
+/** A worker process for the tests: opens a filter, waits for a line, asks about pages, prints which were new. */
+import { once } from 'node:events'
+import { Request } from '@webloom/core'
+import { Redis } from 'ioredis'
+import { RedisBloomDupeFilter } from '../src/redis-bloom-dupefilter.ts'
+import { RedisSetDupeFilter } from '../src/redis-set-dupefilter.ts'
+
+const { url, key, kind, owner, pages } = JSON.parse(process.argv[2]!) as Record<string, string>
+const redis = new Redis(url!)
+const filter =
+  kind === 'redis-set'
+    ? new RedisSetDupeFilter({ redis, key: key! })
+    : new RedisBloomDupeFilter({ redis, key: key!, capacity: 100_000, errorRate: 1e-9 })
+await filter.open()
+console.log('ready')
+await once(process.stdin, 'data')
+
+const BATCH = 100
+const fresh: number[] = []
+const asking: Promise<void>[] = []
+for (let from = 0; from < Number(pages); from += BATCH) {
+  const numbers = Array.from({ length: BATCH }, (_, n) => from + n)
+  const requests = numbers.map((n) => new Request(`https://example.com/${n}`))
+  const ask = async () => {
+    const seen = await filter.requestsSeen(requests, `${owner}/${from}`)
+    await filter.settled(`${owner}/${from}`)
+    for (const [n, met] of seen.entries()) if (!met) fresh.push(from + n)
+  }
+  asking.push(ask())
+  if (asking.length % 10 === 0) await Promise.all(asking)
+}
+await Promise.all(asking)
+await filter.close()
+redis.disconnect()
+console.log(JSON.stringify(fresh))
+process.stdin.destroy()

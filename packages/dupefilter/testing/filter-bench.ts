@@ -1,0 +1,80 @@
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import type { RedisDupeFilter, RedisDupeFilterOptions } from '../src/redis-dupefilter.ts'
+
+/** Short, so that tests need not wait for an owner to go stale. */
+export const STALE_MS = 200
+
+type Make<Filter> = (options: RedisDupeFilterOptions) => Filter
+
+/** One real Redis for the tests of a file; each filter has a key of its own. */
+export class FilterBench {
+  readonly #connections: Redis[] = []
+  #server: RedisServer | undefined
+  #keys = 0
+
+  async start(): Promise<void> {
+    this.#server = await startRedis()
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.disconnect()
+    await this.#server?.stop()
+  }
+
+  get url(): string {
+    if (!this.#server) throw new Error('start() comes first')
+    return this.#server.url
+  }
+
+  connect(url = this.url): Redis {
+    const redis = new Redis(url)
+    redis.on('error', () => {})
+    this.#connections.push(redis)
+    return redis
+  }
+
+  nextKey(): string {
+    return `test${++this.#keys}:dupefilter`
+  }
+
+  async open<Filter extends RedisDupeFilter>(
+    make: Make<Filter>,
+    options: Partial<RedisDupeFilterOptions> = {},
+  ): Promise<Filter> {
+    const filter = make({
+      redis: options.redis ?? this.connect(),
+      key: options.key ?? this.nextKey(),
+      pendingStaleMs: STALE_MS,
+      ...options,
+    })
+    await filter.open()
+    return filter
+  }
+
+  /** What the contract suite asks for. */
+  contract(make: Make<RedisDupeFilter>) {
+    return {
+      create: async () => {
+        const redis = this.connect()
+        const subject = await this.open(make, { redis })
+        return { subject, dispose: () => dispose([subject], [redis]) }
+      },
+      createShared: async () => {
+        const [a, b] = [this.connect(), this.connect()]
+        const shared = { key: this.nextKey(), queueRunId: () => 'run' }
+        const filter = await this.open(make, { ...shared, redis: a })
+        const other = await this.open(make, { ...shared, redis: b })
+        return { filter, other, pendingStaleMs: STALE_MS, dispose: () => dispose([filter, other], [a, b]) }
+      },
+    }
+  }
+}
+
+async function dispose(filters: readonly RedisDupeFilter[], connections: readonly Redis[]): Promise<void> {
+  for (const filter of filters) {
+    await filter.close()
+    await filter.clear()
+  }
+  for (const redis of connections) redis.disconnect()
+}

@@ -1,0 +1,66 @@
+import { UsageError } from '@webloom/core'
+import { type FilterPlan, planFilters } from '@webloom/dupefilter'
+
+export interface PlanFlags {
+  readonly urls: string
+  readonly error?: string
+  readonly bit?: string
+  readonly hashNumber?: string
+  readonly blocks?: string
+  readonly json?: boolean
+}
+
+/** Prints what each dupefilter would take and give for so many URLs: memory, error, pages lost. */
+export function plan(flags: PlanFlags): void {
+  const urls = numberOf(flags.urls, '--urls')
+  const errorRate = flags.error === undefined ? undefined : numberOf(flags.error, '--error')
+  const plans = planFilters({
+    urls,
+    ...(errorRate !== undefined && { errorRate }),
+    ...(flags.bit !== undefined && { bit: numberOf(flags.bit, '--bit') }),
+    ...(flags.hashNumber !== undefined && { hashNumber: numberOf(flags.hashNumber, '--hash-number') }),
+    ...(flags.blocks !== undefined && { blocks: numberOf(flags.blocks, '--blocks') }),
+  })
+  if (flags.json) {
+    console.log(JSON.stringify(plans))
+    return
+  }
+  console.log(`${grouped(urls)} URLs\n`)
+  for (const one of plans) console.log(planText(one))
+}
+
+function planText(plan: FilterPlan): string {
+  const { filter, variant, bytes, bytesPerUrl, errorAtEnd, pagesLost, bits, hashes, blocks, warnings } = plan
+  return [
+    `${filter}   ${variant}`,
+    `  memory      ${humanBytes(bytes)}, ${bytesPerUrl.toFixed(2)} bytes a URL`,
+    ...(bits === undefined
+      ? []
+      : [`  bits        ${grouped(bits)} in ${blocks} block${blocks === 1 ? '' : 's'}, ${hashes} hashes`]),
+    `  error       ${errorAtEnd === 0 ? 'none' : errorAtEnd.toExponential(1)} at the end`,
+    `  pages lost  ${pagesLost < 0.5 ? (pagesLost === 0 ? 'none' : 'less than one') : `about ${grouped(Math.round(pagesLost))}`}`,
+    ...warnings.map((warning) => `  warning     ${warning}`),
+    '',
+  ].join('\n')
+}
+
+/** `1e9` and `1_000_000`, too. */
+function numberOf(text: string, flag: string): number {
+  const number = Number(text.replaceAll('_', ''))
+  if (text.trim() !== '' && Number.isFinite(number) && number > 0) return number
+  throw new UsageError(
+    'WL_USAGE',
+    `${flag} is ${JSON.stringify(text)}; expected a number above 0, such as 1e9`,
+  )
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en-US')
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+
+function humanBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
+  return `${(bytes / 2 ** (10 * power)).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`
+}

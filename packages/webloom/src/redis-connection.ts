@@ -1,0 +1,74 @@
+import { type Logger, type RedisTarget, WebloomError } from '@webloom/core'
+import { Redis } from 'ioredis'
+
+// Reconnecting is tried at once, then ever slower, but never slower than this: a restarted Redis must be noticed.
+const RECONNECT_MS_MAX = 2000
+
+/** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
+export class RedisLink {
+  readonly client: Redis
+  readonly #target: RedisTarget
+  readonly #startTimeoutMs: number
+  readonly #logger: Logger
+  #lastError: Error | undefined
+  #isOpen = false
+
+  constructor(target: RedisTarget, { startTimeoutMs, logger }: { startTimeoutMs: number; logger: Logger }) {
+    this.#target = target
+    this.#startTimeoutMs = startTimeoutMs
+    this.#logger = logger
+    const { tls, sentinels, ...plain } = target.options
+    this.client = new Redis({
+      ...plain,
+      ...(tls && { tls: { ...tls } }),
+      ...(sentinels && { sentinels: [...sentinels] }),
+      lazyConnect: true,
+      // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
+      maxRetriesPerRequest: null,
+      retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MS_MAX),
+    })
+    this.client.on('error', (error: Error) => this.#onError(error))
+  }
+
+  /** Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT. */
+  async open(): Promise<void> {
+    let deadline: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      deadline = setTimeout(() => reject(this.#unreachable()), this.#startTimeoutMs)
+    })
+    try {
+      await Promise.race([this.client.ping(), late])
+      this.#isOpen = true
+    } catch (error) {
+      this.client.disconnect()
+      throw error instanceof WebloomError ? error : this.#unreachable(error)
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  close(): void {
+    this.client.disconnect()
+  }
+
+  #onError(error: Error): void {
+    // Before the first answer `open` tells; later each new kind of error is told once.
+    if (this.#isOpen && error.message !== this.#lastError?.message) {
+      this.#logger.warn(
+        { redis: this.#target.shown, reason: error.message },
+        'Redis cannot be reached; the crawl waits for it',
+      )
+    }
+    this.#lastError = error
+  }
+
+  #unreachable(error: unknown = this.#lastError): WebloomError {
+    const cause =
+      error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code : 'no answer'
+    return new WebloomError(
+      'WL_REDIS_UNREACHABLE',
+      `Redis at ${this.#target.shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,191 @@
+/** Crawls whose dupefilter is on a real Redis, judged by what the fake web saw and by what Redis holds. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type FakeWeb,
+  type FakeWebOptions,
+  type RedisServer,
+  runProcess,
+  startFakeWeb,
+  startRedis,
+  tempDir,
+} from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type CrawlResult,
+  crawl,
+  fingerprint,
+  type Logger,
+  Request,
+  type Response,
+  type SettingsInput,
+  Spider,
+} from 'webloom'
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis({ appendonly: 'always' })
+})
+afterAll(() => redis.stop())
+beforeEach(() => redis.command('FLUSHALL'))
+
+async function crawlWeb(
+  options: FakeWebOptions,
+  settings: SettingsInput,
+  judge: (web: FakeWeb, result: CrawlResult) => Promise<void> | void,
+  whileRunning: (web: FakeWeb) => Promise<void> = async () => {},
+): Promise<void> {
+  await using web = await startFakeWeb(options)
+  class Pages extends Spider {
+    override name = 'pages'
+    override startUrls = [...web.seeds]
+    override *parse(response: Response): Generator<unknown> {
+      yield { url: response.url }
+      yield* response.followAll()
+    }
+  }
+  const running = crawl(Pages, { settings: { REDIS_URL: redis.url, ...settings }, logger: silent })
+  await whileRunning(web)
+  await judge(web, await running)
+}
+
+const eachOnce = (web: FakeWeb) => {
+  for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
+}
+
+describe('with REDIS_URL', () => {
+  test('the filter is scrapy-redis’s set, with its key and its fingerprints', async () => {
+    await crawlWeb({ seed: 1, pagesPerHost: 40 }, { SCHEDULER_PERSIST: true }, async (web) => {
+      eachOnce(web)
+      const members = (await redis.command('SMEMBERS', 'pages:dupefilter')) as string[]
+      const expected = [...web.linked()].map((url) =>
+        fingerprint(new Request(url), { algorithm: 'scrapy-redis' }),
+      )
+      expect(new Set(members)).toEqual(new Set(expected))
+    })
+  })
+
+  test('what a Python crawler has met is not fetched again', async () => {
+    await using web = await startFakeWeb({ seed: 2, pagesPerHost: 30 })
+    const met = web.page(web.seeds[0]!)!.links.slice(0, 3)
+    for (const url of met) {
+      await redis.command(
+        'SADD',
+        'pages:dupefilter',
+        fingerprint(new Request(url), { algorithm: 'scrapy-redis' }),
+      )
+    }
+    class Pages extends Spider {
+      override name = 'pages'
+      override startUrls = [...web.seeds]
+      override *parse(response: Response): Generator<unknown> {
+        yield* response.followAll()
+      }
+    }
+    await crawl(Pages, { settings: { REDIS_URL: redis.url }, logger: silent })
+    for (const url of met.filter((one) => one !== web.seeds[0])) expect(web.countOf(url), url).toBe(0)
+  })
+
+  test('a Bloom filter finds every page, and is sized by BLOOMFILTER_CAPACITY', async () => {
+    const settings: SettingsInput = {
+      DUPEFILTER_CLASS: 'redis-bloom',
+      BLOOMFILTER_CAPACITY: 10_000,
+      SCHEDULER_PERSIST: true,
+    }
+    await crawlWeb({ seed: 3, hosts: 2, pagesPerHost: 40 }, settings, async (web, { stats }) => {
+      eachOnce(web)
+      expect(stats.item_scraped_count).toBe(web.reachable().size)
+      expect(Number(await redis.command('STRLEN', 'pages:bloomfilter'))).toBeLessThan(40_000)
+    })
+  })
+
+  test('the end of the crawl deletes what was met, unless SCHEDULER_PERSIST', async () => {
+    await crawlWeb({ seed: 4, pagesPerHost: 10 }, {}, async () => {
+      expect(await redis.command('EXISTS', 'pages:dupefilter')).toBe(0)
+    })
+    await crawlWeb({ seed: 4, pagesPerHost: 10 }, { SCHEDULER_PERSIST: true }, async () => {
+      expect(await redis.command('EXISTS', 'pages:dupefilter')).toBe(1)
+    })
+    await crawlWeb({ seed: 4, pagesPerHost: 10 }, { SCHEDULER_FLUSH_ON_START: true }, (web) => eachOnce(web))
+  })
+
+  test('a Redis that is killed and comes back costs no page', async () => {
+    await crawlWeb(
+      { seed: 5, pagesPerHost: 150, latencyMs: 5 },
+      { CONCURRENT_REQUESTS: 4 },
+      (web, { finishReason }) => {
+        expect(finishReason).toBe('finished')
+        for (const url of web.reachable()) expect(web.countOf(url), url).toBeGreaterThanOrEqual(1)
+        expect(web.hits.length).toBe(web.reachable().size)
+      },
+      async (web) => {
+        await web.waitForHits(30)
+        await redis.kill('SIGKILL')
+        await redis.restart()
+      },
+    )
+  })
+})
+
+describe('what cannot work is refused before anything is fetched', () => {
+  test.each([
+    [{ REDIS_URL: '', DUPEFILTER_CLASS: 'redis-bloom' }, /no Redis is named/],
+    [{ DUPEFILTER_REDIS_URL: ['redis://a', 'redis://b'] }, /names 2 servers/],
+    [{ DUPEFILTER_CLASS: 'redis-set', JOBDIR: 'job' }, /JOBDIR is set/],
+    [{ REDIS_URL: 'http://x' }, /expected redis:\/\/host:port\/db/],
+    [
+      { DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_COMPAT: 'germey', BLOOMFILTER_ON_FULL: 'grow' },
+      /cannot grow/,
+    ],
+  ] as [SettingsInput, RegExp][])('%j', async (settings, message) => {
+    class Nothing extends Spider {
+      override name = 'nothing'
+    }
+    const given = {
+      ...settings,
+      REDIS_URL: settings.REDIS_URL === '' ? null : (settings.REDIS_URL ?? redis.url),
+    }
+    await expect(crawl(Nothing, { settings: given, logger: silent })).rejects.toThrow(message)
+  })
+
+  test('a Bloom filter of other parameters', async () => {
+    const bloom: SettingsInput = { DUPEFILTER_CLASS: 'redis-bloom', SCHEDULER_PERSIST: true }
+    await crawlWeb({ pagesPerHost: 3 }, { ...bloom, BLOOMFILTER_CAPACITY: 1000 }, () => {})
+    await expect(
+      crawlWeb({ pagesPerHost: 3 }, { ...bloom, BLOOMFILTER_CAPACITY: 2000 }, () => {}),
+    ).rejects.toThrow(/begun with bits/)
+  })
+
+  test('a Redis that is not there: exit code 3, host and cause, and no password', async () => {
+    await using folder = await tempDir()
+    writeFileSync(
+      folder.join('s.ts'),
+      "import { Spider } from 'webloom'\nexport default class S extends Spider { name = 's' }\n",
+    )
+    const bin = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
+    const { code, stderr } = await runProcess(
+      process.execPath,
+      [bin, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
+      {
+        cwd: folder.path,
+        env: { ...process.env, REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
+      },
+    )
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:1\/2 cannot be used: .*ECONNREFUSED/)
+    expect(stderr).not.toContain('hush')
+  })
+})
+
+test('webloom plan tells what BIT 30 with 6 hashes gives at 10^8 URLs', async () => {
+  const bin = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
+  const { stdout, code } = await runProcess(process.execPath, [bin, 'plan', '--urls', '1e8', '--json'])
+  expect(code).toBe(0)
+  const plans = JSON.parse(stdout) as { variant: string; errorAtEnd: number; pagesLost: number }[]
+  const bit30 = plans.find(({ variant }) => variant.includes('BLOOMFILTER_BIT=30'))!
+  expect(bit30.errorAtEnd).toBeCloseTo(0.0062, 4)
+  expect(Math.round(bit30.pagesLost / 1000)).toBe(108)
+})

@@ -6,7 +6,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['tests/**/*.soak.test.ts'],
+    include: ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts'],
     exclude: ['**/node_modules/**'],
     testTimeout: 1_800_000,
   },

@@ -34,9 +34,9 @@ export interface FilterPlan {
 
 /**
  * Bytes of Redis memory a URL in a set, its hash table included, measured with 10^6 members on Redis 7.0.15
- * (benchmarks/dupefilter-bench.ts): between two doublings of the table it is up to 8 bytes more or less.
+ * (benchmarks/dupefilter-bench.ts). Just after the table has doubled it is up to 8 bytes more.
  */
-export const SET_BYTES_PER_URL = { hex: 80.6, binary20: 64.6, binary16: 64.6 } as const
+export const SET_BYTES_PER_URL = { hex: 88.4, binary20: 72.4, binary16: 72.4 } as const
 
 /** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
 export function planFilters(options: PlanOptions): FilterPlan[] {

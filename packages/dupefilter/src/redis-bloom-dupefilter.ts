@@ -194,7 +194,8 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
     try {
       for (const number of this.#record.layers.keys()) await this.#grow(number)
     } catch (error) {
-      if (found === 'made') await this.clear()
+      // What did not fit takes no room from others. Bits that somebody else set are never deleted.
+      if (found === 'made' && !hasBits) await this.clear()
       throw error
     }
     this.#look(this.#record)

@@ -6,8 +6,8 @@ import { RedisScript } from './redis-script.ts'
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
  *
- * - `hex`: 40 digits, as scrapy-redis keeps them; 89 bytes each
- * - `binary20`: the same 20 bytes; 73 bytes each, and scrapy-redis does not understand them
+ * - `hex`: 40 digits, as scrapy-redis keeps them; 88 bytes each
+ * - `binary20`: the same 20 bytes; 72 bytes each, and scrapy-redis does not understand them
  * - `binary16`: the first 16 bytes; as large as `binary20`, as Redis allocates both alike
  */
 export type SetMembers = 'hex' | 'binary20' | 'binary16'

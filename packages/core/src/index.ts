@@ -3,6 +3,7 @@
 export { decodeText, detectEncoding, urlEncodingOf } from './charset.ts'
 export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
 export { buildComponents, fromCrawler, type Placed, requireMethods } from './component.ts'
+export { type CrawlName, crawlKey, crawlQueueName } from './crawl-keys.ts'
 export type { ComponentClass, Crawler, SpiderLike } from './crawler.ts'
 // Errors
 export {
@@ -50,6 +51,7 @@ export {
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
+  REFUSALS_MAX,
   type RequestQueue,
 } from './ports/request-queue.ts'
 export type { Seed, SeedSource } from './ports/seed-source.ts'
@@ -62,6 +64,7 @@ export {
   redisTargets,
   withoutPassword,
 } from './redis-options.ts'
+export { RedisScript, type ScriptRunner } from './redis-script.ts'
 export { type Callback, type CookiesInit, Request, type RequestInit } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'

@@ -3,14 +3,23 @@ import type { CrawlPast, CrawlRecord } from '@webloom/core'
 /** The record of a crawl that ends with its process: there is nothing to remember. */
 export class MemoryCrawlRecord implements CrawlRecord {
   async open(): Promise<CrawlPast> {
-    return { begun: false, startCursor: 0, startEnded: false }
+    return { begun: false }
   }
 
   async close(): Promise<void> {}
 
+  async takeStart(signal: AbortSignal): Promise<number | null> {
+    return signal.aborted ? null : 0
+  }
+
   async startMoved(): Promise<void> {}
 
   async startEnded(): Promise<void> {}
+
+  /** The only worker has nothing to do. */
+  async finish(): Promise<boolean> {
+    return true
+  }
 
   async outputBegun(): Promise<boolean> {
     return false

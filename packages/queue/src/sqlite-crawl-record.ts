@@ -12,6 +12,7 @@ interface CrawlRow {
 export class SqliteCrawlRecord implements CrawlRecord {
   readonly #database: JobDatabase
   #startCursor = 0
+  #startEnded = false
 
   constructor({ database }: { database: JobDatabase }) {
     this.#database = database
@@ -23,7 +24,8 @@ export class SqliteCrawlRecord implements CrawlRecord {
       'SELECT state, ended_ms AS endedMs, start_cursor AS startCursor, start_ended AS startEnded FROM crawl',
     )!
     this.#startCursor = startCursor
-    const past = { begun: state !== 'idle', startCursor, startEnded: startEnded === 1 }
+    this.#startEnded = startEnded === 1
+    const past = { begun: state !== 'idle' }
     if (state === 'finished') return { ...past, finishedAt: new Date(endedMs ?? 0) }
     this.#database.run(
       "UPDATE crawl SET state = 'running', begun_ms = coalesce(begun_ms, ?), ended_ms = NULL, finish_reason = NULL",
@@ -34,6 +36,10 @@ export class SqliteCrawlRecord implements CrawlRecord {
 
   async close(): Promise<void> {
     this.#database.close()
+  }
+
+  async takeStart(signal: AbortSignal): Promise<number | null> {
+    return this.#startEnded || signal.aborted ? null : this.#startCursor
   }
 
   async startMoved(cursor: number): Promise<void> {
@@ -48,7 +54,13 @@ export class SqliteCrawlRecord implements CrawlRecord {
   }
 
   async startEnded(): Promise<void> {
+    this.#startEnded = true
     this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
+  /** The only worker has nothing to do. */
+  async finish(): Promise<boolean> {
+    return true
   }
 
   async outputBegun(path: string): Promise<boolean> {

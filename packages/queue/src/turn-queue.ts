@@ -71,6 +71,7 @@ export class TurnQueue<Held extends StoredRequest, Delayed extends DelayedReques
   // Nothing takes a lease away within one process but the end of the queue, so all leases share one signal.
   readonly #closed = new AbortController()
   #waiting = 0
+  #refused = 0
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
@@ -199,12 +200,22 @@ export class TurnQueue<Held extends StoredRequest, Delayed extends DelayedReques
     })
   }
 
+  /** There is no other worker: it is set aside, and a JOBDIR hands it out again in the next run. */
+  async refuse(lease: Lease): Promise<void> {
+    const { line } = this.#end(lease)
+    this.#refused++
+    this.#store.atomically(() => {
+      this.#wake(line)
+      this.#serve()
+    })
+  }
+
   async counts(): Promise<QueueCounts> {
     return {
       waiting: this.#waiting,
       delayed: this.#delayed.size,
       leased: this.#leased.size,
-      quarantined: this.#store.unreadable,
+      quarantined: this.#store.unreadable + this.#refused,
     }
   }
 

@@ -160,6 +160,18 @@ export class Scheduler {
     await this.#queue.release(lease)
   }
 
+  /** This worker cannot do the request; another may. */
+  async refuse(lease: Lease, reason: string): Promise<void> {
+    await this.#queue.refuse(lease, reason)
+    this.#stats.inc('scheduler/refused')
+  }
+
+  /** Whether `start()` and seeds may bring more: fewer than `mark` requests wait. */
+  async hasRoom(mark: number): Promise<boolean> {
+    const { waiting } = await this.#queue.counts()
+    return waiting < mark
+  }
+
   async counts(): Promise<QueueCounts> {
     return this.#queue.counts()
   }

@@ -16,9 +16,9 @@
  * leased. A page is leased until its links are queued, so that answer is stable.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CloseSpider,
-  type CrawlPast,
   type CrawlRecord,
   type DownloadResult,
   LEASE_WAIT_MAX_MS,
@@ -26,6 +26,8 @@ import {
   type Logger,
   Request,
   RetryLater,
+  type Seed,
+  type SeedSource,
   type Signals,
   type StatsCollector,
   WebloomError,
@@ -34,10 +36,20 @@ import { inTime, TIMER_MS_MAX } from './in-time.ts'
 import type { ItemProcessor } from './item-processor.ts'
 import { Pulse } from './pulse.ts'
 import type { Response } from './response.ts'
-import { type CallbackOutput, type Failure, type HandOn, type Scraper, SpiderClosing } from './scraper.ts'
+import {
+  type CallbackOutput,
+  type Failure,
+  type HandOn,
+  type Scraper,
+  SpiderClosing,
+  type StartElement,
+} from './scraper.ts'
 import type { Spider } from './spider.ts'
 
 const START_ELEMENTS_A_TURN = 64
+const SEEDS_AT_ONCE = 64
+/** How often seeds are looked for while none waits. */
+const SEEDS_POLL_MS = 300
 
 /** What the engine needs of `@webloom/scheduler`. */
 export interface EngineScheduler {
@@ -49,6 +61,9 @@ export interface EngineScheduler {
   commit(lease: Lease, requests: readonly Request[], options?: { marksAll?: boolean }): Promise<void>
   retry(lease: Lease, request: Request, delayMs: number): Promise<void>
   release(lease: Lease): Promise<void>
+  refuse(lease: Lease, reason: string): Promise<void>
+  /** Fewer than `mark` requests wait, and what keeps them can take more. */
+  hasRoom(mark: number): Promise<boolean>
   counts(): Promise<{ waiting: number; delayed: number; leased: number }>
 }
 
@@ -66,6 +81,10 @@ export interface EngineOptions {
   readonly downloader: EngineDownloader
   readonly scraper: Scraper
   readonly items: ItemProcessor
+  /** Start requests from outside; opened and closed by whoever runs the engine. */
+  readonly seeds?: SeedSource
+  /** How long there must be nothing to do before the crawl ends, milliseconds; Infinity: it stays for ever. */
+  readonly idleMsBeforeFinish: number
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
@@ -105,8 +124,10 @@ export class Engine {
   #downloading = 0
   #scrapingBytes = 0
   #startEnded = false
-  /** An element of start() is being queued or written. */
-  #startBusy = false
+  /** Elements of start() and seeds that are being queued or written. */
+  #feeding = 0
+  #isPaused = false
+  #idleSinceMs: number | undefined
   /** Pages that end from now on are too late: their leases were given up. */
   #closed = false
   #reason: string | undefined
@@ -123,15 +144,14 @@ export class Engine {
 
   /**
    * Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed.
-   *
-   * @param past where an earlier run of the same crawl left off
    */
-  async run(past: CrawlPast): Promise<string> {
+  async run(): Promise<string> {
     const { spider, signals } = this.#options
     await this.#open()
     await signals.send('engineStarted', {})
     await signals.send('spiderOpened', { spider })
-    void this.#pumpStart(past)
+    void this.#pumpStart()
+    void this.#pumpSeeds()
     await this.#intake()
     await this.#drain()
     return this.#close()
@@ -148,6 +168,16 @@ export class Engine {
   abort(reason: string): void {
     this.stop(reason)
     this.#aborting.abort(new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once'))
+    this.#pulse.fire()
+  }
+
+  /** Nothing new begins until `resume`; what is in flight goes on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
     this.#pulse.fire()
   }
 
@@ -184,21 +214,33 @@ export class Engine {
   }
 
   #room(): number {
+    if (this.#isPaused) return 0
     if (this.#scrapingBytes >= this.#options.scrapingBytesMax) return 0
     return Math.max(0, this.#downloadsMax - this.#downloading)
   }
 
   async #isOver(): Promise<boolean> {
-    if (!(await this.#isIdle())) return false
-    const { signals, spider } = this.#options
-    if (!signals.listened('spiderIdle')) return true
-    await signals.send('spiderIdle', { spider })
-    return this.#isIdle()
+    const { signals, spider, record, idleMsBeforeFinish } = this.#options
+    let isIdle = await this.#isIdle()
+    if (isIdle && signals.listened('spiderIdle')) {
+      await signals.send('spiderIdle', { spider })
+      isIdle = await this.#isIdle()
+    }
+    if (!isIdle) {
+      this.#idleSinceMs = undefined
+      return false
+    }
+    this.#idleSinceMs ??= performance.now()
+    if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
+    return record.finish()
   }
 
+  /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */
   async #isIdle(): Promise<boolean> {
-    if (!this.#startEnded || this.#pages.size > 0) return false
-    const { waiting, delayed, leased } = await this.#options.scheduler.counts()
+    const { scheduler, seeds } = this.#options
+    if (!this.#startEnded || this.#feeding > 0 || this.#pages.size > 0) return false
+    if (seeds && (await seeds.pending()) > 0) return false
+    const { waiting, delayed, leased } = await scheduler.counts()
     return waiting + delayed + leased === 0
   }
 
@@ -216,6 +258,8 @@ export class Engine {
   async #page(lease: Lease): Promise<void> {
     const { scheduler, scraper, stats, signals, logger, spider } = this.#options
     let result: DownloadResult
+    const cannot = scraper.whyNot(lease.request)
+    if (cannot !== undefined) return this.#refuse(lease, cannot)
     try {
       result = await this.#fetch(lease)
     } catch (error) {
@@ -312,42 +356,96 @@ export class Engine {
     await scheduler.commit(lease, output.requests)
   }
 
+  /** Another release yielded it, or somebody put it into the queue. */
+  async #refuse(lease: Lease, reason: string): Promise<void> {
+    this.#downloading--
+    this.#pulse.fire()
+    this.#options.logger.warn({ url: lease.request.url, reason }, 'given back: this worker cannot do it')
+    await this.#options.scheduler.refuse(lease, reason)
+  }
+
   async #giveBack(lease: Lease): Promise<void> {
     if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
   }
 
-  /** A resumed run passes over what start() yielded before: it is queued, or fetched. */
-  async #pumpStart({ startCursor, startEnded }: CrawlPast): Promise<void> {
-    const { scheduler, scraper, items, record, startLowWater, logger } = this.#options
-    let ordinal = 0
+  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
+  async #pumpStart(): Promise<void> {
+    const { scraper, record, startLowWater, logger } = this.#options
+    const stopping = this.#stopping.signal
     try {
-      for await (const element of startEnded || this.#stopping.signal.aborted
-        ? []
-        : scraper.startElements()) {
-        if (this.#stopping.signal.aborted) return
+      const cursor = await record.takeStart(stopping)
+      let ordinal = 0
+      for await (const element of cursor === null ? [] : scraper.startElements()) {
+        if (stopping.aborted) return
         // With everything in memory no step below leaves the microtasks: timers and signals must have their turn.
         if (ordinal % START_ELEMENTS_A_TURN === 0) await eventLoopTurn()
-        const owner = `start/${ordinal++}`
-        if (ordinal <= startCursor) continue
-        this.#startBusy = true
-        if (element instanceof Request) await scheduler.enqueueStart(element, owner)
-        else await items.process([element.item], owner, 0, null)
-        await record.startMoved(ordinal)
-        this.#startBusy = false
-        this.#pulse.fire()
+        const index = ordinal++
+        if (index < cursor!) continue
+        await this.#fed(() => this.#feedStart(element, index))
         await this.#lowWater(startLowWater)
       }
       // Stopped before its first element, the loop ends as well, but start() has not.
-      if (!startEnded && !this.#stopping.signal.aborted) await record.startEnded()
+      if (cursor !== null && !stopping.aborted) await record.startEnded()
     } catch (error) {
       if (error instanceof CloseSpider) return this.stop(error.reason)
       if (isOutputFailure(error)) return this.#fail(error)
+      // Another worker runs it now.
+      if (isLeaseLost(error)) return void this.#pumpStart()
       logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
       this.#fatal ??= { error }
       this.#options.stats.set('start/failed', true)
+    }
+    this.#startEnded = true
+    this.#pulse.fire()
+  }
+
+  async #feedStart(element: StartElement, index: number): Promise<void> {
+    const { scheduler, items, record } = this.#options
+    const owner = `start/${index}`
+    if (element instanceof Request) await scheduler.enqueueStart(element, owner)
+    else await items.process([element.item], owner, 0, null)
+    await record.startMoved(index + 1)
+  }
+
+  /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
+  async #pumpSeeds(): Promise<void> {
+    const { seeds, startLowWater, logger } = this.#options
+    if (!seeds) return
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#lowWater(startLowWater)
+        const found = await this.#fed(async () => {
+          const batch = await seeds.next(SEEDS_AT_ONCE)
+          await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
+          return batch.length
+        })
+        if (found > 0) continue
+      } catch (error) {
+        logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+      }
+      await pause(SEEDS_POLL_MS, this.#stopping.signal)
+    }
+  }
+
+  async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
+    const { scraper, scheduler } = this.#options
+    let admitted: Request[]
+    try {
+      admitted = scraper.admit(seed.request)
+    } catch (error) {
+      return seeds.refuse(seed, (error as Error).message)
+    }
+    for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
+    await seeds.acknowledge(seed)
+  }
+
+  /** While `work` runs, the crawl is not idle. */
+  async #fed<T>(work: () => Promise<T>): Promise<T> {
+    this.#feeding++
+    try {
+      return await work()
     } finally {
-      this.#startBusy = false
-      this.#startEnded = true
+      this.#feeding--
       this.#pulse.fire()
     }
   }
@@ -355,8 +453,7 @@ export class Engine {
   /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
   async #lowWater(mark: number): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const { waiting } = await this.#options.scheduler.counts()
-      if (waiting < mark) return
+      if (!this.#isPaused && (await this.#options.scheduler.hasRoom(mark))) return
       await this.#pulse.next(LEASE_WAIT_MAX_MS)
     }
   }
@@ -374,7 +471,7 @@ export class Engine {
       Math.min(this.#options.shutdownGraceMs, TIMER_MS_MAX),
     )
     try {
-      while (this.#pages.size > 0 || this.#startBusy) {
+      while (this.#pages.size > 0 || this.#feeding > 0) {
         if (this.#aborting.signal.aborted && this.#downloading === 0) return
         await this.#pulse.next(LEASE_WAIT_MAX_MS)
       }
@@ -420,7 +517,7 @@ export class Engine {
 
   /** Something that no page is to blame for: an output that cannot be written, a broken queue. */
   #fail(error: unknown): void {
-    if (error instanceof WebloomError && error.code === 'WL_LEASE_LOST') return
+    if (isLeaseLost(error)) return
     // An output that cannot be written is told of by whoever asked for it; a stack would say nothing more.
     if (isOutputFailure(error)) this.#options.logger.error(`the crawl ends: ${(error as Error).message}`)
     else this.#options.logger.error({ err: error }, 'the crawl cannot go on')
@@ -432,6 +529,15 @@ export class Engine {
 /** Lets timers, sockets and signals have their turn. */
 function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+function isLeaseLost(error: unknown): boolean {
+  return error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
+}
+
+/** Resolves after `ms`, or when `signal` fires. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 function isOutputFailure(error: unknown): boolean {

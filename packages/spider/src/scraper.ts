@@ -52,6 +52,9 @@ export interface Failure {
   readonly response: Response | null
 }
 
+/** What `start()` may yield. */
+export type StartElement = Request | { readonly item: unknown }
+
 export interface ScraperOptions {
   readonly spider: Spider
   /** In order: the first is nearest the engine. */
@@ -118,7 +121,7 @@ export class Scraper {
   }
 
   /** What `start()` yields, one element at a time, each fit to be queued or to go to the pipelines. */
-  async *startElements(): AsyncGenerator<Request | { readonly item: unknown }> {
+  async *startElements(): AsyncGenerator<StartElement> {
     let stream: AsyncIterable<unknown> = asStream(this.#options.spider.start())
     for (const component of [...this.#components].reverse())
       stream = component.processStart?.(stream) ?? stream
@@ -141,6 +144,17 @@ export class Scraper {
   /** A redirect's target on its way to the scheduler: itself, or nothing when a middleware refuses it. */
   admit(request: Request): Request[] {
     return this.#options.admits(this.prepare(request)) ? [request] : []
+  }
+
+  /** Why this spider cannot take the answer to a queued request: it has no such method. Undefined when it can. */
+  whyNot({ callback, errback }: Request): string | undefined {
+    try {
+      if (typeof callback === 'string') methodNamed(this.#options.spider, callback, 'callback')
+      if (typeof errback === 'string') methodNamed(this.#options.spider, errback, 'errback')
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
   }
 
   /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */

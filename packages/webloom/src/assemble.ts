@@ -255,6 +255,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     downloadsMax: settings.getInt('CONCURRENT_REQUESTS'),
     scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
     startLowWater: settings.getInt('START_LOW_WATER'),
+    idleMsBeforeFinish: settings.getFloat('SCHEDULER_IDLE_BEFORE_CLOSE') * 1000,
     componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
   })

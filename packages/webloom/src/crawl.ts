@@ -96,7 +96,7 @@ export class Crawl {
     await this.connect()
     try {
       const past = await record.open()
-      const finishReason = past.finishedAt ? this.#finishedOn(past.finishedAt) : await engine.run(past)
+      const finishReason = past.finishedAt ? this.#finishedOn(past.finishedAt) : await engine.run()
       return { finishReason, stats: stats.snapshot() }
     } finally {
       await record.close()

@@ -18,10 +18,13 @@ export function errorCodeProblems(root: string): string[] {
 
 /** Redis keys, wherever the code or a default writes one, against docs/redis-keys.md, both ways. */
 export function redisKeyProblems(root: string): string[] {
-  const key = /(%\((?:spider|name)\)s:[\w%():{}-]+)/g
+  const key = /((?:%\((?:spider|name)\)s|webloom:%\(queue\)s):[\w%():{}-]+)/g
   const inCode = sourceFiles(root, 'packages/*/{src,lua}/**/*.{ts,lua}')
     .filter(({ path }) => !/\.test\.ts$/.test(path))
     .flatMap(({ text }) => matches(text, key))
-  const inDocs = matches(textOf(root, 'docs/redis-keys.md'), /^\| `(%\((?:spider|name)\)s:[^`]+)` \|/gm)
+  const inDocs = matches(
+    textOf(root, 'docs/redis-keys.md'),
+    /^\| `((?:%\((?:spider|name)\)s|webloom:%\(queue\)s):[^`]+)` \|/gm,
+  )
   return differences(inCode, inDocs, 'Redis key', 'docs/redis-keys.md')
 }

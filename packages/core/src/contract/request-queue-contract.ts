@@ -218,6 +218,15 @@ const TESTS: ContractTests<Make> = {
     await queue.release(lease as Lease)
     assert.deepEqual(await drain(queue), ['a/1', 'a/2'])
   },
+  'refuse sets the request aside, and its host goes on': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.refuse(lease as Lease, 'no callback parseList')
+    const { delayed, quarantined, leased } = await queue.counts()
+    assert.deepEqual([delayed + quarantined, leased], [1, 0])
+    assert.deepEqual(ids(await queue.lease(5)), ['a/2'])
+  },
   'a lease can be ended only once': async (make) => {
     const queue = await make()
     await queue.push([on('a', 1)], 'o')

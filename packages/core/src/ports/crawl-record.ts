@@ -2,28 +2,40 @@
  * What is known of a crawl beside its requests, kept where its queue is kept: `running → finished | stopped`.
  *
  * A crawl that was stopped or killed goes on when it is run again; **a finished crawl is never begun again by merely
- * starting**. `start()` runs once for a crawl: what a resumed run of it yields before the cursor is dealt with.
+ * starting**. `start()` runs once for a crawl, by one worker at a time: what it yields before the cursor was dealt with.
  */
 export interface CrawlRecord {
   /**
-   * Takes the crawl for this process, and answers what earlier runs of it left. Throws WL_JOBDIR_LOCKED when another
-   * process has it.
+   * Takes part in the crawl, and answers what is known of it. Throws WL_JOBDIR_LOCKED when another process has a
+   * crawl that is for one.
    */
   open(): Promise<CrawlPast>
   /** Lets go of what `open` took. */
   close(): Promise<void>
   /**
+   * Resolves when this process may run `start()`, with the number of elements to pass over; it then keeps others from
+   * running it until `startEnded`, `close`, or its death. Resolves with null when `start()` has ended, here or
+   * elsewhere, or `signal` fires: there is nothing to run.
+   */
+  takeStart(signal: AbortSignal): Promise<number | null>
+  /**
    * The first `cursor` elements of `start()` are queued or written. A queue kept in the same place moves the cursor
-   * itself, in the step that stores the requests of owner `start/<n>`; then this has nothing left to do.
+   * itself, in the step that stores the requests of owner `start/<n>`; then this has nothing left to do. Throws
+   * WL_LEASE_LOST when another worker has taken `start()` over: this one must stop running it.
    */
   startMoved(cursor: number): Promise<void>
   /** `start()` has yielded its last element: no later run calls it. */
   startEnded(): Promise<void>
+  /**
+   * Called when this worker has nothing to do. True when the whole crawl is done: `start()` has ended, and nothing is
+   * waiting, delayed or leased by anybody, seen in one step that also ends the crawl for all workers.
+   */
+  finish(): Promise<boolean>
   /** Whether this crawl has begun to write that output, so that a resumed run must not empty it. */
   outputBegun(path: string): Promise<boolean>
   /** Called when the output has been emptied, before the first item is in it. */
   beginOutput(path: string): Promise<void>
-  /** The run is over. `finished` ends the crawl; after any other reason it can be resumed. */
+  /** This process leaves. `finished` ends the crawl; after any other reason it can be resumed. */
   ended(reason: string): Promise<void>
 }
 
@@ -33,7 +45,4 @@ export interface CrawlPast {
   readonly begun: boolean
   /** When it finished; absent for one that goes on. */
   readonly finishedAt?: Date
-  /** Elements of `start()` that were dealt with. */
-  readonly startCursor: number
-  readonly startEnded: boolean
 }

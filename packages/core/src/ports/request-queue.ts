@@ -56,7 +56,8 @@ export interface RequestQueue {
   /**
    * Adds requests to the end of their hosts' lines. The ids are noted under `owner` until `settled(owner)`, so that
    * a push repeated after a crash or a lost reply adds nothing. Answers how many were new. A queue kept beside the
-   * crawl's record notes an owner `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests.
+   * crawl's record notes an owner `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests;
+   * a push by a `start/<n>` that lies before the cursor adds nothing.
    */
   push(batch: readonly QueuedRequest[], owner: string): Promise<number>
   settled(owner: string): Promise<void>
@@ -72,6 +73,11 @@ export interface RequestQueue {
   retry(lease: Lease, request: Request, delayMs: number): Promise<void>
   /** The request goes back unchanged to the head of its line: this worker will not do it. */
   release(lease: Lease): Promise<void>
+  /**
+   * This worker cannot do the request and another may: it has no such callback, or is of an older release. It is handed
+   * out again after a while, and is quarantined with `reason` when REFUSALS_MAX workers in a row could not do it.
+   */
+  refuse(lease: Lease, reason: string): Promise<void>
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
 }
@@ -81,3 +87,6 @@ export type QueueOrder = 'priority' | 'fifo' | 'lifo'
 
 /** Milliseconds after which `lease` answers even with none, so that its caller can look around. */
 export const LEASE_WAIT_MAX_MS = 1000
+
+/** After this many refusals in a row a request is quarantined: no release that knows it seems to be running. */
+export const REFUSALS_MAX = 10

@@ -14,6 +14,7 @@ import type {
   UnusedSettings,
   UsedSetting,
 } from './setting-row.ts'
+import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
 import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
 import { LOG_SETTINGS } from './settings-table/log.ts'
@@ -29,6 +30,7 @@ const USED_SETTINGS = [
   ...CRAWL_SETTINGS,
   ...SCHEDULER_SETTINGS,
   ...REDIS_SETTINGS,
+  ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...LOG_SETTINGS,
@@ -45,6 +47,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'The crawl', settings: CRAWL_SETTINGS },
   { title: 'Which requests, in which order', settings: SCHEDULER_SETTINGS },
   { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
+  { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },

@@ -205,19 +205,17 @@ describe('problems', () => {
 describe('warnings', () => {
   test('a name that is known but not used, only when it was set', () => {
     const settings = Settings.fromLayers({
-      config: { AUTOTHROTTLE_ENABLED: true, DOWNLOAD_DELAY: 1, QUEUE_MODE: 'job' },
-      environment: { QUEUE_REDIS_URL: 'redis://:secret@queue' },
+      config: { AUTOTHROTTLE_ENABLED: true, DOWNLOAD_DELAY: 1, DUPEFILTER_TTL: 60 },
+      environment: { FTP_PASSWORD: 'secret' },
     })
     settings.validate()
     expect(settings.warnings()).toEqual([
       expect.stringMatching(
         /^AUTOTHROTTLE_ENABLED \(from the config file\) is known from Scrapy but not used: AutoThrottle is not in/,
       ),
+      expect.stringMatching(/^DUPEFILTER_TTL \(from the config file\) is not used yet: /),
       expect.stringMatching(
-        /^QUEUE_MODE \(from the config file\) is not used yet: only the dupefilter is on Redis/,
-      ),
-      expect.stringMatching(
-        /^QUEUE_REDIS_URL \(from QUEUE_REDIS_URL in the environment\) is not used yet: only the dupefilter/,
+        /^FTP_PASSWORD \(from WEBLOOM_FTP_PASSWORD in the environment\) is known from Scrapy/,
       ),
     ])
     expect(settings.warnings().join()).not.toContain('secret')

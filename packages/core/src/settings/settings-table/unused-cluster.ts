@@ -7,20 +7,15 @@ import type { UnusedSettings } from '../setting-row.ts'
 export const UNUSED_CLUSTER_SETTINGS = [
   {
     since: 'scrapy-redis',
-    because:
-      'only the dupefilter is on Redis in this release; queue, seeds, items and stats are in one process.',
+    because: 'seeds are looked for all the time, and in advance.',
     rows: [
-      { name: 'REDIS_ITEMS_KEY', type: 'string', default: '%(spider)s:items' },
-      { name: 'REDIS_START_URLS_KEY', type: 'string', default: '%(name)s:start_urls' },
-      { name: 'REDIS_START_URLS_AS_SET', type: 'bool', default: false },
-      { name: 'REDIS_START_URLS_AS_ZSET', type: 'bool', default: false },
-      { name: 'REDIS_START_URLS_BATCH_SIZE', type: 'int', nullable: true, default: null, min: 1 },
       { name: 'REDIS_KEY_CHECK_INTERVAL', type: 'float', unit: 's', nullable: true, default: null, min: 0 },
-      { name: 'MAX_IDLE_TIME_BEFORE_CLOSE', type: 'float', unit: 's', default: 0, min: 0 },
-      { name: 'SCHEDULER_IDLE_BEFORE_CLOSE', type: 'float', unit: 's', default: 0, min: 0 },
-      { name: 'SCHEDULER_QUEUE_KEY', type: 'string', default: '%(spider)s:requests' },
-      { name: 'STATS_KEY', type: 'string', default: '%(spider)s:stats' },
     ],
+  },
+  {
+    since: 'scrapy-redis',
+    because: 'BullMQ has keys of its own, named after spider and CRAWL_ID (docs/redis-keys.md).',
+    rows: [{ name: 'SCHEDULER_QUEUE_KEY', type: 'string', default: '%(spider)s:requests' }],
   },
   {
     since: 'scrapy-redis',
@@ -43,22 +38,13 @@ export const UNUSED_CLUSTER_SETTINGS = [
   },
   {
     since: 'scrapy-redis-bloomfilter',
-    because: 'the request queue is not on Redis in this release, and so not shared under a name.',
+    because: 'two spiders that share a queue would get each other’s callbacks; CRAWL_ID tells crawls apart.',
     rows: [{ name: 'REDIS_QUEUE_NAME', type: 'string', nullable: true, default: null }],
   },
   {
     since: 'webloom',
-    because:
-      'only the dupefilter is on Redis in this release; the crawl runs in one process with its queue in memory.',
+    because: 'it belongs to a filter or guard that is not in this release.',
     rows: [
-      { name: 'CRAWL_ID', type: 'string', nullable: true, default: null },
-      { name: 'QUEUE_MODE', type: 'enum', choices: ['turns', 'job'], default: 'turns' },
-      { name: 'QUEUE_REDIS_URL', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'SEEDS_REDIS_URL', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'ITEMS_REDIS_URL', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'REDIS_HIGH_WATER', type: 'float', unit: 'of maxmemory', default: 0.85, min: 0, max: 1 },
-      { name: 'QUARANTINE_AFTER', type: 'int', unit: 'lost workers', default: 3, min: 1 },
-      { name: 'SEEDS_FORMAT', type: 'enum', choices: ['webloom', 'scrapy-redis'], default: 'webloom' },
       { name: 'SEEDS_TRUSTED', type: 'bool', default: false },
       { name: 'DUPEFILTER_RELEASE_ON_FAILURE', type: 'bool', default: false },
       { name: 'DUPEFILTER_TTL', type: 'float', unit: 's', nullable: true, default: null, min: 0 },

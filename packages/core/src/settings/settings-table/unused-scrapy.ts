@@ -229,16 +229,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'memory is not watched in this release; limit the process from outside.',
-    rows: [
-      { name: 'MEMUSAGE_ENABLED', type: 'bool', default: true },
-      { name: 'MEMUSAGE_LIMIT_MB', type: 'int', unit: 'MiB', default: 0, min: 0 },
-      { name: 'MEMUSAGE_WARNING_MB', type: 'int', unit: 'MiB', default: 0, min: 0 },
-      { name: 'MEMUSAGE_CHECK_INTERVAL_SECONDS', type: 'float', unit: 's', default: 60, min: 0 },
-    ],
-  },
-  {
-    since: 'scrapy',
     because: 'no mail is sent; let what runs the crawl tell you.',
     rows: [
       { name: 'MAIL_FROM', type: 'string', default: 'scrapy@localhost' },

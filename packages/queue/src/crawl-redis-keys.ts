@@ -1,0 +1,44 @@
+import { type CrawlName, crawlQueueName } from '@webloom/core'
+
+/** BullMQ's prefix. With the queue's name it starts every key of a crawl's queue. */
+export const BULL_PREFIX = 'webloom'
+
+/**
+ * The keys that a crawl has on the queue's Redis beside BullMQ's own, all in one slot with them, so that one script sees
+ * record and queue. `%(queue)s` stands for the queue's name, which is a hash tag: `{quotes}`, `{quotes@2026-11}`.
+ *
+ * A key that is used by several files is named here; patterns are listed in docs/redis-keys.md.
+ */
+export interface CrawlRedisKeys {
+  /** BullMQ's name of the queue, e.g. `{quotes}`. */
+  readonly queueName: string
+  /** Hash: state, start cursor and who runs start(), times, why it was stopped, whether it is paused. */
+  readonly record: string
+  /** Hash: worker id → heartbeat as JSON. */
+  readonly workers: string
+  /** Hash: worker id → id of the request that it runs alone, as a suspect. */
+  readonly alone: string
+  /** Hash: request id → quarantined request and its history as JSON. */
+  readonly quarantine: string
+  /** `<noted>:<owner>`, set: ids that were pushed under an owner which is not settled. */
+  readonly noted: string
+  /** Hash: `waiting`, `delayed`, `leased` of QUEUE_MODE=turns, and what else that queue keeps count of. */
+  readonly turnCounts: string
+  /** `<turns>:<name>`: all else of QUEUE_MODE=turns. */
+  readonly turns: string
+}
+
+export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
+  const queueName = crawlQueueName(name)
+  const key = (pattern: string) => pattern.replaceAll('%(queue)s', () => queueName)
+  return {
+    queueName,
+    record: key('webloom:%(queue)s:record'),
+    workers: key('webloom:%(queue)s:workers'),
+    alone: key('webloom:%(queue)s:alone'),
+    quarantine: key('webloom:%(queue)s:quarantine'),
+    noted: key('webloom:%(queue)s:noted'),
+    turnCounts: key('webloom:%(queue)s:turns:counts'),
+    turns: key('webloom:%(queue)s:turns'),
+  }
+}

@@ -459,6 +459,23 @@ describe('limits', () => {
     })
   })
 
+  test('MEMUSAGE_LIMIT_MB ends the crawl in order, MEMUSAGE_WARNING_MB warns', async () => {
+    const settings = {
+      MEMUSAGE_LIMIT_MB: 1,
+      MEMUSAGE_WARNING_MB: 1,
+      MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.1,
+    } satisfies SettingsInput
+    await crawlWeb(
+      { seed: 8, pagesPerHost: 400, latencyMs: 10 },
+      settings,
+      (_web, { finishReason, stats }) => {
+        expect(finishReason).toBe('memusage_exceeded')
+        expect(stats).toMatchObject({ 'memusage/limit_reached': 1, 'memusage/warning_reached': 1 })
+        expect(Number(stats['memusage/max'])).toBeGreaterThanOrEqual(Number(stats['memusage/startup']))
+      },
+    )
+  })
+
   test('CLOSESPIDER_ERRORCOUNT counts callbacks that threw', async () => {
     await using web = await startFakeWeb({ pagesPerHost: 50 })
     class Fails extends Spider {

@@ -19,8 +19,18 @@ export interface Crawler {
   readonly signals: Signals
   readonly logger: Logger
   readonly spider: SpiderLike
+  /** The crawl's other workers; absent in a crawl of one process. */
+  readonly others?: OtherWorkers
   /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
   close(reason: string): void
+}
+
+/** What this worker knows of the others, about a second late. */
+export interface OtherWorkers {
+  /** What they have counted under that key, those included that have left. */
+  stat(key: string): number
+  /** Milliseconds since the crawl began or was resumed, whoever did so. */
+  runningMs(): number
 }
 
 /**

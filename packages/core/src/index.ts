@@ -4,7 +4,7 @@ export { decodeText, detectEncoding, urlEncodingOf } from './charset.ts'
 export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
 export { buildComponents, fromCrawler, type Placed, requireMethods } from './component.ts'
 export { type CrawlName, crawlKey, crawlQueueName } from './crawl-keys.ts'
-export type { ComponentClass, Crawler, SpiderLike } from './crawler.ts'
+export type { ComponentClass, Crawler, OtherWorkers, SpiderLike } from './crawler.ts'
 // Errors
 export {
   CloseSpider,
@@ -22,12 +22,14 @@ export {
 } from './errors.ts'
 export {
   createFingerprinter,
+  createUrlDigester,
   type FingerprintAlgorithm,
   type Fingerprinter,
   type FingerprintOptions,
   fingerprint,
+  type UrlDigest,
 } from './fingerprint.ts'
-export { fingerprinterOf } from './fingerprinter-of.ts'
+export { filterFingerprinterOf, fingerprinterOf } from './fingerprinter-of.ts'
 export { Headers, type HeadersInit } from './headers.ts'
 export { type JsonObject, type JsonValue, jsonCopy } from './json.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'

@@ -13,6 +13,7 @@ export { CloseSpiderExtension } from './extensions/close-spider.ts'
 // Extensions
 export { CoreStats } from './extensions/core-stats.ts'
 export { LogStats } from './extensions/log-stats.ts'
+export { MemoryUsage } from './extensions/memory-usage.ts'
 // Feeds
 export { feedsFrom, parseOutputArgument } from './feeds/index.ts'
 // Deadlines

@@ -56,6 +56,7 @@ import {
   HttpErrorMiddleware,
   ItemProcessor,
   LogStats,
+  MemoryUsage,
   Response,
   Scraper,
   Spider,
@@ -152,6 +153,12 @@ const EXTENSIONS: readonly Builtin<Extension>[] = [
     order: 0,
     Class: CloseSpiderExtension,
     scrapy: 'scrapy.extensions.closespider.CloseSpider',
+  },
+  {
+    name: 'memory-usage',
+    order: 0,
+    Class: MemoryUsage,
+    scrapy: 'scrapy.extensions.memusage.MemoryUsage',
   },
 ]
 

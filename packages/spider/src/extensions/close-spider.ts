@@ -1,6 +1,13 @@
 import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 
-/** Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. What is in flight is finished, so counts may be passed. */
+/** How often the limits are looked at that others may reach, too. */
+const LOOK_EVERY_MS = 500
+
+/**
+ * Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. They hold for all workers together, but for
+ * CLOSESPIDER_PAGECOUNT_NO_ITEM, as there is no order among the pages of several. What is in flight is finished, and what
+ * others do is known about a second late, so counts may be passed.
+ */
 export class CloseSpiderExtension implements Extension {
   readonly #timers: readonly NodeJS.Timeout[]
 
@@ -10,7 +17,7 @@ export class CloseSpiderExtension implements Extension {
   }
 
   static fromCrawler(crawler: Crawler): CloseSpiderExtension {
-    const { settings, signals } = crawler
+    const { settings, signals, others } = crawler
     const limits = {
       items: settings.getInt('CLOSESPIDER_ITEMCOUNT'),
       pages: settings.getInt('CLOSESPIDER_PAGECOUNT'),
@@ -22,29 +29,40 @@ export class CloseSpiderExtension implements Extension {
     if (Object.values(limits).every((limit) => limit === 0))
       throw new NotConfigured('no CLOSESPIDER_* is set')
     const seen = { items: 0, pages: 0, pagesWithoutItem: 0, errors: 0 }
-    const reached = (count: keyof typeof seen) => limits[count] > 0 && ++seen[count] >= limits[count]
+    const check = () => {
+      const reached = (count: 'items' | 'pages' | 'errors', stat: string) =>
+        limits[count] > 0 && seen[count] + (others?.stat(stat) ?? 0) >= limits[count]
+      if (reached('items', 'item_scraped_count')) crawler.close('closespider_itemcount')
+      if (reached('pages', 'response_received_count')) crawler.close('closespider_pagecount')
+      if (reached('errors', 'spider_exceptions/count')) crawler.close('closespider_errorcount')
+    }
 
-    if (limits.items > 0 || limits.pagesWithoutItem > 0 || limits.secondsWithoutItem > 0) {
+    if (limits.items > 0 || limits.pagesWithoutItem > 0) {
       signals.connect('itemScraped', () => {
         seen.pagesWithoutItem = 0
-        if (reached('items')) crawler.close('closespider_itemcount')
+        seen.items++
+        check()
       })
     }
     if (limits.pages > 0 || limits.pagesWithoutItem > 0) {
       signals.connect('responseReceived', () => {
-        if (reached('pages')) crawler.close('closespider_pagecount')
-        if (reached('pagesWithoutItem')) crawler.close('closespider_pagecount_no_item')
+        seen.pages++
+        check()
+        if (limits.pagesWithoutItem > 0 && ++seen.pagesWithoutItem >= limits.pagesWithoutItem)
+          crawler.close('closespider_pagecount_no_item')
       })
     }
     if (limits.errors > 0) {
       signals.connect('spiderError', () => {
-        if (reached('errors')) crawler.close('closespider_errorcount')
+        seen.errors++
+        check()
       })
     }
     return new CloseSpiderExtension([
-      ...(limits.seconds > 0
-        ? [setTimeout(() => crawler.close('closespider_timeout'), limits.seconds * 1000)]
+      ...(others && limits.items + limits.pages + limits.errors > 0
+        ? [setInterval(check, LOOK_EVERY_MS)]
         : []),
+      ...(limits.seconds > 0 ? [endTimer(crawler, limits.seconds * 1000)] : []),
       ...(limits.secondsWithoutItem > 0 ? [noItemTimer(crawler, limits.secondsWithoutItem * 1000)] : []),
     ])
   }
@@ -54,12 +72,23 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-/** Looks every `intervalMs` whether an item came since it last looked. */
-function noItemTimer(crawler: Crawler, intervalMs: number): NodeJS.Timeout {
+/** A worker that joins late ends with those that began. */
+function endTimer(crawler: Crawler, afterMs: number): NodeJS.Timeout {
+  const { others } = crawler
+  if (!others) return setTimeout(() => crawler.close('closespider_timeout'), afterMs)
+  return setInterval(() => {
+    if (others.runningMs() >= afterMs) crawler.close('closespider_timeout')
+  }, LOOK_EVERY_MS)
+}
+
+/** Looks every `intervalMs` whether an item came since it last looked, here or elsewhere. */
+function noItemTimer({ stats, others, close }: Crawler, intervalMs: number): NodeJS.Timeout {
+  const itemsNow = () =>
+    Number(stats.get('item_scraped_count') ?? 0) + (others?.stat('item_scraped_count') ?? 0)
   let itemsBefore = 0
   return setInterval(() => {
-    const items = Number(crawler.stats.get('item_scraped_count') ?? 0)
-    if (items === itemsBefore) crawler.close('closespider_timeout_no_item')
+    const items = itemsNow()
+    if (items <= itemsBefore) close('closespider_timeout_no_item')
     itemsBefore = items
   }, intervalMs)
 }

@@ -10,10 +10,26 @@
  *     settle the owner                     crash before it: the links stay noted as the page's; they are queued, so
  *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
  *
- * start() and seeds have no page to commit: their requests are pushed, and then settled, under an owner of their own.
+ * start() and seeds have no page to commit; their requests are pushed under an owner of their own, `start/<n>` or
+ * `seed/<id>`:
+ *
+ *     ask the filter                       crash after it: start() is run on from element n, the seed's message is
+ *                                          handed out again: the same owner asks, and is told "new" again.
+ *     push                                 one step, which notes the ids under the owner; for `start/<n>` it moves the
+ *                                          start cursor. Crash after it: what is pushed again is noted, and skipped.
+ *     settle the owner                     crash before it: as above; the request is queued.
+ *     acknowledge the seed (the engine)    crash before it: the message comes again, as above.
+ *
+ * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
+ * owner until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
+ *
+ * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
+ * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back
+ * and is fetched again later.
  */
 
 import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   CommitOptions,
   Crawler,
@@ -29,6 +45,15 @@ import type {
   SpiderLike,
   StatsCollector,
 } from '@webloom/core'
+import { isPassing, patiently } from './patience.ts'
+
+/** How long links wait for others to make room in a queue that is nearly full. */
+const HIGH_WATER_HOLD_MS = 3000
+const HIGH_WATER_LOOK_MS = 250
+/** How long links wait for room in a queue that takes nothing more, before their page goes back. */
+const FULL_HOLD_MS = 5000
+/** How long such a page stays away: others, with fewer new links, go first. */
+const POSTPONE_MS = 15_000
 
 export interface SchedulerParts {
   readonly filter: DupeFilter
@@ -37,8 +62,10 @@ export interface SchedulerParts {
   readonly fingerprinter: Fingerprinter
   /** SCHEDULER_FLUSH_ON_START, for a filter that outlives the process. */
   readonly clearOnOpen?: boolean
-  /** Not SCHEDULER_PERSIST, for a filter that outlives the process. */
-  readonly clearOnClose?: boolean
+  /** Asked when the crawl closes: whether queue and filter are to be emptied then, as nobody else uses them. */
+  readonly clearsOnClose?: () => Promise<boolean>
+  /** REDIS_HIGH_WATER: whether what keeps the queue is nearly full. */
+  readonly isNearlyFull?: () => Promise<boolean>
 }
 
 export interface SchedulerOptions extends SchedulerParts {
@@ -61,7 +88,8 @@ export class Scheduler {
   readonly #logEveryDuplicate: boolean
   readonly #queueName: string
   readonly #clearOnOpen: boolean
-  readonly #clearOnClose: boolean
+  readonly #clearsOnClose: () => Promise<boolean>
+  readonly #isNearlyFull: () => Promise<boolean>
   #duplicateLogged = false
 
   constructor(options: SchedulerOptions) {
@@ -69,7 +97,8 @@ export class Scheduler {
     this.#queue = options.queue
     this.#fingerprinter = options.fingerprinter
     this.#clearOnOpen = options.clearOnOpen ?? false
-    this.#clearOnClose = options.clearOnClose ?? false
+    this.#clearsOnClose = options.clearsOnClose ?? (async () => false)
+    this.#isNearlyFull = options.isNearlyFull ?? (async () => false)
     this.#stats = options.stats
     this.#signals = options.signals
     this.#logger = options.logger
@@ -88,15 +117,20 @@ export class Scheduler {
 
   async open(): Promise<void> {
     await this.#filter.open()
-    if (this.#clearOnOpen) await this.#filter.clear()
     await this.#queue.open()
+    if (this.#clearOnOpen) {
+      await this.#filter.clear()
+      await this.#queue.clear()
+    }
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0) this.#logger.info(`Resuming crawl (${waiting + delayed} requests scheduled)`)
   }
 
   async close(): Promise<void> {
+    const clears = await this.#clearsOnClose()
+    if (clears) await this.#queue.clear()
     await this.#queue.close()
-    if (this.#clearOnClose) await this.#filter.clear()
+    if (clears) await this.#filter.clear()
     await this.#filter.close()
   }
 
@@ -120,7 +154,10 @@ export class Scheduler {
   }
 
   async #push(fresh: readonly QueuedRequest[], owner: string): Promise<number> {
-    const added = await this.#queue.push(fresh, owner)
+    const added = await patiently(() => this.#queue.push(fresh, owner), {
+      logger: this.#logger,
+      what: 'queueing requests',
+    })
     await this.#settle(owner)
     this.#count('enqueued', added)
     return added
@@ -144,10 +181,30 @@ export class Scheduler {
     { marksAll = false, ...options }: Omit<CommitOptions, 'children'> & { marksAll?: boolean } = {},
   ): Promise<void> {
     if (requests.length === 0) return this.#queue.commit(lease, options)
-    const children = await this.#fresh(requests, lease.id, { marksAll })
-    await this.#queue.commit(lease, { ...options, children })
+    const children = await this.#fresh(requests, lease.id, { marksAll, signal: lease.signal })
+    if (children.length > 0) await this.#highWater(lease.signal)
+    const patience = { logger: this.#logger, signal: lease.signal, what: 'queueing links' }
+    try {
+      await patiently(() => this.#queue.commit(lease, { ...options, children }), {
+        ...patience,
+        forMs: FULL_HOLD_MS,
+      })
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      this.#stats.inc('scheduler/postponed')
+      return patiently(() => this.#queue.retry(lease, lease.request, POSTPONE_MS), patience)
+    }
     await this.#filter.settled(lease.id)
     this.#count('enqueued', children.length)
+  }
+
+  /** Links wait here for others to make room, for a while: then they may use the rest. */
+  async #highWater(signal: AbortSignal): Promise<void> {
+    const until = performance.now() + HIGH_WATER_HOLD_MS
+    while (!signal.aborted && performance.now() < until && (await this.#isNearlyFull())) {
+      this.#stats.inc('scheduler/high_water_waits')
+      await sleep(HIGH_WATER_LOOK_MS, undefined, { signal }).catch(() => {})
+    }
   }
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
@@ -166,10 +223,10 @@ export class Scheduler {
     this.#stats.inc('scheduler/refused')
   }
 
-  /** Whether `start()` and seeds may bring more: fewer than `mark` requests wait. */
+  /** Whether `start()` and seeds may bring more: fewer than `mark` requests wait, and what keeps them is not nearly full. */
   async hasRoom(mark: number): Promise<boolean> {
     const { waiting } = await this.#queue.counts()
-    return waiting < mark
+    return waiting < mark && !(await this.#isNearlyFull())
   }
 
   async counts(): Promise<QueueCounts> {
@@ -180,11 +237,15 @@ export class Scheduler {
   async #fresh(
     found: readonly Request[],
     owner: string,
-    { marksAll = false, idOf = derivedId }: { marksAll?: boolean; idOf?: typeof derivedId } = {},
+    {
+      marksAll = false,
+      idOf = derivedId,
+      signal,
+    }: { marksAll?: boolean; idOf?: typeof derivedId; signal?: AbortSignal } = {},
   ): Promise<QueuedRequest[]> {
     const requests = found.filter((request) => this.#hasFingerprint(request))
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
-    const seen = asked.length > 0 ? await this.#filter.requestsSeen(asked, owner) : []
+    const seen = asked.length > 0 ? await this.#seen(asked, owner, signal) : []
     const fresh: QueuedRequest[] = []
     let next = 0
     for (const [ordinal, request] of requests.entries()) {
@@ -198,6 +259,14 @@ export class Scheduler {
         await this.#signals.send('requestScheduled', { request, spider: this.#spider })
     }
     return fresh
+  }
+
+  #seen(requests: readonly Request[], owner: string, signal: AbortSignal | undefined): Promise<boolean[]> {
+    return patiently(() => this.#filter.requestsSeen(requests, owner), {
+      logger: this.#logger,
+      what: 'asking the dupefilter',
+      ...(signal && { signal }),
+    })
   }
 
   /** False for a request on which a FINGERPRINTER of the user's own throws: it is given up, the others are not. */

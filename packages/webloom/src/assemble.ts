@@ -221,7 +221,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
     // What is in memory or in a JOBDIR goes or stays by itself.
     clearOnOpen: link !== undefined && settings.getBool('SCHEDULER_FLUSH_ON_START'),
-    clearOnClose: link !== undefined && !settings.getBool('SCHEDULER_PERSIST'),
+    clearsOnClose: async () => link !== undefined && !settings.getBool('SCHEDULER_PERSIST'),
   })
   const scraper = new Scraper({
     spider,

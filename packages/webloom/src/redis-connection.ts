@@ -26,6 +26,8 @@ export class RedisLink {
       // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
       maxRetriesPerRequest: null,
       retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MS_MAX),
+      // After a fail-over the address may lead to the new master: connect again, and send the command again.
+      reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     })
     this.client.on('error', (error: Error) => this.#onError(error))
   }

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Logger, WebloomError } from '@webloom/core'
+
+// What a server says that cannot do its work now and will be able to: it restarts, fails over, is full, or is busy.
+const PASSING =
+  /^(OOM|BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|reached its maxmemory|Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
+
+const WAIT_MS_MIN = 100
+const WAIT_MS_MAX = 2000
+/** A wait that lasts is told of again and again. */
+const TELL_EVERY_MS = 30_000
+
+export interface Patience {
+  readonly logger: Logger
+  /** For the log: what waits. */
+  readonly what: string
+  /** Fires when there is no point in trying on. */
+  readonly signal?: AbortSignal
+  /** Throws the server's answer after that time. Default: waits as long as it takes. */
+  readonly forMs?: number
+}
+
+/**
+ * Runs a step that may be repeated until the server can do it: a crawl waits for a Redis that is away or full, and loses
+ * nothing. Rejects at once with any other error.
+ */
+export async function patiently<T>(step: () => Promise<T>, patience: Patience): Promise<T> {
+  const { logger, what, signal, forMs = Number.POSITIVE_INFINITY } = patience
+  const startedAt = performance.now()
+  let toldAt = Number.NEGATIVE_INFINITY
+  for (let waitMs = WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
+    try {
+      return await step()
+    } catch (error) {
+      const now = performance.now()
+      if (!isPassing(error) || signal?.aborted || now - startedAt >= forMs) throw error
+      if (now - toldAt >= TELL_EVERY_MS) {
+        toldAt = now
+        logger.warn({ reason: (error as Error).message }, `${what} must wait; it is tried again`)
+      }
+      await sleep(waitMs, undefined, signal && { signal }).catch(() => {})
+    }
+  }
+}
+
+/** Whether the same step may succeed later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof WebloomError) return error.code === 'WL_QUEUE_FULL'
+  return error instanceof Error && PASSING.test(error.message)
+}

@@ -1,5 +1,6 @@
 /** Crawls whose dupefilter is on a real Redis, judged by what the fake web saw and by what Redis holds. */
 
+import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -11,9 +12,11 @@ import {
   startRedis,
   tempDir,
 } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type CrawlResult,
+  canonicalizeUrl,
   crawl,
   fingerprint,
   type Logger,
@@ -51,6 +54,9 @@ async function crawlWeb(
   await whileRunning(web)
   await judge(web, await running)
 }
+
+/** Only the filter is on Redis. */
+const filterAlone = (): SettingsInput => ({ REDIS_URL: null, DUPEFILTER_REDIS_URL: [redis.url] })
 
 const eachOnce = (web: FakeWeb) => {
   for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
@@ -102,6 +108,75 @@ describe('with REDIS_URL', () => {
     })
   })
 
+  test.each([
+    ['redis-set', { DUPEFILTER_DIGEST: 'md5' }, (url: string) => hash('md5', canonicalizeUrl(url))],
+    ['redis-set', { DUPEFILTER_DIGEST: 'url' }, (url: string) => canonicalizeUrl(url)],
+    [
+      'redis-set',
+      { DUPEFILTER_MEMBERS: 'binary16' },
+      (url: string) => fingerprint(new Request(url), { algorithm: 'scrapy-redis' }).slice(0, 32),
+    ],
+  ] as [string, SettingsInput, (url: string) => string][])(
+    '%s with %j: each page once, and the set holds just that',
+    async (name, more, memberOf) => {
+      const settings = {
+        ...filterAlone(),
+        DUPEFILTER_CLASS: name,
+        SCHEDULER_PERSIST: true,
+        CRAWL_ID: '7',
+        ...more,
+      }
+      await crawlWeb({ seed: 6, pagesPerHost: 30 }, settings, async (web) => {
+        eachOnce(web)
+        const client = new Redis(redis.url)
+        const found = await client.smembersBuffer('pages:7:dupefilter')
+        client.disconnect()
+        const encoding = more.DUPEFILTER_MEMBERS === undefined ? 'utf8' : 'hex'
+        expect(new Set(found.map((member) => (member as Buffer).toString(encoding)))).toEqual(
+          new Set([...web.linked()].map(memberOf)),
+        )
+      })
+    },
+  )
+
+  test.each([
+    { DUPEFILTER_DIGEST: 'url' },
+    { DUPEFILTER_DIGEST: 'sha512', BLOOMFILTER_COMPAT: 'germey', BLOOMFILTER_BIT: 20 },
+    { CANONICALIZER: 'normalize-url', DUPEFILTER_DIGEST: 'sha256' },
+  ] as SettingsInput[])('a Bloom filter with %j: each page once', async (more) => {
+    const settings: SettingsInput = {
+      ...filterAlone(),
+      DUPEFILTER_CLASS: 'redis-bloom',
+      BLOOMFILTER_BIT: 22,
+      ...more,
+    }
+    await crawlWeb({ seed: 7, pagesPerHost: 30 }, settings, eachOnce)
+  })
+
+  test('CANONICALIZER=normalize-url: a page linked with tracking parameters is fetched once, as it was linked first', async () => {
+    await using web = await startFakeWeb({ seed: 8, pagesPerHost: 3 })
+    const base = new URL(web.seeds[0]!).origin
+    class Tracked extends Spider {
+      override name = 'tracked'
+      override *start() {
+        yield new Request(`${base}/one?b=2&utm_source=mail&a=1`)
+        yield new Request(`${base}/one?a=1&b=2`)
+        yield new Request(`${base}/one/?a=1&b=2`)
+      }
+      override parse() {}
+    }
+    web.route(null, '/one', (_, res) => res.end('one'))
+    web.route(null, '/one/', (_, res) => res.end('another'))
+    await crawl(Tracked, {
+      settings: { ...filterAlone(), CANONICALIZER: 'normalize-url', CONCURRENT_REQUESTS: 1 },
+      logger: silent,
+    })
+    expect(web.hits.map(({ url }) => url.slice(base.length))).toEqual([
+      '/one?b=2&utm_source=mail&a=1',
+      '/one/?a=1&b=2',
+    ])
+  })
+
   test('the end of the crawl deletes what was met, unless SCHEDULER_PERSIST', async () => {
     await crawlWeb({ seed: 4, pagesPerHost: 10 }, {}, async () => {
       expect(await redis.command('EXISTS', 'pages:dupefilter')).toBe(0)
@@ -135,6 +210,15 @@ describe('what cannot work is refused before anything is fetched', () => {
     [{ REDIS_URL: '', DUPEFILTER_CLASS: 'redis-bloom' }, /no Redis is named/],
     [{ DUPEFILTER_REDIS_URL: ['redis://a', 'redis://b'] }, /names 2 servers/],
     [{ DUPEFILTER_CLASS: 'redis-set', JOBDIR: 'job' }, /JOBDIR is set/],
+    [{ DUPEFILTER_DIGEST: 'md5', FINGERPRINTER: () => 'x' }, /tells requests apart by their URLs alone/],
+    [
+      { CANONICALIZER: 'normalize-url', NORMALIZE_URL_OPTIONS: { stripHsh: true } },
+      /NORMALIZE_URL_OPTIONS has "stripHsh".*Did you mean stripHash/,
+    ],
+    [
+      { DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_COMPAT: 'liuxingming-demo', DUPEFILTER_DIGEST: 'url' },
+      /takes the number of the block from the first hex digits/,
+    ],
     [{ REDIS_URL: 'http://x' }, /expected redis:\/\/host:port\/db/],
     [
       { DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_COMPAT: 'germey', BLOOMFILTER_ON_FULL: 'grow' },

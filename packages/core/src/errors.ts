@@ -43,7 +43,10 @@ export const ERROR_CODES = {
   WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
   WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that whoever runs it may try again',
-  WL_QUEUE_FULL: 'the requests are not queued; it is tried again until the queue’s Redis has room, and nothing is lost',
+  WL_QUEUE_FULL:
+    'the requests are not queued; it is tried again until the queue’s Redis has room, and nothing is lost',
+  WL_DUPEFILTER_FULL:
+    'Redis has no room for the dupefilter: nothing is recorded and no link dropped; the crawl does not start, or stops',
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 

@@ -24,10 +24,23 @@ export interface FingerprintOptions {
 
 /** Names requests, so that two requests of one name bring the same page. */
 export interface Fingerprinter {
+  /** Tells fingerprints that cannot be compared apart: a filter refuses to go on with those of another name. */
   readonly name: string
-  /** 40 lower-case hex digits. The same request gets the same answer for as long as it lives. */
+  /**
+   * How many bytes of a hash its answers are the hex digits of: a part of them is then as good as random, and a filter
+   * may keep the bytes, or some. Absent when they are any other text, of which nothing may be left out.
+   */
+  readonly hashBytes?: number
+  /** Usually 40 lower-case hex digits. The same request gets the same answer for as long as it lives. */
   fingerprint(request: Request): string
 }
+
+/** The form in which URLs are compared; what of it is a fragment only where fragments count. */
+export type Canonicalize = (url: string, keepFragments: boolean) => string
+
+/** Scrapy's. */
+export const scrapyCanonical: Canonicalize = (url, keepFragments) =>
+  keepFragments ? canonicalizeUrl(url, { keepFragments }) : canonicalizeUrl(url)
 
 /**
  * SHA-1 of method, canonical URL, body and chosen headers: 40 lower-case hex digits, equal to those of the tool that
@@ -37,13 +50,17 @@ export interface Fingerprinter {
  * Throws `InvalidUrl` only for a verbatim URL that the other algorithms cannot make canonical.
  */
 export function fingerprint(request: Request, options: FingerprintOptions = {}): string {
+  return fingerprintBy(scrapyCanonical, request, options)
+}
+
+function fingerprintBy(canonicalize: Canonicalize, request: Request, options: FingerprintOptions): string {
   switch (options.algorithm ?? 'scrapy') {
     case 'scrapy':
-      return hash('sha1', scrapyText(request, options))
+      return hash('sha1', scrapyText(canonicalize, request, options))
     case 'scrapy-redis':
-      return hash('sha1', jsonText(request, '', canonicalizeUrl(request.url)))
+      return hash('sha1', jsonText(request, '', canonicalize(request.url, false)))
     case 'scrapy-2.6':
-      return scrapy26(request, options)
+      return scrapy26(canonicalize, request, options)
   }
 }
 
@@ -51,21 +68,53 @@ export function fingerprint(request: Request, options: FingerprintOptions = {}):
  * A fingerprinter that answers a second question about a request from memory: filter and scheduler both ask.
  * The answer is that of the first time, even if a header that counts was changed since; Scrapy does the same.
  */
-export function createFingerprinter(options: FingerprintOptions = {}): Fingerprinter {
-  const make = (request: Request) => fingerprint(request, options)
+export function createFingerprinter(
+  options: FingerprintOptions = {},
+  canonicalize = scrapyCanonical,
+): Fingerprinter {
+  const make = (request: Request) => fingerprintBy(canonicalize, request, options)
   return {
     name: options.algorithm ?? 'scrapy',
+    hashBytes: 20,
     fingerprint: (request) => rememberedFingerprint(request, make, make),
   }
 }
 
-function scrapyText(request: Request, { includeHeaders, keepFragments = false }: FingerprintOptions): string {
+/** What a filter may remember a request by, other than its fingerprint: its canonical URL, or a hash of that. */
+export type UrlDigest = 'url' | 'md5' | 'sha1' | 'sha256' | 'sha512'
+
+const HASH_BYTES = { md5: 16, sha1: 20, sha256: 32, sha512: 64 } as const
+
+/** By the URL alone: whatever their methods and bodies, requests to one URL are the same. */
+export function createUrlDigester(
+  digest: UrlDigest,
+  { keepFragments = false }: Pick<FingerprintOptions, 'keepFragments'> = {},
+  canonicalize = scrapyCanonical,
+): Fingerprinter {
+  const make = (request: Request) => {
+    const url = canonicalUrl(canonicalize, request, keepFragments)
+    return digest === 'url' ? url : hash(digest, url)
+  }
+  return {
+    name: digest,
+    ...(digest !== 'url' && { hashBytes: HASH_BYTES[digest] }),
+    fingerprint: (request) => rememberedFingerprint(request, make, make),
+  }
+}
+
+function scrapyText(
+  canonicalize: Canonicalize,
+  request: Request,
+  { includeHeaders, keepFragments = false }: FingerprintOptions,
+): string {
   const headers = includeHeaders && request.hasHeaders ? headersJson(request, includeHeaders) : '{}'
-  const verbatim = request.hasMeta && Boolean(request.meta.verbatim_url)
-  const url = verbatim
-    ? request.url
-    : canonicalizeUrl(request.url, keepFragments ? { keepFragments } : undefined)
+  const url = canonicalUrl(canonicalize, request, keepFragments)
   return jsonText(request, `"headers": ${headers}, `, url)
+}
+
+function canonicalUrl(canonicalize: Canonicalize, request: Request, keepFragments: boolean): string {
+  const isVerbatim = request.hasMeta && Boolean(request.meta.verbatim_url)
+  return isVerbatim ? request.url : canonicalize(request.url, keepFragments)
 }
 
 /** As Python's `json.dumps(…, sort_keys=True)` writes it, spaces included. */
@@ -111,11 +160,12 @@ function hex(bytes: Uint8Array): string {
 
 /** Everything in a row without separators, and headers sorted before they are lower-cased: kept for old filters. */
 function scrapy26(
+  canonicalize: Canonicalize,
   request: Request,
   { includeHeaders = [], keepFragments = false }: FingerprintOptions,
 ): string {
   const { method, url, body } = request
-  const canonical = canonicalizeUrl(url, keepFragments ? { keepFragments } : undefined)
+  const canonical = canonicalize(url, keepFragments)
   const methodAndUrl = method + canonical.replace(NETLOC_CHANGED_SINCE, oldNetloc)
   const headers =
     includeHeaders.length > 0 && request.hasHeaders ? headersInARow(request, includeHeaders) : ''

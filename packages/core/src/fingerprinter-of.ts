@@ -1,7 +1,16 @@
 import { SettingsError } from './errors.ts'
-import { createFingerprinter, type FingerprintAlgorithm, type Fingerprinter } from './fingerprint.ts'
+import {
+  type Canonicalize,
+  createFingerprinter,
+  createUrlDigester,
+  type FingerprintAlgorithm,
+  type Fingerprinter,
+  scrapyCanonical,
+} from './fingerprint.ts'
 import { type Request, rememberedFingerprint } from './request.ts'
 import type { Settings } from './settings/settings.ts'
+import type { StatsCollector } from './stats.ts'
+import { urlNormalizer } from './url/url-normalizer.ts'
 
 const ALGORITHMS: readonly string[] = [
   'scrapy',
@@ -9,40 +18,121 @@ const ALGORITHMS: readonly string[] = [
   'scrapy-2.6',
 ] satisfies FingerprintAlgorithm[]
 
+/** Counts `fingerprint/not_normalized`. */
+type Counter = Pick<StatsCollector, 'inc'>
+
 /**
- * The fingerprinter that FINGERPRINTER, FINGERPRINT_INCLUDE_HEADERS and FINGERPRINT_KEEP_FRAGMENTS ask for.
+ * The fingerprinter that FINGERPRINTER, FINGERPRINT_INCLUDE_HEADERS, FINGERPRINT_KEEP_FRAGMENTS and CANONICALIZER ask
+ * for: what ids of requests are made of, and what a filter remembers unless DUPEFILTER_DIGEST is something else.
  *
  * @param auto what `auto` means for the chosen filter: its own originals' algorithm
  */
-export function fingerprinterOf(settings: Settings, auto: FingerprintAlgorithm): Fingerprinter {
-  const made = known.get(settings) ?? new Map<FingerprintAlgorithm, Fingerprinter>()
-  known.set(settings, made)
-  const fingerprinter = made.get(auto) ?? makeFingerprinter(settings, auto)
-  made.set(auto, fingerprinter)
-  return fingerprinter
+export function fingerprinterOf(
+  settings: Settings,
+  auto: FingerprintAlgorithm,
+  stats?: Counter,
+): Fingerprinter {
+  return remembered(settings, auto, () => makeFingerprinter(settings, auto, stats))
+}
+
+/** What a filter remembers requests by: DUPEFILTER_DIGEST. */
+export function filterFingerprinterOf(
+  settings: Settings,
+  auto: FingerprintAlgorithm,
+  stats?: Counter,
+): Fingerprinter {
+  const digest = settings.get('DUPEFILTER_DIGEST')
+  if (digest === 'fingerprint') return fingerprinterOf(settings, auto, stats)
+  refuseWhatDigestsLeaveOut(settings, digest)
+  return remembered(settings, digest, () => {
+    const { canonicalize, named } = canonicalizerOf(settings, stats)
+    const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
+    return named(createUrlDigester(digest, { keepFragments }, canonicalize))
+  })
 }
 
 // Filter and scheduler get the same one, so that a request's fingerprint is computed once.
-const known = new WeakMap<Settings, Map<FingerprintAlgorithm, Fingerprinter>>()
+const known = new WeakMap<Settings, Map<string, Fingerprinter>>()
 
-function makeFingerprinter(settings: Settings, auto: FingerprintAlgorithm): Fingerprinter {
+function remembered(settings: Settings, which: string, make: () => Fingerprinter): Fingerprinter {
+  const made = known.get(settings) ?? new Map<string, Fingerprinter>()
+  known.set(settings, made)
+  const fingerprinter = made.get(which) ?? make()
+  made.set(which, fingerprinter)
+  return fingerprinter
+}
+
+function makeFingerprinter(
+  settings: Settings,
+  auto: FingerprintAlgorithm,
+  stats: Counter | undefined,
+): Fingerprinter {
   const chosen = settings.get('FINGERPRINTER')
-  if (typeof chosen === 'function') return customFingerprinter(chosen as (request: Request) => unknown)
+  if (typeof chosen === 'function') {
+    refuseCanonicalizerBeside(settings)
+    return customFingerprinter(chosen as (request: Request) => unknown)
+  }
   const algorithm = chosen === 'auto' ? auto : String(chosen)
   if (!isAlgorithm(algorithm)) {
     throw new SettingsError([
       `FINGERPRINTER is ${JSON.stringify(chosen)}; expected auto, ${ALGORITHMS.join(', ')} or a function (request) => string`,
     ])
   }
-  return createFingerprinter({
-    algorithm,
-    includeHeaders: settings.getList('FINGERPRINT_INCLUDE_HEADERS').map(String),
-    keepFragments: settings.getBool('FINGERPRINT_KEEP_FRAGMENTS'),
-  })
+  const { canonicalize, named } = canonicalizerOf(settings, stats)
+  const includeHeaders = settings.getList('FINGERPRINT_INCLUDE_HEADERS').map(String)
+  const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
+  return named(createFingerprinter({ algorithm, includeHeaders, keepFragments }, canonicalize))
 }
 
 function isAlgorithm(name: string): name is FingerprintAlgorithm {
   return ALGORITHMS.includes(name)
+}
+
+/** How URLs are compared, and how a fingerprinter is called that compares them so. */
+interface Canonicalizer {
+  readonly canonicalize: Canonicalize
+  readonly named: (fingerprinter: Fingerprinter) => Fingerprinter
+}
+
+function canonicalizerOf(settings: Settings, stats: Counter | undefined): Canonicalizer {
+  if (settings.get('CANONICALIZER') === 'scrapy')
+    return { canonicalize: scrapyCanonical, named: (fingerprinter) => fingerprinter }
+  const { name, normalize } = urlNormalizer(settings.getDict('NORMALIZE_URL_OPTIONS'))
+  return {
+    canonicalize(url, keepFragments) {
+      const normalized = normalize(url, keepFragments)
+      if (normalized !== undefined) return normalized
+      stats?.inc('fingerprint/not_normalized')
+      return scrapyCanonical(url, keepFragments)
+    },
+    named: (fingerprinter) => ({ ...fingerprinter, name: `${fingerprinter.name}+${name}` }),
+  }
+}
+
+function refuseCanonicalizerBeside(settings: Settings): void {
+  const canonicalizer = settings.get('CANONICALIZER')
+  if (canonicalizer === 'scrapy') return
+  throw new SettingsError([
+    `CANONICALIZER is ${canonicalizer}, and FINGERPRINTER is a function, which is given the request and compares URLs in its own way; unset one of them`,
+  ])
+}
+
+/** A setting that has no effect is a mistake: here it would cost pages. */
+function refuseWhatDigestsLeaveOut(settings: Settings, digest: string): void {
+  const left = [
+    ...(typeof settings.get('FINGERPRINTER') === 'function' ? ['FINGERPRINTER is a function'] : []),
+    ...(settings.getList('FINGERPRINT_INCLUDE_HEADERS').length > 0
+      ? ['FINGERPRINT_INCLUDE_HEADERS names headers']
+      : []),
+  ]
+  if (left.length > 0) {
+    throw new SettingsError(
+      left.map(
+        (what) =>
+          `DUPEFILTER_DIGEST is ${digest}, which tells requests apart by their URLs alone, and ${what}; unset one of them`,
+      ),
+    )
+  }
 }
 
 function customFingerprinter(make: (request: Request) => unknown): Fingerprinter {

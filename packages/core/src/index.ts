@@ -67,6 +67,7 @@ export {
   withoutPassword,
 } from './redis-options.ts'
 export { RedisScript, type ScriptRunner } from './redis-script.ts'
+export { type ReferrerPolicy, referrerOf, referrerPolicyFor } from './referrer-policy.ts'
 export { type Callback, type CookiesInit, Request, type RequestInit } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'

@@ -28,6 +28,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { Agent, type Dispatcher } from 'undici'
+import { ProxyAgents } from './proxies/proxy-agents.ts'
 
 export interface HttpDownloadHandlerOptions {
   /** Connecting, headers and body together, milliseconds. `meta.download_timeout` (seconds) overrides it. */
@@ -39,6 +40,8 @@ export interface HttpDownloadHandlerOptions {
   /** False: a body that ends too early is handed on, flagged `dataloss`. */
   readonly failOnDataLoss?: boolean
   readonly verifyCertificates?: boolean
+  /** Proxies (`meta.proxy`) whose connections are kept at once. */
+  readonly proxyAgentsMax?: number
   readonly logger?: Logger
   /** Which class answers are made of; the spider package gives its own, with selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
@@ -53,6 +56,7 @@ const HEADER_BYTES_MAX = 65_536
 
 export class HttpDownloadHandler implements DownloadHandler {
   readonly #agent: Agent
+  readonly #proxies: ProxyAgents
   readonly #timeoutMs: number
   readonly #limits: BodyLimits
   readonly #logger: Logger | undefined
@@ -67,12 +71,22 @@ export class HttpDownloadHandler implements DownloadHandler {
     }
     this.#logger = options.logger
     this.#createResponse = options.createResponse ?? ((url, init) => new Response(url, init))
-    this.#agent = new Agent({
+    const pool = {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: HEADER_BYTES_MAX,
-      connect: { timeout: this.#timeoutMs, rejectUnauthorized: options.verifyCertificates ?? false },
+    }
+    const verifyCertificates = options.verifyCertificates ?? false
+    this.#agent = new Agent({
+      ...pool,
+      connect: { timeout: this.#timeoutMs, rejectUnauthorized: verifyCertificates },
+    })
+    this.#proxies = new ProxyAgents({
+      agentsMax: options.proxyAgentsMax ?? 100,
+      connectTimeoutMs: this.#timeoutMs,
+      verifyCertificates,
+      pool,
     })
   }
 
@@ -86,6 +100,7 @@ export class HttpDownloadHandler implements DownloadHandler {
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),
       failOnDataLoss: settings.getBool('DOWNLOAD_FAIL_ON_DATALOSS'),
       verifyCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
+      proxyAgentsMax: settings.getInt('PROXY_AGENTS_MAX'),
       logger,
       ...(createResponse && { createResponse }),
     })
@@ -93,12 +108,13 @@ export class HttpDownloadHandler implements DownloadHandler {
 
   async download(request: Request, { signal, onStart }: DownloadOptions): Promise<Response> {
     const target = wireTarget(request.url)
+    const dispatcher = this.#dispatcher(request)
     const limits = this.#limitsOf(request)
     const seconds = numberOf(request, 'download_timeout', 0)
     const timeoutMs = Math.min(seconds > 0 ? seconds * 1000 : this.#timeoutMs, TIMER_MS_MAX)
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new Exchange(request, limits, timeoutMs, signal, onStart, resolve, reject)
-      this.#agent.dispatch(
+      dispatcher.dispatch(
         {
           origin: target.origin,
           path: target.path,
@@ -113,7 +129,14 @@ export class HttpDownloadHandler implements DownloadHandler {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy()
+    await Promise.all([this.#agent.destroy(), this.#proxies.close()])
+  }
+
+  #dispatcher(request: Request): Dispatcher {
+    const url = request.hasMeta ? request.meta.proxy : undefined
+    if (typeof url !== 'string' || url === '') return this.#agent
+    const authorization = request.headers.get('proxy-authorization')
+    return this.#proxies.agent({ url, ...(authorization !== null && { authorization }) })
   }
 
   #limitsOf(request: Request): BodyLimits {
@@ -304,8 +327,11 @@ function wireHeaders(request: Request): string[] | null {
   if (!request.hasHeaders) return null
   const flat: string[] = []
   // As Scrapy does: what is not ASCII goes out as UTF-8. undici takes a string's characters for bytes.
-  for (const [name, value] of request.headers)
+  for (const [name, value] of request.headers) {
+    // It is for the proxy, which `ProxyAgents` tells; no site may see it.
+    if (name === 'proxy-authorization') continue
     flat.push(name, ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1'))
+  }
   return flat
 }
 
@@ -322,7 +348,8 @@ const KIND_OF_CODE: Readonly<Record<string, DownloadFailureKind>> = {
 function downloadError(request: Request, error: Error & { code?: string }): unknown {
   const cause =
     error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
-  if (cause.code === 'UND_ERR_INVALID_ARG') {
+  // undici's word for a proxy that answers 407; one that refuses a tunnel has a code of its own.
+  if (cause.code === 'UND_ERR_INVALID_ARG' && !cause.message.startsWith('Proxy Authentication Required')) {
     // Asking again would change nothing.
     return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${cause.message}`, { cause })
   }

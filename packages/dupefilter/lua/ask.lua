@@ -1,6 +1,7 @@
 -- Asks about members and records them in one step.
 --
--- Input    ARGV[1] {owner, attempt, staleMs, count, settle: [[owner, attempt, run]…], clean?: [run, before], …store's}
+-- Input    ARGV[1] {owner, attempt, staleMs, count, fingerprinter, settle: [[owner, attempt, run]…],
+--          clean?: [run, before], …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), answers, more to clean, …store's}
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again
@@ -29,11 +30,11 @@ for n, i in ipairs(at) do
     answers[i] = 1
   end
 end
-if #fresh > 0 then
-  record(fresh, members)
-end
+-- Held before it is recorded: a script that fails in between leaves nothing that is seen and that nobody holds.
 if #mine > 0 then
   hold(mine, taken)
 end
-local generation = redis.call('HGET', KEYS[5], 'generation') or ''
-return { generation, nowText, table.concat(answers), more, unpack(extra()) }
+if #fresh > 0 then
+  record(fresh, members)
+end
+return { generation(#members > 0), nowText, table.concat(answers), more, unpack(extra()) }

@@ -5,7 +5,8 @@
 --          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
 --          KEYS[3]:<owner>   list  the members that pending gives to this owner
 --          ARGV[1] header    JSON, see ask.lua
--- Output   header, now, nowText, membersOf, stateOf
+--          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter
+-- Output   header, now, nowText, membersOf, stateOf, generation
 local header = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -21,4 +22,14 @@ local function stateOf(owner)
   if state then
     return string.match(state, '^(%a) (%d+) (.*)$')
   end
+end
+
+-- Made by whoever asks first, so that a filter that was cleared, or lost with its Redis, has another one.
+local function generation(make)
+  local known = redis.call('HGET', KEYS[5], 'generation')
+  if not known and make then
+    known = time[1] .. '.' .. time[2]
+    redis.call('HSET', KEYS[5], 'generation', known, 'fingerprinter', header.fingerprinter)
+  end
+  return known or ''
 end

@@ -8,10 +8,9 @@ export function bitsKey(main: string, mode: BloomMode, layer: number, block: num
   return layer === 0 && block === 0 ? main : companionKey(main, `bits:${layer}:${block}`)
 }
 
-export function bitsKeys(main: string, mode: BloomMode, layers: readonly BloomLayer[]): string[] {
-  return layers.flatMap(({ blocks }, layer) =>
-    Array.from({ length: blocks }, (_, block) => bitsKey(main, mode, layer, block)),
-  )
+/** The keys of one layer, block after block. */
+export function layerKeys(main: string, mode: BloomMode, { blocks }: BloomLayer, number: number): string[] {
+  return Array.from({ length: blocks }, (_, block) => bitsKey(main, mode, number, block))
 }
 
 /**
@@ -32,6 +31,46 @@ export async function growBits(redis: RedisConnection, key: string, bits: number
     // Adding nothing to the last bit: it stays, and the string is long enough for it.
     await redis.bitfield(key, 'INCRBY', 'u1', String(length * 8 - 1), '0')
   }
+}
+
+/** Bytes that Redis would take more for these strings to have `bits` bits each; small ones are not looked at. */
+export async function missingBytes(
+  redis: RedisConnection,
+  keys: readonly string[],
+  bits: number,
+): Promise<number> {
+  const bytes = Math.ceil(bits / 8)
+  if (bytes <= SELF_GROWN_BYTES_MAX) return 0
+  const lengths = await Promise.all(keys.map((key) => redis.strlen(key)))
+  return lengths.reduce(
+    (sum, length) => sum + (length < bytes ? allocatedBytes(bytes) - allocatedBytes(length) : 0),
+    0,
+  )
+}
+
+/**
+ * What a string counts for maxmemory. jemalloc has four sizes between a power of two and the next, so that 128 MiB and a
+ * header are 160; pages that were never touched take no memory of the machine.
+ */
+function allocatedBytes(length: number): number {
+  const size = length + STRING_HEADER_BYTES
+  const step = 2 ** (Math.floor(Math.log2(size)) - 2)
+  return length === 0 ? 0 : Math.ceil(size / step) * step
+}
+
+const STRING_HEADER_BYTES = 10
+
+/**
+ * Bytes that a Redis may still take: up to its maxmemory, or to the memory of its machine. Filling it to the brim
+ * first would have everybody else's writes refused, or, with an evicting policy, their data deleted.
+ */
+export async function roomFor(redis: RedisConnection): Promise<number> {
+  // One of many servers would answer, and not the one that has the keys.
+  if (redis.isCluster) return Number.POSITIVE_INFINITY
+  const info = await redis.info('memory')
+  const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  const most = bytes('maxmemory') || bytes('total_system_memory') || Number.POSITIVE_INFINITY
+  return most - bytes('used_memory')
 }
 
 /** Counted in slices, for Redis serves nobody while it counts: a slice takes less than a millisecond. */

@@ -11,6 +11,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { SettingsError } from '@webloom/core'
 
 export type BloomCompat = 'germey' | 'liuxingming' | 'liuxingming-demo'
 
@@ -45,6 +46,11 @@ export function bloomOffsets(value: string | Uint8Array, options: BloomOffsetsOp
   }
   const text = compat === 'liuxingming' ? hash('md5', value) : textOf(value)
   const block = Number.parseInt(text.slice(0, 2), 16) % blockNum
+  if (Number.isNaN(block)) {
+    throw new SettingsError([
+      `BLOOMFILTER_COMPAT is liuxingming-demo, which takes the number of the block from the first two hex digits of what it keeps; ${JSON.stringify(text)} has none. Use a FINGERPRINTER that gives hex digits, or BLOOMFILTER_COMPAT=liuxingming`,
+    ])
+  }
   const seeds = options.seeds ?? LIUXINGMING_SEEDS[compat].slice(0, options.hashNumber)
   return { block, offsets: placesOf(text, seeds, options.bit ?? 31) }
 }

@@ -50,12 +50,44 @@ export function fillOf({ bits, blocks, set }: CountedLayer): number {
   return Math.min(1, set / (bits * blocks))
 }
 
+/** Whether the newest layer holds as many as it was made for. */
+export function isFull({ layers }: BloomRecord): boolean {
+  const newest = layers.at(-1)
+  return newest !== undefined && newest.inserted >= newest.capacity
+}
+
+/** A stage at which a filter should be seen to. */
+export interface BloomWarning {
+  readonly stage: 'half' | 'full'
+  readonly text: string
+}
+
+/** What to say of the newest layer. One that grows is no matter for concern at half its bits: that is where it grows. */
+export function warningsOf(layers: readonly CountedLayer[], grows: boolean): BloomWarning[] {
+  const newest = layers.at(-1)
+  if (newest === undefined || grows) return []
+  const warnings: BloomWarning[] = []
+  if (fillOf(newest) >= 0.5) {
+    warnings.push({
+      stage: 'half',
+      text: 'half of the Bloom filter’s bits are set; from here its errors grow fast',
+    })
+  }
+  if (newest.inserted >= newest.capacity) {
+    warnings.push({
+      stage: 'full',
+      text: `the Bloom filter has reached its capacity: an error of ${newest.errorRate}, and more from here on. pagesLost tells how many pages that has cost; BLOOMFILTER_ON_FULL=grow adds layers`,
+    })
+  }
+  return warnings
+}
+
 const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
   mode: 'BLOOMFILTER_COMPAT',
   bits: 'BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY and BLOOMFILTER_ERROR_RATE',
   blocks: 'BLOOMFILTER_BLOCK_NUM',
   hashes: 'BLOOMFILTER_HASH_NUMBER',
-  fingerprinter: 'FINGERPRINTER',
+  fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER',
 }
 
 /** Bits that are read otherwise than they were written would have everything seen, or everything new. */

@@ -44,6 +44,11 @@ export class Claims {
     return claim ? { owner, attempt: claim.attempt, run: claim.run } : { owner, attempt: '', run }
   }
 
+  /** A question of this attempt has failed: the next one begins another. */
+  giveUp(owner: string, claim: Claim): void {
+    if (this.#claims.get(owner) === claim) this.#claims.delete(owner)
+  }
+
   clear(): void {
     this.#claims.clear()
   }

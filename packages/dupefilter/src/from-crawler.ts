@@ -1,36 +1,62 @@
-import { type Crawler, type FingerprintAlgorithm, fingerprinterOf, type Settings } from '@webloom/core'
-import type { BloomOptions } from './bloom-parameters.ts'
+import {
+  type Crawler,
+  crawlKey,
+  type FingerprintAlgorithm,
+  filterFingerprinterOf,
+  type Settings,
+  SettingsError,
+} from '@webloom/core'
+import type { BloomMode, BloomOptions } from './bloom-parameters.ts'
+import type { QueueRunId } from './queue-run.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
 import type { RedisConnection } from './redis-script.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
-/** `redis-set` as the settings ask for it. The connection stays the caller's. */
-export function redisSetFromCrawler(crawler: Crawler, redis: RedisConnection): RedisSetDupeFilter {
-  const { settings, spider } = crawler
+/**
+ * `redis-set` as the settings ask for it. The connection stays the caller's.
+ *
+ * @param queueRunId where the queue is on Redis, too; see `RedisDupeFilterOptions`
+ */
+export function redisSetFromCrawler(
+  crawler: Crawler,
+  redis: RedisConnection,
+  queueRunId?: QueueRunId,
+): RedisSetDupeFilter {
+  const { settings } = crawler
   return new RedisSetDupeFilter({
-    ...common(crawler, redis, 'scrapy-redis'),
-    key: keyFor(spider.name, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
+    ...common(crawler, redis, queueRunId, 'scrapy-redis'),
+    key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
+    members: settings.get('DUPEFILTER_MEMBERS'),
   })
 }
 
-/** `redis-bloom` as the settings ask for it. The connection stays the caller's. */
-export function redisBloomFromCrawler(crawler: Crawler, redis: RedisConnection): RedisBloomDupeFilter {
-  const { settings, spider } = crawler
+/** `redis-bloom` as the settings ask for it, in the same way. */
+export function redisBloomFromCrawler(
+  crawler: Crawler,
+  redis: RedisConnection,
+  queueRunId?: QueueRunId,
+): RedisBloomDupeFilter {
+  const { settings } = crawler
   const compat = settings.get('BLOOMFILTER_COMPAT')
+  if (compat === 'liuxingming-demo' && settings.get('DUPEFILTER_DIGEST') === 'url') {
+    throw new SettingsError([
+      'DUPEFILTER_DIGEST is url, and BLOOMFILTER_COMPAT is liuxingming-demo, which takes the number of the block from the first hex digits: use fingerprint, md5 or another hash, or BLOOMFILTER_COMPAT=liuxingming',
+    ])
+  }
   const key = settings.isSet('SCHEDULER_DUPEFILTER_KEY')
     ? settings.getString('SCHEDULER_DUPEFILTER_KEY')
     : '%(spider)s:bloomfilter'
   return new RedisBloomDupeFilter({
-    ...common(crawler, redis, FINGERPRINTERS[compat]),
+    ...common(crawler, redis, queueRunId, FINGERPRINTERS[compat]),
     ...bloomOptionsOf(settings),
-    key: keyFor(spider.name, key),
+    key: keyOf(crawler, key),
     onFull: settings.get('BLOOMFILTER_ON_FULL'),
   })
 }
 
 /** What FINGERPRINTER=auto means: what the crawlers of that filter use. */
-const FINGERPRINTERS: Readonly<Record<string, FingerprintAlgorithm>> = {
+const FINGERPRINTERS: Readonly<Record<BloomMode, FingerprintAlgorithm>> = {
   native: 'scrapy',
   germey: 'scrapy-redis',
   liuxingming: 'scrapy',
@@ -55,11 +81,13 @@ function bloomOptionsOf(settings: Settings): BloomOptions {
 function common(
   { settings, stats, logger }: Crawler,
   redis: RedisConnection,
-  auto: FingerprintAlgorithm | undefined,
+  queueRunId: QueueRunId | undefined,
+  auto: FingerprintAlgorithm,
 ): Omit<RedisDupeFilterOptions, 'key'> {
   return {
     redis,
-    fingerprinter: fingerprinterOf(settings, auto ?? 'scrapy'),
+    ...(queueRunId && { queueRunId }),
+    fingerprinter: filterFingerprinterOf(settings, auto, stats),
     pendingStaleMs: settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000,
     cacheSize: settings.getInt('DUPEFILTER_CACHE_SIZE'),
     stats,
@@ -67,6 +95,6 @@ function common(
   }
 }
 
-function keyFor(spiderName: string, pattern: string): string {
-  return pattern.replaceAll('%(spider)s', spiderName).replaceAll('%(name)s', spiderName)
+function keyOf({ settings, spider }: Crawler, pattern: string): string {
+  return crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') })
 }

@@ -4,7 +4,7 @@ import {
   type DupeFilter,
   type DupeFilterDescription,
   type Fingerprinter,
-  fingerprinterOf,
+  filterFingerprinterOf,
   type Request,
 } from '@webloom/core'
 
@@ -31,8 +31,8 @@ export class MemoryDupeFilter implements DupeFilter {
     this.#fingerprinter = fingerprinter
   }
 
-  static fromCrawler({ settings }: Crawler): MemoryDupeFilter {
-    return new MemoryDupeFilter({ fingerprinter: fingerprinterOf(settings, 'scrapy') })
+  static fromCrawler({ settings, stats }: Crawler): MemoryDupeFilter {
+    return new MemoryDupeFilter({ fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats) })
   }
 
   async open(): Promise<void> {}

@@ -26,6 +26,7 @@ export class QueueRun {
   #current = ''
   #cleaning: Cleaning | undefined
   #askedAt = Number.NEGATIVE_INFINITY
+  #isAsking = false
 
   constructor(runId: QueueRunId | undefined) {
     const own = randomUUID()
@@ -55,16 +56,21 @@ export class QueueRun {
 
   /** The filter's Redis told its time (ms). Every now and then the run id is asked for, in the background. */
   heardOf(now: number): void {
-    if (performance.now() - this.#askedAt < ASK_EVERY_MS) return
+    if (this.#isAsking || performance.now() - this.#askedAt < ASK_EVERY_MS) return
     this.#askedAt = performance.now()
-    this.#ask().then(
-      (run) => {
-        this.#current = run
-        this.#cleaning = { run, before: now - MARK_KEPT_MS }
-      },
-      // The queue's Redis does not answer: marks stay until it does.
-      () => {},
-    )
+    this.#isAsking = true
+    this.#ask()
+      .then(
+        (run) => {
+          this.#current = run
+          this.#cleaning = { run, before: now - MARK_KEPT_MS }
+        },
+        // The queue's Redis does not answer: marks stay until it does.
+        () => {},
+      )
+      .finally(() => {
+        this.#isAsking = false
+      })
   }
 
   async #ask(): Promise<string> {

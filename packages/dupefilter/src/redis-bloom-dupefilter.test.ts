@@ -105,13 +105,37 @@ describe('what is stored', () => {
     await filter.clear()
   })
 
-  test('a Redis without room for the bits says so at the start, and keeps nothing of them', async () => {
+  test('a Redis without room for the bits says so at the start, before it is filled with them', async () => {
     await using server = await startRedis({ maxmemory: '16mb' })
-    const redis = bench.connect(server.url)
+    await using proxy = await startTcpProxy({ target: server.url })
+    const redis = bench.connect(proxy.url)
     await expect(bench.open(maker({ bit: 30 }), { redis, key: 'a:dupefilter' })).rejects.toThrow(
       'no room for a Bloom filter of 128 MiB at a:dupefilter',
     )
-    expect(await redis.exists('a:dupefilter')).toBe(0)
+    expect(proxy.commands.some(({ name }) => name === 'BITFIELD')).toBe(false)
+    expect(await redis.keys('*')).toEqual([])
+    // Larger than the machine itself.
+    await server.command('CONFIG', 'SET', 'maxmemory', '0')
+    await expect(bench.open(maker({ bit: 40 }), { redis, key: 'a:dupefilter' })).rejects.toMatchObject({
+      code: 'WL_DUPEFILTER_FULL',
+    })
+    expect(await redis.keys('*')).toEqual([])
+  })
+
+  test('blocks of which some have no bits yet are no loss', async () => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    for (const options of [
+      { bit: 16, blockNum: 64 },
+      { compat: 'liuxingming', bit: 16, blockNum: 64 },
+    ] as const) {
+      const filter = await bench.open(maker(options), { redis, key })
+      await filter.requestsSeen(pages(0, 3), 'page')
+      const warn = vi.fn()
+      const next = await bench.open(maker(options), { redis, key, logger: { ...silentLogger, warn } })
+      expect(warn).not.toHaveBeenCalled()
+      expect((await next.describe()).inserted).toBe(3)
+      await filter.clear()
+    }
   })
 
   test('bits that were deleted or evicted are missed, and the filter begins anew', async () => {
@@ -177,6 +201,34 @@ describe('how full it is', () => {
     expect(messages).toHaveLength(2)
     expect(messages[0]).toContain('half')
     expect(messages[1]).toContain('has reached its capacity: an error of 0.1')
+    expect((await filter.describe()).warnings).toEqual(messages)
+  })
+
+  test('describe warns from half of the bits on, and from the capacity on', async () => {
+    const filter = await bench.open(maker({ bit: 14, hashNumber: 6, errorRate: 0.1 }))
+    const { capacity } = await filter.describe()
+    const warnings: string[][] = []
+    for (let from = 0; from < 1.2 * capacity; from += 100) {
+      await filter.requestsSeen(pages(from, 100), 'page')
+      const { inserted, fillRatio, warnings: now } = await filter.describe()
+      expect(now.some((text) => text.includes('half'))).toBe(fillRatio >= 0.5)
+      expect(now.some((text) => text.includes('capacity'))).toBe(inserted >= capacity)
+      warnings.push([...now])
+    }
+    expect(new Set(warnings.map(({ length }) => length))).toEqual(new Set([0, 1, 2]))
+  })
+
+  test('pages lost are counted far beyond the capacity, too', async () => {
+    const filter = await bench.open(maker({ bit: 12, hashNumber: 6 }))
+    let seen = 0
+    for (let from = 0; from < 3000; from += 100) {
+      seen += (await filter.requestsSeen(pages(from, 100), `page ${from}`)).filter(Boolean).length
+    }
+    const { pagesLost, inserted } = await filter.describe()
+    expect(inserted).toBe(3000 - seen)
+    expect(seen).toBeGreaterThan(1000)
+    expect(pagesLost / seen).toBeGreaterThan(0.7)
+    expect(pagesLost / seen).toBeLessThan(1.3)
   })
 
   test('with stop, a full filter ends the crawl before it loses more than was asked for', async () => {
@@ -194,22 +246,79 @@ describe('how full it is', () => {
     const redis = bench.connect()
     const key = bench.nextKey()
     const grows = maker({ capacity: 1000, errorRate: 1e-3, onFull: 'grow' })
-    const shared = { redis, key, pendingStaleMs: 60_000 }
+    const shared = { redis, key }
     const filter = await bench.open(grows, shared)
     const other = await bench.open(grows, shared)
+    const idle = await bench.open(grows, shared)
     for (let from = 0; from < 10_000; from += 50) {
       await (from % 100 === 0 ? filter : other).requestsSeen(pages(from, 50), `page ${from}`)
     }
     const { layers, capacity, errorNow, inserted } = await filter.describe()
     expect(layers).toBe(4)
     expect(capacity).toBe(1000 + 2000 + 4000 + 8000)
-    // Each layer takes the batch that filled it, 50 more than its capacity.
+    // Each layer takes the batch that filled it, 50 more than its capacity at the most, whoever of the workers asks.
+    const inLayers = await redis.hmget(`{${key}}:record`, 'inserted:0', 'inserted:1', 'inserted:2')
+    for (const [n, count] of inLayers.entries()) expect(Number(count)).toBeLessThan(1000 * 2 ** n + 50)
     expect(errorNow).toBeLessThan(2.5e-3)
     expect(inserted).toBeGreaterThan(9_950)
     const seen = await other.requestsSeen(pages(0, 10_000), 'again')
     expect(seen.every(Boolean)).toBe(true)
+    expect(await idle.has(page(9_999)), 'in a layer that it has not heard of').toBe(true)
     await filter.clear()
-    expect(await redis.keys(`*${key}*`)).toEqual([`{${key}}:record`])
+    expect(await redis.keys(`*${key}*`)).toEqual([])
+  })
+
+  test('a batch that was cut for fewer hashes than the new layer has is recorded whole', async () => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    const grows = maker({ capacity: 1000, errorRate: 1e-3, onFull: 'grow' })
+    const filter = await bench.open(grows, { redis, key })
+    const other = await bench.open(grows, { redis, key })
+    await other.requestsSeen(pages(0, 1100), 'fills it')
+    await other.requestsSeen(pages(2000, 50), 'has it grow')
+    // 190 requests of 10 hashes, of which the new layer has 11: more than Lua can unpack at once.
+    const seen = await filter.requestsSeen(pages(5000, 190), 'page')
+    expect(seen.filter(Boolean).length).toBeLessThan(5)
+  })
+
+  test('many questions at once while it grows: one worker’s answer for each, and nothing is forgotten', async () => {
+    const key = bench.nextKey()
+    const grows = maker({ capacity: 200, errorRate: 1e-5, onFull: 'grow' })
+    const shared = { key }
+    const [filter, other] = [await bench.open(grows, shared), await bench.open(grows, shared)]
+    const numbers = Array.from({ length: 200 }, (_, n) => 25 * n)
+    const told = await Promise.all(
+      numbers.flatMap((from) =>
+        [filter, other].map((one, n) => one.requestsSeen(pages(from, 25), `${n} ${from}`)),
+      ),
+    )
+    const newTo = (from: number, n: number) => told[2 * from + n]!.map((seen) => !seen)
+    let lost = 0
+    for (const [n] of numbers.entries()) {
+      for (let at = 0; at < 25; at++) {
+        const times = Number(newTo(n, 0)[at]) + Number(newTo(n, 1)[at])
+        expect(times).toBeLessThan(2)
+        if (times === 0) lost++
+      }
+    }
+    expect(lost, 'as an error of 2e-5 may').toBeLessThan(4)
+    const again = await other.requestsSeen(pages(0, 5000), 'again')
+    expect(again.filter((seen) => !seen)).toEqual([])
+  })
+
+  test('a Redis without room for a further layer: a clear error, and what was asked is not lost', async () => {
+    await using server = await startRedis({ maxmemory: '16mb' })
+    const redis = bench.connect(server.url)
+    const grows = maker({ capacity: 2_000_000, onFull: 'grow' })
+    const filter = await bench.open(grows, { redis, key: 'a:dupefilter' })
+    await filter.requestsSeen(pages(0, 10), 'page')
+    await redis.hset('{a:dupefilter}:record', 'inserted:0', 2_000_000)
+    await filter.requestsSeen(pages(0, 10), 'page').catch(() => {})
+    await expect(filter.requestsSeen(pages(10, 10), 'next')).rejects.toMatchObject({
+      code: 'WL_DUPEFILTER_FULL',
+    })
+    await server.command('CONFIG', 'SET', 'maxmemory', '64mb')
+    expect(await filter.requestsSeen(pages(10, 10), 'next')).toEqual(new Array(10).fill(false))
+    expect((await filter.describe()).layers).toBe(2)
   })
 
   test('growing is refused where Python crawlers share the bits', () => {

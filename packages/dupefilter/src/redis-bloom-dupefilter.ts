@@ -13,9 +13,16 @@
  * The filter forgets nothing, and takes some new requests for seen ones. `describe` says how many that will have been.
  */
 
-import { CloseSpider, type DupeFilterDescription, type Request, SettingsError } from '@webloom/core'
-import { bitsKey, bitsKeys, countBits, growBits } from './bit-strings.ts'
-import { bloomOffsets, digestOf, nativeBlock, nativeOffsets } from './bloom-offsets.ts'
+import {
+  CloseSpider,
+  type DupeFilterDescription,
+  type Request,
+  SettingsError,
+  WebloomError,
+} from '@webloom/core'
+import { bitsKey, countBits, growBits, layerKeys, missingBytes, roomFor } from './bit-strings.ts'
+import { compatGroups, nativeGroups } from './bloom-groups.ts'
+import { digestOf } from './bloom-offsets.ts'
 import {
   type BloomLayer,
   type BloomOptions,
@@ -26,17 +33,24 @@ import {
 } from './bloom-parameters.ts'
 import {
   type BloomRecord,
-  type CountedLayer,
+  type BloomWarning,
   errorOf,
   fillOf,
+  isFull,
   recordOf,
   refuseOthers,
   type StoredParameters,
   storedParameters,
+  warningsOf,
 } from './bloom-record.ts'
 import { countAtFill } from './bloom-theory.ts'
-import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
-import { RedisScript } from './redis-script.ts'
+import {
+  isOutOfMemory,
+  RedisDupeFilter,
+  type RedisDupeFilterOptions,
+  type StoreQuestion,
+} from './redis-dupefilter.ts'
+import { luaScript } from './redis-script.ts'
 
 /** BLOOMFILTER_ON_FULL: what happens when more requests come than the error asked for allows. */
 export type BloomOnFull = 'grow' | 'warn' | 'stop'
@@ -61,14 +75,14 @@ export interface BloomDescription extends DupeFilterDescription {
   /** Of the first layer. */
   readonly hashes: number
   readonly layers: number
+  /** What its owner should know: half of the bits are set, the capacity is reached. */
+  readonly warnings: readonly string[]
 }
 
-/** Bits looked up in one call. Setting one takes four values, and Lua's `unpack` fails near 8 000. */
+/** Bits looked up in one call: Redis serves nobody else for about 2 ms. */
 const BITS_AT_ONCE_MAX = 1900
-const OPEN = new RedisScript('bloom-open.lua')
-const ADD_LAYER = new RedisScript('bloom-add-layer.lua')
-/** Fingerprinters whose digits are those of a SHA-1, and need not be hashed again. */
-const SHA1_FINGERPRINTERS: readonly string[] = ['scrapy', 'scrapy-redis', 'scrapy-2.6']
+const OPEN = luaScript('bloom-open.lua')
+const ADD_LAYER = luaScript('bloom-add-layer.lua')
 const DEFAULT_FINGERPRINTER = {
   native: 'scrapy',
   germey: 'scrapy-redis',
@@ -83,15 +97,20 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
   readonly #isSha1: boolean
   #record: BloomRecord = { layers: [], lost: 0 }
   #getsReady: Promise<void> | undefined
-  #warnedOf = new Set<string>()
+  #warnedOf = new Set<BloomWarning['stage']>()
 
   constructor(options: RedisBloomDupeFilterOptions) {
     const parameters = bloomParameters(options)
     const { mode } = parameters
-    super(options, ['bloom-store.lua', 'bloom-record.lua', 'bloom-unmark.lua'], DEFAULT_FINGERPRINTER[mode])
+    super(
+      options,
+      ['bloom-store.lua', 'bloom-set-bits.lua', 'bloom-record.lua', 'bloom-unmark.lua'],
+      DEFAULT_FINGERPRINTER[mode],
+    )
     this.#parameters = parameters
     this.#onFull = options.onFull ?? 'warn'
-    this.#isSha1 = SHA1_FINGERPRINTERS.includes(this.fingerprinter.name)
+    // The digits of a SHA-1 need not be hashed again.
+    this.#isSha1 = this.fingerprinter.hashBytes === 20
     if (this.#onFull === 'grow' && mode !== 'native') {
       throw new SettingsError([
         `BLOOMFILTER_ON_FULL is grow, but a filter with BLOOMFILTER_COMPAT=${mode} cannot grow: the Python crawlers that share it would not see the new layer`,
@@ -120,12 +139,14 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
       bits: layers.reduce((sum, layer) => sum + sizeOf(layer).bits, 0),
       hashes: this.#parameters.layer.hashes,
       layers: layers.length,
+      warnings: warningsOf(layers, this.#onFull === 'grow').map(({ text }) => text),
     }
   }
 
   async has(request: Request): Promise<boolean> {
-    const { args = [], keys = [], members, header } = this.question([this.fingerprinter.fingerprint(request)])
-    if (header === undefined) return false
+    // Somebody may have added a layer.
+    this.#record = await this.#readRecord()
+    const { args = [], keys = [], members } = this.question([this.fingerprinter.fingerprint(request)])
     for (const [group, key] of keys.entries()) {
       const offsets = JSON.parse(String(args[group])) as string[]
       const bits = await this.redis.call(
@@ -146,7 +167,7 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
     const { layers } = this.#record
     const newest = layers.at(-1) ?? { ...this.#parameters.layer, inserted: 0, set: 0 }
     const digests = fingerprints.map((fingerprint) => digestOf(fingerprint, this.#isSha1))
-    const groups: Group[] = layers.flatMap((layer, number) =>
+    const groups = layers.flatMap((layer, number) =>
       mode === 'native'
         ? nativeGroups(this.keys.main, number, layer, digests)
         : compatGroups(this.keys.main, mode, layer, fingerprints),
@@ -161,6 +182,7 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
         layers: layers.length,
         bits: sizeOf(newest).bits,
         hashes: newest.hashes,
+        ...(this.#onFull !== 'warn' && { capacity: newest.capacity }),
         oldError: errorOf(layers.slice(0, -1)),
         groups: groups.map(({ layer, who }) => ({
           k: layers[layer]!.hashes,
@@ -168,7 +190,7 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
           ...(who && { who }),
         })),
       },
-      args: groups.map(({ offsets }) => `[${offsets.slice(1)}]`),
+      args: groups.map(({ offsets }) => offsets),
     }
   }
 
@@ -189,48 +211,35 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
     const stored = fieldsOf(fields)
     refuseOthers(main, JSON.parse(stored.get('parameters')!) as StoredParameters, own)
     this.#record = recordOf(stored)
-    if (!hasBits && this.#record.layers.some(({ inserted }) => inserted > 0)) await this.#beginAgain()
-    else if (hasBits && mode !== 'native') await this.#countForeign(found === 'made')
+    if (await this.#hasLostBits()) await this.#beginAgain()
+    else if (mode !== 'native') await this.#countForeign(found === 'made')
     try {
-      for (const number of this.#record.layers.keys()) await this.#grow(number)
+      for (const [number, one] of this.#record.layers.entries()) await this.#growLayer(one, number)
     } catch (error) {
-      // What did not fit takes no room from others. Bits that somebody else set are never deleted.
-      if (found === 'made' && !hasBits) await this.clear()
+      if (found === 'made' && !hasBits) await this.#withdraw(error)
       throw error
     }
-    this.#look(this.#record)
+    if (this.#onFull === 'grow' && isFull(this.#record)) await this.#addLayer()
+    this.#warn()
   }
 
-  protected async clearStore(): Promise<void> {
+  protected override async storeKeys(): Promise<readonly string[]> {
     const { layers } = await this.#readRecord()
-    const { mode, layer } = this.#parameters
-    const keys = bitsKeys(this.keys.main, mode, layers.length > 0 ? layers : [layer])
-    // One at a time, for without a hash tag liuxingming's blocks are in different slots.
-    for (const key of keys) await this.redis.unlink(key)
-    await this.redis.unlink(this.keys.record)
+    return (layers.length > 0 ? layers : [this.#parameters.layer]).flatMap((layer, number) =>
+      this.#layerKeys(layer, number),
+    )
+  }
+
+  protected override cleared(): void {
     this.#warnedOf = new Set()
     this.#record = { layers: [], lost: 0 }
     this.#getsReady = undefined
   }
 
-  /** Before a question: the layers are known, the newest has room, its strings are long enough. */
+  /** Before a question: the layers are known, and their strings long enough. */
   protected override async prepare(): Promise<void> {
-    if (this.#record.layers.length === 0) this.#getsReady ??= this.openStore()
-    if (this.#getsReady) {
-      try {
-        await this.#getsReady
-      } finally {
-        this.#getsReady = undefined
-      }
-    }
-    const newest = this.#record.layers.at(-1)
-    if (newest && this.#onFull === 'stop' && newest.inserted >= newest.capacity) {
-      this.logger.error(
-        { key: this.keys.main, capacity: newest.capacity, inserted: newest.inserted },
-        'the Bloom filter is full: more requests would be lost than BLOOMFILTER_ERROR_RATE allows. The crawl ends, as BLOOMFILTER_ON_FULL is stop; begin a larger one with BLOOMFILTER_CAPACITY, or let it grow',
-      )
-      throw new CloseSpider('dupefilter_full')
-    }
+    if (this.#record.layers.length === 0) await this.#getReady()
+    this.#stopWhenFull()
   }
 
   protected override told([inserted, set, lost]: readonly unknown[]): void {
@@ -239,56 +248,50 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
     if (newest === undefined || inserted === undefined) return
     layers.push({ ...newest, inserted: Number(inserted), set: Number(set) })
     this.#record = { layers, lost: Number(lost) }
-    this.#look(this.#record)
+    this.#warn()
   }
 
-  /** Somebody has added a layer, cleared the filter, or emptied Redis. */
+  /** The newest layer is full, or somebody has added one, cleared the filter, or emptied Redis. */
   protected override async mayAskAgain(error: unknown): Promise<boolean> {
     if (!(error instanceof Error) || !error.message.includes('LAYERS')) return false
-    await this.openStore()
+    await this.#getReady()
+    this.#stopWhenFull()
     return true
   }
 
-  #look({ layers }: BloomRecord): void {
-    const newest = layers.at(-1)
-    if (newest === undefined) return
-    const { inserted, capacity, errorRate } = newest
-    if (inserted < capacity && fillOf(newest) < 0.5) return
-    const fields = {
-      key: this.keys.main,
-      inserted,
-      capacity,
-      fillRatio: fillOf(newest),
-      errorNow: errorOf(layers),
-    }
-    if (fillOf(newest) >= 0.5 && this.#firstTime(`half ${layers.length}`)) {
-      this.logger.warn(fields, 'half of the Bloom filter’s bits are set; from here its errors grow fast')
-    }
-    if (inserted < capacity) return
-    if (this.#onFull === 'grow') this.#growSoon(newest, layers.length)
-    else if (this.#firstTime(`full ${layers.length}`)) {
-      this.logger.warn(
-        fields,
-        `the Bloom filter has reached its capacity: an error of ${errorRate}, and more from here on. See describe() for the pages lost; BLOOMFILTER_ON_FULL=grow adds layers`,
-      )
+  /** Many questions may find at once that the filter is not ready for them; one of them sees to it. */
+  async #getReady(): Promise<void> {
+    this.#getsReady ??= this.openStore().finally(() => {
+      this.#getsReady = undefined
+    })
+    await this.#getsReady
+  }
+
+  #stopWhenFull(): void {
+    if (this.#onFull !== 'stop' || !isFull(this.#record)) return
+    const { capacity, inserted } = this.#record.layers.at(-1)!
+    this.logger.error(
+      { key: this.keys.main, capacity, inserted },
+      'the Bloom filter is full: more requests would be lost than BLOOMFILTER_ERROR_RATE allows. The crawl ends, as BLOOMFILTER_ON_FULL is stop; begin a larger one with BLOOMFILTER_CAPACITY, or let it grow',
+    )
+    throw new CloseSpider('dupefilter_full')
+  }
+
+  #warn(): void {
+    const { layers } = this.#record
+    for (const { stage, text } of warningsOf(layers, this.#onFull === 'grow')) {
+      if (this.#warnedOf.has(stage)) continue
+      this.#warnedOf.add(stage)
+      const { inserted, capacity } = layers.at(-1)!
+      const fields = { inserted, capacity, fillRatio: fillOf(layers.at(-1)!), errorNow: errorOf(layers) }
+      this.logger.warn({ key: this.keys.main, ...fields }, text)
     }
   }
 
-  #firstTime(what: string): boolean {
-    if (this.#warnedOf.has(what)) return false
-    this.#warnedOf.add(what)
-    return true
-  }
-
-  #growSoon(last: BloomLayer, number: number): void {
-    if (this.#getsReady) return
-    this.#getsReady = this.#addLayer(last, number)
-    // It is the next question that fails with it.
-    this.#getsReady.catch(() => {})
-  }
-
-  async #addLayer(last: BloomLayer, number: number): Promise<void> {
-    const layer = nextLayer(last)
+  async #addLayer(): Promise<void> {
+    const { layers } = this.#record
+    const number = layers.length
+    const layer = nextLayer(layers.at(-1)!)
     await this.#growLayer(layer, number)
     const added = await ADD_LAYER.run(this.redis, [this.keys.record], [number, JSON.stringify(layer)])
     this.#record = await this.#readRecord()
@@ -301,24 +304,37 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
     }
   }
 
-  #grow(number: number): Promise<void> {
-    return this.#growLayer(this.#record.layers[number]!, number)
+  async #growLayer(layer: BloomLayer, number: number): Promise<void> {
+    const keys = this.#layerKeys(layer, number)
+    const missing = await missingBytes(this.redis, keys, layer.bits)
+    if (missing > 0 && missing > (await roomFor(this.redis))) throw this.#noRoom(layer)
+    try {
+      for (const key of keys) await growBits(this.redis, key, layer.bits)
+    } catch (error) {
+      throw isOutOfMemory(error) ? this.#noRoom(layer, error) : error
+    }
   }
 
-  async #growLayer(layer: BloomLayer, number: number): Promise<void> {
-    for (let block = 0; block < layer.blocks; block++) {
-      const key = bitsKey(this.keys.main, this.#parameters.mode, number, block)
-      try {
-        await growBits(this.redis, key, layer.bits)
-      } catch (error) {
-        if (!(error instanceof Error) || !error.message.includes('OOM')) throw error
-        const mebibytes = Math.ceil(sizeOf(layer).bits / 8 / 2 ** 20)
-        throw new Error(
-          `Redis has no room for a Bloom filter of ${mebibytes} MiB at ${this.keys.main}: its maxmemory is reached. Raise maxmemory, or make the filter smaller (BLOOMFILTER_BIT, BLOOMFILTER_CAPACITY, BLOOMFILTER_ERROR_RATE)`,
-          { cause: error },
-        )
-      }
-    }
+  #layerKeys(layer: BloomLayer, number: number): string[] {
+    return layerKeys(this.keys.main, this.#parameters.mode, layer, number)
+  }
+
+  #noRoom(layer: BloomLayer, cause?: unknown): WebloomError {
+    const mebibytes = Math.ceil(sizeOf(layer).bits / 8 / 2 ** 20)
+    return new WebloomError(
+      'WL_DUPEFILTER_FULL',
+      `Redis has no room for a Bloom filter of ${mebibytes} MiB at ${this.keys.main}. Raise its maxmemory, or make the filter smaller (BLOOMFILTER_BIT, BLOOMFILTER_CAPACITY, BLOOMFILTER_ERROR_RATE)`,
+      cause === undefined ? {} : { cause },
+    )
+  }
+
+  /** What was made just now and does not fit takes no room from others. What somebody has recorded since stays. */
+  async #withdraw(error: unknown): Promise<void> {
+    if (!(error instanceof WebloomError) || error.code !== 'WL_DUPEFILTER_FULL') return
+    const { layers } = await this.#readRecord()
+    if (layers.some(({ inserted }) => inserted > 0)) return
+    await this.redis.unlink(...(await this.storeKeys()), this.keys.record)
+    this.cleared()
   }
 
   async #readRecord(): Promise<BloomRecord> {
@@ -333,6 +349,17 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
         ? `DUPEFILTER_CLASS is redis-bloom, but the key ${key} holds a set, as redis-set and scrapy-redis do; set DUPEFILTER_CLASS=redis-set, or another SCHEDULER_DUPEFILTER_KEY`
         : `SCHEDULER_DUPEFILTER_KEY is ${key}, a key that holds a ${type}; redis-bloom needs a string or a key that is not used yet`,
     ])
+  }
+
+  /** Whether there is a layer whose requests are counted, and none of whose strings is there. */
+  async #hasLostBits(): Promise<boolean> {
+    for (const [number, layer] of this.#record.layers.entries()) {
+      if (layer.inserted === 0) continue
+      const keys = this.#layerKeys(layer, number)
+      const found = await Promise.all(keys.map((key) => this.redis.exists(key)))
+      if (!found.includes(1)) return true
+    }
+    return false
   }
 
   /** The record counts what the bits no longer have: they were deleted, or evicted by maxmemory-policy. */
@@ -350,85 +377,12 @@ export class RedisBloomDupeFilter extends RedisDupeFilter {
   async #countForeign(isNew: boolean): Promise<void> {
     const layer = this.#record.layers[0]!
     let set = 0
-    for (const key of bitsKeys(this.keys.main, this.#parameters.mode, [layer])) {
-      set += await countBits(this.redis, key)
-    }
+    for (const key of this.#layerKeys(layer, 0)) set += await countBits(this.redis, key)
     const size = sizeOf(layer)
     const inserted = isNew ? countAtFill(size, set / size.bits) : layer.inserted
-    await this.redis.hset(this.keys.record, 'set:0', set, 'inserted:0', inserted)
+    await this.redis.hset(this.keys.record, { 'set:0': set, ...(isNew && { 'inserted:0': inserted }) })
     this.#record = { ...this.#record, layers: [{ ...layer, set, inserted }] }
   }
-}
-
-/** Members whose bits are in the same string. */
-interface Group {
-  readonly key: string
-  readonly layer: number
-  /** As JSON strings, each with a comma before it. */
-  readonly offsets: string
-  /** Their indexes, counted from 1; undefined when these are all, in order. */
-  readonly who?: readonly number[]
-}
-
-function nativeGroups(
-  main: string,
-  number: number,
-  layer: CountedLayer,
-  digests: readonly string[],
-): Group[] {
-  const { bits, hashes, blocks } = layer
-  if (blocks === 1) {
-    let offsets = ''
-    for (const digest of digests) offsets += listed(nativeOffsets(digest, bits, hashes))
-    return [{ key: bitsKey(main, 'native', number, 0), layer: number, offsets }]
-  }
-  return byBlock(
-    digests.map((digest) => ({
-      block: nativeBlock(digest, blocks),
-      offsets: listed(nativeOffsets(digest, bits, hashes)),
-    })),
-  ).map(({ block, ...group }) => ({ key: bitsKey(main, 'native', number, block), layer: number, ...group }))
-}
-
-function compatGroups(
-  main: string,
-  compat: Exclude<BloomParameters['mode'], 'native'>,
-  layer: CountedLayer,
-  fingerprints: readonly string[],
-): Group[] {
-  const options = {
-    compat,
-    bit: Math.log2(layer.bits),
-    hashNumber: layer.hashes,
-    blockNum: layer.blocks,
-  }
-  return byBlock(
-    fingerprints.map((fingerprint) => {
-      const { block = 0, offsets } = bloomOffsets(fingerprint, options)
-      return { block, offsets: listed(offsets) }
-    }),
-  ).map(({ block, ...group }) => ({ key: bitsKey(main, compat, 0, block), layer: 0, ...group }))
-}
-
-/** As strings: Redis 7.0 takes 0.3 µs to print a number for its own command. */
-function listed(offsets: readonly number[]): string {
-  let text = ''
-  for (const offset of offsets) text += `,"${offset}"`
-  return text
-}
-
-function byBlock(
-  places: readonly { block: number; offsets: string }[],
-): { block: number; offsets: string; who: number[] }[] {
-  const groups = new Map<number, { block: number; offsets: string; who: number[] }>()
-  for (const [n, { block, offsets }] of places.entries()) {
-    const group = groups.get(block)
-    if (group) {
-      group.offsets += offsets
-      group.who.push(n + 1)
-    } else groups.set(block, { block, offsets, who: [n + 1] })
-  }
-  return [...groups.values()]
 }
 
 function fieldsOf(flat: readonly string[]): Map<string, string> {

@@ -24,7 +24,7 @@ const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilt
 describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
   test('a reply that is lost loses no link: the command is sent again, and answered the same', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
-    const filter = await bench.open(make, { redis: bench.connect(proxy.url), pendingStaleMs: 60_000 })
+    const filter = await bench.open(make, { redis: bench.connect(proxy.url) })
     await filter.requestsSeen(pages(1000, 1), 'first')
     const fault = proxy.cutReplyOf(isScript)
     expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
@@ -34,6 +34,75 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     await filter.settled('page')
     proxy.cutReplyOf(isScript)
     expect(await filter.requestsSeen(pages(0, 31), 'other')).toEqual([...new Array(30).fill(true), false])
+  })
+
+  test('the reply of every question is lost once: a crawl finds each page, and none twice', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const redis = bench.connect(proxy.url)
+    const filter = await bench.open(make, { redis })
+    await filter.requestsSeen([page(0)], 'start/0')
+    await filter.settled('start/0')
+    const [queue, crawled] = [[0], new Set<number>()]
+    for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
+      expect(crawled.has(n), `page ${n} twice`).toBe(false)
+      crawled.add(n)
+      // Ten links: two new ones, others that are known, and the page itself.
+      const links = [n, 2 * n + 1, 2 * n + 2, ...Array.from({ length: 7 }, (_, k) => Math.abs(n - k))].filter(
+        (link) => link < 40,
+      )
+      const fault = proxy.cutReplyOf(isScript)
+      const seen = await filter.requestsSeen(links.map(page), `page ${n}`)
+      expect(fault.count).toBe(1)
+      queue.push(...new Set(links.filter((_, at) => !seen[at])))
+      await filter.settled(`page ${n}`)
+    }
+    expect(crawled.size).toBe(40)
+  })
+
+  test('a question that failed, and a page that then yields others: what it yielded first is not lost', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const [key, redis] = [bench.nextKey(), bench.connect(proxy.url)]
+    redis.options.maxRetriesPerRequest = 0
+    const filter = await bench.open(make, { key, redis })
+    const other = await bench.open(make, { key })
+    await filter.requestsSeen(pages(90, 1), 'warm up')
+    proxy.cutReplyOf(isScript)
+    await expect(filter.requestsSeen(pages(0, 3), 'page')).rejects.toThrow()
+    await vi.waitFor(() => redis.ping(), 5000)
+    expect(await filter.requestsSeen(pages(10, 1), 'page')).toEqual([false])
+    await filter.settled('page')
+    await filter.requestsSeen(pages(91, 1), 'carries the settling')
+    expect(await other.requestsSeen([...pages(0, 3), page(10)], 'other')).toEqual([...fresh(3), true])
+  })
+
+  test('a key beside it that holds something else: a clear error, and later nothing is falsely seen', async () => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    const filter = await bench.open(make, { redis, key })
+    await filter.requestsSeen(pages(90, 1), 'page')
+    for (const name of ['pending', 'owners']) {
+      await redis.rename(`{${key}}:${name}`, `{${key}}:kept`)
+      await redis.set(`{${key}}:${name}`, 'something else')
+      await expect(filter.requestsSeen(pages(0, 3), 'page')).rejects.toThrow(/holds something else/)
+      await redis.rename(`{${key}}:kept`, `{${key}}:${name}`)
+    }
+    expect(await filter.requestsSeen(pages(0, 3), 'other')).toEqual(fresh(3))
+  })
+
+  test('a worker that asks while another clears goes on, and is told everything is new', async () => {
+    const key = bench.nextKey()
+    const [filter, other] = [await bench.open(make, { key }), await bench.open(make, { key })]
+    let isAsking = true
+    const asking = (async () => {
+      for (let n = 0; isAsking; n++) await filter.requestsSeen(pages(10 * n, 10), `page ${n}`)
+    })()
+    for (let n = 0; n < 20; n++) {
+      await wait(5)
+      await other.clear()
+    }
+    isAsking = false
+    await asking
+    await other.clear()
+    expect(await filter.requestsSeen(pages(0, 10), 'again')).toEqual(fresh(10))
   })
 
   test('a page’s links are asked about in one round trip, settling included', async () => {
@@ -203,6 +272,20 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     // Another worker clears the filter; the next answer tells, or a second passes.
     const other = await bench.open(make, { key })
     await other.clear()
+    expect(hits.inc).not.toHaveBeenCalledWith('dupefilter/cache_emptied')
+    await filter.requestsSeen(pages(7, 1), 'z')
+    expect(hits.inc).toHaveBeenCalledWith('dupefilter/cache_emptied')
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+  })
+
+  test('a Redis that lost everything empties the cache, too', async () => {
+    await using server = await startRedis()
+    const redis = bench.connect(server.url)
+    const filter = await bench.open(make, { redis, key: 'a:dupefilter', cacheSize: 100 })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await redis.del('{a:dupefilter}:pending')
+    expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(new Array(3).fill(true))
+    await redis.flushall()
     await filter.requestsSeen(pages(7, 1), 'z')
     expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
   })
@@ -236,7 +319,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     const keys = await redis.keys('{quotes}*')
     expect(keys).toContain('{quotes}:dupefilter:owners:page')
     await filter.clear()
-    expect(await redis.keys('{quotes}*')).toEqual(['{quotes}:dupefilter:record'])
+    expect(await redis.keys('{quotes}*'), 'nothing is left').toEqual([])
     await expect(bench.open(make, { redis, key: 'a{b:dupefilter' })).rejects.toThrow(
       'SCHEDULER_DUPEFILTER_KEY is "a{b:dupefilter"',
     )

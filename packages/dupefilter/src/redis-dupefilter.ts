@@ -27,14 +27,17 @@ import {
   type FingerprintAlgorithm,
   type Fingerprinter,
   type Logger,
+  type RedisScript,
   type Request,
+  SettingsError,
   type StatsCollector,
   silentLogger,
+  WebloomError,
 } from '@webloom/core'
 import { type Claim, Claims, type Settling } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
 import { QueueRun, type QueueRunId } from './queue-run.ts'
-import { type RedisArgument, type RedisConnection, RedisScript } from './redis-script.ts'
+import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
 import { SeenCache } from './seen-cache.ts'
 
 export interface RedisDupeFilterOptions {
@@ -52,7 +55,7 @@ export interface RedisDupeFilterOptions {
   readonly queueRunId?: QueueRunId
   /** DUPEFILTER_CACHE_SIZE: how many fingerprints seen for good are remembered in this process. Default 0. */
   readonly cacheSize?: number
-  /** Counts `dupefilter/cache_hits`. */
+  /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
   readonly stats?: Pick<StatsCollector, 'inc'>
   readonly logger?: Logger
 }
@@ -72,6 +75,8 @@ const SETTLE_WITHIN_MS = 1000
 const SETTLE_AT_ONCE_MAX = 100
 /** Settled owners that may wait for a Redis that does not answer, before `settled` waits too. */
 const SETTLE_WAITING_MAX = 10_000
+/** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
+const TRIES_MAX = 10
 /** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
@@ -107,7 +112,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#run = new QueueRun(options.queueRunId)
     this.#cache = new SeenCache(options.cacheSize ?? 0)
     this.#stats = options.stats
-    this.#askScript = new RedisScript(
+    this.#askScript = luaScript(
       'owners.lua',
       ...storeFiles,
       'settle.lua',
@@ -124,8 +129,6 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected abstract get askAtOnceMax(): number
   /** Compares settings and what is stored. Throws SettingsError. */
   protected abstract openStore(): Promise<void>
-  /** Empties the filter's own store. */
-  protected abstract clearStore(): Promise<void>
   abstract describe(): Promise<DupeFilterDescription>
   /** True when the request was met before. Records nothing. */
   abstract has(request: Request): Promise<boolean>
@@ -134,10 +137,16 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected async prepare(): Promise<void> {}
   /** What the store said beside the answers. */
   protected told(_extra: readonly unknown[]): void {}
-  /** Called when a question has failed; true to ask it once more. */
+  /** Called when a question has failed; true to ask it again. */
   protected async mayAskAgain(_error: unknown): Promise<boolean> {
     return false
   }
+  /** The keys of the filter's own store. */
+  protected async storeKeys(): Promise<readonly string[]> {
+    return [this.keys.main]
+  }
+  /** Called when all keys are gone. */
+  protected cleared(): void {}
 
   async open(): Promise<void> {
     this.#isClosed = false
@@ -166,7 +175,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   async clear(): Promise<void> {
     this.#claims.clear()
     this.#settling = []
-    const { pending, owners, settled } = this.keys
+    const { pending, owners, settled, record } = this.keys
     let cursor = '0'
     do {
       const [next, found] = await this.redis.hscan(owners, cursor, 'COUNT', 500)
@@ -174,10 +183,27 @@ export abstract class RedisDupeFilter implements DupeFilter {
       const lists = found.filter((_text, n) => n % 2 === 0).map((owner) => `${owners}:${owner}`)
       if (lists.length > 0) await this.redis.unlink(lists)
     } while (cursor !== '0')
-    await this.clearStore()
-    await this.redis.unlink(pending, owners, settled)
-    await this.redis.hset(this.keys.record, 'generation', randomUUID())
+    // All with one command: a worker that asks in between must not find bits without their record, or the other way round.
+    await this.redis.unlink(...(await this.storeKeys()), pending, owners, settled, record)
+    this.cleared()
     this.#cache.clear()
+  }
+
+  /** Whether there is anything of it on Redis. Makes nothing, and may be asked before `open`. */
+  async exists(): Promise<boolean> {
+    const keys = [...(await this.storeKeys()), this.keys.record]
+    const found = await Promise.all(keys.map((key) => this.redis.exists(key)))
+    return found.includes(1)
+  }
+
+  /** Bytes of memory that Redis says the filter takes, without the lists of owners under way. */
+  async memoryBytes(): Promise<number> {
+    const { pending, owners, settled, record } = this.keys
+    let bytes = 0
+    for (const key of [...(await this.storeKeys()), pending, owners, settled, record]) {
+      bytes += Number((await this.redis.memory('USAGE', key)) ?? 0)
+    }
+    return bytes
   }
 
   async requestSeen(request: Request, owner?: string): Promise<boolean> {
@@ -216,16 +242,22 @@ export abstract class RedisDupeFilter implements DupeFilter {
     for (let from = 0; from < fingerprints.length; from += this.askAtOnceMax) {
       parts.push(this.#ask(fingerprints.slice(from, from + this.askAtOnceMax), owner, claim))
     }
-    const fresh = new Set((await Promise.all(parts)).flat())
-    for (const fingerprint of fresh) claim.told.add(fingerprint)
-    return fresh
+    try {
+      const fresh = new Set((await Promise.all(parts)).flat())
+      for (const fingerprint of fresh) claim.told.add(fingerprint)
+      return fresh
+    } catch (error) {
+      // Some may be recorded as this attempt's, and the page may yield others when it runs again.
+      this.#claims.giveUp(owner, claim)
+      throw error
+    }
   }
 
   /** Those that are new. */
   async #ask(fingerprints: readonly string[], owner: string, claim: Claim): Promise<string[]> {
     const askedAt = performance.now()
     const reply = await this.#call(fingerprints, owner, claim.attempt)
-    this.#cache.heardOf(reply.generation, askedAt)
+    if (this.#cache.heardOf(reply.generation, askedAt)) this.#stats?.inc('dupefilter/cache_emptied')
     const fresh: string[] = []
     for (const [n, fingerprint] of fingerprints.entries()) {
       const answer = reply.answers[n]
@@ -263,6 +295,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       attempt,
       staleMs: this.#pendingStaleMs,
       count: fingerprints.length,
+      fingerprinter: this.fingerprinter.name,
       settle: settling.map((one) => [one.owner, one.attempt, one.run]),
       ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
     }
@@ -279,7 +312,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
   }
 
-  async #send(fingerprints: readonly string[], header: object, again = false): Promise<Reply> {
+  async #send(fingerprints: readonly string[], header: object, tries = TRIES_MAX): Promise<Reply> {
     const { main, pending, owners, settled, record } = this.keys
     const { members, keys = [], header: more, args = [] } = this.question(fingerprints)
     const text = JSON.stringify({ ...header, ...more })
@@ -287,8 +320,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     try {
       return replyOf(await this.#askScript.run(this.redis, allKeys, [text, ...members, ...args]))
     } catch (error) {
-      if (again || !(await this.mayAskAgain(error))) throw error
-      return this.#send(fingerprints, header, true)
+      if (tries <= 1 || !(await this.mayAskAgain(error))) throw error
+      return this.#send(fingerprints, header, tries - 1)
     }
   }
 }
@@ -319,17 +352,26 @@ function replyOf(reply: unknown): Reply {
 /** Nothing was recorded when a script fails; the message says so, and what to do about it. */
 function explained(error: unknown, key: string): unknown {
   if (!(error instanceof Error)) return error
-  if (error.message.includes('OOM')) {
-    return new Error(
+  if (isOutOfMemory(error)) {
+    return new WebloomError(
+      'WL_DUPEFILTER_FULL',
       `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
       { cause: error },
     )
   }
   if (error.message.includes('WRONGTYPE')) {
-    return new Error(
-      `The key ${key} holds something else than this filter's data; choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
-      { cause: error },
-    )
+    return new SettingsError([
+      `the key ${key}, or one beside it, holds something else than this filter's data (${error.message}); choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
+    ])
+  }
+  if (/unknown (redis )?command/i.test(error.message)) {
+    return new SettingsError([
+      `the Redis that keeps ${key} is too old: a dupefilter needs Redis 6.2 or later (${error.message})`,
+    ])
   }
   return error
+}
+
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /\bOOM\b/.test(error.message)
 }

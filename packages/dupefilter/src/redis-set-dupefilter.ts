@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DupeFilterDescription, type Request, SettingsError } from '@webloom/core'
 import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
-import { RedisScript } from './redis-script.ts'
+import { luaScript } from './redis-script.ts'
 
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
@@ -9,28 +9,31 @@ import { RedisScript } from './redis-script.ts'
  * - `hex`: 40 digits, as scrapy-redis keeps them; 88 bytes each
  * - `binary20`: the same 20 bytes; 72 bytes each, and scrapy-redis does not understand them
  * - `binary16`: the first 16 bytes; as large as `binary20`, as Redis allocates both alike
+ *
+ * Of another hash than SHA-1 the first 20 or 16 bytes are kept, or all if it has fewer. What is no hash (a fingerprint of
+ * the user's own, a URL) is kept as the text it is.
  */
 export type SetMembers = 'hex' | 'binary20' | 'binary16'
 
 export interface RedisSetDupeFilterOptions extends RedisDupeFilterOptions {
-  /** Default hex. A filter keeps what it was begun with. */
+  /** DUPEFILTER_MEMBERS. Default hex. A filter keeps what it was begun with. */
   readonly members?: SetMembers
 }
 
-/** Bytes of a member. A custom fingerprint that is no SHA-1 in hex is kept as the text it is. */
-const BYTES: Record<SetMembers, number | undefined> = { hex: undefined, binary20: 20, binary16: 16 }
+const BYTES: Readonly<Record<SetMembers, number>> = { hex: 0, binary20: 20, binary16: 16 }
+const FORGET = luaScript('owners.lua', 'set-forget.lua')
 
 /**
  * A Redis set of fingerprints, as scrapy-redis keeps it: exact, shared, and able to forget. A set that a Python crawler
  * filled goes on being used when the fingerprints are made as there (`scrapy-redis`, the default here).
  */
 export class RedisSetDupeFilter extends RedisDupeFilter {
-  readonly #members: SetMembers
-  readonly #forgetScript = new RedisScript('owners.lua', 'set-forget.lua')
+  /** Bytes of a member; 0: the fingerprint's own text. */
+  readonly #bytes: number
 
   constructor(options: RedisSetDupeFilterOptions) {
     super(options, ['set-store.lua'], 'scrapy-redis')
-    this.#members = options.members ?? 'hex'
+    this.#bytes = Math.min(BYTES[options.members ?? 'hex'], this.fingerprinter.hashBytes ?? 0)
   }
 
   protected get askAtOnceMax(): number {
@@ -43,17 +46,13 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 
   async has(request: Request): Promise<boolean> {
-    return (await this.redis.sismember(this.keys.main, this.#member(this.#fingerprint(request)))) === 1
+    return (await this.redis.sismember(this.keys.main, this.#memberOf(request))) === 1
   }
 
   async forget(request: Request): Promise<void> {
     const { main, pending, owners, settled, record } = this.keys
-    const member = this.#member(this.#fingerprint(request))
-    await this.#forgetScript.run(
-      this.redis,
-      [main, pending, owners, settled, record],
-      ['{}', member, randomUUID()],
-    )
+    const keys = [main, pending, owners, settled, record]
+    await FORGET.run(this.redis, keys, ['{}', this.#memberOf(request), randomUUID()])
     this.forgetCached()
   }
 
@@ -62,7 +61,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 
   protected async openStore(): Promise<void> {
-    const { main } = this.keys
+    const { main, record } = this.keys
     const type = await this.redis.type(main)
     if (type === 'string') {
       throw new SettingsError([
@@ -74,39 +73,51 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
         `SCHEDULER_DUPEFILTER_KEY is ${main}, a key that holds a ${type}; redis-set needs a set or a key that is not used yet`,
       ])
     }
-    if (type === 'set') await this.#checkMembers()
+    // What was noted of a set that is gone says nothing of the next one.
+    if (type === 'none') await this.redis.unlink(record)
+    else {
+      await this.#checkFingerprinter()
+      await this.#checkMembers()
+    }
   }
 
-  protected async clearStore(): Promise<void> {
-    await this.redis.unlink(this.keys.main)
+  /** Other fingerprints of the same requests would have everything met again. A Python crawler notes nothing. */
+  async #checkFingerprinter(): Promise<void> {
+    const { main, record } = this.keys
+    const stored = await this.redis.hget(record, 'fingerprinter')
+    if (stored === null || stored === this.fingerprinter.name) return
+    throw new SettingsError([
+      `the set ${main} was filled with fingerprints made by ${stored}, and this worker makes them by ${this.fingerprinter.name} (FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER): set these back, or choose another SCHEDULER_DUPEFILTER_KEY, or delete ${main}`,
+    ])
   }
 
   /** A set of 40 digits, asked for 20 bytes, would have everything met again. */
   async #checkMembers(): Promise<void> {
+    const { hashBytes } = this.fingerprinter
     const member = await this.redis.srandmemberBuffer(this.keys.main)
-    if (!(member instanceof Buffer)) return
-    const found = /^[0-9a-f]{40}$/.test(member.toString('latin1'))
-      ? 'hex'
-      : member.length === 20
-        ? 'binary20'
-        : member.length === 16
-          ? 'binary16'
-          : undefined
-    if (found === undefined || found === this.#members) return
+    // Of texts of the user's own nobody knows how they should look.
+    if (hashBytes === undefined || !(member instanceof Buffer)) return
+    const found = formOf(member)
+    const own = this.#bytes === 0 ? `${2 * hashBytes} hex digits` : `${this.#bytes} bytes`
+    if (found === undefined || found === own) return
     throw new SettingsError([
-      `the set ${this.keys.main} keeps its fingerprints as ${found}, and this worker is set to ${this.#members}; give it members: '${found}', or another SCHEDULER_DUPEFILTER_KEY`,
+      `the set ${this.keys.main} keeps its members as ${found}, and this worker as ${own} (DUPEFILTER_MEMBERS, DUPEFILTER_DIGEST): set these to what the set was begun with, or choose another SCHEDULER_DUPEFILTER_KEY, or delete ${this.keys.main}`,
     ])
   }
 
-  #fingerprint(request: Request): string {
-    return this.fingerprinter.fingerprint(request)
+  #memberOf(request: Request): string | Buffer {
+    return this.#member(this.fingerprinter.fingerprint(request))
   }
 
   #member(fingerprint: string): string | Buffer {
-    const bytes = BYTES[this.#members]
-    if (bytes === undefined || !SHA1_HEX.test(fingerprint)) return fingerprint
-    return Buffer.from(fingerprint.slice(0, 2 * bytes), 'hex')
+    return this.#bytes === 0 ? fingerprint : Buffer.from(fingerprint.slice(0, 2 * this.#bytes), 'hex')
   }
 }
 
-const SHA1_HEX = /^[0-9a-f]{40}$/
+/** Undefined for what is of no form that is ever kept here: somebody else has put it in, and one is not all. */
+function formOf(member: Buffer): string | undefined {
+  const { length } = member
+  if (/^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/.test(member.toString('latin1')))
+    return `${length} hex digits`
+  return length === 20 || length === 16 ? `${length} bytes` : undefined
+}

@@ -27,17 +27,22 @@ export class SeenCache {
     return true
   }
 
-  /** What Redis said with an answer. Called before `add` for the fingerprints of that answer. */
-  heardOf(generation: string, askedAt: number): void {
-    if (generation !== this.#generation) {
-      this.#fingerprints.clear()
-      this.#generation = generation
-    }
+  /**
+   * What Redis said with an answer. Called before `add` for the fingerprints of that answer.
+   * True when the filter was cleared meanwhile, or a request taken out of it, and what was in here is forgotten.
+   */
+  heardOf(generation: string, askedAt: number): boolean {
     this.#toldAt = Math.max(this.#toldAt, askedAt)
+    if (generation === this.#generation) return false
+    const hadSome = this.#fingerprints.size > 0
+    this.#fingerprints.clear()
+    this.#generation = generation
+    return hadSome
   }
 
   add(fingerprint: string): void {
     if (this.#size === 0) return
+    this.#fingerprints.delete(fingerprint)
     if (this.#fingerprints.size >= this.#size) {
       for (const oldest of this.#fingerprints) {
         this.#fingerprints.delete(oldest)

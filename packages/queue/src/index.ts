@@ -1,7 +1,39 @@
 // In memory
 
+export { BullJobQueue, type BullJobQueueOptions } from './bull-job-queue.ts'
+// A crawl of many workers
+export { type ClearCrawlOptions, clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+export { CrawlMember, type CrawlMemberOptions } from './crawl-member.ts'
+export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
+export {
+  type CrawlState,
+  type CrawlView,
+  type HostView,
+  type ReadCrawlOptions,
+  readCrawl,
+} from './crawl-view.ts'
+export type { CrawlWorker } from './crawl-worker.ts'
+export { HostTurnQueue, type HostTurnQueueOptions } from './host-turn-queue.ts'
 // In a JOBDIR
 export { JobDir, type JobDirOptions } from './job-dir.ts'
 export { MemoryCrawlRecord } from './memory-crawl-record.ts'
 export { MemoryHostClock, type MemoryHostClockOptions } from './memory-host-clock.ts'
 export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './memory-request-queue.ts'
+export { Quarantine, type QuarantinedRequest } from './quarantine.ts'
+export {
+  type CrawlLeft,
+  type CrawlRun,
+  RedisCrawlRecord,
+  type RedisCrawlRecordOptions,
+} from './redis-crawl-record.ts'
+export { type RedisHealth, RedisMemory, redisHealth } from './redis-memory.ts'
+// Start URLs from a Redis
+export {
+  RedisSeedPush,
+  type RedisSeedPushOptions,
+  SEEDS_A_PUSH_MAX,
+  type SeedBatchPushed,
+  type SeedToPush,
+} from './redis-seed-push.ts'
+export { RedisSeedSource, type RedisSeedSourceOptions } from './redis-seed-source.ts'
+export { type SeedKeys, type SeedType, seedKeys, seedTypeOf } from './seed-keys.ts'

@@ -60,10 +60,10 @@ export interface SchedulerParts {
   readonly queue: RequestQueue
   /** Gives requests their ids. The filter has its own, which may follow other rules. */
   readonly fingerprinter: Fingerprinter
-  /** SCHEDULER_FLUSH_ON_START, for a filter that outlives the process. */
-  readonly clearOnOpen?: boolean
-  /** Asked when the crawl closes: whether queue and filter are to be emptied then, as nobody else uses them. */
-  readonly clearsOnClose?: () => Promise<boolean>
+  /** Called before anything is queued, with what empties queue and filter, to be called where that is asked for. */
+  readonly emptyOnOpen?: (empty: () => Promise<void>) => Promise<void>
+  /** The same when this process leaves the crawl. */
+  readonly emptyOnClose?: (empty: () => Promise<void>) => Promise<void>
   /** REDIS_HIGH_WATER: whether what keeps the queue is nearly full. */
   readonly isNearlyFull?: () => Promise<boolean>
 }
@@ -87,8 +87,8 @@ export class Scheduler {
   readonly #spider: SpiderLike
   readonly #logEveryDuplicate: boolean
   readonly #queueName: string
-  readonly #clearOnOpen: boolean
-  readonly #clearsOnClose: () => Promise<boolean>
+  readonly #emptyOnOpen: SchedulerParts['emptyOnOpen']
+  readonly #emptyOnClose: SchedulerParts['emptyOnClose']
   readonly #isNearlyFull: () => Promise<boolean>
   #duplicateLogged = false
 
@@ -96,8 +96,8 @@ export class Scheduler {
     this.#filter = options.filter
     this.#queue = options.queue
     this.#fingerprinter = options.fingerprinter
-    this.#clearOnOpen = options.clearOnOpen ?? false
-    this.#clearsOnClose = options.clearsOnClose ?? (async () => false)
+    this.#emptyOnOpen = options.emptyOnOpen
+    this.#emptyOnClose = options.emptyOnClose
     this.#isNearlyFull = options.isNearlyFull ?? (async () => false)
     this.#stats = options.stats
     this.#signals = options.signals
@@ -118,20 +118,20 @@ export class Scheduler {
   async open(): Promise<void> {
     await this.#filter.open()
     await this.#queue.open()
-    if (this.#clearOnOpen) {
-      await this.#filter.clear()
-      await this.#queue.clear()
-    }
+    await this.#emptyOnOpen?.(() => this.#empty())
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0) this.#logger.info(`Resuming crawl (${waiting + delayed} requests scheduled)`)
   }
 
   async close(): Promise<void> {
-    const clears = await this.#clearsOnClose()
-    if (clears) await this.#queue.clear()
+    await this.#emptyOnClose?.(() => this.#empty())
     await this.#queue.close()
-    if (clears) await this.#filter.clear()
     await this.#filter.close()
+  }
+
+  async #empty(): Promise<void> {
+    await this.#queue.clear()
+    await this.#filter.clear()
   }
 
   /**

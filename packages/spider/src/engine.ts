@@ -232,6 +232,8 @@ export class Engine {
     }
     this.#idleSinceMs ??= performance.now()
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
+    // start() threw: it has not ended, and never will.
+    if (this.#fatal) return true
     return record.finish()
   }
 

@@ -19,9 +19,23 @@ export { feedsFrom, parseOutputArgument } from './feeds/index.ts'
 // Deadlines
 export { inTime } from './in-time.ts'
 export { ItemProcessor, type ItemProcessorOptions } from './item-processor.ts'
+export {
+  type ItemsRedis,
+  RedisPipeline,
+  type RedisPipelineOptions,
+  redisPipelineFromCrawler,
+} from './pipelines/redis-pipeline.ts'
+export {
+  isRedisSpider,
+  RedisSpider,
+  type SeedOptions,
+  type SeedOutput,
+  seedOptionsOf,
+} from './redis-spider.ts'
 export { type FollowTarget, type LinkLike, Response, type ResponseInit } from './response.ts'
 export type { Failure } from './scraper.ts'
 export { Scraper, type ScraperOptions } from './scraper.ts'
+export { requestFromSeed, type SeedFormat } from './seeds/seed-request.ts'
 export type { HtmlParser, SelectorType } from './selectors/parse-document.ts'
 export { type RegexOptions, Selector, type SelectorOptions } from './selectors/selector.ts'
 export { SelectorList } from './selectors/selector-list.ts'

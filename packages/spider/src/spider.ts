@@ -142,6 +142,10 @@ const MEANT: Readonly<Record<string, string>> = {
   custom_settings: 'customSettings',
   handle_httpstatus_list: 'handleHttpstatusList',
   handleHttpStatusList: 'handleHttpstatusList',
+  redis_key: 'redisKey',
+  redis_batch_size: 'redisBatchSize',
+  max_idle_time: 'maxIdleTime',
+  make_request_from_data: 'makeRequestFromData',
 }
 
 function checkFields(spider: Spider): void {

@@ -4,13 +4,27 @@
  */
 
 import { WebloomError } from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
 import { Command, CommanderError } from 'commander'
-import { type CrawlFlags, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
+import { clear, pause, resume, stop } from './commands/crawl-control.ts'
+import { type CrawlFlags, repeatable, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
+import {
+  type DupeFilterFlags,
+  dupefilterAdd,
+  dupefilterHas,
+  dupefilterRemove,
+  dupefilterStats,
+} from './commands/dupefilter.ts'
 import { list } from './commands/list.ts'
 import { type PlanFlags, plan } from './commands/plan.ts'
+import { quarantineList, quarantineRetry } from './commands/quarantine.ts'
 import { runCrawl } from './commands/run-crawl.ts'
+import { type SeedFlags, seed } from './commands/seed.ts'
 import { type SettingsFlags, showSettings } from './commands/settings.ts'
+import { status } from './commands/status.ts'
 import { showVersion } from './commands/version.ts'
+import { type WorkerFlags, worker } from './commands/worker.ts'
+import type { OutsideFlags } from './crawl-from-outside.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './loading/config.ts'
 import { findSpider, loadSpiderFile } from './loading/spider-loader.ts'
@@ -62,6 +76,34 @@ function commandLine(setExitCode: (code: number) => void): Command {
     setExitCode(await runCrawl(Class, flags, config))
   })
   withCrawlOptions(
+    program
+      .command('worker <spider>')
+      .description('take part in the crawl of a spider that several processes or machines share (REDIS_URL)')
+      .option('--processes <N>', 'run that many processes, and replace those that die')
+      .option('--stay', 'wait for more when there is nothing left to do')
+      .option('--new', 'begin a new crawl where the last one is finished'),
+  ).action(async (name: string, flags: WorkerFlags) => {
+    const config = await projectConfig(process.cwd())
+    const { Class } = await findSpider(config, name, spiderArguments(flags))
+    setExitCode(await worker(Class, flags, config))
+  })
+  program
+    .command('seed <spider> [messages...]')
+    .description(
+      'put start URLs where a RedisSpider takes them: URLs or JSON, a file of them, or - for stdin',
+    )
+    .option('--file <F>', 'a file with one message a line')
+    .option('--front', 'before what waits (in a list; each 1,000 messages stay in their order)')
+    .option('--score <N>', 'in a sorted set; else that is each message’s priority, or 0')
+    .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
+    .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
+    .option('--json', 'the summary as JSON')
+    .action(async (name: string, messages: string[], flags: SeedFlags) => {
+      const config = await projectConfig(process.cwd())
+      const { Class } = await findSpider(config, name, spiderArguments(flags))
+      setExitCode(await seed(Class, messages, flags, config))
+    })
+  withCrawlOptions(
     program.command('runspider <file>').description('run the spider in a file, without a project'),
   ).action(async (file: string, flags: CrawlFlags) => {
     const Class = await loadSpiderFile(file)
@@ -90,6 +132,8 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with')
     .option('--json', 'as JSON')
     .action((flags: PlanFlags) => plan(flags))
+  withClusterCommands(program)
+  withDupefilterCommands(program)
   program
     .command('version')
     .description('print the version')
@@ -97,6 +141,79 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--json', 'as JSON')
     .action(showVersion)
   return program
+}
+
+function withClusterCommands(program: Command): void {
+  const outside = (parent: Command, form: string, description: string) =>
+    parent
+      .command(form)
+      .description(description)
+      .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
+      .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
+  const place = async (name: string, flags: OutsideFlags) => {
+    const config = await projectConfig(process.cwd())
+    return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
+  }
+  const of =
+    <Flags extends OutsideFlags>(
+      act: (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>,
+    ) =>
+    async (name: string, flags: Flags) => {
+      const { Class, config } = await place(name, flags)
+      await act(Class, flags, config)
+    }
+  outside(program, 'status <spider>', 'print what the crawl of a spider is doing, on all machines')
+    .option('--json', 'as JSON')
+    .action(of(status))
+  outside(program, 'pause <spider>', 'let all workers of a crawl begin nothing new').action(of(pause))
+  outside(program, 'resume <spider>', 'let a paused crawl go on').action(of(resume))
+  outside(program, 'stop <spider>', 'end a crawl for all its workers')
+    .option('--reason <text>', 'the finish_reason (default stopped)')
+    .action(of(stop))
+  outside(program, 'clear <spider>', 'delete queue, requests met, record and stats of a crawl')
+    .option('--force', 'even while workers are present')
+    .action(of(clear))
+  const quarantine = program
+    .command('quarantine')
+    .description('requests that were set aside, as they killed their workers or nobody could do them')
+  outside(quarantine, 'list <spider>', 'print them with their history')
+    .option('--json', 'as JSON')
+    .action(of(quarantineList))
+  outside(quarantine, 'retry <spider> [ids...]', 'queue them again')
+    .option('--all', 'every one')
+    .option('--json', 'as JSON')
+    .action(async (name: string, ids: string[], flags: OutsideFlags & { all?: boolean }) => {
+      const { Class, config } = await place(name, flags)
+      await quarantineRetry(Class, ids, flags, config)
+    })
+}
+
+function withDupefilterCommands(program: Command): void {
+  const parent = program.command('dupefilter').description('look into the filter of a spider’s crawl')
+  const sub = (form: string, description: string) =>
+    parent
+      .command(form)
+      .description(description)
+      .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
+      .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
+      .option('--json', 'as JSON')
+  const place = async (name: string, flags: DupeFilterFlags) => {
+    const config = await projectConfig(process.cwd())
+    return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
+  }
+  type WithUrls = [name: string, urls: string[], flags: DupeFilterFlags]
+  sub('has <spider> <urls...>', 'print for each URL whether it was met (- reads them from stdin)').action(
+    async (...[name, urls, flags]: WithUrls) => dupefilterHas(await place(name, flags), urls, flags),
+  )
+  sub('add <spider> <urls...>', 'record URLs as met: the crawl passes them over').action(
+    async (...[name, urls, flags]: WithUrls) => dupefilterAdd(await place(name, flags), urls, flags),
+  )
+  sub('rm <spider> <urls...>', 'make URLs new again').action(async (...[name, urls, flags]: WithUrls) =>
+    dupefilterRemove(await place(name, flags), urls, flags),
+  )
+  sub('stats <spider>', 'print how much is recorded, and how well it fits').action(
+    async (name: string, flags: DupeFilterFlags) => dupefilterStats(await place(name, flags), flags),
+  )
 }
 
 async function configHere(): Promise<LoadedConfig | undefined> {

@@ -1,5 +1,4 @@
 import type {
-  CrawlRecord,
   DupeFilterDescription,
   Extension,
   Logger,
@@ -9,12 +8,15 @@ import type {
   StatValue,
 } from '@webloom/core'
 import { type Engine, inTime, type Spider } from '@webloom/spider'
+import type { CrawlStore } from './crawl-store.ts'
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {
   readonly queue: { readonly name: string; readonly order: QueueOrder }
   readonly filter: DupeFilterDescription
   readonly outputs: readonly string[]
+  /** What the user should know of where the crawl is kept, one line each. */
+  readonly notes: readonly string[]
 }
 
 /** What has been done and what is under way, for progress displays. */
@@ -42,11 +44,10 @@ interface CrawlOptions {
   readonly settings: Settings
   readonly stats: StatsCollector
   readonly logger: Logger
-  readonly record: CrawlRecord
   readonly scheduler: { counts(): Promise<{ waiting: number; delayed: number }> }
-  /** A connection that the crawl needs. */
-  readonly link?: { open(): Promise<void>; close(): void }
-  readonly describe: () => Promise<CrawlParts>
+  readonly store: CrawlStore
+  /** What is written, as the user named it. */
+  readonly outputs: readonly string[]
   readonly extensions: readonly Extension[]
 }
 
@@ -76,14 +77,16 @@ export class Crawl {
   }
 
   /** Which implementations run. Asks them, so connect first. */
-  describe(): Promise<CrawlParts> {
-    return this.#options.describe()
+  async describe(): Promise<CrawlParts> {
+    const { store, outputs } = this.#options
+    const [filter, notes] = await Promise.all([store.filter.describe(), store.notes()])
+    return { queue: store.queue.describe(), filter, outputs, notes }
   }
 
   /** Opens the connections that the crawl needs; `run` does so itself. Throws WL_REDIS_UNREACHABLE. */
   async connect(): Promise<void> {
     if (this.#connected) return
-    await this.#options.link?.open()
+    await this.#options.store.connect()
     this.#connected = true
   }
 
@@ -92,16 +95,18 @@ export class Crawl {
    * could not be written.
    */
   async run(): Promise<CrawlResult> {
-    const { engine, record, stats, extensions } = this.#options
+    const { engine, store, stats, extensions } = this.#options
     await this.connect()
     try {
-      const past = await record.open()
-      const finishReason = past.finishedAt ? this.#finishedOn(past.finishedAt) : await engine.run()
+      const past = await store.record.open()
+      if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
+      await store.join()
+      const finishReason = await engine.run()
       return { finishReason, stats: stats.snapshot() }
     } finally {
-      await record.close()
+      await store.record.close()
       for (const extension of extensions) await this.#closeExtension(extension)
-      this.#options.link?.close()
+      store.disconnect()
     }
   }
 
@@ -122,9 +127,9 @@ export class Crawl {
 
   /** A finished crawl is not begun again by merely starting it: a restarted container would crawl for ever. */
   #finishedOn(finishedAt: Date): string {
-    const { stats, settings, logger } = this.#options
+    const { stats, store, logger } = this.#options
     logger.info(
-      `this crawl finished on ${finishedAt.toISOString()}; nothing is fetched. Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew`,
+      `this crawl finished on ${finishedAt.toISOString()}; nothing is fetched. ${store.howToBeginAnew}`,
     )
     stats.set('finish_reason', 'finished')
     return 'finished'

@@ -15,8 +15,12 @@ export {
 export {
   type Failure,
   HttpError,
+  RedisSpider,
   Response,
   type ResponseInit,
+  requestFromSeed,
+  type SeedFormat,
+  type SeedOutput,
   Selector,
   SelectorList,
   Spider,
@@ -67,7 +71,8 @@ export {
   RedisBloomDupeFilter,
   RedisSetDupeFilter,
 } from '@webloom/dupefilter'
-export { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
+export { MemoryHostClock, MemoryRequestQueue, RedisSeedSource } from '@webloom/queue'
+export { RedisPipeline } from '@webloom/spider'
 
 // Ports: what a component of your own implements
 

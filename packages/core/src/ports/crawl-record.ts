@@ -45,4 +45,6 @@ export interface CrawlPast {
   readonly begun: boolean
   /** When it finished; absent for one that goes on. */
   readonly finishedAt?: Date
+  /** Queue and filter may hold what is not this crawl's: they are emptied before anything is queued, by one worker. */
+  readonly anew?: true
 }

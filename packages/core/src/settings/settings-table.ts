@@ -18,6 +18,7 @@ import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
 import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
 import { LOG_SETTINGS } from './settings-table/log.ts'
+import { MIDDLEWARE_SETTINGS } from './settings-table/middlewares.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
 import { REDIS_SETTINGS } from './settings-table/redis.ts'
@@ -32,6 +33,7 @@ const USED_SETTINGS = [
   ...REDIS_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
+  ...MIDDLEWARE_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...LOG_SETTINGS,
 ] as const satisfies readonly UsedSetting[]
@@ -49,6 +51,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
   { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
+  { title: 'Cookies, proxies, cache and referer', settings: MIDDLEWARE_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },
 ]

@@ -1,50 +1,67 @@
-import { STATUS_CODES } from 'node:http'
 import {
   type Crawler,
   DownloadError,
   type DownloaderMiddleware,
-  type Logger,
-  logLevel,
   NotConfigured,
   type Request,
   type Response,
   RetryLater,
-  type StatsCollector,
 } from '@webloom/core'
+import { nextTry, type TryRules } from '../retrying/next-try.ts'
+import { retryAfterMs } from '../retrying/retry-after.ts'
+import { statusPhrase } from '../retrying/status-phrase.ts'
 
-export interface RetryMiddlewareOptions {
-  /** Tries after the first. */
-  readonly times: number
+export interface RetryMiddlewareOptions extends TryRules {
   readonly httpCodes: readonly number[]
-  /** Kinds of `DownloadError` that are tried again. */
+  /** Kinds of `DownloadError` that are tried again, or Scrapy's and Twisted's names for them. */
   readonly exceptions: readonly string[]
-  readonly priorityAdjust: number
-  readonly giveUpLogLevel: string
-  readonly stats: StatsCollector
-  readonly logger: Logger
+  /** Wait before the second try; doubled with each further one. 0 (default): none. */
+  readonly backoffMs?: number
+  readonly backoffMsMax?: number
+  /** The longest that a Retry-After header is obeyed. */
+  readonly retryAfterMsMax?: number
+  /** A number from 0 to 1, exclusive. Tests give their own. */
+  readonly random?: () => number
 }
 
-// Twisted's phrases where they differ from Node's: they are part of Scrapy's stat names.
-const PHRASES: Readonly<Record<number, string>> = {
-  408: 'Request Time-out',
-  504: 'Gateway Time-out',
-  429: 'Unknown Status',
+// What older settings of Scrapy name, by the last part of the import path.
+const KIND_OF_PYTHON_NAME: Readonly<Record<string, string>> = {
+  TimeoutError: 'DownloadTimeoutError',
+  TCPTimedOutError: 'DownloadTimeoutError',
+  DNSLookupError: 'CannotResolveHostError',
+  ConnectionRefusedError: 'DownloadConnectionRefusedError',
+  ConnectionDone: 'DownloadFailedError',
+  ConnectionLost: 'DownloadFailedError',
+  ConnectError: 'DownloadFailedError',
+  ResponseFailed: 'DownloadFailedError',
+  TunnelError: 'DownloadFailedError',
+  OSError: 'DownloadFailedError',
+  IOError: 'DownloadFailedError',
 }
 
 /**
  * Asks again after statuses and failures that may pass, by Scrapy's rules. When the tries are used up, a response is
  * handed on as it is and an error stands.
  *
- * Other than in Scrapy the request keeps its id and its `dontFilter`: the queue takes it back under its lease, so it
- * never meets the dupefilter, and a redirect that follows is still filtered.
+ * Other than in Scrapy it waits first: as long as the server's Retry-After says, else twice as long each time, with
+ * chance in it so that what failed together does not come back together. And the request keeps its id and its
+ * `dontFilter`: the queue takes it back under its lease, so it never meets the dupefilter, and a redirect that follows
+ * is still filtered.
  */
 export class RetryMiddleware implements DownloaderMiddleware {
   readonly #options: RetryMiddlewareOptions
   readonly #httpCodes: ReadonlySet<number>
+  readonly #kinds: ReadonlySet<string>
 
   constructor(options: RetryMiddlewareOptions) {
     this.#options = options
     this.#httpCodes = new Set(options.httpCodes)
+    this.#kinds = new Set(
+      options.exceptions.map((path) => {
+        const name = path.split('.').at(-1)!
+        return KIND_OF_PYTHON_NAME[name] ?? name
+      }),
+    )
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): RetryMiddleware {
@@ -52,49 +69,47 @@ export class RetryMiddleware implements DownloaderMiddleware {
     return new RetryMiddleware({
       times: settings.getInt('RETRY_TIMES'),
       httpCodes: settings.getList('RETRY_HTTP_CODES').map(Number),
-      // Scrapy's names are import paths; the last part is the kind.
-      exceptions: settings.getList('RETRY_EXCEPTIONS').map((name) => String(name).split('.').at(-1)!),
+      exceptions: settings.getList('RETRY_EXCEPTIONS').map(String),
       priorityAdjust: settings.getInt('RETRY_PRIORITY_ADJUST'),
       giveUpLogLevel: settings.getString('RETRY_GIVE_UP_LOG_LEVEL'),
+      backoffMs: settings.getFloat('RETRY_BACKOFF') * 1000,
+      backoffMsMax: settings.getFloat('RETRY_BACKOFF_MAX') * 1000,
+      retryAfterMsMax: settings.getFloat('RETRY_AFTER_MAX') * 1000,
       stats,
       logger,
     })
   }
 
   processResponse(request: Request, response: Response): Response | RetryLater {
-    if (!this.#httpCodes.has(response.status) || request.meta.dont_retry === true) return response
-    const phrase = PHRASES[response.status] ?? STATUS_CODES[response.status] ?? 'Unknown Status'
-    return this.#again(request, `${response.status} ${phrase}`) ?? response
+    if (!this.#httpCodes.has(response.status) || request.meta.dont_retry) return response
+    return this.#again(request, statusPhrase(response.status), { response }) ?? response
   }
 
   processException(request: Request, error: unknown): RetryLater | undefined {
-    if (!(error instanceof DownloadError) || !this.#options.exceptions.includes(error.kind)) return undefined
-    return request.meta.dont_retry === true ? undefined : this.#again(request, error.kind, error.message)
+    if (!(error instanceof DownloadError) || !this.#kinds.has(error.kind)) return undefined
+    return request.meta.dont_retry ? undefined : this.#again(request, error.kind, { detail: error.message })
   }
 
-  #again(request: Request, reason: string, detail?: string): RetryLater | undefined {
-    const { times, priorityAdjust, giveUpLogLevel, stats, logger } = this.#options
-    const { meta } = request
-    const retryTimes = (typeof meta.retry_times === 'number' ? meta.retry_times : 0) + 1
-    const most = typeof meta.max_retry_times === 'number' ? meta.max_retry_times : times
-    if (retryTimes > most) {
-      stats.inc('retry/max_reached')
-      const level = logLevel(
-        typeof meta.give_up_log_level === 'string' ? meta.give_up_log_level : giveUpLogLevel,
-        'error',
-      )
-      logger[level](
-        { url: request.url, times: retryTimes, reason, ...(detail && { detail }) },
-        'gave up retrying',
-      )
-      return undefined
-    }
-    const adjust = typeof meta.priority_adjust === 'number' ? meta.priority_adjust : priorityAdjust
-    stats.inc('retry/count')
-    stats.inc(`retry/reason_count/${reason}`)
-    logger.debug({ url: request.url, times: retryTimes, reason, ...(detail && { detail }) }, 'retrying')
-    return new RetryLater(
-      request.replace({ meta: { ...meta, retry_times: retryTimes }, priority: request.priority + adjust }),
-    )
+  #again(
+    request: Request,
+    reason: string,
+    { response, detail }: { response?: Response; detail?: string },
+  ): RetryLater | undefined {
+    const again = nextTry(request, reason, this.#options, detail)
+    if (!again) return undefined
+    return new RetryLater(again, this.#askedFor(response) ?? this.#backoff(Number(again.meta.retry_times)))
+  }
+
+  #askedFor(response: Response | undefined): number | undefined {
+    const asked = response && retryAfterMs(response)
+    // "0" says that we may, not that we should: then our own wait counts.
+    return asked ? Math.min(asked, this.#options.retryAfterMsMax ?? asked) : undefined
+  }
+
+  /** Between half and all of a wait that doubles with each try. */
+  #backoff(times: number): number {
+    const { backoffMs = 0, backoffMsMax = Number.POSITIVE_INFINITY, random = Math.random } = this.#options
+    const whole = Math.min(backoffMs * 2 ** (times - 1), backoffMsMax)
+    return Math.round(whole * (0.5 + random() / 2))
   }
 }

@@ -59,7 +59,8 @@ export function spiderArguments(flags: CrawlFlags): Record<string, string> {
   return pairs(flags.argument, '-a', 'name=value')
 }
 
-function repeatable(flags: string, description: string): Option {
+/** An option that may be given several times, one value each. */
+export function repeatable(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
     ...(before ?? []),
     value,

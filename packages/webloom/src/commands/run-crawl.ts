@@ -6,6 +6,7 @@ import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
+import type { Participation } from '../crawl-store.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { startBanner } from '../terminal/banner.ts'
@@ -15,13 +16,21 @@ import { startProgress } from '../terminal/progress.ts'
 import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
+import type { WorkerEnd } from '../worker-processes.ts'
 import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
+
+/** How the spider runs: `crawl` and `runspider` leave it out. */
+export interface RunMode {
+  readonly part?: Participation
+  readonly stays?: boolean
+}
 
 /** Runs one spider for the command line: banner, progress, signals, final stats. Answers the exit code. */
 export async function runCrawl(
   Class: SpiderClass,
   flags: CrawlFlags,
   config: LoadedConfig | undefined,
+  mode: RunMode = {},
 ): Promise<number> {
   if (flags.statsFile !== undefined) checkWritable(flags.statsFile)
   const crawl = await assemble(Class, {
@@ -34,6 +43,7 @@ export async function runCrawl(
     places: config ? { config: config.path } : {},
     folder: config ? dirname(config.path) : process.cwd(),
     createLogger: loggerOf,
+    ...mode,
   })
   if (crawl.settings.get('JOBDIR') !== null) keepMemoryFlat()
   await crawl.connect()
@@ -46,6 +56,7 @@ export async function runCrawl(
     const result = await crawl.run()
     progress.stop()
     await report(crawl, result, flags)
+    tellSupervisor(result)
     if (result.finishReason !== 'finished') tellHowToResume(crawl)
     return signals.received ?? exitCodeOfReason(result.finishReason)
   } catch (error) {
@@ -80,14 +91,10 @@ async function showBanner(crawl: Crawl): Promise<void> {
   for (const line of lines) logger.info(line)
 }
 
-function notesOn({ queue, filter }: CrawlParts): string[] {
+function notesOn({ filter, notes }: CrawlParts): string[] {
   return [
     ...(filter.owners ? [] : ['the filter knows no owners: a crash may lose links (guarantee 1)']),
-    ...(queue.name === 'memory' && filter.name.startsWith('redis')
-      ? [
-          'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
-        ]
-      : []),
+    ...notes,
   ]
 }
 
@@ -150,6 +157,11 @@ function checkWritable(path: string): void {
   }
 }
 
+/** For `worker --processes`, which puts another process in the place of one that did not end by itself. */
+function tellSupervisor({ finishReason }: CrawlResult): void {
+  process.send?.({ finishReason } satisfies WorkerEnd)
+}
+
 const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
 
 /** The first signal lets what is in flight finish, the second ends the process at once. */
@@ -172,12 +184,14 @@ function watchSignals(
     )
     crawl.stop('shutdown')
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  // Whoever started this process with `worker --processes` has died: nobody would end it any more.
+  const onOrphaned = () => crawl.stop('shutdown')
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('disconnect', onOrphaned)
   return {
     get received() {
       return received
     },
-    forget: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+    forget: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('disconnect', onOrphaned),
   }
 }
 

@@ -150,6 +150,15 @@ export const CLUSTER_SETTINGS = [
       'A full list makes the crawl wait until somebody has taken items; a stream drops its oldest. 0: no bound.',
   },
   {
+    name: 'REDIS_ITEMS_ID_FIELD',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'webloom',
+    summary:
+      'Field that an item in a list gets its stable id in, as an item may come twice. null: items stay as they are. A stream has the id beside the item.',
+  },
+  {
     name: 'STATS_KEY',
     type: 'string',
     default: '%(spider)s:stats',

@@ -147,6 +147,15 @@ export const REDIS_SETTINGS = [
     summary: 'Fingerprints seen for good that this process remembers, so as not to ask Redis again.',
   },
   {
+    name: 'DUPEFILTER_MEMBERS',
+    type: 'enum',
+    choices: ['hex', 'binary20', 'binary16'],
+    default: 'hex',
+    since: 'webloom',
+    summary:
+      'How `redis-set` keeps a fingerprint: 40 hex digits (88 bytes of memory), or the first 20 or 16 bytes (72 either way), which scrapy-redis does not understand.',
+  },
+  {
     name: 'BLOOMFILTER_BIT',
     type: 'int',
     default: 30,

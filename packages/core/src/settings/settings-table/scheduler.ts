@@ -47,6 +47,32 @@ export const SCHEDULER_SETTINGS = [
     summary: 'URLs that differ only after the # are different pages.',
   },
   {
+    name: 'DUPEFILTER_DIGEST',
+    type: 'enum',
+    choices: ['fingerprint', 'url', 'md5', 'sha1', 'sha256', 'sha512'],
+    default: 'fingerprint',
+    since: 'webloom',
+    summary:
+      'What the dupefilter remembers a request by: its `fingerprint`, its canonical `url`, or a hash of that URL. All but the first leave out method and body: POSTs to one URL are then the same request.',
+  },
+  {
+    name: 'CANONICALIZER',
+    type: 'enum',
+    choices: ['scrapy', 'normalize-url'],
+    default: 'scrapy',
+    since: 'webloom',
+    summary:
+      'Which URLs are equal: by Scrapy’s rules, or by the npm library normalize-url. The URL that is fetched stays as it is.',
+  },
+  {
+    name: 'NORMALIZE_URL_OPTIONS',
+    type: 'dict',
+    default: {},
+    since: 'webloom',
+    summary:
+      'Options of that library, as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Unlike there `stripWWW`, `removeTrailingSlash` and `stripAuthentication` are off, as a server may redirect the one to the other, which would be dropped as met.',
+  },
+  {
     name: 'JOBDIR',
     type: 'string',
     nullable: true,

@@ -49,12 +49,6 @@ export const UNUSED_CLUSTER_SETTINGS = [
       { name: 'DUPEFILTER_RELEASE_ON_FAILURE', type: 'bool', default: false },
       { name: 'DUPEFILTER_TTL', type: 'float', unit: 's', nullable: true, default: null, min: 0 },
       {
-        name: 'DUPEFILTER_DIGEST',
-        type: 'enum',
-        choices: ['fingerprint', 'url', 'md5', 'sha1', 'sha256', 'sha512'],
-        default: 'fingerprint',
-      },
-      {
         name: 'BLOOMFILTER_PARTITION_BY',
         type: 'enum',
         choices: ['fingerprint', 'host'],
@@ -64,15 +58,9 @@ export const UNUSED_CLUSTER_SETTINGS = [
   },
   {
     since: 'webloom',
-    because: "fingerprints use Scrapy's canonical URLs only in this release.",
-    rows: [{ name: 'CANONICALIZER', type: 'enum', choices: ['scrapy', 'normalize-url'], default: 'scrapy' }],
-  },
-  {
-    since: 'webloom',
     because: 'this release paces by host with DOWNLOAD_DELAY and DOWNLOAD_SLOTS only.',
     rows: [
       { name: 'CRAWL_DELAY', type: 'enum', choices: ['obey', 'cap', 'ignore'], default: 'obey' },
-      { name: 'RETRY_AFTER_MAX', type: 'float', unit: 's', default: 300, min: 0 },
       { name: 'POLITENESS_GROUP_BY', type: 'enum', choices: ['host', 'domain', 'ip'], default: 'host' },
     ],
   },

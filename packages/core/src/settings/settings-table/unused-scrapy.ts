@@ -27,64 +27,13 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'cookies are not kept in this release; send them with a request as the Cookie header.',
-    rows: [
-      { name: 'COOKIES_ENABLED', type: 'bool', default: true },
-      { name: 'COOKIES_DEBUG', type: 'bool', default: false },
-    ],
+    because: 'HTTPCACHE_STORAGE=sqlite has taken the place of the dbm files.',
+    rows: [{ name: 'HTTPCACHE_DBM_MODULE', type: 'string', default: 'dbm' }],
   },
   {
     since: 'scrapy',
-    because: 'HTTP authentication is not in this release; send the Authorization header with the request.',
-    rows: [
-      { name: 'HTTPAUTH_USER', type: 'string', default: '' },
-      { name: 'HTTPAUTH_PASS', type: 'string', secret: true, default: '' },
-      { name: 'HTTPAUTH_DOMAIN', type: 'string', nullable: true, default: null },
-    ],
-  },
-  {
-    since: 'scrapy',
-    because: 'proxies are not in this release; requests go out directly.',
-    rows: [
-      { name: 'HTTPPROXY_ENABLED', type: 'bool', default: true },
-      { name: 'HTTPPROXY_AUTH_ENCODING', type: 'string', default: 'latin-1' },
-    ],
-  },
-  {
-    since: 'scrapy',
-    because: 'redirects by <meta http-equiv="refresh"> are not followed in this release.',
-    rows: [
-      { name: 'METAREFRESH_ENABLED', type: 'bool', default: true },
-      { name: 'METAREFRESH_IGNORE_TAGS', type: 'list', default: ['noscript'] },
-      { name: 'METAREFRESH_MAXDELAY', type: 'float', unit: 's', default: 100, min: 0 },
-    ],
-  },
-  {
-    since: 'scrapy',
-    because: 'the HTTP cache is not in this release; every page is fetched.',
-    rows: [
-      { name: 'HTTPCACHE_ENABLED', type: 'bool', default: false },
-      { name: 'HTTPCACHE_ALWAYS_STORE', type: 'bool', default: false },
-      { name: 'HTTPCACHE_DBM_MODULE', type: 'string', default: 'dbm' },
-      { name: 'HTTPCACHE_DIR', type: 'string', default: 'httpcache' },
-      { name: 'HTTPCACHE_EXPIRATION_SECS', type: 'int', unit: 's', default: 0, min: 0 },
-      { name: 'HTTPCACHE_GZIP', type: 'bool', default: false },
-      { name: 'HTTPCACHE_IGNORE_HTTP_CODES', type: 'list', of: 'int', default: [] },
-      { name: 'HTTPCACHE_IGNORE_MISSING', type: 'bool', default: false },
-      { name: 'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS', type: 'list', default: [] },
-      { name: 'HTTPCACHE_IGNORE_SCHEMES', type: 'list', default: ['file'] },
-      { name: 'HTTPCACHE_POLICY', type: 'component', nullable: true, default: null },
-      { name: 'HTTPCACHE_STORAGE', type: 'component', nullable: true, default: null },
-    ],
-  },
-  {
-    since: 'scrapy',
-    because: 'the Referer header is not sent in this release.',
-    rows: [
-      { name: 'REFERER_ENABLED', type: 'bool', default: true },
-      { name: 'REFERRER_POLICY', type: 'component', nullable: true, default: null },
-      { name: 'REFERRER_POLICIES', type: 'dict', default: {} },
-    ],
+    because: 'policies are those of the Referrer Policy standard; REFERRER_POLICY chooses one.',
+    rows: [{ name: 'REFERRER_POLICIES', type: 'dict', default: {} }],
   },
   {
     since: 'scrapy',

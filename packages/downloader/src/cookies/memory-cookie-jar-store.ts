@@ -1,0 +1,106 @@
+import type { StatsCollector } from '@webloom/core'
+import type { CookieJarStore } from './cookie-jar-store.ts'
+import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
+
+export interface MemoryCookieJarStoreOptions {
+  /** Most cookies of one domain in one jar. */
+  readonly perDomainMax: number
+  /** Most cookies of all jars. */
+  readonly cookiesMax: number
+  readonly jarsMax: number
+  readonly stats: StatsCollector
+}
+
+type Jar = Map<string, Map<string, KeptCookie>>
+
+/**
+ * Jars in this process's memory. Where a bound is passed the least recently used goes: of a domain the cookie that was
+ * set longest ago, of a jar a whole domain, of all jars a whole jar.
+ */
+export class MemoryCookieJarStore implements CookieJarStore {
+  readonly #options: MemoryCookieJarStoreOptions
+  // Both maps begin with what was used longest ago.
+  readonly #jars = new Map<string, Jar>()
+  #count = 0
+
+  constructor(options: MemoryCookieJarStoreOptions) {
+    this.#options = options
+  }
+
+  cookies(name: string, domains: readonly string[]): readonly KeptCookie[] {
+    const jar = this.#jars.get(name)
+    if (!jar) return []
+    toEnd(this.#jars, name, jar)
+    const found: KeptCookie[] = []
+    for (const domain of domains) {
+      const cookies = jar.get(domain)
+      if (!cookies) continue
+      toEnd(jar, domain, cookies)
+      found.push(...cookies.values())
+    }
+    return found
+  }
+
+  keep(name: string, cookies: readonly KeptCookie[]): void {
+    if (cookies.length === 0) return
+    const jar = this.#jars.get(name) ?? new Map()
+    toEnd(this.#jars, name, jar)
+    for (const cookie of cookies) this.#keepOne(jar, cookie)
+    if (jar.size === 0) this.#jars.delete(name)
+    this.#dropJars()
+    this.#dropDomains()
+  }
+
+  #keepOne(jar: Jar, cookie: KeptCookie): void {
+    const ofDomain = jar.get(cookie.domain) ?? new Map<string, KeptCookie>()
+    const identity = cookieIdentity(cookie)
+    const before = ofDomain.size
+    if (hasExpired(cookie, Date.now())) ofDomain.delete(identity)
+    // Set anew it keeps its place: RFC 6265bis sends the one first that was made first.
+    else ofDomain.set(identity, cookie)
+    this.#count += ofDomain.size - before
+    if (ofDomain.size > this.#options.perDomainMax) this.#dropCookie(ofDomain)
+    if (ofDomain.size === 0) jar.delete(cookie.domain)
+    else toEnd(jar, cookie.domain, ofDomain)
+  }
+
+  #dropCookie(ofDomain: Map<string, KeptCookie>): void {
+    const now = Date.now()
+    const expired = [...ofDomain]
+      .filter(([, cookie]) => hasExpired(cookie, now))
+      .map(([identity]) => identity)
+    if (expired.length === 0) this.#options.stats.inc('cookies/evicted')
+    for (const identity of expired.length > 0 ? expired : [...ofDomain.keys()].slice(0, 1))
+      if (ofDomain.delete(identity)) this.#count--
+  }
+
+  #dropJars(): void {
+    while (this.#jars.size > this.#options.jarsMax) {
+      const [name, jar] = first(this.#jars)
+      this.#jars.delete(name)
+      for (const ofDomain of jar.values()) this.#count -= ofDomain.size
+      this.#options.stats.inc('cookies/jars_evicted')
+    }
+  }
+
+  #dropDomains(): void {
+    while (this.#count > this.#options.cookiesMax) {
+      const [name, jar] = first(this.#jars)
+      const [domain, ofDomain] = first(jar)
+      jar.delete(domain)
+      if (jar.size === 0) this.#jars.delete(name)
+      this.#count -= ofDomain.size
+      this.#options.stats.inc('cookies/evicted', ofDomain.size)
+    }
+  }
+}
+
+function toEnd<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+}
+
+/** Of a map that is not empty. */
+function first<Key, Value>(map: Map<Key, Value>): [Key, Value] {
+  return map.entries().next().value!
+}

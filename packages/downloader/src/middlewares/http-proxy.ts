@@ -1,0 +1,145 @@
+import {
+  type Crawler,
+  DownloadError,
+  type DownloaderMiddleware,
+  type JsonValue,
+  NotConfigured,
+  type Request,
+  type Response,
+  SettingsError,
+  type StatsCollector,
+} from '@webloom/core'
+import { EnvironmentProxies } from '../proxies/environment-proxies.ts'
+import { type ProxyAddress, proxyAddress } from '../proxies/proxy-address.ts'
+import { ProxyRotation, type RotatedProxy } from '../proxies/proxy-rotation.ts'
+
+export interface HttpProxyMiddlewareOptions {
+  /** What is used for requests that name no proxy. */
+  readonly rotation?: ProxyRotation
+  /** The same, where there is no rotation. */
+  readonly environment?: EnvironmentProxies
+  readonly authEncoding: 'latin-1' | 'utf-8'
+  readonly stats: StatsCollector
+}
+
+/** What a request looked like before its proxy was written into it. */
+interface Before {
+  readonly proxy: JsonValue | undefined
+  readonly authorization: readonly string[]
+  readonly rotated: RotatedProxy | undefined
+}
+
+/**
+ * Chooses the proxy of each request: `meta.proxy`, else the next of PROXY_LIST, else what the environment names;
+ * `meta.proxy` null sends it out directly.
+ *
+ * While a request is on its way `meta.proxy` holds the proxy without user and password, and the header
+ * Proxy-Authorization those. Both are put back afterwards: a retry must be free to go another way, and passwords have no
+ * business in a queue.
+ */
+export class HttpProxyMiddleware implements DownloaderMiddleware {
+  readonly #options: HttpProxyMiddlewareOptions
+  readonly #before = new WeakMap<Request, Before>()
+
+  constructor(options: HttpProxyMiddlewareOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler({ settings, stats }: Crawler): HttpProxyMiddleware {
+    if (!settings.getBool('HTTPPROXY_ENABLED')) throw new NotConfigured('HTTPPROXY_ENABLED is false')
+    const authEncoding = settings.get('HTTPPROXY_AUTH_ENCODING')
+    const list = settings.getList('PROXY_LIST').map(String)
+    const rotation = new ProxyRotation(proxiesOf('PROXY_LIST', list, authEncoding), {
+      failuresMax: settings.getInt('PROXY_FAILURES_MAX'),
+      banMs: settings.getFloat('PROXY_BAN') * 1000,
+      stats,
+    })
+    return new HttpProxyMiddleware({
+      ...(list.length > 0
+        ? { rotation }
+        : { environment: new EnvironmentProxies(process.env, authEncoding) }),
+      authEncoding,
+      stats,
+    })
+  }
+
+  processRequest(request: Request): void {
+    const { rotation, environment, authEncoding, stats } = this.#options
+    const named = request.hasMeta ? request.meta.proxy : undefined
+    const rotated = named === undefined ? rotation?.next() : undefined
+    const address =
+      typeof named === 'string' && named !== ''
+        ? proxyAddress(named, authEncoding)
+        : named === undefined
+          ? (rotated?.address ?? environment?.proxyFor(request.url))
+          : undefined
+    const authorization = request.headers.getAll('proxy-authorization')
+    if (!address && authorization.length === 0) return
+    this.#before.set(request, { proxy: named, authorization, rotated })
+    if (address) stats.inc('proxy/request_count')
+    write(request, address)
+  }
+
+  processResponse(request: Request, response: Response): Response {
+    const rotated = this.#restore(request)
+    if (rotated && response.status === 407) this.#options.rotation?.failed(rotated)
+    else if (rotated && !response.flags.includes('cached')) this.#options.rotation?.succeeded(rotated)
+    return response
+  }
+
+  processException(request: Request, error: unknown): void {
+    const rotated = this.#restore(request)
+    if (rotated && isOfTheWay(error)) this.#options.rotation?.failed(rotated)
+  }
+
+  #restore(request: Request): RotatedProxy | undefined {
+    const before = this.#before.get(request)
+    if (!before) return undefined
+    this.#before.delete(request)
+    if (before.proxy === undefined) delete request.meta.proxy
+    else request.meta.proxy = before.proxy
+    if (before.authorization.length > 0) request.headers.set('proxy-authorization', before.authorization)
+    else request.headers.delete('proxy-authorization')
+    return before.rotated
+  }
+}
+
+function write(request: Request, address: ProxyAddress | undefined): void {
+  if (!address) {
+    // Meant for a proxy that is not asked: the site must not see it.
+    request.headers.delete('proxy-authorization')
+    return
+  }
+  request.meta.proxy = address.url
+  if (address.authorization !== undefined) request.headers.set('proxy-authorization', address.authorization)
+}
+
+// What a proxy that is down, slow or unwilling looks like. A body that is too large is the site's doing.
+const KINDS_OF_THE_WAY: ReadonlySet<string> = new Set([
+  'CannotResolveHostError',
+  'DownloadConnectionRefusedError',
+  'DownloadFailedError',
+  'DownloadTimeoutError',
+])
+
+function isOfTheWay(error: unknown): boolean {
+  return error instanceof DownloadError && KINDS_OF_THE_WAY.has(error.kind)
+}
+
+function proxiesOf(
+  setting: string,
+  list: readonly string[],
+  authEncoding: 'latin-1' | 'utf-8',
+): ProxyAddress[] {
+  const problems: string[] = []
+  const addresses = list.flatMap((text, index) => {
+    try {
+      return [proxyAddress(text, authEncoding)]
+    } catch (error) {
+      problems.push(`${setting}[${index}]: ${(error as Error).message}`)
+      return []
+    }
+  })
+  if (problems.length > 0) throw new SettingsError(problems)
+  return addresses
+}

@@ -1,0 +1,44 @@
+import { type ProxyAddress, proxyAddress } from './proxy-address.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Which proxy the environment names for a URL, by the rules of Python's urllib: http_proxy, https_proxy, no_proxy. */
+export class EnvironmentProxies {
+  readonly #proxies: ReadonlyMap<string, ProxyAddress>
+  readonly #bypassed: readonly string[]
+
+  /** Throws `InvalidUrl` for a variable that names no proxy. */
+  constructor(environment: Environment, authEncoding: 'latin-1' | 'utf-8') {
+    this.#proxies = new Map(
+      ['http', 'https'].flatMap((scheme) => {
+        const value = variable(environment, `${scheme}_proxy`)
+        return value ? [[scheme, proxyAddress(value, authEncoding)] as const] : []
+      }),
+    )
+    this.#bypassed = (variable(environment, 'no_proxy') ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase().replace(/^\.+/, ''))
+      .filter((name) => name !== '')
+  }
+
+  /** Undefined: the request goes out directly. */
+  proxyFor(requestUrl: string): ProxyAddress | undefined {
+    if (this.#proxies.size === 0) return undefined
+    const url = URL.parse(requestUrl)
+    const proxy = url && this.#proxies.get(url.protocol.slice(0, -1))
+    return proxy && !this.#bypasses(url) ? proxy : undefined
+  }
+
+  #bypasses({ hostname, host }: URL): boolean {
+    return this.#bypassed.some(
+      (name) => name === '*' || [hostname, host].some((one) => one === name || one.endsWith(`.${name}`)),
+    )
+  }
+}
+
+/** Lower case wins, also when it is empty: that switches one off. */
+function variable(environment: Environment, name: string): string | undefined {
+  // In a CGI process HTTP_PROXY is what the client sent as the header "Proxy" (httpoxy).
+  const mayBeUpper = name !== 'http_proxy' || environment.REQUEST_METHOD === undefined
+  return environment[name] ?? (mayBeUpper ? environment[name.toUpperCase()] : undefined)
+}

@@ -1,0 +1,85 @@
+/**
+ * Proxies that take turns by how well they do.
+ *
+ * Each has a score between 0 and 1: a success brings it a fifth of the way to 1, a failure halves it. The next request
+ * goes to one of them by chance, in proportion to the scores, so that a bad one still gets a request now and then and
+ * can recover. One that failed several times in a row rests for a while; when all rest, the one with the best score is
+ * asked all the same, as a crawl that waits for nothing is worse.
+ */
+
+import type { StatsCollector } from '@webloom/core'
+import type { ProxyAddress } from './proxy-address.ts'
+
+export interface ProxyRotationOptions {
+  /** Failures in a row after which a proxy rests. */
+  readonly failuresMax: number
+  readonly banMs: number
+  readonly stats: StatsCollector
+  /** A number from 0 to 1, exclusive. Tests give their own. */
+  readonly random?: () => number
+  /** Milliseconds of a clock that only goes forward. Tests give their own. */
+  readonly now?: () => number
+}
+
+/** One proxy of the rotation and how it has done. */
+export interface RotatedProxy {
+  readonly address: ProxyAddress
+  score: number
+  failuresInARow: number
+  bannedUntilMs: number
+}
+
+const GAIN = 0.2
+const LOSS = 0.5
+// Nobody falls so low that it never gets another chance.
+const SCORE_MIN = 0.01
+
+export class ProxyRotation {
+  readonly #proxies: readonly RotatedProxy[]
+  readonly #options: ProxyRotationOptions
+  readonly #random: () => number
+  readonly #now: () => number
+
+  /** @param addresses at least one */
+  constructor(addresses: readonly ProxyAddress[], options: ProxyRotationOptions) {
+    this.#proxies = addresses.map((address) => ({ address, score: 1, failuresInARow: 0, bannedUntilMs: 0 }))
+    this.#options = options
+    this.#random = options.random ?? Math.random
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  next(): RotatedProxy {
+    const now = this.#now()
+    const awake = this.#proxies.filter(({ bannedUntilMs }) => bannedUntilMs <= now)
+    if (awake.length > 0) return this.#byChance(awake)
+    this.#options.stats.inc('proxy/all_banned')
+    return this.#proxies.reduce((best, one) => (one.score > best.score ? one : best))
+  }
+
+  succeeded(proxy: RotatedProxy): void {
+    proxy.failuresInARow = 0
+    proxy.bannedUntilMs = 0
+    proxy.score += (1 - proxy.score) * GAIN
+  }
+
+  failed(proxy: RotatedProxy): void {
+    const { failuresMax, banMs, stats } = this.#options
+    proxy.score = Math.max(SCORE_MIN, proxy.score * LOSS)
+    proxy.failuresInARow++
+    stats.inc('proxy/failures')
+    const now = this.#now()
+    if (proxy.failuresInARow < failuresMax || proxy.bannedUntilMs > now) return
+    proxy.bannedUntilMs = now + banMs
+    stats.inc('proxy/banned')
+  }
+
+  #byChance(proxies: readonly RotatedProxy[]): RotatedProxy {
+    let point = this.#random() * proxies.reduce((sum, { score }) => sum + score, 0)
+    for (const proxy of proxies) {
+      point -= proxy.score
+      if (point < 0) return proxy
+    }
+    // Only the rounding of the sum leads here.
+    return proxies.at(-1)!
+  }
+}

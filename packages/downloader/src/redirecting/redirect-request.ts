@@ -1,0 +1,116 @@
+import {
+  Headers,
+  IgnoreRequest,
+  type JsonObject,
+  type Logger,
+  type ReferrerPolicy,
+  type Request,
+  type Response,
+  referrerOf,
+  referrerPolicyFor,
+  type StatsCollector,
+} from '@webloom/core'
+
+/** How often a request may be redirected, and what becomes of it. */
+export interface RedirectRules {
+  readonly timesMax: number
+  readonly priorityAdjust: number
+  /** How much the target is told of the page that linked to the source; absent: nothing. */
+  readonly referrerPolicy?: ReferrerPolicy
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+/** Where a response leads, and how. */
+export interface RedirectTarget {
+  readonly url: string
+  /** The status, or `meta refresh`. */
+  readonly reason: number | 'meta refresh'
+  /** True: the target is asked for with GET and no body. */
+  readonly toGet: boolean
+}
+
+const HEADERS_OF_A_BODY = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-location',
+]
+
+/** The request that takes the place of a redirected one. Throws `IgnoreRequest` after too many redirects, which is counted. */
+export function redirectRequest(
+  request: Request,
+  response: Response,
+  { url, reason, toGet }: RedirectTarget,
+  rules: RedirectRules,
+): Request {
+  const { timesMax, priorityAdjust, stats, logger } = rules
+  const { meta } = request
+  const ttl = numberOr(meta.redirect_ttl, timesMax)
+  const times = numberOr(meta.redirect_times, 0) + 1
+  meta.redirect_ttl = ttl
+  if (ttl <= 0 || times > timesMax) {
+    stats.inc('redirect/max_times_reached')
+    logger.warn({ url: request.url, times, REDIRECT_MAX_TIMES: timesMax }, 'gave up following redirects')
+    throw new IgnoreRequest(`${request}: redirected ${times} times; REDIRECT_MAX_TIMES is ${timesMax}`)
+  }
+  const redirectMeta: JsonObject = {
+    ...meta,
+    redirect_times: times,
+    redirect_ttl: ttl - 1,
+    redirect_urls: [...listOr(meta.redirect_urls), request.url],
+    redirect_reasons: [...listOr(meta.redirect_reasons), reason],
+  }
+  logger.debug({ from: request.url, to: url, reason }, 'redirecting')
+  return request.replace({
+    url,
+    meta: redirectMeta,
+    headers: keptHeaders(request, response, url, toGet, rules.referrerPolicy),
+    // They are in the jar by now, which knows where they may go.
+    cookies: null,
+    priority: request.priority + priorityAdjust,
+    ...(toGet && { method: 'GET', body: null }),
+  })
+}
+
+/** What may be told to the target: no cookies to another host or a less safe scheme, no credentials to another origin. */
+function keptHeaders(
+  request: Request,
+  response: Response,
+  url: string,
+  toGet: boolean,
+  policy: ReferrerPolicy | undefined,
+): Headers {
+  const headers = new Headers(request.headers)
+  const [source, target] = [new URL(request.url), new URL(url)]
+  const sameScheme = source.protocol === target.protocol
+  const sameHost = source.hostname === target.hostname
+  if (!sameHost || !(sameScheme || target.protocol === 'https:')) headers.delete('cookie')
+  if (source.origin !== target.origin) headers.delete('authorization')
+  headers.delete('referer')
+  const referrer = policy && shownReferrer(request, response, url, policy)
+  if (referrer) headers.set('referer', referrer)
+  if (toGet) for (const name of HEADERS_OF_A_BODY) headers.delete(name)
+  return headers
+}
+
+/** As browsers do: still the page that linked to the source, as far as the policy lets the target know of it. */
+function shownReferrer(
+  request: Request,
+  response: Response,
+  url: string,
+  policy: ReferrerPolicy,
+): string | null {
+  const linkedFrom = request.headers.get('referer')
+  if (linkedFrom === null) return null
+  return referrerOf(referrerPolicyFor(request, response, policy), linkedFrom, url)
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise
+}
+
+function listOr<T>(value: T | T[] | undefined): T[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,13 @@
+import type { Crawler } from '@webloom/core'
+import type { RedirectRules } from './redirect-request.ts'
+
+/** What the settings say of redirects, whether by Location or by `<meta>`. */
+export function redirectRulesOf({ settings, stats, logger }: Crawler): RedirectRules {
+  return {
+    timesMax: settings.getInt('REDIRECT_MAX_TIMES'),
+    priorityAdjust: settings.getInt('REDIRECT_PRIORITY_ADJUST'),
+    ...(settings.getBool('REFERER_ENABLED') && { referrerPolicy: settings.get('REFERRER_POLICY') }),
+    stats,
+    logger,
+  }
+}

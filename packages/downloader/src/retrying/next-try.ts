@@ -1,0 +1,91 @@
+import {
+  type Crawler,
+  DownloadError,
+  type Logger,
+  logLevel,
+  type Request,
+  type StatsCollector,
+} from '@webloom/core'
+
+/** How often a request may be asked again, and what is told about it. */
+export interface TryRules {
+  /** Tries after the first, where the request's `meta.max_retry_times` says nothing else. */
+  readonly times: number
+  /** Added to the priority, where `meta.priority_adjust` says nothing else. */
+  readonly priorityAdjust: number
+  readonly giveUpLogLevel: string
+  /** What the stats begin with. Default `retry`. */
+  readonly statsBaseKey?: string
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+/** The request as it is to be asked again, counted; null when its tries are used up, which is counted and logged. */
+export function nextTry(request: Request, reason: string, rules: TryRules, detail?: string): Request | null {
+  const { stats, logger, statsBaseKey = 'retry' } = rules
+  const { meta } = request
+  const times = numberOr(meta.retry_times, 0) + 1
+  const line = { url: request.url, times, reason, ...(detail && { detail }) }
+  if (times > numberOr(meta.max_retry_times, rules.times)) {
+    stats.inc(`${statsBaseKey}/max_reached`)
+    const level = typeof meta.give_up_log_level === 'string' ? meta.give_up_log_level : rules.giveUpLogLevel
+    logger[logLevel(level, 'error')](line, 'gave up retrying')
+    return null
+  }
+  stats.inc(`${statsBaseKey}/count`)
+  stats.inc(`${statsBaseKey}/reason_count/${reason}`)
+  logger.debug(line, 'retrying')
+  return request.replace({
+    meta: { ...meta, retry_times: times },
+    priority: request.priority + numberOr(meta.priority_adjust, rules.priorityAdjust),
+  })
+}
+
+export interface RetryRequestOptions {
+  /** The spider that asks: its settings and stats are used. */
+  readonly spider: { readonly crawler: Pick<Crawler, 'settings' | 'stats' | 'logger'> }
+  /** Counted under `retry/reason_count/<reason>`; of an error its kind or name. Default `unspecified`. */
+  readonly reason?: string | Error
+  /** Instead of `meta.max_retry_times` and RETRY_TIMES. */
+  readonly maxRetryTimes?: number
+  /** Instead of `meta.priority_adjust` and RETRY_PRIORITY_ADJUST. */
+  readonly priorityAdjust?: number
+  /** What the stats begin with. Default `retry`. */
+  readonly statsBaseKey?: string
+}
+
+/**
+ * For callbacks that find the page to be a bad one: the request to yield so that it is asked again, past the dupefilter;
+ * null when its tries are used up.
+ */
+export function getRetryRequest(request: Request, options: RetryRequestOptions): Request | null {
+  const { spider, reason = 'unspecified', maxRetryTimes, priorityAdjust, statsBaseKey } = options
+  const { settings, stats, logger } = spider.crawler
+  const asked = request.replace({
+    meta: {
+      ...request.meta,
+      ...(maxRetryTimes !== undefined && { max_retry_times: maxRetryTimes }),
+      ...(priorityAdjust !== undefined && { priority_adjust: priorityAdjust }),
+    },
+  })
+  const again = nextTry(asked, typeof reason === 'string' ? reason : kindOf(reason), {
+    times: settings.getInt('RETRY_TIMES'),
+    priorityAdjust: settings.getInt('RETRY_PRIORITY_ADJUST'),
+    giveUpLogLevel: settings.getString('RETRY_GIVE_UP_LOG_LEVEL'),
+    ...(statsBaseKey !== undefined && { statsBaseKey }),
+    stats,
+    logger,
+  })
+  if (!again) return null
+  // The limits given here are this call's; the next one may give others.
+  const meta = { ...request.meta, retry_times: again.meta.retry_times! }
+  return again.replace({ meta, dontFilter: true })
+}
+
+function kindOf(error: Error): string {
+  return error instanceof DownloadError ? error.kind : error.name
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise
+}

@@ -1,0 +1,228 @@
+/**
+ * robots.txt by RFC 9309, with what protego (Scrapy's parser) and Google's parser understand beside it: Crawl-delay,
+ * Sitemap, common misspellings. Where they differ from the RFC, the RFC is followed; docs/from-scrapy.md lists it all.
+ *
+ * A file is groups: one or more User-agent lines and the rules below them. Only a rule ends a row of User-agent lines.
+ * The RFC says so: other records must not end a group. So in
+ *
+ *     User-agent: a
+ *     Crawl-delay: 5
+ *     User-agent: b
+ *     Disallow: /x
+ *
+ * the Disallow is for a and b. The delay is not: Crawl-delay is no record of the RFC, and who writes this means a only.
+ * That is why a name has two lists, of rules and of delays.
+ */
+
+import { bytesOf, pathSpellings, RobotsPattern } from './robots-pattern.ts'
+import { ROBOTS_BYTES_MAX, type RobotsRecord, robotsLines, robotsRecord } from './robots-records.ts'
+
+interface Rule {
+  readonly isAllowed: boolean
+  readonly pattern: RobotsPattern
+}
+
+/** What stands below one row of User-agent lines. */
+interface Group {
+  readonly rules: Rule[]
+  crawlDelay: number | null
+}
+
+/** Groups by the name they are for, in small letters; `*` for everybody else. */
+type Groups = Map<string, Set<Group>>
+
+/** What of a file is for one crawler. */
+interface Share {
+  /** The longest pattern first, and of equals the one that allows: the first that matches counts. */
+  readonly rules: readonly Rule[]
+  readonly crawlDelay: number | null
+}
+
+/** What a site's robots.txt says: `RobotsTxt.parse(text).canFetch(url, userAgent)`. */
+export class RobotsTxt {
+  /** URLs of Sitemap lines, in order, as they are written. They are for everybody. */
+  readonly sitemaps: readonly string[]
+  readonly #ruled: Groups
+  readonly #delayed: Groups
+  readonly #names: readonly AgentName[]
+  // A crawl asks for one user agent, seldom for two.
+  #last: { readonly userAgent: string; readonly share: Share } | undefined
+
+  private constructor({ ruled, delayed, names, sitemaps }: Reading) {
+    this.#ruled = ruled
+    this.#delayed = delayed
+    this.#names = [...names.values()]
+    this.sitemaps = sitemaps
+  }
+
+  /** Anything can be parsed; lines that say nothing are passed over. Of more than 500 KiB only that much is read. */
+  static parse(file: string | Uint8Array): RobotsTxt {
+    const reading = new Reading()
+    for (const line of robotsLines(fileBytes(file))) reading.read(robotsRecord(line))
+    return new RobotsTxt(reading)
+  }
+
+  /**
+   * False when the site asks this crawler not to fetch the URL, or the path. `userAgent` may be a product token
+   * (`Googlebot`) or a whole User-Agent header: the groups are asked for that name a product in it.
+   */
+  canFetch(url: string, userAgent: string): boolean {
+    const paths = pathSpellings(url)
+    if (paths[0] === '/robots.txt') return true
+    const { rules } = this.#shareOf(userAgent)
+    const decisive = rules.find(({ pattern }) => paths.some((path) => pattern.matches(path)))
+    return decisive?.isAllowed ?? true
+  }
+
+  /**
+   * Seconds between two requests that the site asks this crawler for; null when it asks for none. As written: it may be
+   * negative or Infinity.
+   */
+  crawlDelay(userAgent: string): number | null {
+    return this.#shareOf(userAgent).crawlDelay
+  }
+
+  #shareOf(userAgent: string): Share {
+    if (this.#last?.userAgent === userAgent) return this.#last.share
+    const name = this.#nameOf(bytesOf(userAgent).toLowerCase())
+    const rules = [...(this.#ruled.get(name) ?? [])].flatMap((group) => group.rules)
+    const delays = [...(this.#delayed.get(name) ?? [])].map(({ crawlDelay }) => crawlDelay)
+    const share: Share = {
+      rules: rules.sort(
+        (a, b) => b.pattern.length - a.pattern.length || Number(b.isAllowed) - Number(a.isAllowed),
+      ),
+      crawlDelay: delays.findLast((delay) => delay !== null) ?? null,
+    }
+    this.#last = { userAgent, share }
+    return share
+  }
+
+  /** The longest name in the file that is this crawler's, or `*`. */
+  #nameOf(userAgent: string): string {
+    const products = new Set(productsOf(userAgent))
+    let longest = ''
+    for (const { name, isPart } of this.#names) {
+      if (name.length <= longest.length) continue
+      if (isPart ? userAgent.includes(name) : products.has(name)) longest = name
+    }
+    return longest === '' ? '*' : longest
+  }
+}
+
+function fileBytes(file: string | Uint8Array): string {
+  if (typeof file === 'string') return bytesOf(file.slice(0, ROBOTS_BYTES_MAX + 2))
+  return Buffer.from(file.buffer, file.byteOffset, Math.min(file.length, ROBOTS_BYTES_MAX + 4)).toString(
+    'latin1',
+  )
+}
+
+/** A file being read, line by line. */
+class Reading {
+  readonly ruled: Groups = new Map()
+  readonly delayed: Groups = new Map()
+  readonly names = new Map<string, AgentName>()
+  readonly sitemaps: string[] = []
+  #rules: Group | undefined
+  #delays: Group | undefined
+  #isRowOver = true
+  #isDelayRowOver = true
+
+  read(record: RobotsRecord): void {
+    switch (record?.kind) {
+      case 'user-agent':
+        return this.#userAgent(record.value)
+      case 'allow':
+      case 'disallow':
+        return this.#rule(record.value, record.kind === 'allow')
+      case 'crawl-delay':
+        this.#isDelayRowOver = true
+        if (this.#delays) this.#delays.crawlDelay = numberIn(textOf(record.value)) ?? this.#delays.crawlDelay
+        return
+      case 'sitemap':
+        if (record.value !== '') this.sitemaps.push(textOf(record.value))
+    }
+  }
+
+  #userAgent(value: string): void {
+    if (this.#isRowOver || !this.#rules) this.#rules = { rules: [], crawlDelay: null }
+    if (this.#isDelayRowOver || !this.#delays) this.#delays = { rules: [], crawlDelay: null }
+    this.#isRowOver = false
+    this.#isDelayRowOver = false
+    const agent = agentName(value)
+    if (!agent) return
+    if (agent.name !== '*') this.names.set(agent.name, agent)
+    setOf(this.ruled, agent.name).add(this.#rules)
+    setOf(this.delayed, agent.name).add(this.#delays)
+  }
+
+  /** An empty pattern says nothing, but it is a rule, and ends a row of User-agent lines. */
+  #rule(path: string, isAllowed: boolean): void {
+    this.#isRowOver = true
+    this.#isDelayRowOver = true
+    if (!this.#rules || path === '') return
+    this.#rules.rules.push({ isAllowed, pattern: new RobotsPattern(path) })
+    // Nor in the RFC, but with Google and protego: a site that allows its index page allows the folder that shows it.
+    if (isAllowed && path.endsWith('/index.html'))
+      this.#rules.rules.push({
+        isAllowed,
+        pattern: new RobotsPattern(`${path.slice(0, -'index.html'.length)}$`),
+      })
+  }
+}
+
+function setOf(groups: Groups, name: string): Set<Group> {
+  const known = groups.get(name)
+  if (known) return known
+  const set = new Set<Group>()
+  groups.set(name, set)
+  return set
+}
+
+interface AgentName {
+  readonly name: string
+  /** True: it is looked for anywhere in a User-Agent header, as `Media*` is meant. */
+  readonly isPart: boolean
+}
+
+// The RFC's letters, `-` and `_`, and what real names have beside them: `360Spider`, `archive.org_bot`.
+const AGENT_NAME = /^[\w.*\x80-\xff-]+/
+const PRODUCT = /^([\w.\x80-\xff-]+)(?:\/.*)?$/
+
+/** The name in a User-agent line; what follows it, such as a version, is left out. None for a line that names nobody. */
+function agentName(value: string): AgentName | undefined {
+  const written = AGENT_NAME.exec(value)?.[0].toLowerCase() ?? ''
+  if (written === '*') return { name: '*', isPart: false }
+  const name = written.replaceAll('*', '')
+  return name === '' ? undefined : { name, isPart: name !== written }
+}
+
+/** `mozilla`, `compatible` and `examplebot` of `Mozilla/5.0 (compatible; ExampleBot/0.1; +https://example.com)`. */
+function productsOf(userAgent: string): string[] {
+  return userAgent.split(/[\s;(),]+/).flatMap((word) => PRODUCT.exec(word)?.[1] ?? [])
+}
+
+function textOf(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
+
+const NUMBER = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i
+const INFINITE = /^([+-]?)inf(?:inity)?$/i
+// Longer than any delay that somebody means.
+const NUMBER_LENGTH_MAX = 64
+
+/** A number as Python's `float` takes it, digits of any script included; undefined for what is none. */
+function numberIn(text: string): number | undefined {
+  if (text.length > NUMBER_LENGTH_MAX) return undefined
+  const infinite = INFINITE.exec(text)
+  if (infinite) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  const plain = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)))
+  return NUMBER.test(plain) ? Number(plain.replaceAll('_', '')) : undefined
+}
+
+/** Unicode keeps decimal digits in runs of ten; a run may follow the next without a gap. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0)!
+  let first = code
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--
+  return (code - first) % 10
+}

@@ -1,0 +1,3 @@
+-- Input    KEYS as in record-counts.lua
+-- Output   {waiting, delayed, leased, quarantined}
+return { counts() }

@@ -1,0 +1,13 @@
+-- Stops the crawl for all workers.
+--
+-- Input    KEYS[1] record; ARGV[1] why, ARGV[2] run, "" for whichever runs
+-- Output   1 when it is stopped, by this call or an earlier one
+local run, state = unpack(redis.call('HMGET', KEYS[1], 'run', 'state'))
+if ARGV[2] ~= '' and run ~= ARGV[2] then
+  return 0
+end
+if state ~= 'running' then
+  return state == 'stopped' and 1 or 0
+end
+redis.call('HSET', KEYS[1], 'state', 'stopped', 'stopReason', ARGV[1], 'finishReason', ARGV[1], 'endedAt', nowText)
+return 1

@@ -1,0 +1,57 @@
+-- Takes back what a lost worker had in flight on a lane.
+--
+-- Input    takeBack(turn, before): before, the lane's owner until now, "<worker>/<n>"
+--          turn.quarantineAfter: so many workers lost to a request that ran alone
+-- Output   how many were taken back: to the head of the line, or to quarantine. Without a note in `alone` anyone may have
+--          killed the worker, so all are suspects; with one, only the one that is noted
+local function inOrder(held)
+  local entries = {}
+  for i = 1, #held, 2 do
+    local batch, n = string.match(held[i], '^(%d+)%.(%d+)$')
+    local priority, text = string.match(held[i + 1], '^([^\n]*)\n(.*)$')
+    entries[#entries + 1] = { batch = tonumber(batch), n = tonumber(n), priority = priority, text = text }
+  end
+  table.sort(entries, function(a, b)
+    return a.batch > b.batch or (a.batch == b.batch and a.n > b.n)
+  end)
+  return entries
+end
+
+local function marked(text, noted, worker)
+  local id, marks, json = string.match(text, '^([^\n]*)\n([^\n]*)\n(.*)$')
+  local attempt, kills, refusals = string.match(marks, '^(%d+):(%d+):(%d+):[01]$')
+  local isToBlame = noted == id
+  kills = (kills or 0) + (isToBlame and 1 or 0)
+  if isToBlame or not noted then
+    note(KEYS[5], id, whole(now), worker, isToBlame and 'the worker was lost while it ran alone'
+      or 'the worker was lost while it was in flight')
+  end
+  local suspect = (isToBlame or not noted) and 1 or 0
+  return id .. '\n' .. string.format('%.0f:%.0f:%.0f:%d', (attempt or 1) + 1, kills, refusals or 0, suspect) .. '\n' .. json,
+    kills
+end
+
+local function takeBack(turn, before)
+  local flight = flightOf(turn)
+  local entries = inOrder(redis.call('HGETALL', flight))
+  if #entries == 0 then
+    return 0
+  end
+  local worker = string.match(before, '^(.*)/%d+$') or before
+  local noted = redis.call('HGET', KEYS[3], worker)
+  redis.call('DEL', flight)
+  redis.call('SET', KEYS[1] .. ':lost:' .. before, 1, 'PX', 3600000)
+  moved.leased = moved.leased - #entries
+  for _, entry in ipairs(entries) do
+    local text, kills = marked(entry.text, noted, worker)
+    if kills >= turn.quarantineAfter then
+      quarantine(KEYS[4], KEYS[5], text, 'it killed ' .. kills .. ' workers, running alone', whole(now))
+    else
+      putBack(turn.host, entry.priority, { text })
+    end
+  end
+  if turn.delay > 0 then
+    set(turn.host, 'next', whole(math.max(tonumber(turn.host.next or 0), now + turn.delay)))
+  end
+  return #entries
+end

@@ -1,0 +1,508 @@
+import {
+  type Lease,
+  type Logger,
+  type QueuedRequest,
+  Request,
+  type RequestInit,
+  silentLogger,
+} from '@webloom/core'
+import { requestQueueContract } from '@webloom/core/contract'
+import { startRedis, startTcpProxy } from '@webloom/testkit'
+import { Queue } from 'bullmq'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { JobBench, type JobQueueUnderTest } from '../testing/job-bench.ts'
+import type { BullJobQueue } from './bull-job-queue.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { historyKey, Quarantine } from './quarantine.ts'
+
+const bench = new JobBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+requestQueueContract(
+  { describe, test },
+  {
+    name: 'BullJobQueue',
+    create: async ({ order = 'priority', ...pace }) => {
+      const queue = bench.queue({ order, pace })
+      return { queue, dispose: () => queue.close() }
+    },
+    deviations: [
+      {
+        test: 'hosts take turns',
+        reason:
+          'BullMQ’s order knows no hosts: its jobs are taken by priority, then as they came (QUEUE_MODE=turns does)',
+      },
+    ],
+  },
+)
+
+const page = (id: string | number, init?: RequestInit): QueuedRequest => ({
+  id: String(id),
+  request: new Request(`http://a.test/${id}`, init),
+})
+const pages = (count: number) => Array.from({ length: count }, (_, n) => page(n))
+const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
+const lostLease = { code: 'WL_LEASE_LOST' }
+const bullKey = (keys: CrawlRedisKeys, name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+
+const opened: BullJobQueue[] = []
+async function open(options: JobQueueUnderTest = {}): Promise<BullJobQueue> {
+  const queue = bench.queue(options)
+  opened.push(queue)
+  await queue.open()
+  return queue
+}
+afterEach(async () => {
+  for (const queue of opened.splice(0)) await queue.close()
+})
+
+/** Leases until it has got as many; fails when that takes too long. */
+async function leased(queue: BullJobQueue, count: number, ms = 5000): Promise<Lease[]> {
+  const calls = 0
+  const leases: Lease[] = []
+  const deadline = performance.now() + ms
+  while (leases.length < count) {
+    leases.push(...(await queue.lease(count - leases.length)))
+    if (performance.now() > deadline)
+      throw new Error(`leased only ${JSON.stringify(ids(leases))} in ${ms} ms`)
+  }
+  return leases
+}
+
+/** What was warned of. */
+function listeningLogger(): { logger: Logger; warned: string[] } {
+  const warned: string[] = []
+  return {
+    warned,
+    logger: { ...silentLogger, warn: (...line: unknown[]) => warned.push(JSON.stringify(line)) },
+  }
+}
+
+describe('jobs', () => {
+  test('BullMQ’s own queue sees each request as a job, in the state it is in', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page('1/2:3%', { priority: 7 }), page(2), page(3)], 'o')
+    const [urgent, second] = await leased(queue, 2)
+    await queue.retry(second!, second!.request, 60_000)
+    const bull = new Queue(keys.queueName, { prefix: BULL_PREFIX, connection: bench.connect() })
+    expect(await bull.getJobCounts('prioritized', 'delayed', 'active')).toEqual({
+      prioritized: 1,
+      delayed: 1,
+      active: 1,
+    })
+    const job = await bull.getJob('r-1/2%3A3%25')
+    expect(await job?.getState()).toBe('active')
+    expect(job?.priority).toBe(2 ** 20 - 7)
+    expect(job?.data).toBe('1/2:3%\n\n{"v":1,"url":"http://a.test/1/2:3%","p":7}')
+    expect((await bull.getDelayed()).map((delayed) => delayed.id)).toEqual(['r-2'])
+    await queue.commit(urgent!)
+    expect(await bull.getJob('r-1/2%3A3%25')).toBeUndefined()
+    await bull.close()
+  })
+
+  test('a million more or less: the order of priorities is kept, and no job goes before all', async () => {
+    const queue = await open()
+    const priorities = [-2_000_000, 1_000_000, 0, 5_000_000, -1_000_000, 999_999, 1]
+    await queue.push(
+      priorities.map((priority) => page(priority, { priority })),
+      'o',
+    )
+    const order: string[] = []
+    for (let n = 0; n < priorities.length; n++) {
+      const [lease] = await leased(queue, 1)
+      order.push(lease!.id)
+      await queue.commit(lease!)
+    }
+    expect(order).toEqual(['5000000', '1000000', '999999', '1', '0', '-1000000', '-2000000'])
+  })
+
+  test('BullMQ’s events stay short, however many jobs are taken', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push(pages(1000), 'o')
+    for (let left = 1000; left > 0; ) {
+      const leases = await queue.lease(50)
+      left -= leases.length
+      await Promise.all(leases.map((lease) => queue.commit(lease)))
+    }
+    expect(await bench.connect().xlen(bullKey(keys, 'events'))).toBeLessThan(500)
+  })
+
+  test('clearing leaves nothing in Redis but what expires, and takes leases away', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push(pages(1200), 'seed/1')
+    await queue.push([page('delayed'), page('lost')], 'seed/2')
+    await queue.settled('seed/2')
+    const leases = await leased(queue, 3)
+    await queue.retry(leases[0]!, leases[0]!.request, 60_000)
+    await queue.clear()
+    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+    expect(leases[1]!.signal.aborted).toBe(true)
+    await expect(queue.commit(leases[1]!)).rejects.toMatchObject(lostLease)
+    const redis = bench.connect()
+    const left: string[] = []
+    for (const key of await redis.keys(`${BULL_PREFIX}:${keys.queueName}*`)) {
+      if ((await redis.pttl(key)) === -1) left.push(key)
+    }
+    expect(left.map((key) => key.replace(/^.*:/, '')).sort()).toEqual(['stalled-check'])
+  })
+})
+
+describe('owners', () => {
+  test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    expect(await queue.push([page(0)], 'start/0')).toBe(1)
+    expect(await queue.push([page(3)], 'start/3')).toBe(1)
+    expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('4')
+    expect(await queue.push([page(2)], 'start/2')).toBe(0)
+    expect(await queue.push([], 'start/4')).toBe(0)
+    expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('5')
+    expect((await queue.counts()).waiting).toBe(2)
+  })
+
+  test('ids are noted for an owner, and for a while after it is settled', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1), page(2)], 'seed/7')
+    const noted = `${keys.noted}:seed/7`
+    expect(await bench.connect().scard(noted)).toBe(2)
+    expect(await bench.connect().pttl(noted)).toBe(-1)
+    await queue.settled('seed/7')
+    expect(await bench.connect().pttl(noted)).toBeGreaterThan(20_000)
+    expect(await bench.connect().exists(keys.noted)).toBe(0)
+  })
+
+  test('a batch of thousands is stored in parts; the same batch again adds nothing', async () => {
+    const queue = await open()
+    expect(await queue.push(pages(1700), 'page+0')).toBe(1700)
+    expect(await queue.push(pages(1700), 'page+0')).toBe(0)
+    expect((await queue.counts()).waiting).toBe(1700)
+  })
+
+  test('what is in the queue already is not queued twice, whoever brings it', async () => {
+    const queue = await open()
+    await queue.push([page(1), page(2)], 'seed/1')
+    const [parent] = await leased(queue, 1)
+    expect(await queue.push([page(2)], 'seed/2')).toBe(0)
+    await queue.commit(parent!, { children: [page(2), page(3)] })
+    expect((await queue.counts()).waiting).toBe(2)
+  })
+})
+
+describe('two workers', () => {
+  test('share the requests: each goes to one of them', async () => {
+    const keys = bench.nextKeys()
+    const [a, b] = [await open({ keys }), await open({ keys })]
+    await a.push(pages(200), 'o')
+    const seen: string[] = []
+    const work = async (queue: BullJobQueue) => {
+      for (let leases = await queue.lease(8); leases.length > 0; leases = await queue.lease(8)) {
+        seen.push(...ids(leases))
+        await Promise.all(leases.map((lease) => queue.commit(lease)))
+      }
+    }
+    await Promise.all([work(a), work(b)])
+    expect(seen.length).toBe(200)
+    expect(new Set(seen).size).toBe(200)
+  })
+
+  test('one waits while the other holds the last request, and gets its children', async () => {
+    const keys = bench.nextKeys()
+    const [a, b] = [await open({ keys }), await open({ keys })]
+    await a.push([page('parent')], 'o')
+    const [parent] = await a.lease(1)
+    const waiting = leased(b, 1)
+    await a.commit(parent!, { children: [page('child')] })
+    expect(ids(await waiting)).toEqual(['child'])
+  })
+
+  test('one that is closed gives back all it had at once, as perhaps fetched where it was handed out', async () => {
+    const keys = bench.nextKeys()
+    const [a, b] = [
+      await open({ keys, pace: { concurrency: 1 } }),
+      await open({ keys, pace: { concurrency: 0 } }),
+    ]
+    await a.push(pages(3), 'o')
+    const [held] = await a.lease(3)
+    const other = leased(b, 3)
+    await a.close()
+    expect(held!.signal.aborted).toBe(true)
+    const taken = (await other).sort((one, two) => one.id.localeCompare(two.id))
+    expect(
+      taken.map(({ id, attempt, suspect }: Lease & { suspect?: boolean }) => [id, attempt, suspect]),
+    ).toEqual([
+      ['0', 2, false],
+      ['1', 1, false],
+      ['2', 1, false],
+    ])
+    expect(await bench.connect().llen(bullKey(keys, 'active'))).toBe(3)
+  })
+
+  test('what a worker is not asked for goes back to the queue, for others', async () => {
+    const keys = bench.nextKeys()
+    const [paused, other] = [await open({ keys, pace: { delayMs: 100 } }), await open({ keys })]
+    await paused.push(pages(2), 'o')
+    const [first] = await paused.lease(2)
+    await paused.commit(first!)
+    expect(ids(await leased(other, 1, 8000))).toEqual(['1'])
+  })
+})
+
+describe('hosts that must wait', () => {
+  const slow = (n: number): QueuedRequest => ({
+    id: `slow${n}`,
+    request: new Request(`http://slow.test/${n}`, { meta: { download_slot: 'slow' } }),
+  })
+
+  test('three hundred of a slow host hold up no other, and are not looked at again and again', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys, pace: { delayMs: 200 } })
+    await queue.push(
+      Array.from({ length: 300 }, (_, n) => slow(n)),
+      'o',
+    )
+    await queue.push([page('other')], 'p')
+    const startedAt = performance.now()
+    let slowStarts = 0
+    let otherAfterMs: number | undefined
+    while (performance.now() - startedAt < 3000) {
+      for (const lease of await queue.lease(16)) {
+        lease.started()
+        if (lease.id === 'other') otherAfterMs = performance.now() - startedAt
+        else slowStarts++
+        await queue.commit(lease)
+      }
+    }
+    expect(otherAfterMs).toBeLessThan(1000)
+    // 16 at the best: at 0, 200, … 3 000 ms.
+    expect(slowStarts).toBeGreaterThanOrEqual(13)
+    const redis = bench.connect()
+    let takes = 0
+    for (let n = 0; n < 300; n++) takes += Number(await redis.hget(bullKey(keys, `r-slow${n}`), 'ats'))
+    expect(takes).toBeLessThan(600)
+  })
+})
+
+describe('requests that no worker can do', () => {
+  /** As if the delay of the refused request was over. */
+  async function hurry(keys: CrawlRedisKeys): Promise<void> {
+    const redis = bench.connect()
+    for (const id of await redis.zrange(bullKey(keys, 'delayed'), 0, -1)) {
+      await redis.zadd(bullKey(keys, 'delayed'), 0, id)
+    }
+    await redis.zadd(bullKey(keys, 'marker'), '1', '1')
+  }
+
+  test('one that is refused by ten in a row is quarantined with what they said', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1)], 'o')
+    for (let refusal = 1; refusal <= 10; refusal++) {
+      const [lease] = await leased(queue, 1)
+      expect(lease?.redelivered).toBe(false)
+      await queue.refuse(lease!, `no callback parseList (${refusal})`)
+      if (refusal < 10) expect((await queue.counts()).delayed).toBe(1)
+      await hurry(keys)
+    }
+    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 })
+    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(1)
+    expect(entry).toMatchObject({ id: '1', url: 'http://a.test/1', reason: 'no callback parseList (10)' })
+    expect(entry!.history.length).toBe(10)
+    expect(entry!.history[0]!.what).toBe('the worker gave it back: no callback parseList (1)')
+    expect(await queue.lease(1)).toEqual([])
+  })
+
+  test('a refused request is not handed out for five seconds', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.refuse(lease!, 'no callback')
+    const [, score] = await bench.connect().zrange(bullKey(keys, 'delayed'), 0, 0, 'WITHSCORES')
+    const [seconds, micros] = await bench.connect().time()
+    const inMs = Number(score) / 4096 - (Number(seconds) * 1000 + Number(micros) / 1000)
+    expect(inMs).toBeGreaterThan(4500)
+    expect(inMs).toBeLessThanOrEqual(5000)
+  })
+
+  test('a normal end in between makes them count from the beginning', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1)], 'o')
+    for (let refusal = 1; refusal <= 12; refusal++) {
+      const [lease] = await leased(queue, 1)
+      if (refusal === 5) await queue.release(lease!)
+      else await queue.refuse(lease!, 'no callback')
+      await hurry(keys)
+    }
+    expect((await queue.counts()).quarantined).toBe(0)
+    const [lease] = await leased(queue, 1)
+    await queue.commit(lease!)
+    expect(await bench.connect().hlen(historyKey(keys))).toBe(0)
+  })
+
+  test('what this release cannot read is left for another, and so is a job that somebody else has added', async () => {
+    const keys = bench.nextKeys()
+    const { logger, warned } = listeningLogger()
+    const queue = await open({ keys, logger })
+    await queue.push([page(1), page(2)], 'o')
+    const newer = JSON.stringify('1\n\n{"v":9,"url":"http://a.test/1"}')
+    await bench.connect().hset(bullKey(keys, 'r-1'), 'data', newer)
+    const bull = new Queue(keys.queueName, { prefix: BULL_PREFIX, connection: bench.connect() })
+    await bull.add('mail', { to: 'me' })
+    const leases = await leased(queue, 1)
+    expect(ids(leases)).toEqual(['2'])
+    await queue.lease(2)
+    await vi.waitFor(async () => expect((await queue.counts()).delayed).toBe(2))
+    expect(warned.join()).toContain('form 9; this release reads form 1')
+    const marked = JSON.parse((await bench.connect().hget(bullKey(keys, 'r-1'), 'data'))!) as string
+    expect(marked).toBe('1\n1:0:1:0\n{"v":9,"url":"http://a.test/1"}')
+    await bull.close()
+  })
+})
+
+describe('workers that die', () => {
+  test('what a killed worker had is taken over within ten seconds, nothing lost, each once more', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys, workerId: 'living' })
+    await queue.push(pages(3), 'o')
+    const dying = bench.worker(keys, 'dying')
+    await dying.waitForOutput(/leased 2 1/)
+    dying.kill('SIGKILL')
+    const killedAt = performance.now()
+    const [first] = await leased(queue, 1, 12_000)
+    expect(performance.now() - killedAt).toBeLessThan(10_000)
+    expect([first!.attempt, first!.redelivered]).toEqual([2, true])
+    expect(await bench.connect().hgetall(keys.alone)).toEqual({ living: first!.id })
+    expect(await queue.counts()).toEqual({ waiting: 2, delayed: 0, leased: 1, quarantined: 0 })
+    await queue.commit(first!)
+    expect(await bench.connect().exists(keys.alone)).toBe(0)
+  })
+
+  test('suspects run alone, one after the other; others go on with the rest', async () => {
+    const keys = bench.nextKeys()
+    const [queue, other] = [await open({ keys }), await open({ keys })]
+    await queue.push(pages(2), 'o')
+    const dying = bench.worker(keys, 'dying')
+    await dying.waitForOutput(/leased 1 1/)
+    dying.kill('SIGKILL')
+    await dying.exited
+    await queue.push([page('new', { priority: 5 })], 'p')
+    const [innocent] = await leased(queue, 1)
+    expect(innocent!.id).toBe('new')
+    await bench.expireLocks(keys, 'dying')
+    // It waits for the end of what this worker has.
+    await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(1), 5000)
+    expect(await queue.lease(8)).toEqual([])
+    await queue.commit(innocent!)
+    const [suspect] = await leased(queue, 1)
+    expect(await queue.lease(8)).toEqual([])
+    const [elsewhere] = await leased(other, 1)
+    expect(new Set([suspect!.id, elsewhere!.id])).toEqual(new Set(['0', '1']))
+    await queue.push([page('late')], 'q')
+    expect(await queue.lease(8)).toEqual([])
+    await queue.commit(suspect!)
+    expect(ids(await leased(queue, 1))).toEqual(['late'])
+  }, 20_000)
+
+  test('a request that kills its worker alone is quarantined with its history; its neighbour is not', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page('poison', { priority: 1 }), page('neighbour')], 'o')
+    await queue.close()
+    const die = async (workerId: string, said: RegExp) => {
+      const worker = bench.worker(keys, workerId, { quarantineAfter: 2 })
+      await worker.waitForOutput(said, 10_000)
+      worker.kill('SIGKILL')
+      await worker.exited
+      await bench.expireLocks(keys, workerId)
+    }
+    await die('first', /leased neighbour 1/)
+    await die('second', /leased poison 2/)
+    await die('third', /leased poison 3/)
+    const survivor = await open({ keys, quarantineAfter: 2 })
+    const [neighbour] = await leased(survivor, 1)
+    expect(neighbour!.id).toBe('neighbour')
+    await survivor.commit(neighbour!)
+    await vi.waitFor(
+      async () =>
+        expect(await survivor.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 }),
+      5000,
+    )
+    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(5)
+    expect(entry).toMatchObject({ id: 'poison', reason: 'it killed 2 workers that ran it alone' })
+    expect(
+      entry!.history.map(({ worker, what }) => [worker, what.replace(/^.*, (with|while)/, '$1')]),
+    ).toEqual([
+      ['first', 'with this request in flight'],
+      ['second', 'while it ran this request alone'],
+      ['third', 'while it ran this request alone'],
+    ])
+    expect(await bench.connect().exists(keys.alone, historyKey(keys))).toBe(0)
+  }, 30_000)
+
+  test('a worker that slept and woke is refused: another has its request, and its children come once', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1)], 'o')
+    const sleeper = bench.worker(keys, 'sleeper')
+    await sleeper.waitForOutput(/leased 1 1/)
+    sleeper.kill('SIGSTOP')
+    await bench.expireLocks(keys, 'sleeper')
+    const [lease] = await leased(queue, 1)
+    await queue.commit(lease!, { children: [page(2)] })
+    sleeper.write('commit 1\n')
+    sleeper.kill('SIGCONT')
+    await sleeper.waitForOutput(/refused 1 WL_LEASE_LOST/)
+    expect(ids(await leased(queue, 1))).toEqual(['2'])
+    sleeper.kill('SIGKILL')
+  }, 20_000)
+})
+
+describe('a Redis that goes away', () => {
+  test('a reply to a commit that is lost: it is sent again, is no lost lease, and the children come once', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const queue = await open({ url: proxy.url })
+    await queue.push([page(1)], 'o')
+    const [lease] = await queue.lease(1)
+    const fault = proxy.cutReplyOf((command) => command.includes(lease!.id) || command.includes('r-1'))
+    await queue.commit(lease!, { children: [page(2), page(3)] })
+    expect(fault.count).toBe(1)
+    fault.cancel()
+    expect(await queue.counts()).toEqual({ waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
+  })
+
+  test('a restart in between: what was leased can be committed, what waits is handed out', async () => {
+    await using server = await startRedis({ appendonly: 'always' })
+    const queue = await open({ url: server.url })
+    await queue.push(pages(5), 'o')
+    const [lease, open2] = await queue.lease(2)
+    await server.kill()
+    const committed = queue.commit(lease!, { children: [page('child')] })
+    await server.restart()
+    await committed
+    expect((await leased(queue, 4, 10_000)).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+    await queue.commit(open2!)
+    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 4, quarantined: 0 })
+  }, 20_000)
+
+  test('locks that have expired while Redis was away are renewed by the living before anything is taken back', async () => {
+    const keys = bench.nextKeys()
+    const queue = await open({ keys })
+    await queue.push([page(1)], 'o')
+    const [lease] = await queue.lease(1)
+    const redis = bench.connect()
+    await redis.del(bullKey(keys, 'r-1:lock'))
+    // Nobody has looked for a long time.
+    await redis.set(bullKey(keys, 'stalled-check'), 1)
+    const newcomer = await open({ keys })
+    expect(await newcomer.lease(1)).toEqual([])
+    await vi.waitFor(async () => expect(await redis.exists(bullKey(keys, 'r-1:lock'))).toBe(1), 3000)
+    expect(lease!.signal.aborted).toBe(false)
+    await queue.commit(lease!)
+  })
+})

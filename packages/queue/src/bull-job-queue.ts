@@ -1,0 +1,428 @@
+/**
+ * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of host turns: what waits is seen in Bull Board job by
+ * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
+ *
+ *     queue ──► JobTaker ──► WaitingRoom ──► LeaseDesk ──► engine
+ *               (BullMQ)     (host must wait)               │
+ *       ▲                         │ too many                │
+ *       └─────────── JobScripts ◄─┴─────────────────────────┘  commit, retry, release, refuse
+ *
+ * Jobs are taken when the engine asks for more than lies ready; all that is taken is leased, until it is ended.
+ *
+ * What a crash leaves behind, and what it costs:
+ *
+ *     taken, not ended        the lock expires in 6 s, any worker takes the job back within 2 s more: it is a suspect
+ *     page committed          children are in and the page is out, in one script; a reply that is lost is no loss
+ *     between two parts of    each part is pushed under an owner of its own, noted until it is settled: pushed again, it
+ *     a long page             adds nothing
+ *     stopped, then woken     its locks have expired, its jobs are others': commits are refused by the token
+ *     Redis away              the living renew locks that have expired before anything is taken back
+ *     reply of a take lost    nobody here knows of the job: as if its worker had died, it runs again, alone, 6 s later
+ *
+ * Before a suspect runs alone, all else that this worker has goes back to the queue. So when it dies, what it ran alone is
+ * all it had, and nothing else can be to blame.
+ *
+ * Limits: hosts do not take turns, as BullMQ's order knows no hosts; a host that must wait costs each of its requests one
+ * take more (see waiting-room.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.
+ *
+ * Not chosen: BullMQ's worker with a processor, whose promise `commit` resolves: it takes as many jobs as its concurrency,
+ * wanted or not, and ends them after the effects, so that a page handed on twice is found out too late. And its stalled
+ * check: it says neither who had a job nor what else that worker had.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CommitOptions,
+  type HostClock,
+  type Lease,
+  type Logger,
+  type QueueCounts,
+  type QueuedRequest,
+  type QueueOrder,
+  REFUSALS_MAX,
+  type Request,
+  type RequestQueue,
+  silentLogger,
+  WebloomError,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { bullJob, bullPriority } from './bull-job.ts'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
+import { JobScripts, LOCK_MS } from './job-scripts.ts'
+import { JobTaker, type TakenJob } from './job-taker.ts'
+import { LeaseDesk } from './lease-desk.ts'
+import { type PackedMarks, packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
+import { waitAtMost } from './wait-at-most.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+export interface BullJobQueueOptions {
+  /** Opened and closed by whoever gives it. Two more connections are made of it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** The same in all parts of this process, and in no other process. */
+  readonly workerId: string
+  /** This worker's pace: other workers keep theirs. */
+  readonly clock: HostClock
+  readonly order?: QueueOrder
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly concurrency?: number
+  /** QUARANTINE_AFTER. */
+  readonly quarantineAfter?: number
+  readonly logger?: Logger
+}
+
+/** Twice before a lock expires something may go wrong. */
+const RENEW_EVERY_MS = 1500
+/** A lease whose lock may expire sooner than this is renewed before it is handed out. */
+const LOCKED_MS_MIN = 1000
+const TAKE_AT_ONCE_MAX = 64
+/** Between two looks into the queue after one that found only requests whose hosts must wait. */
+const SEARCH_PAUSE_MS = 20
+/** After Redis has refused something. */
+const ERROR_PAUSE_MS = 1000
+const REFUSED_DELAY_MS = 5000
+/** What may go, and nobody wants for so long, goes back to the queue: this worker is paused, or busy. */
+const READY_MS_MAX = 3000
+/** How many requests are stored in one step. */
+const PUSHED_AT_ONCE = 500
+/** Requests held for their hosts, for each that may be in flight. */
+const HELD_FOR_EACH = 4
+const HELD_MIN = 64
+const CLOSE_MS_MAX = 2000
+
+export class BullJobQueue implements RequestQueue {
+  readonly #clock: HostClock
+  readonly #order: QueueOrder
+  readonly #quarantineAfter: number
+  readonly #logger: Logger
+  readonly #scripts: JobScripts
+  readonly #taker: JobTaker
+  readonly #desk: LeaseDesk<JobLease>
+  readonly #room: WaitingRoom<JobLease>
+  /** By job id: all that this worker has. */
+  readonly #leases = new Map<string, JobLease>()
+  readonly #closing = new AbortController()
+  #wake = () => {}
+  #fetching: Promise<void> | undefined
+
+  constructor(options: BullJobQueueOptions) {
+    const { redis, keys, workerId, concurrency = 0 } = options
+    this.#clock = options.clock
+    this.#order = options.order ?? 'priority'
+    this.#quarantineAfter = options.quarantineAfter ?? 3
+    this.#logger = options.logger ?? silentLogger
+    this.#scripts = new JobScripts({ redis, keys, workerId, order: this.#order })
+    this.#taker = new JobTaker({ redis, keys, workerId, logger: this.#logger })
+    this.#desk = new LeaseDesk<JobLease>({
+      beginAlone: (lease) => this.#beginAlone(lease),
+      // What has ended took the note along; this is for one that was lost.
+      endAlone: () => this.#scripts.endAlone(),
+    })
+    this.#room = new WaitingRoom({
+      clock: this.#clock,
+      heldMax: Math.max(HELD_MIN, HELD_FOR_EACH * concurrency),
+      onTurn: (slot) => this.#let(slot),
+    })
+    this.#desk.onDemand(() => this.#wake())
+  }
+
+  async open(): Promise<void> {
+    this.#taker.open()
+    this.#fetching = this.#fetch()
+    void this.#keepUp()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#desk.close()
+    this.#wake()
+    await this.#taker.close(this.#fetching)
+    this.#room.close()
+    const leases = [...this.#leases.values()]
+    this.#leases.clear()
+    for (const lease of leases) lease.lose('the queue was closed')
+    const unended = leases.filter(({ isEnding }) => !isEnding)
+    await waitAtMost(CLOSE_MS_MAX, Promise.allSettled(unended.map((lease) => this.#giveBack(lease))))
+  }
+
+  async clear(): Promise<void> {
+    await this.#scripts.clear()
+    await this.#renew([...this.#leases.values()])
+    this.#desk.recheck()
+  }
+
+  describe(): { readonly name: string; readonly order: QueueOrder } {
+    return { name: 'bullmq-job', order: this.#order }
+  }
+
+  async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
+    const jobs = batch.map((queued) => bullJob(queued, this.#order))
+    if (owner.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, owner)
+    let added = 0
+    for (let at = 0; at < jobs.length; at += PUSHED_AT_ONCE) {
+      added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), owner)
+    }
+    return added
+  }
+
+  async settled(owner: string): Promise<void> {
+    await this.#scripts.settled(owner)
+  }
+
+  async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    try {
+      const leases = await this.#desk.take(max, signal, () => this.#nothingCanCome())
+      for (const lease of leases) lease.isOut = true
+      // This process may have slept: nobody fetches what has long been another's.
+      const soonMs = performance.now() + LOCKED_MS_MIN
+      await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
+      return leases.filter(({ signal: lost }) => !lost.aborted)
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
+      await this.#pause(ERROR_PAUSE_MS)
+      return []
+    }
+  }
+
+  async commit(lease: Lease, { children = [], delayMs }: CommitOptions = {}): Promise<void> {
+    const jobs = children.map((child) => bullJob(child, this.#order))
+    await this.#end(lease, (held) => {
+      if (delayMs !== undefined) this.#clock.pace(lease.slot, delayMs)
+      const withHistory = held.marks === UNMARKED ? undefined : held.id
+      return this.#scripts.commit(held.hold, jobs, withHistory)
+    })
+  }
+
+  async retry(lease: Lease, request: Request, delayMs: number): Promise<void> {
+    await this.#end(lease, (held) => {
+      const { attempt, kills } = held.marks
+      return this.#scripts.putBack({
+        ...held.hold,
+        text: packRequest({ id: held.id, request }, { attempt, kills }),
+        bullPriority: bullPriority(request, this.#order),
+        when: delayMs,
+      })
+    })
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.#end(lease, (held) =>
+      this.#scripts.putBack({
+        ...held.hold,
+        ...(held.marks.refusals > 0 && { text: remarked(held.text, { refusals: 0 }) }),
+        when: 'first',
+      }),
+    )
+  }
+
+  async refuse(lease: Lease, reason: string): Promise<void> {
+    await this.#end(lease, (held) => this.#setAside(held, { ...held.hold, reason }))
+  }
+
+  counts(): Promise<QueueCounts> {
+    return this.#scripts.counts()
+  }
+
+  /** Takes jobs as long as somebody wants more than there is. */
+  async #fetch(): Promise<void> {
+    while (!this.#isClosed) {
+      const demand = Math.min(TAKE_AT_ONCE_MAX, this.#desk.demand)
+      if (demand === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
+      else await this.#fetchSome(demand)
+    }
+  }
+
+  async #fetchSome(demand: number): Promise<void> {
+    try {
+      let atMs = performance.now()
+      let taken = await this.#taker.take(demand)
+      if (taken.length === 0) {
+        atMs = performance.now()
+        taken = await this.#taker.next()
+      }
+      const nothingGoes = (await this.#receive(taken, atMs + LOCK_MS)) === 0
+      if (taken.length > 0 && nothingGoes) await this.#pause(SEARCH_PAUSE_MS)
+    } catch (error) {
+      if (this.#isClosed) return
+      this.#logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
+      await this.#pause(ERROR_PAUSE_MS)
+    }
+  }
+
+  /** Lets go what may, holds a few of what must wait, and puts the rest back. Answers how many may go. */
+  async #receive(taken: readonly TakenJob[], lockedUntilMs: number): Promise<number> {
+    const back: Promise<unknown>[] = []
+    const slots = new Set<string>()
+    for (const job of taken) {
+      const text = textOf(job)
+      const { id, marks, request, unreadable } = unpackRequest(text)
+      if (request) {
+        slots.add(this.#hold({ ...job, id, marks, request, text }, lockedUntilMs))
+      } else {
+        this.#logger.warn({ id, reason: unreadable }, 'given back: this release cannot read it')
+        back.push(this.#setAside({ id, marks, text }, { ...job, reason: unreadable }))
+      }
+    }
+    let going = 0
+    for (const slot of slots) {
+      going += this.#let(slot)
+      for (const { guest, delayMs } of this.#room.overflow(slot)) back.push(this.#giveBack(guest, delayMs))
+    }
+    await Promise.all(back)
+    return going
+  }
+
+  /** Answers the host that it has to wait for. */
+  #hold(taken: TakenRequest, lockedUntilMs: number): string {
+    const lost = this.#leases.get(taken.jobId)
+    if (lost) this.#lose(lost, 'it was taken back from this worker')
+    const slot = this.#clock.slotOf(taken.request)
+    const onStart = () => {
+      this.#clock.started(slot, performance.now())
+      this.#let(slot)
+    }
+    const lease = new JobLease(taken, { slot, order: this.#order, lockedUntilMs, onStart })
+    this.#leases.set(lease.jobId, lease)
+    this.#room.enter(lease)
+    return slot
+  }
+
+  /** Lets go what the host's pace allows now; answers how many. */
+  #let(slot: string): number {
+    let count = 0
+    for (let lease = this.#room.next(slot); lease; lease = this.#room.next(slot)) {
+      this.#clock.taken(slot)
+      lease.readySinceMs = performance.now()
+      this.#desk.put(lease)
+      count++
+    }
+    return count
+  }
+
+  /** Nothing else of this worker may be in flight, or be called to account, when a suspect dies with it. */
+  async #beginAlone(suspect: JobLease): Promise<void> {
+    const others = [...this.#leases.values()].filter((lease) => lease !== suspect && !lease.isEnding)
+    await Promise.all(others.map((lease) => this.#giveBack(lease)))
+    await this.#scripts.beginAlone(suspect.id)
+  }
+
+  /** Ends a lease with a script, at most once; the lease stays as it is when Redis refuses. */
+  async #end(lease: Lease, write: (held: JobLease) => Promise<boolean>): Promise<void> {
+    const held = lease as JobLease
+    if (this.#leases.get(held.jobId) !== held || held.isEnding) throw leaseLost(lease)
+    held.isEnding = true
+    let isEnded: boolean
+    try {
+      isEnded = await write(held)
+    } catch (error) {
+      held.isEnding = false
+      throw error
+    }
+    if (!isEnded) {
+      this.#lose(held, 'another worker has it')
+      throw leaseLost(lease)
+    }
+    this.#forget(held)
+  }
+
+  /** Back to the head of its line, or to its line after a while, without having been tried. */
+  async #giveBack(lease: JobLease, delayMs?: number): Promise<void> {
+    const { hold } = lease
+    // Closed while it was handed out, it may have been fetched.
+    const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
+    lease.isEnding = true
+    this.#forget(lease)
+    await this.#scripts.putBack({ ...hold, ...wasTried, when: delayMs ?? 'first' })
+  }
+
+  /** For another worker, after a while; after too many, for nobody. False when the lease is lost. */
+  #setAside(
+    { id, marks, text }: { id: string; marks: PackedMarks; text: string },
+    { reason, ...hold }: JobHold & { reason: string },
+  ): Promise<boolean> {
+    const refusals = marks.refusals + 1
+    if (refusals >= REFUSALS_MAX) return this.#scripts.quarantine(hold, { id, text, reason })
+    return this.#scripts.putBack({
+      ...hold,
+      text: remarked(text, { refusals, suspect: false }),
+      when: REFUSED_DELAY_MS,
+      event: { id, what: `the worker gave it back: ${reason}` },
+    })
+  }
+
+  /** It is not this worker's any more. */
+  #forget(lease: JobLease): void {
+    if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
+    this.#room.leave(lease)
+    if (!this.#desk.withdraw(lease)) this.#desk.ended(lease)
+    if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
+    this.#let(lease.slot)
+    this.#desk.recheck()
+  }
+
+  #lose(lease: JobLease, why: string): void {
+    lease.lose(why)
+    this.#forget(lease)
+  }
+
+  /** Keeps locks, takes back those of workers that are gone, and gives back what is not wanted. */
+  async #keepUp(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#renew([...this.#leases.values()])
+        for (const { id, worker, fate } of await this.#scripts.takeBack(this.#quarantineAfter)) {
+          this.#logger.warn({ id, worker, fate }, 'taken back from a worker that is gone')
+        }
+        const readyMsMax = performance.now() - READY_MS_MAX
+        const unwanted = [...this.#leases.values()].filter(
+          ({ isOut, isEnding, readySinceMs }) => !isOut && !isEnding && readySinceMs! < readyMsMax,
+        )
+        await Promise.all(unwanted.map((lease) => this.#giveBack(lease)))
+      } catch (error) {
+        if (!this.#isClosed)
+          this.#logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
+      }
+      await this.#pause(RENEW_EVERY_MS)
+    }
+  }
+
+  async #renew(leases: readonly JobLease[]): Promise<void> {
+    const held = leases.filter(({ isEnding }) => !isEnding)
+    const atMs = performance.now()
+    const lost = new Set(await this.#scripts.renew(held))
+    for (const lease of held) {
+      if (!lost.has(lease.jobId)) lease.lockedUntilMs = atMs + LOCK_MS
+      // What has ended meanwhile is no loss.
+      else if (this.#leases.get(lease.jobId) === lease && !lease.isEnding) {
+        this.#lose(lease, 'this worker was silent for too long')
+      }
+    }
+  }
+
+  async #nothingCanCome(): Promise<boolean> {
+    if (this.#leases.size > 0) return false
+    const { waiting, delayed, leased } = await this.counts()
+    return waiting + delayed + leased === 0
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}
+
+/** A job that somebody else has put into the queue is treated as a request that cannot be read. */
+function textOf({ data, jobId }: TakenJob): string {
+  return typeof data === 'string' ? data : `${jobId}\n\n${JSON.stringify(data)}`
+}
+
+function leaseLost({ request }: Lease): WebloomError {
+  return new WebloomError(
+    'WL_LEASE_LOST',
+    `the lease of ${request} has ended, or another worker has it; its result is refused`,
+  )
+}

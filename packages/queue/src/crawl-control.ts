@@ -1,0 +1,82 @@
+/** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers learn it within two seconds. */
+
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { flushOwed } from './crawl-flush.ts'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { WORKER_LOST_AFTER_MS } from './crawl-worker.ts'
+import { luaScript } from './lua.ts'
+import { Quarantine } from './quarantine.ts'
+import { VitalScript } from './vital-script.ts'
+
+interface CrawlOnRedis {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+}
+
+export interface ClearCrawlOptions extends CrawlOnRedis {
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  /** Even while workers are present: they end with `cleared`, and what they are just doing may come after the clearing. */
+  readonly force?: boolean
+  /** Empties queue and filter. */
+  readonly clear: () => Promise<void>
+}
+
+/** Keys looked at in one step, so that Redis serves others in between. */
+const SCAN_AT_ONCE = 1000
+
+const pauseScript = new VitalScript('record-pause.lua')
+const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
+const clearScript = luaScript('record-now.lua', 'record-present.lua', 'record-clear.lua')
+
+/** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */
+export async function pauseCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  return (await pauseScript.run(redis, [keys.record], [1])) === 1
+}
+
+/** False when no crawl runs. */
+export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  return (await pauseScript.run(redis, [keys.record], [0])) === 1
+}
+
+/**
+ * Every worker finishes what it holds and ends with that reason. The crawl goes on when a worker starts again. False when
+ * there is none to stop.
+ */
+export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped'): Promise<boolean> {
+  return (await stopScript.run(redis, [keys.record], [reason, ''])) === 1
+}
+
+/**
+ * Forgets the crawl: its record, stats, quarantine, and with `clear` its queue and filter. Answers how many workers are
+ * present; when there are any, nothing is done unless it is forced.
+ */
+export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
+  const { redis, keys, statsKey, force = false, clear } = options
+  const present = (await clearScript.run(
+    redis,
+    [keys.record, keys.workers, keys.alone],
+    [WORKER_LOST_AFTER_MS, force ? 1 : 0],
+  )) as number
+  if (present > 0 && !force) return present
+  const flush = async () => {
+    await clear()
+    await new Quarantine({ redis, keys }).clear()
+    await unlinkAll(redis, `${keys.noted}:`)
+    await redis.unlink(statsKey)
+  }
+  await flushOwed({ redis, keys, worker: `clear:${randomUUID()}`, flush })
+  return present
+}
+
+/** Their names are known to nobody any more. */
+async function unlinkAll(redis: Redis, start: string): Promise<void> {
+  const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
+  let cursor = '0'
+  do {
+    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_AT_ONCE)
+    cursor = next
+    if (found.length > 0) await redis.unlink(...found)
+  } while (cursor !== '0')
+}

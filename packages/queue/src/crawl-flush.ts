@@ -1,0 +1,73 @@
+/**
+ * Emptying queue and filter, so that it happens once and nobody works on what is just being deleted.
+ *
+ * They may be on two servers, so it takes a while, and whoever does it may die on the way. That it is owed is therefore a
+ * field of the record, written in the step that makes it so: a crawl begins anew, the last worker leaves without
+ * SCHEDULER_PERSIST, `webloom clear`. It goes when all is empty:
+ *
+ *     flush   owed ── takes it ──► "<until> <worker>" ── has emptied ──► gone, or the record with it after `clear`
+ *               ▲                        │ renewed every 2 s
+ *               └── it failed, or died ──┘ (6 s ago)
+ *
+ * A worker that opens a crawl to which this is owed waits for it before it queues anything. What stays open: a worker that
+ * stands still for six seconds in the middle of it, and goes on deleting when another has emptied all and begun.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { luaScript } from './lua.ts'
+import { within } from './within.ts'
+
+const LEASE_MS = 6000
+const RENEW_EVERY_MS = 2000
+const POLL_MS = 200
+/** Emptying a queue of a hundred million requests is done in pages; longer than this nobody waits for it. */
+const WAIT_MAX_MS = 600_000
+const ANSWER_MS_MAX = 10_000
+
+const NOTHING_OWED = 0
+const MINE = 1
+
+const flushScript = luaScript('record-now.lua', 'record-flush.lua')
+
+export interface FlushOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly worker: string
+  /** Empties queue and filter. May be called again after it threw, by anybody. */
+  readonly flush: () => Promise<void>
+}
+
+/**
+ * Resolves when nothing is owed any more: with true if this call ran `flush`, with false if another worker did. Rejects
+ * with what `flush` throws; it is then still owed.
+ */
+export async function flushOwed({ redis, keys, worker, flush }: FlushOptions): Promise<boolean> {
+  const ask = (what: number | 'done' | 'owed') =>
+    within(ANSWER_MS_MAX, 'emptying the queue', flushScript.run(redis, [keys.record], [worker, what]))
+  const deadline = performance.now() + WAIT_MAX_MS
+  while (performance.now() < deadline) {
+    const answer = await ask(LEASE_MS)
+    if (answer === NOTHING_OWED) return false
+    if (answer !== MINE) {
+      await sleep(POLL_MS)
+      continue
+    }
+    // Late or lost renewals let another worker empty what is being emptied, which does no harm.
+    const renewal = setInterval(() => ask(LEASE_MS).catch(() => {}), RENEW_EVERY_MS).unref()
+    try {
+      await flush()
+    } catch (error) {
+      await ask('owed').catch(() => {})
+      throw error
+    } finally {
+      clearInterval(renewal)
+    }
+    await ask('done')
+    return true
+  }
+  throw new Error(
+    `queue and filter of ${keys.queueName} have been being emptied by another worker for ${WAIT_MAX_MS / 60_000} minutes; \`webloom status\` shows who is there`,
+  )
+}

@@ -1,0 +1,269 @@
+import type { Logger } from '@webloom/core'
+import { silentLogger } from '@webloom/core'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CrawlBench, type JoinedWorker, until } from '../testing/crawl-bench.ts'
+import { pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { readCrawl } from './crawl-view.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start({ appendonly: 'always' }))
+afterAll(() => bench.stop())
+
+const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
+const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await view(keys)).stats[stat]
+
+/** Until its present stats are in the totals. */
+async function leave({ member, record }: JoinedWorker): Promise<void> {
+  await member.close()
+  await record.leave()
+}
+
+/** What was logged as a warning. */
+function warnings(): { readonly logger: Logger; readonly told: string[] } {
+  const told: string[] = []
+  const warn = (fields: object | string, message?: string) => told.push(message ?? String(fields))
+  return { logger: { ...silentLogger, warn }, told }
+}
+
+describe('what is asked of a crawl', () => {
+  test('reaches every worker within two seconds: pause, resume, stop', async () => {
+    const keys = bench.nextCrawl()
+    const workers = await Promise.all([1, 2, 3].map(() => bench.join(keys)))
+    const allHear = async (what: string) => {
+      const askedAt = performance.now()
+      await Promise.all(workers.map((worker) => worker.hears(what)))
+      expect(performance.now() - askedAt).toBeLessThan(2000)
+    }
+    expect(await pauseCrawl({ redis: bench.redis, keys })).toBe(true)
+    await allHear('pause')
+    expect(await resumeCrawl({ redis: bench.redis, keys })).toBe(true)
+    await allHear('resume')
+    expect(await stopCrawl({ redis: bench.redis, keys }, 'enough')).toBe(true)
+    await allHear('stop: enough')
+    for (const worker of workers) expect(worker.told).toEqual(['pause', 'resume', 'stop: enough'])
+  })
+
+  test('is known to a worker that joins a paused crawl before it begins', async () => {
+    const keys = bench.nextCrawl()
+    await bench.join(keys)
+    await pauseCrawl({ redis: bench.redis, keys })
+    expect((await bench.join(keys)).told).toEqual(['pause'])
+  })
+
+  test('a limit that one worker reaches ends the others, and so does the finish', async () => {
+    const keys = bench.nextCrawl()
+    const [a, b] = [await bench.join(keys), await bench.join(keys)]
+    await a.record.ended('closespider_pagecount')
+    await b.hears('stop: closespider_pagecount')
+    const other = bench.nextCrawl()
+    const [c, d] = [await bench.join(other), await bench.join(other)]
+    await c.record.takeStart(new AbortController().signal)
+    await c.record.startEnded()
+    expect(await c.record.finish()).toBe(true)
+    await d.hears('stop: finished')
+  })
+
+  test('a worker whose crawl was cleared ends, and is not noted in the next', async () => {
+    const keys = bench.nextCrawl()
+    const old = await bench.join(keys)
+    await bench.redis.del(keys.record, keys.workers)
+    const next = await bench.join(keys)
+    await old.hears('stop: cleared')
+    expect(await bench.redis.hkeys(keys.workers)).toEqual([next.workerId])
+  })
+})
+
+describe('stats', () => {
+  test('are summed over all workers, those included that have left; extremes and texts are not', async () => {
+    const keys = bench.nextCrawl()
+    const [a, b] = [await bench.join(keys), await bench.join(keys)]
+    for (const [worker, pages, max, start] of [
+      [a, 3, 5, '2026-11-01T10:00:00Z'],
+      [b, 4, 2, '2026-11-01T09:00:00Z'],
+    ] as const) {
+      worker.stats.inc('response_received_count', pages)
+      worker.stats.inc('elapsed', 0.1)
+      worker.stats.max('request_depth_max', max)
+      worker.stats.set('start_time', start)
+      worker.stats.set('finish_reason', 'finished')
+      worker.stats.set('start/failed', true)
+      await leave(worker)
+    }
+    expect((await view(keys)).stats).toEqual({
+      response_received_count: 7,
+      elapsed: 0.2,
+      request_depth_max: 5,
+      start_time: '2026-11-01T09:00:00Z',
+      finish_reason: 'finished',
+      'start/failed': true,
+    })
+    const fields = await bench.redis.hkeys(bench.statsKey(keys))
+    expect(fields.filter((field) => field.includes(a.workerId))).toEqual([])
+  })
+
+  test('are right however often their writes are sent again', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const keys = bench.nextCrawl()
+    const worker = await bench.join(keys, { redis: bench.connect(proxy.url) })
+    for (let n = 1; n <= 3; n++) {
+      worker.stats.inc('item_scraped_count', 10)
+      worker.stats.inc('downloader/response_bytes', 2 ** 40)
+      const fault = proxy.cutReplyOf(([name, , , key]) => name === 'EVALSHA' && key === bench.statsKey(keys))
+      await until(
+        async () => fault.count === 1 && (await totalOf(keys, 'item_scraped_count')) === 10 * n,
+        5000,
+      )
+    }
+    await leave(worker)
+    expect((await view(keys)).stats).toEqual({
+      item_scraped_count: 30,
+      'downloader/response_bytes': 3 * 2 ** 40,
+    })
+  })
+
+  test('of a worker that is killed stay in the totals', async () => {
+    const keys = bench.nextCrawl()
+    const survivor = await bench.join(keys)
+    survivor.stats.inc('item_scraped_count', 2)
+    await using victim = bench.startWorker(keys, 'count')
+    const [id] = await victim.waitForOutput(/\S+:\d+:x/)
+    await until(async () => (await totalOf(keys, 'item_scraped_count')) === 9, 5000)
+    victim.kill('SIGKILL')
+    await victim.exited
+    const killedAt = performance.now()
+    const lost = async () => (await view(keys)).workers.find((worker) => worker.id === id)!.lost
+    expect(await lost()).toBe(false)
+    await until(lost, 11_000)
+    expect(performance.now() - killedAt).toBeGreaterThan(8000)
+    expect(await totalOf(keys, 'item_scraped_count')).toBe(9)
+    // Nobody needs its own fields; whoever tidies up takes them away.
+    await bench.unheardFor(700_000, keys, id)
+    const tidy = await bench.join(keys)
+    expect((await view(keys)).workers.map((worker) => worker.id)).not.toContain(id)
+    await until(
+      async () => (await bench.redis.hkeys(bench.statsKey(keys))).every((field) => !field.includes(id)),
+      3000,
+    )
+    expect(await totalOf(keys, 'item_scraped_count')).toBe(9)
+    expect(tidy.member.stat('item_scraped_count')).toBe(0)
+  })
+
+  test('of a worker that was taken for lost and lives count on, each page once', async () => {
+    const keys = bench.nextCrawl()
+    const zombie = await bench.join(keys)
+    zombie.stats.inc('item_scraped_count', 5)
+    await until(async () => (await totalOf(keys, 'item_scraped_count')) === 5, 3000)
+    await bench.unheardFor(700_000, keys, zombie.workerId)
+    await bench.redis.hdel(keys.workers, zombie.workerId)
+    await bench.join(keys)
+    zombie.stats.inc('item_scraped_count', 3)
+    await until(async () => (await totalOf(keys, 'item_scraped_count')) === 8, 5000)
+    await until(async () => (await view(keys)).workers.length === 2, 3000)
+    await leave(zombie)
+    expect(await totalOf(keys, 'item_scraped_count')).toBe(8)
+  })
+
+  test('of the others are known a second late, and begin anew when the crawl is resumed', async () => {
+    const keys = bench.nextCrawl()
+    const [a, b] = [await bench.join(keys), await bench.join(keys)]
+    expect(a.member.stat('item_scraped_count')).toBe(0)
+    a.stats.inc('item_scraped_count', 100)
+    b.stats.inc('item_scraped_count', 4)
+    await until(() => a.member.stat('item_scraped_count') === 4, 3000)
+    await leave(b)
+    await until(() => a.member.stat('item_scraped_count') === 4, 3000)
+    await a.record.ended('closespider_itemcount')
+    await leave(a)
+    const resumed = await bench.join(keys)
+    expect(resumed.member.stat('item_scraped_count')).toBe(0)
+    const late = await bench.join(keys)
+    late.stats.inc('item_scraped_count', 1)
+    await until(() => resumed.member.stat('item_scraped_count') === 1, 3000)
+    expect(await totalOf(keys, 'item_scraped_count')).toBe(105)
+    expect(resumed.member.runningMs()).toBeLessThan(5000)
+    expect(resumed.member.runningMs()).toBeGreaterThan(100)
+  })
+
+  test('of the last crawl are gone when a new one begins', async () => {
+    const keys = bench.nextCrawl()
+    const first = await bench.join(keys)
+    first.stats.inc('item_scraped_count', 5)
+    await first.record.takeStart(new AbortController().signal)
+    await first.record.startEnded()
+    await first.record.finish()
+    await leave(first)
+    const record = bench.record(keys, { begins: true, persists: true })
+    await record.open()
+    expect((await view(keys)).stats).toEqual({})
+    const second = await bench.join(keys)
+    second.stats.inc('item_scraped_count', 1)
+    await leave(second)
+    expect((await view(keys)).stats).toEqual({ item_scraped_count: 1 })
+  })
+
+  test('that cannot be written keep nobody from hearing what is asked', async () => {
+    const keys = bench.nextCrawl()
+    await bench.redis.set(bench.statsKey(keys), 'somebody else’s')
+    const { logger, told } = warnings()
+    const worker = await bench.join(keys, { logger })
+    await stopCrawl({ redis: bench.redis, keys })
+    await worker.hears('stop: stopped')
+    expect(told).toEqual(['the stats of this worker cannot be written now'])
+    await bench.redis.del(bench.statsKey(keys))
+  })
+})
+
+describe('Redis is away', () => {
+  test('the log says so once, and when it is back the worker is where it was', async () => {
+    const own = new CrawlBench()
+    await own.start({ appendonly: 'always' })
+    try {
+      const keys = own.nextCrawl()
+      const { logger, told } = warnings()
+      const worker = await own.join(keys, { logger })
+      worker.stats.inc('item_scraped_count', 5)
+      await own.server.kill()
+      await until(() => told.length > 0, 5000)
+      worker.stats.inc('item_scraped_count', 2)
+      await own.server.restart()
+      const stats = async () =>
+        (await readCrawl({ redis: own.redis, keys, statsKey: own.statsKey(keys) })).stats
+      await until(async () => (await stats()).item_scraped_count === 7, 8000)
+      expect(told).toHaveLength(1)
+      expect(worker.told).toEqual([])
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test('and has lost its last second: the stats are whole all the same', async () => {
+    const keys = bench.nextCrawl()
+    const worker = await bench.join(keys)
+    const statsKey = bench.statsKey(keys)
+    await until(async () => Number(await bench.redis.hget(statsKey, `beat|${worker.workerId}`)) > 1, 4000)
+    const older = await bench.redis.dump(statsKey).then(() => bench.redis.dumpBuffer(statsKey))
+    worker.stats.inc('item_scraped_count', 5)
+    await until(async () => (await totalOf(keys, 'item_scraped_count')) === 5, 3000)
+    await bench.redis.restore(statsKey, 0, older as Buffer, 'REPLACE')
+    worker.stats.inc('response_received_count', 1)
+    await until(async () => (await totalOf(keys, 'item_scraped_count')) === 5, 5000)
+    await leave(worker)
+    expect((await view(keys)).stats).toEqual({ item_scraped_count: 5, response_received_count: 1 })
+  })
+
+  test('a worker that closes then gives up in time', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const keys = bench.nextCrawl()
+    const { logger, told } = warnings()
+    const worker = await bench.join(keys, { redis: bench.connect(proxy.url), logger })
+    worker.stats.inc('item_scraped_count')
+    await proxy.down()
+    const closingAt = performance.now()
+    await worker.member.close()
+    await worker.record.leave()
+    expect(performance.now() - closingAt).toBeLessThan(10_000)
+    expect(told.at(-1)).toMatch(/last stats/)
+  })
+})

@@ -1,0 +1,235 @@
+/**
+ * A worker as a member of its crawl. Every second it gives a sign of life, tells what it is doing and what it has counted,
+ * and is told what the crawl wants of it: go on, pause, stop. So what anybody asks of a crawl reaches all its workers
+ * within two seconds, and a worker that is killed is known to be lost after ten.
+ *
+ * One thing at a time: while Redis does not answer, the next sign waits, and the log says so once. Nothing here ever ends a
+ * crawl for a Redis that is away.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Logger, type OtherWorkers, type StatsCollector, silentLogger } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { CrawlStats } from './crawl-stats.ts'
+import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
+import type { CrawlRun } from './redis-crawl-record.ts'
+import { VitalScript } from './vital-script.ts'
+import { within } from './within.ts'
+
+export interface CrawlMemberOptions {
+  /** The queue's Redis; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  readonly workerId: string
+  readonly stats: StatsCollector
+  /** What is under way at this moment. */
+  readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  readonly onPause: () => void
+  readonly onResume: () => void
+  /**
+   * The crawl is over for all workers: `finished`, why it was stopped, or `cleared`, when its record is gone or another
+   * run's. Called once.
+   */
+  readonly onStop: (reason: string) => void
+  readonly logger?: Logger
+}
+
+const BEAT_EVERY_MS = 1000
+/** A sign of life unanswered for so long is told in the log, and no longer waited for when the worker opens. */
+const ANSWER_LATE_MS = 3000
+/** No sign of life by any worker for so long: Redis was away, and so nobody is lost. */
+const SILENCE_MS = 5000
+/** What is said last may take so long; what is not said then is missing in the totals. */
+const CLOSE_ANSWER_MS_MAX = 4000
+/** How long a lost worker is shown, and how often somebody tidies up behind those. */
+const LOST_SHOWN_MS = 600_000
+const SWEEP_EVERY_BEATS = 60
+/** Rates are of so many beats. */
+const RATE_BEATS = 10
+
+const beatScript = new VitalScript('record-now.lua', 'member-beat.lua')
+
+/** Done so far, at a moment of the monotonic clock. */
+interface Done {
+  readonly at: number
+  readonly pages: number
+  readonly items: number
+}
+
+export class CrawlMember implements OtherWorkers {
+  readonly #options: CrawlMemberOptions
+  readonly #logger: Logger
+  readonly #crawlStats: CrawlStats
+  readonly #closing = new AbortController()
+  readonly #startedAt = new Date()
+  #run: CrawlRun | undefined
+  #looping: Promise<void> | undefined
+  #beats = 0
+  #done: Done[] = []
+  #clock: { readonly redisMs: number; readonly at: number } | undefined
+  #isPaused = false
+  #isStopped = false
+  #isAnswered = true
+  #isNoted = true
+  #isWritten = true
+
+  constructor(options: CrawlMemberOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+    this.#crawlStats = new CrawlStats(options)
+  }
+
+  /** Begins with the signs of life. Resolves when the crawl's wishes are known, or Redis does not tell them at once. */
+  async open(run: CrawlRun): Promise<void> {
+    this.#run = run
+    const first = Promise.withResolvers<void>()
+    this.#looping = this.#loop(run, first.resolve)
+    await within(ANSWER_LATE_MS, 'the first sign of life', first.promise).catch(() => {})
+  }
+
+  /** Writes the final stats. Others see this worker as present until its record has left. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const run = this.#run
+    if (!run) return
+    try {
+      const end = async () => {
+        await this.#looping
+        await this.#crawlStats.end(run)
+      }
+      await within(CLOSE_ANSWER_MS_MAX, 'writing the final stats', end())
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the last stats of this worker are missing in those of the crawl')
+    }
+  }
+
+  stat(key: string): number {
+    return this.#crawlStats.ofOthers(key)
+  }
+
+  runningMs(): number {
+    if (!this.#clock || !this.#run) return 0
+    return this.#clock.redisMs - this.#run.runningSince + performance.now() - this.#clock.at
+  }
+
+  async #loop(run: CrawlRun, onFirst: () => void): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const begunAt = performance.now()
+      const late = setTimeout(() => this.#onSilence('no answer'), ANSWER_LATE_MS).unref()
+      try {
+        await this.#beat(run)
+        this.#onAnswer()
+      } catch (error) {
+        this.#onSilence((error as Error).message)
+      }
+      clearTimeout(late)
+      onFirst()
+      const restMs = BEAT_EVERY_MS - (performance.now() - begunAt)
+      await sleep(Math.max(0, restMs), undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Both scripts travel together. */
+  async #beat({ id, begunAt }: CrawlRun): Promise<void> {
+    const { redis, keys, workerId } = this.#options
+    const beating = beatScript.run(
+      redis,
+      [keys.record, keys.workers],
+      [
+        workerId,
+        id,
+        workerEntry(workerId, this.#startedAt, this.#activity()),
+        this.#isNoted ? 0 : 1,
+        SILENCE_MS,
+      ],
+    )
+    const [reply] = await Promise.all([beating, this.#writeStats(this.#run!)])
+    const [isNoted, now, run, state, paused, stopReason, runningSince] = reply as [number, ...string[]]
+    this.#isNoted = isNoted === 1
+    this.#clock = { redisMs: Number(now), at: performance.now() }
+    if (run !== id) return this.#stop('cleared')
+    this.#run = { id, begunAt, runningSince: Number(runningSince) }
+    this.#obey(state!, paused === '1', stopReason!)
+    if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {
+      // What is left lying does no harm until somebody else's turn.
+      await this.#sweep(Number(now)).catch((err: unknown) => this.#logger.debug({ err }, 'not tidied up'))
+    }
+  }
+
+  async #writeStats(run: CrawlRun): Promise<void> {
+    try {
+      await this.#crawlStats.write(run)
+      this.#isWritten = true
+    } catch (error) {
+      // They are written with the next sign of life, or another key must be chosen.
+      if (this.#isWritten) this.#logger.warn({ err: error }, 'the stats of this worker cannot be written now')
+      this.#isWritten = false
+    }
+  }
+
+  #obey(state: string, paused: boolean, stopReason: string): void {
+    if (state === 'finished') this.#stop('finished')
+    if (state === 'stopped') this.#stop(stopReason || 'stopped')
+    if (paused === this.#isPaused) return
+    this.#isPaused = paused
+    this.#logger.info(paused ? 'the crawl is paused' : 'the crawl goes on')
+    if (paused) this.#options.onPause()
+    else this.#options.onResume()
+  }
+
+  #stop(reason: string): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#options.onStop(reason)
+  }
+
+  #activity(): WorkerActivity {
+    const { stats, activity } = this.#options
+    const count = (key: string) => Number(stats.get(key) ?? 0)
+    const done = {
+      at: performance.now(),
+      pages: count('response_received_count'),
+      items: count('item_scraped_count'),
+    }
+    this.#done = [...this.#done, done].slice(-RATE_BEATS - 1)
+    const { at, pages, items } = this.#done[0]!
+    const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
+    return {
+      ...activity(),
+      pages: done.pages,
+      items: done.items,
+      pagesPerMinute: perMinute(done.pages - pages),
+      itemsPerMinute: perMinute(done.items - items),
+    }
+  }
+
+  /** Whoever finds them forgets the lost. One that lives after all is noted anew, and counts on. */
+  async #sweep(nowMs: number): Promise<void> {
+    const { redis, keys } = this.#options
+    const entries = Object.entries(await redis.hgetall(keys.workers))
+    const isOld = (text: string) =>
+      (readWorkerEntry(text, nowMs)?.seenAt.getTime() ?? 0) < nowMs - LOST_SHOWN_MS
+    const old = entries.filter(([, text]) => isOld(text)).map(([id]) => id)
+    if (old.length > 0) await redis.hdel(keys.workers, ...old)
+    await this.#crawlStats.forgetAllBut(entries.map(([id]) => id).filter((id) => !old.includes(id)))
+  }
+
+  #onSilence(reason: string): void {
+    if (!this.#isAnswered) return
+    this.#isAnswered = false
+    this.#logger.warn(
+      { reason },
+      'the queue’s Redis does not take this worker’s sign of life; it is tried again every second',
+    )
+  }
+
+  #onAnswer(): void {
+    if (this.#isAnswered) return
+    this.#isAnswered = true
+    this.#logger.info('the queue’s Redis knows this worker again')
+  }
+}

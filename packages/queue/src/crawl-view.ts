@@ -1,0 +1,98 @@
+/** A crawl as somebody sees it who takes no part in it: for `webloom status`. */
+
+import type { QueueCounts, StatValue } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { readTotals } from './crawl-stats.ts'
+import { type CrawlWorker, readWorkerEntry } from './crawl-worker.ts'
+import { luaScript } from './lua.ts'
+import { stateKeys } from './redis-crawl-record.ts'
+
+export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
+
+/** A host that has a line. */
+export interface HostView {
+  readonly slot: string
+  readonly waiting: number
+  readonly leased: number
+  /** When it may be asked again; absent when it may be now. */
+  readonly nextAt?: Date
+}
+
+export interface CrawlView {
+  /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
+  readonly state: CrawlState
+  readonly paused: boolean
+  /** Queue and filter are to be emptied, or are just being. */
+  readonly flushing: boolean
+  readonly run: string | null
+  readonly begunAt: Date | null
+  readonly endedAt: Date | null
+  readonly finishReason: string | null
+  readonly start: { readonly cursor: number; readonly ended: boolean; readonly worker: string | null }
+  /** The lost ones too, for ten minutes; longest there first. */
+  readonly workers: readonly CrawlWorker[]
+  /** Of those that are present. */
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  readonly counts: QueueCounts
+  /** Of all workers, those included that have left. */
+  readonly stats: Readonly<Record<string, StatValue>>
+  /** Those with the most waiting. */
+  readonly hosts: readonly HostView[]
+}
+
+export interface ReadCrawlOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  /** Reads hosts from the queue, where it keeps lines of them. */
+  readonly hosts?: () => Promise<readonly HostView[]>
+}
+
+const viewScript = luaScript('record-now.lua', 'record-counts.lua', 'record-view.lua')
+
+export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptions): Promise<CrawlView> {
+  const [reply, lines] = await Promise.all([viewScript.run(redis, stateKeys(keys), []), hosts?.() ?? []])
+  const [now, flatRecord, flatWorkers, [waiting, delayed, leased, quarantined]] = reply as [
+    string,
+    string[],
+    string[],
+    [number, number, number, number],
+  ]
+  const record = pairsOf(flatRecord)
+  const workers = [...pairsOf(flatWorkers).values()]
+    .flatMap((text) => readWorkerEntry(text, Number(now)) ?? [])
+    .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
+  const present = workers.filter(({ lost }) => !lost)
+  const begunAt = dateOf(record.get('begunAt'))
+  return {
+    state: (record.get('state') ?? 'idle') as CrawlState,
+    paused: record.get('paused') === '1',
+    flushing: record.has('flush'),
+    run: record.get('run') ?? null,
+    begunAt,
+    endedAt: dateOf(record.get('endedAt')),
+    finishReason: record.get('finishReason') ?? null,
+    start: {
+      cursor: Number(record.get('startCursor') ?? 0),
+      ended: record.get('startEnded') === '1',
+      worker: record.get('startOwner') ?? null,
+    },
+    workers,
+    pagesPerMinute: present.reduce((sum, worker) => sum + worker.pagesPerMinute, 0),
+    itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
+    counts: { waiting, delayed, leased, quarantined },
+    stats: begunAt ? await readTotals(redis, statsKey, begunAt.getTime()) : {},
+    hosts: lines,
+  }
+}
+
+function pairsOf(flat: readonly string[]): Map<string, string> {
+  return new Map(flat.flatMap((field, n) => (n % 2 === 0 ? [[field, flat[n + 1]!] as const] : [])))
+}
+
+function dateOf(ms: string | undefined): Date | null {
+  return ms === undefined ? null : new Date(Number(ms))
+}

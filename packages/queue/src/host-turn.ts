@@ -1,0 +1,180 @@
+import type { HostPace } from '@webloom/core'
+import type { TurnJob } from './turn-jobs.ts'
+import type { TurnLease } from './turn-lease.ts'
+import type { Standing } from './turn-scripts.ts'
+
+/** A turn is taken a little before its host may be asked, so that the request is here when it may go. */
+export const LEAD_MS = 10
+
+/** A turn that this worker has: what it holds of its host, and when the next may go. Times are monotonic milliseconds. */
+export class HostTurn {
+  readonly job: TurnJob
+  readonly owner: string
+  /** The host's name, as requests know it. */
+  readonly slot: string
+  readonly begunAtMs: number
+  /** In flight, by token. */
+  readonly held = new Map<string, TurnLease>()
+  readonly #pace: HostPace
+  lockedUntilMs: number
+  /** Priority of the head of its line, as last heard of. */
+  head: number | undefined
+  /** Taken for a host that may not be asked before that moment. */
+  spare: { readonly lease: TurnLease; readonly atMs: number } | undefined
+  /** Token of the next take; the same again when no answer came. */
+  batch = 1
+  taken = 0
+  /** Since when it could go, and was not served. */
+  readySinceMs: number | undefined
+  /** Served since this worker has it: others that come go first. */
+  isServed = false
+  /** Other lanes have all that the host may have in flight. */
+  isFull = false
+  /** Nothing more is taken: it goes as soon as it holds nothing. */
+  isLeaving = false
+  isLost = false
+  /** Laid back by the worker: its lock was not renewed in time. */
+  aside: TurnLease[] = []
+  /** When its line was last looked at. */
+  lookedAtMs: number
+  #lateAtMs = Number.POSITIVE_INFINITY
+  #dueAtMs = 0
+  #floorMs = 0
+  #startedAtMs = Number.NEGATIVE_INFINITY
+  #drawnMs: number
+  #isStartTold = true
+
+  constructor(
+    job: TurnJob,
+    owner: string,
+    pace: HostPace,
+    { standing, nowMs }: { standing: Standing; nowMs: number },
+  ) {
+    this.job = job
+    this.owner = owner
+    this.slot = decodeURIComponent(job.host)
+    this.lockedUntilMs = job.lockedUntilMs
+    this.begunAtMs = nowMs
+    this.lookedAtMs = nowMs
+    this.#pace = pace
+    this.#drawnMs = drawn(pace)
+    this.heard(standing, nowMs)
+  }
+
+  /** Its lock was renewed in time: what it holds may go. */
+  get isLocked(): boolean {
+    return performance.now() < this.lockedUntilMs
+  }
+
+  get unit(): string {
+    return this.job.unit
+  }
+
+  get lockToken(): string {
+    return this.job.lockToken
+  }
+
+  get concurrency(): number {
+    return this.#pace.concurrency
+  }
+
+  /** The host's delay, with chance and floor in it. */
+  get delayMs(): number {
+    return Math.ceil(Math.max(this.#drawnMs, this.#floorMs))
+  }
+
+  get isPaced(): boolean {
+    return this.#pace.delayMs > 0 || this.#floorMs > 0
+  }
+
+  /** How many more the host may have in flight here. */
+  get room(): number {
+    if (this.isFull) return 0
+    if (this.isPaced) return this.#mayTakeOne ? Math.min(1, this.#free) : 0
+    return this.#free
+  }
+
+  get #free(): number {
+    return this.concurrency > 0 ? Math.max(0, this.concurrency - this.held.size) : Number.POSITIVE_INFINITY
+  }
+
+  /** With a delay, no more than one is held that has not started. */
+  get #mayTakeOne(): boolean {
+    for (const lease of this.held.values()) if (!lease.hasStarted) return false
+    return true
+  }
+
+  /** When the spare may go, or the next be taken; Infinity: when something has ended or come. */
+  get wakeAtMs(): number {
+    if (this.isLeaving || this.isLost || !this.isLocked) return Number.POSITIVE_INFINITY
+    if (this.spare) return this.spare.atMs
+    if (this.room <= 0) return Number.POSITIVE_INFINITY
+    const atMs = this.isPaced ? this.#dueAtMs - LEAD_MS : 0
+    return this.head === undefined ? Math.max(atMs, this.#lateAtMs) : atMs
+  }
+
+  /** When it may go on, for one that holds nothing. */
+  get goesOnAtMs(): number {
+    return Math.max(this.isPaced ? this.#dueAtMs : 0, this.head === undefined ? this.#lateAtMs : 0)
+  }
+
+  get dueAtMs(): number {
+    return this.isPaced ? this.#dueAtMs : 0
+  }
+
+  /** What Redis says of its host. */
+  heard({ waitMs, head, lateInMs, floorMs }: Standing, nowMs: number): void {
+    this.head = head
+    this.#lateAtMs = lateInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + lateInMs
+    this.#floorMs = floorMs
+    this.lookedAtMs = nowMs
+    // While one is taken and has not started, Redis counts from when it was taken, and this worker will know better.
+    if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.#dueAtMs = nowMs + waitMs
+    else this.#dueAtMs = Math.max(this.#dueAtMs, this.#startedAtMs + this.delayMs)
+  }
+
+  /** Redis found it too early; its word counts. */
+  heldBack(waitMs: number, nowMs: number): void {
+    this.#dueAtMs = Math.max(this.#dueAtMs, nowMs + waitMs)
+  }
+
+  /** Something has come to its line. */
+  arrived(priority: number): void {
+    this.head = this.head === undefined ? priority : Math.max(this.head, priority)
+  }
+
+  arrivesLate(atMs: number): void {
+    this.#lateAtMs = Math.min(this.#lateAtMs, atMs)
+  }
+
+  /** A request leaves for the host now: the delay is counted from here. */
+  started(nowMs: number): void {
+    this.#startedAtMs = nowMs
+    this.#drawnMs = drawn(this.#pace)
+    this.#dueAtMs = nowMs + Math.max(this.#drawnMs, this.#floorMs)
+    this.#isStartTold = false
+  }
+
+  /** A floor that is on its way to Redis. */
+  pacedAt(floorMs: number): void {
+    this.#floorMs = floorMs
+    this.#dueAtMs = this.#startedAtMs + Math.max(this.#drawnMs, floorMs)
+    this.#isStartTold = this.#startedAtMs === Number.NEGATIVE_INFINITY
+  }
+
+  /** How long ago the last start was, if Redis is not to know yet. It counts as told from now on. */
+  tellStart(nowMs: number): number | undefined {
+    if (this.#isStartTold) return undefined
+    this.#isStartTold = true
+    return Math.floor(nowMs - this.#startedAtMs)
+  }
+
+  /** It was not told, after all. */
+  startUntold(): void {
+    this.#isStartTold = this.#startedAtMs === Number.NEGATIVE_INFINITY
+  }
+}
+
+function drawn({ delayMs, randomize }: HostPace): number {
+  return randomize ? delayMs * (0.5 + Math.random()) : delayMs
+}

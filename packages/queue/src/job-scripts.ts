@@ -1,0 +1,207 @@
+/**
+ * The steps in which jobs change hands. BullMQ itself adds and ends one job a step, and knows nothing of suspects; these
+ * scripts do what must not be torn apart, on its keys and in its layout, so that Bull Board and its worker find nothing
+ * unusual:
+ *
+ *     push       requests in, noted for their owner
+ *     commit     a page out and its children in
+ *     putBack    a page back: later, changed, or at the head of its line
+ *     quarantine a page out of the queue for good
+ *     renew      locks kept
+ *     takeBack   pages of workers that are gone: suspects, or quarantined
+ *
+ * All that end a lease ask for its token, and answer alike when they are sent twice.
+ */
+
+import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { bullData } from './bull-job.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import type { JobHold } from './job-lease.ts'
+import { luaScript } from './lua.ts'
+import { historyKey } from './quarantine.ts'
+import { stateKeys } from './redis-crawl-record.ts'
+import { VitalScript } from './vital-script.ts'
+
+/** A lock that is not renewed for this long is free for others. */
+export const LOCK_MS = 6000
+/** All workers together look for such locks no more often than this. */
+const TAKE_BACK_EVERY_MS = 1000
+/** Nobody has looked for this long: the locks may have expired because Redis was away. */
+const TAKE_BACK_GAP_MS = 5000
+/** How long what is settled stays noted: a push may be on its way a second time. */
+const SETTLED_NOTED_MS = 30_000
+const CLEARED_AT_ONCE = 500
+
+const pushScript = luaScript('record-now.lua', 'job-keys.lua', 'job-add.lua', 'job-push.lua')
+const commitScript = luaScript(
+  'record-now.lua',
+  'job-keys.lua',
+  'job-lease-end.lua',
+  'job-add.lua',
+  'job-commit.lua',
+)
+const putBackScript = luaScript(
+  'record-now.lua',
+  'job-keys.lua',
+  'job-lease-end.lua',
+  'quarantine.lua',
+  'job-put-back.lua',
+)
+const quarantineScript = luaScript(
+  'record-now.lua',
+  'job-keys.lua',
+  'job-lease-end.lua',
+  'quarantine.lua',
+  'job-quarantine.lua',
+)
+// Redis may be full: what ends a lease begins with a step that frees something, these do not.
+const renewScript = new VitalScript('job-keys.lua', 'job-renew.lua')
+const takeBackScript = new VitalScript(
+  'record-now.lua',
+  'job-keys.lua',
+  'quarantine.lua',
+  'job-lost.lua',
+  'job-take-back.lua',
+)
+const clearScript = luaScript('job-keys.lua', 'job-clear.lua')
+const countsScript = luaScript('record-counts.lua', 'job-counts.lua')
+
+/** A job to be added: id, data, priority. */
+export type NewJob = readonly [string, string, number]
+
+/** How a request goes back. */
+export interface PutBack extends JobHold {
+  /** The packed request, where it has changed. */
+  readonly text?: string
+  /** When it may be taken again: milliseconds from now, or `first` for at once, before the others of its priority. */
+  readonly when: number | 'first'
+  /** A line for its history. */
+  readonly event?: { readonly id: string; readonly what: string }
+}
+
+/** A request that was taken back from a worker that is gone. */
+export interface TakenBack {
+  readonly id: string
+  readonly worker: string
+  readonly fate: 'suspect' | 'innocent' | 'quarantined'
+}
+
+export class JobScripts {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #workerId: string
+  readonly #lifo: '1' | ''
+  readonly #jobKeys: readonly string[]
+
+  constructor(options: { redis: Redis; keys: CrawlRedisKeys; workerId: string; order: QueueOrder }) {
+    this.#redis = options.redis
+    this.#keys = options.keys
+    this.#workerId = options.workerId
+    this.#lifo = options.order === 'lifo' ? '1' : ''
+    const { alone, quarantine } = this.#keys
+    this.#jobKeys = [
+      ...['', 'active', 'prioritized', 'delayed', 'marker', 'pc', 'events'].map((name) =>
+        this.#bullKey(name),
+      ),
+      alone,
+      quarantine,
+      historyKey(this.#keys),
+    ]
+  }
+
+  /** Answers how many were not in the queue. */
+  async push(jobs: readonly NewJob[], owner: string): Promise<number> {
+    const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(owner)]
+    const args = [owner, START_OWNER.exec(owner)?.[1] ?? '', this.#lifo, ...jobs.flat()]
+    return (await pushScript.run(this.#redis, keys, args)) as number
+  }
+
+  async settled(owner: string): Promise<void> {
+    // Of start() the cursor is noted, not the ids.
+    if (START_OWNER.test(owner)) return
+    await this.#redis.pexpire(this.#notedFor(owner), SETTLED_NOTED_MS)
+    await this.#redis.srem(this.#keys.noted, owner)
+  }
+
+  /**
+   * False when the lease is lost.
+   *
+   * @param withHistory the request's id, if it may have a history, which ends with it
+   */
+  async commit(hold: JobHold, children: readonly NewJob[], withHistory?: string): Promise<boolean> {
+    const args = [...this.#holdArgs(hold), withHistory ?? '', this.#lifo, ...children.flat()]
+    return (await commitScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** False when the lease is lost. */
+  async putBack(back: PutBack): Promise<boolean> {
+    const args = [
+      ...this.#holdArgs(back),
+      back.text === undefined ? '' : bullData(back.text),
+      back.bullPriority,
+      this.#lifo,
+      back.when,
+      back.event?.id ?? '',
+      back.event?.what ?? '',
+    ]
+    return (await putBackScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** False when the lease is lost. */
+  async quarantine(
+    hold: JobHold,
+    { id, text, reason }: { id: string; text: string; reason: string },
+  ): Promise<boolean> {
+    const args = [...this.#holdArgs(hold), text, id, reason]
+    return (await quarantineScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** Answers the ids of the jobs that are lost. */
+  async renew(holds: readonly Pick<JobHold, 'jobId' | 'token'>[]): Promise<string[]> {
+    if (holds.length === 0) return []
+    const args = [this.#workerId, LOCK_MS, ...holds.flatMap(({ jobId, token }) => [jobId, token])]
+    return (await renewScript.run(this.#redis, this.#jobKeys, args)) as string[]
+  }
+
+  /** Looks for workers that are gone, if nobody has of late. */
+  async takeBack(quarantineAfter: number): Promise<TakenBack[]> {
+    const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
+    const args = [TAKE_BACK_EVERY_MS, TAKE_BACK_GAP_MS, quarantineAfter]
+    const taken = (await takeBackScript.run(this.#redis, keys, args)) as [string, string, TakenBack['fate']][]
+    return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
+  }
+
+  async beginAlone(id: string): Promise<void> {
+    await this.#redis.hset(this.#keys.alone, this.#workerId, id)
+  }
+
+  async endAlone(): Promise<void> {
+    await this.#redis.hdel(this.#keys.alone, this.#workerId)
+  }
+
+  async clear(): Promise<void> {
+    const keys = [...this.#jobKeys, this.#bullKey('wait'), this.#keys.noted]
+    while ((await clearScript.run(this.#redis, keys, [CLEARED_AT_ONCE, this.#notedFor('')])) === 1);
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const counts = (await countsScript.run(this.#redis, stateKeys(this.#keys), [])) as number[]
+    const [waiting = 0, delayed = 0, leased = 0, quarantined = 0] = counts
+    return { waiting, delayed, leased, quarantined }
+  }
+
+  #holdArgs({ jobId, token, isAlone }: JobHold): string[] {
+    return [jobId, token, this.#workerId, isAlone ? '1' : '']
+  }
+
+  #notedFor(owner: string): string {
+    return `${this.#keys.noted}:${owner}`
+  }
+
+  #bullKey(name: string): string {
+    return `${BULL_PREFIX}:${this.#keys.queueName}:${name}`
+  }
+}
+
+const START_OWNER = /^start\/(\d+)$/

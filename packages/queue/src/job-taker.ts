@@ -1,0 +1,88 @@
+/**
+ * Takes jobs from BullMQ by hand: its worker without a processor. It hands out in BullMQ's order, wakes when something is
+ * added or due, and brings back what was delayed. Locks, ends and lost workers are not its business: see job-scripts.ts.
+ */
+
+import { type Logger, silentLogger } from '@webloom/core'
+import { type Job, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import type { JobHold } from './job-lease.ts'
+import { LOCK_MS } from './job-scripts.ts'
+import { waitAtMost } from './wait-at-most.ts'
+
+/** A job that this worker has from now on. */
+export interface TakenJob extends JobHold {
+  /** Whatever the job holds: the packed request, unless somebody else has added it. */
+  readonly data: unknown
+}
+
+/** How long it blocks for news; BullMQ makes it longer, when it knows that something is due later. */
+const BLOCK_S = 1
+const BLOCK_MS_MAX = 10_000
+const CLOSE_MS_MAX = 2000
+
+export class JobTaker {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #workerId: string
+  readonly #logger: Logger
+  #connection: Redis | undefined
+  #worker: Worker | undefined
+  #tokens = 0
+
+  constructor(options: { redis: Redis; keys: CrawlRedisKeys; workerId: string; logger?: Logger }) {
+    this.#redis = options.redis
+    this.#keys = options.keys
+    this.#workerId = options.workerId
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  open(): void {
+    // One connection to take with, and BullMQ makes a second of it to wait with: longer than others may be silent.
+    this.#connection = this.#redis.duplicate({
+      socketTimeout: BLOCK_MS_MAX + LOCK_MS,
+      maxRetriesPerRequest: null,
+    })
+    this.#connection.on('error', () => {}) // The crawl's own connection, to the same server, is the one that complains.
+    this.#worker = new Worker(this.#keys.queueName, null, {
+      connection: this.#connection,
+      prefix: BULL_PREFIX,
+      autorun: false,
+      // Kept with each job it takes: whose leases they are, when it dies.
+      name: this.#workerId,
+      lockDuration: LOCK_MS,
+      drainDelay: BLOCK_S,
+    })
+    this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))
+  }
+
+  /** Ends when the last take has. Afterwards there are none. */
+  async close(lastTake: Promise<unknown> | undefined): Promise<void> {
+    await waitAtMost(CLOSE_MS_MAX, this.#worker?.close(true))
+    await waitAtMost(CLOSE_MS_MAX, lastTake)
+    this.#connection?.disconnect()
+  }
+
+  /** Up to `max` that wait at this moment. */
+  async take(max: number): Promise<TakenJob[]> {
+    const tries = await Promise.allSettled(Array.from({ length: max }, () => this.#nextJob(false)))
+    const jobs = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
+    const failed = tries.find((one) => one.status === 'rejected')
+    // What was taken must not be forgotten for the one that failed.
+    if (failed && jobs.length === 0) throw failed.reason
+    return jobs
+  }
+
+  /** Waits for one. Answers with none after a while, which is long only when something is due by then. */
+  async next(): Promise<TakenJob[]> {
+    const job = await this.#nextJob(true)
+    return job ? [job] : []
+  }
+
+  async #nextJob(block: boolean): Promise<TakenJob | undefined> {
+    const token = `${this.#workerId}/${++this.#tokens}`
+    const job: Job | undefined = await this.#worker!.getNextJob(token, { block })
+    return job && { jobId: job.id!, token, data: job.data, bullPriority: Math.max(1, job.priority) }
+  }
+}

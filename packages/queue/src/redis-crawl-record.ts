@@ -1,0 +1,307 @@
+/**
+ * The record of a crawl that any number of workers share: one hash on the queue's Redis, in the slot of the queue.
+ *
+ *     idle ─── open ───► running ─── finish ───► finished ── open, if it begins ──► a new run: running
+ *   (no hash)             ▲    │                                  else: stays, the worker is told when it ended
+ *                    open │    ├── ended(reason for all), `webloom stop` ──► stopped
+ *                         │    └── leave by the last worker ──────────────► stopped
+ *                         └───────────────────────────────────────────────────┘
+ *
+ * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
+ * an id, and a worker that slept through the end of its run changes nothing in the next one.
+ *
+ * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
+ * queue and filter, as scrapy-redis does, and then there is nothing to resume: the record is `emptied`, and the next
+ * worker begins a new run. A worker that leaves in a hurry (`memusage_exceeded`, a defect, a full disk) empties nothing:
+ * it is to be replaced, or looked after. **Running** without workers is what is left when all were killed; the next one
+ * simply joins.
+ *
+ * **start()** is run by the worker `startOwner`, until `startUntil` by Redis's clock, which it moves on every two seconds.
+ * The queue moves `startCursor` itself, in the step that stores the requests of `start/<n>`.
+ *
+ * When a worker dies between
+ *
+ *     begun anew and emptied          that it must be emptied is noted with the beginning (crawl-flush.ts)
+ *     taking start() and ending it    another takes it over within 6 s, and passes over what lies before the cursor
+ *     a request queued, cursor moved  no such moment: one script
+ *     an item written, cursor moved   the item is written again: items are delivered at least once
+ *     finished and left               nothing is lost; it is emptied by whoever leaves last, or when it begins anew
+ *     left as the last, and emptied   noted with the leaving: whoever begins has to do it first
+ *
+ * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
+ *
+ * Who is present is told by the signs of life in `workers`. When Redis itself was away all of them are old; the first sign
+ * after such a silence is noted, and for the next ten seconds nobody takes itself for the last one.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CrawlPast, type CrawlRecord, type Logger, silentLogger, WebloomError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { flushOwed } from './crawl-flush.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { WORKER_LOST_AFTER_MS, workerEntry } from './crawl-worker.ts'
+import { VitalScript } from './vital-script.ts'
+import { unlessAborted, within } from './within.ts'
+
+export interface RedisCrawlRecordOptions {
+  /** The queue's Redis; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly workerId: string
+  /** What to do when the crawl has finished: begin a new one (`webloom crawl`, `worker --new`), or leave it at that. */
+  readonly begins: boolean
+  /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves. */
+  readonly persists: boolean
+  /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
+  readonly flushes?: boolean
+  readonly logger?: Logger
+  /** Default: this machine's name. Outputs are files of one machine. */
+  readonly host?: string
+}
+
+/** One crawl from its beginning to its end. */
+export interface CrawlRun {
+  readonly id: string
+  /** Milliseconds, by Redis's clock. */
+  readonly begunAt: number
+  /** When it began, or was resumed, whichever was later. */
+  readonly runningSince: number
+}
+
+/** What is left to do for a worker that has left. */
+export interface CrawlLeft {
+  /** No other worker is present. */
+  readonly last: boolean
+  /** Queue and filter are to be emptied now: call `flushOnce`. */
+  readonly flush: boolean
+}
+
+/** How long a worker that runs start() may be silent before another takes it over. */
+const START_LEASE_MS = 6000
+const START_RENEW_EVERY_MS = 2000
+const START_POLL_MS = 1000
+const FINISH_ANSWER_MS_MAX = 10_000
+/** Redis may be away when a worker leaves; it is then noticed as lost. */
+const LEAVE_ANSWER_MS_MAX = 5000
+
+/** These ends concern one worker; the crawl goes on with the others. */
+const ENDS_OF_ONE_WORKER = [
+  'shutdown',
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  'cleared',
+]
+/** After these the last worker leaves the crawl as a killed one does: it is replaced, or somebody sees to it. */
+const ENDS_THAT_EMPTY_NOTHING = ['memusage_exceeded', 'internal_error', 'output_failed', 'not_opened']
+
+const START_ENDED = -1
+const START_TAKEN = -2
+const RUN_OVER = -3
+
+const openScript = new VitalScript('record-now.lua', 'record-present.lua', 'record-open.lua')
+const takeStartScript = new VitalScript('record-now.lua', 'record-take-start.lua')
+const startMovedScript = new VitalScript('record-start-moved.lua')
+const finishScript = new VitalScript('record-now.lua', 'record-counts.lua', 'record-finish.lua')
+const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
+const leaveScript = new VitalScript('record-now.lua', 'record-present.lua', 'record-leave.lua')
+
+export class RedisCrawlRecord implements CrawlRecord {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #workerId: string
+  readonly #begins: boolean
+  readonly #persists: boolean
+  readonly #flushes: boolean
+  readonly #logger: Logger
+  readonly #host: string
+  readonly #newRunId = randomUUID()
+  #run: CrawlRun | undefined
+  #reason = 'not_opened'
+  #left: Promise<CrawlLeft> | undefined
+  #startRenewal: NodeJS.Timeout | undefined
+
+  constructor(options: RedisCrawlRecordOptions) {
+    this.#redis = options.redis
+    this.#keys = options.keys
+    this.#workerId = options.workerId
+    this.#begins = options.begins
+    this.#persists = options.persists
+    this.#flushes = options.flushes ?? false
+    this.#logger = options.logger ?? silentLogger
+    this.#host = options.host ?? hostname()
+  }
+
+  /** The run that this worker takes part in, from `open` on. */
+  get run(): CrawlRun {
+    if (!this.#run) throw new Error('the crawl is finished, or open() was not called: there is no run')
+    return this.#run
+  }
+
+  async open(): Promise<CrawlPast> {
+    const asked = {
+      worker: this.#workerId,
+      run: this.#newRunId,
+      lostMs: WORKER_LOST_AFTER_MS,
+      begins: this.#begins,
+      flushes: this.#flushes,
+    }
+    const reply = await openScript.run(
+      this.#redis,
+      [this.#keys.record, this.#keys.workers],
+      [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
+    )
+    const [state, id, begunAt, runningSince, endedAt, owesFlush] = reply as [...string[], number]
+    if (state === 'finished' && id !== this.#newRunId) {
+      return { begun: true, finishedAt: new Date(Number(endedAt)) }
+    }
+    this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
+    return { begun: id !== this.#newRunId, ...(owesFlush === 1 && { anew: true }) }
+  }
+
+  /**
+   * Empties queue and filter with `flush`, if that is owed; in a run exactly one worker does, and the others wait until it is
+   * done. True when it was this one. Called after `open` has answered `anew`, and after `leave` has answered `flush`.
+   */
+  flushOnce(flush: () => Promise<void>): Promise<boolean> {
+    return flushOwed({ redis: this.#redis, keys: this.#keys, worker: this.#workerId, flush })
+  }
+
+  async close(): Promise<void> {
+    this.#dropStart()
+    if (this.#run) await this.leave()
+  }
+
+  async takeStart(signal: AbortSignal): Promise<number | null> {
+    while (!signal.aborted) {
+      const answer = await unlessAborted(signal, this.#askForStart())
+      if (answer === undefined || answer === START_ENDED || answer === RUN_OVER) return null
+      if (answer !== START_TAKEN) {
+        this.#keepStart()
+        return answer
+      }
+      await sleep(START_POLL_MS, undefined, { signal }).catch(() => {})
+    }
+    return null
+  }
+
+  startMoved(cursor: number): Promise<void> {
+    return this.#moveStart(cursor, false)
+  }
+
+  async startEnded(): Promise<void> {
+    await this.#moveStart(0, true)
+    this.#dropStart()
+  }
+
+  async finish(): Promise<boolean> {
+    if (!this.#run) return true
+    const asking = finishScript.run(this.#redis, stateKeys(this.#keys), [this.#run.id])
+    try {
+      return (await within(FINISH_ANSWER_MS_MAX, 'is the crawl finished?', asking)) === 1
+    } catch (error) {
+      // Its caller asks again about every second.
+      this.#logger.debug({ err: error }, 'whether the crawl is finished cannot be told now')
+      return false
+    }
+  }
+
+  async outputBegun(path: string): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.record, this.#output(path))) === 1
+  }
+
+  async beginOutput(path: string): Promise<void> {
+    await this.#redis.hset(this.#keys.record, this.#output(path), '1')
+  }
+
+  /** A reason that concerns the crawl stops it for all workers; they learn it with their next sign of life. */
+  async ended(reason: string): Promise<void> {
+    this.#reason = reason
+    this.#dropStart()
+    if (!this.#run || ENDS_OF_ONE_WORKER.includes(reason)) return
+    if (reason === 'finished' && (await this.finish())) return
+    await stopScript.run(this.#redis, [this.#keys.record], [reason, this.#run.id])
+  }
+
+  /** This worker is no longer one of the crawl's. Whatever is called after it, it leaves once. */
+  leave(): Promise<CrawlLeft> {
+    this.#left ??= this.#leave()
+    return this.#left
+  }
+
+  async #leave(): Promise<CrawlLeft> {
+    if (!this.#run) return { last: false, flush: false }
+    const keepsAll = ENDS_THAT_EMPTY_NOTHING.includes(this.#reason)
+    const left = {
+      worker: this.#workerId,
+      run: this.#run.id,
+      reason: this.#reason,
+      lostMs: WORKER_LOST_AFTER_MS,
+      stops: this.#reason !== 'memusage_exceeded',
+      empties: !this.#persists && !keepsAll,
+    }
+    const keys = [this.#keys.record, this.#keys.workers]
+    try {
+      const leaving = leaveScript.run(this.#redis, keys, [JSON.stringify(left)])
+      const [last, flush] = (await within(LEAVE_ANSWER_MS_MAX, 'leaving the crawl', leaving)) as number[]
+      return { last: last === 1, flush: flush === 1 && left.empties }
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'this worker could not sign off; the others will take it for lost')
+      return { last: false, flush: false }
+    }
+  }
+
+  #askForStart(): Promise<number> {
+    const args = [this.#workerId, this.run.id, START_LEASE_MS]
+    return takeStartScript.run(this.#redis, [this.#keys.record], args) as Promise<number>
+  }
+
+  #keepStart(): void {
+    this.#dropStart()
+    this.#startRenewal = setInterval(() => void this.#renewStart(), START_RENEW_EVERY_MS).unref()
+  }
+
+  async #renewStart(): Promise<void> {
+    try {
+      // Somebody else runs it now, which the next element will be told.
+      if ((await this.#askForStart()) < 0) this.#dropStart()
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'the right to run start() could not be renewed')
+    }
+  }
+
+  #dropStart(): void {
+    clearInterval(this.#startRenewal)
+    this.#startRenewal = undefined
+  }
+
+  async #moveStart(cursor: number, ended: boolean): Promise<void> {
+    const args = [this.#workerId, this.run.id, cursor, ended ? 1 : 0]
+    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) return
+    this.#dropStart()
+    throw new WebloomError(
+      'WL_LEASE_LOST',
+      'another worker runs start() now, from where this one had come to',
+    )
+  }
+
+  #output(path: string): string {
+    return `output|${this.#host}|${resolve(path)}`
+  }
+}
+
+/** Keys of what must be looked at together to tell how a crawl is doing, in the order of record-counts.lua. */
+export function stateKeys(keys: CrawlRedisKeys): string[] {
+  const bull = ['wait', 'paused', 'prioritized', 'waiting-children', 'delayed', 'active']
+  return [
+    keys.record,
+    keys.workers,
+    keys.turnCounts,
+    keys.quarantine,
+    ...bull.map((list) => `${BULL_PREFIX}:${keys.queueName}:${list}`),
+  ]
+}

@@ -1,0 +1,57 @@
+import { SettingsError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+
+/**
+ * The keys of start URLs from outside. The main key keeps the name that producers know; its companions have it as their
+ * hash tag, so that Redis Cluster keeps them in one slot with it.
+ */
+export interface SeedKeys {
+  /** List, set or sorted set: messages that nobody has taken. */
+  readonly main: string
+  /** Hash: message id → when and by whom it was taken, and the message. */
+  readonly processing: string
+  /** Sorted set: message id → until when it is held. */
+  readonly leases: string
+  /** Hash: number of the message taken last. */
+  readonly record: string
+  /** `<push>:<id>`, string: how far somebody who adds many messages has come. */
+  readonly push: string
+  /**
+   * List: messages that no request could be made of, as JSON, newest last. Named for people to find; in Redis Cluster a
+   * main key with a hash tag of its own keeps it in the same slot, too.
+   */
+  readonly invalid: string
+}
+
+export function seedKeys(main: string): SeedKeys {
+  const tag = hashTagged(main)
+  return {
+    main,
+    processing: `${tag}:processing`,
+    leases: `${tag}:leases`,
+    record: `${tag}:record`,
+    push: `${tag}:push`,
+    invalid: `${main}:invalid`,
+  }
+}
+
+function hashTagged(main: string): string {
+  if (/\{[^}]+\}/.test(main)) return main
+  if (!/[{}]/.test(main) && main !== '') return `{${main}}`
+  throw new SettingsError([
+    `the key of the start URLs is ${JSON.stringify(main)}; expected a name without braces, or with one hash tag in them, as in {quotes}:start_urls`,
+  ])
+}
+
+/** What start URLs can be kept in. A sorted set gives its highest score first. */
+export type SeedType = 'list' | 'set' | 'zset'
+
+/** What waits there; undefined for nothing. Throws `SettingsError` for a key that holds something else than start URLs. */
+export async function seedTypeOf(redis: Redis, key: string): Promise<SeedType | undefined> {
+  const type = await redis.type(key)
+  if (type === 'list' || type === 'set' || type === 'zset') return type
+  if (type === 'none') return undefined
+  throw new SettingsError([
+    `the key ${key} holds a ${type}; start URLs are a list, a set or a sorted set. Choose another REDIS_START_URLS_KEY (or redisKey of the spider)`,
+  ])
+}

@@ -1,0 +1,271 @@
+/**
+ * Where a worker's turns and Redis meet: what has ended goes there, what comes next comes back, for all turns with one
+ * script. One is under way at a time; what gathers meanwhile goes with the next, so under load a script carries many pages,
+ * and an idle crawl waits for nobody.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebloomError } from '@webloom/core'
+import type { HeldTurns } from './held-turns.ts'
+import { type HostTurn, LEAD_MS } from './host-turn.ts'
+import type { TurnLease } from './turn-lease.ts'
+import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
+
+/** Requests added by one script. */
+export const REQUESTS_A_SCRIPT = 500
+const ENDINGS_A_SCRIPT = 200
+const RETRY_MS = 200
+/** A turn that must wait no longer than this stays with its worker. */
+export const LINGER_MS = 2000
+/** So many requests may be taken ahead for hosts that may not be asked yet, or as many as are wanted. */
+const SPARES_MIN = 4
+
+/** The end of a request in flight, on its way to Redis. */
+export interface Ending {
+  readonly turn: HostTurn
+  readonly ended: Ended
+  /** Absent for one that was never given to anybody. */
+  readonly lease?: TurnLease
+  readonly floorMs?: number
+  /** How many requests it adds beyond those that were there. */
+  readonly adds: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface TurnExchangeOptions {
+  readonly scripts: TurnScripts
+  readonly turns: HeldTurns
+  /** How many requests would be handed out at once. */
+  readonly demand: () => number
+  /** Whether fresh turns are on their way that go before those served already. */
+  readonly isLooking: () => boolean
+  readonly onSpareDue: (turn: HostTurn) => void
+  readonly onAnswer: (turn: HostTurn, says: TurnSays, answer: TurnAnswer) => void
+  readonly onStirred: (stirred: Stirred) => void
+  /** Nothing is left to say for now. */
+  readonly onIdle: () => void
+}
+
+interface Message {
+  readonly says: Map<HostTurn, Writable<TurnSays>>
+  readonly endings: readonly Ending[]
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+export class TurnExchange {
+  readonly #options: TurnExchangeOptions
+  #endings: Ending[] = []
+  readonly #leaving = new Set<HostTurn>()
+  #isRunning = false
+  #running: Promise<void> = Promise.resolve()
+  /** Redis is full: what adds nothing goes alone. */
+  #isFull = false
+
+  constructor(options: TurnExchangeOptions) {
+    this.#options = options
+  }
+
+  end(ending: Ending): void {
+    this.#endings.push(ending)
+    this.kick()
+  }
+
+  /** It is given up as soon as it holds nothing. */
+  leave(turn: HostTurn): void {
+    turn.isLeaving = true
+    this.#leaving.add(turn)
+    this.kick()
+  }
+
+  /** What it had to say is void. */
+  lost(turn: HostTurn, error: unknown): void {
+    this.#leaving.delete(turn)
+    const void_ = this.#endings.filter((ending) => ending.turn === turn)
+    this.#endings = this.#endings.filter((ending) => ending.turn !== turn)
+    for (const ending of void_) ending.reject(error)
+  }
+
+  /** There may be something to say. */
+  kick(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#running = this.#run()
+  }
+
+  /** Resolves when nothing is left to say. */
+  async settled(): Promise<void> {
+    while (this.#isRunning) await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // What happens in the same moment goes with one script.
+    await undefined
+    for (let message = this.#next(); message; message = this.#next()) await this.#send(message)
+    this.#isRunning = false
+    this.#options.onIdle()
+  }
+
+  #next(): Message | undefined {
+    const endings = this.#takeEndings()
+    const says = new Map<HostTurn, Writable<TurnSays>>()
+    for (const { turn, ended, lease, floorMs } of endings) {
+      if (floorMs !== undefined) turn.pacedAt(floorMs)
+      const turnSays = this.#saysOf(turn, says)
+      ;(turnSays.ended as Ended[]).push(ended)
+      if (floorMs !== undefined) {
+        turnSays.floorMs = Math.ceil(floorMs)
+        turnSays.delayMs = turn.delayMs
+        const startedAgoMs = turn.tellStart(performance.now())
+        if (startedAgoMs !== undefined) turnSays.startedAgoMs = startedAgoMs
+      }
+      if (lease && !lease.hasStarted && turn.isPaced) turnSays.isUndone = true
+    }
+    for (const turn of this.#leaving) if (turn.held.size === 0) this.#saysOf(turn, says).leaves = true
+    this.#take(says)
+    return says.size > 0 ? { says, endings } : undefined
+  }
+
+  #takeEndings(): Ending[] {
+    const [now, later]: [Ending[], Ending[]] = [[], []]
+    let adds = 0
+    for (const ending of this.#endings) {
+      const fits =
+        now.length < ENDINGS_A_SCRIPT && (now.length === 0 || adds + ending.adds <= REQUESTS_A_SCRIPT)
+      const mixes = this.#isFull && now.length > 0 && now[0]!.adds > 0 !== ending.adds > 0
+      if (fits && !mixes) {
+        now.push(ending)
+        adds += ending.adds
+      } else later.push(ending)
+    }
+    this.#endings = later
+    return now
+  }
+
+  #saysOf(turn: HostTurn, says: Message['says']): Writable<TurnSays> {
+    const known = says.get(turn)
+    if (known) return known
+    const { host, lane } = turn.job
+    const startedAgoMs = turn.tellStart(performance.now())
+    const turnSays: Writable<TurnSays> = {
+      host,
+      lane,
+      owner: turn.owner,
+      ...(startedAgoMs !== undefined && { startedAgoMs }),
+      delayMs: turn.delayMs,
+      isUndone: false,
+      ended: [],
+      most: 0,
+      batch: turn.batch,
+      aheadMs: LEAD_MS,
+      concurrency: turn.concurrency,
+      leaves: false,
+    }
+    says.set(turn, turnSays)
+    return turnSays
+  }
+
+  /** Those served longest ago go first, as many of each as are wanted of all. */
+  #take(says: Message['says']): void {
+    const { turns, demand, isLooking, onSpareDue } = this.#options
+    let wanted = demand()
+    if (wanted <= 0) return
+    this.#takeAhead(says, wanted)
+    turns.wakeDue()
+    const onlyFresh = isLooking()
+    if (onlyFresh && turns.freshCount < wanted) return
+    const share = Math.ceil(wanted / Math.max(1, turns.readyCount))
+    while (wanted > 0) {
+      const turn = turns.next({ onlyFresh })
+      if (!turn) return
+      turn.isServed = true
+      turn.readySinceMs = undefined
+      if (turn.spare) {
+        onSpareDue(turn)
+        turns.place(turn)
+        wanted--
+        continue
+      }
+      const most = Math.min(turn.room, share, wanted)
+      const turnSays = this.#saysOf(turn, says)
+      turnSays.most = most
+      wanted -= most
+    }
+  }
+
+  /** A page that ends brings its host's next along, even if that may not go yet. */
+  #takeAhead(says: Message['says'], wanted: number): void {
+    let spares = 0
+    for (const turn of this.#options.turns) if (turn.spare) spares++
+    for (const [turn, turnSays] of says) {
+      if (spares >= Math.max(SPARES_MIN, wanted)) return
+      const isNear = turn.dueAtMs - performance.now() < LINGER_MS
+      if (!turn.isPaced || !isNear || turnSays.leaves || turn.spare || turn.head === undefined) continue
+      if ([...turn.held.values()].some((lease) => !lease.hasStarted)) continue
+      turnSays.most = 1
+      turnSays.aheadMs = LINGER_MS
+      this.#options.turns.unplace(turn)
+      spares++
+    }
+  }
+
+  async #send({ says, endings }: Message): Promise<void> {
+    const isGrowing = endings.some(({ adds }) => adds > 0)
+    try {
+      const { answers, ...stirred } = await this.#options.scripts.exchange([...says.values()], isGrowing)
+      this.#isFull = false
+      let n = 0
+      const lost = new Set<HostTurn>()
+      for (const turn of says.keys()) if (answers[n++]!.status === 'lost') lost.add(turn)
+      for (const { turn, lease, resolve, reject } of endings) {
+        if (lost.has(turn)) reject(lostError(`another worker has taken over ${turn.slot}`, lease))
+        else resolve()
+      }
+      n = 0
+      for (const [turn, turnSays] of says) {
+        const answer = answers[n++]!
+        if (answer.status !== 'held') this.#leaving.delete(turn)
+        this.#options.onAnswer(turn, turnSays, answer)
+      }
+      this.#options.onStirred(stirred)
+    } catch (error) {
+      this.#unsaid(says)
+      await this.#onRefusal(endings, isGrowing, error as Error)
+    }
+  }
+
+  /** Nothing of it has happened, as far as is known; a take that did happen is answered again. */
+  #unsaid(says: Message['says']): void {
+    for (const [turn, { startedAgoMs }] of says) {
+      if (startedAgoMs !== undefined) turn.startUntold()
+      this.#options.turns.place(turn)
+    }
+  }
+
+  async #onRefusal(endings: readonly Ending[], isGrowing: boolean, error: Error): Promise<void> {
+    if (isGrowing && error.message.includes('OOM')) {
+      this.#isFull = true
+      this.#endings.unshift(...endings.filter(({ adds }) => adds === 0))
+      for (const { adds, reject } of endings) if (adds > 0) reject(fullError(error))
+      return
+    }
+    for (const { reject } of endings) reject(error)
+    await sleep(RETRY_MS)
+  }
+}
+
+export function lostError(reason: string, lease?: TurnLease): WebloomError {
+  return new WebloomError(
+    'WL_LEASE_LOST',
+    `the lease of ${lease ? lease.request : 'a request'} is lost: ${reason}`,
+  )
+}
+
+export function fullError(cause: Error): WebloomError {
+  return new WebloomError(
+    'WL_QUEUE_FULL',
+    'the queue’s Redis has reached its maxmemory and takes no more requests; nothing is lost, it is tried again. Raise maxmemory',
+    { cause },
+  )
+}

@@ -1,0 +1,166 @@
+/** Fetches turns from BullMQ, one by one, as long as this worker wants more, and begins them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HostPace, Logger } from '@webloom/core'
+import { HostTurn } from './host-turn.ts'
+import type { TurnJob, TurnJobs } from './turn-jobs.ts'
+import type { Stirred, TurnScripts } from './turn-scripts.ts'
+
+/** While more turns are at hand, those that were served already wait so long for them. */
+const FRESH_WAIT_MS = 50
+const RETRY_MS = 200
+/** BullMQ's answer is waited for elsewhere; so many turns may be on their way from there to here. */
+const BEGINNING_MAX = 16
+
+export interface TurnIntakeOptions {
+  readonly scripts: TurnScripts
+  readonly jobs: TurnJobs
+  readonly workerId: string
+  readonly pace: (slot: string) => HostPace
+  readonly quarantineAfter: number
+  readonly logger: Logger
+  /** Whether this worker has room for one more, with so many on their way. */
+  readonly wants: (beginning: number) => boolean
+  /** Whether this worker has a turn of that host already. */
+  readonly hasTurnOf: (host: string) => boolean
+  readonly onBegun: (turn: HostTurn, stirred: Stirred) => void
+  /** BullMQ has no more at hand, for now. */
+  readonly onDrained: () => void
+  readonly onPoint: (name: 'fetched' | 'begun' | 'completed') => void
+}
+
+export class TurnIntake {
+  readonly #options: TurnIntakeOptions
+  readonly #beginning = new Set<Promise<void>>()
+  #turns = 0
+  #lookingSinceMs: number | undefined
+  #isDrained = false
+  #isClosed = false
+  #loop: Promise<void> | undefined
+  #wake: (() => void) | undefined
+
+  constructor(options: TurnIntakeOptions) {
+    this.#options = options
+  }
+
+  /** True while turns are at hand that may be fresher than those which this worker has. */
+  get isLooking(): boolean {
+    const sinceMs = this.#lookingSinceMs
+    return sinceMs !== undefined && performance.now() - sinceMs < FRESH_WAIT_MS
+  }
+
+  /** No turn waits in BullMQ, as far as this worker knows. */
+  get isDrained(): boolean {
+    return this.#isDrained
+  }
+
+  open(): void {
+    this.#loop = this.#run()
+  }
+
+  /** There may be room again. */
+  wake(): void {
+    if (this.#wake && this.#options.wants(this.#beginning.size)) {
+      // From this moment on fresh turns may come.
+      this.#lookingSinceMs ??= performance.now()
+      this.#wake()
+    }
+  }
+
+  /** No more are begun from now on. What is being fetched is given back. */
+  stop(): void {
+    this.#isClosed = true
+    this.#wake?.()
+  }
+
+  /** Resolves when the last fetch has ended; the jobs must be closed before. */
+  async ended(): Promise<void> {
+    await this.#loop
+    await Promise.all(this.#beginning)
+  }
+
+  async #run(): Promise<void> {
+    const { wants } = this.#options
+    while (!this.#isClosed) {
+      if (!wants(this.#beginning.size) || this.#beginning.size >= BEGINNING_MAX) {
+        await this.#rest()
+        continue
+      }
+      try {
+        await this.#fetch()
+      } catch (error) {
+        if (this.#isClosed) return
+        await this.#onRefusal(error as Error)
+      }
+    }
+  }
+
+  async #fetch(): Promise<void> {
+    const { jobs } = this.#options
+    this.#lookingSinceMs ??= performance.now()
+    let job = await jobs.fetch({ block: false })
+    if (!job) {
+      this.#isDrained = true
+      await Promise.all(this.#beginning)
+      this.#lookingSinceMs = undefined
+      this.#options.onDrained()
+      job = await jobs.fetch({ block: true })
+      if (!job) return
+      this.#lookingSinceMs = performance.now()
+    }
+    this.#isDrained = false
+    const beginning = this.#begin(job).finally(() => {
+      this.#beginning.delete(beginning)
+      this.#wake?.()
+    })
+    this.#beginning.add(beginning)
+  }
+
+  async #begin(job: TurnJob): Promise<void> {
+    const { scripts, jobs, workerId, pace, quarantineAfter, logger, hasTurnOf, onBegun, onPoint } =
+      this.#options
+    try {
+      if (this.#isClosed) return await jobs.giveBack(job, 0)
+      onPoint('fetched')
+      const { host, lane, generation } = job
+      const hostPace = pace(decodeURIComponent(host))
+      const owner = `${workerId}/${++this.#turns}`
+      const begun = await scripts.begin(
+        { host, lane, generation, owner, delayMs: Math.ceil(hostPace.delayMs), isSecond: hasTurnOf(host) },
+        quarantineAfter,
+      )
+      onPoint('begun')
+      if (!begun) {
+        await jobs.complete(job)
+        return onPoint('completed')
+      }
+      if (begun.takenBack > 0)
+        logger.info({ host, requests: begun.takenBack }, 'taken over from a worker that was lost')
+      onBegun(
+        new HostTurn(job, owner, hostPace, { standing: begun.standing, nowMs: performance.now() }),
+        begun,
+      )
+    } catch (error) {
+      // Its lock is not renewed: it comes again in some seconds.
+      logger.debug({ err: error, unit: job.unit }, 'a turn could not begin')
+    }
+  }
+
+  /** Until there may be room. */
+  async #rest(): Promise<void> {
+    this.#lookingSinceMs = undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (this.#isClosed) resolve()
+    })
+    this.#wake = undefined
+  }
+
+  async #onRefusal(error: Error): Promise<void> {
+    const { scripts, logger } = this.#options
+    this.#lookingSinceMs = undefined
+    logger.debug({ err: error }, 'no turn can be fetched now; it is tried again')
+    if (error.message.includes('OOM')) await scripts.nudge().catch(() => false)
+    await sleep(RETRY_MS)
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * A host's turn as a BullMQ job: added, fetched, given back, completed. Jobs carry nothing; the id says it all,
+ * `<host>~<lane>~<generation>`.
+ *
+ * They are fetched one by one, when this worker wants another turn, not by BullMQ's own loop: that would fetch as many as
+ * it may, and a turn held by a worker that has no room is kept from all others. So no processor can throw, either, and no
+ * job can fail; a failed turn would strand its host. BullMQ's stalled check runs as usual.
+ *
+ * Its connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given connection
+ * takes a silent server to be alive.
+ */
+
+import { type Logger, WebloomError } from '@webloom/core'
+import {
+  type BackendFactory,
+  type Job,
+  Queue,
+  QueueKeys,
+  RedisConnection,
+  RedisQueueBackend,
+  Worker,
+} from 'bullmq'
+import type { Redis } from 'ioredis'
+import { BULL_PREFIX } from './crawl-redis-keys.ts'
+import type { Wake } from './turn-scripts.ts'
+import { within } from './within.ts'
+
+/** A lost worker is noticed when its locks have run out; the check finds them at its second look. */
+export const TURN_LOCK_MS = 6000
+const STALLED_CHECK_MS = 2000
+/** How long BullMQ blocks while nothing is due, seconds; and the longest it blocks at all, milliseconds. */
+const BLOCK_S = 5
+const BLOCK_MS_MAX = 10_000
+/** A fetch that takes longer hangs: BullMQ's worker is made anew. */
+const FETCH_MS_MAX = 2 * BLOCK_MS_MAX
+const CLOSE_MS_MAX = 2000
+const EVENTS_MAX = 100
+// BullMQ's priorities are 1 to 2 ** 21, lower first; 0 would go before all others.
+const PRIORITY_MIDDLE = 2 ** 20
+const PRIORITY_MAX = 2 ** 21
+
+/** A turn that this worker may take: the job's lock is its. */
+export interface TurnJob {
+  readonly unit: string
+  readonly host: string
+  readonly lane: string
+  readonly generation: string
+  readonly lockToken: string
+  /** By the monotonic clock. */
+  readonly lockedUntilMs: number
+  readonly job: Job
+}
+
+export interface TurnJobsOptions {
+  readonly redis: Redis
+  readonly queueName: string
+  readonly workerId: string
+  readonly logger: Logger
+}
+
+export class TurnJobs {
+  readonly #options: TurnJobsOptions
+  #queue: Queue | undefined
+  #worker: Worker | undefined
+  #fetches = 0
+  #isClosed = false
+
+  constructor(options: TurnJobsOptions) {
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    const { redis, queueName } = this.#options
+    this.#queue = new Queue(queueName, {
+      connection: redis,
+      prefix: BULL_PREFIX,
+      streams: { events: { maxLen: EVENTS_MAX } },
+    })
+    this.#queue.on('error', (error) => this.#onError(error))
+    this.#worker = this.#newWorker()
+    await this.#queue.waitUntilReady()
+  }
+
+  /** Most urgent first: whoever waits for a turn gets that one. Adding one that is there already changes nothing. */
+  async add(wakes: readonly Wake[]): Promise<void> {
+    if (wakes.length === 0) return
+    const sorted = [...wakes].sort((a, b) => b.priority - a.priority)
+    await this.#queue!.addBulk(
+      sorted.map(({ unit, priority }) => ({
+        name: 'turn',
+        data: {},
+        opts: {
+          jobId: unit,
+          priority: bullPriority(priority),
+          removeOnComplete: true,
+          removeOnFail: true,
+          stackTraceLimit: 1,
+        },
+      })),
+    )
+  }
+
+  /** Turns that wait in BullMQ go earlier from now on. */
+  async raise(wakes: readonly Wake[]): Promise<void> {
+    await Promise.all(
+      wakes.map(({ unit, priority }) => this.#worker!.backend.changePriority(unit, bullPriority(priority))),
+    )
+  }
+
+  /** The next turn; undefined when there is none, with `block` after some seconds. Rejects when the server cannot. */
+  async fetch({ block }: { block: boolean }): Promise<TurnJob | undefined> {
+    const worker = this.#worker!
+    const token = `${this.#options.workerId}/${++this.#fetches}`
+    const fetching = worker.getNextJob(token, { block })
+    try {
+      const job = await within(FETCH_MS_MAX, 'fetching a turn', fetching)
+      return job && turnJob(job)
+    } catch (error) {
+      if (!isLate(error) || this.#isClosed) throw error
+      this.#rebuild(worker, error)
+      return undefined
+    }
+  }
+
+  /** It is over. */
+  async complete({ job, lockToken }: TurnJob): Promise<void> {
+    await job.moveToCompleted(undefined, lockToken, false)
+  }
+
+  /** To whoever is next, in `ms` milliseconds; 0: behind all others that are as urgent. */
+  async giveBack({ job, lockToken }: TurnJob, ms: number, priority?: number): Promise<void> {
+    const wanted = priority === undefined ? job.priority : bullPriority(priority)
+    if (wanted !== job.priority) await job.changePriority({ priority: wanted })
+    await job.moveToDelayed(Date.now() + ms, lockToken)
+  }
+
+  /** Bounded in time, whatever the server does. A fetch under way rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    try {
+      await within(
+        CLOSE_MS_MAX,
+        'closing BullMQ',
+        Promise.all([this.#worker?.close(true), this.#queue?.close()]),
+      )
+    } catch (error) {
+      this.#onError(error as Error)
+    }
+  }
+
+  #newWorker(): Worker {
+    const { redis, queueName } = this.#options
+    const worker = new Worker(
+      queueName,
+      null,
+      {
+        connection: redis,
+        prefix: BULL_PREFIX,
+        lockDuration: TURN_LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        // A request that kills workers is ours to find; its host's turn goes on for ever.
+        maxStalledCount: 2 ** 31 - 1,
+        drainDelay: BLOCK_S,
+      },
+      backendWithOwnBlocking,
+    )
+    worker.on('error', (error) => this.#onError(error))
+    void worker.startStalledCheckTimer()
+    return worker
+  }
+
+  #rebuild(old: Worker, error: unknown): void {
+    this.#options.logger.warn({ err: error }, 'BullMQ hangs; its worker is made anew')
+    void old.close(true).catch(() => {})
+    this.#worker = this.#newWorker()
+  }
+
+  #onError(error: Error): void {
+    if (!this.#isClosed) this.#options.logger.debug({ err: error }, 'BullMQ')
+  }
+}
+
+const backendWithOwnBlocking: BackendFactory<RedisQueueBackend> = (name, options) => {
+  const opts = { ...options, prefix: BULL_PREFIX }
+  const redis = opts.connection as Redis
+  const blocking = redis.duplicate({
+    socketTimeout: BLOCK_MS_MAX + BLOCK_S * 1000,
+    connectionName: `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`,
+  })
+  // BullMQ listens until it closes the connection; what comes after that is of no interest.
+  blocking.on('error', () => {})
+  const keys = new QueueKeys(BULL_PREFIX)
+  return new RedisQueueBackend(
+    new RedisConnection(redis, { shared: true, blocking: false }),
+    name,
+    keys.getKeys(name),
+    (type) => keys.toKey(name, type),
+    opts,
+    new RedisConnection(blocking, { shared: false, blocking: true }),
+  )
+}
+
+function turnJob(job: Job): TurnJob {
+  const unit = job.id!
+  const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit) ?? []
+  if (host === undefined)
+    throw new WebloomError('WL_USAGE', `the job ${unit} of this queue is no host's turn; who has added it?`)
+  // The lock began when BullMQ sent the command, which by this machine's clock was then.
+  const lockedForMs = TURN_LOCK_MS - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
+  return {
+    unit,
+    host,
+    lane: lane!,
+    generation: generation!,
+    lockToken: job.token!,
+    lockedUntilMs: performance.now() + lockedForMs,
+    job,
+  }
+}
+
+function bullPriority(priority: number): number {
+  return Math.min(PRIORITY_MAX, Math.max(1, PRIORITY_MIDDLE - Math.round(priority)))
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('gave no answer')
+}

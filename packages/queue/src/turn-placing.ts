@@ -1,0 +1,74 @@
+import type { HostPace, QueuedRequest, QueueOrder, Request } from '@webloom/core'
+import { type PackedMarks, packRequest } from './packed-request.ts'
+import type { Placed, Pushed } from './turn-scripts.ts'
+
+/** More lanes than workers are of no use, nor more than a host may have in flight. */
+const LANES_MAX = 16
+
+export interface TurnPlacingOptions {
+  readonly order: QueueOrder
+  readonly slotOf: (request: Request) => string
+  readonly pace: (slot: string) => HostPace
+}
+
+/** Which line a request belongs to, and what a host is called in keys and job ids. */
+export class TurnPlacing {
+  readonly #options: TurnPlacingOptions
+  /** Workers of the crawl, as last heard of. */
+  workers = 1
+
+  constructor(options: TurnPlacingOptions) {
+    this.#options = options
+  }
+
+  /** Requests by line, each line's in order. */
+  groups(batch: readonly QueuedRequest[], place: 'end' = 'end'): Placed[] {
+    return this.pushed(batch).map(({ requests, ...line }) => ({
+      ...line,
+      place,
+      texts: requests.map(({ text }) => text),
+    }))
+  }
+
+  /** The same with their ids. */
+  pushed(batch: readonly QueuedRequest[]): Pushed[] {
+    const lines = new Map<string, Pushed & { requests: { id: string; text: string }[] }>()
+    for (const queued of batch) {
+      const line = this.#lineOf(queued.request)
+      const name = `${line.priority}:${line.host}`
+      const known = lines.get(name) ?? { ...line, requests: [] }
+      lines.set(name, known)
+      known.requests.push({ id: queued.id, text: packRequest(queued) })
+    }
+    return [...lines.values()]
+  }
+
+  /** One request, changed or to be held back. */
+  one(queued: QueuedRequest, marks: Partial<PackedMarks>, delayMs: number): Placed {
+    return {
+      ...this.#lineOf(queued.request),
+      place: delayMs > 0 ? Math.ceil(delayMs) : 'end',
+      texts: [packRequest(queued, marks)],
+    }
+  }
+
+  #lineOf(request: Request): { host: string; priority: number; lanes: number } {
+    const slot = this.#options.slotOf(request)
+    return {
+      host: hostName(slot),
+      priority: this.#options.order === 'priority' ? request.priority : 0,
+      lanes: this.#lanes(slot),
+    }
+  }
+
+  #lanes(slot: string): number {
+    const { delayMs, concurrency } = this.#options.pace(slot)
+    if (delayMs > 0) return 1
+    return Math.max(1, Math.min(this.workers, LANES_MAX, concurrency > 0 ? concurrency : LANES_MAX))
+  }
+}
+
+/** What a slot is called in keys and job ids, which bear no colon. */
+function hostName(slot: string): string {
+  return encodeURIComponent(slot.toWellFormed())
+}

@@ -1,0 +1,287 @@
+/** The scripts of host turns, `lua/turn-*.lua`: what goes in and what comes out, as values. */
+
+import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { luaScript } from './lua.ts'
+import { historyKey } from './quarantine.ts'
+
+/** A turn whose job BullMQ must get, or whose job must become more urgent. */
+export interface Wake {
+  readonly unit: string
+  readonly priority: number
+}
+
+/** What a script has set in motion. */
+export interface Stirred {
+  readonly woken: readonly Wake[]
+  readonly raised: readonly Wake[]
+}
+
+/** Which turn: the host's name is percent-encoded, so that it can be part of a job's id. */
+export interface TurnName {
+  readonly host: string
+  readonly lane: string
+}
+
+/** How a host stands. */
+export interface Standing {
+  /** Until it may be asked, milliseconds. */
+  readonly waitMs: number
+  /** Priority of the head of its line; absent when nothing waits. */
+  readonly head?: number
+  /** Until the first of those may go whose own time has not come. */
+  readonly lateInMs?: number
+  /** Floor under its delay; 0: none. */
+  readonly floorMs: number
+}
+
+/** Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. */
+export interface Placed {
+  readonly place: 'end' | 'head' | 'quarantine' | number
+  readonly host: string
+  readonly priority: number
+  /** So many lanes the host may have. */
+  readonly lanes: number
+  readonly texts: readonly string[]
+}
+
+/** One that was in flight and is no longer. */
+export interface Ended {
+  readonly token: string
+  /** Given when it may have a history: that goes, or, with `refusal`, gets a line more. */
+  readonly id?: string
+  readonly refusal?: string
+  readonly placed: readonly Placed[]
+}
+
+/** What a worker has to say about one of its turns. */
+export interface TurnSays extends TurnName {
+  readonly owner: string
+  /** Since the last start that was not told yet. */
+  readonly startedAgoMs?: number
+  /** The host's delay, with chance and floor in it. */
+  readonly delayMs: number
+  /** The last that was taken never started: it uses up no turn. */
+  readonly isUndone: boolean
+  /** A new floor under the host's delay. */
+  readonly floorMs?: number
+  readonly ended: readonly Ended[]
+  readonly most: number
+  readonly batch: number
+  readonly aheadMs: number
+  readonly concurrency: number
+  readonly leaves: boolean
+}
+
+/** `left`: given up to whoever is next. `over`: nothing is left to do. `lost`: another worker had it in the meantime. */
+export type TurnAnswer =
+  | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
+  | { readonly status: 'over' }
+  | { readonly status: 'lost' }
+
+export interface Taken {
+  readonly token: string
+  readonly priority: number
+  readonly text: string
+}
+
+/** Requests to be pushed to one line, with their ids. */
+export interface Pushed extends Omit<Placed, 'place' | 'texts'> {
+  readonly requests: readonly { readonly id: string; readonly text: string }[]
+}
+
+export interface PushPart {
+  readonly owner: string
+  /** Number of the element of start() that owns it. */
+  readonly startIndex?: number
+  readonly isNoting: boolean
+  readonly isLast: boolean
+  readonly groups: readonly Pushed[]
+}
+
+const BASE = ['turn-host.lua', 'turn-lanes.lua', 'turn-lines.lua'] as const
+const TAKE = [...BASE, 'quarantine.lua', 'turn-take.lua', 'turn-standing.lua'] as const
+
+const pushScript = luaScript(...BASE, 'turn-push.lua')
+const beginScript = luaScript(...TAKE, 'turn-back.lua', 'turn-begin.lua')
+const exchangeScript = luaScript(...TAKE, 'turn-exchange.lua')
+const settleScript = luaScript('turn-host.lua', 'turn-settle.lua')
+const aloneScript = luaScript('turn-host.lua', 'turn-alone.lua')
+const renewScript = luaScript('turn-host.lua', 'turn-renew.lua')
+const sweepScript = luaScript('turn-host.lua', 'turn-sweep.lua')
+const countsScript = luaScript('turn-host.lua', 'turn-counts.lua')
+const nudgeScript = luaScript('turn-host.lua', 'turn-nudge.lua')
+const clearScript = luaScript(...BASE, 'turn-clear.lua')
+
+/** How long a repeated push may be late, once its owner is settled. */
+const SETTLED_KEPT_MS = 30_000
+const CLEAR_PAGE = 100
+
+type Script = ReturnType<typeof luaScript>
+type Argument = string | number
+
+export class TurnScripts {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #keyList: readonly string[]
+  readonly #order: QueueOrder
+
+  constructor({ redis, keys, order }: { redis: Redis; keys: CrawlRedisKeys; order: QueueOrder }) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#order = order
+    this.#keyList = [
+      keys.turns,
+      keys.turnCounts,
+      keys.alone,
+      keys.quarantine,
+      historyKey(keys),
+      `${BULL_PREFIX}:${keys.queueName}:`,
+      keys.record,
+      keys.noted,
+    ]
+  }
+
+  async push({
+    owner,
+    startIndex,
+    isNoting,
+    isLast,
+    groups,
+  }: PushPart): Promise<Stirred & { added: number }> {
+    const args: Argument[] = [owner, startIndex ?? '', flag(isNoting), flag(isLast), groups.length]
+    for (const { host, priority, lanes, requests } of groups) {
+      args.push(host, priority, lanes, requests.length)
+      for (const { id, text } of requests) args.push(id, text)
+    }
+    const [added, ...stirred] = (await this.#run(pushScript, args)) as [number, ...StirredReply]
+    return { added, ...stirredOf(stirred) }
+  }
+
+  /** Answers undefined for a turn that is over. */
+  async begin(
+    turn: TurnName & { generation: string; owner: string; delayMs: number; isSecond: boolean },
+    quarantineAfter: number,
+  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | undefined> {
+    const { host, lane, generation, owner, delayMs, isSecond } = turn
+    const args = [host, lane, generation, owner, delayMs, quarantineAfter, flag(isSecond)]
+    const reply = (await this.#run(beginScript, args)) as
+      | ['gone']
+      | ['begun', StandingReply, number, ...StirredReply]
+    if (reply[0] === 'gone') return undefined
+    const [, standing, takenBack, ...stirred] = reply
+    return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
+  }
+
+  /** All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. */
+  async exchange(
+    turns: readonly TurnSays[],
+    isGrowing: boolean,
+  ): Promise<Stirred & { answers: TurnAnswer[] }> {
+    const args: Argument[] = [isGrowing ? 'grows' : '', turns.length]
+    for (const turn of turns) addTurn(args, turn)
+    const [replies, ...stirred] = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply]
+    return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
+  }
+
+  async settled(owner: string): Promise<void> {
+    await this.#run(settleScript, [owner, SETTLED_KEPT_MS])
+  }
+
+  /** Notes that this worker runs that request alone. */
+  async beginAlone(worker: string, id: string): Promise<void> {
+    await this.#run(aloneScript, [worker, id])
+  }
+
+  async endAlone(worker: string): Promise<void> {
+    await this.#redis.hdel(this.#keys.alone, worker)
+  }
+
+  /** Answers those that are lost. */
+  async renew<T extends { readonly unit: string; readonly lockToken: string; readonly owner: string }>(
+    turns: readonly T[],
+    lockMs: number,
+  ): Promise<T[]> {
+    const args = turns.flatMap(({ unit, lockToken, owner }) => [unit, lockToken, owner])
+    const lost = (await this.#run(renewScript, [lockMs, ...args])) as number[]
+    return lost.map((n) => turns[n - 1]!)
+  }
+
+  /** Notes this worker as present; answers how many are, and turns whose job BullMQ does not have. */
+  async sweep(worker: string, everyMs: number): Promise<{ workers: number; woken: Wake[] }> {
+    const [workers, woken] = (await this.#run(sweepScript, [worker, everyMs])) as [number, string[]]
+    return { workers, woken: wakesOf(woken) }
+  }
+
+  async leave(worker: string): Promise<void> {
+    await this.#redis.zrem(`${this.#keys.turns}:workers`, worker)
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const [waiting, delayed, leased, quarantined] = (await this.#run(countsScript, [])) as number[]
+    return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
+  }
+
+  /** Makes BullMQ able to fetch one job on a Redis at its maxmemory; false when there is none. */
+  async nudge(): Promise<boolean> {
+    return (await this.#run(nudgeScript, [])) === 1
+  }
+
+  async clear(): Promise<void> {
+    while ((await this.#run(clearScript, [CLEAR_PAGE])) !== 0);
+  }
+
+  #run(script: Script, args: readonly Argument[]): Promise<unknown> {
+    return script.run(this.#redis, this.#keyList, [this.#order, ...args])
+  }
+}
+
+function addTurn(args: Argument[], turn: TurnSays): void {
+  const { host, lane, owner, startedAgoMs, delayMs, isUndone, floorMs, ended } = turn
+  args.push(host, lane, owner, startedAgoMs ?? '', delayMs, flag(isUndone), floorMs ?? '', ended.length)
+  for (const { token, id = '', refusal = '', placed } of ended) {
+    args.push(token, id, refusal, placed.length)
+    for (const { place, host, priority, lanes, texts } of placed) {
+      args.push(place, host, priority, lanes, texts.length, ...texts)
+    }
+  }
+  args.push(turn.most, turn.batch, turn.aheadMs, turn.concurrency, flag(turn.leaves))
+}
+
+type StandingReply = [waitMs: number, head: string, lateInMs: number | '', floorMs: number]
+type StirredReply = [woken: string[], raised: string[]]
+type TurnReply = ['over' | 'lost'] | ['held' | 'left', StandingReply, string[]] | ['over', StandingReply, []]
+
+function answerOf(reply: TurnReply, batch: number): TurnAnswer {
+  const [status, standing, texts] = reply
+  if (status === 'over' || status === 'lost') return { status }
+  const taken = texts!.map((text, n) => {
+    const line = text.indexOf('\n')
+    return { token: `${batch}.${n + 1}`, priority: Number(text.slice(0, line)), text: text.slice(line + 1) }
+  })
+  return { status, standing: standingOf(standing!), taken }
+}
+
+function standingOf([waitMs, head, lateInMs, floorMs]: StandingReply): Standing {
+  return {
+    waitMs,
+    ...(head !== '' && { head: Number(head) }),
+    ...(lateInMs !== '' && { lateInMs }),
+    floorMs,
+  }
+}
+
+function stirredOf([woken, raised]: StirredReply): Stirred {
+  return { woken: wakesOf(woken), raised: wakesOf(raised) }
+}
+
+function wakesOf(flat: readonly string[]): Wake[] {
+  const wakes: Wake[] = []
+  for (let at = 0; at < flat.length; at += 2) wakes.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
+  return wakes
+}
+
+function flag(is: boolean): '1' | '' {
+  return is ? '1' : ''
+}

@@ -1,0 +1,149 @@
+import { MemoryStatsCollector, type StatsCollector } from '@webloom/core'
+import {
+  type RedisServer,
+  type StartedProcess,
+  type StartRedisOptions,
+  startProcess,
+  startRedis,
+} from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { CrawlMember, type CrawlMemberOptions } from '../src/crawl-member.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
+import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/redis-crawl-record.ts'
+
+/** One real Redis for the tests of a file; each test has a crawl of its own. */
+export class CrawlBench {
+  readonly #connections: Redis[] = []
+  readonly #members: CrawlMember[] = []
+  #server: RedisServer | undefined
+  #crawls = 0
+  #workers = 0
+  #redis: Redis | undefined
+
+  async start(options: StartRedisOptions = {}): Promise<void> {
+    this.#server = await startRedis(options)
+    this.#redis = this.connect()
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.#members) await member.close()
+    for (const connection of this.#connections) connection.disconnect()
+    await this.#server?.stop()
+  }
+
+  get server(): RedisServer {
+    if (!this.#server) throw new Error('start() comes first')
+    return this.#server
+  }
+
+  /** The test's own connection. */
+  get redis(): Redis {
+    return this.#redis!
+  }
+
+  /** As the assembler opens one. */
+  connect(url = this.server.url): Redis {
+    const redis = new Redis(url, {
+      maxRetriesPerRequest: null,
+      socketTimeout: 4000,
+      retryStrategy: (attempt) => Math.min(20 * attempt, 200),
+    })
+    redis.on('error', () => {})
+    this.#connections.push(redis)
+    return redis
+  }
+
+  nextCrawl(): CrawlRedisKeys {
+    return crawlRedisKeys({ spider: `crawl${++this.#crawls}`, crawlId: null })
+  }
+
+  statsKey(keys: CrawlRedisKeys): string {
+    return `${keys.queueName.slice(1, -1)}:stats`
+  }
+
+  nextWorker(): string {
+    return `test:${process.pid}:${++this.#workers}`
+  }
+
+  record(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions> = {}): RedisCrawlRecord {
+    return new RedisCrawlRecord({
+      redis: this.redis,
+      keys,
+      workerId: this.nextWorker(),
+      begins: false,
+      persists: false,
+      ...options,
+    })
+  }
+
+  /** A worker that takes part: its record is open, its member beats. */
+  async join(keys: CrawlRedisKeys, options: Partial<CrawlMemberOptions> = {}): Promise<JoinedWorker> {
+    const workerId = options.workerId ?? this.nextWorker()
+    const redis = options.redis ?? this.redis
+    const stats = options.stats ?? new MemoryStatsCollector()
+    const told: string[] = []
+    let changed = Promise.withResolvers<void>()
+    const tell = (what: string) => {
+      told.push(what)
+      changed.resolve()
+      changed = Promise.withResolvers<void>()
+    }
+    const record = this.record(keys, { redis, workerId, persists: true })
+    await record.open()
+    const member = new CrawlMember({
+      redis,
+      keys,
+      statsKey: this.statsKey(keys),
+      workerId,
+      stats,
+      activity: () => ({ downloading: 2, scraping: 1 }),
+      onPause: () => tell('pause'),
+      onResume: () => tell('resume'),
+      onStop: (reason) => tell(`stop: ${reason}`),
+      ...options,
+    })
+    this.#members.push(member)
+    await member.open(record.run)
+    const hears = async (what: string) => {
+      while (!told.includes(what)) await changed.promise
+    }
+    return { record, member, stats, told, workerId, hears }
+  }
+
+  /** As if these workers' last sign of life were so old. */
+  async unheardFor(ms: number, keys: CrawlRedisKeys, ...workerIds: readonly string[]): Promise<void> {
+    for (const id of workerIds) {
+      const entry = (await this.redis.hget(keys.workers, id))!
+      await this.redis.hset(keys.workers, id, entry.replace(/^\{"at":\d+/, `{"at":${Date.now() - ms}`))
+    }
+  }
+
+  /** A worker in a process of its own, to be killed. */
+  startWorker(keys: CrawlRedisKeys, task: 'open' | 'run-start' | 'count'): StartedProcess {
+    const spider = keys.queueName.slice(1, -1)
+    return startProcess(process.execPath, [
+      '--conditions=webloom-source',
+      new URL('./crawl-worker-process.ts', import.meta.url).pathname,
+      JSON.stringify({ url: this.server.url, spider, task }),
+    ])
+  }
+}
+
+export interface JoinedWorker {
+  readonly record: RedisCrawlRecord
+  readonly member: CrawlMember
+  readonly stats: StatsCollector
+  /** `pause`, `resume`, `stop: <reason>`, as they came. */
+  readonly told: readonly string[]
+  readonly workerId: string
+  hears(what: string): Promise<void>
+}
+
+/** Resolves when `holds` does; asks anew each 50 ms. */
+export async function until(holds: () => Promise<boolean> | boolean, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`${holds} did not hold within ${withinMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

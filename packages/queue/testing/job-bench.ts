@@ -1,0 +1,99 @@
+import type { HostPace, Logger, QueueOrder } from '@webloom/core'
+import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { BullJobQueue } from '../src/bull-job-queue.ts'
+import { BULL_PREFIX, type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
+import { MemoryHostClock } from '../src/memory-host-clock.ts'
+
+export interface JobQueueUnderTest {
+  /** Absent: those of a crawl of its own. */
+  readonly keys?: CrawlRedisKeys
+  readonly workerId?: string
+  readonly order?: QueueOrder
+  readonly pace?: Partial<HostPace>
+  readonly clock?: MemoryHostClock
+  readonly url?: string
+  readonly quarantineAfter?: number
+  readonly logger?: Logger
+}
+
+/** One real Redis for the tests of a file; each crawl has keys of its own. */
+export class JobBench {
+  readonly #connections: Redis[] = []
+  #server: RedisServer | undefined
+  #crawls = 0
+  #workers = 0
+
+  async start(): Promise<void> {
+    this.#server = await startRedis()
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.#connections) connection.disconnect()
+    await this.#server?.stop()
+  }
+
+  get server(): RedisServer {
+    if (!this.#server) throw new Error('start() comes first')
+    return this.#server
+  }
+
+  connect(url = this.server.url): Redis {
+    const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000 })
+    redis.on('error', () => {})
+    this.#connections.push(redis)
+    return redis
+  }
+
+  nextKeys(): CrawlRedisKeys {
+    return crawlRedisKeys({ spider: `spider${++this.#crawls}`, crawlId: null })
+  }
+
+  queue({
+    keys,
+    workerId,
+    order = 'priority',
+    pace,
+    clock,
+    url,
+    quarantineAfter,
+    logger,
+  }: JobQueueUnderTest = {}) {
+    return new BullJobQueue({
+      redis: this.connect(url),
+      keys: keys ?? this.nextKeys(),
+      workerId: workerId ?? `test:${++this.#workers}`,
+      clock:
+        clock ?? new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false, ...pace } }),
+      order,
+      concurrency: 16,
+      ...(quarantineAfter !== undefined && { quarantineAfter }),
+      ...(logger && { logger }),
+    })
+  }
+
+  /** A worker in a process of its own, to be killed or stopped. See job-worker.ts for what it says. */
+  worker(
+    keys: CrawlRedisKeys,
+    workerId: string,
+    { max = 3, quarantineAfter = 3 }: { max?: number; quarantineAfter?: number } = {},
+  ): StartedProcess {
+    const spider = keys.queueName.slice(1, -1)
+    return startProcess(process.execPath, [
+      '--conditions=webloom-source',
+      new URL('job-worker.ts', import.meta.url).pathname,
+      JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter }),
+    ])
+  }
+
+  /** As if its worker had been silent for so long that all its locks have expired, and somebody had looked 3 s ago. */
+  async expireLocks(keys: CrawlRedisKeys, workerId: string): Promise<void> {
+    const redis = this.connect()
+    const prefix = `${BULL_PREFIX}:${keys.queueName}:`
+    for (const id of await redis.lrange(`${prefix}active`, 0, -1)) {
+      if ((await redis.hget(`${prefix}${id}`, 'pb')) === workerId) await redis.del(`${prefix}${id}:lock`)
+    }
+    const [seconds] = await redis.time()
+    await redis.set(`${prefix}stalled-check`, (Number(seconds) - 3) * 1000)
+  }
+}

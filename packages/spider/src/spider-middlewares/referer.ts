@@ -1,0 +1,35 @@
+import {
+  type Crawler,
+  NotConfigured,
+  type ReferrerPolicy,
+  type Request,
+  type Response,
+  referrerOf,
+  referrerPolicyFor,
+  type SpiderMiddleware,
+} from '@webloom/core'
+
+/**
+ * Tells each request's site which page led to it, as far as the policy allows: that of `meta.referrer_policy`, else of
+ * the page's own Referrer-Policy header, else REFERRER_POLICY. A Referer of the request's own stays.
+ */
+export class RefererMiddleware implements SpiderMiddleware {
+  readonly #policy: ReferrerPolicy
+
+  constructor(policy: ReferrerPolicy = 'scrapy-default') {
+    this.#policy = policy
+  }
+
+  static fromCrawler({ settings }: Crawler): RefererMiddleware {
+    if (!settings.getBool('REFERER_ENABLED')) throw new NotConfigured('REFERER_ENABLED is false')
+    return new RefererMiddleware(settings.get('REFERRER_POLICY'))
+  }
+
+  processSpiderRequest(request: Request, response: Response | null): Request {
+    if (response === null || (request.hasHeaders && request.headers.has('referer'))) return request
+    const policy = referrerPolicyFor(request, response, this.#policy)
+    const referrer = referrerOf(policy, response.url, request.url)
+    if (referrer !== null) request.headers.set('referer', referrer)
+    return request
+  }
+}

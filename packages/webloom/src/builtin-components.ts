@@ -1,0 +1,114 @@
+/** The components that run in every crawl unless settings take them out, with Scrapy's orders and names. */
+
+import type { DownloaderMiddleware, Extension, SpiderMiddleware } from '@webloom/core'
+import {
+  DefaultHeadersMiddleware,
+  DownloaderStatsMiddleware,
+  DownloadTimeoutMiddleware,
+  HttpCompressionMiddleware,
+  OffsiteMiddleware,
+  RedirectMiddleware,
+  RequestCookiesMiddleware,
+  RetryMiddleware,
+  UserAgentMiddleware,
+} from '@webloom/downloader'
+import {
+  CloseSpiderExtension,
+  CoreStats,
+  DepthMiddleware,
+  HttpErrorMiddleware,
+  LogStats,
+  MemoryUsage,
+  UrlLengthMiddleware,
+} from '@webloom/spider'
+import type { Builtin } from './loading/placed-components.ts'
+
+export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = [
+  {
+    name: 'offsite',
+    order: 50,
+    Class: OffsiteMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.offsite.OffsiteMiddleware',
+  },
+  {
+    name: 'download-timeout',
+    order: 350,
+    Class: DownloadTimeoutMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware',
+  },
+  {
+    name: 'default-headers',
+    order: 400,
+    Class: DefaultHeadersMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware',
+  },
+  {
+    name: 'user-agent',
+    order: 500,
+    Class: UserAgentMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.useragent.UserAgentMiddleware',
+  },
+  {
+    name: 'retry',
+    order: 550,
+    Class: RetryMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
+  },
+  {
+    name: 'http-compression',
+    order: 590,
+    Class: HttpCompressionMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware',
+  },
+  {
+    name: 'redirect',
+    order: 600,
+    Class: RedirectMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware',
+  },
+  { name: 'request-cookies', order: 700, Class: RequestCookiesMiddleware },
+  {
+    name: 'downloader-stats',
+    order: 850,
+    Class: DownloaderStatsMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.stats.DownloaderStats',
+  },
+]
+
+export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
+  {
+    name: 'http-error',
+    order: 50,
+    Class: HttpErrorMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.httperror.HttpErrorMiddleware',
+  },
+  {
+    name: 'url-length',
+    order: 800,
+    Class: UrlLengthMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.urllength.UrlLengthMiddleware',
+  },
+  {
+    name: 'depth',
+    order: 900,
+    Class: DepthMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.depth.DepthMiddleware',
+  },
+]
+
+export const EXTENSIONS: readonly Builtin<Extension>[] = [
+  { name: 'core-stats', order: 0, Class: CoreStats, scrapy: 'scrapy.extensions.corestats.CoreStats' },
+  { name: 'log-stats', order: 0, Class: LogStats, scrapy: 'scrapy.extensions.logstats.LogStats' },
+  {
+    name: 'close-spider',
+    order: 0,
+    Class: CloseSpiderExtension,
+    scrapy: 'scrapy.extensions.closespider.CloseSpider',
+  },
+  {
+    name: 'memory-usage',
+    order: 0,
+    Class: MemoryUsage,
+    scrapy: 'scrapy.extensions.memusage.MemoryUsage',
+  },
+]

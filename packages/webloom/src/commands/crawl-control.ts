@@ -1,0 +1,69 @@
+/** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
+
+import { UsageError } from '@webloom/core'
+import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
+import type { SpiderClass } from '@webloom/spider'
+import { type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
+import { withQueueAndFilter } from '../crawl-store.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+
+export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
+  await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    if (!(await pauseCrawl(crawl))) throw noCrawl(crawl.keys.queueName)
+    console.log('paused: what is in flight is finished, nothing new is begun. webloom resume goes on')
+  })
+}
+
+export async function resume(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
+  await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    if (!(await resumeCrawl(crawl))) throw noCrawl(crawl.keys.queueName)
+    console.log('resumed')
+  })
+}
+
+export async function stop(
+  Class: SpiderClass,
+  flags: OutsideFlags & { readonly reason?: string },
+  config: LoadedConfig,
+): Promise<void> {
+  await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl.keys.queueName)
+    const persists = crawl.crawler.settings.getBool('SCHEDULER_PERSIST')
+    console.log(
+      `stopped: workers finish what is in flight and leave. ${
+        persists
+          ? 'A worker that starts goes on with the crawl'
+          : 'The last one empties queue and filter (SCHEDULER_PERSIST is false)'
+      }`,
+    )
+  })
+}
+
+export async function clear(
+  Class: SpiderClass,
+  flags: OutsideFlags & { readonly force?: boolean },
+  config: LoadedConfig,
+): Promise<void> {
+  await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const present = await withQueueAndFilter(crawl, (queue, filter) =>
+      clearCrawl({
+        ...crawl,
+        ...(flags.force && { force: true }),
+        clear: async () => {
+          await queue.clear()
+          await filter.clear()
+        },
+      }),
+    )
+    if (present > 0 && !flags.force)
+      throw new UsageError(
+        'WL_USAGE',
+        `${present} worker${present === 1 ? ' is' : 's are'} at work on crawl ${crawl.keys.queueName}: nothing was deleted. webloom stop ends them; --force deletes all the same`,
+      )
+    console.log(`crawl ${crawl.keys.queueName} is gone: queue, requests met, record, stats, quarantine`)
+  })
+}
+
+function noCrawl(name: string): UsageError {
+  return new UsageError('WL_USAGE', `no crawl ${name} is running`)
+}

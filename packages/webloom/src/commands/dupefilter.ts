@@ -1,0 +1,192 @@
+/** `webloom dupefilter`: looks into a spider's filter from outside, and changes what is in it. */
+
+import { createInterface } from 'node:readline'
+import {
+  type DupeFilterDescription,
+  environmentSettings,
+  InvalidUrl,
+  Request,
+  UsageError,
+} from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
+import type { LoadedConfig } from '../loading/config.ts'
+import { type InspectedFilter, openDupefilter } from '../open-dupefilter.ts'
+import { byteSize, grouped } from '../terminal/figures.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
+import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { commandLayer, spiderArguments } from './crawl-options.ts'
+
+export interface DupeFilterFlags {
+  readonly set?: readonly string[]
+  readonly argument?: readonly string[]
+  readonly json?: boolean
+}
+
+/** Where the command runs. */
+export interface DupeFilterPlace {
+  readonly Class: SpiderClass
+  readonly config: LoadedConfig
+}
+
+/** Prints `seen` or `new` for each URL, and records nothing. */
+export async function dupefilterHas(
+  place: DupeFilterPlace,
+  urls: readonly string[],
+  flags: DupeFilterFlags,
+): Promise<void> {
+  const requests = await requestsOf(urls)
+  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+    if (!filter.has) throw cannot(await filter.describe(), 'tell what was met without recording it')
+    const rows: { url: string; seen: boolean }[] = []
+    for (const request of requests)
+      rows.push({ url: request.url, seen: exists && (await filter.has(request)) })
+    print(rows, flags, ({ url, seen }) => `${seen ? 'seen' : 'new '}  ${url}`)
+  })
+}
+
+/** Records each URL as met, so that the crawl passes it over. */
+export async function dupefilterAdd(
+  place: DupeFilterPlace,
+  urls: readonly string[],
+  flags: DupeFilterFlags,
+): Promise<void> {
+  const requests = await requestsOf(urls)
+  await withFilter(place, flags, { makes: true }, async ({ filter }) => {
+    const rows: { url: string; added: boolean }[] = []
+    for (const request of requests)
+      rows.push({ url: request.url, added: !(await filter.requestSeen(request)) })
+    print(rows, flags, ({ url, added }) => `${added ? 'added        ' : 'was there    '}  ${url}`)
+  })
+}
+
+/** Makes each URL new again, so that the crawl fetches it when it meets it next. */
+export async function dupefilterRemove(
+  place: DupeFilterPlace,
+  urls: readonly string[],
+  flags: DupeFilterFlags,
+): Promise<void> {
+  const requests = await requestsOf(urls)
+  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+    if (!filter.forget) throw cannot(await filter.describe(), 'forget a single request')
+    const rows: { url: string; removed: boolean }[] = []
+    for (const request of requests) {
+      const removed = exists && ((await filter.has?.(request)) ?? true)
+      if (exists) await filter.forget(request)
+      rows.push({ url: request.url, removed })
+    }
+    print(rows, flags, ({ url, removed }) => `${removed ? 'removed      ' : 'was not there'}  ${url}`)
+  })
+}
+
+/** Prints what the filter says of itself. */
+export async function dupefilterStats(place: DupeFilterPlace, flags: DupeFilterFlags): Promise<void> {
+  await withFilter(place, flags, { makes: false }, async ({ filter, exists }) => {
+    const description = await filter.describe()
+    const memoryBytes = await filter.memoryBytes?.()
+    if (flags.json) {
+      console.log(visibleJson(JSON.stringify({ ...description, exists, memoryBytes })))
+      return
+    }
+    console.log(visible(`${description.name}   fingerprints by ${description.fingerprinter}`))
+    if (!exists) console.log('  nothing has been recorded yet')
+    else
+      for (const [name, text] of figures(description, memoryBytes)) console.log(`  ${name.padEnd(12)}${text}`)
+  })
+}
+
+/** A Bloom filter says more than others. */
+type Described = DupeFilterDescription & {
+  readonly capacity?: number
+  readonly fillRatio?: number
+  readonly errorNow?: number
+  readonly pagesLost?: number
+  readonly layers?: number
+  readonly warnings?: readonly string[]
+}
+
+function figures(description: Described, memoryBytes: number | undefined): [name: string, text: string][] {
+  const { count, capacity, fillRatio, errorNow, pagesLost, layers = 1, warnings = [] } = description
+  const shown: [string, string | undefined][] = [
+    ['recorded', grouped(count)],
+    [
+      'capacity',
+      capacity === undefined
+        ? undefined
+        : `${grouped(capacity)}, ${grouped(Math.round((1000 * count) / capacity) / 10)} % used`,
+    ],
+    ['layers', layers > 1 ? grouped(layers) : undefined],
+    ['bits set', fillRatio === undefined ? undefined : `${grouped(Math.round(fillRatio * 1e4) / 100)} %`],
+    ['error now', errorNow === undefined ? undefined : errorNow === 0 ? 'none' : errorNow.toExponential(1)],
+    ['pages lost', pagesLost === undefined ? undefined : lostText(pagesLost)],
+    ['memory', memoryBytes === undefined ? undefined : byteSize(memoryBytes)],
+    ...warnings.map((warning): [string, string] => ['warning', warning]),
+  ]
+  return shown.filter((row): row is [string, string] => row[1] !== undefined)
+}
+
+function lostText(pagesLost: number): string {
+  if (pagesLost === 0) return 'none'
+  return pagesLost < 0.5 ? 'less than one' : `about ${grouped(Math.round(pagesLost))}`
+}
+
+async function withFilter(
+  { Class, config }: DupeFilterPlace,
+  flags: DupeFilterFlags,
+  how: { makes: boolean },
+  act: (opened: InspectedFilter) => Promise<void>,
+): Promise<void> {
+  const opened = await openDupefilter(
+    Class,
+    {
+      args: spiderArguments(flags),
+      layers: {
+        config: config.settings,
+        environment: environmentSettings(process.env),
+        command: commandLayer(flags),
+      },
+      places: { config: config.path },
+      folder: config.folder,
+      createLogger: loggerOf,
+    },
+    how,
+  )
+  try {
+    await act(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** A URL stands for a GET request without a body. `-` reads a URL a line from standard input. */
+async function requestsOf(urls: readonly string[]): Promise<Request[]> {
+  const requests: Request[] = []
+  for (const url of urls) {
+    if (url !== '-') requests.push(requestOf(url))
+    else
+      for await (const line of createInterface(process.stdin)) if (line.trim()) requests.push(requestOf(line))
+  }
+  return requests
+}
+
+function requestOf(url: string): Request {
+  try {
+    return new Request(url)
+  } catch (error) {
+    if (error instanceof InvalidUrl) throw new UsageError('WL_USAGE', error.message, { cause: error })
+    throw error
+  }
+}
+
+function cannot({ name }: DupeFilterDescription, what: string): UsageError {
+  const why = name === 'redis-bloom' ? ': its bits are shared by many requests' : ''
+  return new UsageError('WL_USAGE', `the dupefilter ${name} cannot ${what}${why}. redis-set can`)
+}
+
+function print<Row extends object>(
+  rows: readonly Row[],
+  { json }: DupeFilterFlags,
+  line: (row: Row) => string,
+): void {
+  if (json) console.log(visibleJson(JSON.stringify(rows)))
+  else for (const row of rows) console.log(visible(line(row)))
+}

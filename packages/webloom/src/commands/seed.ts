@@ -1,0 +1,137 @@
+/** `webloom seed`: puts start URLs where a RedisSpider takes them from. */
+
+import {
+  environmentSettings,
+  type RedisTarget,
+  redisTargets,
+  Settings,
+  SettingsError,
+  UsageError,
+} from '@webloom/core'
+import { RedisSeedPush, type SeedType, seedTypeOf } from '@webloom/queue'
+import {
+  createSpider,
+  isRedisSpider,
+  type RedisSpider,
+  type SpiderClass,
+  seedOptionsOf,
+} from '@webloom/spider'
+import { EXIT } from '../exit-codes.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { RedisLink } from '../redis-connection.ts'
+import { grouped } from '../terminal/figures.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
+import { visible } from '../terminal/sanitize.ts'
+import { processScreen } from '../terminal/screen.ts'
+import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
+import { seedInput } from './seed-input.ts'
+import { Seeding } from './seeding.ts'
+
+export interface SeedFlags extends Pick<CrawlFlags, 'set' | 'argument'> {
+  readonly file?: string
+  readonly front?: boolean
+  readonly score?: string
+  readonly json?: boolean
+}
+
+/** Checks each message and pushes the good ones. Answers the exit code: 2 when there was a bad one. */
+export async function seed(
+  Class: SpiderClass,
+  messages: readonly string[],
+  flags: SeedFlags,
+  config: LoadedConfig | undefined,
+): Promise<number> {
+  const input = seedInput(messages, flags.file)
+  const spider = createSpider(Class, spiderArguments(flags))
+  if (!isRedisSpider(spider))
+    throw new UsageError(
+      'WL_USAGE',
+      `spider ${spider.name} takes no seeds: it is no RedisSpider. Write  class ${Class.name} extends RedisSpider`,
+    )
+  const settings = settingsFor(spider, flags, config)
+  const { key } = seedOptionsOf(spider, settings)
+  const target = seedsTarget(settings)
+  const link = new RedisLink(target, {
+    startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
+    logger: loggerOf(settings),
+  })
+  await link.open()
+  try {
+    const found = await seedTypeOf(link.client, key)
+    const type = found ?? wantedType(settings)
+    checkOrder(flags, type, key)
+    const push = new RedisSeedPush({ redis: link.client, key, type, front: flags.front ?? false })
+    const seeding = new Seeding({ spider, settings, score: flags.score, push, redis: target.shown })
+    try {
+      await seeding.run(input)
+    } finally {
+      seeding.progress.stop()
+    }
+    report({ spider: spider.name, key, type, redis: target.shown }, seeding, flags)
+    return seeding.bad > 0 ? EXIT.usage : EXIT.finished
+  } finally {
+    link.close()
+  }
+}
+
+function settingsFor(spider: RedisSpider, flags: SeedFlags, config: LoadedConfig | undefined): Settings {
+  const settings = Settings.fromLayers(
+    {
+      config: config?.settings ?? {},
+      spider: spider.customSettings ?? {},
+      environment: environmentSettings(process.env),
+      command: commandLayer(flags),
+    },
+    { spider: `customSettings of ${spider.name}`, ...(config && { config: config.path }) },
+  )
+  settings.validate()
+  return settings
+}
+
+function seedsTarget(settings: Settings): RedisTarget {
+  const [target] = redisTargets(settings, 'seeds')
+  if (target) return target
+  throw new SettingsError(['no Redis is named: set REDIS_URL=redis://host:6379, or SEEDS_REDIS_URL'])
+}
+
+function wantedType(settings: Settings): SeedType {
+  if (settings.getBool('REDIS_START_URLS_AS_SET')) return 'set'
+  return settings.getBool('REDIS_START_URLS_AS_ZSET') ? 'zset' : 'list'
+}
+
+function checkOrder({ front, score }: SeedFlags, type: SeedType, key: string): void {
+  if (front && type !== 'list')
+    throw new UsageError('WL_USAGE', `--front is for a list; ${key} is a ${NAMES[type]}, which has no front`)
+  if (score !== undefined && type !== 'zset')
+    throw new UsageError(
+      'WL_USAGE',
+      `--score is for a sorted set (REDIS_START_URLS_AS_ZSET=true); ${key} is a ${NAMES[type]}`,
+    )
+}
+
+const NAMES: Readonly<Record<SeedType, string>> = { list: 'list', set: 'set', zset: 'sorted set' }
+
+interface SeededKey {
+  readonly spider: string
+  readonly key: string
+  readonly type: SeedType
+  readonly redis: string
+}
+
+function report(
+  where: SeededKey,
+  { pushed, added, bad, problems, waiting }: Seeding,
+  { json }: SeedFlags,
+): void {
+  const untold = bad - problems.length
+  if (untold > 0) processScreen().write(`and ${grouped(untold)} more bad ones\n`)
+  if (json) {
+    console.log(JSON.stringify({ ...where, pushed, added, waiting, bad, problems }))
+    return
+  }
+  const known = pushed - added
+  const seeds = `${grouped(pushed)} seed${pushed === 1 ? '' : 's'}`
+  console.log(
+    `pushed ${seeds} to ${visible(where.key)} (${NAMES[where.type]})${known > 0 ? `, ${grouped(known)} of which were there` : ''}${waiting === undefined ? '' : `; ${grouped(waiting)} wait there now`}${bad > 0 ? `; ${grouped(bad)} bad ones were left out` : ''}`,
+  )
+}

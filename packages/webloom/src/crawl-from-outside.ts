@@ -1,0 +1,89 @@
+/** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
+
+import { dirname } from 'node:path'
+import {
+  type Crawler,
+  crawlKey,
+  environmentSettings,
+  MemoryStatsCollector,
+  Settings,
+  Signals,
+  UsageError,
+} from '@webloom/core'
+import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
+import { createSpider, type SpiderClass } from '@webloom/spider'
+import type { Redis } from 'ioredis'
+import { commandLayer, spiderArguments } from './commands/crawl-options.ts'
+import { withLoadedFunctions } from './loading/component-class.ts'
+import type { LoadedConfig } from './loading/config.ts'
+import { RedisServers } from './redis-servers.ts'
+import { loggerOf } from './terminal/logger-of.ts'
+
+/** The flags of such commands. */
+export interface OutsideFlags {
+  readonly set?: readonly string[]
+  readonly argument?: readonly string[]
+  readonly json?: boolean
+}
+
+export interface CrawlFromOutside {
+  readonly crawler: Crawler
+  readonly servers: RedisServers
+  /** The queue's. */
+  readonly redis: Redis
+  /** Its address, without its password. */
+  readonly shown: string
+  readonly keys: CrawlRedisKeys
+  readonly statsKey: string
+  readonly folder: string
+}
+
+/** Opens the queue's Redis of a spider's crawl for as long as `act` takes. */
+export async function withCrawlFromOutside<T>(
+  Class: SpiderClass,
+  flags: OutsideFlags,
+  config: LoadedConfig,
+  act: (crawl: CrawlFromOutside) => Promise<T>,
+): Promise<T> {
+  const folder = dirname(config.path)
+  const crawler = await crawlerFromOutside(Class, flags, config)
+  const { settings, logger, spider } = crawler
+  const servers = new RedisServers(settings, logger)
+  const redis = servers.connection('queue')
+  if (!redis)
+    throw new UsageError(
+      'WL_USAGE',
+      'no Redis is named, so there is no crawl that could be seen from outside its process. Set REDIS_URL=redis://host:6379, or QUEUE_REDIS_URL',
+    )
+  const { shown } = servers.targets('queue')[0]!
+  const name = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
+  try {
+    await servers.open()
+    return await act({ crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, folder })
+  } finally {
+    servers.close()
+  }
+}
+
+async function crawlerFromOutside(
+  Class: SpiderClass,
+  flags: OutsideFlags,
+  config: LoadedConfig,
+): Promise<Crawler> {
+  const spider = createSpider(Class, spiderArguments(flags))
+  const written = Settings.fromLayers(
+    {
+      config: config.settings,
+      spider: spider.customSettings ?? {},
+      environment: environmentSettings(process.env),
+      command: commandLayer(flags),
+    },
+    { config: config.path, spider: `customSettings of ${spider.name}` },
+  )
+  written.validate()
+  const settings = await withLoadedFunctions(written, dirname(config.path))
+  const stats = new MemoryStatsCollector()
+  const logger = loggerOf(settings, stats)
+  return { settings, stats, signals: new Signals(() => {}), logger, spider, close() {} }
+}

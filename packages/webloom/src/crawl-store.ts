@@ -1,0 +1,290 @@
+/**
+ * Where a crawl is kept: in memory, in a JOBDIR, or on Redis, where other workers share it. Beside `assemble.ts` the file
+ * that names concrete queues, and the one that opens connections.
+ *
+ *                queue              dupefilter                    record, seeds
+ *     memory     memory             memory, or one on Redis       forgotten with the process; seeds from Redis
+ *     JOBDIR     SQLite             SQLite, or one of the user's  SQLite
+ *     Redis      BullMQ             on Redis                      on the queue's Redis
+ */
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import {
+  type Crawler,
+  type CrawlName,
+  type CrawlRecord,
+  crawlKey,
+  type DupeFilter,
+  type OtherWorkers,
+  type RequestQueue,
+  type SeedSource,
+  SettingsError,
+} from '@webloom/core'
+import {
+  BullJobQueue,
+  CrawlMember,
+  type CrawlRedisKeys,
+  crawlRedisKeys,
+  HostTurnQueue,
+  JobDir,
+  MemoryCrawlRecord,
+  MemoryHostClock,
+  MemoryRequestQueue,
+  RedisCrawlRecord,
+  RedisMemory,
+  RedisSeedSource,
+  redisHealth,
+} from '@webloom/queue'
+import { RedisSpider, seedOptionsOf } from '@webloom/spider'
+import type { Redis } from 'ioredis'
+import type { CrawlFromOutside } from './crawl-from-outside.ts'
+import { chooseDupefilter } from './open-dupefilter.ts'
+import type { RedisServers } from './redis-servers.ts'
+
+/** How a process takes part in a crawl that is on Redis. */
+export interface Participation {
+  /** A finished crawl is begun again: `webloom crawl`, `webloom worker --new`. */
+  readonly begins: boolean
+  /** One worker of several: what only works in one process is refused. */
+  readonly isWorker: boolean
+}
+
+/** What the crawl's store asks of the running crawl. */
+export interface CrawlControls {
+  activity(): { readonly downloading: number; readonly scraping: number }
+  pause(): void
+  resume(): void
+  stop(reason: string): void
+}
+
+export interface CrawlStore {
+  readonly queue: RequestQueue
+  readonly filter: DupeFilter
+  readonly record: CrawlRecord
+  readonly seeds?: SeedSource
+  readonly others?: OtherWorkers
+  /** Opens connections. Throws WL_REDIS_UNREACHABLE. */
+  connect(): Promise<void>
+  disconnect(): void
+  /** The record is open and the crawl goes on. */
+  join(): Promise<void>
+  /** Called before anything is queued, with what empties queue and filter, to be called if that is owed. */
+  emptyOnOpen(empty: () => Promise<void>): Promise<void>
+  /** The same when this process leaves. */
+  emptyOnClose(empty: () => Promise<void>): Promise<void>
+  isNearlyFull(): Promise<boolean>
+  /** One line each, for the start banner; connect first. */
+  notes(): Promise<string[]>
+  /** What to do when the crawl was finished before. */
+  readonly howToBeginAnew: string
+}
+
+/** The store that the settings ask for. Opens nothing. */
+export async function crawlStore(
+  crawler: Crawler,
+  parts: { folder: string; part: Participation; controls: CrawlControls; servers: RedisServers },
+): Promise<CrawlStore> {
+  const { settings } = crawler
+  const { folder, part, servers } = parts
+  const jobDir = JobDir.fromCrawler(crawler)
+  const queueRedis = jobDir ? undefined : servers.connection('queue')
+  if (part.isWorker && !queueRedis)
+    throw new SettingsError([
+      jobDir
+        ? 'JOBDIR keeps a crawl for one process; a worker joins a crawl on Redis. Unset JOBDIR, or use webloom crawl'
+        : 'a worker joins a crawl on Redis, and none is named. Set REDIS_URL=redis://host:6379, or use webloom crawl',
+    ])
+  if (part.isWorker && settings.get('DUPEFILTER_CLASS') === 'memory')
+    throw new SettingsError([
+      'DUPEFILTER_CLASS is memory, which workers cannot share: each would fetch every page. Use redis-set or redis-bloom',
+    ])
+  return queueRedis
+    ? redisStore(crawler, { ...parts, queueRedis })
+    : localStore(crawler, { folder, servers, jobDir })
+}
+
+/** In memory or in a JOBDIR; the filter alone may be on Redis. */
+async function localStore(
+  crawler: Crawler,
+  { folder, servers, jobDir }: { folder: string; servers: RedisServers; jobDir: JobDir | null },
+): Promise<CrawlStore> {
+  const { settings } = crawler
+  const { filter, link } = await chooseDupefilter(crawler, {
+    folder,
+    ...(jobDir && { jobDirFilter: jobDir.filter }),
+  })
+  const seeds = seedSource(crawler, servers, { workerId: newWorkerId(), queueRunId: async () => '-' })
+  // What is in memory or in a JOBDIR goes or stays by itself.
+  const empties = (setting: boolean) => async (empty: () => Promise<void>) => {
+    if (link && setting) await empty()
+  }
+  return {
+    queue: jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler),
+    filter,
+    record: jobDir?.record ?? new MemoryCrawlRecord(),
+    ...(seeds && { seeds }),
+    connect: async () => {
+      await Promise.all([servers.open(), link?.open()])
+    },
+    disconnect() {
+      servers.close()
+      link?.close()
+    },
+    join: async () => seeds?.open(),
+    emptyOnOpen: empties(settings.getBool('SCHEDULER_FLUSH_ON_START')),
+    emptyOnClose: async (empty) => {
+      await seeds?.close()
+      await empties(!settings.getBool('SCHEDULER_PERSIST'))(empty)
+    },
+    isNearlyFull: async () => false,
+    notes: async () => [
+      ...(link && !jobDir
+        ? [
+            'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
+          ]
+        : []),
+    ],
+    howToBeginAnew: `Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew`,
+  }
+}
+
+interface RedisStoreParts {
+  readonly folder: string
+  readonly part: Participation
+  readonly controls: CrawlControls
+  readonly servers: RedisServers
+  readonly queueRedis: Redis
+}
+
+/** On Redis, shared with other workers. */
+async function redisStore(
+  crawler: Crawler,
+  { folder, part, controls, servers, queueRedis }: RedisStoreParts,
+): Promise<CrawlStore> {
+  const { settings, stats, logger, spider } = crawler
+  const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const keys = crawlRedisKeys(name)
+  const workerId = newWorkerId()
+  const queueRunId = () => runIdOf(queueRedis)
+  const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId })
+  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId })
+  const record = new RedisCrawlRecord({
+    redis: queueRedis,
+    keys,
+    workerId,
+    begins: part.begins,
+    persists: settings.getBool('SCHEDULER_PERSIST'),
+    flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    logger,
+  })
+  const member = new CrawlMember({
+    redis: queueRedis,
+    keys,
+    statsKey: crawlKey(settings.getString('STATS_KEY'), name),
+    workerId,
+    stats,
+    logger,
+    activity: () => controls.activity(),
+    onPause: () => controls.pause(),
+    onResume: () => controls.resume(),
+    onStop: (reason) => controls.stop(reason),
+  })
+  const memory = new RedisMemory({ redis: queueRedis })
+  const highWater = settings.getFloat('REDIS_HIGH_WATER')
+  const seeds = seedSource(crawler, servers, { workerId, queueRunId })
+  return {
+    queue,
+    filter,
+    record,
+    others: member,
+    ...(seeds && { seeds }),
+    connect: async () => {
+      await Promise.all([servers.open(), link?.open()])
+    },
+    disconnect() {
+      servers.close()
+      link?.close()
+    },
+    join: async () => {
+      await member.open(record.run)
+      await seeds?.open()
+    },
+    emptyOnOpen: async (empty) => {
+      await record.flushOnce(empty)
+    },
+    emptyOnClose: async (empty) => {
+      await seeds?.close()
+      await member.close()
+      const { flush } = await record.leave()
+      if (flush) await record.flushOnce(empty)
+    },
+    isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
+    notes: async () => {
+      const { warnings } = await redisHealth(queueRedis)
+      const { shown } = servers.targets('queue')[0]!
+      return [
+        `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
+        ...warnings.map((warning) => `the queue’s Redis: ${warning}`),
+      ]
+    },
+    howToBeginAnew: 'Begin a new one with webloom crawl, webloom worker --new, or another CRAWL_ID',
+  }
+}
+
+/** Queue and filter of a crawl on Redis, for a command that takes no part in it. */
+export async function withQueueAndFilter<T>(
+  { crawler, redis, keys, folder }: CrawlFromOutside,
+  act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
+): Promise<T> {
+  const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
+  const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId() })
+  try {
+    await link?.open()
+    return await act(queue, filter)
+  } finally {
+    await queue.close()
+    link?.close()
+  }
+}
+
+function requestQueue(
+  crawler: Crawler,
+  parts: { redis: Redis; keys: CrawlRedisKeys; workerId: string },
+): RequestQueue {
+  const { settings, logger } = crawler
+  return settings.get('QUEUE_MODE') === 'job'
+    ? new BullJobQueue({
+        ...parts,
+        clock: MemoryHostClock.fromCrawler(crawler),
+        order: settings.get('SCHEDULER_QUEUE_CLASS'),
+        concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+        quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+        logger,
+      })
+    : HostTurnQueue.fromCrawler(crawler, parts)
+}
+
+/** Undefined for a spider that takes no start URLs from Redis. */
+function seedSource(
+  { spider, settings, stats, logger }: Crawler,
+  servers: RedisServers,
+  worker: { workerId: string; queueRunId: () => Promise<string> },
+): RedisSeedSource | undefined {
+  if (!(spider instanceof RedisSpider)) return undefined
+  const redis = servers.connection('seeds')
+  if (!redis)
+    throw new SettingsError([
+      `${spider.name} takes its start URLs from Redis, and none is named. Set REDIS_URL=redis://host:6379, or SEEDS_REDIS_URL`,
+    ])
+  return new RedisSeedSource({ redis, ...seedOptionsOf(spider, settings), ...worker, stats, logger })
+}
+
+function newWorkerId(): string {
+  return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+}
+
+/** Another one after each start of that server. */
+async function runIdOf(redis: Redis): Promise<string> {
+  return /^run_id:(\S+)/m.exec(await redis.info('server'))?.[1] ?? '-'
+}

@@ -1,0 +1,135 @@
+/** What the tests of a cluster share: a project with a spider, Redis servers, and worker processes that can be killed. */
+
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type FakeWebTruth,
+  type Hit,
+  type ProcessResult,
+  type StartedProcess,
+  startProcess,
+  type TempDir,
+  tempDir,
+} from '@webloom/testkit'
+
+const PACKAGE = join(import.meta.dirname, '../packages/webloom')
+const BIN = join(PACKAGE, 'bin/webloom.js')
+
+/** A project folder whose spider `pages` crawls a fake web, and the workers that run it. */
+export class ClusterFolder implements AsyncDisposable {
+  readonly #dir: TempDir
+  readonly #settings: Readonly<Record<string, unknown>>
+  readonly #started: StartedProcess[] = []
+
+  private constructor(dir: TempDir, settings: Readonly<Record<string, unknown>>) {
+    this.#dir = dir
+    this.#settings = settings
+  }
+
+  static async of(
+    web: FakeWebTruth,
+    settings: Readonly<Record<string, unknown>>,
+    spider = followingSpider(web),
+  ): Promise<ClusterFolder> {
+    const dir = await tempDir()
+    mkdirSync(dir.join('node_modules'))
+    mkdirSync(dir.join('spiders'))
+    symlinkSync(PACKAGE, dir.join('node_modules/webloom'))
+    writeFileSync(dir.join('spiders/pages.ts'), spider)
+    const folder = new ClusterFolder(dir, settings)
+    folder.configure({})
+    return folder
+  }
+
+  /** Writes the config anew, for workers that are started from now on. */
+  configure(more: Readonly<Record<string, unknown>>): void {
+    const settings = JSON.stringify({ ...this.#settings, ...more })
+    writeFileSync(
+      this.#dir.join('webloom.config.ts'),
+      `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: ${settings} })\n`,
+    )
+  }
+
+  path(name: string): string {
+    return this.#dir.join(name)
+  }
+
+  /** `webloom <words>` in the folder. */
+  start(...words: string[]): StartedProcess {
+    const started = startProcess(process.execPath, [BIN, ...words], {
+      cwd: this.#dir.path,
+      timeoutMs: 300_000,
+    })
+    this.#started.push(started)
+    return started
+  }
+
+  run(...words: string[]): Promise<ProcessResult> {
+    return this.start(...words).exited
+  }
+
+  /** A worker that writes its items to a file of its own. */
+  worker(name: string, ...words: string[]): StartedProcess {
+    return this.start('worker', 'pages', '-o', `items-${name}.jsonl`, ...words)
+  }
+
+  /** The URLs in all item files; every line must be whole, but for the last of a killed worker. */
+  itemUrls(): string[] {
+    return readdirSync(this.#dir.path)
+      .filter((name) => name.startsWith('items-'))
+      .flatMap((name) => readFileSync(this.path(name), 'utf8').split('\n'))
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as { url: string }).url)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const started of this.#started) started.kill('SIGKILL')
+    await Promise.allSettled(this.#started.map(({ exited }) => exited))
+    await this.#dir.remove()
+  }
+}
+
+/** Follows every link, and yields an item for each page. */
+export function followingSpider(web: FakeWebTruth, body = ''): string {
+  return `import { Request, type Response, Spider } from 'webloom'
+
+export default class Pages extends Spider {
+  name = 'pages'
+  startUrls = ${JSON.stringify(web.seeds)}
+  ${body}
+  async *parse(response: Response) {
+    yield { url: response.url }
+    yield* response.followAll()
+  }
+}
+`
+}
+
+/** URLs that were answered in order, with how often. */
+export function fetchCounts(hits: readonly Hit[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { url, status } of hits) if (status < 500) counts.set(url, (counts.get(url) ?? 0) + 1)
+  return counts
+}
+
+/** How many fetches there were beyond the first of each page. */
+export function repeatsIn(hits: readonly Hit[]): number {
+  return [...fetchCounts(hits).values()].reduce((sum, count) => sum + count - 1, 0)
+}
+
+/** The messages of a worker's log. */
+export function messagesOf({ stderr }: { readonly stderr: string }): string[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => String((JSON.parse(line) as { msg: unknown }).msg))
+}
+
+/** A generator of numbers from 0 to 1, the same for the same seed (Park and Miller's). */
+export function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}

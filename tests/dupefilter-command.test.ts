@@ -1,0 +1,127 @@
+/** `webloom dupefilter` as a person types it, on a real Redis. */
+
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fingerprint, Request } from 'webloom'
+
+const PACKAGE = join(import.meta.dirname, '../packages/webloom')
+const BIN = join(PACKAGE, 'bin/webloom.js')
+
+let redis: RedisServer
+let folder: TempDir
+beforeAll(async () => {
+  redis = await startRedis()
+  folder = await tempDir()
+  mkdirSync(folder.join('node_modules'))
+  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  mkdirSync(folder.join('spiders'))
+  writeFileSync(
+    folder.join('webloom.config.ts'),
+    `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: { REDIS_URL: '${redis.url}' } })\n`,
+  )
+  const spider = (name: string, settings: string) =>
+    `import { Spider } from 'webloom'\nexport default class S extends Spider { name = '${name}'; customSettings = ${settings} }\n`
+  writeFileSync(folder.join('spiders/quotes.ts'), spider('quotes', '{}'))
+  writeFileSync(
+    folder.join('spiders/bloom.ts'),
+    spider(
+      'bloom',
+      "{ DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_CAPACITY: 20, BLOOMFILTER_ERROR_RATE: 0.01 }",
+    ),
+  )
+})
+afterAll(async () => {
+  await redis.stop()
+  await folder.remove()
+})
+beforeEach(() => redis.command('FLUSHALL'))
+
+const ENV = { ...process.env, NO_COLOR: '1' }
+const dupefilter = (...args: string[]) =>
+  runProcess(process.execPath, [BIN, 'dupefilter', ...args], {
+    cwd: folder.path,
+    env: ENV,
+    timeoutMs: 20_000,
+  })
+
+const page = (n: number) => `https://example.com/${n}`
+
+describe('webloom dupefilter', () => {
+  test('has, add and rm on a set', async () => {
+    const before = await dupefilter('has', 'quotes', page(1))
+    expect(before).toMatchObject({ code: 0, stdout: `new   ${page(1)}\n` })
+    expect(await redis.command('DBSIZE'), 'looking makes nothing').toBe(0)
+    expect((await dupefilter('add', 'quotes', page(1), page(2), page(1))).stdout).toMatch(
+      /^added .*\/1\nadded .*\/2\nwas there .*\/1\n$/,
+    )
+    const member = fingerprint(new Request(page(1)), { algorithm: 'scrapy-redis' })
+    expect(await redis.command('SISMEMBER', 'quotes:dupefilter', member)).toBe(1)
+    const has = await dupefilter('has', 'quotes', '--json', page(1), page(3))
+    expect(JSON.parse(has.stdout)).toEqual([
+      { url: page(1), seen: true },
+      { url: page(3), seen: false },
+    ])
+    expect((await dupefilter('rm', 'quotes', page(1), page(3))).stdout).toMatch(
+      /^removed .*\/1\nwas not there .*\/3\n$/,
+    )
+    expect((await dupefilter('has', 'quotes', page(1), page(2))).stdout).toBe(
+      `new   ${page(1)}\nseen  ${page(2)}\n`,
+    )
+    expect((await dupefilter('stats', 'quotes')).stdout).toMatch(
+      /^redis-set {3}fingerprints by scrapy-redis\n {2}recorded +1\n {2}memory +\d/,
+    )
+  })
+
+  test('URLs from standard input, and the crawl that -s names', async () => {
+    const { code } = await runProcess(
+      process.execPath,
+      [BIN, 'dupefilter', 'add', '-s', 'CRAWL_ID=may', 'quotes', '-'],
+      { cwd: folder.path, env: ENV, input: `${page(1)}\n\n${page(2)}\n` },
+    )
+    expect(code).toBe(0)
+    expect(await redis.command('SCARD', 'quotes:may:dupefilter')).toBe(2)
+  })
+
+  test('a Bloom filter: stats with its warnings; rm says that it cannot', async () => {
+    expect((await dupefilter('stats', 'bloom')).stdout).toContain('nothing has been recorded yet')
+    expect(await redis.command('DBSIZE')).toBe(0)
+    const urls = Array.from({ length: 25 }, (_, n) => page(n))
+    await dupefilter('add', 'bloom', ...urls)
+    const { stdout } = await dupefilter('stats', 'bloom')
+    expect(stdout).toMatch(/capacity +20, 1\d\d(\.\d)? % used/)
+    expect(stdout).toMatch(/bits set +[5-7]\d(\.\d+)? %/)
+    expect(stdout).toMatch(/error now +\d\.\de-[12]/)
+    expect(stdout).toMatch(/pages lost +less than one/)
+    expect(stdout).toMatch(/warning +half of the Bloom filter’s bits are set/)
+    expect(stdout).toMatch(/warning +the Bloom filter has reached its capacity: an error of 0\.01/)
+    const json = JSON.parse((await dupefilter('stats', 'bloom', '--json')).stdout)
+    expect(json).toMatchObject({ name: 'redis-bloom', capacity: 20, exists: true })
+    expect(json.memoryBytes).toBeGreaterThan(100)
+    const rm = await dupefilter('rm', 'bloom', page(1))
+    expect(rm.code).toBe(2)
+    expect(rm.stderr).toContain('redis-bloom cannot forget a single request: its bits are shared')
+  })
+
+  test.each([
+    [['has', 'quotes', 'example.com'], /it has no scheme/],
+    [['has', 'qoutes', page(1)], /there is no spider "qoutes". Did you mean quotes/],
+    [
+      ['has', 'quotes', '-s', 'DUPEFILTER_CLASS=memory', page(1)],
+      /lives and ends with the process that crawls/,
+    ],
+    [['stats', 'quotes', '-s', 'JOBDIR=job'], /only the crawl itself opens it/],
+    [['has', 'quotes'], /missing required argument/],
+    [
+      ['stats', 'quotes', '-s', 'BLOOMFILTER_BIT=41'],
+      /BLOOMFILTER_BIT is "41" .*expected a whole number from 1 to 40/,
+    ],
+    [['stats', 'quotes', '-s', 'BLOOMFILTER_HASH_NUMBER=0'], /BLOOMFILTER_HASH_NUMBER is "0"/],
+    [['stats', 'quotes', '-s', 'BLOOMFILTER_CAPACITY=0'], /BLOOMFILTER_CAPACITY is "0"/],
+  ])('%j: exit code 2, and why', async (args, message) => {
+    const { code, stderr } = await dupefilter(...args)
+    expect(stderr).toMatch(message)
+    expect(code).toBe(2)
+  })
+})

@@ -1,7 +1,7 @@
 /**
  * What asking about links costs: URLs a second, Redis CPU, memory, and errors against theory, all on one real Redis.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30] [--parts speed,memory,errors]
  *
  * `fill` asks about new links only. `crawl` is what a crawl asks: of a page's 30 links one is new, ten are navigation (50
  * links of the site), and the others are known, half of them from the last thousand pages. What is known was met long
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     probes: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
+    parts: { type: 'string', default: 'speed,memory,errors' },
   },
 })
 const URLS = Number(values.urls)
@@ -89,30 +90,33 @@ const LOADS: Record<string, { known: Request[]; links: Request[] }> = {
   fill: { known: [], links: Array.from({ length: URLS }, (_, n) => link(n)) },
   crawl: { known: Array.from({ length: KNOWN }, (_, n) => link(n)), links: crawlLinks() },
 }
-for (const [load, { known, links }] of Object.entries(LOADS)) {
-  const measured = CONTENDERS.map(() => [] as { rate: number; redisUs: number; nodeUs: number }[])
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [n, contender] of CONTENDERS.entries())
-      measured[n]!.push(await measure(contender, known, links))
-  }
-  for (const [n, { name, batch }] of CONTENDERS.entries()) {
-    rows[`${name}, batch ${batch}`] ??= {}
-    const row = rows[`${name}, batch ${batch}`]!
-    const of = (what: 'rate' | 'redisUs' | 'nodeUs') => median(measured[n]!.map((one) => one[what]))
-    row[`${load}: URLs/s`] = Math.round(of('rate'))
-    row[`${load}: Redis µs/URL`] = round2(of('redisUs'))
-    row[`${load}: Node µs/URL`] = round2(of('nodeUs'))
-  }
-}
-console.log(
-  `${URLS} URLs, ${ROUNDS} rounds, ${AT_ONCE} questions at a time, Redis ${await version()}, Node ${process.version}`,
-)
-console.table(rows)
-if (values.only === '') {
-  await memory()
-  await errors()
-}
+const parts = values.parts.split(',')
+if (parts.includes('speed')) await speed()
+if (parts.includes('memory') && values.only === '') await memory()
+if (parts.includes('errors') && values.only === '') await errors()
 redis.disconnect()
+
+async function speed() {
+  for (const [load, { known, links }] of Object.entries(LOADS)) {
+    const measured = CONTENDERS.map(() => [] as { rate: number; redisUs: number; nodeUs: number }[])
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [n, contender] of CONTENDERS.entries())
+        measured[n]!.push(await measure(contender, known, links))
+    }
+    for (const [n, { name, batch }] of CONTENDERS.entries()) {
+      rows[`${name}, batch ${batch}`] ??= {}
+      const row = rows[`${name}, batch ${batch}`]!
+      const of = (what: 'rate' | 'redisUs' | 'nodeUs') => median(measured[n]!.map((one) => one[what]))
+      row[`${load}: URLs/s`] = Math.round(of('rate'))
+      row[`${load}: Redis µs/URL`] = round2(of('redisUs'))
+      row[`${load}: Node µs/URL`] = round2(of('nodeUs'))
+    }
+  }
+  console.log(
+    `${URLS} URLs, ${ROUNDS} rounds, ${AT_ONCE} questions at a time, Redis ${await version()}, Node ${process.version}`,
+  )
+  console.table(rows)
+}
 
 async function measure(contender: Contender, known: readonly Request[], links: readonly Request[]) {
   await redis.flushall()

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  type FakeWebProcess,
   type FakeWebTruth,
   type Hit,
   type ProcessResult,
@@ -11,6 +12,7 @@ import {
   type TempDir,
   tempDir,
 } from '@webloom/testkit'
+import { expect } from 'vitest'
 
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const BIN = join(PACKAGE, 'bin/webloom.js')
@@ -103,6 +105,45 @@ export default class Pages extends Spider {
   }
 }
 `
+}
+
+/** The same with start URLs from Redis beside its own: it ends when nothing has come for a second. */
+export function seededSpider(startUrls: readonly string[], body = ''): string {
+  return `import { RedisSpider, type Response } from 'webloom'
+
+export default class Pages extends RedisSpider {
+  name = 'pages'
+  startUrls = ${JSON.stringify(startUrls)}
+  maxIdleTime = 1
+  ${body}
+  async *parse(response: Response) {
+    yield { url: response.url }
+    yield* response.followAll()
+  }
+}
+`
+}
+
+/** Every page was fetched and is in the items, and no more than so many fetches were repeated. Answers how many were. */
+export async function expectComplete(
+  web: FakeWebProcess,
+  folder: ClusterFolder,
+  { repeatsMax }: { repeatsMax: number },
+): Promise<number> {
+  const hits = await web.hits()
+  const counts = fetchCounts(hits)
+  expect(
+    [...web.linked()].filter((url) => !counts.has(url)),
+    'pages never fetched',
+  ).toEqual([])
+  const urls = new Set(folder.itemUrls())
+  expect(
+    [...web.reachable()].filter((url) => !urls.has(url)),
+    'pages without an item',
+  ).toEqual([])
+  const repeats = repeatsIn(hits)
+  expect(repeats, 'pages fetched again').toBeLessThanOrEqual(repeatsMax)
+  return repeats
 }
 
 /** URLs that were answered in order, with how often. */

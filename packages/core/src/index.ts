@@ -106,6 +106,7 @@ export { type SignalName, type SignalPayloads, Signals, signals } from './signal
 // A crawl's own vocabulary
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './stats.ts'
 // URLs and fingerprints
+export { baseUrlOf } from './url/base-url.ts'
 export { canonicalizeUrl } from './url/canonicalize-url.ts'
 export { urlJoin } from './url/join.ts'
 export { safeUrlString } from './url/safe-url.ts'

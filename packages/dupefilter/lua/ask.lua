@@ -4,7 +4,8 @@
 --          clean?: [run, before], …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), answers, more to clean, …store's}
---          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again
+--          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,
+--          3 new, though another owner was told so: it has not said for too long that it queued it
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
 end
@@ -24,7 +25,7 @@ for n, i in ipairs(at) do
   elseif isMine(held) then
     answers[i], mine[#mine + 1] = 0, members[i]
   elseif isFree(held) then
-    answers[i], mine[#mine + 1], taken[#taken + 1] = 0, members[i], members[i]
+    answers[i], mine[#mine + 1], taken[#taken + 1] = held == '' and 0 or 3, members[i], members[i]
     redis.call('LREM', membersOf(ownerIn(held)), 1, members[i])
   else
     answers[i] = 1

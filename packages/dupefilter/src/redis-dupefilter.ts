@@ -262,7 +262,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     for (const [n, fingerprint] of fingerprints.entries()) {
       const answer = reply.answers[n]
       if (answer === NEW) fresh.push(fingerprint)
-      else if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
+      else if (answer === TAKEN_OVER) {
+        fresh.push(fingerprint)
+        this.#stats?.inc('dupefilter/taken_over')
+      } else if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
     }
     return fresh
   }
@@ -328,6 +331,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
 const NEW = '0'
 const SEEN_FOR_GOOD = '2'
+const TAKEN_OVER = '3'
 
 interface Reply {
   readonly generation: string

@@ -1,44 +1,409 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Lease, type QueuedRequest, WebloomError } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import { crawlRedisKeys } from './crawl-redis-keys.ts'
-import { HostTurnQueue } from './host-turn-queue.ts'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { crawl, page, pages, TurnBench } from '../testing/turn-bench.ts'
+import { BULL_PREFIX } from './crawl-redis-keys.ts'
+import { Quarantine } from './quarantine.ts'
 
-let server: RedisServer
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(async () => {
-  await server?.stop()
-})
+const bench = new TurnBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
 
-let crawls = 0
+const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
+const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
+
+/** Gaps between the starts at one host, milliseconds. */
+const gaps = (startedAt: readonly number[]) => {
+  const sorted = [...startedAt].sort((a, b) => a - b)
+  return sorted.slice(1).map((at, n) => at - sorted[n]!)
+}
 
 requestQueueContract(
   { describe, test },
   {
     name: 'HostTurnQueue',
     create: async ({ order = 'priority', delayMs = 0, concurrency = 0 }) => {
-      const redis = new Redis(server.url, {
-        maxRetriesPerRequest: null,
-        lazyConnect: true,
-        socketTimeout: 4000,
-      })
-      const queue = new HostTurnQueue({
-        redis,
-        keys: crawlRedisKeys({ spider: `contract${++crawls}`, crawlId: null }),
-        workerId: 'here:1:a',
-        order,
-        pace: () => ({ delayMs, concurrency, randomize: false }),
-      })
-      return {
-        queue,
-        dispose: async () => {
-          await queue.close()
-          redis.disconnect()
-        },
-      }
+      const queue = await bench.queue({ order, pace: { delayMs, concurrency } })
+      return { queue, dispose: () => queue.close() }
     },
   },
 )
+
+describe('several workers', () => {
+  test('a host’s delay holds for both together, and all of its slots are used', async () => {
+    const keys = bench.nextKeys()
+    const options = { keys, pace: { delayMs: 100 } }
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    await one.push(pages('a', 30), 'o')
+    const startedAt: number[] = []
+    const visit = (queue: typeof one) => async (lease: Lease) => {
+      await sleep(3)
+      lease.started()
+      startedAt.push(performance.now())
+      await sleep(20)
+      await queue.commit(lease)
+    }
+    await Promise.all([crawl(one, 4, visit(one)), crawl(other, 4, visit(other))])
+    expect(startedAt).toHaveLength(30)
+    expect(Math.min(...gaps(startedAt))).toBeGreaterThanOrEqual(75)
+    const tookMs = Math.max(...startedAt) - Math.min(...startedAt)
+    expect(29 / tookMs).toBeGreaterThanOrEqual((0.95 * 1) / 100)
+  })
+
+  test('a big host is shared, and has no more in flight than it may have in all', async () => {
+    const options = { keys: bench.nextKeys(), pace: { concurrency: 6 } }
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    // Each has heard of the other.
+    await sleep(2500)
+    await one.push(pages('a', 1000), 'o')
+    let [inFlight, most] = [0, 0]
+    const done = [0, 0]
+    const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
+      most = Math.max(most, ++inFlight)
+      lease.started()
+      await sleep(10)
+      done[n]!++
+      // It ends for the queue a moment after it has ended here.
+      inFlight--
+      await queue.commit(lease)
+    }
+    await Promise.all([crawl(one, 16, visit(one, 0)), crawl(other, 16, visit(other, 1))])
+    expect(done[0]! + done[1]!).toBe(1000)
+    expect(Math.min(...done)).toBeGreaterThan(200)
+    expect(most).toBeLessThanOrEqual(6)
+  })
+
+  test('hosts that one worker has and does not serve go to another', async () => {
+    const keys = bench.nextKeys()
+    const full = await bench.queue({ keys })
+    const hosts = Array.from({ length: 8 }, (_, n) => page(`h${n}`, 1))
+    await full.push(hosts, 'o')
+    const taken = await full.lease(2)
+    const other = await bench.queue({ keys })
+    const rest = new Set<string>()
+    await vi.waitFor(async () => {
+      for (const lease of await other.lease(8)) {
+        rest.add(lease.id)
+        await other.commit(lease)
+      }
+      expect(rest.size + taken.length).toBe(8)
+    }, 8000)
+  })
+})
+
+describe('what waits', () => {
+  test('a host whose turn waits becomes urgent with its most urgent request', async () => {
+    const keys = bench.nextKeys()
+    const writer = await bench.queue({ keys })
+    for (const host of ['a', 'b', 'c', 'd']) await writer.push([page(host, 1)], `o${host}`)
+    await writer.push([page('d', 2, { priority: 7 })], 'urgent')
+    const reader = await bench.queue({ keys })
+    expect(ids(await reader.lease(1))).toEqual(['d/2'])
+  })
+
+  test('a host that sleeps until a retry wakes for a request that may go now', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.retry(lease!, lease!.request, 60_000)
+    // Its turn has gone back to BullMQ, until then.
+    await vi.waitFor(async () => expect(await queue.lease(1)).toEqual([]))
+    await queue.push([page('a', 2)], 'p')
+    const [second] = await queue.lease(1)
+    expect(second!.id).toBe('a/2')
+    await queue.commit(second!)
+    expect(await queue.counts()).toEqual({ ...EMPTY, delayed: 1 })
+  })
+
+  test('a retry that is due goes, though its turn was given back to BullMQ meanwhile', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    const retriedAt = performance.now()
+    await queue.retry(lease!, lease!.request, 2600)
+    const [again] = await vi.waitUntil(async () => {
+      const found = await queue.lease(1)
+      return found.length > 0 && found
+    }, 10_000)
+    expect(again!.id).toBe('a/1')
+    expect(performance.now() - retriedAt).toBeGreaterThanOrEqual(2600)
+    expect(performance.now() - retriedAt).toBeLessThan(3600)
+  })
+
+  test('what another worker adds to a host that is in flight here does not wait for the page', async () => {
+    const keys = bench.nextKeys()
+    const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]
+    await one.push([page('a', 1)], 'o')
+    const [slow] = await one.lease(1)
+    await other.push([page('a', 2)], 'p')
+    const found = await vi.waitUntil(async () => {
+      const leases = await one.lease(1)
+      return leases.length > 0 && leases
+    }, 5000)
+    expect(ids(found)).toEqual(['a/2'])
+    await one.commit(slow!)
+  })
+
+  test('a page with more links than one script takes: all are queued, and again only for the page that lost its reply', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 'hub')], 'o')
+    const [hub] = await queue.lease(1)
+    await queue.commit(hub!, { children: pages('b', 1700) })
+    expect(await queue.counts()).toEqual({ ...EMPTY, waiting: 1700 })
+  })
+
+  test('a host’s name may hold anything', async () => {
+    const queue = await bench.queue()
+    const slot = 'a:b~1~2/%\ud800 ü{}'
+    await queue.push([page('a', 1, { meta: { download_slot: slot } })], 'o')
+    const [lease] = await queue.lease(1)
+    expect(lease!.id).toBe('a/1')
+    await queue.commit(lease!)
+    expect(await queue.counts()).toEqual(EMPTY)
+  })
+})
+
+describe('owners', () => {
+  test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    await queue.push([page('a', 0)], 'start/0')
+    await queue.push([], 'start/1')
+    expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('2')
+    expect(await queue.push([page('a', 1)], 'start/1')).toBe(0)
+    expect(await queue.push([page('a', 2)], 'start/2')).toBe(1)
+  })
+
+  test('ids are noted for an owner, and for a while after it is settled', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    expect(await queue.push(pages('a', 1200), 'seed/1')).toBe(1200)
+    expect(await queue.push(pages('a', 1201), 'seed/1')).toBe(1)
+    await queue.settled('seed/1')
+    expect(await queue.push([page('a', 1)], 'seed/1')).toBe(0)
+    expect(await bench.redis.pttl(`${keys.noted}:seed/1`)).toBeGreaterThan(20_000)
+  })
+
+  test('clearing leaves nothing that waits, is noted, or is known to BullMQ', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    await queue.push([...pages('a', 300), page('b', 1), page('c', 1, { priority: 3 })], 'seed/1')
+    const [lease] = await queue.lease(1)
+    await queue.retry(lease!, lease!.request, 9000)
+    await queue.lease(1)
+    await queue.clear()
+    await queue.close()
+    const left = await bench.redis.keys(`*${keys.queueName}*`)
+    const expected = ['turns:counts', 'meta', 'id', 'stalled-check', 'turns:owners', 'turns:workers']
+    expect(left.map((key) => key.replace(`${BULL_PREFIX}:${keys.queueName}:`, '')).filter((key) => !expected.includes(key))).toEqual([])
+  })
+})
+
+describe('a request that no worker can do', () => {
+  test('comes again after five seconds, and goes to quarantine with its history when it was refused too often', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    const { id, request } = page('a', 1)
+    await queue.push([{ id, request }], 'o')
+    const [lease] = await queue.lease(1)
+    const refusedAt = performance.now()
+    await queue.refuse(lease!, 'no callback parseList')
+    const [again] = await vi.waitUntil(async () => {
+      const found = await queue.lease(1)
+      return found.length > 0 && found
+    }, 10_000)
+    expect(performance.now() - refusedAt).toBeGreaterThanOrEqual(5000)
+    // Eight times more.
+    const flight = `${keys.turns}:flight:0:a.test`
+    const [[token, text] = []] = Object.entries(await bench.redis.hgetall(flight))
+    expect(text).toMatch(/^0\na\/1\n1:0:1:0\n/)
+    expect(token).toBeDefined()
+    Object.assign((again as unknown as { marks: object }).marks, { refusals: 9 })
+    await queue.refuse(again!, 'no callback parseList')
+    expect(await queue.counts()).toEqual({ ...EMPTY, quarantined: 1 })
+    const [entry] = await new Quarantine({ redis: bench.redis, keys }).list(9)
+    expect(entry).toMatchObject({ id: 'a/1', reason: 'no callback parseList' })
+    expect(entry!.history).toHaveLength(2)
+  })
+
+  test('one of another release’s form is refused by this worker, and its host goes on', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    await queue.push([page('a', 1), page('a', 2)], 'o')
+    const line = `${keys.turns}:line:0:a.test`
+    await bench.redis.lset(line, 0, 'a/1\n\n{"v":99,"url":"http://a.test/1"}')
+    expect(ids(await queue.lease(1))).toEqual(['a/2'])
+    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ ...EMPTY, leased: 1, delayed: 1 }))
+  })
+})
+
+describe('Redis', () => {
+  test('whichever reply is lost: each page is done, and none twice', async () => {
+    // Of a crawl like this there are about as many.
+    await Promise.all(Array.from({ length: 8 }, (_, n) => lossAt(n * 8, n * 8 + 8)))
+  }, 120_000)
+
+  async function lossAt(from: number, to: number): Promise<void> {
+    for (let nth = from; nth < to; nth++) {
+      await using proxy = await startTcpProxy({ target: bench.server.url })
+      const queue = await bench.queue({ url: proxy.url, concurrency: 3 })
+      let scripts = 0
+      proxy.cutReplyOf((command) => command[0] === 'EVALSHA' && scripts++ === nth)
+      const fetched: string[] = []
+      await queue.push([page('h0', 0)], 'start/0')
+      await crawl(queue, 3, async (lease) => {
+        fetched.push(lease.id)
+        lease.started()
+        const n = Number(lease.id.split('/')[1])
+        const children = [2 * n + 1, 2 * n + 2].filter((child) => child < 15).map((child) => page(`h${child % 3}`, child))
+        await queue.commit(lease, { children })
+      })
+      expect([nth, fetched.sort()]).toEqual([nth, Array.from({ length: 15 }, (_, n) => `h${n % 3}/${n}`).sort()])
+      expect(await queue.counts()).toEqual(EMPTY)
+      await queue.close()
+    }
+  }
+
+  test('a restart of eight seconds: who holds a page still holds it, and the crawl goes on', async () => {
+    await using own = new TurnBench()
+    await own.start({ appendonly: 'always' })
+    const queue = await own.queue()
+    await queue.push(pages('a', 20), 'o')
+    const leases = await queue.lease(3)
+    await own.server.kill()
+    await sleep(8000)
+    await own.server.restart()
+    for (const lease of leases) {
+      expect(lease.signal.aborted).toBe(false)
+      await queue.commit(lease)
+    }
+    const rest: string[] = []
+    await crawl(queue, 4, async (lease) => {
+      rest.push(lease.id)
+      expect(lease.attempt).toBe(1)
+      await queue.commit(lease)
+    })
+    expect(rest).toHaveLength(17)
+  }, 60_000)
+
+  test('a turn whose job is gone from BullMQ is added again', async () => {
+    const keys = bench.nextKeys()
+    const writer = await bench.queue({ keys })
+    await writer.push([page('a', 1)], 'o')
+    const [unit] = await vi.waitUntil(async () => {
+      const found = await bench.redis.zrange(`${BULL_PREFIX}:${keys.queueName}:prioritized`, 0, -1)
+      return found.length > 0 && found
+    })
+    await bench.redis.del(`${BULL_PREFIX}:${keys.queueName}:prioritized`, `${BULL_PREFIX}:${keys.queueName}:${unit}`)
+    const [lease] = await vi.waitUntil(async () => {
+      const found = await writer.lease(1)
+      return found.length > 0 && found
+    }, 12_000)
+    expect(lease!.id).toBe('a/1')
+  })
+
+  test('that is silent: closing takes some seconds and no more, and what was held comes again elsewhere', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys, url: proxy.url })
+    await queue.push(pages('a', 2), 'o')
+    const leases = await queue.lease(2)
+    proxy.hang()
+    const began = performance.now()
+    await queue.close()
+    expect(performance.now() - began).toBeLessThan(8000)
+    expect(leases.map(({ signal }) => signal.aborted)).toEqual([true, true])
+    const other = await bench.queue({ keys })
+    const again = await vi.waitUntil(async () => {
+      const found = await other.lease(1)
+      return found.length > 0 && found
+    }, 15_000)
+    expect(again[0]).toMatchObject({ attempt: 2, redelivered: true })
+  }, 40_000)
+
+  test('closing gives back what is held, at once', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    await queue.push(pages('a', 3), 'o')
+    const [lease] = await queue.lease(1)
+    await queue.close()
+    expect(lease!.signal.aborted).toBe(true)
+    await expect(queue.commit(lease!)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+    const other = await bench.queue({ keys })
+    expect(await other.counts()).toEqual({ ...EMPTY, waiting: 3 })
+    const began = performance.now()
+    expect(await other.lease(1)).toMatchObject([{ id: 'a/0', attempt: 2 }])
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+
+  test('an idle worker asks it next to nothing', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const queue = await bench.queue({ url: proxy.url })
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.commit(lease!)
+    const waiting = new AbortController()
+    await sleep(500)
+    proxy.reset()
+    await sleep(5000)
+    expect(proxy.commandCount).toBeLessThan(20)
+    waiting.abort()
+  })
+})
+
+describe('at its maxmemory', () => {
+  const isFull = (error: unknown) => error instanceof WebloomError && error.code === 'WL_QUEUE_FULL'
+
+  async function filled(own: TurnBench): Promise<void> {
+    const used = Number(/used_memory:(\d+)/.exec(await own.redis.info('memory'))![1])
+    await own.redis.config('SET', 'maxmemory', String(used - 1_000_000))
+  }
+
+  test('nothing is added and nothing lost; what adds nothing goes on, until there is room', async () => {
+    await using own = new TurnBench()
+    await own.start()
+    const queue = await own.queue({ concurrency: 8 })
+    await queue.push(Array.from({ length: 40 }, (_, n) => page(`h${n % 10}`, n)), 'o')
+    const leases = await queue.lease(4)
+    await filled(own)
+    await expect(queue.push([page('x', 1)], 'p')).rejects.toSatisfy(isFull)
+    const children: QueuedRequest[] = [page('x', 2)]
+    await expect(queue.commit(leases[0]!, { children })).rejects.toSatisfy(isFull)
+    await queue.commit(leases[1]!)
+    // Locks are renewed, and turns begun, though BullMQ’s own scripts are refused.
+    await sleep(8000)
+    const done = new Set([leases[1]!.id])
+    while (done.size < 37) {
+      for (const lease of await queue.lease(3)) {
+        done.add(lease.id)
+        await queue.commit(lease)
+      }
+    }
+    expect(leases[0]!.signal.aborted).toBe(false)
+    await own.redis.config('SET', 'maxmemory', '0')
+    await queue.commit(leases[0]!, { children })
+    expect(ids(await queue.lease(9))).toEqual(['x/2'])
+    expect(await queue.counts()).toEqual({ ...EMPTY, leased: 3 })
+  }, 60_000)
+
+  test('a worker that comes to a full Redis begins with what is there', async () => {
+    await using own = new TurnBench()
+    await own.start()
+    const keys = own.nextKeys()
+    const writer = await own.queue({ keys })
+    await writer.push([page('a', 1), page('b', 1)], 'o')
+    await writer.close()
+    await filled(own)
+    const queue = await own.queue({ keys })
+    const done = new Set<string>()
+    await vi.waitFor(async () => {
+      for (const lease of await queue.lease(1)) {
+        done.add(lease.id)
+        await queue.commit(lease)
+      }
+      expect(done).toEqual(new Set(['a/1', 'b/1']))
+    }, 10_000)
+  }, 30_000)
+})

@@ -20,6 +20,7 @@ export interface JobQueueUnderTest {
 /** One real Redis for the tests of a file; each crawl has keys of its own. */
 export class JobBench {
   readonly #connections: Redis[] = []
+  readonly #processes: StartedProcess[] = []
   #server: RedisServer | undefined
   #crawls = 0
   #workers = 0
@@ -79,11 +80,18 @@ export class JobBench {
     { max = 3, quarantineAfter = 3 }: { max?: number; quarantineAfter?: number } = {},
   ): StartedProcess {
     const spider = keys.queueName.slice(1, -1)
-    return startProcess(process.execPath, [
+    const worker = startProcess(process.execPath, [
       '--conditions=webloom-source',
       new URL('job-worker.ts', import.meta.url).pathname,
       JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter }),
     ])
+    this.#processes.push(worker)
+    return worker
+  }
+
+  /** Ends the worker processes of a test. */
+  killWorkers(): void {
+    for (const worker of this.#processes.splice(0)) worker.kill('SIGKILL')
   }
 
   /** As if its worker had been silent for so long that all its locks have expired, and somebody had looked 3 s ago. */

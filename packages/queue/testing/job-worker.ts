@@ -29,7 +29,9 @@ const queue = new BullJobQueue({
 })
 const held = new Map<string, Lease>()
 
-createInterface(process.stdin).on('line', async (line) => {
+const orders = createInterface(process.stdin)
+orders.on('close', () => process.exit())
+orders.on('line', async (line) => {
   const lease = held.get(line.replace('commit ', ''))!
   try {
     await queue.commit(lease)

@@ -167,6 +167,7 @@ export class Scheduler {
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
     const leases = await this.#queue.lease(max, signal)
     this.#count('dequeued', leases.length)
+    for (const { redelivered } of leases) if (redelivered) this.#stats.inc('scheduler/redelivered')
     return leases
   }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import {
+  baseUrlOf,
   Response as CoreResponse,
   type ResponseInit as CoreResponseInit,
   InvalidUrl,
@@ -11,7 +12,6 @@ import {
 } from '@webloom/core'
 import type { CheerioAPI } from 'cheerio'
 import type { Document } from 'domhandler'
-import { baseUrlOf } from './selectors/base-url.ts'
 import { type LinkElements, streamHrefs } from './selectors/link-stream.ts'
 import { type HtmlParser, parseDocument, type SelectorType } from './selectors/parse-document.ts'
 import { Selector } from './selectors/selector.ts'

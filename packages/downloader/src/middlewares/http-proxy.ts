@@ -7,7 +7,6 @@ import {
   type Request,
   type Response,
   SettingsError,
-  type StatsCollector,
 } from '@webloom/core'
 import { EnvironmentProxies } from '../proxies/environment-proxies.ts'
 import { type ProxyAddress, proxyAddress } from '../proxies/proxy-address.ts'
@@ -19,7 +18,6 @@ export interface HttpProxyMiddlewareOptions {
   /** The same, where there is no rotation. */
   readonly environment?: EnvironmentProxies
   readonly authEncoding: 'latin-1' | 'utf-8'
-  readonly stats: StatsCollector
 }
 
 /** What a request looked like before its proxy was written into it. */
@@ -49,47 +47,45 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
     if (!settings.getBool('HTTPPROXY_ENABLED')) throw new NotConfigured('HTTPPROXY_ENABLED is false')
     const authEncoding = settings.get('HTTPPROXY_AUTH_ENCODING')
     const list = settings.getList('PROXY_LIST').map(String)
+    if (list.length === 0) {
+      const environment = new EnvironmentProxies(process.env, authEncoding)
+      return new HttpProxyMiddleware({ environment, authEncoding })
+    }
     const rotation = new ProxyRotation(proxiesOf('PROXY_LIST', list, authEncoding), {
       failuresMax: settings.getInt('PROXY_FAILURES_MAX'),
       banMs: settings.getFloat('PROXY_BAN') * 1000,
       stats,
     })
-    return new HttpProxyMiddleware({
-      ...(list.length > 0
-        ? { rotation }
-        : { environment: new EnvironmentProxies(process.env, authEncoding) }),
-      authEncoding,
-      stats,
-    })
+    return new HttpProxyMiddleware({ rotation, authEncoding })
   }
 
   processRequest(request: Request): void {
-    const { rotation, environment, authEncoding, stats } = this.#options
     const named = request.hasMeta ? request.meta.proxy : undefined
-    const rotated = named === undefined ? rotation?.next() : undefined
-    const address =
-      typeof named === 'string' && named !== ''
-        ? proxyAddress(named, authEncoding)
-        : named === undefined
-          ? (rotated?.address ?? environment?.proxyFor(request.url))
-          : undefined
+    const rotated = named === undefined ? this.#options.rotation?.next() : undefined
+    const address = rotated?.address ?? this.#address(request, named)
     const authorization = request.headers.getAll('proxy-authorization')
     if (!address && authorization.length === 0) return
     this.#before.set(request, { proxy: named, authorization, rotated })
-    if (address) stats.inc('proxy/request_count')
     write(request, address)
   }
 
   processResponse(request: Request, response: Response): Response {
     const rotated = this.#restore(request)
-    if (rotated && response.status === 407) this.#options.rotation?.failed(rotated)
-    else if (rotated && !response.flags.includes('cached')) this.#options.rotation?.succeeded(rotated)
+    // From the cache, which lies nearer the network: no proxy was asked.
+    if (response.flags.includes('cached')) return response
+    if (rotated) this.#options.rotation?.[response.status === 407 ? 'failed' : 'succeeded'](rotated)
     return response
   }
 
   processException(request: Request, error: unknown): void {
     const rotated = this.#restore(request)
     if (rotated && isOfTheWay(error)) this.#options.rotation?.failed(rotated)
+  }
+
+  #address(request: Request, named: JsonValue | undefined): ProxyAddress | undefined {
+    const { environment, authEncoding } = this.#options
+    if (named === undefined) return environment?.proxyFor(request.url)
+    return typeof named === 'string' && named !== '' ? proxyAddress(named, authEncoding) : undefined
   }
 
   #restore(request: Request): RotatedProxy | undefined {

@@ -2,6 +2,7 @@ import {
   type Crawler,
   type DownloaderMiddleware,
   type DownloadResult,
+  InvalidUrl,
   NotConfigured,
   type Request,
   type Response,
@@ -9,7 +10,7 @@ import {
   safeUrlString,
   urlJoin,
 } from '@webloom/core'
-import { type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
+import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
 import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
 import { asWritten } from '../wire-text.ts'
 
@@ -41,8 +42,8 @@ export class RedirectMiddleware implements DownloaderMiddleware {
     const location = response.headers.get('location')
     if (location === null || this.#leftToCallback(request, status)) return response
     const url = targetUrl(request.url, location)
-    // mailto:, app links and the like: the callback may know what to do with the answer.
-    if (!isFetchable(url)) return response
+    // mailto:, app links, broken ones: the callback may know what to do with the answer.
+    if (url === undefined || !isFetchable(url)) return response
     const toGet = becomesGet(request.method, status)
     return redirectRequest(request, response, { url, reason: status, toGet }, this.#options)
   }
@@ -56,14 +57,18 @@ export class RedirectMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** False too for a target that no request can be made of, such as one without a host. */
-function isFetchable(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url)
+/** Undefined when the Location is none. */
+function targetUrl(source: string, location: string): string | undefined {
+  try {
+    return absoluteUrl(source, safeUrlString(asWritten(location)))
+  } catch (error) {
+    if (error instanceof InvalidUrl) return undefined
+    throw error
+  }
 }
 
 /** The Location made absolute; the fragment of the source goes along unless the target has its own (RFC 9110 §10.2.2). */
-function targetUrl(source: string, location: string): string {
-  const safe = safeUrlString(asWritten(location))
+function absoluteUrl(source: string, safe: string): string {
   const scheme = source.slice(0, source.indexOf(':'))
   const url = urlJoin(source, safe.startsWith('//') ? `${scheme}://${safe.replace(/^\/+/, '')}` : safe)
   const hash = source.indexOf('#')

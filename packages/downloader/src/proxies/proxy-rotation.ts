@@ -57,6 +57,7 @@ export class ProxyRotation {
   }
 
   succeeded(proxy: RotatedProxy): void {
+    this.#options.stats.inc('proxy/successes')
     proxy.failuresInARow = 0
     proxy.bannedUntilMs = 0
     proxy.score += (1 - proxy.score) * GAIN

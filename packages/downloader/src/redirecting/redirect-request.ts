@@ -30,6 +30,11 @@ export interface RedirectTarget {
   readonly toGet: boolean
 }
 
+/** False for `mailto:` and the like, and for a URL that no server could be found by. */
+export function isFetchable(url: string): boolean {
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+}
+
 const HEADERS_OF_A_BODY = [
   'content-type',
   'content-length',

@@ -1,10 +1,11 @@
-/** What a line of robots.txt says. `name` and `path` are byte strings. */
-export type RobotsRecord =
-  | { readonly kind: 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap'; readonly value: string }
-  /** Not ours to read, such as Host, or no record at all. */
-  | undefined
+/** What a line of robots.txt says. */
+export interface RobotsRecord {
+  readonly kind: Kind
+  /** A byte string without blanks at its ends; it may be empty. */
+  readonly value: string
+}
 
-type Kind = NonNullable<RobotsRecord>['kind']
+type Kind = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap'
 
 // The misspellings are those that Google's parser and protego take for what is meant.
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -25,7 +26,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'site-map': 'sitemap',
 }
 const NAMES = Object.keys(KINDS)
-const NAME_LENGTH_MAX = Math.max(...NAMES.map((name) => name.length))
 
 /** 500 KiB: what RFC 9309 (2.5) has every crawler read at least. What comes after is not read. */
 export const ROBOTS_BYTES_MAX = 512_000
@@ -41,22 +41,22 @@ export function robotsLines(bytes: string): string[] {
   return lines
 }
 
-export function robotsRecord(line: string): RobotsRecord {
+/** Undefined for what is no record, and for records that nobody here reads, such as Host. */
+export function robotsRecord(line: string): RobotsRecord | undefined {
   const hash = line.indexOf('#')
   const text = trimmed(hash < 0 ? line : line.slice(0, hash))
   const colon = text.indexOf(':')
   if (colon < 0) return withoutColon(text)
-  if (colon > NAME_LENGTH_MAX * 4) return undefined
   return recordOf(trimmed(text.slice(0, colon)).toLowerCase(), text.slice(colon + 1))
 }
 
 /** `disallow /a` is understood as Google and protego do; with capitals, protego takes it for no record, and so does the RFC. */
-function withoutColon(text: string): RobotsRecord {
+function withoutColon(text: string): RobotsRecord | undefined {
   const name = NAMES.find((one) => text.startsWith(one) && /[ \t]/.test(text.charAt(one.length)))
   return name === undefined ? undefined : recordOf(name, text.slice(name.length))
 }
 
-function recordOf(name: string, value: string): RobotsRecord {
+function recordOf(name: string, value: string): RobotsRecord | undefined {
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
   return kind && { kind, value: trimmed(value) }
 }

@@ -14,27 +14,20 @@
  * That is why a name has two lists, of rules and of delays.
  */
 
-import { bytesOf, pathSpellings, RobotsPattern } from './robots-pattern.ts'
 import { ROBOTS_BYTES_MAX, type RobotsRecord, robotsLines, robotsRecord } from './robots-records.ts'
+import { bytesOf, pathSpellings, RobotsRule } from './robots-rule.ts'
 
-interface Rule {
-  readonly isAllowed: boolean
-  readonly pattern: RobotsPattern
+interface Delay {
+  seconds: number | null
 }
 
-/** What stands below one row of User-agent lines. */
-interface Group {
-  readonly rules: Rule[]
-  crawlDelay: number | null
-}
-
-/** Groups by the name they are for, in small letters; `*` for everybody else. */
-type Groups = Map<string, Set<Group>>
+/** What stands below rows of User-agent lines, by the names in them, in small letters; `*` for everybody else. */
+type Groups<Content> = Map<string, Set<Content>>
 
 /** What of a file is for one crawler. */
 interface Share {
   /** The longest pattern first, and of equals the one that allows: the first that matches counts. */
-  readonly rules: readonly Rule[]
+  readonly rules: readonly RobotsRule[]
   readonly crawlDelay: number | null
 }
 
@@ -42,15 +35,15 @@ interface Share {
 export class RobotsTxt {
   /** URLs of Sitemap lines, in order, as they are written. They are for everybody. */
   readonly sitemaps: readonly string[]
-  readonly #ruled: Groups
-  readonly #delayed: Groups
+  readonly #rules: Groups<RobotsRule[]>
+  readonly #delays: Groups<Delay>
   readonly #names: readonly AgentName[]
   // A crawl asks for one user agent, seldom for two.
   #last: { readonly userAgent: string; readonly share: Share } | undefined
 
-  private constructor({ ruled, delayed, names, sitemaps }: Reading) {
-    this.#ruled = ruled
-    this.#delayed = delayed
+  private constructor({ rules, delays, names, sitemaps }: Reading) {
+    this.#rules = rules
+    this.#delays = delays
     this.#names = [...names.values()]
     this.sitemaps = sitemaps
   }
@@ -70,7 +63,7 @@ export class RobotsTxt {
     const paths = pathSpellings(url)
     if (paths[0] === '/robots.txt') return true
     const { rules } = this.#shareOf(userAgent)
-    const decisive = rules.find(({ pattern }) => paths.some((path) => pattern.matches(path)))
+    const decisive = rules.find((rule) => paths.some((path) => rule.matches(path)))
     return decisive?.isAllowed ?? true
   }
 
@@ -85,13 +78,11 @@ export class RobotsTxt {
   #shareOf(userAgent: string): Share {
     if (this.#last?.userAgent === userAgent) return this.#last.share
     const name = this.#nameOf(bytesOf(userAgent).toLowerCase())
-    const rules = [...(this.#ruled.get(name) ?? [])].flatMap((group) => group.rules)
-    const delays = [...(this.#delayed.get(name) ?? [])].map(({ crawlDelay }) => crawlDelay)
+    const rules = [...(this.#rules.get(name) ?? [])].flat()
+    const delays = [...(this.#delays.get(name) ?? [])].map(({ seconds }) => seconds)
     const share: Share = {
-      rules: rules.sort(
-        (a, b) => b.pattern.length - a.pattern.length || Number(b.isAllowed) - Number(a.isAllowed),
-      ),
-      crawlDelay: delays.findLast((delay) => delay !== null) ?? null,
+      rules: rules.sort((a, b) => b.length - a.length || Number(b.isAllowed) - Number(a.isAllowed)),
+      crawlDelay: delays.findLast((seconds) => seconds !== null) ?? null,
     }
     this.#last = { userAgent, share }
     return share
@@ -102,10 +93,10 @@ export class RobotsTxt {
     const products = new Set(productsOf(userAgent))
     let longest = ''
     for (const { name, isPart } of this.#names) {
-      if (name.length <= longest.length) continue
-      if (isPart ? userAgent.includes(name) : products.has(name)) longest = name
+      const isOurs = isPart ? userAgent.includes(name) : products.has(name)
+      if (isOurs && name.length > longest.length) longest = name
     }
-    return longest === '' ? '*' : longest
+    return longest || '*'
   }
 }
 
@@ -118,64 +109,59 @@ function fileBytes(file: string | Uint8Array): string {
 
 /** A file being read, line by line. */
 class Reading {
-  readonly ruled: Groups = new Map()
-  readonly delayed: Groups = new Map()
+  readonly rules: Groups<RobotsRule[]> = new Map()
+  readonly delays: Groups<Delay> = new Map()
   readonly names = new Map<string, AgentName>()
   readonly sitemaps: string[] = []
-  #rules: Group | undefined
-  #delays: Group | undefined
+  // What the rows of User-agent lines that came last are about; none before the first.
+  #group: RobotsRule[] | undefined
+  #delay: Delay | undefined
+  // The next User-agent line begins another row.
   #isRowOver = true
   #isDelayRowOver = true
 
-  read(record: RobotsRecord): void {
-    switch (record?.kind) {
-      case 'user-agent':
-        return this.#userAgent(record.value)
-      case 'allow':
-      case 'disallow':
-        return this.#rule(record.value, record.kind === 'allow')
-      case 'crawl-delay':
-        this.#isDelayRowOver = true
-        if (this.#delays) this.#delays.crawlDelay = numberIn(textOf(record.value)) ?? this.#delays.crawlDelay
-        return
-      case 'sitemap':
-        if (record.value !== '') this.sitemaps.push(textOf(record.value))
-    }
+  read(record: RobotsRecord | undefined): void {
+    if (!record) return
+    const { kind, value } = record
+    if (kind === 'user-agent') this.#userAgent(value)
+    else if (kind === 'crawl-delay') this.#crawlDelay(value)
+    else if (kind !== 'sitemap') this.#rule(value, kind === 'allow')
+    else if (value !== '') this.sitemaps.push(textOf(value))
   }
 
   #userAgent(value: string): void {
-    if (this.#isRowOver || !this.#rules) this.#rules = { rules: [], crawlDelay: null }
-    if (this.#isDelayRowOver || !this.#delays) this.#delays = { rules: [], crawlDelay: null }
+    if (!this.#group || this.#isRowOver) this.#group = []
+    if (!this.#delay || this.#isDelayRowOver) this.#delay = { seconds: null }
     this.#isRowOver = false
     this.#isDelayRowOver = false
     const agent = agentName(value)
     if (!agent) return
-    if (agent.name !== '*') this.names.set(agent.name, agent)
-    setOf(this.ruled, agent.name).add(this.#rules)
-    setOf(this.delayed, agent.name).add(this.#delays)
+    this.names.set(agent.name, agent)
+    addTo(this.rules, agent.name, this.#group)
+    addTo(this.delays, agent.name, this.#delay)
   }
 
-  /** An empty pattern says nothing, but it is a rule, and ends a row of User-agent lines. */
+  /** An empty path says nothing, but it is a rule, and ends a row of User-agent lines. */
   #rule(path: string, isAllowed: boolean): void {
     this.#isRowOver = true
     this.#isDelayRowOver = true
-    if (!this.#rules || path === '') return
-    this.#rules.rules.push({ isAllowed, pattern: new RobotsPattern(path) })
-    // Nor in the RFC, but with Google and protego: a site that allows its index page allows the folder that shows it.
+    if (path === '') return
+    this.#group?.push(new RobotsRule(isAllowed, path))
+    // Not in the RFC, but with Google and protego: who allows an index page allows the folder that shows it.
     if (isAllowed && path.endsWith('/index.html'))
-      this.#rules.rules.push({
-        isAllowed,
-        pattern: new RobotsPattern(`${path.slice(0, -'index.html'.length)}$`),
-      })
+      this.#group?.push(new RobotsRule(isAllowed, `${path.slice(0, -'index.html'.length)}$`))
+  }
+
+  #crawlDelay(value: string): void {
+    this.#isDelayRowOver = true
+    if (this.#delay) this.#delay.seconds = numberIn(textOf(value)) ?? this.#delay.seconds
   }
 }
 
-function setOf(groups: Groups, name: string): Set<Group> {
+function addTo<Content>(groups: Groups<Content>, name: string, content: Content): void {
   const known = groups.get(name)
-  if (known) return known
-  const set = new Set<Group>()
-  groups.set(name, set)
-  return set
+  if (known) known.add(content)
+  else groups.set(name, new Set([content]))
 }
 
 interface AgentName {

@@ -1,4 +1,6 @@
-import { InvalidUrl, safeUrlString, urlJoin } from '@webloom/core'
+import { InvalidUrl } from '../errors.ts'
+import { urlJoin } from './join.ts'
+import { safeUrlString } from './safe-url.ts'
 
 // As far as Scrapy looks; a <base> further down is ignored.
 const BASE_SEARCH_CHARS = 4_096

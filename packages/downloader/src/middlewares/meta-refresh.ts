@@ -1,0 +1,73 @@
+import {
+  baseUrlOf,
+  type Crawler,
+  type DownloaderMiddleware,
+  type DownloadResult,
+  InvalidUrl,
+  NotConfigured,
+  type Request,
+  type Response,
+  safeUrlString,
+  urlJoin,
+} from '@webloom/core'
+import { metaRefresh, REFRESH_SEARCH_CHARS } from '../redirecting/meta-refresh.ts'
+import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
+import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
+
+export interface MetaRefreshMiddlewareOptions extends RedirectRules {
+  /** A refresh inside these elements is not followed. */
+  readonly ignoredTags: readonly string[]
+  /** A refresh after this long or longer is not followed. */
+  readonly delaySecondsMax: number
+}
+
+/** Follows `<meta http-equiv="refresh">` as if it were a redirect, by Scrapy's rules. */
+export class MetaRefreshMiddleware implements DownloaderMiddleware {
+  readonly #options: MetaRefreshMiddlewareOptions
+
+  constructor(options: MetaRefreshMiddlewareOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler(crawler: Crawler): MetaRefreshMiddleware {
+    const { settings } = crawler
+    if (!settings.getBool('METAREFRESH_ENABLED')) throw new NotConfigured('METAREFRESH_ENABLED is false')
+    return new MetaRefreshMiddleware({
+      ...redirectRulesOf(crawler),
+      ignoredTags: settings.getList('METAREFRESH_IGNORE_TAGS').map(String),
+      delaySecondsMax: settings.getFloat('METAREFRESH_MAXDELAY'),
+    })
+  }
+
+  processResponse(request: Request, response: Response): DownloadResult {
+    if (request.method === 'HEAD' || request.meta.dont_redirect || !mayRefresh(response)) return response
+    const refresh = metaRefresh(response.text, this.#options.ignoredTags)
+    if (!refresh || refresh.seconds >= this.#options.delaySecondsMax) return response
+    const url = absoluteUrl(refresh.url, response)
+    if (url === undefined) return response
+    return redirectRequest(request, response, { url, reason: 'meta refresh', toGet: true }, this.#options)
+  }
+}
+
+const HTML = /^\s*(?:text\/html|application\/(?:[\w.+-]+\.)?xhtml\+xml)\b/i
+
+/** Cheap: most pages have no such tag, and a page that is no HTML need not even be decoded. */
+function mayRefresh({ headers, body }: Response): boolean {
+  const contentType = headers.get('content-type')
+  if (contentType !== null && !HTML.test(contentType)) return false
+  // Four bytes a character at the most; a page with zeros in it may be UTF-16.
+  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, REFRESH_SEARCH_CHARS * 4))
+  const text = head.toString('latin1')
+  return /refresh/i.test(text) || text.includes('\0')
+}
+
+function absoluteUrl(written: string, { url, text, encoding }: Response): string | undefined {
+  if (written === '') return undefined
+  try {
+    const absolute = urlJoin(baseUrlOf(text, url, encoding), safeUrlString(written, encoding))
+    return isFetchable(absolute) ? absolute : undefined
+  } catch (error) {
+    if (error instanceof InvalidUrl) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { TurnWorkerOptions } from '../testing/turn-worker.ts'
+import { crawlRedisKeys } from './crawl-redis-keys.ts'
+import type { TurnPoint } from './host-turn-queue.ts'
+import { Quarantine } from './quarantine.ts'
+import { TurnScripts } from './turn-scripts.ts'
+
+let server: RedisServer
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.url)
+})
+afterAll(async () => {
+  redis?.disconnect()
+  await server?.stop()
+})
+
+let workers = 0
+
+function startWorker(options: Omit<TurnWorkerOptions, 'url' | 'workerId'>): StartedProcess {
+  return startProcess(process.execPath, [
+    '--conditions=webloom-source',
+    new URL('../testing/turn-worker.ts', import.meta.url).pathname,
+    JSON.stringify({ url: server.url, workerId: `test:${++workers}:x`, ...options }),
+  ])
+}
+
+interface Told {
+  readonly id: string
+  readonly attempt: number
+  readonly atMs: number
+}
+
+function starts(...processes: readonly StartedProcess[]): Told[] {
+  return processes
+    .flatMap(({ stdout }) => [...stdout.matchAll(/^start (\S+) (\d+) (\d+)$/gm)])
+    .map(([, id, attempt, atMs]) => ({ id: id!, attempt: Number(attempt), atMs: Number(atMs) }))
+}
+
+function times(told: readonly Told[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { id } of told) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
+}
+
+const countsOf = (spider: string) => {
+  const keys = crawlRedisKeys({ spider, crawlId: null })
+  return new TurnScripts({ redis, keys, order: 'priority' }).counts()
+}
+const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
+
+const POINTS: [TurnPoint | 'started', number][] = [
+  ['pushed', 1],
+  ['woken', 1],
+  ['fetched', 3],
+  ['begun', 3],
+  ['taken', 4],
+  ['started', 20],
+  ['committed', 20],
+  ['left', 3],
+  ['completed', 3],
+]
+
+describe('a worker dies at any point of a turn', () => {
+  test.concurrent.each(POINTS)('%s: another does all that is left, and nothing twice that was committed', async (killAt, nth) => {
+    const tree = { spider: `dies-${killAt}`, pages: 127, hosts: 7 }
+    await using first = startWorker({ ...tree, killAt, nth })
+    expect((await first.exited).signal).toBe('SIGKILL')
+    await using second = startWorker(tree)
+    expect((await second.exited).code).toBe(0)
+    const told = starts(first, second)
+    expect(times(told).size).toBe(127)
+    const done = new Set(first.stdout.match(/^done \S+$/gm)?.map((line) => line.slice(5)))
+    for (const { id, attempt } of starts(second)) {
+      expect(done).not.toContain(id)
+      // What comes a second time says so.
+      if (times(starts(first)).has(id)) expect(attempt).toBe(2)
+    }
+    for (const [id, count] of times(starts(second))) expect([id, count]).toEqual([id, 1])
+    expect(await countsOf(tree.spider)).toEqual(EMPTY)
+  }, 40_000)
+})
+
+test('what a killed worker held is run by another within ten seconds, each alone, then the rest', async () => {
+  const tree = { spider: 'take-over', pages: 127, hosts: 5, fetchMs: 400 }
+  await using first = startWorker(tree)
+  await using second = startWorker({ ...tree, stays: true })
+  await Promise.all([first.waitForOutput(/start p60 /), second.waitForOutput(/ready/)])
+  const killedAtMs = Date.now()
+  first.kill('SIGKILL')
+  await first.exited
+  const begun = times(starts(first))
+  const ended = new Set([...first.stdout.matchAll(/^done (\S+)$/gm)].map(([, id]) => id))
+  const held = [...begun.keys()].filter((id) => !ended.has(id))
+  expect(held.length).toBeGreaterThan(1)
+  await vi.waitFor(() => expect(times(starts(first, second)).size).toBe(127), { timeout: 60_000, interval: 100 })
+  const again = starts(second).filter(({ attempt }) => attempt === 2)
+  expect(again.map(({ id }) => id)).toEqual(expect.arrayContaining(held))
+  expect(Math.min(...again.map(({ atMs }) => atMs)) - killedAtMs).toBeLessThan(10_000)
+  // Alone: from its start until it was done, no line tells of another.
+  for (const { id } of again) expect(second.stdout).toMatch(new RegExp(`start ${id} 2 \\d+\ndone ${id}\n`))
+}, 90_000)
+
+test('a request that kills its workers runs alone, is quarantined with its history, and its neighbours are done', async () => {
+  const tree = { spider: 'poison', pages: 63, hosts: 3, poison: ['p5'] }
+  const all: StartedProcess[] = []
+  for (let deaths = 0; ; deaths++) {
+    const worker = startWorker(tree)
+    all.push(worker)
+    const { signal } = await worker.exited
+    if (signal !== 'SIGKILL') break
+    expect(deaths).toBeLessThan(6)
+  }
+  // Once among others, three times alone.
+  expect(all.length).toBe(5)
+  expect(starts(...all).filter(({ id }) => id === 'p5')).toHaveLength(4)
+  // All but the poison and what it alone links to.
+  const below = (n: number): boolean => n === 5 || (n > 5 && below(Math.floor((n - 1) / 2)))
+  const expected = Array.from({ length: 63 }, (_, n) => n).filter((n) => n === 5 || !below(n))
+  expect([...times(starts(...all)).keys()].sort()).toEqual(expected.map((n) => `p${n}`).sort())
+  const keys = crawlRedisKeys({ spider: 'poison', crawlId: null })
+  const [entry, ...others] = await new Quarantine({ redis, keys }).list(10)
+  expect(others).toEqual([])
+  expect(entry).toMatchObject({ id: 'p5', url: 'http://h2.test/5', reason: 'it killed 3 workers, running alone' })
+  expect(entry!.history).toHaveLength(4)
+  expect(entry!.history[1]!.worker).toMatch(/^test:\d+:x$/)
+  expect(await countsOf('poison')).toEqual({ ...EMPTY, quarantined: 1 })
+}, 90_000)
+
+test('a worker that stood still for eight seconds is told that its leases are lost, and changes nothing', async () => {
+  const tree = { spider: 'zombie', pages: 31, hosts: 2, fetchMs: 3000 }
+  await using zombie = startWorker({ ...tree, stays: true })
+  await zombie.waitForOutput(/start p1 /)
+  await zombie.waitForOutput(/start p2 /)
+  zombie.kill('SIGSTOP')
+  await using other = startWorker({ ...tree, fetchMs: 5 })
+  await other.waitForOutput(/start p1 2/, 12_000)
+  await sleep(500)
+  zombie.kill('SIGCONT')
+  expect((await other.exited).code).toBe(0)
+  await zombie.waitForOutput(/lost p2 /, 10_000)
+  expect(zombie.stdout).toMatch(/lost p1 /)
+  expect(zombie.stdout).not.toMatch(/done p[12]$/m)
+  // Had its commits been taken, their children would have come twice.
+  for (const [id, count] of times(starts(other).filter(({ attempt }) => attempt === 1))) expect([id, count]).toEqual([id, 1])
+  expect(await countsOf('zombie')).toEqual(EMPTY)
+}, 60_000)

@@ -1,0 +1,237 @@
+/**
+ * Faults at an exact command: a worker killed just before or just after one of its commands to Redis, and replies that
+ * are lost. Nothing in the product knows of it: the commands pass through proxies that know the scripts by their names.
+ */
+
+import { hash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import {
+  type CommandMatch,
+  type FakeWebProcess,
+  type RedisServer,
+  type StartedProcess,
+  startFakeWebProcess,
+  startTcpProxy,
+  type TcpProxy,
+} from '@webloom/testkit'
+import { expect } from 'vitest'
+import { ClusterFolder, expectComplete, seededSpider } from './cluster-crawl.ts'
+
+/** Downloads at once, and so the most that may be fetched again when a worker is killed. */
+const CONCURRENCY = 4
+
+const ROOT = join(import.meta.dirname, '..')
+const textsIn = (pattern: string): [name: string, text: string][] =>
+  globSync(join(ROOT, pattern)).map((path) => [basename(path, '.lua'), readFileSync(path, 'utf8')])
+/** A script of ours is several files, one behind the other, and the last says what it does. */
+const OURS = textsIn('packages/*/lua/*.lua')
+/** BullMQ puts other files into its scripts, behind the first lines. */
+const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(
+  ([name, text]) => [name.replace(/-\d+$/, ''), text.slice(0, 150)] as const,
+)
+
+/** Calls a command by what it does: a script by its name, anything else by its verb. */
+export class CommandNames {
+  readonly #bySha = new Map<string, string>()
+
+  /** Empty for a hash whose script has never come by: its text must be sent first. */
+  nameOf([verb = '', script = '']: readonly string[]): string {
+    if (verb === 'EVALSHA') return this.#bySha.get(script) ?? ''
+    if (verb !== 'EVAL') return verb
+    const sha = hash('sha1', script)
+    const name = this.#bySha.get(sha) ?? scriptName(script)
+    this.#bySha.set(sha, name)
+    return name
+  }
+}
+
+function scriptName(text: string): string {
+  const ours = OURS.find(([, lua]) => text.endsWith(lua))
+  const bullmq = BULLMQ.find(([, start]) => text.startsWith(start))
+  return ours?.[0] ?? (bullmq ? `bullmq ${bullmq[0]}` : `script ${hash('sha1', text)}`)
+}
+
+/** The arguments of a script behind its keys. */
+export function argumentsOf([, , keyCount = '0', ...rest]: readonly string[]): readonly string[] {
+  return rest.slice(Number(keyCount))
+}
+
+/** One command of a worker's life. */
+export interface CommandAt {
+  /** See `CommandNames`. */
+  readonly name: string
+  /** Its how-manieth; default the first. */
+  readonly nth?: number
+  /** Only those count; default all. */
+  readonly which?: CommandMatch
+}
+
+export interface FaultServers {
+  readonly queue: RedisServer
+  /** Dupefilter and seeds. */
+  readonly filter: RedisServer
+}
+
+export interface FaultCrawlOptions extends FaultServers {
+  /** Crawls at the same time on the same servers have each their own. */
+  readonly crawlId: string
+  readonly mode: 'turns' | 'job'
+  readonly names: CommandNames
+}
+
+/** A small crawl, one half from start() and one half from seeds, whose first worker talks to Redis through proxies. */
+export class FaultCrawl implements AsyncDisposable {
+  readonly web: FakeWebProcess
+  readonly folder: ClusterFolder
+  readonly #options: FaultCrawlOptions
+  readonly #proxies: { readonly queue: TcpProxy; readonly filter: TcpProxy }
+  readonly #used = new AsyncDisposableStack()
+
+  private constructor(
+    options: FaultCrawlOptions,
+    parts: {
+      web: FakeWebProcess
+      folder: ClusterFolder
+      proxies: { queue: TcpProxy; filter: TcpProxy }
+    },
+  ) {
+    this.#options = options
+    this.web = parts.web
+    this.folder = parts.folder
+    this.#proxies = parts.proxies
+    for (const part of [parts.web, parts.folder, parts.proxies.queue, parts.proxies.filter])
+      this.#used.use(part)
+  }
+
+  static async of(options: FaultCrawlOptions): Promise<FaultCrawl> {
+    const { queue, filter, crawlId } = options
+    const web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 25, crossHostLinks: 0.2 })
+    const [first, second] = web.seeds
+    await filter.command('RPUSH', `pages:${crawlId}:start_urls`, second!)
+    const proxies = {
+      queue: await startTcpProxy({ target: queue.url }),
+      filter: await startTcpProxy({ target: filter.url }),
+    }
+    const settings = {
+      CRAWL_ID: crawlId,
+      QUEUE_MODE: options.mode,
+      CONCURRENT_REQUESTS: CONCURRENCY,
+      LOG_FORMAT: 'json',
+    }
+    const folder = await ClusterFolder.of(web, settings, seededSpider([first!]))
+    return new FaultCrawl(options, { web, folder, proxies })
+  }
+
+  /** A worker behind the proxies. */
+  startVictim(): StartedProcess {
+    this.#useServers(this.#proxies)
+    return this.folder.worker('victim')
+  }
+
+  /** A worker that talks to Redis directly. */
+  startRescuer(): StartedProcess {
+    this.#useServers(this.#options)
+    return this.folder.worker('rescuer')
+  }
+
+  /** Calls `then` when that command comes; with `holds` it does not reach Redis, and its connection is cut. */
+  at(command: CommandAt, { holds, then }: { holds: boolean; then: () => void }): void {
+    const { names } = this.#options
+    let left = command.nth ?? 1
+    const match: CommandMatch = (words) => {
+      if (names.nameOf(words) !== command.name || (command.which && !command.which(words))) return false
+      if (--left !== 0) return false
+      then()
+      return holds
+    }
+    for (const proxy of [this.#proxies.queue, this.#proxies.filter])
+      proxy.dropBefore(match, { times: Number.POSITIVE_INFINITY })
+  }
+
+  /** Its reply is lost, and the worker has to find out. Answers whether that has happened. */
+  cutReply(command: CommandAt): () => boolean {
+    let left = command.nth ?? 1
+    const match: CommandMatch = (words) => this.#options.names.nameOf(words) === command.name && --left === 0
+    const faults = [this.#proxies.queue, this.#proxies.filter].map((proxy) => proxy.cutReplyOf(match))
+    return () => faults.some(({ count }) => count > 0)
+  }
+
+  /** The names of all commands that a worker of this crawl sends, once it has ended. */
+  async commandNames(): Promise<Set<string>> {
+    const met = new Set<string>()
+    for (const proxy of [this.#proxies.queue, this.#proxies.filter])
+      proxy.dropBefore((words) => {
+        met.add(this.#options.names.nameOf(words))
+        return false
+      })
+    const { code, stderr } = await this.startVictim().exited
+    expect(code, stderr).toBe(0)
+    met.delete('')
+    return met
+  }
+
+  async expectComplete({ repeatsMax }: { repeatsMax: number }): Promise<number> {
+    return expectComplete(this.web, this.folder, { repeatsMax })
+  }
+
+  #useServers({ queue, filter }: { queue: { url: string }; filter: { url: string } }): void {
+    this.folder.configure({
+      QUEUE_REDIS_URL: queue.url,
+      SEEDS_REDIS_URL: filter.url,
+      DUPEFILTER_REDIS_URL: [filter.url],
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#used.disposeAsync()
+  }
+}
+
+/**
+ * A worker is killed with -9 just before or just after one of its commands, and a second one is started: nothing may be
+ * lost, and no more is fetched again than the first had in flight. Answers how much that was.
+ */
+export async function killedAt(
+  command: CommandAt,
+  when: 'before' | 'after',
+  options: FaultCrawlOptions,
+): Promise<number> {
+  await using crawl = await FaultCrawl.of(options)
+  const { promise: struck, resolve } = Promise.withResolvers<void>()
+  const victim = crawl.startVictim()
+  crawl.at(command, {
+    holds: when === 'before',
+    then: () => {
+      victim.kill(when === 'before' ? 'SIGKILL' : 'SIGSTOP')
+      resolve()
+    },
+  })
+  const ended = victim.exited.then(({ code, stderr }) => {
+    if (code !== null) throw new Error(`the worker ended before it was killed:\n${stderr}`)
+  })
+  await Promise.race([struck, ended])
+  // Redis does one thing after the other: when it answers this, it has done what it was sent before.
+  await Promise.all([options.queue.command('PING'), options.filter.command('PING')])
+  victim.kill('SIGKILL')
+  await victim.exited
+  const { code, stderr } = await crawl.startRescuer().exited
+  expect(code, stderr).toBe(0)
+  return crawl.expectComplete({ repeatsMax: CONCURRENCY })
+}
+
+/** Each of these commands loses a reply: nothing may be lost, and nothing done twice. */
+export async function cutRepliesOf(
+  commands: readonly CommandAt[],
+  options: FaultCrawlOptions,
+): Promise<void> {
+  await using crawl = await FaultCrawl.of(options)
+  const hasStruck = commands.map((command) => crawl.cutReply(command))
+  const { code, stderr } = await crawl.startVictim().exited
+  expect(code, stderr).toBe(0)
+  expect(
+    commands.filter((_command, n) => !hasStruck[n]!()).map(({ name }) => name),
+    'commands that were not met',
+  ).toEqual([])
+  await crawl.expectComplete({ repeatsMax: 0 })
+}

@@ -5,6 +5,7 @@
  * Away is no reason to kill the worker: it waits for its Redis and goes on by itself.
  */
 
+import { once } from 'node:events'
 import { environmentSettings, type RedisTarget, redisTargets, Settings } from '@webloom/core'
 import { Redis } from 'ioredis'
 
@@ -37,10 +38,15 @@ async function ping({ options: { tls, sentinels, ...plain } }: RedisTarget): Pro
     retryStrategy: null,
     maxRetriesPerRequest: 0,
   })
-  // `connect` rejects with it.
-  redis.on('error', () => {})
-  await redis.connect()
-  await redis.ping()
+  // `connect` itself rejects with "Connection is closed", whatever the cause.
+  const cause = once(redis, 'error').then(([error]) => Promise.reject(error))
+  await Promise.race([
+    cause,
+    redis.connect().then(
+      () => redis.ping(),
+      () => cause,
+    ),
+  ])
 }
 
 function fail(reason: string): never {

@@ -107,14 +107,14 @@ export default class Pages extends Spider {
 `
 }
 
-/** The same with start URLs from Redis beside its own: it ends when nothing has come for a second. */
+/** The same with start URLs from Redis beside its own: it ends when nothing has come for a while. */
 export function seededSpider(startUrls: readonly string[], body = ''): string {
   return `import { RedisSpider, type Response } from 'webloom'
 
 export default class Pages extends RedisSpider {
   name = 'pages'
   startUrls = ${JSON.stringify(startUrls)}
-  maxIdleTime = 1
+  maxIdleTime = 2.5
   ${body}
   async *parse(response: Response) {
     yield { url: response.url }

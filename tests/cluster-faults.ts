@@ -78,6 +78,7 @@ export interface FaultCrawlOptions extends FaultServers {
   readonly crawlId: string
   readonly mode: 'turns' | 'job'
   readonly names: CommandNames
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 /** A small crawl, one half from start() and one half from seeds, whose first worker talks to Redis through proxies. */
@@ -118,6 +119,7 @@ export class FaultCrawl implements AsyncDisposable {
       QUEUE_MODE: options.mode,
       CONCURRENT_REQUESTS: CONCURRENCY,
       LOG_FORMAT: 'json',
+      ...options.settings,
     }
     const folder = await ClusterFolder.of(web, settings, seededSpider([first!]))
     return new FaultCrawl(options, { web, folder, proxies })
@@ -135,14 +137,14 @@ export class FaultCrawl implements AsyncDisposable {
     return this.folder.worker('rescuer')
   }
 
-  /** Calls `then` when that command comes; with `holds` it does not reach Redis, and its connection is cut. */
-  at(command: CommandAt, { holds, then }: { holds: boolean; then: () => void }): void {
+  /** Calls `act` when that command comes; with `holds` it does not reach Redis, and its connection is cut. */
+  at(command: CommandAt, { holds, act }: { holds: boolean; act: () => void }): void {
     const { names } = this.#options
     let left = command.nth ?? 1
     const match: CommandMatch = (words) => {
       if (names.nameOf(words) !== command.name || (command.which && !command.which(words))) return false
       if (--left !== 0) return false
-      then()
+      act()
       return holds
     }
     for (const proxy of [this.#proxies.queue, this.#proxies.filter])
@@ -171,8 +173,13 @@ export class FaultCrawl implements AsyncDisposable {
     return met
   }
 
-  async expectComplete({ repeatsMax }: { repeatsMax: number }): Promise<number> {
-    return expectComplete(this.web, this.folder, { repeatsMax })
+  /** @param log what the workers have said, for whoever has to find out why */
+  async expectComplete({ repeatsMax, log }: { repeatsMax: number; log: string }): Promise<number> {
+    try {
+      return await expectComplete(this.web, this.folder, { repeatsMax })
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
+    }
   }
 
   #useServers({ queue, filter }: { queue: { url: string }; filter: { url: string } }): void {
@@ -202,7 +209,7 @@ export async function killedAt(
   const victim = crawl.startVictim()
   crawl.at(command, {
     holds: when === 'before',
-    then: () => {
+    act: () => {
       victim.kill(when === 'before' ? 'SIGKILL' : 'SIGSTOP')
       resolve()
     },
@@ -217,7 +224,7 @@ export async function killedAt(
   await victim.exited
   const { code, stderr } = await crawl.startRescuer().exited
   expect(code, stderr).toBe(0)
-  return crawl.expectComplete({ repeatsMax: CONCURRENCY })
+  return crawl.expectComplete({ repeatsMax: CONCURRENCY, log: `${victim.stderr}\n${stderr}` })
 }
 
 /** Each of these commands loses a reply: nothing may be lost, and nothing done twice. */
@@ -233,5 +240,5 @@ export async function cutRepliesOf(
     commands.filter((_command, n) => !hasStruck[n]!()).map(({ name }) => name),
     'commands that were not met',
   ).toEqual([])
-  await crawl.expectComplete({ repeatsMax: 0 })
+  await crawl.expectComplete({ repeatsMax: 0, log: stderr })
 }

@@ -119,7 +119,8 @@ export class HttpDownloadHandler implements DownloadHandler {
           origin: target.origin,
           path: target.path,
           method: request.method as Dispatcher.HttpMethod,
-          headers: wireHeaders(request),
+          // ProxyAgent would keep the last of several values in a flat list.
+          headers: dispatcher === this.#agent ? wireHeaders(request) : byName(wireHeaders(request)),
           body: request.body.length > 0 ? request.body : null,
         },
         exchange,
@@ -333,6 +334,16 @@ function wireHeaders(request: Request): string[] | null {
     flat.push(name, ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1'))
   }
   return flat
+}
+
+function byName(flat: readonly string[] | null): Record<string, string[]> {
+  const headers: Record<string, string[]> = {}
+  for (let index = 0; flat && index < flat.length; index += 2) {
+    const name = flat[index]!
+    headers[name] ??= []
+    headers[name].push(flat[index + 1]!)
+  }
+  return headers
 }
 
 const KIND_OF_CODE: Readonly<Record<string, DownloadFailureKind>> = {

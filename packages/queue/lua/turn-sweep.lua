@@ -1,15 +1,16 @@
 -- Looks after turns that nobody has seen for a while, and after what dead workers left.
 --
 -- Input    ARGV[2] worker, [3] least time between two sweeps (ms), by whomever
--- Output   {workers, woken}: those whose job is owed to BullMQ, as its adder died or Redis lost it
+-- Output   {workers, turns that wait in BullMQ, woken}: those whose job is owed to BullMQ, as its adder died or Redis lost it
 local PRESENT_MS, KNOWN_MS, SEEN_MS = 15000, 86400000, 30000
 local workers = KEYS[1] .. ':workers'
 -- A first write that Redis never refuses, see turn-begin.lua.
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', whole(now - KNOWN_MS))
 redis.call('ZADD', workers, whole(now), arg())
 local present = redis.call('ZCOUNT', workers, whole(now - PRESENT_MS), '+inf')
+local waiting = redis.call('ZCARD', KEYS[6] .. 'prioritized')
 if now - (redis.call('HGET', KEYS[2], 'sweptAt') or 0) < number() then
-  return { present, {} }
+  return { present, waiting, {} }
 end
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
@@ -31,4 +32,4 @@ for _, unit in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. ':due', '-inf', who
     end
   end
 end
-return { present, woken }
+return { present, waiting, woken }

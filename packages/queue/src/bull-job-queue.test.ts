@@ -7,10 +7,9 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
-import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { JobBench, type JobQueueUnderTest } from '../testing/job-bench.ts'
+import { bullKey, JobBench, leased } from '../testing/job-bench.ts'
 import type { BullJobQueue } from './bull-job-queue.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { historyKey, Quarantine } from './quarantine.ts'
@@ -18,6 +17,7 @@ import { historyKey, Quarantine } from './quarantine.ts'
 const bench = new JobBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
+afterEach(() => bench.closeAll())
 
 requestQueueContract(
   { describe, test },
@@ -44,32 +44,6 @@ const page = (id: string | number, init?: RequestInit): QueuedRequest => ({
 const pages = (count: number) => Array.from({ length: count }, (_, n) => page(n))
 const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 const lostLease = { code: 'WL_LEASE_LOST' }
-const bullKey = (keys: CrawlRedisKeys, name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
-
-const opened: BullJobQueue[] = []
-async function open(options: JobQueueUnderTest = {}): Promise<BullJobQueue> {
-  const queue = bench.queue(options)
-  opened.push(queue)
-  await queue.open()
-  return queue
-}
-afterEach(async () => {
-  bench.killWorkers()
-  for (const queue of opened.splice(0)) await queue.close()
-})
-
-/** Leases until it has got as many; fails when that takes too long. */
-async function leased(queue: BullJobQueue, count: number, ms = 5000): Promise<Lease[]> {
-  const leases: Lease[] = []
-  const deadline = performance.now() + ms
-  while (leases.length < count) {
-    leases.push(...(await queue.lease(count - leases.length)))
-    if (performance.now() > deadline)
-      throw new Error(`leased only ${JSON.stringify(ids(leases))} in ${ms} ms`)
-  }
-  return leases
-}
-
 /** What was warned of. */
 function listeningLogger(): { logger: Logger; warned: string[] } {
   const warned: string[] = []
@@ -82,7 +56,7 @@ function listeningLogger(): { logger: Logger; warned: string[] } {
 describe('jobs', () => {
   test('BullMQ’s own queue sees each request as a job, in the state it is in', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push([page('1/2:3%', { priority: 7 }), page(2), page(3)], 'o')
     const [urgent, second] = await leased(queue, 2)
     await queue.retry(second!, second!.request, 60_000)
@@ -103,7 +77,7 @@ describe('jobs', () => {
   })
 
   test('a million more or less: the order of priorities is kept, and no job goes before all', async () => {
-    const queue = await open()
+    const queue = await bench.open()
     const priorities = [-2_000_000, 1_000_000, 0, 5_000_000, -1_000_000, 999_999, 1]
     await queue.push(
       priorities.map((priority) => page(priority, { priority })),
@@ -120,7 +94,7 @@ describe('jobs', () => {
 
   test('BullMQ’s events stay short, however many jobs are taken', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push(pages(1000), 'o')
     for (let left = 1000; left > 0; ) {
       const leases = await queue.lease(50)
@@ -132,7 +106,7 @@ describe('jobs', () => {
 
   test('clearing leaves nothing in Redis but what expires, and takes leases away', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push(pages(1200), 'seed/1')
     await queue.push([page('delayed'), page('lost')], 'seed/2')
     await queue.settled('seed/2')
@@ -154,7 +128,7 @@ describe('jobs', () => {
 describe('owners', () => {
   test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     expect(await queue.push([page(0)], 'start/0')).toBe(1)
     expect(await queue.push([page(3)], 'start/3')).toBe(1)
     expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('4')
@@ -166,7 +140,7 @@ describe('owners', () => {
 
   test('ids are noted for an owner, and for a while after it is settled', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push([page(1), page(2)], 'seed/7')
     const noted = `${keys.noted}:seed/7`
     expect(await bench.connect().scard(noted)).toBe(2)
@@ -177,14 +151,14 @@ describe('owners', () => {
   })
 
   test('a batch of thousands is stored in parts; the same batch again adds nothing', async () => {
-    const queue = await open()
+    const queue = await bench.open()
     expect(await queue.push(pages(1700), 'page+0')).toBe(1700)
     expect(await queue.push(pages(1700), 'page+0')).toBe(0)
     expect((await queue.counts()).waiting).toBe(1700)
   })
 
   test('what is in the queue already is not queued twice, whoever brings it', async () => {
-    const queue = await open()
+    const queue = await bench.open()
     await queue.push([page(1), page(2)], 'seed/1')
     const [parent] = await leased(queue, 1)
     expect(await queue.push([page(2)], 'seed/2')).toBe(0)
@@ -196,7 +170,7 @@ describe('owners', () => {
 describe('two workers', () => {
   test('share the requests: each goes to one of them', async () => {
     const keys = bench.nextKeys()
-    const [a, b] = [await open({ keys }), await open({ keys })]
+    const [a, b] = [await bench.open({ keys }), await bench.open({ keys })]
     await a.push(pages(200), 'o')
     const seen: string[] = []
     const work = async (queue: BullJobQueue) => {
@@ -212,7 +186,7 @@ describe('two workers', () => {
 
   test('one waits while the other holds the last request, and gets its children', async () => {
     const keys = bench.nextKeys()
-    const [a, b] = [await open({ keys }), await open({ keys })]
+    const [a, b] = [await bench.open({ keys }), await bench.open({ keys })]
     await a.push([page('parent')], 'o')
     const [parent] = await a.lease(1)
     const waiting = leased(b, 1)
@@ -223,8 +197,8 @@ describe('two workers', () => {
   test('one that is closed gives back all it had at once, as perhaps fetched where it was handed out', async () => {
     const keys = bench.nextKeys()
     const [a, b] = [
-      await open({ keys, pace: { concurrency: 1 } }),
-      await open({ keys, pace: { concurrency: 0 } }),
+      await bench.open({ keys, pace: { concurrency: 1 } }),
+      await bench.open({ keys, pace: { concurrency: 0 } }),
     ]
     await a.push(pages(3), 'o')
     const [held] = await a.lease(3)
@@ -244,7 +218,7 @@ describe('two workers', () => {
 
   test('what a worker is not asked for goes back to the queue, for others', async () => {
     const keys = bench.nextKeys()
-    const [paused, other] = [await open({ keys, pace: { delayMs: 100 } }), await open({ keys })]
+    const [paused, other] = [await bench.open({ keys, pace: { delayMs: 100 } }), await bench.open({ keys })]
     await paused.push(pages(2), 'o')
     const [first] = await paused.lease(2)
     await paused.commit(first!)
@@ -260,7 +234,7 @@ describe('hosts that must wait', () => {
 
   test('three hundred of a slow host hold up no other, and are not looked at again and again', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys, pace: { delayMs: 200 } })
+    const queue = await bench.open({ keys, pace: { delayMs: 200 } })
     await queue.push(
       Array.from({ length: 300 }, (_, n) => slow(n)),
       'o',
@@ -299,7 +273,7 @@ describe('requests that no worker can do', () => {
 
   test('one that is refused by ten in a row is quarantined with what they said', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push([page(1)], 'o')
     for (let refusal = 1; refusal <= 10; refusal++) {
       const [lease] = await leased(queue, 1)
@@ -318,7 +292,7 @@ describe('requests that no worker can do', () => {
 
   test('a refused request is not handed out for five seconds', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push([page(1)], 'o')
     const [lease] = await queue.lease(1)
     await queue.refuse(lease!, 'no callback')
@@ -331,7 +305,7 @@ describe('requests that no worker can do', () => {
 
   test('a normal end in between makes them count from the beginning', async () => {
     const keys = bench.nextKeys()
-    const queue = await open({ keys })
+    const queue = await bench.open({ keys })
     await queue.push([page(1)], 'o')
     for (let refusal = 1; refusal <= 12; refusal++) {
       const [lease] = await leased(queue, 1)
@@ -348,7 +322,7 @@ describe('requests that no worker can do', () => {
   test('what this release cannot read is left for another, and so is a job that somebody else has added', async () => {
     const keys = bench.nextKeys()
     const { logger, warned } = listeningLogger()
-    const queue = await open({ keys, logger })
+    const queue = await bench.open({ keys, logger })
     await queue.push([page(1), page(2)], 'o')
     const newer = JSON.stringify('1\n\n{"v":9,"url":"http://a.test/1"}')
     await bench.connect().hset(bullKey(keys, 'r-1'), 'data', newer)
@@ -362,142 +336,5 @@ describe('requests that no worker can do', () => {
     const marked = JSON.parse((await bench.connect().hget(bullKey(keys, 'r-1'), 'data'))!) as string
     expect(marked).toBe('1\n1:0:1:0\n{"v":9,"url":"http://a.test/1"}')
     await bull.close()
-  })
-})
-
-describe('workers that die', () => {
-  test('what a killed worker had is taken over within ten seconds, nothing lost, each once more', async () => {
-    const keys = bench.nextKeys()
-    const queue = await open({ keys, workerId: 'living' })
-    await queue.push(pages(3), 'o')
-    const dying = bench.worker(keys, 'dying')
-    await dying.waitForOutput(/leased 2 1/)
-    dying.kill('SIGKILL')
-    const killedAt = performance.now()
-    const [first] = await leased(queue, 1, 12_000)
-    expect(performance.now() - killedAt).toBeLessThan(10_000)
-    expect([first!.attempt, first!.redelivered]).toEqual([2, true])
-    expect(await bench.connect().hgetall(keys.alone)).toEqual({ living: first!.id })
-    expect(await queue.counts()).toEqual({ waiting: 2, delayed: 0, leased: 1, quarantined: 0 })
-    await queue.commit(first!)
-    expect(await bench.connect().exists(keys.alone)).toBe(0)
-  })
-
-  test('suspects run alone, one after the other; others go on with the rest', async () => {
-    const keys = bench.nextKeys()
-    const [queue, other] = [await open({ keys }), await open({ keys })]
-    await queue.push(pages(2), 'o')
-    const dying = bench.worker(keys, 'dying')
-    await dying.waitForOutput(/leased 1 1/)
-    dying.kill('SIGKILL')
-    await dying.exited
-    await queue.push([page('new', { priority: 5 })], 'p')
-    const [innocent] = await leased(queue, 1)
-    expect(innocent!.id).toBe('new')
-    await bench.expireLocks(keys, 'dying')
-    // It waits for the end of what this worker has.
-    await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(1), 5000)
-    expect(await queue.lease(8)).toEqual([])
-    await queue.commit(innocent!)
-    const [suspect] = await leased(queue, 1)
-    expect(await queue.lease(8)).toEqual([])
-    const [elsewhere] = await leased(other, 1)
-    expect(new Set([suspect!.id, elsewhere!.id])).toEqual(new Set(['0', '1']))
-    await queue.push([page('late')], 'q')
-    expect(await queue.lease(8)).toEqual([])
-    await queue.commit(suspect!)
-    expect(ids(await leased(queue, 1))).toEqual(['late'])
-  }, 20_000)
-
-  test('a request that kills its worker alone is quarantined with its history; its neighbour is not', async () => {
-    const keys = bench.nextKeys()
-    const survivor = await open({ keys, quarantineAfter: 2 })
-    await survivor.push([page('poison', { priority: 1 }), page('neighbour')], 'o')
-    const die = async (workerId: string, said: RegExp) => {
-      const worker = bench.worker(keys, workerId, { quarantineAfter: 2 })
-      await worker.waitForOutput(said, 10_000)
-      worker.kill('SIGKILL')
-      await worker.exited
-      await bench.expireLocks(keys, workerId)
-      await vi.waitFor(async () => expect((await survivor.counts()).leased).toBe(0), 5000)
-    }
-    await die('first', /leased neighbour 1/)
-    await die('second', /leased poison 2/)
-    await die('third', /leased poison 3/)
-    expect(await survivor.counts()).toEqual({ waiting: 1, delayed: 0, leased: 0, quarantined: 1 })
-    const [neighbour] = await leased(survivor, 1)
-    expect(neighbour!.id).toBe('neighbour')
-    await survivor.commit(neighbour!)
-    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(5)
-    expect(entry).toMatchObject({ id: 'poison', reason: 'it killed 2 workers that ran it alone' })
-    expect(
-      entry!.history.map(({ worker, what }) => [worker, what.replace(/^.*, (with|while)/, '$1')]),
-    ).toEqual([
-      ['first', 'with this request in flight'],
-      ['second', 'while it ran this request alone'],
-      ['third', 'while it ran this request alone'],
-    ])
-    expect(await bench.connect().exists(keys.alone, historyKey(keys))).toBe(0)
-  }, 30_000)
-
-  test('a worker that slept and woke is refused: another has its request, and its children come once', async () => {
-    const keys = bench.nextKeys()
-    const queue = await open({ keys })
-    await queue.push([page(1)], 'o')
-    const sleeper = bench.worker(keys, 'sleeper', { max: 1 })
-    await sleeper.waitForOutput(/leased 1 1/)
-    sleeper.kill('SIGSTOP')
-    await bench.expireLocks(keys, 'sleeper')
-    const [lease] = await leased(queue, 1)
-    await queue.commit(lease!, { children: [page(2)] })
-    sleeper.write('commit 1\n')
-    sleeper.kill('SIGCONT')
-    await sleeper.waitForOutput(/refused 1 WL_LEASE_LOST/)
-    expect(ids(await leased(queue, 1))).toEqual(['2'])
-    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 1, quarantined: 0 })
-  }, 20_000)
-})
-
-describe('a Redis that goes away', () => {
-  test('a reply to a commit that is lost: it is sent again, is no lost lease, and the children come once', async () => {
-    await using proxy = await startTcpProxy({ target: bench.server.url })
-    const queue = await open({ url: proxy.url })
-    await queue.push([page(1)], 'o')
-    const [lease] = await queue.lease(1)
-    const fault = proxy.cutReplyOf((command) => command.includes(lease!.id) || command.includes('r-1'))
-    await queue.commit(lease!, { children: [page(2), page(3)] })
-    expect(fault.count).toBe(1)
-    fault.cancel()
-    expect(await queue.counts()).toEqual({ waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
-  })
-
-  test('a restart in between: what was leased can be committed, what waits is handed out', async () => {
-    await using server = await startRedis({ appendonly: 'always' })
-    const queue = await open({ url: server.url })
-    await queue.push(pages(5), 'o')
-    const [lease, open2] = await queue.lease(2)
-    await server.kill()
-    const committed = queue.commit(lease!, { children: [page('child')] })
-    await server.restart()
-    await committed
-    expect((await leased(queue, 4, 10_000)).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
-    await queue.commit(open2!)
-    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 4, quarantined: 0 })
-  }, 20_000)
-
-  test('locks that have expired while Redis was away are renewed by the living before anything is taken back', async () => {
-    const keys = bench.nextKeys()
-    const queue = await open({ keys })
-    await queue.push([page(1)], 'o')
-    const [lease] = await queue.lease(1)
-    const redis = bench.connect()
-    await redis.del(bullKey(keys, 'r-1:lock'))
-    // Nobody has looked for a long time.
-    await redis.set(bullKey(keys, 'stalled-check'), 1)
-    const newcomer = await open({ keys })
-    expect(await newcomer.lease(1)).toEqual([])
-    await vi.waitFor(async () => expect(await redis.exists(bullKey(keys, 'r-1:lock'))).toBe(1), 3000)
-    expect(lease!.signal.aborted).toBe(false)
-    await queue.commit(lease!)
   })
 })

@@ -19,8 +19,8 @@
  *     Redis away              the living renew locks that have expired before anything is taken back
  *     reply of a take lost    nobody here knows of the job: as if its worker had died, it runs again, alone, 6 s later
  *
- * Before a suspect runs alone, all else that this worker has goes back to the queue. So when it dies, what it ran alone is
- * all it had, and nothing else can be to blame.
+ * Before a suspect runs alone, all else that this worker has goes back to the queue, for others. When it dies, only what it
+ * ran alone is to blame; a job that it had just taken is innocent, as `alone` says.
  *
  * Limits: hosts do not take turns, as BullMQ's order knows no hosts; a host that must wait costs each of its requests one
  * take more (see waiting-room.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.
@@ -104,6 +104,8 @@ export class BullJobQueue implements RequestQueue {
   readonly #leases = new Map<string, JobLease>()
   readonly #closing = new AbortController()
   #wake = () => {}
+  /** The last look into the queue found only requests whose hosts must wait. */
+  #isSearching = false
   #fetching: Promise<void> | undefined
 
   constructor(options: BullJobQueueOptions) {
@@ -229,7 +231,11 @@ export class BullJobQueue implements RequestQueue {
     while (!this.#isClosed) {
       const demand = Math.min(TAKE_AT_ONCE_MAX, this.#desk.demand)
       if (demand === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
-      else await this.#fetchSome(demand)
+      // Behind those whose hosts must wait there may be others, and what is held is soon used up.
+      else
+        await this.#fetchSome(
+          this.#isSearching ? Math.max(demand, Math.min(TAKE_AT_ONCE_MAX, this.#room.places)) : demand,
+        )
     }
   }
 
@@ -241,8 +247,8 @@ export class BullJobQueue implements RequestQueue {
         atMs = performance.now()
         taken = await this.#taker.next()
       }
-      const nothingGoes = (await this.#receive(taken, atMs + LOCK_MS)) === 0
-      if (taken.length > 0 && nothingGoes) await this.#pause(SEARCH_PAUSE_MS)
+      this.#isSearching = (await this.#receive(taken, atMs + LOCK_MS)) === 0 && taken.length > 0
+      if (this.#isSearching) await this.#pause(SEARCH_PAUSE_MS)
     } catch (error) {
       if (this.#isClosed) return
       this.#logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')

@@ -23,6 +23,7 @@ export class HeldTurns {
   readonly #fresh: Rings = new ByPriority()
   readonly #served: Rings = new ByPriority()
   readonly #timed = new TimeHeap<Place>()
+  readonly #withSpare = new Set<HostTurn>()
 
   get size(): number {
     return this.#turns.size
@@ -38,6 +39,26 @@ export class HeldTurns {
     let fresh = 0
     for (const turn of this.#ready) if (!turn.isServed) fresh++
     return fresh
+  }
+
+  get spareCount(): number {
+    return this.#withSpare.size
+  }
+
+  /** It has one taken ahead, from now on. */
+  hasSpare(turn: HostTurn): void {
+    this.#withSpare.add(turn)
+  }
+
+  /** Those whose spare may go now. */
+  dueSpares(): HostTurn[] {
+    const nowMs = performance.now()
+    const due: HostTurn[] = []
+    for (const turn of this.#withSpare) {
+      if (!turn.spare) this.#withSpare.delete(turn)
+      else if (turn.spare.atMs <= nowMs && turn.isLocked) due.push(turn)
+    }
+    return due
   }
 
   /** When the next of those that wait for their moment wakes. */
@@ -66,6 +87,7 @@ export class HeldTurns {
 
   remove(turn: HostTurn): void {
     this.unplace(turn)
+    this.#withSpare.delete(turn)
     this.#turns.delete(turn)
     if (this.#ofHost.get(turn.job.host) === turn) this.#ofHost.delete(turn.job.host)
   }
@@ -79,11 +101,11 @@ export class HeldTurns {
     if (wakeAtMs === Number.POSITIVE_INFINITY) return
     const place = { turn }
     this.#places.set(turn, place)
-    if (wakeAtMs > nowMs) return this.#timed.add(wakeAtMs, place)
+    if (wakeAtMs > nowMs || turn.spare) return this.#timed.add(wakeAtMs, place)
     turn.readySinceMs ??= nowMs
     this.#ready.add(turn)
     const rings = turn.isServed ? this.#served : this.#fresh
-    rings.of(turn.spare?.lease.priority ?? turn.head ?? 0, () => new Deque()).push(place)
+    rings.of(turn.head ?? 0, () => new Deque()).push(place)
   }
 
   /** Puts it where it belongs, unless it stands in a ring already. */

@@ -346,7 +346,7 @@ describe('Redis', () => {
     await queue.commit(lease!)
     const waiting = new AbortController()
     await sleep(500)
-    proxy.reset()
+    proxy.resetCounts()
     await sleep(5000)
     expect(proxy.commandCount).toBeLessThan(20)
     waiting.abort()

@@ -106,6 +106,8 @@ export class HostTurnQueue implements RequestQueue {
   readonly #saying = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
   #alarm: NodeJS.Timeout | undefined
+  /** Turns wait in BullMQ, as last heard of. */
+  #othersWait = false
   #isRenewing = false
   #isClosed = false
 
@@ -142,7 +144,6 @@ export class HostTurnQueue implements RequestQueue {
       turns: this.#turns,
       demand: () => (this.#isClosed ? 0 : this.#desk.demand),
       isLooking: () => this.#intake.isLooking,
-      onSpareDue: (turn) => this.#putSpare(turn),
       onAnswer: (turn, says, answer) => this.#onAnswer(turn, says, answer),
       onStirred: (stirred) => this.#stir(stirred),
       onIdle: () => this.#arm(),
@@ -344,8 +345,22 @@ export class HostTurnQueue implements RequestQueue {
 
   #serve(): void {
     if (this.#isClosed) return
+    this.#putDueSpares()
     this.#intake.wake()
     this.#exchange.kick()
+  }
+
+  /** These wait for nothing but their moment, and not for what is being said to Redis. */
+  #putDueSpares(): void {
+    for (const turn of this.#turns.dueSpares()) {
+      if (this.#desk.demand === 0) return
+      const { lease } = turn.spare!
+      turn.spare = undefined
+      turn.isServed = true
+      turn.readySinceMs = undefined
+      this.#turns.place(turn)
+      this.#put(lease)
+    }
   }
 
   #wantsTurns(beginning: number): boolean {
@@ -375,7 +390,7 @@ export class HostTurnQueue implements RequestQueue {
     }
     const nowMs = performance.now()
     const { standing, taken } = answer
-    const slotAtMs = turn.dueAtMs
+    const slotAtMs = taken.length > 0 ? turn.slotTaken(nowMs) : 0
     turn.heard(standing, nowMs)
     if (says.most > 0) {
       turn.batch++
@@ -409,8 +424,9 @@ export class HostTurnQueue implements RequestQueue {
     if (request === undefined) return this.#refuseUnreadable(turn, taken, known, unreadable)
     const lease = new TurnLease(turn, taken, { ...known, request }, (started) => this.#onStart(started))
     turn.held.set(lease.token, lease)
-    if (slotAtMs > performance.now()) turn.spare = { lease, atMs: slotAtMs }
-    else this.#put(lease)
+    if (slotAtMs <= performance.now()) return this.#put(lease)
+    turn.spare = { lease, atMs: slotAtMs }
+    this.#turns.hasSpare(turn)
   }
 
   /** Some other release's: it goes back, and after enough tries to quarantine. */
@@ -435,12 +451,6 @@ export class HostTurnQueue implements RequestQueue {
   #put(lease: TurnLease): void {
     lease.state = 'desk'
     this.#desk.put(lease)
-  }
-
-  #putSpare(turn: HostTurn): void {
-    const { lease } = turn.spare!
-    turn.spare = undefined
-    this.#put(lease)
   }
 
   #onStart(lease: TurnLease): void {
@@ -498,7 +508,7 @@ export class HostTurnQueue implements RequestQueue {
     const nowMs = performance.now()
     const demand = this.#desk.demand
     for (const turn of this.#turns) this.#tendOne(turn, nowMs, demand)
-    if (demand > 0 && this.#turns.size >= this.#turnsMax && !this.#intake.isDrained) this.#evict(nowMs)
+    if (demand > 0 && this.#turns.size >= this.#turnsMax && this.#othersWait) this.#evict(nowMs)
     this.#serve()
   }
 
@@ -510,7 +520,7 @@ export class HostTurnQueue implements RequestQueue {
     const isIdle = turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > YIELD_AFTER_MS
     const isOverQuota = nowMs - turn.begunAtMs > QUOTA_MS || turn.taken > QUOTA_REQUESTS
     if (holdsNothing && ((isIdle && this.#placing.workers > 1) || turn.isFull)) this.#exchange.leave(turn)
-    else if (isOverQuota && !turn.isPaced && !this.#intake.isDrained) this.#exchange.leave(turn)
+    else if (isOverQuota && !turn.isPaced && this.#othersWait) this.#exchange.leave(turn)
     else if (nowMs - turn.lookedAtMs > LOOK_AGAIN_MS && demand > 0) this.#lookAgain(turn, nowMs)
   }
 
@@ -567,8 +577,9 @@ export class HostTurnQueue implements RequestQueue {
 
   async #sweep(everyMs: number): Promise<void> {
     try {
-      const { workers, woken } = await this.#scripts.sweep(this.#options.workerId, everyMs)
+      const { workers, waiting, woken } = await this.#scripts.sweep(this.#options.workerId, everyMs)
       this.#placing.workers = workers
+      this.#othersWait = waiting > 0
       this.#stir({ woken, raised: [] })
     } catch (error) {
       this.#logger.debug({ err: error }, 'turns could not be looked after; it is tried again')

@@ -5,6 +5,13 @@ import type { Standing } from './turn-scripts.ts'
 
 /** A turn is taken a little before its host may be asked, so that the request is here when it may go. */
 export const LEAD_MS = 10
+/**
+ * Timers and the way to the downloader make a start a little late. So much of it the next start does not wait for, as
+ * otherwise a host would get less than its delay allows; two starts are never closer than the delay less this.
+ */
+const CREDIT_MS = 10
+/** A start that was later than this is the beginning of something new. */
+const LATE_MS_MAX = 50
 
 /** A turn that this worker has: what it holds of its host, and when the next may go. Times are monotonic milliseconds. */
 export class HostTurn {
@@ -41,6 +48,8 @@ export class HostTurn {
   #dueAtMs = 0
   #floorMs = 0
   #startedAtMs = Number.NEGATIVE_INFINITY
+  /** When the last that was taken may start, in line with the start before it. */
+  #slotAtMs = Number.NEGATIVE_INFINITY
   #drawnMs: number
   #isStartTold = true
 
@@ -126,11 +135,12 @@ export class HostTurn {
   heard({ waitMs, head, lateInMs, floorMs }: Standing, nowMs: number): void {
     this.head = head
     this.#lateAtMs = lateInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + lateInMs
+    const floorBeforeMs = this.#floorMs
     this.#floorMs = floorMs
     this.lookedAtMs = nowMs
     // While one is taken and has not started, Redis counts from when it was taken, and this worker will know better.
     if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.#dueAtMs = nowMs + waitMs
-    else this.#dueAtMs = Math.max(this.#dueAtMs, this.#startedAtMs + this.delayMs)
+    else if (floorMs > floorBeforeMs) this.#dueAtMs = Math.max(this.#dueAtMs, this.#startedAtMs + floorMs)
   }
 
   /** Redis found it too early; its word counts. */
@@ -147,11 +157,20 @@ export class HostTurn {
     this.#lateAtMs = Math.min(this.#lateAtMs, atMs)
   }
 
+  /** The next of its host was taken. Answers when it may go. */
+  slotTaken(nowMs: number): number {
+    const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.#dueAtMs < LATE_MS_MAX
+    this.#slotAtMs = isInLine ? this.#dueAtMs : Number.NEGATIVE_INFINITY
+    return this.dueAtMs
+  }
+
   /** A request leaves for the host now: the delay is counted from here. */
   started(nowMs: number): void {
+    const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
+    const countedFromMs = isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs
     this.#startedAtMs = nowMs
     this.#drawnMs = drawn(this.#pace)
-    this.#dueAtMs = nowMs + Math.max(this.#drawnMs, this.#floorMs)
+    this.#dueAtMs = countedFromMs + Math.max(this.#drawnMs, this.#floorMs)
     this.#isStartTold = false
   }
 

@@ -61,6 +61,7 @@ const takeBackScript = new VitalScript(
   'record-now.lua',
   'job-keys.lua',
   'quarantine.lua',
+  'job-blame.lua',
   'job-lost.lua',
   'job-take-back.lua',
 )

@@ -21,6 +21,9 @@ export interface TakenJob extends JobHold {
 const BLOCK_S = 1
 const BLOCK_MS_MAX = 10_000
 const CLOSE_MS_MAX = 2000
+/** Asked for at once: more, while there are so many. */
+const AT_ONCE_MIN = 2
+const AT_ONCE_MAX = 64
 
 export class JobTaker {
   readonly #redis: Redis
@@ -30,6 +33,7 @@ export class JobTaker {
   #connection: Redis | undefined
   #worker: Worker | undefined
   #tokens = 0
+  #atOnce = AT_ONCE_MIN
 
   constructor(options: { redis: Redis; keys: CrawlRedisKeys; workerId: string; logger?: Logger }) {
     this.#redis = options.redis
@@ -66,18 +70,34 @@ export class JobTaker {
 
   /** Up to `max` that wait at this moment. */
   async take(max: number): Promise<TakenJob[]> {
-    const tries = await Promise.allSettled(Array.from({ length: max }, () => this.#nextJob(false)))
-    const jobs = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
-    const failed = tries.find((one) => one.status === 'rejected')
-    // What was taken must not be forgotten for the one that failed.
-    if (failed && jobs.length === 0) throw failed.reason
-    return jobs
+    const taken: TakenJob[] = []
+    while (taken.length < max) {
+      const asked = Math.min(this.#atOnce, max - taken.length)
+      const { jobs, error } = await this.#takeAtOnce(asked)
+      taken.push(...jobs)
+      if (jobs.length < asked) {
+        this.#atOnce = Math.max(AT_ONCE_MIN, jobs.length)
+        // What was taken must not be forgotten for one that failed.
+        if (error !== undefined && taken.length === 0) throw error
+        break
+      }
+      if (asked === this.#atOnce) this.#atOnce = Math.min(AT_ONCE_MAX, 2 * asked)
+    }
+    return taken
   }
 
   /** Waits for one. Answers with none after a while, which is long only when something is due by then. */
   async next(): Promise<TakenJob[]> {
     const job = await this.#nextJob(true)
     return job ? [job] : []
+  }
+
+  /** Each costs a script of BullMQ's, whether there is one or not. */
+  async #takeAtOnce(count: number): Promise<{ jobs: TakenJob[]; error?: unknown }> {
+    const tries = await Promise.allSettled(Array.from({ length: count }, () => this.#nextJob(false)))
+    const jobs = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
+    const failed = tries.find((one) => one.status === 'rejected')
+    return failed ? { jobs, error: failed.reason } : { jobs }
   }
 
   async #nextJob(block: boolean): Promise<TakenJob | undefined> {

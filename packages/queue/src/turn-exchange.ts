@@ -40,7 +40,6 @@ export interface TurnExchangeOptions {
   readonly demand: () => number
   /** Whether fresh turns are on their way that go before those served already. */
   readonly isLooking: () => boolean
-  readonly onSpareDue: (turn: HostTurn) => void
   readonly onAnswer: (turn: HostTurn, says: TurnSays, answer: TurnAnswer) => void
   readonly onStirred: (stirred: Stirred) => void
   /** Nothing is left to say for now. */
@@ -168,7 +167,7 @@ export class TurnExchange {
 
   /** Those served longest ago go first, as many of each as are wanted of all. */
   #take(says: Message['says']): void {
-    const { turns, demand, isLooking, onSpareDue } = this.#options
+    const { turns, demand, isLooking } = this.#options
     let wanted = demand()
     if (wanted <= 0) return
     this.#takeAhead(says, wanted)
@@ -181,12 +180,6 @@ export class TurnExchange {
       if (!turn) return
       turn.isServed = true
       turn.readySinceMs = undefined
-      if (turn.spare) {
-        onSpareDue(turn)
-        turns.place(turn)
-        wanted--
-        continue
-      }
       const most = Math.min(turn.room, share, wanted)
       const turnSays = this.#saysOf(turn, says)
       turnSays.most = most
@@ -196,8 +189,7 @@ export class TurnExchange {
 
   /** A page that ends brings its host's next along, even if that may not go yet. */
   #takeAhead(says: Message['says'], wanted: number): void {
-    let spares = 0
-    for (const turn of this.#options.turns) if (turn.spare) spares++
+    let spares = this.#options.turns.spareCount
     for (const [turn, turnSays] of says) {
       if (spares >= Math.max(SPARES_MIN, wanted)) return
       const isNear = turn.dueAtMs - performance.now() < LINGER_MS

@@ -208,10 +208,11 @@ export class TurnScripts {
     return lost.map((n) => turns[n - 1]!)
   }
 
-  /** Notes this worker as present; answers how many are, and turns whose job BullMQ does not have. */
-  async sweep(worker: string, everyMs: number): Promise<{ workers: number; woken: Wake[] }> {
-    const [workers, woken] = (await this.#run(sweepScript, [worker, everyMs])) as [number, string[]]
-    return { workers, woken: wakesOf(woken) }
+  /** Notes this worker as present; answers how many are, how many turns wait, and which BullMQ does not have. */
+  async sweep(worker: string, everyMs: number): Promise<{ workers: number; waiting: number; woken: Wake[] }> {
+    const reply = await this.#run(sweepScript, [worker, everyMs])
+    const [workers, waiting, woken] = reply as [number, number, string[]]
+    return { workers, waiting, woken: wakesOf(woken) }
   }
 
   async leave(worker: string): Promise<void> {

@@ -29,27 +29,33 @@ export interface Parked<Guest> {
 interface HostRoom<Guest> {
   /** Those that go first stand first. */
   readonly held: Guest[]
-  /** Milliseconds between two of its requests: as seen of late, or a guess. */
+  /** Milliseconds between two of its requests: as measured of late, or a guess. */
   turnMs: number
-  isGuess: boolean
-  /** 0 before the first. */
+  isMeasured: boolean
+  /** The longest that it was seen to have to wait. */
+  waitSeenMs: number
   lastTurnAtMs: number
+  /** At the last turn another one waited already: the time to the next is the host's doing. */
+  othersWaited: boolean
   /** When the last of those that were parked is due. */
   parkedUntilMs: number
   timer: NodeJS.Timeout | undefined
 }
 
 const HOLD_MS = 1000
-/** Until its pace is seen, a host whose requests must wait for one another is taken for this fast, */
-const GUESS_MS_MIN = 250
-/** or for as fast as it says now, but no slower than this: it may be a pause. */
+/** How fast a host is taken for, of which nothing is known yet. */
+const GUESS_MS = 50
+/** What it must wait is a better guess, but it may be a pause. */
 const GUESS_MS_MAX = 10_000
+const TURN_MS_MIN = 1
 /** At most so many are held of one host. */
 const HOST_HELD_MAX = 64
 // Parked for longer, they would not notice that the host may be asked faster by now; for less, a long line would be looked at too often.
 const PARK_MS_MAX = 15 * 60_000
 // Longer timers fire at once: Node counts in 32 bits.
 const TIMER_MS_MAX = 2 ** 31 - 1
+// Parked ones come back a little faster than the host takes them: late, its turns would be lost, and it would seem slower still.
+const EARLY = 0.8
 /** How much the latest turn counts in `turnMs`. */
 const TURN_WEIGHT = 0.2
 
@@ -72,6 +78,11 @@ export class WaitingRoom<Guest extends RoomGuest> {
 
   get size(): number {
     return this.#held
+  }
+
+  /** How many more may be held. */
+  get places(): number {
+    return Math.max(0, this.#heldMax - this.#held)
   }
 
   /** Everything that is held. */
@@ -122,17 +133,21 @@ export class WaitingRoom<Guest extends RoomGuest> {
     if (!host) return
     const now = performance.now()
     const waitMs = this.#clock.waitMs(slot, now)
-    if (host.isGuess && waitMs < Number.POSITIVE_INFINITY) {
-      host.turnMs = Math.min(GUESS_MS_MAX, Math.max(host.turnMs, waitMs))
+    if (!host.isMeasured && waitMs < Number.POSITIVE_INFINITY) {
+      host.waitSeenMs = Math.max(host.waitSeenMs, waitMs)
+      host.turnMs = Math.min(GUESS_MS_MAX, Math.max(TURN_MS_MIN, host.waitSeenMs))
     }
-    const heldMax = Math.min(HOST_HELD_MAX, Math.max(1, Math.ceil(HOLD_MS / host.turnMs)))
+    const isKnown = host.isMeasured || host.waitSeenMs > 0
+    const heldMax = isKnown
+      ? Math.min(HOST_HELD_MAX, Math.max(1, Math.ceil(HOLD_MS / host.turnMs)))
+      : HOST_HELD_MAX
     while (host.held.length > heldMax || (this.#held > this.#heldMax && host.held.length > 0)) {
       const guest = host.held.pop()!
       this.#held--
       const ahead = waitMs < Number.POSITIVE_INFINITY ? waitMs : 0
       // Half of what is held may be gone by then: early, it finds a place; late, the host would have waited.
       const dueMs = now + ahead + (host.held.length / 2) * host.turnMs
-      host.parkedUntilMs = Math.max(dueMs, host.parkedUntilMs + host.turnMs)
+      host.parkedUntilMs = Math.max(dueMs, host.parkedUntilMs + EARLY * host.turnMs)
       yield { guest, delayMs: Math.min(PARK_MS_MAX, Math.max(1, host.parkedUntilMs - now)) }
     }
   }
@@ -146,14 +161,14 @@ export class WaitingRoom<Guest extends RoomGuest> {
     return guests
   }
 
-  /** Only while others wait their turn shows how fast a host is. */
   #noteTurn(host: HostRoom<Guest>, now: number): void {
-    if (host.lastTurnAtMs > 0 && (host.held.length > 1 || host.parkedUntilMs > now)) {
-      const seenMs = Math.max(1, now - host.lastTurnAtMs)
-      host.turnMs += (host.isGuess ? 1 : TURN_WEIGHT) * (seenMs - host.turnMs)
-      host.isGuess = false
+    if (host.othersWaited) {
+      const tookMs = Math.max(TURN_MS_MIN, now - host.lastTurnAtMs)
+      host.turnMs += (host.isMeasured ? TURN_WEIGHT : 1) * (tookMs - host.turnMs)
+      host.isMeasured = true
     }
     host.lastTurnAtMs = now
+    host.othersWaited = host.held.length > 1
   }
 
   #host(slot: string): HostRoom<Guest> {
@@ -161,9 +176,11 @@ export class WaitingRoom<Guest extends RoomGuest> {
     if (known) return known
     const host: HostRoom<Guest> = {
       held: [],
-      turnMs: GUESS_MS_MIN,
-      isGuess: true,
+      turnMs: GUESS_MS,
+      isMeasured: false,
+      waitSeenMs: 0,
       lastTurnAtMs: 0,
+      othersWaited: false,
       parkedUntilMs: 0,
       timer: undefined,
     }

@@ -1,4 +1,4 @@
-import type { HostPace, Logger, QueueOrder } from '@webloom/core'
+import type { HostPace, Lease, Logger, QueueOrder } from '@webloom/core'
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/bull-job-queue.ts'
@@ -21,6 +21,7 @@ export interface JobQueueUnderTest {
 export class JobBench {
   readonly #connections: Redis[] = []
   readonly #processes: StartedProcess[] = []
+  readonly #opened: BullJobQueue[] = []
   #server: RedisServer | undefined
   #crawls = 0
   #workers = 0
@@ -73,6 +74,20 @@ export class JobBench {
     })
   }
 
+  /** A queue that `closeAll` closes. */
+  async open(options: JobQueueUnderTest = {}): Promise<BullJobQueue> {
+    const queue = this.queue(options)
+    this.#opened.push(queue)
+    await queue.open()
+    return queue
+  }
+
+  /** Ends what a test has opened: queues, and worker processes. */
+  async closeAll(): Promise<void> {
+    for (const worker of this.#processes.splice(0)) worker.kill('SIGKILL')
+    for (const queue of this.#opened.splice(0)) await queue.close()
+  }
+
   /** A worker in a process of its own, to be killed or stopped. See job-worker.ts for what it says. */
   worker(
     keys: CrawlRedisKeys,
@@ -89,19 +104,31 @@ export class JobBench {
     return worker
   }
 
-  /** Ends the worker processes of a test. */
-  killWorkers(): void {
-    for (const worker of this.#processes.splice(0)) worker.kill('SIGKILL')
-  }
-
   /** As if its worker had been silent for so long that all its locks have expired, and somebody had looked 3 s ago. */
   async expireLocks(keys: CrawlRedisKeys, workerId: string): Promise<void> {
     const redis = this.connect()
-    const prefix = `${BULL_PREFIX}:${keys.queueName}:`
-    for (const id of await redis.lrange(`${prefix}active`, 0, -1)) {
-      if ((await redis.hget(`${prefix}${id}`, 'pb')) === workerId) await redis.del(`${prefix}${id}:lock`)
+    for (const id of await redis.lrange(bullKey(keys, 'active'), 0, -1)) {
+      if ((await redis.hget(bullKey(keys, id), 'pb')) === workerId)
+        await redis.del(bullKey(keys, `${id}:lock`))
     }
     const [seconds] = await redis.time()
-    await redis.set(`${prefix}stalled-check`, (Number(seconds) - 3) * 1000)
+    await redis.set(bullKey(keys, 'stalled-check'), (Number(seconds) - 3) * 1000)
   }
+}
+
+/** A key of BullMQ's: a list, or a job by its id. */
+export function bullKey(keys: CrawlRedisKeys, name: string): string {
+  return `${BULL_PREFIX}:${keys.queueName}:${name}`
+}
+
+/** Leases until it has got as many; fails when that takes too long. */
+export async function leased(queue: BullJobQueue, count: number, ms = 5000): Promise<Lease[]> {
+  const leases: Lease[] = []
+  const deadline = performance.now() + ms
+  while (leases.length < count) {
+    leases.push(...(await queue.lease(count - leases.length)))
+    if (performance.now() > deadline)
+      throw new Error(`leased only ${JSON.stringify(leases.map(({ id }) => id))} in ${ms} ms`)
+  }
+  return leases
 }

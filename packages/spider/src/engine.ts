@@ -413,6 +413,7 @@ export class Engine {
   async #pumpSeeds(): Promise<void> {
     const { seeds, startLowWater, logger } = this.#options
     if (!seeds) return
+    let told = ''
     while (!this.#stopping.signal.aborted) {
       try {
         await this.#lowWater(startLowWater)
@@ -423,7 +424,9 @@ export class Engine {
         })
         if (found > 0) continue
       } catch (error) {
-        logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+        const { message } = error as Error
+        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+        told = message
       }
       await pause(SEEDS_POLL_MS, this.#stopping.signal)
     }

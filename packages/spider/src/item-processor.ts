@@ -9,6 +9,7 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
+  WebloomError,
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Response } from './response.ts'
@@ -102,6 +103,8 @@ export class ItemProcessor {
       try {
         item = await component.processItem(item, context)
       } catch (error) {
+        // Every further item would be lost as well: the crawl ends, and the page is crawled again by the next run.
+        if (error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED') throw error
         await this.#gone(item, context, name, error)
         return GONE
       }

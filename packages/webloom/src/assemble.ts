@@ -24,8 +24,8 @@ import {
   Engine,
   feedsFrom,
   ItemProcessor,
+  isRedisSpider,
   RedisPipeline,
-  RedisSpider,
   Response,
   redisPipelineFromCrawler,
   Scraper,
@@ -83,7 +83,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const base: Crawler = { settings, stats, signals, logger, spider, close: controls.stop }
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger)
-  const store = await crawlStore(base, { folder, part, controls, servers })
+  const store = await crawlStore(base, { spider, folder, part, controls, servers })
   const crawler: Crawler = store.others ? { ...base, others: store.others } : base
   Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
 
@@ -171,16 +171,11 @@ function responseFactory(settings: Settings): (url: string, init: ResponseInit) 
 }
 
 /** How long there must be nothing to do before a crawl ends, milliseconds; Infinity for one that stays. */
-function idleMsBeforeFinish(
-  spider: Spider,
-  settings: Settings,
-  stays = spider instanceof RedisSpider,
-): number {
+function idleMsBeforeFinish(spider: Spider, settings: Settings, stays = isRedisSpider(spider)): number {
   if (!stays) return settings.getFloat('SCHEDULER_IDLE_BEFORE_CLOSE') * 1000
-  const maxIdleMs =
-    spider instanceof RedisSpider
-      ? seedOptionsOf(spider, settings).maxIdleTimeMs
-      : settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE') * 1000
+  const maxIdleMs = isRedisSpider(spider)
+    ? seedOptionsOf(spider, settings).maxIdleTimeMs
+    : settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE') * 1000
   return maxIdleMs > 0 ? maxIdleMs : Number.POSITIVE_INFINITY
 }
 

@@ -36,7 +36,7 @@ import {
   RedisSeedSource,
   redisHealth,
 } from '@webloom/queue'
-import { RedisSpider, seedOptionsOf } from '@webloom/spider'
+import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { chooseDupefilter } from './open-dupefilter.ts'
@@ -83,10 +83,16 @@ export interface CrawlStore {
 /** The store that the settings ask for. Opens nothing. */
 export async function crawlStore(
   crawler: Crawler,
-  parts: { folder: string; part: Participation; controls: CrawlControls; servers: RedisServers },
+  parts: {
+    spider: Spider
+    folder: string
+    part: Participation
+    controls: CrawlControls
+    servers: RedisServers
+  },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { folder, part, servers } = parts
+  const { spider, folder, part, servers } = parts
   const jobDir = JobDir.fromCrawler(crawler)
   const queueRedis = jobDir ? undefined : servers.connection('queue')
   if (part.isWorker && !queueRedis)
@@ -101,20 +107,25 @@ export async function crawlStore(
     ])
   return queueRedis
     ? redisStore(crawler, { ...parts, queueRedis })
-    : localStore(crawler, { folder, servers, jobDir })
+    : localStore(crawler, { spider, folder, servers, jobDir })
 }
 
 /** In memory or in a JOBDIR; the filter alone may be on Redis. */
 async function localStore(
   crawler: Crawler,
-  { folder, servers, jobDir }: { folder: string; servers: RedisServers; jobDir: JobDir | null },
+  {
+    spider,
+    folder,
+    servers,
+    jobDir,
+  }: { spider: Spider; folder: string; servers: RedisServers; jobDir: JobDir | null },
 ): Promise<CrawlStore> {
   const { settings } = crawler
   const { filter, link } = await chooseDupefilter(crawler, {
     folder,
     ...(jobDir && { jobDirFilter: jobDir.filter }),
   })
-  const seeds = seedSource(crawler, servers, { workerId: newWorkerId(), queueRunId: async () => '-' })
+  const seeds = seedSource(crawler, spider, servers, { workerId: newWorkerId(), queueRunId: async () => '-' })
   // What is in memory or in a JOBDIR goes or stays by itself.
   const empties = (setting: boolean) => async (empty: () => Promise<void>) => {
     if (link && setting) await empty()
@@ -139,6 +150,9 @@ async function localStore(
     },
     isNearlyFull: async () => false,
     notes: async () => [
+      ...(seeds && !jobDir
+        ? ['the queue is in this process: start URLs that it has taken from Redis die with it']
+        : []),
       ...(link && !jobDir
         ? [
             'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
@@ -150,6 +164,7 @@ async function localStore(
 }
 
 interface RedisStoreParts {
+  readonly spider: Spider
   readonly folder: string
   readonly part: Participation
   readonly controls: CrawlControls
@@ -160,9 +175,9 @@ interface RedisStoreParts {
 /** On Redis, shared with other workers. */
 async function redisStore(
   crawler: Crawler,
-  { folder, part, controls, servers, queueRedis }: RedisStoreParts,
+  { spider, folder, part, controls, servers, queueRedis }: RedisStoreParts,
 ): Promise<CrawlStore> {
-  const { settings, stats, logger, spider } = crawler
+  const { settings, stats, logger } = crawler
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
   const workerId = newWorkerId()
@@ -192,7 +207,7 @@ async function redisStore(
   })
   const memory = new RedisMemory({ redis: queueRedis })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
-  const seeds = seedSource(crawler, servers, { workerId, queueRunId })
+  const seeds = seedSource(crawler, spider, servers, { workerId, queueRunId })
   return {
     queue,
     filter,
@@ -267,11 +282,12 @@ function requestQueue(
 
 /** Undefined for a spider that takes no start URLs from Redis. */
 function seedSource(
-  { spider, settings, stats, logger }: Crawler,
+  { settings, stats, logger }: Crawler,
+  spider: Spider,
   servers: RedisServers,
   worker: { workerId: string; queueRunId: () => Promise<string> },
 ): RedisSeedSource | undefined {
-  if (!(spider instanceof RedisSpider)) return undefined
+  if (!isRedisSpider(spider)) return undefined
   const redis = servers.connection('seeds')
   if (!redis)
     throw new SettingsError([

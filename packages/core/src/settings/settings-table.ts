@@ -22,6 +22,7 @@ import { MIDDLEWARE_SETTINGS } from './settings-table/middlewares.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
 import { REDIS_SETTINGS } from './settings-table/redis.ts'
+import { ROBOTS_SETTINGS } from './settings-table/robots.ts'
 import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
 import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused-cluster.ts'
 import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused-scrapy.ts'
@@ -33,6 +34,7 @@ const USED_SETTINGS = [
   ...REDIS_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
+  ...ROBOTS_SETTINGS,
   ...MIDDLEWARE_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...LOG_SETTINGS,
@@ -51,6 +53,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
   { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
+  { title: 'robots.txt', settings: ROBOTS_SETTINGS },
   { title: 'Cookies, proxies, cache and referer', settings: MIDDLEWARE_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },

@@ -232,7 +232,7 @@ describe('bounds', () => {
     expect(stats.get('cookies/too_large')).toBe(1)
   })
 
-  test('past the most of a domain the oldest goes, an ended one first', async () => {
+  test('past the most of a domain the oldest goes', async () => {
     await fetching.close()
     open({ perDomainMax: 3 })
     setting('a=1', 'b=2', 'c=3', 'd=4')

@@ -59,9 +59,6 @@ export const UNUSED_CLUSTER_SETTINGS = [
   {
     since: 'webloom',
     because: 'this release paces by host with DOWNLOAD_DELAY and DOWNLOAD_SLOTS only.',
-    rows: [
-      { name: 'CRAWL_DELAY', type: 'enum', choices: ['obey', 'cap', 'ignore'], default: 'obey' },
-      { name: 'POLITENESS_GROUP_BY', type: 'enum', choices: ['host', 'domain', 'ip'], default: 'host' },
-    ],
+    rows: [{ name: 'POLITENESS_GROUP_BY', type: 'enum', choices: ['host', 'domain', 'ip'], default: 'host' }],
   },
 ] as const satisfies readonly UnusedSettings[]

@@ -18,12 +18,8 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'robots.txt is not read in this release; limit the spider yourself.',
-    rows: [
-      { name: 'ROBOTSTXT_OBEY', type: 'bool', default: false },
-      { name: 'ROBOTSTXT_PARSER', type: 'component', nullable: true, default: null },
-      { name: 'ROBOTSTXT_USER_AGENT', type: 'string', nullable: true, default: null },
-    ],
+    because: 'robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged.',
+    rows: [{ name: 'ROBOTSTXT_PARSER', type: 'component', nullable: true, default: null }],
   },
   {
     since: 'scrapy',

@@ -1,0 +1,46 @@
+# Two images of one file:
+#
+#   docker build --target webloom -t webloom .    the command line and nothing else; your own image begins with it
+#   docker build -t webloom-example .             the same with the project in examples/cluster, as docker-compose.yml runs it
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /webloom
+# What npm needs to know comes first: as long as it is the same, the packages are not fetched again.
+COPY package.json package-lock.json ./
+COPY packages/core/package.json packages/core/
+COPY packages/dupefilter/package.json packages/dupefilter/
+COPY packages/queue/package.json packages/queue/
+COPY packages/scheduler/package.json packages/scheduler/
+COPY packages/downloader/package.json packages/downloader/
+COPY packages/spider/package.json packages/spider/
+COPY packages/webloom/package.json packages/webloom/
+COPY packages/testkit/package.json packages/testkit/
+COPY packages/webloom/bin packages/webloom/bin
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build \
+ && npm prune --omit=dev --no-audit --no-fund \
+ && rm -rf packages/testkit node_modules/@webloom/testkit packages/*/src packages/*/tsconfig* packages/*/.turbo
+
+FROM node:24-bookworm-slim AS webloom
+ENV NODE_ENV=production
+COPY --from=build /webloom/package.json /webloom/
+COPY --from=build /webloom/node_modules /webloom/node_modules
+COPY --from=build /webloom/packages /webloom/packages
+COPY --from=build /webloom/scripts/redis-answers.ts /webloom/scripts/
+RUN ln -s /webloom/packages/webloom/bin/webloom.js /usr/local/bin/webloom \
+ && mkdir /project \
+ && chown node:node /project
+USER node
+WORKDIR /project
+# The first SIGTERM lets what is in flight finish, SHUTDOWN_GRACE (30 s) at the most. Give it longer than that:
+# docker stop --time 45, stop_grace_period of compose, terminationGracePeriodSeconds of Kubernetes.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 \
+  CMD ["node", "/webloom/scripts/redis-answers.ts"]
+ENTRYPOINT ["webloom"]
+CMD ["--help"]
+
+# A project needs no build and no packages of its own: its TypeScript runs as it is, and finds webloom in the image.
+FROM webloom AS example
+COPY examples/cluster ./

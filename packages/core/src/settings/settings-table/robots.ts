@@ -1,0 +1,122 @@
+import type { UsedSetting } from '../setting-row.ts'
+
+/** What sites allow, as their robots.txt say. */
+export const ROBOTS_SETTINGS = [
+  {
+    name: 'ROBOTSTXT_OBEY',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Fetches only what the sites’ robots.txt allow (Scrapy: off, but on in each new project).',
+  },
+  {
+    name: 'ROBOTSTXT_USER_AGENT',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'Name that rules are looked up by. null: the products in each request’s User-Agent.',
+  },
+  {
+    name: 'ROBOTSTXT_TIMEOUT',
+    type: 'float',
+    unit: 's',
+    default: 30,
+    min: 0.001,
+    max: 2_147_483,
+    since: 'webloom',
+    summary:
+      'Longest time to get a robots.txt, redirects included. DOWNLOAD_TIMEOUT counts when it is shorter.',
+  },
+  {
+    name: 'ROBOTSTXT_MAXSIZE',
+    type: 'int',
+    unit: 'bytes',
+    // 2 ** 22, 4 MiB: eight times what is read of it.
+    default: 4_194_304,
+    min: 1,
+    since: 'webloom',
+    summary:
+      'A larger robots.txt, also once decompressed, cannot be had. Of smaller ones the first 500 KiB are read.',
+  },
+  {
+    name: 'ROBOTSTXT_CACHE_TTL',
+    type: 'float',
+    unit: 's',
+    default: 86_400,
+    min: 0.001,
+    max: 31_536_000,
+    since: 'webloom',
+    summary:
+      'How long a site’s robots.txt, or that it has none, is remembered. RFC 9309 asks for a day at most.',
+  },
+  {
+    name: 'ROBOTSTXT_CACHE_SIZE',
+    type: 'int',
+    unit: 'sites',
+    default: 10_000,
+    min: 1,
+    since: 'webloom',
+    summary:
+      'Sites whose robots.txt a worker remembers; beyond them the one not used for the longest is forgotten.',
+  },
+  {
+    name: 'ROBOTSTXT_RETRY_DELAY',
+    type: 'float',
+    unit: 's',
+    default: 2,
+    min: 0.001,
+    max: 2_147_483,
+    since: 'webloom',
+    summary:
+      'A site whose robots.txt fails (5xx, 429, no answer) is asked again after this time, then twice as long, up to 60 s. Its requests wait.',
+  },
+  {
+    name: 'ROBOTSTXT_GIVE_UP_AFTER',
+    type: 'float',
+    unit: 's',
+    default: 300,
+    min: 0,
+    max: 31_536_000,
+    since: 'webloom',
+    summary: 'How long requests wait for a robots.txt that fails.',
+  },
+  {
+    name: 'ROBOTSTXT_WHEN_GIVEN_UP',
+    type: 'enum',
+    choices: ['forbid', 'allow'],
+    default: 'forbid',
+    since: 'webloom',
+    summary:
+      'Requests whose robots.txt was waited for in vain: `forbid` drops them, `allow` fetches them. RFC 9309 allows that after about 30 days.',
+  },
+  {
+    name: 'ROBOTSTXT_ERROR_TTL',
+    type: 'float',
+    unit: 's',
+    default: 3600,
+    min: 0.001,
+    max: 31_536_000,
+    since: 'webloom',
+    summary: 'After this time a site that was given up is asked for its robots.txt again.',
+  },
+  {
+    name: 'CRAWL_DELAY',
+    type: 'enum',
+    choices: ['obey', 'cap', 'ignore'],
+    default: 'obey',
+    since: 'webloom',
+    summary:
+      'What robots.txt says in Crawl-delay is the least delay of that host: as it is (at most a day), at most CRAWL_DELAY_MAX, or not at all.',
+  },
+  {
+    name: 'CRAWL_DELAY_MAX',
+    type: 'float',
+    unit: 's',
+    default: 30,
+    min: 0,
+    max: 86_400,
+    since: 'webloom',
+    summary: 'Most of a Crawl-delay that CRAWL_DELAY=cap keeps.',
+  },
+] as const satisfies readonly UsedSetting[]

@@ -1,0 +1,211 @@
+import {
+  type Crawler,
+  type DownloaderMiddleware,
+  IgnoreRequest,
+  type Logger,
+  NotConfigured,
+  type Request,
+  RetryLater,
+  type StatsCollector,
+} from '@webloom/core'
+import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
+import { RobotsInquiry } from '../robots/robots-inquiry.ts'
+import {
+  MemoryRobotsStore,
+  type RobotsEntry,
+  type RobotsRules,
+  type RobotsStore,
+  type RobotsUnreachable,
+} from '../robots/robots-store.ts'
+import { RobotsTxt } from '../robots/robots-txt.ts'
+
+/** What a crawl does with a site's Crawl-delay: keeps it, keeps no more than CRAWL_DELAY_MAX of it, or nothing. */
+export type CrawlDelayPolicy = 'obey' | 'cap' | 'ignore'
+
+export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
+  readonly inquiry: RobotsInquiry
+  /** The name that rules are looked up by; null: the User-Agent header of each request. */
+  readonly robotsUserAgent: string | null
+  /** The User-Agent header of requests that bring none. */
+  readonly userAgent: string
+  readonly crawlDelay: CrawlDelayPolicy
+  readonly crawlDelaySecondsMax: number
+  /** What becomes of the requests to a site whose robots.txt was waited for in vain. */
+  readonly whenGivenUp: 'forbid' | 'allow'
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+/** Who keeps the hosts' pace. Without them robots.txt is fetched and obeyed, and costs its host no turn. */
+export interface RobotsTxtPaceListeners {
+  /**
+   * robots.txt of the request's host leaves for it now: that was the host's turn. The request that caused it then goes
+   * back, once, to be handed out when the host may be asked again.
+   */
+  readonly onStart?: (request: Request) => void
+  /** The host of this request, which may be fetched, asks for that many seconds between two. Called for each. */
+  readonly onCrawlDelay?: (request: Request, seconds: number) => void
+  /** No request to this host can be fetched for that long, so none need be handed out. */
+  readonly onWait?: (request: Request, delayMs: number) => void
+}
+
+/** What `fromCrawler` needs beside the crawler. */
+export interface RobotsTxtParts extends RobotsTxtPaceListeners {
+  readonly download: RobotsDownload
+  /** In memory when absent. */
+  readonly store?: RobotsStore
+}
+
+// A delay above a day would outlast the robots.txt it stands in.
+const OBEYED_SECONDS_MAX = 86_400
+
+/** Nothing: the request may be fetched now. */
+type Verdict = RetryLater | undefined
+
+/**
+ * Fetches only what the sites' robots.txt allow, as RFC 9309 has it. `meta.dont_obey_robotstxt` lets a request pass.
+ *
+ * What is forbidden is dropped. Where robots.txt cannot be had, requests wait in the queue and are looked at again.
+ */
+export class RobotsTxtMiddleware implements DownloaderMiddleware {
+  readonly #options: RobotsTxtMiddlewareOptions
+  // By the entry, so that what the store forgets is forgotten here.
+  readonly #parsed = new WeakMap<RobotsEntry, RobotsTxt>()
+
+  constructor(options: RobotsTxtMiddlewareOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler(
+    crawler: Crawler,
+    { download, store, ...listeners }: RobotsTxtParts,
+  ): RobotsTxtMiddleware {
+    const { settings, signals, spider, stats, logger } = crawler
+    if (!settings.getBool('ROBOTSTXT_OBEY')) throw new NotConfigured('ROBOTSTXT_OBEY is false')
+    const inquiry = new RobotsInquiry({
+      store: store ?? new MemoryRobotsStore({ sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE') }),
+      fetch: new RobotsFetch({
+        download,
+        timeoutMs:
+          Math.min(settings.getFloat('ROBOTSTXT_TIMEOUT'), settings.getFloat('DOWNLOAD_TIMEOUT')) * 1000,
+        bodyBytesMax: settings.getInt('ROBOTSTXT_MAXSIZE'),
+        stats,
+      }),
+      cacheTtlMs: settings.getFloat('ROBOTSTXT_CACHE_TTL') * 1000,
+      errorTtlMs: settings.getFloat('ROBOTSTXT_ERROR_TTL') * 1000,
+      retryDelayMs: settings.getFloat('ROBOTSTXT_RETRY_DELAY') * 1000,
+      retryAfterMaxMs: settings.getFloat('RETRY_AFTER_MAX') * 1000,
+      giveUpAfterMs: settings.getFloat('ROBOTSTXT_GIVE_UP_AFTER') * 1000,
+      stats,
+      logger,
+    })
+    signals.connect('engineStopped', () => inquiry.close())
+    const own = (spider as { userAgent?: unknown }).userAgent
+    return new RobotsTxtMiddleware({
+      ...listeners,
+      inquiry,
+      robotsUserAgent: settings.get('ROBOTSTXT_USER_AGENT'),
+      userAgent: typeof own === 'string' ? own : settings.getString('USER_AGENT'),
+      crawlDelay: settings.get('CRAWL_DELAY'),
+      crawlDelaySecondsMax: settings.getFloat('CRAWL_DELAY_MAX'),
+      whenGivenUp: settings.get('ROBOTSTXT_WHEN_GIVEN_UP'),
+      stats,
+      logger,
+    })
+  }
+
+  processRequest(request: Request): Verdict | Promise<Verdict> {
+    if (request.hasMeta && request.meta.dont_obey_robotstxt === true) return undefined
+    const origin = originOf(request.url)
+    if (origin === undefined) return undefined
+    const known = this.#options.inquiry.known(origin)
+    if (known instanceof Promise) return known.then((entry) => this.#decided(request, origin, entry))
+    return this.#decided(request, origin, known)
+  }
+
+  #decided(request: Request, origin: string, known: RobotsEntry | undefined): Verdict | Promise<Verdict> {
+    if (!known || !this.#options.inquiry.holds(known)) return this.#asked(request, origin, known)
+    const verdict = this.#verdict(request, origin, known)
+    if (!verdict && request.hasMeta) delete request.meta.robotstxt_asked
+    return verdict
+  }
+
+  async #asked(request: Request, origin: string, known: RobotsEntry | undefined): Promise<Verdict> {
+    const { inquiry, onStart } = this.#options
+    const entry = await inquiry.ask(known, {
+      origin,
+      userAgent: this.#userAgentOf(request),
+      onStart: () => onStart?.(request),
+    })
+    const verdict = this.#verdict(request, origin, entry)
+    if (verdict || !onStart) return verdict
+    // Once and no more: with more sites at a time than are remembered it would ask and go back for ever.
+    if (request.meta.robotstxt_asked === true) {
+      delete request.meta.robotstxt_asked
+      return undefined
+    }
+    request.meta.robotstxt_asked = true
+    return new RetryLater(request)
+  }
+
+  #verdict(request: Request, origin: string, entry: RobotsEntry): Verdict {
+    if (entry.outcome === 'unreachable') return this.#unreachable(request, origin, entry)
+    if (entry.outcome === 'absent') return undefined
+    const { robotsUserAgent, stats, logger } = this.#options
+    const robots = this.#robotsOf(entry)
+    const userAgent = robotsUserAgent ?? this.#userAgentOf(request)
+    if (!robots.canFetch(request.url, userAgent)) {
+      stats.inc('robotstxt/forbidden')
+      logger.debug({ url: request.url, userAgent }, 'forbidden by robots.txt')
+      throw new IgnoreRequest('Forbidden by robots.txt')
+    }
+    const seconds = this.#crawlDelay(robots.crawlDelay(userAgent))
+    if (seconds > 0) this.#options.onCrawlDelay?.(request, seconds)
+    return undefined
+  }
+
+  #unreachable(
+    request: Request,
+    origin: string,
+    { reason, isGivenUp, ...entry }: RobotsUnreachable,
+  ): Verdict {
+    const { inquiry, whenGivenUp, onWait, stats } = this.#options
+    if (!isGivenUp) {
+      const delayMs = Math.max(0, entry.askAgainAtMs - inquiry.nowMs)
+      stats.inc('robotstxt/waited')
+      onWait?.(request, delayMs)
+      return new RetryLater(request, delayMs)
+    }
+    if (whenGivenUp === 'allow') return undefined
+    stats.inc('robotstxt/given_up')
+    throw new IgnoreRequest(
+      `robots.txt of ${origin} cannot be had (${reason}, ${entry.tries} tries), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
+    )
+  }
+
+  /** 0 when there is none to keep. */
+  #crawlDelay(asked: number | null): number {
+    const { crawlDelay, crawlDelaySecondsMax } = this.#options
+    if (asked === null || asked <= 0 || crawlDelay === 'ignore') return 0
+    return Math.min(asked, crawlDelay === 'cap' ? crawlDelaySecondsMax : OBEYED_SECONDS_MAX)
+  }
+
+  #userAgentOf(request: Request): string {
+    return (request.hasHeaders && request.headers.get('user-agent')) || this.#options.userAgent
+  }
+
+  #robotsOf(entry: RobotsRules): RobotsTxt {
+    const known = this.#parsed.get(entry)
+    if (known) return known
+    const robots = RobotsTxt.parse(Buffer.from(entry.file, 'latin1'))
+    this.#parsed.set(entry, robots)
+    return robots
+  }
+}
+
+/** Scheme, host and port; undefined for URLs of other schemes, and for those that no server can be asked for. */
+function originOf(url: string): string | undefined {
+  if (!/^https?:\/\//i.test(url)) return undefined
+  const origin = URL.parse(url)?.origin
+  return origin === 'null' ? undefined : origin
+}

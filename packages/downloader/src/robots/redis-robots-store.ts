@@ -1,0 +1,126 @@
+import { type Crawler, crawlKey, type Logger, type StatsCollector } from '@webloom/core'
+import { MemoryRobotsStore, type RobotsEntry, type RobotsStore } from './robots-store.ts'
+
+/** What is needed of an ioredis connection. */
+export interface RobotsRedis {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string, px: 'PX', ttlMs: number): Promise<unknown>
+}
+
+export interface RedisRobotsStoreOptions {
+  readonly redis: RobotsRedis
+  /** With `%(origin)s` in it. */
+  readonly key: string
+  readonly sitesMax: number
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** `Date.now` unless a test says otherwise. */
+  readonly now?: () => number
+}
+
+// One string a site, and not a hash of all, as only Redis 7.4 forgets single fields of a hash.
+const KEY = '%(spider)s:robots:%(origin)s'
+
+// Larger files stay with the worker that fetched them: sites without number could fill Redis with files of 500 KiB.
+const SHARED_FILE_BYTES_MAX = 65_536
+
+/**
+ * Entries that the workers of a crawl share, with those this worker uses in its own memory.
+ *
+ * Redis can lose an entry or refuse one: the site is then asked by each worker for itself. That is logged once and
+ * counted as `robotstxt/store_error_count`.
+ */
+export class RedisRobotsStore implements RobotsStore {
+  readonly #options: RedisRobotsStoreOptions
+  readonly #local: MemoryRobotsStore
+  readonly #now: () => number
+  #hasFailed = false
+
+  constructor(options: RedisRobotsStoreOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#local = new MemoryRobotsStore({ sitesMax: options.sitesMax, now: this.#now })
+  }
+
+  /** The connection stays the caller's. */
+  static fromCrawler({ settings, spider, stats, logger }: Crawler, redis: RobotsRedis): RedisRobotsStore {
+    return new RedisRobotsStore({
+      redis,
+      key: crawlKey(KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+      sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE'),
+      stats,
+      logger,
+    })
+  }
+
+  get(origin: string): RobotsEntry | undefined | Promise<RobotsEntry | undefined> {
+    const own = this.#local.get(origin)
+    return own && own.askAgainAtMs > this.#now() ? own : this.#shared(origin, own)
+  }
+
+  async set(origin: string, entry: RobotsEntry, ttlMs: number): Promise<void> {
+    this.#local.set(origin, entry, ttlMs)
+    if (entry.outcome === 'rules' && entry.file.length > SHARED_FILE_BYTES_MAX) return
+    const { redis } = this.#options
+    try {
+      await redis.set(
+        this.#key(origin),
+        JSON.stringify({ ...entry, untilMs: this.#now() + ttlMs }),
+        'PX',
+        ttlMs,
+      )
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  /** Another worker may have asked the site since; when Redis does not tell, `own` it is. */
+  async #shared(origin: string, own: RobotsEntry | undefined): Promise<RobotsEntry | undefined> {
+    try {
+      const text = await this.#options.redis.get(this.#key(origin))
+      const shared = text === null ? undefined : sharedEntry(text)
+      if (!shared) return own
+      const { untilMs, ...entry } = shared
+      this.#local.set(origin, entry, untilMs - this.#now())
+      return entry
+    } catch (error) {
+      this.#failed(error)
+      return own
+    }
+  }
+
+  #key(origin: string): string {
+    return this.#options.key.replace('%(origin)s', () => origin)
+  }
+
+  #failed(error: unknown): void {
+    const { stats, logger } = this.#options
+    stats.inc('robotstxt/store_error_count')
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    logger.warn(
+      { reason: (error as Error).message },
+      'robots.txt cannot be shared through Redis; each worker asks for itself',
+    )
+  }
+}
+
+/** What another worker wrote. Undefined for what this release does not understand. */
+function sharedEntry(text: string): (RobotsEntry & { untilMs: number }) | undefined {
+  const value = JSON.parse(text) as Partial<Record<string, unknown>> | null
+  const isEntry =
+    typeof value?.askAgainAtMs === 'number' &&
+    typeof value.untilMs === 'number' &&
+    HAS_PARTS[String(value.outcome)]?.(value)
+  return isEntry ? (value as unknown as RobotsEntry & { untilMs: number }) : undefined
+}
+
+const HAS_PARTS: Readonly<Record<string, (value: Partial<Record<string, unknown>>) => boolean>> = {
+  rules: ({ file }) => typeof file === 'string',
+  absent: () => true,
+  unreachable: ({ reason, tries, sinceMs, isGivenUp }) =>
+    typeof reason === 'string' &&
+    typeof tries === 'number' &&
+    typeof sinceMs === 'number' &&
+    typeof isGivenUp === 'boolean',
+}

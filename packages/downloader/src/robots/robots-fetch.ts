@@ -1,0 +1,121 @@
+import {
+  DownloadError,
+  type DownloadOptions,
+  type DownloadResult,
+  Request,
+  Response,
+  type StatsCollector,
+  urlJoin,
+} from '@webloom/core'
+import { composeMiddlewares } from '../middleware-onion.ts'
+import { HttpCompressionMiddleware } from '../middlewares/http-compression.ts'
+import { asWritten } from '../wire-text.ts'
+
+/** How a request reaches a site. `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
+export type RobotsDownload = (request: Request, options: DownloadOptions) => Promise<DownloadResult>
+
+export interface RobotsFetchOptions {
+  readonly download: RobotsDownload
+  /** For the file and all redirects to it, milliseconds. */
+  readonly timeoutMs: number
+  /** As sent and as unpacked. */
+  readonly bodyBytesMax: number
+  readonly stats: StatsCollector
+}
+
+export interface RobotsFetchRequest {
+  /** `https://example.com` */
+  readonly origin: string
+  readonly userAgent: string
+  readonly signal: AbortSignal
+  /** Called at the moment the request leaves for the site; not for redirects, which may lead elsewhere. */
+  readonly onStart: () => void
+}
+
+// RFC 9309, 2.3.1.2: at least five are followed; after more the file counts as unavailable.
+const REDIRECTS_MAX = 5
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Gets a site's robots.txt. */
+export class RobotsFetch {
+  readonly #options: RobotsFetchOptions
+  readonly #download: RobotsDownload
+
+  constructor(options: RobotsFetchOptions) {
+    this.#options = options
+    const component = new HttpCompressionMiddleware(options)
+    this.#download = composeMiddlewares([{ name: 'http-compression', component }], options.download)
+  }
+
+  /**
+   * The answer, whatever its status; undefined when redirects lead nowhere. Rejects when there is none: with what
+   * `download` threw at the site itself, and with a `DownloadError` when it was at the target of a redirect.
+   */
+  async fetch({ origin, userAgent, signal, onStart }: RobotsFetchRequest): Promise<Response | undefined> {
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(this.#late(origin)), this.#options.timeoutMs)
+    const either = AbortSignal.any([signal, deadline.signal])
+    try {
+      const first = await this.#get(`${origin}/robots.txt`, userAgent, { signal: either, onStart })
+      return await this.#followed(first, userAgent, { signal: either, onStart() {} })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #followed(
+    first: Response,
+    userAgent: string,
+    options: DownloadOptions,
+  ): Promise<Response | undefined> {
+    let response = first
+    for (let redirects = 0; REDIRECT_STATUSES.has(response.status); redirects++) {
+      const target = targetOf(response)
+      if (target === undefined || redirects === REDIRECTS_MAX) return undefined
+      try {
+        response = await this.#get(target, userAgent, options)
+      } catch (error) {
+        if (options.signal.aborted) throw error
+        throw new DownloadError(
+          'DownloadFailedError',
+          `${first.url} leads to ${target}: ${(error as Error).message}`,
+          {
+            cause: error,
+          },
+        )
+      }
+    }
+    return response
+  }
+
+  async #get(url: string, userAgent: string, options: DownloadOptions): Promise<Response> {
+    const { timeoutMs, bodyBytesMax } = this.#options
+    const request = new Request(url, {
+      headers: { 'User-Agent': userAgent, Accept: 'text/plain, */*;q=0.5' },
+      meta: {
+        dont_obey_robotstxt: true,
+        download_timeout: timeoutMs / 1000,
+        download_maxsize: bodyBytesMax,
+      },
+    })
+    const result = await this.#download(request, options)
+    if (result instanceof Response) return result
+    throw new DownloadError('DownloadFailedError', `${request}: a middleware gave no response`)
+  }
+
+  #late(origin: string): DownloadError {
+    const { timeoutMs } = this.#options
+    return new DownloadError(
+      'DownloadTimeoutError',
+      `${origin}/robots.txt took longer than ${timeoutMs / 1000} s (ROBOTSTXT_TIMEOUT)`,
+    )
+  }
+}
+
+/** Where a redirect leads; undefined when that is no place to fetch from. */
+function targetOf(response: Response): string | undefined {
+  const location = response.headers.get('location')
+  if (location === null) return undefined
+  const target = urlJoin(response.url, asWritten(location.trim()))
+  return /^https?:\/\/[^/?#]/i.test(target) && URL.canParse(target) ? target : undefined
+}

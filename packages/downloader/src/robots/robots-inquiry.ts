@@ -1,0 +1,184 @@
+/**
+ * What does this site's robots.txt say? From the store, or by asking the site.
+ *
+ *     2xx                       rules                        hold for ROBOTSTXT_CACHE_TTL
+ *     4xx, lost redirects       absent: all may be fetched   holds as long
+ *     5xx, 429, other failures  unreachable                  asked again after 2, 4, 8 … 60 s, or Retry-After
+ *     … for too long            given up                     asked again after ROBOTSTXT_ERROR_TTL
+ *     no such host, refused     none                         the request fails as it would itself
+ *
+ * So far RFC 9309 (2.3.1), but for 429, with which a site says that it is asked too much: to go on as if it had no
+ * rules would be the wrong answer. Where nobody is there to be asked, there is nobody whose wish could be broken, and
+ * the error goes to the request: it is retried, counted and told to its errback as every such error.
+ *
+ * An entry that no longer holds is still used while the site is unreachable (RFC 9309, 2.4).
+ */
+
+import { DownloadError, type Logger, type Response, type StatsCollector } from '@webloom/core'
+import { retryAfterMs } from '../retrying/retry-after.ts'
+import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
+import { ROBOTS_BYTES_MAX } from './robots-records.ts'
+import type { RobotsEntry, RobotsStore, RobotsUnreachable } from './robots-store.ts'
+
+export interface RobotsInquiryOptions {
+  readonly store: RobotsStore
+  readonly fetch: Pick<RobotsFetch, 'fetch'>
+  readonly cacheTtlMs: number
+  readonly errorTtlMs: number
+  /** Before the first time that an unreachable site is asked again; doubled each time. */
+  readonly retryDelayMs: number
+  /** Most that is waited because of a Retry-After. */
+  readonly retryAfterMaxMs: number
+  readonly giveUpAfterMs: number
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** `Date.now` unless a test says otherwise. */
+  readonly now?: () => number
+}
+
+// A site in trouble is not asked less often than this, so that one that comes back is soon crawled.
+const RETRY_DELAY_MS_MAX = 60_000
+// How long an entry outlives the moment from which it no longer holds: it serves until the site can be reached again.
+const KEPT_ON_MS = 86_400_000
+const NOBODY_THERE: ReadonlySet<string> = new Set([
+  'CannotResolveHostError',
+  'DownloadConnectionRefusedError',
+])
+
+/** Knows what sites' robots.txt say, or finds out. */
+export class RobotsInquiry {
+  readonly #options: RobotsInquiryOptions
+  readonly #now: () => number
+  readonly #asking = new Map<string, Promise<RobotsEntry>>()
+  readonly #closing = new AbortController()
+
+  constructor(options: RobotsInquiryOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  /** What is known already; it may no longer hold. */
+  known(origin: string): RobotsEntry | undefined | Promise<RobotsEntry | undefined> {
+    return this.#options.store.get(origin)
+  }
+
+  holds(entry: RobotsEntry): boolean {
+    return entry.askAgainAtMs > this.#now()
+  }
+
+  /** By the clock that entries are counted by. */
+  get nowMs(): number {
+    return this.#now()
+  }
+
+  /**
+   * Asks the site; all who want to know at the same time share one question. Rejects when nobody is there, and when the
+   * download was refused for a reason that is none of the site's.
+   *
+   * @param known what was known so far
+   */
+  ask(known: RobotsEntry | undefined, request: Omit<RobotsFetchRequest, 'signal'>): Promise<RobotsEntry> {
+    const { origin } = request
+    const asking = this.#asking.get(origin)
+    if (asking) return asking
+    const answer = this.#ask(known, request).finally(() => this.#asking.delete(origin))
+    this.#asking.set(origin, answer)
+    return answer
+  }
+
+  /** Those who are asking are told so with an error. */
+  close(): void {
+    this.#closing.abort(
+      new DownloadError('DownloadFailedError', 'the crawl ended before robots.txt was here'),
+    )
+  }
+
+  async #ask(
+    known: RobotsEntry | undefined,
+    request: Omit<RobotsFetchRequest, 'signal'>,
+  ): Promise<RobotsEntry> {
+    const entry = await this.#fetched(known, request)
+    await this.#options.store.set(request.origin, entry, entry.askAgainAtMs - this.#now() + KEPT_ON_MS)
+    return entry
+  }
+
+  async #fetched(
+    known: RobotsEntry | undefined,
+    request: Omit<RobotsFetchRequest, 'signal'>,
+  ): Promise<RobotsEntry> {
+    const { fetch, stats } = this.#options
+    stats.inc('robotstxt/request_count')
+    let response: Response | undefined
+    try {
+      response = await fetch.fetch({ ...request, signal: this.#closing.signal })
+    } catch (error) {
+      const kind = error instanceof DownloadError ? error.kind : (error as Error).name
+      stats.inc(`robotstxt/exception_count/${kind}`)
+      if (!(error instanceof DownloadError) || NOBODY_THERE.has(kind) || this.#closing.signal.aborted)
+        throw error
+      return this.#unreachable(known, request.origin, kind)
+    }
+    if (!response) return this.#absent()
+    const { status } = response
+    stats.inc('robotstxt/response_count')
+    stats.inc(`robotstxt/response_status_count/${status}`)
+    if (status >= 500 || status === 429)
+      return this.#unreachable(known, request.origin, String(status), response)
+    return status < 300 ? this.#rules(response) : this.#absent()
+  }
+
+  #rules({ body }: Response): RobotsEntry {
+    // A little more than is read, for a byte order mark and to tell whether the last line is whole.
+    const file = Buffer.from(
+      body.buffer,
+      body.byteOffset,
+      Math.min(body.length, ROBOTS_BYTES_MAX + 4),
+    ).toString('latin1')
+    return { outcome: 'rules', file, askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
+  }
+
+  #absent(): RobotsEntry {
+    return { outcome: 'absent', askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
+  }
+
+  #unreachable(
+    known: RobotsEntry | undefined,
+    origin: string,
+    reason: string,
+    response?: Response,
+  ): RobotsEntry {
+    const nowMs = this.#now()
+    const pauseMs = response ? Math.min(retryAfterMs(response) ?? 0, this.#options.retryAfterMaxMs) : 0
+    if (known && known.outcome !== 'unreachable')
+      return { ...known, askAgainAtMs: nowMs + Math.max(RETRY_DELAY_MS_MAX, pauseMs) }
+    const entry = this.#next(known, reason, nowMs, pauseMs)
+    const { logger } = this.#options
+    const line = {
+      origin,
+      reason,
+      tries: entry.tries,
+      againInS: Math.ceil((entry.askAgainAtMs - nowMs) / 1000),
+    }
+    if (entry.isGivenUp) logger.warn(line, 'gave up waiting for robots.txt')
+    else logger.debug(line, 'robots.txt cannot be had; its requests wait')
+    return entry
+  }
+
+  #next(
+    known: RobotsUnreachable | undefined,
+    reason: string,
+    nowMs: number,
+    pauseMs: number,
+  ): RobotsUnreachable {
+    const { retryDelayMs, giveUpAfterMs, errorTtlMs } = this.#options
+    const [tries, sinceMs] = [(known?.tries ?? 0) + 1, known?.sinceMs ?? nowMs]
+    const leftMs = sinceMs + giveUpAfterMs - nowMs
+    if (leftMs <= 0) return unreachable(true, nowMs + Math.max(errorTtlMs, pauseMs))
+    const delayMs = Math.min(retryDelayMs * 2 ** (tries - 1), RETRY_DELAY_MS_MAX, leftMs)
+    return unreachable(false, nowMs + Math.max(delayMs, pauseMs))
+
+    function unreachable(isGivenUp: boolean, askAgainAtMs: number): RobotsUnreachable {
+      return { outcome: 'unreachable', reason, tries, sinceMs, isGivenUp, askAgainAtMs }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Whole crawls whose start URLs come from Redis and whose items go there, judged by a fake web that knows the truth. */
+
+import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { crawl, type Logger, RedisSpider, type Response, type SettingsInput } from 'webloom'
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis({ appendonly: 'always' })
+})
+afterAll(() => redis.stop())
+beforeEach(() => redis.command('FLUSHALL'))
+
+class Pages extends RedisSpider {
+  override name = 'pages'
+  override maxIdleTime = 1
+  override *parse(response: Response): Generator<unknown> {
+    yield { url: response.url, by: 'parse' }
+    yield* response.followAll()
+  }
+  *parseAlone(response: Response, { tag }: Record<string, unknown>): Generator<unknown> {
+    yield { url: response.url, by: 'parseAlone', tag }
+  }
+}
+
+const run = (settings: SettingsInput = {}) =>
+  crawl(Pages, { settings: { REDIS_URL: redis.url, ...settings }, logger: silent })
+const push = (...messages: string[]) => redis.command('RPUSH', 'pages:start_urls', ...messages)
+const items = async () =>
+  ((await redis.command('LRANGE', 'pages:items', 0, -1)) as string[]).map(
+    (json) => JSON.parse(json) as Record<string, unknown>,
+  )
+
+describe('a RedisSpider', () => {
+  test('crawls what it finds in Redis, then what comes later, and ends when nothing comes any more', async () => {
+    await using web = await startFakeWeb({ seed: 1, pagesPerHost: 40 })
+    const [first] = web.seeds
+    const later = [...web.reachable()].find((url) => url !== first)!
+    await push(first!)
+    const running = run({ ITEM_PIPELINES: [['redis', 300]] })
+    await expect.poll(() => web.hits.length).toBeGreaterThan(0)
+    await push(
+      JSON.stringify({ url: later, callback: 'parseAlone', cb_kwargs: { tag: 7 }, dont_filter: true }),
+    )
+    const { finishReason, stats } = await running
+    expect(finishReason).toBe('finished')
+    expect(stats).toMatchObject({ 'seeds/taken': 2, 'seeds/acknowledged': 2 })
+    const found = await items()
+    expect(new Set(found.filter(({ by }) => by === 'parse').map(({ url }) => url))).toEqual(web.reachable())
+    expect(found.filter(({ by }) => by === 'parseAlone')).toEqual([{ url: later, by: 'parseAlone', tag: 7 }])
+    expect(await redis.command('EXISTS', '{pages:start_urls}:processing')).toBe(0)
+  })
+
+  test('puts aside what it cannot crawl, with the reason, and crawls the rest', async () => {
+    await using web = await startFakeWeb({ seed: 2, pagesPerHost: 10 })
+    await push('no url', `{"url":"${web.seeds[0]}","callback":"parseNothing"}`, web.seeds[0]!)
+    const { stats } = await run()
+    expect(new Set(web.hits.map(({ url }) => url))).toEqual(web.linked())
+    expect(stats['seeds/invalid']).toBe(2)
+    const invalid = ((await redis.command('LRANGE', 'pages:start_urls:invalid', 0, -1)) as string[]).map(
+      (json) => (JSON.parse(json) as { reason: string }).reason,
+    )
+    expect(invalid.some((reason) => reason.includes('no scheme'))).toBe(true)
+    expect(invalid.some((reason) => reason.includes('callback "parseNothing" is no method'))).toBe(true)
+  })
+})

@@ -40,7 +40,7 @@ describe('a RedisSpider', () => {
     const later = [...web.reachable()].find((url) => url !== first)!
     await push(first!)
     const running = run({ ITEM_PIPELINES: [['redis', 300]] })
-    await expect.poll(() => web.hits.length).toBeGreaterThan(0)
+    await web.waitForHits(1, 20_000)
     await push(
       JSON.stringify({ url: later, callback: 'parseAlone', cb_kwargs: { tag: 7 }, dont_filter: true }),
     )

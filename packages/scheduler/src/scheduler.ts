@@ -165,7 +165,15 @@ export class Scheduler {
 
   /** Up to `max` requests to fetch now; none when nothing may go for a while or nothing can come any more. */
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const leases = await this.#queue.lease(max, signal)
+    const leases = await patiently(() => this.#queue.lease(max, signal), {
+      logger: this.#logger,
+      what: 'taking requests',
+      ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      // Whoever asks for the end does not wait for a server that is away.
+      if (signal?.aborted && isPassing(error)) return []
+      throw error
+    })
     this.#count('dequeued', leases.length)
     for (const { redelivered } of leases) if (redelivered) this.#stats.inc('scheduler/redelivered')
     return leases
@@ -226,12 +234,17 @@ export class Scheduler {
 
   /** Whether `start()` and seeds may bring more: fewer than `mark` requests wait, and what keeps them is not nearly full. */
   async hasRoom(mark: number): Promise<boolean> {
-    const { waiting } = await this.#queue.counts()
+    const { waiting } = await this.counts()
     return waiting < mark && !(await this.#isNearlyFull())
   }
 
-  async counts(): Promise<QueueCounts> {
-    return this.#queue.counts()
+  /** Waits for a queue that cannot tell now, until `signal` fires. */
+  async counts(signal?: AbortSignal): Promise<QueueCounts> {
+    return patiently(() => this.#queue.counts(), {
+      logger: this.#logger,
+      what: 'counting requests',
+      ...(signal && { signal }),
+    })
   }
 
   /** Those the filter has not met, and those that go past it (`dontFilter`), with their ids, in order. */

@@ -64,7 +64,7 @@ export interface EngineScheduler {
   refuse(lease: Lease, reason: string): Promise<void>
   /** Fewer than `mark` requests wait, and what keeps them can take more. */
   hasRoom(mark: number): Promise<boolean>
-  counts(): Promise<{ waiting: number; delayed: number; leased: number }>
+  counts(signal?: AbortSignal): Promise<{ waiting: number; delayed: number; leased: number }>
 }
 
 /** What the engine needs of `@webloom/downloader`. */
@@ -207,7 +207,7 @@ export class Engine {
       const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
       for (const lease of leases) this.#begin(lease)
       if (leases.length > 0) continue
-      if (await this.#isOver()) return this.stop('finished')
+      if (await this.#unlessStopping(this.#isOver())) return this.stop('finished')
       // Nothing waits, but start() may have more, or pages in flight may.
       if (this.#pulse.count === started) await this.#pulse.next(LEASE_WAIT_MAX_MS)
     }
@@ -237,12 +237,28 @@ export class Engine {
     return record.finish()
   }
 
+  /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */
+  async #unlessStopping(answer: Promise<boolean>): Promise<boolean> {
+    const { signal } = this.#stopping
+    let onStop = () => {}
+    const stopped = new Promise<false>((resolve) => {
+      onStop = () => resolve(false)
+      signal.addEventListener('abort', onStop)
+    })
+    try {
+      return await Promise.race([signal.aborted ? false : answer, stopped])
+    } finally {
+      signal.removeEventListener('abort', onStop)
+      answer.catch(() => {})
+    }
+  }
+
   /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */
   async #isIdle(): Promise<boolean> {
     const { scheduler, seeds } = this.#options
     if (!this.#startEnded || this.#feeding > 0 || this.#pages.size > 0) return false
     if (seeds && (await seeds.pending()) > 0) return false
-    const { waiting, delayed, leased } = await scheduler.counts()
+    const { waiting, delayed, leased } = await scheduler.counts(this.#stopping.signal)
     return waiting + delayed + leased === 0
   }
 

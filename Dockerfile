@@ -34,7 +34,7 @@ RUN ln -s /webloom/packages/webloom/bin/webloom.js /usr/local/bin/webloom \
 USER node
 WORKDIR /project
 # The first SIGTERM lets what is in flight finish, SHUTDOWN_GRACE (30 s) at the most. Give it longer than that:
-# docker stop --time 45, stop_grace_period of compose, terminationGracePeriodSeconds of Kubernetes.
+# docker stop -t 45, stop_grace_period of compose, terminationGracePeriodSeconds of Kubernetes.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "/webloom/scripts/redis-answers.ts"]

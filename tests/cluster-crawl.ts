@@ -37,8 +37,8 @@ export class ClusterFolder implements AsyncDisposable {
     mkdirSync(dir.join('node_modules'))
     mkdirSync(dir.join('spiders'))
     symlinkSync(PACKAGE, dir.join('node_modules/webloom'))
-    writeFileSync(dir.join('spiders/pages.ts'), spider)
     const folder = new ClusterFolder(dir, settings)
+    folder.writeSpider(spider)
     folder.configure({})
     return folder
   }
@@ -50,6 +50,11 @@ export class ClusterFolder implements AsyncDisposable {
       this.#dir.join('webloom.config.ts'),
       `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: ${settings} })\n`,
     )
+  }
+
+  /** Another release of it, for workers that are started from now on. */
+  writeSpider(spider: string): void {
+    writeFileSync(this.#dir.join('spiders/pages.ts'), spider)
   }
 
   path(name: string): string {

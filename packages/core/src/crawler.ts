@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts'
+import type { Response, ResponseInit } from './response.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Signals } from './signals.ts'
 import type { StatsCollector } from './stats.ts'
@@ -19,6 +20,8 @@ export interface Crawler {
   readonly signals: Signals
   readonly logger: Logger
   readonly spider: SpiderLike
+  /** Makes a response of the class that callbacks expect, with its selectors; absent: core's own. */
+  readonly createResponse?: (url: string, init: ResponseInit) => Response
   /** The crawl's other workers; absent in a crawl of one process. */
   readonly others?: OtherWorkers
   /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */

@@ -34,6 +34,7 @@ export { Headers, type HeadersInit } from './headers.ts'
 export { type JsonObject, type JsonValue, jsonCopy } from './json.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
 export { didYouMean } from './nearest-names.ts'
+export { sqlite } from './node-sqlite.ts'
 // Ports
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {

@@ -18,13 +18,12 @@ export type ReferrerPolicy =
   | 'strict-origin-when-cross-origin'
   | 'unsafe-url'
 
-type Rule = (from: Page, to: Page) => string | null
+type Rule = (from: Page, to: string) => string | null
 
 interface Page {
   readonly url: string
   readonly origin: string
   readonly scheme: string
-  readonly isTls: boolean
 }
 
 const whole: Rule = (from) => from.url
@@ -34,12 +33,12 @@ const nothing: Rule = () => null
 const unlessDowngraded =
   (rule: Rule): Rule =>
   (from, to) =>
-    from.isTls && !to.isTls ? null : rule(from, to)
+    isTls(from.url) && !isTls(to) ? null : rule(from, to)
 
 const withinOrigin =
   (inside: Rule, outside: Rule): Rule =>
   (from, to) =>
-    (from.origin === to.origin ? inside : outside)(from, to)
+    (from.origin === page(to)?.origin ? inside : outside)(from, to)
 
 const RULES: Readonly<Record<ReferrerPolicy, Rule>> = {
   'scrapy-default': unlessDowngraded((from) => (['file', 's3'].includes(from.scheme) ? null : from.url)),
@@ -60,10 +59,9 @@ const REFERRER_MAX = 4096
 
 /** The Referer header of a request for `to` that was found at `from`; null when there is to be none. */
 export function referrerOf(policy: ReferrerPolicy, from: string, to: string): string | null {
-  const source = page(from)
-  const target = page(to)
-  if (!source || !target || LOCAL_SCHEMES.includes(source.scheme)) return null
-  const referrer = RULES[policy](source, target)
+  const source = sourcePage(from)
+  if (!source || LOCAL_SCHEMES.includes(source.scheme)) return null
+  const referrer = RULES[policy](source, to)
   return referrer !== null && referrer.length > REFERRER_MAX ? source.origin : referrer
 }
 
@@ -103,12 +101,24 @@ function nameOfPythonClass(path: string): string {
   return words.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
 }
 
+let lastSource: { readonly from: string; readonly page: Page | undefined } | undefined
+
+/** All links of a page have the same one: it is taken apart once. */
+function sourcePage(from: string): Page | undefined {
+  if (lastSource?.from !== from) lastSource = { from, page: page(from) }
+  return lastSource.page
+}
+
+function isTls(url: string): boolean {
+  return /^(?:https|ftps):/i.test(url)
+}
+
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443', ftp: '21' }
 
 /** Cut out and not rewritten: a server shall see its URL as it knows it. Without user, password, default port and fragment. */
 function page(url: string): Page | undefined {
   const scheme = url.slice(0, url.indexOf(':')).toLowerCase()
-  if (LOCAL_SCHEMES.includes(scheme)) return { url, origin: '', scheme, isTls: false }
+  if (LOCAL_SCHEMES.includes(scheme)) return { url, origin: '', scheme }
   const parts = /^[^:/?#]+:\/\/([^/?#]*)([^#]*)/.exec(url)
   if (!parts) return undefined
   const [, authority = '', pathAndQuery = ''] = parts
@@ -119,6 +129,5 @@ function page(url: string): Page | undefined {
     url: `${scheme}://${shown}${pathAndQuery}`,
     origin: `${scheme}://${shown}/`,
     scheme,
-    isTls: scheme === 'https' || scheme === 'ftps',
   }
 }

@@ -3,6 +3,21 @@
 export type { CookieJarStore } from './cookies/cookie-jar-store.ts'
 export type { KeptCookie } from './cookies/kept-cookie.ts'
 export { MemoryCookieJarStore, type MemoryCookieJarStoreOptions } from './cookies/memory-cookie-jar-store.ts'
+export {
+  type CookiesRedis,
+  RedisCookieJarStore,
+  type RedisCookieJarStoreOptions,
+} from './cookies/redis-cookie-jar-store.ts'
+
+// HTTP cache
+
+export { FileCacheStorage } from './cache/file-cache-storage.ts'
+export type {
+  CachedExchange,
+  HttpCacheStorage,
+  HttpCacheStorageOptions,
+} from './cache/http-cache-storage.ts'
+export { SqliteCacheStorage } from './cache/sqlite-cache-storage.ts'
 
 // The way of a request
 
@@ -14,18 +29,45 @@ export { composeMiddlewares } from './middleware-onion.ts'
 
 export { CookiesMiddleware, type CookiesMiddlewareOptions } from './middlewares/cookies.ts'
 export { DownloaderStatsMiddleware } from './middlewares/downloader-stats.ts'
+export { type HttpAuth, HttpAuthMiddleware } from './middlewares/http-auth.ts'
+export { HttpCacheMiddleware, type HttpCacheMiddlewareOptions } from './middlewares/http-cache.ts'
 export { HttpCompressionMiddleware } from './middlewares/http-compression.ts'
 export { HttpProxyMiddleware, type HttpProxyMiddlewareOptions } from './middlewares/http-proxy.ts'
 export { MetaRefreshMiddleware, type MetaRefreshMiddlewareOptions } from './middlewares/meta-refresh.ts'
 export { OffsiteMiddleware } from './middlewares/offsite.ts'
 export { RedirectMiddleware, type RedirectMiddlewareOptions } from './middlewares/redirect.ts'
-export { RequestCookiesMiddleware } from './middlewares/request-cookies.ts'
 export {
   DefaultHeadersMiddleware,
   DownloadTimeoutMiddleware,
   UserAgentMiddleware,
 } from './middlewares/request-defaults.ts'
 export { RetryMiddleware, type RetryMiddlewareOptions } from './middlewares/retry.ts'
+export {
+  type CrawlDelayPolicy,
+  RobotsTxtMiddleware,
+  type RobotsTxtMiddlewareOptions,
+  type RobotsTxtPaceListeners,
+  type RobotsTxtParts,
+} from './middlewares/robots-txt.ts'
+
+// robots.txt
+
+export {
+  RedisRobotsStore,
+  type RedisRobotsStoreOptions,
+  type RobotsRedis,
+} from './robots/redis-robots-store.ts'
+export type { RobotsDownload } from './robots/robots-fetch.ts'
+export {
+  MemoryRobotsStore,
+  type MemoryRobotsStoreOptions,
+  type RobotsAbsent,
+  type RobotsEntry,
+  type RobotsRules,
+  type RobotsStore,
+  type RobotsUnreachable,
+} from './robots/robots-store.ts'
+export { RobotsTxt } from './robots/robots-txt.ts'
 
 // For callbacks
 

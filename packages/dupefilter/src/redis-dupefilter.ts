@@ -32,7 +32,6 @@ import {
   SettingsError,
   type StatsCollector,
   silentLogger,
-  WebloomError,
 } from '@webloom/core'
 import { type Claim, Claims, type Settling } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
@@ -357,8 +356,8 @@ function replyOf(reply: unknown): Reply {
 function explained(error: unknown, key: string): unknown {
   if (!(error instanceof Error)) return error
   if (isOutOfMemory(error)) {
-    return new WebloomError(
-      'WL_DUPEFILTER_FULL',
+    // What is full may have room again: the scheduler waits for it.
+    return new Error(
       `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
       { cause: error },
     )

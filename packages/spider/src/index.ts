@@ -43,4 +43,5 @@ export { createSpider, Spider, type SpiderClass } from './spider.ts'
 export { DepthMiddleware } from './spider-middlewares/depth.ts'
 // Spider middlewares, by their order
 export { HttpError, HttpErrorMiddleware } from './spider-middlewares/http-error.ts'
+export { RefererMiddleware } from './spider-middlewares/referer.ts'
 export { UrlLengthMiddleware } from './spider-middlewares/url-length.ts'

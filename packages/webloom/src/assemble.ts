@@ -11,7 +11,6 @@ import {
   MemoryStatsCollector,
   type ResponseInit,
   Settings,
-  SettingsError,
   type SettingsLayers,
   type SettingsPlaces,
   Signals,
@@ -25,19 +24,18 @@ import {
   feedsFrom,
   ItemProcessor,
   isRedisSpider,
-  RedisPipeline,
   Response,
-  redisPipelineFromCrawler,
   Scraper,
   Spider,
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
 import { DOWNLOADER_MIDDLEWARES, EXTENSIONS, SPIDER_MIDDLEWARES } from './builtin-components.ts'
+import { cookies, redisPipeline } from './connected-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlControls, crawlStore, type Participation } from './crawl-store.ts'
 import { withLoadedFunctions } from './loading/component-class.ts'
-import { type Builtin, placedComponents } from './loading/placed-components.ts'
+import { placedComponents } from './loading/placed-components.ts'
 import { RedisServers } from './redis-servers.ts'
 
 export interface AssembleOptions {
@@ -80,7 +78,8 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),
   }
-  const base: Crawler = { settings, stats, signals, logger, spider, close: controls.stop }
+  const createResponse = responseFactory(settings)
+  const base: Crawler = { settings, stats, signals, logger, spider, createResponse, close: controls.stop }
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger)
   const store = await crawlStore(base, { spider, folder, part, controls, servers })
@@ -88,11 +87,15 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const createResponse = responseFactory(settings)
   const http = HttpDownloadHandler.fromCrawler(crawler, createResponse)
   const downloader = Downloader.fromCrawler(crawler, {
     handlers: { http, https: http },
-    middlewares: await placedComponents('DOWNLOADER_MIDDLEWARES', DOWNLOADER_MIDDLEWARES, crawler, folder),
+    middlewares: await placedComponents(
+      'DOWNLOADER_MIDDLEWARES',
+      [...DOWNLOADER_MIDDLEWARES, cookies(servers)],
+      crawler,
+      folder,
+    ),
   })
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
@@ -177,24 +180,4 @@ function idleMsBeforeFinish(spider: Spider, settings: Settings, stays = isRedisS
     ? seedOptionsOf(spider, settings).maxIdleTimeMs
     : settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE') * 1000
   return maxIdleMs > 0 ? maxIdleMs : Number.POSITIVE_INFINITY
-}
-
-/** `redis` of ITEM_PIPELINES, which needs a connection to the Redis of the items. */
-function redisPipeline(servers: RedisServers): Builtin<ItemPipeline> {
-  class ConnectedRedisPipeline extends RedisPipeline {
-    static fromCrawler(crawler: Crawler): RedisPipeline {
-      const redis = servers.connection('items')
-      if (redis) return redisPipelineFromCrawler(crawler, redis)
-      throw new SettingsError([
-        'ITEM_PIPELINES names redis, and no Redis is named. Set REDIS_URL=redis://host:6379, or ITEMS_REDIS_URL',
-      ])
-    }
-  }
-  return {
-    name: 'redis',
-    order: 300,
-    scrapy: 'scrapy_redis.pipelines.RedisPipeline',
-    isDefault: false,
-    Class: ConnectedRedisPipeline,
-  }
 }

@@ -5,10 +5,13 @@ import {
   DefaultHeadersMiddleware,
   DownloaderStatsMiddleware,
   DownloadTimeoutMiddleware,
+  HttpAuthMiddleware,
+  HttpCacheMiddleware,
   HttpCompressionMiddleware,
+  HttpProxyMiddleware,
+  MetaRefreshMiddleware,
   OffsiteMiddleware,
   RedirectMiddleware,
-  RequestCookiesMiddleware,
   RetryMiddleware,
   UserAgentMiddleware,
 } from '@webloom/downloader'
@@ -19,6 +22,7 @@ import {
   HttpErrorMiddleware,
   LogStats,
   MemoryUsage,
+  RefererMiddleware,
   UrlLengthMiddleware,
 } from '@webloom/spider'
 import type { Builtin } from './loading/placed-components.ts'
@@ -29,6 +33,12 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     order: 50,
     Class: OffsiteMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.offsite.OffsiteMiddleware',
+  },
+  {
+    name: 'http-auth',
+    order: 300,
+    Class: HttpAuthMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware',
   },
   {
     name: 'download-timeout',
@@ -55,6 +65,12 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
   },
   {
+    name: 'meta-refresh',
+    order: 580,
+    Class: MetaRefreshMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware',
+  },
+  {
     name: 'http-compression',
     order: 590,
     Class: HttpCompressionMiddleware,
@@ -66,12 +82,23 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     Class: RedirectMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware',
   },
-  { name: 'request-cookies', order: 700, Class: RequestCookiesMiddleware },
+  {
+    name: 'http-proxy',
+    order: 750,
+    Class: HttpProxyMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware',
+  },
   {
     name: 'downloader-stats',
     order: 850,
     Class: DownloaderStatsMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.stats.DownloaderStats',
+  },
+  {
+    name: 'http-cache',
+    order: 900,
+    Class: HttpCacheMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware',
   },
 ]
 
@@ -81,6 +108,12 @@ export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
     order: 50,
     Class: HttpErrorMiddleware,
     scrapy: 'scrapy.spidermiddlewares.httperror.HttpErrorMiddleware',
+  },
+  {
+    name: 'referer',
+    order: 700,
+    Class: RefererMiddleware,
+    scrapy: 'scrapy.spidermiddlewares.referer.RefererMiddleware',
   },
   {
     name: 'url-length',

@@ -27,6 +27,10 @@ export {
   type SpiderClass,
 } from '@webloom/spider'
 
+// What a callback may use
+
+export { getRetryRequest, type RetryRequestOptions, RobotsTxt } from '@webloom/downloader'
+
 // What a spider or component throws to say what it wants, and what it may catch
 
 export {

@@ -129,8 +129,21 @@ function expiry(cookie: Cookie): number | null {
   return cookie.expires instanceof Date ? cookie.expires.getTime() : null
 }
 
+// Asked for each request, and the list of public suffixes is not quick: 8 µs a host.
+const domainsKnown = new Map<string, readonly string[]>()
+const DOMAINS_KNOWN_MAX = 1000
+
 /** The host and each domain above it whose cookies could go there, public suffixes left out. */
-export function cookieDomains({ host }: CookiePlace): string[] {
+export function cookieDomains({ host }: CookiePlace): readonly string[] {
+  const known = domainsKnown.get(host)
+  if (known) return known
+  if (domainsKnown.size >= DOMAINS_KNOWN_MAX) domainsKnown.clear()
+  const domains = domainsOf(host)
+  domainsKnown.set(host, domains)
+  return domains
+}
+
+function domainsOf(host: string): readonly string[] {
   if (isIP(host) !== 0 || host.startsWith('[')) return [host]
   const domains = [host]
   for (let dot = host.indexOf('.'); dot > 0; dot = host.indexOf('.', dot + 1)) {

@@ -1,4 +1,4 @@
-import type { StatsCollector } from '@webloom/core'
+import type { Crawler, StatsCollector } from '@webloom/core'
 import type { CookieJarStore } from './cookie-jar-store.ts'
 import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 
@@ -25,6 +25,15 @@ export class MemoryCookieJarStore implements CookieJarStore {
 
   constructor(options: MemoryCookieJarStoreOptions) {
     this.#options = options
+  }
+
+  static fromCrawler({ settings, stats }: Crawler): MemoryCookieJarStore {
+    return new MemoryCookieJarStore({
+      perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
+      cookiesMax: settings.getInt('COOKIES_MAX'),
+      jarsMax: settings.getInt('COOKIE_JARS_MAX'),
+      stats,
+    })
   }
 
   cookies(name: string, domains: readonly string[]): readonly KeptCookie[] {

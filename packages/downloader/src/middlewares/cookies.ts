@@ -47,15 +47,12 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler({ settings, stats, logger }: Crawler): CookiesMiddleware {
+  /** @param jars those of this process when absent */
+  static fromCrawler(crawler: Crawler, jars?: CookieJarStore): CookiesMiddleware {
+    const { settings, stats, logger } = crawler
     if (!settings.getBool('COOKIES_ENABLED')) throw new NotConfigured('COOKIES_ENABLED is false')
     return new CookiesMiddleware({
-      jars: new MemoryCookieJarStore({
-        perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
-        cookiesMax: settings.getInt('COOKIES_MAX'),
-        jarsMax: settings.getInt('COOKIE_JARS_MAX'),
-        stats,
-      }),
+      jars: jars ?? MemoryCookieJarStore.fromCrawler(crawler),
       bytesMax: settings.getInt('COOKIE_MAXSIZE'),
       debug: settings.getBool('COOKIES_DEBUG'),
       stats,
@@ -133,7 +130,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 }
 
 function mergesCookies(request: Request): boolean {
-  return request.meta.dont_merge_cookies !== true
+  return !request.hasMeta || !request.meta.dont_merge_cookies
 }
 
 /** Sessions 1 and "1" are two, as in Scrapy. */

@@ -41,6 +41,7 @@ export function nextTry(request: Request, reason: string, rules: TryRules, detai
   })
 }
 
+/** Why a page is to be asked again, and how often. */
 export interface RetryRequestOptions {
   /** The spider that asks: its settings and stats are used. */
   readonly spider: { readonly crawler: Pick<Crawler, 'settings' | 'stats' | 'logger'> }

@@ -52,14 +52,17 @@ export class RobotsFetch {
    * `download` threw at the site itself, and with a `DownloadError` when it was at the target of a redirect.
    */
   async fetch({ origin, userAgent, signal, onStart }: RobotsFetchRequest): Promise<Response | undefined> {
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(this.#late(origin)), this.#options.timeoutMs)
-    const either = AbortSignal.any([signal, deadline.signal])
+    const cut = new AbortController()
+    const end = () => cut.abort(signal.reason)
+    const deadline = setTimeout(() => cut.abort(this.#late(origin)), this.#options.timeoutMs)
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
     try {
-      const first = await this.#get(`${origin}/robots.txt`, userAgent, { signal: either, onStart })
-      return await this.#followed(first, userAgent, { signal: either, onStart() {} })
+      const first = await this.#get(`${origin}/robots.txt`, userAgent, { signal: cut.signal, onStart })
+      return await this.#followed(first, userAgent, { signal: cut.signal, onStart() {} })
     } finally {
-      clearTimeout(timer)
+      clearTimeout(deadline)
+      signal.removeEventListener('abort', end)
     }
   }
 

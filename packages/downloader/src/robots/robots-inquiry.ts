@@ -14,6 +14,7 @@
  * An entry that no longer holds is still used while the site is unreachable (RFC 9309, 2.4).
  */
 
+import { setMaxListeners } from 'node:events'
 import { DownloadError, type Logger, type Response, type StatsCollector } from '@webloom/core'
 import { retryAfterMs } from '../retrying/retry-after.ts'
 import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
@@ -55,6 +56,8 @@ export class RobotsInquiry {
   constructor(options: RobotsInquiryOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
+    // One listener for each site that is being asked.
+    setMaxListeners(0, this.#closing.signal)
   }
 
   /** What is known already; it may no longer hold. */
@@ -129,11 +132,7 @@ export class RobotsInquiry {
 
   #rules({ body }: Response): RobotsEntry {
     // A little more than is read, for a byte order mark and to tell whether the last line is whole.
-    const file = Buffer.from(
-      body.buffer,
-      body.byteOffset,
-      Math.min(body.length, ROBOTS_BYTES_MAX + 4),
-    ).toString('latin1')
+    const file = Buffer.from(body.subarray(0, ROBOTS_BYTES_MAX + 4)).toString('latin1')
     return { outcome: 'rules', file, askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
   }
 
@@ -173,12 +172,9 @@ export class RobotsInquiry {
     const { retryDelayMs, giveUpAfterMs, errorTtlMs } = this.#options
     const [tries, sinceMs] = [(known?.tries ?? 0) + 1, known?.sinceMs ?? nowMs]
     const leftMs = sinceMs + giveUpAfterMs - nowMs
-    if (leftMs <= 0) return unreachable(true, nowMs + Math.max(errorTtlMs, pauseMs))
-    const delayMs = Math.min(retryDelayMs * 2 ** (tries - 1), RETRY_DELAY_MS_MAX, leftMs)
-    return unreachable(false, nowMs + Math.max(delayMs, pauseMs))
-
-    function unreachable(isGivenUp: boolean, askAgainAtMs: number): RobotsUnreachable {
-      return { outcome: 'unreachable', reason, tries, sinceMs, isGivenUp, askAgainAtMs }
-    }
+    const isGivenUp = leftMs <= 0
+    const growingMs = Math.min(retryDelayMs * 2 ** (tries - 1), RETRY_DELAY_MS_MAX, leftMs)
+    const askAgainAtMs = nowMs + Math.max(isGivenUp ? errorTtlMs : growingMs, pauseMs)
+    return { outcome: 'unreachable', reason, tries, sinceMs, isGivenUp, askAgainAtMs }
   }
 }

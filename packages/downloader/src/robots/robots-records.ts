@@ -35,7 +35,7 @@ export function robotsLines(bytes: string): string[] {
   // A byte order mark, or what an editor left of one.
   const start = /^\xef(?:\xbb\xbf?)?/.exec(bytes)?.[0].length ?? 0
   const isCut = bytes.length - start > ROBOTS_BYTES_MAX
-  // The RFC ends lines with CR, LF or both. The other four are in no line it knows; Python, and so protego, ends lines there.
+  // The RFC ends lines with CR, LF or both. The others are in no line that it knows; protego ends lines there, too.
   const lines = bytes.slice(start, start + ROBOTS_BYTES_MAX + (isCut ? 1 : 0)).split(/[\r\n\v\f\x1c-\x1e]/)
   if (isCut) lines.pop()
   return lines
@@ -50,7 +50,7 @@ export function robotsRecord(line: string): RobotsRecord | undefined {
   return recordOf(trimmed(text.slice(0, colon)).toLowerCase(), text.slice(colon + 1))
 }
 
-/** `disallow /a` is understood as Google and protego do; with capitals, protego takes it for no record, and so does the RFC. */
+/** `disallow /a`: Google and protego understand it. With capitals protego does not, and the RFC asks for the colon. */
 function withoutColon(text: string): RobotsRecord | undefined {
   const name = NAMES.find((one) => text.startsWith(one) && /[ \t]/.test(text.charAt(one.length)))
   return name === undefined ? undefined : recordOf(name, text.slice(name.length))
@@ -61,7 +61,10 @@ function recordOf(name: string, value: string): RobotsRecord | undefined {
   return kind && { kind, value: trimmed(value) }
 }
 
-/** Without blanks at its ends. Not `trim()`, to which the byte A0 is a blank, and no regular expression, as those look for the end again from each blank. */
+/**
+ * Without blanks at its ends. Not by `trim()`, to which the byte A0 is a blank, and not by a regular expression, which
+ * would look for the end again from each blank.
+ */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && isBlank(text.charCodeAt(start))) start++

@@ -5,8 +5,8 @@
  * file that should be UTF-8 is then still a path.
  *
  * Patterns and paths are compared in one spelling: letters, digits and `- . _ ~ = &` as they are, everything else as
- * `%XX`. `%41` is then `A`, and `;` is `%3B`. Only `/` and `?` may be either, as the escape makes a difference there: what
- * is written `%2F` divides nothing. Within a query nothing is divided by them, and `%2F` means `/`.
+ * `%XX`. `%41` is then `A`, and `;` is `%3B`. Only `/` and `?` may be either, as there the escape makes a difference: a
+ * `%2F` divides nothing. Within a query nothing is divided by them, and `%2F` means `/`.
  *
  * A pattern is cut at its `*`, and its pieces are looked for one behind the other. The first place found is as good as
  * any later one, so nothing is ever tried again: no pattern, however hostile, costs more than its own length and the

@@ -50,10 +50,10 @@ export interface MemoryRobotsStoreOptions {
   readonly now?: () => number
 }
 
-// A parsed file takes up to nine times as much (measured, with nothing but the shortest rules): 64 MiB in the worst case.
+// Parsed, a file takes up to nine times as much (measured with the shortest of rules): 80 MiB in all, in the worst case.
 const FILE_BYTES_MAX = 8_388_608
 
-/** Entries in this process. The ones that were not asked for the longest go first, when there are too many sites or bytes. */
+/** Entries in this process. With too many sites or bytes, the one that was not asked for the longest goes first. */
 export class MemoryRobotsStore implements RobotsStore {
   readonly #kept = new Map<string, Kept>()
   readonly #sitesMax: number

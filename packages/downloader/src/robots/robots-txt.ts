@@ -100,11 +100,10 @@ export class RobotsTxt {
   }
 }
 
+/** What of the file can matter: its limit, a byte order mark, and one byte that tells whether the last line is whole. */
 function fileBytes(file: string | Uint8Array): string {
   if (typeof file === 'string') return bytesOf(file.slice(0, ROBOTS_BYTES_MAX + 2))
-  return Buffer.from(file.buffer, file.byteOffset, Math.min(file.length, ROBOTS_BYTES_MAX + 4)).toString(
-    'latin1',
-  )
+  return Buffer.from(file.subarray(0, ROBOTS_BYTES_MAX + 4)).toString('latin1')
 }
 
 /** A file being read, line by line. */

@@ -7,8 +7,15 @@ export const MIDDLEWARE_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
+    summary: 'Keeps cookies and sends them back; `meta.cookiejar` tells sessions apart.',
+  },
+  {
+    name: 'COOKIES_SHARED',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
     summary:
-      'Keeps cookies and sends them back; `meta.cookiejar` tells sessions apart. Each worker has its own jars.',
+      'All workers of a crawl share their jars, in the queue’s Redis. Off: each worker has its own, and a session ends where its next request goes to another.',
   },
   {
     name: 'COOKIES_DEBUG',
@@ -117,7 +124,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'The only domain, with its subdomains, that gets user and password. Required; null: every host the crawl meets.',
+      'The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets.',
   },
   {
     name: 'METAREFRESH_ENABLED',

@@ -1,0 +1,185 @@
+/**
+ * A cache of plain files, in the places that Scrapy gives them:
+ *
+ *     <HTTPCACHE_DIR>/<spider>/<first two of the fingerprint>/<fingerprint>/
+ *         meta               url, method, status, time, and the length and digest of each file below, as JSON
+ *         request_headers    request_body
+ *         response_headers   response_body
+ *
+ * An entry is written under another name and then renamed, so that a kill leaves the old one, none, or the new one. What
+ * a power cut tears is found by length and digest when it is read.
+ */
+
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import {
+  BrokenCacheEntry,
+  type CachedExchange,
+  cacheName,
+  type HttpCacheStorage,
+  type HttpCacheStorageOptions,
+} from './http-cache-storage.ts'
+
+const compress = promisify(gzip)
+const decompress = promisify(gunzip)
+
+const PARTS = ['request_headers', 'request_body', 'response_headers', 'response_body'] as const
+
+type Part = (typeof PARTS)[number]
+
+interface Meta {
+  readonly url: string
+  readonly method: string
+  readonly status: number
+  /** Seconds since 1970, as Scrapy's. */
+  readonly timestamp: number
+  readonly gzip: boolean
+  readonly sha256: Readonly<Record<Part, string>>
+}
+
+export class FileCacheStorage implements HttpCacheStorage {
+  readonly #folder: string
+  readonly #expirationMs: number
+  readonly #gzip: boolean
+
+  constructor({ folder, spiderName, expirationMs, gzip }: HttpCacheStorageOptions) {
+    this.#folder = join(resolve(folder), cacheName(spiderName))
+    this.#expirationMs = expirationMs
+    this.#gzip = gzip
+  }
+
+  async retrieve(fingerprint: string): Promise<CachedExchange | undefined> {
+    const entry = this.#entry(fingerprint)
+    const text = await readIfThere(join(entry, 'meta'))
+    if (text === undefined) return undefined
+    const meta = readMeta(text)
+    const storedAtMs = meta.timestamp * 1000
+    if (this.#expirationMs > 0 && Date.now() - storedAtMs > this.#expirationMs) return undefined
+    const [requestHeaders, requestBody, responseHeaders, body] = await Promise.all(
+      PARTS.map((part) => readPart(entry, part, meta)),
+    )
+    return {
+      url: meta.url,
+      method: meta.method,
+      status: meta.status,
+      storedAtMs,
+      requestHeaders: readHeaders(requestHeaders!),
+      requestBody: requestBody!,
+      responseHeaders: readHeaders(responseHeaders!),
+      body: body!,
+    }
+  }
+
+  async store(fingerprint: string, exchange: CachedExchange): Promise<void> {
+    const entry = this.#entry(fingerprint)
+    const unfinished = `${entry}.${randomUUID()}`
+    await mkdir(unfinished, { recursive: true })
+    try {
+      await this.#write(unfinished, exchange)
+      await replaceFolder(unfinished, entry)
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  async remove(fingerprint: string): Promise<void> {
+    await rm(this.#entry(fingerprint), { recursive: true, force: true })
+  }
+
+  close(): void {}
+
+  #entry(fingerprint: string): string {
+    return join(this.#folder, fingerprint.slice(0, 2), fingerprint)
+  }
+
+  async #write(folder: string, exchange: CachedExchange): Promise<void> {
+    const parts: Record<Part, Uint8Array> = {
+      request_headers: headerLines(exchange.requestHeaders),
+      request_body: exchange.requestBody,
+      response_headers: headerLines(exchange.responseHeaders),
+      response_body: exchange.body,
+    }
+    const meta: Meta = {
+      url: exchange.url,
+      method: exchange.method,
+      status: exchange.status,
+      timestamp: exchange.storedAtMs / 1000,
+      gzip: this.#gzip,
+      sha256: Object.fromEntries(PARTS.map((part) => [part, digest(parts[part])])) as Record<Part, string>,
+    }
+    for (const part of PARTS)
+      await writeFile(join(folder, part), this.#gzip ? await compress(parts[part]) : parts[part])
+    await writeFile(join(folder, 'meta'), JSON.stringify(meta))
+  }
+}
+
+/** A folder can only be renamed to where none is; between the two steps the entry is a miss, never half of one. */
+async function replaceFolder(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true })
+  try {
+    await rename(from, to)
+  } catch (error) {
+    // Another worker was quicker with the same page: its answer is as good as ours.
+    if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    await rm(from, { recursive: true, force: true })
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw new BrokenCacheEntry(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function readMeta(text: Buffer): Meta {
+  try {
+    const meta = JSON.parse(text.toString()) as Meta
+    if (typeof meta.status === 'number' && typeof meta.timestamp === 'number' && meta.sha256) return meta
+  } catch {
+    // Scrapy writes its meta as Python; a torn one is nothing at all. Either way it is none of ours.
+  }
+  throw new BrokenCacheEntry('its meta is not readable')
+}
+
+async function readPart(entry: string, part: Part, { gzip, sha256 }: Meta): Promise<Buffer> {
+  const bytes = await readIfThere(join(entry, part))
+  if (bytes === undefined) throw new BrokenCacheEntry(`its ${part} is not there`)
+  const whole = gzip ? await unpacked(bytes, part) : bytes
+  if (digest(whole) !== sha256[part]) throw new BrokenCacheEntry(`its ${part} is not what was stored`)
+  return whole
+}
+
+async function unpacked(bytes: Buffer, part: Part): Promise<Buffer> {
+  try {
+    return await decompress(bytes)
+  } catch (cause) {
+    throw new BrokenCacheEntry(`its ${part} is not readable`, { cause })
+  }
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** As they go over the wire. `Headers` lets no line break into a value. */
+function headerLines(headers: CachedExchange['responseHeaders']): Buffer {
+  return Buffer.from(headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''), 'utf8')
+}
+
+function readHeaders(lines: Buffer): [string, string][] {
+  return lines
+    .toString('utf8')
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const colon = line.indexOf(': ')
+      return [line.slice(0, colon), line.slice(colon + 2)]
+    })
+}

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto'
+import {
+  type Crawler,
+  DownloadError,
+  type DownloaderMiddleware,
+  type Fingerprinter,
+  fingerprinterOf,
+  Headers,
+  IgnoreRequest,
+  type Logger,
+  NotConfigured,
+  Request,
+  Response,
+  type ResponseInit,
+  type StatsCollector,
+} from '@webloom/core'
+import { DummyPolicy } from '../cache/dummy-policy.ts'
+import { FileCacheStorage } from '../cache/file-cache-storage.ts'
+import type { CachedResponse, HttpCachePolicy } from '../cache/http-cache-policy.ts'
+import { BrokenCacheEntry, type CachedExchange, type HttpCacheStorage } from '../cache/http-cache-storage.ts'
+import { Rfc9111Policy } from '../cache/rfc9111-policy.ts'
+import { SqliteCacheStorage } from '../cache/sqlite-cache-storage.ts'
+
+export interface HttpCacheMiddlewareOptions {
+  readonly policy: HttpCachePolicy
+  readonly storage: HttpCacheStorage
+  readonly fingerprinter: Fingerprinter
+  /** Replay: what is not in the cache is dropped. */
+  readonly ignoreMissing: boolean
+  readonly createResponse: (url: string, init: ResponseInit) => Response
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+/** What is on its way although the cache has an answer: it may no longer hold. */
+interface Revalidation {
+  readonly cached: CachedResponse
+  /** Names of the headers that were added for it. */
+  readonly added: readonly string[]
+}
+
+/**
+ * Answers from disk what was fetched before, as far as the policy lets it; such responses have the flag `cached`.
+ * `meta.dont_cache` lets a request pass.
+ *
+ * The cache never fails a crawl: an entry that cannot be read is fetched anew, one that cannot be written is left out,
+ * and both are counted.
+ */
+export class HttpCacheMiddleware implements DownloaderMiddleware {
+  readonly #options: HttpCacheMiddlewareOptions
+  readonly #revalidations = new WeakMap<Request, Revalidation>()
+  #writeFailed = false
+
+  constructor(options: HttpCacheMiddlewareOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler(crawler: Crawler): HttpCacheMiddleware {
+    const { settings, stats, logger, signals } = crawler
+    if (!settings.getBool('HTTPCACHE_ENABLED')) throw new NotConfigured('HTTPCACHE_ENABLED is false')
+    const storage = storageOf(crawler)
+    signals.connect('spiderClosed', () => storage.close())
+    return new HttpCacheMiddleware({
+      policy: policyOf(crawler),
+      storage,
+      fingerprinter: fingerprinterOf(settings, 'scrapy', stats),
+      ignoreMissing: settings.getBool('HTTPCACHE_IGNORE_MISSING'),
+      createResponse: crawler.createResponse ?? ((url, init) => new Response(url, init)),
+      stats,
+      logger,
+    })
+  }
+
+  async processRequest(request: Request): Promise<Response | undefined> {
+    const { policy, stats, ignoreMissing } = this.#options
+    if (request.meta.dont_cache || !policy.mayCacheRequest(request)) return undefined
+    const cached = await this.#retrieve(request)
+    if (!cached || !policy.answers(cached, request)) {
+      stats.inc('httpcache/miss')
+      if (!ignoreMissing) return undefined
+      stats.inc('httpcache/ignore')
+      throw new IgnoreRequest(`${request} is not in the cache, and HTTPCACHE_IGNORE_MISSING is true`)
+    }
+    if (policy.isFresh(cached, request)) {
+      stats.inc('httpcache/hit')
+      return cached.response
+    }
+    const validators = Object.entries(policy.validators(cached))
+    for (const [name, value] of validators) request.headers.set(name, value)
+    this.#revalidations.set(request, { cached, added: validators.map(([name]) => name) })
+    return undefined
+  }
+
+  async processResponse(request: Request, response: Response): Promise<Response> {
+    const { policy, stats } = this.#options
+    const stale = this.#revalidated(request)
+    if (request.meta.dont_cache || response.flags.includes('cached')) return response
+    if (policy.invalidates(request, response)) await this.#remove(request)
+    if (!policy.mayCacheRequest(request)) return response
+    if (!stale) stats.inc('httpcache/firsthand')
+    else if (policy.holdsOn(stale, response)) {
+      stats.inc('httpcache/revalidate')
+      return response.status === 304 ? this.#freshened(request, stale, response) : stale.response
+    } else stats.inc('httpcache/invalidate')
+    await this.#keep(request, response)
+    return response
+  }
+
+  processException(request: Request, error: unknown): Response | undefined {
+    const stale = this.#revalidated(request)
+    if (!stale || !(error instanceof DownloadError) || !this.#options.policy.survivesFailure(stale))
+      return undefined
+    this.#options.stats.inc('httpcache/errorrecovery')
+    return stale.response
+  }
+
+  /** The stale answer that this request went out for; its headers are taken off, as a retry must not send them blindly. */
+  #revalidated(request: Request): CachedResponse | undefined {
+    const revalidation = this.#revalidations.get(request)
+    if (!revalidation) return undefined
+    this.#revalidations.delete(request)
+    for (const name of revalidation.added) request.headers.delete(name)
+    return revalidation.cached
+  }
+
+  async #retrieve(request: Request): Promise<CachedResponse | undefined> {
+    const { storage, createResponse, stats, logger } = this.#options
+    try {
+      const exchange = await storage.retrieve(this.#key(request))
+      if (!exchange) return undefined
+      const { url, status, body, responseHeaders, requestHeaders, storedAtMs } = exchange
+      const headers = wireHeaders(responseHeaders)
+      const response = createResponse(url, { status, headers, body, request, flags: ['cached'] })
+      return { response, requestHeaders: wireHeaders(requestHeaders), storedAtMs }
+    } catch (error) {
+      if (!(error instanceof BrokenCacheEntry)) throw error
+      stats.inc('httpcache/retrieve_error')
+      logger.debug({ url: request.url, reason: error.message }, 'a broken entry of the cache is fetched anew')
+      return undefined
+    }
+  }
+
+  async #keep(request: Request, response: Response): Promise<void> {
+    const { policy, stats } = this.#options
+    // Half a body would be half a body for ever.
+    const isWhole = !response.flags.includes('dataloss')
+    if (!isWhole || !policy.mayStore(response, request)) {
+      stats.inc('httpcache/uncacheable')
+      return
+    }
+    await this.#store(request, response)
+  }
+
+  /** RFC 9111 §4.3.4: the stored answer with what the 304 says anew. */
+  async #freshened(request: Request, stale: CachedResponse, notModified: Response): Promise<Response> {
+    const headers = new Headers(stale.response.headers)
+    for (const name of new Set([...notModified.headers].map(([one]) => one)))
+      if (!OF_THE_BODY.has(name)) headers.set(name, notModified.headers.getAll(name))
+    const response = stale.response.replace({ headers })
+    await this.#store(request, response)
+    return response
+  }
+
+  async #store(request: Request, response: Response): Promise<void> {
+    const { storage, stats } = this.#options
+    const exchange: CachedExchange = {
+      method: request.method,
+      url: response.url,
+      requestHeaders: [...request.headers].filter(([name]) => !SECRETS.has(name)),
+      requestBody: request.body,
+      status: response.status,
+      responseHeaders: [...response.headers],
+      body: response.body,
+      storedAtMs: Date.now(),
+    }
+    try {
+      await storage.store(this.#key(request), exchange)
+      stats.inc('httpcache/store')
+    } catch (error) {
+      this.#cannotWrite(error)
+    }
+  }
+
+  async #remove(request: Request): Promise<void> {
+    try {
+      await this.#options.storage.remove(this.#key(new Request(request.url)))
+    } catch (error) {
+      this.#cannotWrite(error)
+    }
+  }
+
+  #cannotWrite(error: unknown): void {
+    const { stats, logger } = this.#options
+    stats.inc('httpcache/store_error')
+    if (!this.#writeFailed)
+      logger.error({ err: error }, 'the HTTP cache cannot be written; the crawl goes on')
+    this.#writeFailed = true
+  }
+
+  /** A FINGERPRINTER of the user's own may answer anything; a file's name it must not choose. */
+  #key(request: Request): string {
+    const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    if (/^[0-9a-f]{32,128}$/.test(fingerprint)) return fingerprint
+    return createHash('sha1').update(fingerprint).digest('hex')
+  }
+}
+
+// What a 304 may not change: they belong to the body that is kept.
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'transfer-encoding',
+])
+// An answer that varies by these is fetched anew each time: better than passwords on disk.
+const SECRETS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
+
+function wireHeaders(pairs: CachedExchange['responseHeaders']): Headers {
+  const values: Record<string, string[]> = {}
+  for (const [name, value] of pairs) {
+    values[name] ??= []
+    values[name].push(value)
+  }
+  return Headers.fromWire(values)
+}
+
+function policyOf({ settings }: Crawler): HttpCachePolicy {
+  const ignoredSchemes = settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String)
+  if (settings.get('HTTPCACHE_POLICY') === 'dummy') {
+    return new DummyPolicy({
+      ignoredSchemes,
+      ignoredStatuses: settings.getList('HTTPCACHE_IGNORE_HTTP_CODES').map(Number),
+    })
+  }
+  return new Rfc9111Policy({
+    alwaysStore: settings.getBool('HTTPCACHE_ALWAYS_STORE'),
+    ignoredSchemes,
+    ignoredDirectives: settings.getList('HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS').map(String),
+  })
+}
+
+function storageOf({ settings, spider, logger }: Crawler): HttpCacheStorage {
+  const options = {
+    folder: settings.getString('HTTPCACHE_DIR'),
+    spiderName: spider.name,
+    expirationMs: settings.getInt('HTTPCACHE_EXPIRATION_SECS') * 1000,
+    gzip: settings.getBool('HTTPCACHE_GZIP'),
+  }
+  return settings.get('HTTPCACHE_STORAGE') === 'file'
+    ? new FileCacheStorage(options)
+    : new SqliteCacheStorage({ ...options, logger })
+}

@@ -10,6 +10,8 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts'],
     globalSetup: ['tests/setup/redis.ts'],
+    // Tests count what the fake web was asked for; those about robots.txt turn it on.
+    env: { WEBLOOM_ROBOTSTXT_OBEY: 'false' },
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,

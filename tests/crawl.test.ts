@@ -446,6 +446,31 @@ describe('a spider', () => {
   })
 })
 
+describe('robots.txt', () => {
+  test('is asked for once a host, and what it forbids is not fetched', async () => {
+    const robotsTxt = { 0: 'User-agent: *\nDisallow: /', 1: 'User-agent: *\nAllow: /' }
+    await crawlWeb(
+      { seed: 11, hosts: 2, pagesPerHost: 10, robotsTxt },
+      { ROBOTSTXT_OBEY: true },
+      (web, { stats }) => {
+        const [forbidden, allowed] = [0, 1].map((host) => web.hits.filter((hit) => hit.host === host))
+        expect(forbidden!.map(({ url }) => new URL(url).pathname)).toEqual(['/robots.txt'])
+        expect(allowed!.length).toBe(11)
+        expect(stats).toMatchObject({ 'robotstxt/forbidden': 1, 'robotstxt/response_count': 2 })
+      },
+    )
+  })
+
+  test('its Crawl-delay is kept from the second page on', async () => {
+    const robotsTxt = 'User-agent: *\nCrawl-delay: 0.1'
+    await crawlWeb({ seed: 12, pagesPerHost: 8, robotsTxt }, { ROBOTSTXT_OBEY: true }, (web) => {
+      const starts = web.hits.filter(({ url }) => !url.endsWith('/robots.txt')).map(({ atMs }) => atMs)
+      const gaps = starts.slice(2).map((atMs, n) => atMs - starts[n + 1]!)
+      expect(Math.min(...gaps)).toBeGreaterThan(75)
+    })
+  })
+})
+
 describe('limits', () => {
   test.each([
     [{ CLOSESPIDER_PAGECOUNT: 10 }, 'closespider_pagecount'],

@@ -219,6 +219,7 @@ describe('what cannot work is refused before anything is fetched', () => {
       { DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_COMPAT: 'liuxingming-demo', DUPEFILTER_DIGEST: 'url' },
       /takes the number of the block from the first hex digits/,
     ],
+    [{ DUPEFILTER_DIGEST: 'md5', JOBDIR: 'job' }, /a JOBDIR keeps fingerprints/],
     [{ REDIS_URL: 'http://x' }, /expected redis:\/\/host:port\/db/],
     [
       { DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_COMPAT: 'germey', BLOOMFILTER_ON_FULL: 'grow' },

@@ -22,6 +22,6 @@ test('outage', { timeout: 200_000 }, async () => {
       console.log(k, t, JSON.stringify(v).slice(0, 600))
     }
   }
-  writeFileSync(`/tmp/h/chaos-outage-${process.env.HOW}.txt`, crawl.workers.map((w) => w.stderr).join('\n=====\n'))
+  writeFileSync(`/tmp/h/chaos-outage-${process.env.HOW}-${process.env.N}.txt`, crawl.workers.map((w) => w.stderr).join('\n=====\n'))
   console.log(crawl.folder.itemUrls().length, crawl.web.linked().size)
 })

@@ -69,7 +69,9 @@ describe('the site', () => {
   })
 })
 
-test('two workers crawl all mills, each page once, and end; one that starts after the end fetches nothing', async () => {
+test('two workers crawl all mills, each page once, and end; one that starts after the end fetches nothing', {
+  timeout: 90_000,
+}, async () => {
   await seed()
   const ended = await Promise.all([worker(), worker()])
   for (const { code, stderr } of ended) expect(code, stderr).toBe(0)

@@ -32,6 +32,7 @@ export class Downloader {
   readonly #signals: Signals
   readonly #logger: Logger
   readonly #spider: SpiderLike
+  readonly #underWay = new WeakMap<Request, DownloadOptions>()
 
   constructor({ handlers, middlewares, signals, logger, spider }: DownloaderOptions) {
     this.#handlers = handlers
@@ -65,7 +66,13 @@ export class Downloader {
 
   /** What came of the request: a Response for the callback, a Request in its place, or the wish to ask again. */
   fetch(request: Request, options: DownloadOptions): Promise<DownloadResult> {
+    this.#underWay.set(request, options)
     return this.#fetch(request, options)
+  }
+
+  /** What was given with a request that is being fetched, for middlewares that ask the host for something first. */
+  optionsOf(request: Request): DownloadOptions | undefined {
+    return this.#underWay.get(request)
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, WebloomError } from '@webloom/core'
+import { type ErrorCode, type Logger, WebloomError } from '@webloom/core'
 
 // What a server says that cannot do its work now and will be able to: it restarts, fails over, is full, or is busy.
 const PASSING =
   /^(OOM|BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|reached its maxmemory|Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
+/** There is no room now; others make some, or somebody raises maxmemory. */
+const FULL: readonly ErrorCode[] = ['WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
 
 const WAIT_MS_MIN = 100
 const WAIT_MS_MAX = 2000
@@ -45,6 +47,6 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
 
 /** Whether the same step may succeed later. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof WebloomError) return error.code === 'WL_QUEUE_FULL'
+  if (error instanceof WebloomError) return FULL.includes(error.code)
   return error instanceof Error && PASSING.test(error.message)
 }

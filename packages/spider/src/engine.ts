@@ -20,6 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CloseSpider,
   type CrawlRecord,
+  type DownloadOptions,
   type DownloadResult,
   LEASE_WAIT_MAX_MS,
   type Lease,
@@ -58,7 +59,11 @@ export interface EngineScheduler {
   enqueueStart(request: Request, owner: string): Promise<number>
   enqueue(requests: readonly Request[], owner: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
-  commit(lease: Lease, requests: readonly Request[], options?: { marksAll?: boolean }): Promise<void>
+  commit(
+    lease: Lease,
+    requests: readonly Request[],
+    options?: { marksAll?: boolean; delayMs?: number },
+  ): Promise<void>
   retry(lease: Lease, request: Request, delayMs: number): Promise<void>
   release(lease: Lease): Promise<void>
   refuse(lease: Lease, reason: string): Promise<void>
@@ -69,7 +74,7 @@ export interface EngineScheduler {
 
 /** What the engine needs of `@webloom/downloader`. */
 export interface EngineDownloader {
-  fetch(request: Request, options: { signal: AbortSignal; onStart: () => void }): Promise<DownloadResult>
+  fetch(request: Request, options: DownloadOptions): Promise<DownloadResult>
   close(): Promise<void>
 }
 
@@ -121,6 +126,8 @@ export class Engine {
   /** Cuts off what is in flight. */
   readonly #aborting = new AbortController()
   readonly #pages = new Set<Promise<void>>()
+  /** The delay that a lease's host has asked for. */
+  readonly #paces = new WeakMap<Lease, number>()
   #downloading = 0
   #scrapingBytes = 0
   #startEnded = false
@@ -318,6 +325,7 @@ export class Engine {
       const fetched = this.#options.downloader.fetch(lease.request, {
         signal: cut.signal,
         onStart: () => lease.started(),
+        onPace: (delayMs) => this.#paces.set(lease, delayMs),
       })
       return await Promise.race([fetched, aborted])
     } finally {
@@ -330,14 +338,14 @@ export class Engine {
 
   /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
   async #replace(lease: Lease, target: Request): Promise<void> {
-    const { scraper, scheduler } = this.#options
+    const { scraper } = this.#options
     let admitted: Request[]
     try {
       admitted = scraper.admit(target)
     } catch (error) {
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
-    await scheduler.commit(lease, admitted, { marksAll: true })
+    await this.#commit(lease, admitted, { marksAll: true })
   }
 
   async #fruitless(lease: Lease, failure: Failure): Promise<void> {
@@ -371,7 +379,15 @@ export class Engine {
       (reason) => this.stop(reason),
     )
     await itemsOut(output)
-    await scheduler.commit(lease, output.requests)
+    await this.#commit(lease, output.requests)
+  }
+
+  #commit(lease: Lease, requests: readonly Request[], options: { marksAll?: boolean } = {}): Promise<void> {
+    const delayMs = this.#paces.get(lease)
+    return this.#options.scheduler.commit(lease, requests, {
+      ...options,
+      ...(delayMs !== undefined && { delayMs }),
+    })
   }
 
   /** Another release yielded it, or somebody put it into the queue. */

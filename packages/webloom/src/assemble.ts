@@ -9,6 +9,7 @@ import {
   type ItemPipeline,
   type Logger,
   MemoryStatsCollector,
+  type Request,
   type ResponseInit,
   Settings,
   type SettingsLayers,
@@ -31,7 +32,7 @@ import {
   seedOptionsOf,
 } from '@webloom/spider'
 import { DOWNLOADER_MIDDLEWARES, EXTENSIONS, SPIDER_MIDDLEWARES } from './builtin-components.ts'
-import { cookies, redisPipeline } from './connected-components.ts'
+import { cookies, redisPipeline, robotsTxt } from './connected-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlControls, crawlStore, type Participation } from './crawl-store.ts'
 import { withLoadedFunctions } from './loading/component-class.ts'
@@ -88,11 +89,18 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
   const http = HttpDownloadHandler.fromCrawler(crawler, createResponse)
-  const downloader = Downloader.fromCrawler(crawler, {
+  // The middlewares need the downloader, and it is made of them.
+  const optionsOf = (request: Request) => downloader.optionsOf(request)
+  const robots = robotsTxt(servers, {
+    download: (request, given) => http.download(request, given),
+    onStart: (request) => optionsOf(request)?.onStart(),
+    onCrawlDelay: (request, seconds) => optionsOf(request)?.onPace?.(seconds * 1000),
+  })
+  const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers: { http, https: http },
     middlewares: await placedComponents(
       'DOWNLOADER_MIDDLEWARES',
-      [...DOWNLOADER_MIDDLEWARES, cookies(servers)],
+      [...DOWNLOADER_MIDDLEWARES, cookies(servers), robots],
       crawler,
       folder,
     ),

@@ -8,7 +8,13 @@ import {
   type RedisRole,
   SettingsError,
 } from '@webloom/core'
-import { CookiesMiddleware, RedisCookieJarStore } from '@webloom/downloader'
+import {
+  CookiesMiddleware,
+  RedisCookieJarStore,
+  RedisRobotsStore,
+  RobotsTxtMiddleware,
+  type RobotsTxtParts,
+} from '@webloom/downloader'
 import { RedisPipeline, redisPipelineFromCrawler } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { Builtin } from './loading/placed-components.ts'
@@ -41,8 +47,27 @@ export function cookies(servers: RedisServers): Builtin<DownloaderMiddleware> {
   }
 }
 
+/** robots.txt, which workers share where the queue is on Redis. */
+export function robotsTxt(
+  servers: RedisServers,
+  parts: Omit<RobotsTxtParts, 'store'>,
+): Builtin<DownloaderMiddleware> {
+  return {
+    name: 'robotstxt',
+    order: 100,
+    scrapy: 'scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware',
+    Class: madeBy(RobotsTxtMiddleware, (crawler) => {
+      const redis = servers.connection('queue')
+      return RobotsTxtMiddleware.fromCrawler(crawler, {
+        ...parts,
+        ...(redis && { store: RedisRobotsStore.fromCrawler(crawler, redis) }),
+      })
+    }),
+  }
+}
+
 /** The class by which settings may name the component, made otherwise than by its own `fromCrawler`. */
-function madeBy<T>(Class: ComponentClass<T>, make: (crawler: Crawler) => T): ComponentClass<T> {
+function madeBy<T>(Class: new (...args: never[]) => T, make: (crawler: Crawler) => T): ComponentClass<T> {
   return new Proxy(Class, {
     get: (target, property) => (property === 'fromCrawler' ? make : Reflect.get(target, property)),
   })

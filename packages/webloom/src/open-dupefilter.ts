@@ -56,6 +56,11 @@ export async function chooseDupefilter(
 ): Promise<ChosenFilter> {
   const { settings } = crawler
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
+  if (jobDirFilter && settings.get('DUPEFILTER_DIGEST') !== 'fingerprint') {
+    throw new SettingsError([
+      `DUPEFILTER_DIGEST is ${settings.get('DUPEFILTER_DIGEST')}, and JOBDIR is set: a JOBDIR keeps fingerprints, which Scrapy reads and writes too (requests.seen). Unset one of them`,
+    ])
+  }
   if (isOnRedis(chosen)) {
     const link = linkTo(crawler, redisTarget(settings, chosen, jobDirFilter !== undefined))
     return { filter: ON_REDIS[chosen](crawler, link.client, queueRunId), link }

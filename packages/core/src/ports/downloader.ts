@@ -17,6 +17,8 @@ export interface DownloadHandler {
 export interface DownloadOptions {
   readonly signal: AbortSignal
   readonly onStart: () => void
+  /** The host asks for at least this delay between two requests, milliseconds, from now on. */
+  readonly onPace?: (delayMs: number) => void
 }
 
 /**

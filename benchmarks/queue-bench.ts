@@ -1,9 +1,9 @@
 /**
  * What a page costs the queue's Redis, and what a queued request weighs there.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/queue-bench.ts [--mode turns|job] [--pages 30000] [--queued 1e5] [--hosts 1000] [--cases one,many,paced,memory]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/queue-bench.ts [--mode turns|job] [--pages 30000] [--queued 1e5] [--hosts 1000] [--cases one,many,single,paced,memory]
  *
- * `one`: one host without a delay, each page links to one more. `many`: the same over all hosts. `paced`: each host has
+ * `one`: one host without a delay, each page links to one more. `many`: the same over all hosts, ten waiting at each. `single`: one page a host. `paced`: each host has
  * 12 pages and a delay of a second, CONCURRENT_REQUESTS is 256. `memory`: requests of about 200 bytes that only wait.
  * One worker, in this process; a fetch takes 0 to 5 ms. Redis is a process of its own without persistence, its time that
  * of its main thread.
@@ -25,7 +25,7 @@ const { values } = parseArgs({
     pages: { type: 'string', default: '30000' },
     queued: { type: 'string', default: '1e5' },
     hosts: { type: 'string', default: '1000' },
-    cases: { type: 'string', default: 'one,many,paced,memory' },
+    cases: { type: 'string', default: 'one,many,single,paced,memory' },
   },
 })
 const [PAGES, QUEUED, HOSTS] = [Number(values.pages), Number(values.queued), Number(values.hosts)]
@@ -109,9 +109,9 @@ async function crawl(
   await ended.promise
 }
 
-async function linked(name: string, hosts: number): Promise<void> {
+async function linked(name: string, hosts: number, first: number): Promise<void> {
   const queue = await openQueue({ delayMs: 0, concurrency: 0, randomize: false }, 16)
-  let next = hosts === 1 ? 64 : 10 * hosts
+  let next = first
   await queue.push(
     Array.from({ length: next }, (_, n) => page(n, hosts)),
     'o',
@@ -156,10 +156,8 @@ async function memory(): Promise<void> {
   const used = async () => Number((await fieldsOf('memory')).get('used_memory'))
   const before = await used()
   const [cpuBefore, begunAt] = [await spent(), performance.now()]
-  let bytes = 0
   for (let from = 0; from < QUEUED; from += 500) {
     const batch = Array.from({ length: 500 }, (_, n) => page(from + n, HOSTS))
-    bytes += JSON.stringify(batch[0]!.request).length
     // As children arrive: no ids are noted for good.
     await queue.push(batch, `o${from}`)
     await redis.unlink(`webloom:{bench${crawls}}:noted:o${from}`)
@@ -192,8 +190,9 @@ function report(
 
 console.log(`mode ${values.mode}`)
 for (const name of values.cases.split(',')) {
-  if (name === 'one') await linked('one', 1)
-  if (name === 'many') await linked('many', HOSTS)
+  if (name === 'one') await linked('one', 1, 64)
+  if (name === 'many') await linked('many', HOSTS, 10 * HOSTS)
+  if (name === 'single') await linked('single', PAGES, 64)
   if (name === 'paced') await paced()
   if (name === 'memory') await memory()
 }

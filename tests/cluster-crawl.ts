@@ -2,12 +2,15 @@
 
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type FakeWebProcess,
   type FakeWebTruth,
   type Hit,
   type ProcessResult,
+  type RedisServer,
   type StartedProcess,
+  startFakeWebProcess,
   startProcess,
   type TempDir,
   tempDir,
@@ -59,6 +62,11 @@ export class ClusterFolder implements AsyncDisposable {
 
   path(name: string): string {
     return this.#dir.join(name)
+  }
+
+  /** A file in it. */
+  json(name: string): unknown {
+    return JSON.parse(readFileSync(this.path(name), 'utf8'))
   }
 
   /** `webloom <words>` in the folder. */
@@ -149,6 +157,41 @@ export async function expectComplete(
   const repeats = repeatsIn(hits)
   expect(repeats, 'pages fetched again').toBeLessThanOrEqual(repeatsMax)
   return repeats
+}
+
+/** How long a worker may take to end after the last page; on a machine that does nothing else it is below a second. */
+const END_MS_MAX = 15_000
+
+/** Three workers, started at moments that differ from seed to seed, on a web of few pages. Throws where one ends early or hangs. */
+export async function finishRound(
+  seed: number,
+  { redis, mode }: { redis: RedisServer; mode: 'turns' | 'job' },
+): Promise<void> {
+  const random = randomOf(seed)
+  await using web = await startFakeWebProcess({
+    seed,
+    hosts: 1 + Math.floor(random() * 3),
+    pagesPerHost: 1 + Math.floor(random() * 30),
+    crossHostLinks: 0.2,
+    latencyMs: [0, Math.round(random() * 200)],
+  })
+  await using folder = await ClusterFolder.of(web, {
+    REDIS_URL: redis.url,
+    CRAWL_ID: `finish-${seed}`,
+    QUEUE_MODE: mode,
+    CONCURRENT_REQUESTS: 4,
+    LOG_FORMAT: 'json',
+  })
+  const ends = ['a', 'b', 'c'].map(async (name) => {
+    await sleep(random() * 1500)
+    const result = await folder.worker(name).exited
+    return { ...result, atMs: performance.now() }
+  })
+  const ended = await Promise.all(ends)
+  for (const { code, stderr } of ended) expect(code, `seed ${seed}:\n${stderr}`).toBe(0)
+  await expectComplete(web, folder, { repeatsMax: 0 })
+  const lastMs = Math.max(...(await web.hits()).map(({ atMs, endedAtMs }) => endedAtMs ?? atMs))
+  for (const { atMs } of ended) expect(atMs - lastMs, `seed ${seed}`).toBeLessThan(END_MS_MAX)
 }
 
 /** URLs that were answered in order, with how often. */

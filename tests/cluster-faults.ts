@@ -18,8 +18,10 @@ import {
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, seededSpider } from './cluster-crawl.ts'
 
-/** Downloads at once, and so the most that may be fetched again when a worker is killed. */
+/** Downloads at once. */
 const CONCURRENCY = 4
+/** Pages in callbacks, or on their way back to the queue, are in flight as well. */
+const IN_FLIGHT_MAX = 2 * CONCURRENCY
 
 const ROOT = join(import.meta.dirname, '..')
 const textsIn = (pattern: string): [name: string, text: string][] =>
@@ -225,7 +227,7 @@ export async function killedAt(
   await victim.exited
   const { code, stderr } = await crawl.startRescuer().exited
   expect(code, stderr).toBe(0)
-  return crawl.expectComplete({ repeatsMax: CONCURRENCY, log: `${victim.stderr}\n${stderr}` })
+  return crawl.expectComplete({ repeatsMax: IN_FLIGHT_MAX, log: `${victim.stderr}\n${stderr}` })
 }
 
 /** Each of these commands loses a reply: nothing may be lost, and nothing done twice. */

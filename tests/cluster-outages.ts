@@ -166,5 +166,5 @@ export async function stoodStill(ms: number, options: OutageOptions): Promise<vo
   sleeper!.kill('SIGSTOP')
   await sleep(ms)
   sleeper!.kill('SIGCONT')
-  await crawl.expectEnd({ repeatsMax: CONCURRENCY })
+  await crawl.expectEnd({ repeatsMax: 2 * CONCURRENCY })
 }

@@ -16,7 +16,10 @@ for _, unit in ipairs(redis.call('ZRANGE', KEYS[1] .. ':due', 0, page - 1)) do
       close(host, lane)
     end
   end
+  host = hostOf(host.name)
   redis.call('UNLINK', unpack(old))
+  set(host, 'prios', nil)
+  set(host, 'late', nil)
   redis.call('ZREM', KEYS[1] .. ':due', unit)
   gone = gone + 1
 end

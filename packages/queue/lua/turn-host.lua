@@ -1,7 +1,7 @@
 -- A host's keys and fields, and the clock. Every script of host turns begins with this file.
 --
--- Input    KEYS[1] turns    <turns>:host:<host>             hash  next, was, floor, up, urgency, asleep, folded, idle, and of
---                                                                 each open lane g<lane> generation, o<lane> owner
+-- Input    KEYS[1] turns    <turns>:host:<host>             hash  next, was, floor, up, urgency, asleep, folded, idle, prios,
+--                                                                 late; of each open lane g<lane> generation, o<lane> owner
 --                           <turns>:line:<priority>:<host>  list  requests that wait
 --                           <turns>:prios:<host>            zset  priorities other than 0 that have a line
 --                           <turns>:late:<host>             zset  "<priority>\n<unique>\n<request>" → when it may go (ms)

@@ -7,9 +7,18 @@
 --          joinLate(host): when the next one's time comes (ms), nil when there is none
 local LATE_AT_ONCE = 100
 
+-- Most hosts have one line and nothing delayed: their fields `prios` and `late` spare them the look.
 local function hasLine(host, priority)
   if priority ~= '0' then
     redis.call('ZADD', key('prios', host.name), priority, priority)
+    set(host, 'prios', '1')
+  end
+end
+
+local function lineEnded(host, priority)
+  if priority ~= '0' then
+    redis.call('ZREM', key('prios', host.name), priority)
+    set(host, 'prios', redis.call('EXISTS', key('prios', host.name)) == 1 and '1' or nil)
   end
 end
 
@@ -33,15 +42,15 @@ end
 local function delay(host, priority, ms, unique, text)
   redis.call('ZADD', key('late', host.name), whole(now + ms), priority .. '\n' .. unique .. '\n' .. text)
   moved.delayed = moved.delayed + 1
+  set(host, 'late', '1')
   openFor(host, now + ms)
 end
 
 local function joinLate(host)
-  local late = key('late', host.name)
-  local first = redis.call('ZRANGE', late, 0, 0, 'WITHSCORES')
-  if not first[2] or tonumber(first[2]) > now then
-    return tonumber(first[2])
+  if not host.late then
+    return nil
   end
+  local late = key('late', host.name)
   local due = redis.call('ZRANGEBYSCORE', late, '-inf', whole(now), 'LIMIT', 0, LATE_AT_ONCE)
   for _, member in ipairs(due) do
     local priority, text = string.match(member, '^([^\n]*)\n[^\n]*\n(.*)$')
@@ -50,11 +59,13 @@ local function joinLate(host)
     hasLine(host, priority)
   end
   moved.waiting, moved.delayed = moved.waiting + #due, moved.delayed - #due
-  return tonumber(redis.call('ZRANGE', late, 0, 0, 'WITHSCORES')[2])
+  local first = tonumber(redis.call('ZRANGE', late, 0, 0, 'WITHSCORES')[2])
+  set(host, 'late', first and '1' or nil)
+  return first
 end
 
 local function headOf(host)
-  local top = redis.call('ZREVRANGE', key('prios', host.name), 0, 0)[1]
+  local top = host.prios and redis.call('ZREVRANGE', key('prios', host.name), 0, 0)[1] or nil
   if top and tonumber(top) > 0 then
     return top
   end

@@ -5,35 +5,6 @@
 --          delay: the host's (ms); ahead: takes even when the host may be asked only in so many ms
 --          concurrency: most of the host in flight, in all lanes together; 0: no bound
 -- Output   "<priority>\n<request>", … ; token <batch>.<n> is the nth's
-local function flightOf(turn, lane)
-  return key('flight', turn.host.name, lane or turn.lane)
-end
-
-local function roomIn(turn)
-  local up, own = tonumber(turn.host.up or 1), redis.call('HLEN', flightOf(turn))
-  if up == 1 then
-    return turn.concurrency - own
-  end
-  local all = 0
-  for lane = 0, LANES_MAX - 1 do
-    if turn.host['g' .. lane] then
-      all = all + redis.call('HLEN', flightOf(turn, lane))
-    end
-  end
-  return math.min(turn.concurrency - all, math.ceil(turn.concurrency / up) - own)
-end
-
-local function mayTake(turn)
-  local most, host = turn.most, turn.host
-  if turn.concurrency > 0 and most > 0 then
-    most = math.min(most, roomIn(turn))
-  end
-  if turn.delay == 0 or most <= 0 then
-    return most
-  end
-  return tonumber(host.next or 0) - now <= turn.ahead and headOf(host) and 1 or 0
-end
-
 local function popped(turn, most)
   local texts, pop = {}, order == 'lifo' and 'RPOP' or 'LPOP'
   while #texts < most do
@@ -46,7 +17,7 @@ local function popped(turn, most)
       texts[#texts + 1] = priority .. '\n' .. text
     end
     if priority ~= '0' and redis.call('EXISTS', line) == 0 then
-      redis.call('ZREM', key('prios', turn.host.name), priority)
+      lineEnded(turn.host, priority)
     end
   end
   return texts

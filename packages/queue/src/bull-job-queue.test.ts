@@ -265,8 +265,8 @@ describe('requests that no worker can do', () => {
   /** As if the delay of the refused request was over. */
   async function hurry(keys: CrawlRedisKeys): Promise<void> {
     const redis = bench.connect()
-    for (const id of await redis.zrange(bullKey(keys, 'delayed'), 0, -1)) {
-      await redis.zadd(bullKey(keys, 'delayed'), 1, String(id))
+    for (const id of await redis.zrangebyscore(bullKey(keys, 'delayed'), '-inf', '+inf')) {
+      await redis.zadd(bullKey(keys, 'delayed'), 1, id)
     }
     await redis.zadd(bullKey(keys, 'marker'), '1', '1')
   }

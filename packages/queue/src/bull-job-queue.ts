@@ -230,19 +230,22 @@ export class BullJobQueue implements RequestQueue {
   async #fetch(): Promise<void> {
     while (!this.#isClosed) {
       const demand = Math.min(TAKE_AT_ONCE_MAX, this.#desk.demand)
-      if (demand === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
-      // Behind those whose hosts must wait there may be others, and what is held is soon used up.
-      else
-        await this.#fetchSome(
-          this.#isSearching ? Math.max(demand, Math.min(TAKE_AT_ONCE_MAX, this.#room.places)) : demand,
-        )
+      if (demand > 0) {
+        // Behind those whose hosts must wait there may be others; and what is held is soon used up.
+        const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#room.places) : 0
+        await this.#fetchSome(Math.max(demand, places))
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
     }
   }
 
-  async #fetchSome(demand: number): Promise<void> {
+  async #fetchSome(max: number): Promise<void> {
     try {
       let atMs = performance.now()
-      let taken = await this.#taker.take(demand)
+      let taken = await this.#taker.take(max)
       if (taken.length === 0) {
         atMs = performance.now()
         taken = await this.#taker.next()

@@ -28,6 +28,7 @@ const SCAN_AT_ONCE = 1000
 
 const pauseScript = new VitalScript('record-pause.lua')
 const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
+const reopenScript = new VitalScript('record-reopen.lua')
 const clearScript = luaScript('record-now.lua', 'record-present.lua', 'record-clear.lua')
 
 /** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */
@@ -46,6 +47,14 @@ export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
  */
 export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped'): Promise<boolean> {
   return (await stopScript.run(redis, [keys.record], [reason, ''])) === 1
+}
+
+/**
+ * A crawl that has ended is resumed by the next worker, for it is given work: called before that is queued. start() is
+ * not run again where it has ended. True when the crawl had finished, so that no worker would have looked at it.
+ */
+export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  return (await reopenScript.run(redis, [keys.record], [])) === 1
 }
 
 /**

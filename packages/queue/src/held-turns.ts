@@ -45,8 +45,9 @@ export class HeldTurns {
     return this.#withSpare.size
   }
 
-  /** It has one taken ahead, from now on. */
-  hasSpare(turn: HostTurn): void {
+  /** It has one taken ahead, for that moment. */
+  setSpare(turn: HostTurn, spare: NonNullable<HostTurn['spare']>): void {
+    turn.spare = spare
     this.#withSpare.add(turn)
   }
 
@@ -101,11 +102,15 @@ export class HeldTurns {
     if (wakeAtMs === Number.POSITIVE_INFINITY) return
     const place = { turn }
     this.#places.set(turn, place)
-    if (wakeAtMs > nowMs || turn.spare) return this.#timed.add(wakeAtMs, place)
-    turn.readySinceMs ??= nowMs
-    this.#ready.add(turn)
-    const rings = turn.isServed ? this.#served : this.#fresh
-    rings.of(turn.head ?? 0, () => new Deque()).push(place)
+    if (wakeAtMs > nowMs) {
+      this.#timed.add(wakeAtMs, place)
+    } else if (!turn.spare) {
+      turn.readySinceMs ??= nowMs
+      this.#ready.add(turn)
+      const rings = turn.isServed ? this.#served : this.#fresh
+      rings.of(turn.head ?? 0, () => new Deque()).push(place)
+    }
+    // A spare whose moment has come waits for nobody but whoever asks; see dueSpares.
   }
 
   /** Puts it where it belongs, unless it stands in a ring already. */

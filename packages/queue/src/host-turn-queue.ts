@@ -1,7 +1,37 @@
 /**
  * The request queue of a cluster: hosts take turns, and a BullMQ job is a turn.
  *
- * PROSE
+ * Requests wait packed in Redis, in lines, one a host and priority (`lua/turn-lines.lua`). BullMQ knows none of them. It has
+ * one job for each host with anything to do, its *turn*: the job's lock is the lease of all that the turn has taken, its
+ * priority that of the host's most urgent request, BullMQ's delayed set the order in which hosts may be asked again, its
+ * stalled check the take-over from a lost worker. A big host without a delay has several turns, its *lanes*, so that
+ * several workers share it; a host with a delay has one, and so one worker that knows when the last request started.
+ *
+ *     a lane  idle ── a request comes ──► owed ── its job is added ──► waits in BullMQ ◄──── left ────┐
+ *               ▲      (generation + 1)     │ job lost: added again        │ fetched, begun           │
+ *               │                           ◄── by the sweep               ▼                          │
+ *               └──── nothing is left: closed by the script that finds it ── held: owner, in flight ──┘
+ *
+ * A worker has turns (`HeldTurns`), many more than it downloads at once, as most of them wait for their host's next slot:
+ *
+ *     TurnIntake     fetches and begins turns while somebody waits for requests
+ *     TurnExchange   says what has ended and takes what comes next, for all turns with one script at a time
+ *     TurnDesk       hands out what was taken; suspects alone
+ *     TurnCare       renews locks, gives up turns that others should have, finds turns whose job is missing
+ *
+ * A turn is left, that is, given back to BullMQ, when it holds nothing and its host must wait for longer than it pays to
+ * keep it (two seconds), or when other hosts or workers should have the place.
+ *
+ * This only works if whatever moves requests is one script, and each script finds out for itself whether the turn is still
+ * its caller's: a worker may stand still for a minute and go on. So each lane notes its owner, a take has a token under
+ * which it can be asked for again, and what was taken back from a lost owner is noted as lost. Every script may be sent
+ * twice; `docs/decisions/host-turns.md` lists where a worker can die, and what happens then.
+ *
+ * Whether a host may be asked is told by Redis's clock where turns change hands, and within a turn by the worker's
+ * monotonic clock from the true start of the last request. BullMQ's times only decide when somebody looks.
+ *
+ * Not chosen: one job a request (`BullJobQueue`, its small sibling), as a job can be told only when it is leased that its
+ * host must wait; BullMQ's own worker loop, which takes as many turns as it may, not as it needs.
  */
 
 import {
@@ -23,16 +53,17 @@ import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { HeldTurns } from './held-turns.ts'
 import { paceFrom, slotOf, slotPaces } from './host-pace.ts'
 import type { HostTurn } from './host-turn.ts'
-import { LeaseDesk } from './lease-desk.ts'
 import { remarked, unpackRequest } from './packed-request.ts'
+import { TurnCare } from './turn-care.ts'
+import { TurnDesk } from './turn-desk.ts'
 import { fullError, LINGER_MS, lostError, REQUESTS_A_SCRIPT, TurnExchange } from './turn-exchange.ts'
 import { TurnIntake } from './turn-intake.ts'
-import { TURN_LOCK_MS, TurnJobs } from './turn-jobs.ts'
+import { TurnJobs } from './turn-jobs.ts'
 import { TurnLease } from './turn-lease.ts'
 import { TurnPlacing } from './turn-placing.ts'
 import {
-  type Ended,
   type Placed,
+  type Standing,
   type Stirred,
   type Taken,
   type TurnAnswer,
@@ -69,25 +100,24 @@ export type TurnPoint =
   | 'left'
   | 'completed'
 
-/** A turn that could go and is not served for so long goes to another worker. */
-const YIELD_AFTER_MS = 250
-/** Without a delay, a turn goes behind the others after so long, or so many requests. */
-const QUOTA_MS = 5000
-const QUOTA_REQUESTS = 500
 /** A turn whose host is full with other lanes' requests tries again after this. */
 const FULL_RETRY_MS = 500
-/** A line that was empty is looked at again, as others may have added to it. */
-const LOOK_AGAIN_MS = 500
-const TEND_EVERY_MS = 100
-const RENEW_EVERY_MS = TURN_LOCK_MS / 3
-const SWEEP_EVERY_MS = 2000
 /** What a worker could not do is handed out again after this. */
 const REFUSED_MS = 5000
 const CLOSE_MS_MAX = 3000
-/** Turns a worker may have; most of them wait for their host's next slot. */
+/** Turns a worker may have. */
 const TURNS_MIN = 256
 const TURNS_MAX = 2048
-const EVICTED_AT_ONCE = 16
+
+/** What comes of a lease that ends. */
+interface Outcome {
+  readonly placed: readonly Placed[]
+  readonly refusal?: string
+  readonly floorMs?: number
+  /** How many requests are added. */
+  readonly adds?: number
+  readonly keepsHistory?: boolean
+}
 
 export class HostTurnQueue implements RequestQueue {
   readonly #options: HostTurnQueueOptions
@@ -98,17 +128,14 @@ export class HostTurnQueue implements RequestQueue {
   readonly #scripts: TurnScripts
   readonly #jobs: TurnJobs
   readonly #placing: TurnPlacing
-  readonly #desk: LeaseDesk<TurnLease>
   readonly #turns = new HeldTurns()
+  readonly #desk: TurnDesk
   readonly #intake: TurnIntake
   readonly #exchange: TurnExchange
+  readonly #care: TurnCare
   /** What is being said to BullMQ. */
   readonly #saying = new Set<Promise<void>>()
-  readonly #timers: NodeJS.Timeout[] = []
   #alarm: NodeJS.Timeout | undefined
-  /** Turns wait in BullMQ, as last heard of. */
-  #othersWait = false
-  #isRenewing = false
   #isClosed = false
 
   constructor(options: HostTurnQueueOptions) {
@@ -118,35 +145,52 @@ export class HostTurnQueue implements RequestQueue {
     this.#logger = logger
     this.#concurrency = concurrency > 0 ? concurrency : TURNS_MIN
     this.#turnsMax = Math.min(TURNS_MAX, Math.max(TURNS_MIN, 8 * this.#concurrency))
-    this.#scripts = new TurnScripts({ redis, keys, order })
+    const scripts = new TurnScripts({ redis, keys, order })
+    const turns = this.#turns
+    const common = { scripts, turns, workerId, logger }
+    this.#scripts = scripts
     this.#jobs = new TurnJobs({ redis, queueName: keys.queueName, workerId, logger })
     this.#placing = new TurnPlacing({ order, slotOf: options.slotOf ?? slotOf, pace: options.pace })
-    this.#desk = new LeaseDesk<TurnLease>({
-      beginAlone: ({ id }) => this.#scripts.beginAlone(workerId, id),
-      endAlone: () => this.#scripts.endAlone(workerId),
+    this.#desk = new TurnDesk({
+      turns,
+      beginAlone: (id) => scripts.beginAlone(workerId, id),
+      endAlone: () => scripts.endAlone(workerId),
+      onDemand: () => this.#serve(),
+      onStart: (lease) => this.#onStart(lease),
+      onUnreadable: (turn, taken, why) => this.#refuseUnreadable(turn, taken, why),
     })
-    this.#desk.onDemand(() => this.#serve())
     this.#intake = new TurnIntake({
-      scripts: this.#scripts,
+      ...common,
       jobs: this.#jobs,
-      workerId,
       pace: options.pace,
       quarantineAfter: options.quarantineAfter ?? 3,
-      logger,
       wants: (beginning) => this.#wantsTurns(beginning),
-      hasTurnOf: (host) => this.#turns.of(host) !== undefined,
       onBegun: (turn, stirred) => this.#onBegun(turn, stirred),
       onDrained: () => this.#serve(),
       onPoint: (name) => this.#point(name),
     })
     this.#exchange = new TurnExchange({
-      scripts: this.#scripts,
-      turns: this.#turns,
+      ...common,
       demand: () => (this.#isClosed ? 0 : this.#desk.demand),
+      stockRoom: () => (this.#isClosed ? 0 : this.#desk.stockRoom),
       isLooking: () => this.#intake.isLooking,
       onAnswer: (turn, says, answer) => this.#onAnswer(turn, says, answer),
       onStirred: (stirred) => this.#stir(stirred),
       onIdle: () => this.#arm(),
+    })
+    this.#care = new TurnCare({
+      ...common,
+      exchange: this.#exchange,
+      turnsMax: this.#turnsMax,
+      demand: () => this.#desk.demand,
+      onDoubt: (turn) => this.#desk.layAside(turn),
+      onRenewed: (turn) => this.#desk.putBack(turn),
+      onLost: (turn) => this.#lose(turn, `its lock on ${turn.slot} ran out`),
+      onSwept: (workers, owed) => {
+        this.#placing.workers = workers
+        this.#stir({ woken: owed, raised: [] })
+      },
+      onTended: () => this.#serve(),
     })
   }
 
@@ -167,12 +211,7 @@ export class HostTurnQueue implements RequestQueue {
 
   async open(): Promise<void> {
     await this.#jobs.open()
-    await this.#sweep(0)
-    this.#timers.push(
-      setInterval(() => this.#tend(), TEND_EVERY_MS),
-      setInterval(() => void this.#renew(), RENEW_EVERY_MS),
-      setInterval(() => void this.#sweep(SWEEP_EVERY_MS * 0.75), SWEEP_EVERY_MS),
-    )
+    await this.#care.open()
     this.#intake.open()
   }
 
@@ -180,7 +219,7 @@ export class HostTurnQueue implements RequestQueue {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const timer of this.#timers) clearInterval(timer)
+    this.#care.close()
     clearTimeout(this.#alarm)
     this.#desk.close()
     this.#intake.stop()
@@ -194,7 +233,6 @@ export class HostTurnQueue implements RequestQueue {
     }
     for (const turn of this.#turns) this.#lose(turn, 'the queue was closed')
     await this.#jobs.close()
-    await this.#intake.ended()
   }
 
   clear(): Promise<void> {
@@ -223,7 +261,7 @@ export class HostTurnQueue implements RequestQueue {
       this.#point('pushed')
       added += done.added
       this.#stir(done)
-      for (const { host, priority } of groups) this.#arrived(host, priority)
+      for (const group of groups) this.#arrived(group)
     }
     this.#serve()
     return added
@@ -233,10 +271,8 @@ export class HostTurnQueue implements RequestQueue {
     await this.#scripts.settled(owner)
   }
 
-  async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const leases = await this.#desk.take(max, signal, () => this.#nothingCanCome())
-    for (const lease of leases) lease.state = 'out'
-    return leases
+  lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    return this.#desk.take(max, signal, () => this.#nothingCanCome())
   }
 
   async commit(lease: Lease, { children = [], delayMs }: CommitOptions = {}): Promise<void> {
@@ -282,7 +318,7 @@ export class HostTurnQueue implements RequestQueue {
 
   #ownOf(lease: Lease): TurnLease {
     if (lease instanceof TurnLease && lease.state === 'out') return lease
-    throw lostError('it has ended before, or another worker has it', lease as TurnLease)
+    throw lease.signal.aborted ? lease.signal.reason : lostError('it has ended before', lease.request)
   }
 
   #asItWas({ turn, priority, text }: Pick<TurnLease, 'turn' | 'priority' | 'text'>): Placed {
@@ -294,38 +330,21 @@ export class HostTurnQueue implements RequestQueue {
     return { ...this.#asItWas(one), place, texts: [remarked(one.text, { refusals })] }
   }
 
-  #end(
-    lease: TurnLease,
-    {
-      placed,
-      refusal,
-      floorMs,
-      adds = 0,
-      keepsHistory = false,
-    }: {
-      placed: readonly Placed[]
-      refusal?: string
-      floorMs?: number
-      adds?: number
-      keepsHistory?: boolean
-    },
-  ): Promise<void> {
+  #end(lease: TurnLease, { placed, refusal, floorMs, adds = 0, keepsHistory }: Outcome): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const { turn, token, id } = lease
     const isNoted = refusal !== undefined || (lease.hasHistory && !keepsHistory)
-    const ended: Ended = { token, placed, ...(isNoted && { id }), ...(refusal !== undefined && { refusal }) }
     lease.state = 'ending'
     this.#exchange.end({
       turn,
-      ended,
+      ended: { token, placed, ...(isNoted && { id }), ...(refusal !== undefined && { refusal }) },
       lease,
       adds,
       ...(floorMs !== undefined && { floorMs }),
       resolve: () => {
-        this.#ended(lease)
+        this.#desk.ended(lease)
         this.#point('committed')
-        for (const { host, priority, place } of placed)
-          if (place === 'end' || place === 'head') this.#arrived(host, priority)
+        for (const one of placed) if (one.place === 'end' || one.place === 'head') this.#arrived(one)
         resolve()
       },
       reject: (error) => {
@@ -336,134 +355,102 @@ export class HostTurnQueue implements RequestQueue {
     return promise
   }
 
-  #ended(lease: TurnLease): void {
-    lease.state = 'ended'
-    lease.turn.held.delete(lease.token)
-    lease.turn.isFull = false
-    this.#desk.ended(lease)
-  }
-
   #serve(): void {
     if (this.#isClosed) return
-    this.#putDueSpares()
+    this.#desk.putDueSpares()
     this.#intake.wake()
     this.#exchange.kick()
   }
 
-  /** These wait for nothing but their moment, and not for what is being said to Redis. */
-  #putDueSpares(): void {
-    for (const turn of this.#turns.dueSpares()) {
-      if (this.#desk.demand === 0) return
-      const { lease } = turn.spare!
-      turn.spare = undefined
-      turn.isServed = true
-      turn.readySinceMs = undefined
-      this.#turns.place(turn)
-      this.#put(lease)
-    }
-  }
-
   #wantsTurns(beginning: number): boolean {
     if (this.#isClosed || this.#desk.demand === 0) return false
-    return (
-      this.#turns.size + beginning < this.#turnsMax && this.#turns.readyCount + beginning < this.#concurrency
-    )
+    const { size, readyCount } = this.#turns
+    return size + beginning < this.#turnsMax && readyCount + beginning < this.#concurrency
   }
 
   #onBegun(turn: HostTurn, stirred: Stirred): void {
     this.#stir(stirred)
     this.#turns.add(turn)
-    if (this.#isClosed) return this.#exchange.leave(turn)
+    if (this.#isClosed) this.#exchange.leave(turn)
     this.#maybeLeave(turn)
     this.#serve()
   }
 
   #onAnswer(turn: HostTurn, says: TurnSays, answer: TurnAnswer): void {
-    if (answer.status === 'lost') return this.#lose(turn, `another worker has taken over ${turn.slot}`)
-    if (answer.status !== 'held') {
-      this.#point('left')
-      for (const lease of turn.held.values()) this.#loseLease(lease, 'its turn is over')
-      this.#turns.remove(turn)
-      this.#say(answer.status === 'left' ? this.#giveBack(turn, answer.standing) : this.#complete(turn))
-      if (this.#turns.size === 0) this.#desk.recheck()
-      return
-    }
+    if (answer.status === 'lost') this.#lose(turn, `another worker has taken over ${turn.slot}`)
+    else if (answer.status === 'over') this.#gone(turn, this.#jobs.complete(turn.job))
+    else if (answer.status === 'left') this.#gone(turn, this.#giveBack(turn, answer.standing))
+    else this.#goesOn(turn, says, answer)
+  }
+
+  #goesOn(
+    turn: HostTurn,
+    { most }: TurnSays,
+    { standing, taken }: { standing: Standing; taken: readonly Taken[] },
+  ): void {
     const nowMs = performance.now()
-    const { standing, taken } = answer
-    const slotAtMs = taken.length > 0 ? turn.slotTaken(nowMs) : 0
+    const goesAtMs = taken.length > 0 ? turn.slotTaken(nowMs) : 0
     turn.heard(standing, nowMs)
-    if (says.most > 0) {
+    if (most > 0) {
       turn.batch++
       turn.taken += taken.length
       this.#point('taken')
-      for (const one of taken) this.#accept(turn, one, slotAtMs)
+      this.#desk.accept(turn, taken, goesAtMs)
       if (taken.length === 0 && turn.isPaced) turn.heldBack(standing.waitMs, nowMs)
-      if (taken.length < says.most && !turn.isPaced && standing.head !== undefined) turn.isFull = true
+      if (taken.length < most && !turn.isPaced && standing.head !== undefined) turn.isFull = true
     }
     this.#turns.place(turn)
     this.#maybeLeave(turn)
   }
 
-  async #complete(turn: HostTurn): Promise<void> {
-    await this.#jobs.complete(turn.job)
-    this.#point('completed')
+  /** This worker has the turn no longer; BullMQ is being told. */
+  #gone(turn: HostTurn, saying: Promise<void>): void {
+    this.#point('left')
+    for (const lease of turn.held.values()) this.#desk.lose(lease, 'its turn is over')
+    this.#turns.remove(turn)
+    this.#say(saying.then(() => this.#point('completed')))
+    if (this.#turns.size === 0) this.#desk.recheck()
   }
 
-  async #giveBack(
-    turn: HostTurn,
-    { waitMs, head, lateInMs = 0 }: { waitMs: number; head?: number; lateInMs?: number },
-  ): Promise<void> {
+  #giveBack(turn: HostTurn, { waitMs, head, lateInMs = 0 }: Standing): Promise<void> {
     const untilMs = Math.max(waitMs, head === undefined ? lateInMs : 0, turn.isFull ? FULL_RETRY_MS : 0)
-    await this.#jobs.giveBack(turn.job, untilMs, head ?? 0)
-    this.#point('completed')
-  }
-
-  /** One that was taken: to the desk, now or when its host may be asked. */
-  #accept(turn: HostTurn, taken: Taken, slotAtMs: number): void {
-    const { request, unreadable, ...known } = unpackRequest(taken.text)
-    if (request === undefined) return this.#refuseUnreadable(turn, taken, known, unreadable)
-    const lease = new TurnLease(turn, taken, { ...known, request }, (started) => this.#onStart(started))
-    turn.held.set(lease.token, lease)
-    if (slotAtMs <= performance.now()) return this.#put(lease)
-    turn.spare = { lease, atMs: slotAtMs }
-    this.#turns.hasSpare(turn)
-  }
-
-  /** Some other release's: it goes back, and after enough tries to quarantine. */
-  #refuseUnreadable(
-    turn: HostTurn,
-    { token, priority, text }: Taken,
-    { id, marks }: Pick<TurnLease, 'id' | 'marks'>,
-    refusal: string,
-  ): void {
-    const placed = [this.#refused({ turn, priority, text }, marks.refusals + 1)]
-    this.#logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is given back')
-    this.#exchange.end({
-      turn,
-      ended: { token, id, refusal, placed },
-      adds: 0,
-      resolve: () => {},
-      // It stays in flight, and comes back with its turn.
-      reject: () => {},
-    })
-  }
-
-  #put(lease: TurnLease): void {
-    lease.state = 'desk'
-    this.#desk.put(lease)
+    return this.#jobs.giveBack(turn.job, untilMs, head ?? 0)
   }
 
   #onStart(lease: TurnLease): void {
     const { turn } = lease
-    if (!turn.isLocked) return this.#loseLease(lease, `the lock of ${turn.slot} was not renewed in time`)
-    turn.started(performance.now())
-    this.#turns.place(turn)
-    this.#arm()
-    this.#serve()
+    if (turn.isLocked) {
+      turn.started(performance.now())
+      this.#turns.place(turn)
+      this.#arm()
+      this.#serve()
+    } else {
+      // Another worker may have its host by now. If not, the request goes back.
+      this.#desk.lose(lease, `the lock of ${turn.slot} was not renewed in time`)
+      this.#putBack(turn, lease.token, [this.#asItWas(lease)])
+    }
+  }
+
+  /** Some other release's: it goes back, and after enough tries to quarantine. */
+  #refuseUnreadable(turn: HostTurn, { token, priority, text }: Taken, refusal: string): void {
+    const { id, marks } = unpackRequest(text)
+    this.#logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is given back')
+    this.#putBack(turn, token, [this.#refused({ turn, priority, text }, marks.refusals + 1)], { id, refusal })
+  }
+
+  /** What nobody here waits for. If it is not taken back, it stays in flight, and comes back with its turn. */
+  #putBack(
+    turn: HostTurn,
+    token: string,
+    placed: readonly Placed[],
+    refused: { id?: string; refusal?: string } = {},
+  ): void {
+    const resolve = () => turn.held.delete(token)
+    this.#exchange.end({ turn, ended: { token, placed, ...refused }, adds: 0, resolve, reject: () => {} })
   }
 
   /** Requests have come to a line; the turn that this worker has of it must not sleep on. */
-  #arrived(host: string, priority: number): void {
+  #arrived({ host, priority }: Pick<Placed, 'host' | 'priority'>): void {
     const turn = this.#turns.of(host)
     if (!turn) return
     const before = turn.head
@@ -484,18 +471,11 @@ export class HostTurnQueue implements RequestQueue {
     this.#saying.add(said)
   }
 
-  #loseLease(lease: TurnLease, reason: string): void {
-    const wasOnDesk = lease.state === 'desk' && this.#desk.withdraw(lease)
-    if (lease.state === 'ended') return
-    lease.lose(reason)
-    if (!wasOnDesk) this.#desk.ended(lease)
-  }
-
   #lose(turn: HostTurn, reason: string): void {
     turn.isLost = true
     this.#turns.remove(turn)
     this.#exchange.lost(turn, lostError(reason))
-    for (const lease of turn.held.values()) this.#loseLease(lease, reason)
+    for (const lease of turn.held.values()) this.#desk.lose(lease, reason)
   }
 
   /** Gives its turn up when it holds nothing and its host may not be asked for a while. */
@@ -504,97 +484,16 @@ export class HostTurnQueue implements RequestQueue {
     if (turn.goesOnAtMs - performance.now() > LINGER_MS) this.#exchange.leave(turn)
   }
 
-  #tend(): void {
-    const nowMs = performance.now()
-    const demand = this.#desk.demand
-    for (const turn of this.#turns) this.#tendOne(turn, nowMs, demand)
-    if (demand > 0 && this.#turns.size >= this.#turnsMax && this.#othersWait) this.#evict(nowMs)
-    this.#serve()
-  }
-
-  #tendOne(turn: HostTurn, nowMs: number, demand: number): void {
-    if (turn.isLeaving) return
-    if (!turn.isLocked) return this.#layAside(turn)
-    this.#maybeLeave(turn)
-    const holdsNothing = turn.held.size === 0
-    const isIdle = turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > YIELD_AFTER_MS
-    const isOverQuota = nowMs - turn.begunAtMs > QUOTA_MS || turn.taken > QUOTA_REQUESTS
-    if (holdsNothing && ((isIdle && this.#placing.workers > 1) || turn.isFull)) this.#exchange.leave(turn)
-    else if (isOverQuota && !turn.isPaced && this.#othersWait) this.#exchange.leave(turn)
-    else if (nowMs - turn.lookedAtMs > LOOK_AGAIN_MS && demand > 0) this.#lookAgain(turn, nowMs)
-  }
-
-  #lookAgain(turn: HostTurn, nowMs: number): void {
-    turn.lookedAtMs = nowMs
-    turn.isFull = false
-    if (turn.head === undefined) turn.arrived(0)
-    this.#turns.wake(turn)
-  }
-
-  /** Turns at hand go before those that sleep longest. */
-  #evict(nowMs: number): void {
-    const sleeping = [...this.#turns].filter(
-      (turn) => turn.held.size === 0 && !turn.isLeaving && turn.goesOnAtMs - nowMs > TEND_EVERY_MS,
-    )
-    sleeping.sort((a, b) => b.goesOnAtMs - a.goesOnAtMs)
-    for (const turn of sleeping.slice(0, EVICTED_AT_ONCE)) this.#exchange.leave(turn)
-  }
-
-  /** Its lock may be another's by now: nothing of it is handed out until that is known. */
-  #layAside(turn: HostTurn): void {
-    for (const lease of turn.held.values()) {
-      if (lease.state !== 'desk' || !this.#desk.withdraw(lease)) continue
-      lease.state = 'spare'
-      turn.aside.push(lease)
-    }
-    this.#turns.place(turn)
-  }
-
-  async #renew(): Promise<void> {
-    if (this.#isRenewing || this.#turns.size === 0) return
-    this.#isRenewing = true
-    const turns = [...this.#turns]
-    const sentAtMs = performance.now()
-    try {
-      const lost = new Set(await this.#scripts.renew(turns, TURN_LOCK_MS))
-      for (const turn of turns) {
-        if (!this.#turns.has(turn)) continue
-        if (lost.has(turn)) this.#lose(turn, `its lock on ${turn.slot} ran out`)
-        else this.#renewed(turn, sentAtMs)
-      }
-    } catch (error) {
-      this.#logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
-    }
-    this.#isRenewing = false
-  }
-
-  #renewed(turn: HostTurn, sentAtMs: number): void {
-    const wasLocked = turn.isLocked
-    turn.lockedUntilMs = sentAtMs + TURN_LOCK_MS
-    for (const lease of turn.aside.splice(0)) this.#put(lease)
-    if (!wasLocked) this.#turns.place(turn)
-  }
-
-  async #sweep(everyMs: number): Promise<void> {
-    try {
-      const { workers, waiting, woken } = await this.#scripts.sweep(this.#options.workerId, everyMs)
-      this.#placing.workers = workers
-      this.#othersWait = waiting > 0
-      this.#stir({ woken, raised: [] })
-    } catch (error) {
-      this.#logger.debug({ err: error }, 'turns could not be looked after; it is tried again')
-    }
-  }
-
   /** Sleeps until the next of the held turns may go. */
   #arm(): void {
     clearTimeout(this.#alarm)
-    const nextAtMs = this.#turns.nextAtMs
+    const { nextAtMs } = this.#turns
     if (this.#isClosed || nextAtMs === Number.POSITIVE_INFINITY) return
     this.#alarm = setTimeout(() => this.#serve(), Math.max(1, Math.ceil(nextAtMs - performance.now())))
   }
 
   async #giveAllBack(): Promise<void> {
+    await this.#intake.settled()
     for (const turn of this.#turns) {
       for (const lease of turn.held.values()) this.#giveLeaseBack(lease)
       turn.spare = undefined
@@ -610,7 +509,8 @@ export class HostTurnQueue implements RequestQueue {
     if (lease.state === 'ending' || lease.state === 'lost') return
     const isOut = lease.state === 'out'
     const text = isOut ? remarked(lease.text, { attempt: lease.attempt + 1 }) : lease.text
-    void this.#end(lease, { placed: [this.#asItWas({ ...lease, text })], keepsHistory: true }).catch(() => {})
+    const placed = [this.#asItWas({ turn: lease.turn, priority: lease.priority, text })]
+    this.#end(lease, { placed, keepsHistory: true }).catch(() => {})
     if (isOut) lease.lose('the queue was closed')
   }
 

@@ -19,7 +19,8 @@ export class HostTurn {
   readonly owner: string
   /** The host's name, as requests know it. */
   readonly slot: string
-  readonly begunAtMs: number
+  /** Its quota is counted from here. */
+  quotaFromMs: number
   /** In flight, by token. */
   readonly held = new Map<string, TurnLease>()
   readonly #pace: HostPace
@@ -37,8 +38,8 @@ export class HostTurn {
   isServed = false
   /** Other lanes have all that the host may have in flight. */
   isFull = false
-  /** Nothing more is taken: it goes as soon as it holds nothing. */
-  isLeaving = false
+  /** Since when nothing more is taken: it goes as soon as it holds nothing. */
+  leavingSinceMs: number | undefined
   isLost = false
   /** Laid back by the worker: its lock was not renewed in time. */
   aside: TurnLease[] = []
@@ -63,11 +64,15 @@ export class HostTurn {
     this.owner = owner
     this.slot = decodeURIComponent(job.host)
     this.lockedUntilMs = job.lockedUntilMs
-    this.begunAtMs = nowMs
+    this.quotaFromMs = nowMs
     this.lookedAtMs = nowMs
     this.#pace = pace
     this.#drawnMs = drawn(pace)
     this.heard(standing, nowMs)
+  }
+
+  get isLeaving(): boolean {
+    return this.leavingSinceMs !== undefined
   }
 
   /** Its lock was renewed in time: what it holds may go. */
@@ -148,13 +153,20 @@ export class HostTurn {
     this.#dueAtMs = Math.max(this.#dueAtMs, nowMs + waitMs)
   }
 
+  /** It had its share, for now. */
+  served(): void {
+    this.isServed = true
+    this.readySinceMs = undefined
+  }
+
+  renewQuota(): void {
+    this.quotaFromMs = performance.now()
+    this.taken = 0
+  }
+
   /** Something has come to its line. */
   arrived(priority: number): void {
     this.head = this.head === undefined ? priority : Math.max(this.head, priority)
-  }
-
-  arrivesLate(atMs: number): void {
-    this.#lateAtMs = Math.min(this.#lateAtMs, atMs)
   }
 
   /** The next of its host was taken. Answers when it may go. */

@@ -2,7 +2,14 @@
 
 export { BullJobQueue, type BullJobQueueOptions } from './bull-job-queue.ts'
 // A crawl of many workers
-export { type ClearCrawlOptions, clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+export {
+  type ClearCrawlOptions,
+  clearCrawl,
+  pauseCrawl,
+  reopenCrawl,
+  resumeCrawl,
+  stopCrawl,
+} from './crawl-control.ts'
 export { CrawlMember, type CrawlMemberOptions } from './crawl-member.ts'
 export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
 export {

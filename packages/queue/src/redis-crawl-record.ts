@@ -7,6 +7,8 @@
  *                         │    └── leave by the last worker ──────────────► stopped
  *                         └───────────────────────────────────────────────────┘
  *
+ * `webloom quarantine retry` makes a finished crawl a stopped one, so that there is somebody to crawl what it queues.
+ *
  * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
  * an id, and a worker that slept through the end of its run changes nothing in the next one.
  *

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebloomError } from '@webloom/core'
+import { type Request, WebloomError } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, LEAD_MS } from './host-turn.ts'
 import type { TurnLease } from './turn-lease.ts'
@@ -38,6 +38,8 @@ export interface TurnExchangeOptions {
   readonly turns: HeldTurns
   /** How many requests would be handed out at once. */
   readonly demand: () => number
+  /** How many more may be taken beyond that, where a script is sent anyhow. */
+  readonly stockRoom: () => number
   /** Whether fresh turns are on their way that go before those served already. */
   readonly isLooking: () => boolean
   readonly onAnswer: (turn: HostTurn, says: TurnSays, answer: TurnAnswer) => void
@@ -73,9 +75,16 @@ export class TurnExchange {
 
   /** It is given up as soon as it holds nothing. */
   leave(turn: HostTurn): void {
-    turn.isLeaving = true
+    turn.leavingSinceMs ??= performance.now()
     this.#leaving.add(turn)
     this.kick()
+  }
+
+  /** It holds something that takes its time: its host is served meanwhile. */
+  stay(turn: HostTurn): void {
+    turn.leavingSinceMs = undefined
+    this.#leaving.delete(turn)
+    this.#options.turns.place(turn)
   }
 
   /** What it had to say is void. */
@@ -122,7 +131,7 @@ export class TurnExchange {
       if (lease && !lease.hasStarted && turn.isPaced) turnSays.isUndone = true
     }
     for (const turn of this.#leaving) if (turn.held.size === 0) this.#saysOf(turn, says).leaves = true
-    this.#take(says)
+    this.#take(says, endings.length > 0)
     return says.size > 0 ? { says, endings } : undefined
   }
 
@@ -145,11 +154,12 @@ export class TurnExchange {
   #saysOf(turn: HostTurn, says: Message['says']): Writable<TurnSays> {
     const known = says.get(turn)
     if (known) return known
-    const { host, lane } = turn.job
+    const { host, lane, generation } = turn.job
     const startedAgoMs = turn.tellStart(performance.now())
     const turnSays: Writable<TurnSays> = {
       host,
       lane,
+      generation,
       owner: turn.owner,
       ...(startedAgoMs !== undefined && { startedAgoMs }),
       delayMs: turn.delayMs,
@@ -166,9 +176,9 @@ export class TurnExchange {
   }
 
   /** Those served longest ago go first, as many of each as are wanted of all. */
-  #take(says: Message['says']): void {
-    const { turns, demand, isLooking } = this.#options
-    let wanted = demand()
+  #take(says: Message['says'], isSent: boolean): void {
+    const { turns, demand, stockRoom, isLooking } = this.#options
+    let wanted = demand() + (isSent ? stockRoom() : 0)
     if (wanted <= 0) return
     this.#takeAhead(says, wanted)
     turns.wakeDue()
@@ -177,13 +187,25 @@ export class TurnExchange {
     const share = Math.ceil(wanted / Math.max(1, turns.readyCount))
     while (wanted > 0) {
       const turn = turns.next({ onlyFresh })
-      if (!turn) return
-      turn.isServed = true
-      turn.readySinceMs = undefined
-      const most = Math.min(turn.room, share, wanted)
+      if (!turn) break
+      turn.served()
       const turnSays = this.#saysOf(turn, says)
-      turnSays.most = most
-      wanted -= most
+      turnSays.most = Math.min(turn.room, share, wanted)
+      wanted -= turnSays.most
+    }
+    if (wanted > 0) this.#takeInPlaceOfEnded(says, wanted)
+  }
+
+  /** A host that has all in flight that it may have takes the place of what ends. */
+  #takeInPlaceOfEnded(says: Message['says'], wanted: number): void {
+    let left = wanted
+    for (const [turn, turnSays] of says) {
+      if (left <= 0) return
+      if (turn.isPaced || turn.isFull || turn.room > 0 || turnSays.leaves || turn.isLeaving) continue
+      if (turn.head === undefined || turnSays.most > 0) continue
+      turnSays.most = Math.min(turnSays.ended.length, left)
+      left -= turnSays.most
+      turn.served()
     }
   }
 
@@ -211,7 +233,7 @@ export class TurnExchange {
       const lost = new Set<HostTurn>()
       for (const turn of says.keys()) if (answers[n++]!.status === 'lost') lost.add(turn)
       for (const { turn, lease, resolve, reject } of endings) {
-        if (lost.has(turn)) reject(lostError(`another worker has taken over ${turn.slot}`, lease))
+        if (lost.has(turn)) reject(lostError(`another worker has taken over ${turn.slot}`, lease?.request))
         else resolve()
       }
       n = 0
@@ -247,11 +269,8 @@ export class TurnExchange {
   }
 }
 
-export function lostError(reason: string, lease?: TurnLease): WebloomError {
-  return new WebloomError(
-    'WL_LEASE_LOST',
-    `the lease of ${lease ? lease.request : 'a request'} is lost: ${reason}`,
-  )
+export function lostError(reason: string, request?: Request): WebloomError {
+  return new WebloomError('WL_LEASE_LOST', `the lease of ${request ?? 'a request'} is lost: ${reason}`)
 }
 
 export function fullError(cause: Error): WebloomError {

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostPace, Logger } from '@webloom/core'
+import type { HeldTurns } from './held-turns.ts'
 import { HostTurn } from './host-turn.ts'
 import type { TurnJob, TurnJobs } from './turn-jobs.ts'
 import type { Stirred, TurnScripts } from './turn-scripts.ts'
@@ -21,8 +22,8 @@ export interface TurnIntakeOptions {
   readonly logger: Logger
   /** Whether this worker has room for one more, with so many on their way. */
   readonly wants: (beginning: number) => boolean
-  /** Whether this worker has a turn of that host already. */
-  readonly hasTurnOf: (host: string) => boolean
+  /** Those that this worker has. */
+  readonly turns: HeldTurns
   readonly onBegun: (turn: HostTurn, stirred: Stirred) => void
   /** BullMQ has no more at hand, for now. */
   readonly onDrained: () => void
@@ -34,9 +35,7 @@ export class TurnIntake {
   readonly #beginning = new Set<Promise<void>>()
   #turns = 0
   #lookingSinceMs: number | undefined
-  #isDrained = false
   #isClosed = false
-  #loop: Promise<void> | undefined
   #wake: (() => void) | undefined
 
   constructor(options: TurnIntakeOptions) {
@@ -49,13 +48,8 @@ export class TurnIntake {
     return sinceMs !== undefined && performance.now() - sinceMs < FRESH_WAIT_MS
   }
 
-  /** No turn waits in BullMQ, as far as this worker knows. */
-  get isDrained(): boolean {
-    return this.#isDrained
-  }
-
   open(): void {
-    this.#loop = this.#run()
+    void this.#run()
   }
 
   /** There may be room again. */
@@ -73,9 +67,8 @@ export class TurnIntake {
     this.#wake?.()
   }
 
-  /** Resolves when the last fetch has ended; the jobs must be closed before. */
-  async ended(): Promise<void> {
-    await this.#loop
+  /** Resolves when all that were fetched have begun, or have gone back. */
+  async settled(): Promise<void> {
     await Promise.all(this.#beginning)
   }
 
@@ -100,7 +93,6 @@ export class TurnIntake {
     this.#lookingSinceMs ??= performance.now()
     let job = await jobs.fetch({ block: false })
     if (!job) {
-      this.#isDrained = true
       await Promise.all(this.#beginning)
       this.#lookingSinceMs = undefined
       this.#options.onDrained()
@@ -108,7 +100,6 @@ export class TurnIntake {
       if (!job) return
       this.#lookingSinceMs = performance.now()
     }
-    this.#isDrained = false
     const beginning = this.#begin(job).finally(() => {
       this.#beginning.delete(beginning)
       this.#wake?.()
@@ -117,8 +108,7 @@ export class TurnIntake {
   }
 
   async #begin(job: TurnJob): Promise<void> {
-    const { scripts, jobs, workerId, pace, quarantineAfter, logger, hasTurnOf, onBegun, onPoint } =
-      this.#options
+    const { scripts, jobs, workerId, pace, quarantineAfter, logger, turns, onBegun, onPoint } = this.#options
     try {
       if (this.#isClosed) return await jobs.giveBack(job, 0)
       onPoint('fetched')
@@ -126,7 +116,14 @@ export class TurnIntake {
       const hostPace = pace(decodeURIComponent(host))
       const owner = `${workerId}/${++this.#turns}`
       const begun = await scripts.begin(
-        { host, lane, generation, owner, delayMs: Math.ceil(hostPace.delayMs), isSecond: hasTurnOf(host) },
+        {
+          host,
+          lane,
+          generation,
+          owner,
+          delayMs: Math.ceil(hostPace.delayMs),
+          isSecond: turns.of(host) !== undefined,
+        },
         quarantineAfter,
       )
       onPoint('begun')

@@ -112,9 +112,13 @@ export class TurnJobs {
     const worker = this.#worker!
     const token = `${this.#options.workerId}/${++this.#fetches}`
     const fetching = worker.getNextJob(token, { block })
+    // One that comes too late is for others.
+    void fetching
+      .then((job) => (this.#isClosed ? job?.moveToDelayed(Date.now(), token) : undefined))
+      .catch(() => {})
     try {
       const job = await within(FETCH_MS_MAX, 'fetching a turn', fetching)
-      return job && turnJob(job)
+      return job && !this.#isClosed ? turnJob(job) : undefined
     } catch (error) {
       if (!isLate(error) || this.#isClosed) throw error
       this.#rebuild(worker, error)

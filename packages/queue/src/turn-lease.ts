@@ -7,13 +7,13 @@ import type { Taken } from './turn-scripts.ts'
 /**
  * A request that a turn has taken.
  *
- *     spare ──► desk ──► out ──► ending ──► ended
- *                                  │ refused by a full or absent Redis
- *                         out ◄────┘
+ *     spare ──► ready ──► out ──► ending ──► ended
+ *                                   │ refused by a full Redis
+ *                          out ◄────┘
  *
  * and lost from any of them.
  */
-export type LeaseState = 'spare' | 'desk' | 'out' | 'ending' | 'ended' | 'lost'
+export type LeaseState = 'spare' | 'ready' | 'out' | 'ending' | 'ended' | 'lost'
 
 export class TurnLease implements Lease, DeskItem {
   readonly turn: HostTurn

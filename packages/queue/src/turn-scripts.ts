@@ -57,6 +57,7 @@ export interface Ended {
 
 /** What a worker has to say about one of its turns. */
 export interface TurnSays extends TurnName {
+  readonly generation: string
   readonly owner: string
   /** Since the last start that was not told yet. */
   readonly startedAgoMs?: number
@@ -100,12 +101,18 @@ export interface PushPart {
   readonly groups: readonly Pushed[]
 }
 
-const BASE = ['turn-host.lua', 'turn-lanes.lua', 'turn-lines.lua'] as const
-const TAKE = [...BASE, 'quarantine.lua', 'turn-take.lua', 'turn-standing.lua'] as const
+const BASE = ['turn-host.lua', 'turn-wake.lua', 'turn-lanes.lua', 'turn-lines.lua'] as const
+const TAKE = [...BASE, 'quarantine.lua', 'turn-room.lua', 'turn-standing.lua'] as const
 
 const pushScript = luaScript(...BASE, 'turn-push.lua')
 const beginScript = luaScript(...TAKE, 'turn-back.lua', 'turn-begin.lua')
-const exchangeScript = luaScript(...TAKE, 'turn-exchange.lua')
+const exchangeScript = luaScript(
+  ...TAKE,
+  'turn-take.lua',
+  'turn-ended.lua',
+  'turn-leave.lua',
+  'turn-exchange.lua',
+)
 const settleScript = luaScript('turn-host.lua', 'turn-settle.lua')
 const aloneScript = luaScript('turn-host.lua', 'turn-alone.lua')
 const renewScript = luaScript('turn-host.lua', 'turn-renew.lua')
@@ -239,8 +246,8 @@ export class TurnScripts {
 }
 
 function addTurn(args: Argument[], turn: TurnSays): void {
-  const { host, lane, owner, startedAgoMs, delayMs, isUndone, floorMs, ended } = turn
-  args.push(host, lane, owner, startedAgoMs ?? '', delayMs, flag(isUndone), floorMs ?? '', ended.length)
+  const { host, lane, generation, owner, startedAgoMs = '', delayMs, isUndone, floorMs = '', ended } = turn
+  args.push(host, lane, generation, owner, startedAgoMs, delayMs, flag(isUndone), floorMs, ended.length)
   for (const { token, id = '', refusal = '', placed } of ended) {
     args.push(token, id, refusal, placed.length)
     for (const { place, host, priority, lanes, texts } of placed) {

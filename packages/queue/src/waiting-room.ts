@@ -80,9 +80,9 @@ export class WaitingRoom<Guest extends RoomGuest> {
     return this.#held
   }
 
-  /** How many more may be held. */
+  /** How many more may be held; negative when there are too many. */
   get places(): number {
-    return Math.max(0, this.#heldMax - this.#held)
+    return this.#heldMax - this.#held
   }
 
   /** Everything that is held. */
@@ -127,29 +127,28 @@ export class WaitingRoom<Guest extends RoomGuest> {
     return undefined
   }
 
-  /** Those of the host for which there is no place, last come of the least priority first. */
-  *overflow(slot: string): Generator<Parked<Guest>> {
+  /** Takes out those of the host for which there is no place: the last come of the least priority. */
+  overflow(slot: string): Parked<Guest>[] {
     const host = this.#hosts.get(slot)
-    if (!host) return
+    if (!host) return []
     const now = performance.now()
     const waitMs = this.#clock.waitMs(slot, now)
-    if (!host.isMeasured && waitMs < Number.POSITIVE_INFINITY) {
-      host.waitSeenMs = Math.max(host.waitSeenMs, waitMs)
+    const aheadMs = waitMs < Number.POSITIVE_INFINITY ? waitMs : 0
+    if (!host.isMeasured && aheadMs > 0) {
+      host.waitSeenMs = Math.max(host.waitSeenMs, aheadMs)
       host.turnMs = Math.min(GUESS_MS_MAX, Math.max(TURN_MS_MIN, host.waitSeenMs))
     }
-    const isKnown = host.isMeasured || host.waitSeenMs > 0
-    const heldMax = isKnown
-      ? Math.min(HOST_HELD_MAX, Math.max(1, Math.ceil(HOLD_MS / host.turnMs)))
-      : HOST_HELD_MAX
-    while (host.held.length > heldMax || (this.#held > this.#heldMax && host.held.length > 0)) {
-      const guest = host.held.pop()!
-      this.#held--
-      const ahead = waitMs < Number.POSITIVE_INFINITY ? waitMs : 0
-      // Half of what is held may be gone by then: early, it finds a place; late, the host would have waited.
-      const dueMs = now + ahead + (host.held.length / 2) * host.turnMs
+    const heldMax = this.#heldMaxOf(host)
+    const surplus = host.held.splice(
+      Math.min(heldMax, Math.max(0, host.held.length + Math.min(0, this.places))),
+    )
+    this.#held -= surplus.length
+    return surplus.map((guest) => {
+      // Half of those that are held may be gone by then: early, it finds a place; late, the host would have waited.
+      const dueMs = now + aheadMs + (heldMax / 2) * host.turnMs
       host.parkedUntilMs = Math.max(dueMs, host.parkedUntilMs + EARLY * host.turnMs)
-      yield { guest, delayMs: Math.min(PARK_MS_MAX, Math.max(1, host.parkedUntilMs - now)) }
-    }
+      return { guest, delayMs: Math.min(PARK_MS_MAX, Math.max(1, host.parkedUntilMs - now)) }
+    })
   }
 
   /** Empties the room. */
@@ -159,6 +158,12 @@ export class WaitingRoom<Guest extends RoomGuest> {
     this.#hosts.clear()
     this.#held = 0
     return guests
+  }
+
+  #heldMaxOf({ isMeasured, waitSeenMs, turnMs }: HostRoom<Guest>): number {
+    // A guess that is wrong would park them for too long.
+    if (!isMeasured && waitSeenMs === 0) return HOST_HELD_MAX
+    return Math.min(HOST_HELD_MAX, Math.max(1, Math.ceil(HOLD_MS / turnMs)))
   }
 
   #noteTurn(host: HostRoom<Guest>, now: number): void {

@@ -92,13 +92,17 @@ export class JobBench {
   worker(
     keys: CrawlRedisKeys,
     workerId: string,
-    { max = 3, quarantineAfter = 3 }: { max?: number; quarantineAfter?: number } = {},
+    {
+      max = 3,
+      quarantineAfter = 3,
+      treeTo,
+    }: { max?: number; quarantineAfter?: number; treeTo?: number } = {},
   ): StartedProcess {
     const spider = keys.queueName.slice(1, -1)
     const worker = startProcess(process.execPath, [
       '--conditions=webloom-source',
       new URL('job-worker.ts', import.meta.url).pathname,
-      JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter }),
+      JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter, treeTo }),
     ])
     this.#processes.push(worker)
     return worker

@@ -1,4 +1,11 @@
-import { type HostPace, type Lease, type QueuedRequest, type QueueOrder, Request, type RequestInit } from '@webloom/core'
+import {
+  type HostPace,
+  type Lease,
+  type QueuedRequest,
+  type QueueOrder,
+  Request,
+  type RequestInit,
+} from '@webloom/core'
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'

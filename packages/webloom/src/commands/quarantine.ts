@@ -1,7 +1,7 @@
 /** `webloom quarantine list|retry`: requests that were set aside. */
 
 import { UsageError } from '@webloom/core'
-import { Quarantine } from '@webloom/queue'
+import { Quarantine, reopenCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
 import { withQueueAndFilter } from '../crawl-store.ts'
@@ -48,11 +48,14 @@ export async function quarantineRetry(
       'name the ids that are to be tried again (webloom quarantine list), or --all',
     )
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    const wasFinished = await reopenCrawl(crawl)
     const retried = await withQueueAndFilter(crawl, (queue) =>
       new Quarantine(crawl).take(flags.all ? 'all' : ids, queue),
     )
     if (flags.json) console.log(visibleJson(JSON.stringify(retried)))
     else for (const id of retried) console.log(visible(`queued again  ${id}`))
+    if (wasFinished && retried.length > 0 && !flags.json)
+      console.log(`the crawl had finished: webloom worker ${crawl.crawler.spider.name} goes on with it`)
     const missing = flags.all ? [] : ids.filter((id) => !retried.includes(id))
     if (missing.length > 0)
       throw new UsageError(

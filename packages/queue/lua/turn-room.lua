@@ -1,0 +1,33 @@
+-- How much of a host may be taken.
+--
+-- Input    flightOf(turn, lane): key of what is in flight, on the turn's lane by default
+--          mayTake(turn): as in turn-take.lua
+-- Output   mayTake → how many
+local function flightOf(turn, lane)
+  return key('flight', turn.host.name, lane or turn.lane)
+end
+
+local function roomIn(turn)
+  local up, own = tonumber(turn.host.up or 1), redis.call('HLEN', flightOf(turn))
+  if up == 1 then
+    return turn.concurrency - own
+  end
+  local all = 0
+  for lane = 0, LANES_MAX - 1 do
+    if turn.host['g' .. lane] then
+      all = all + redis.call('HLEN', flightOf(turn, lane))
+    end
+  end
+  return math.min(turn.concurrency - all, math.ceil(turn.concurrency / up) - own)
+end
+
+local function mayTake(turn)
+  local most, host = turn.most, turn.host
+  if turn.concurrency > 0 and most > 0 then
+    most = math.min(most, roomIn(turn))
+  end
+  if turn.delay == 0 or most <= 0 then
+    return most
+  end
+  return tonumber(host.next or 0) - now <= turn.ahead and headOf(host) and 1 or 0
+end

@@ -1,0 +1,140 @@
+/** When a crawl of several workers ends, and what is left then. */
+
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ClusterFolder, fetchCounts, finishRound, followingSpider, messagesOf } from './cluster-crawl.ts'
+
+const LONG = { timeout: 240_000 }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  REDIS_URL: redis.url,
+  CRAWL_ID: crawlId,
+  CONCURRENT_REQUESTS: 4,
+  LOG_FORMAT: 'json',
+  ...more,
+})
+const keysOf = async (crawlId: string) => {
+  const keys = (await redis.command('KEYS', `*pages?${crawlId}*`)) as string[]
+  return keys.filter((key) => !key.endsWith(':stats')).sort()
+}
+const missedOf = async (web: FakeWebProcess) => {
+  const counts = fetchCounts(await web.hits())
+  return [...web.linked()].filter((url) => !counts.has(url))
+}
+
+test.concurrent.each([1, 2, 3, 4, 5])(
+  'three workers on a small web, round %i: none ends early, none hangs',
+  LONG,
+  async (seed) => finishRound(seed, { redis, mode: seed % 2 === 0 ? 'job' : 'turns' }),
+)
+
+describe.concurrent('limits count for the cluster', () => {
+  test.each([
+    ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count'],
+    ['CLOSESPIDER_ITEMCOUNT', 60, 'closespider_itemcount', 'item_scraped_count'],
+  ])('%s', LONG, async (name, limit, reason, counter) => {
+    const crawlId = name.toLowerCase()
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 2000, latencyMs: 100 })
+    await using folder = await ClusterFolder.of(web, settings(crawlId, { [name]: limit }))
+    const workers = [folder.worker('a'), folder.worker('b')]
+    for (const worker of workers) {
+      const { code, stderr } = await worker.exited
+      expect(code, stderr).toBe(0)
+      expect(messagesOf({ stderr }).at(-1)).toBe(`crawl ended: ${reason}`)
+    }
+    const seen = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+    expect(seen).toMatchObject({ state: 'stopped', finishReason: reason })
+    expect(seen.stats[counter]).toBeGreaterThanOrEqual(limit)
+    // Each worker knows the others' counts of a second ago: 40 pages a second for each, and what is in flight.
+    expect(seen.stats[counter]).toBeLessThan(limit + 400)
+  })
+})
+
+describe.concurrent('what stays of a crawl', () => {
+  test('finished, without SCHEDULER_PERSIST: record and stats', LONG, async () => {
+    await using web = await startFakeWebProcess()
+    await using folder = await ClusterFolder.of(web, settings('gone'))
+    for (const { code, stderr } of await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited)))
+      expect(code, stderr).toBe(0)
+    expect((await keysOf('gone')).filter((key) => !/:(record|meta)$/.test(key))).toEqual([])
+  })
+
+  test('finished, with SCHEDULER_PERSIST: the requests met as well', LONG, async () => {
+    await using web = await startFakeWebProcess()
+    await using folder = await ClusterFolder.of(web, settings('kept', { SCHEDULER_PERSIST: true }))
+    expect((await folder.worker('a').exited).code).toBe(0)
+    expect(await redis.command('SCARD', 'pages:kept:dupefilter')).toBe(web.linked().size)
+  })
+
+  test('stopped, with SCHEDULER_PERSIST: the next worker goes on where it was', LONG, async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 150, latencyMs: 30 })
+    await using folder = await ClusterFolder.of(web, settings('resumed', { SCHEDULER_PERSIST: true }))
+    const first = [folder.worker('a'), folder.worker('b')]
+    await web.waitForHits(60, 60_000)
+    expect((await folder.run('stop', 'pages')).code).toBe(0)
+    for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
+      expect(code, stderr).toBe(0)
+    expect((await missedOf(web)).length).toBeGreaterThan(0)
+    const { code, stderr } = await folder.worker('c').exited
+    expect(code, stderr).toBe(0)
+    expect(await missedOf(web)).toEqual([])
+    // What was in flight had its time to finish.
+    expect([...fetchCounts(await web.hits())].filter(([, count]) => count > 1)).toEqual([])
+  })
+
+  test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', LONG, async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 60, latencyMs: 30 })
+    await using folder = await ClusterFolder.of(web, settings('anew'))
+    const first = folder.worker('a')
+    await web.waitForHits(40, 60_000)
+    expect((await folder.run('stop', 'pages')).code).toBe(0)
+    expect((await first.exited).code).toBe(0)
+    await web.resetHits()
+    const { code, stderr } = await folder.worker('b').exited
+    expect(code, stderr).toBe(0)
+    const counts = fetchCounts(await web.hits())
+    expect(new Set(counts.keys())).toEqual(web.linked())
+    expect(new Set(counts.values())).toEqual(new Set([1]))
+  })
+
+  test(
+    'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
+    LONG,
+    async () => {
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 60, latencyMs: 30 })
+      const persisting = { SCHEDULER_PERSIST: true }
+      await using folder = await ClusterFolder.of(web, settings('flushed', persisting))
+      const first = folder.worker('a')
+      await web.waitForHits(40, 60_000)
+      expect((await folder.run('stop', 'pages')).code).toBe(0)
+      expect((await first.exited).code).toBe(0)
+      await web.resetHits()
+      folder.configure({ SCHEDULER_FLUSH_ON_START: true })
+      const two = [folder.worker('b')]
+      await web.waitForHits(30, 60_000)
+      two.push(folder.worker('c'))
+      for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))
+        expect(code, stderr).toBe(0)
+      const counts = fetchCounts(await web.hits())
+      expect(new Set(counts.keys())).toEqual(web.linked())
+      expect([...counts].filter(([, count]) => count > 1)).toEqual([])
+    },
+  )
+})
+
+test('a spider whose start() throws ends for all workers, and says so', LONG, async () => {
+  await using web = await startFakeWebProcess()
+  const spider = followingSpider(web, `async *start() { throw new Error('no start') }`)
+  await using folder = await ClusterFolder.of(web, settings('throws'), spider)
+  const ended = await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited))
+  for (const { code, stderr } of ended) {
+    expect(code, stderr).toBe(1)
+    expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: start_error')
+  }
+})

@@ -6,7 +6,7 @@
  * Asking 100 million times takes an hour. So the bits are computed here, with the filter's own functions, and written by
  * SETRANGE into the strings that the filter has made; a sample of what was filled is then asked for by `requestsSeen`,
  * which must know all of it. Errors are counted twice: `--asked` fresh requests are asked of the filter by `has`, and
- * `--probes` more of the same bits in this process, as an error of 1e-6 shows only with many. Takes about ten minutes.
+ * `--probes` more of the same bits in this process, as an error of 1e-6 shows only with many. Takes some twenty minutes on a machine of its own, and an hour on a busy one.
  */
 import { hash } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -112,13 +112,13 @@ for (const one of filters) {
   const { fillRatio, errorNow, warnings } = await filter.describe()
   const memory = await filter.memoryBytes()
   const theory = errorAt({ bits, hashes }, URLS)
-  rows[`${URLS.toExponential(0)} at ${errorRate}`] = {
+  rows[`${URLS.toExponential()} at ${errorRate}`] = {
     hashes,
     'bits set': `${(100 * fillRatio).toFixed(2)} %`,
     'error, theory': theory.toExponential(2),
     'errorNow of describe': errorNow.toExponential(2),
-    [`of ${ASKED.toExponential(0)} asked`]: asked,
-    [`of ${PROBES.toExponential(0)} probed`]: probed,
+    [`of ${ASKED.toExponential()} asked`]: asked,
+    [`of ${PROBES.toExponential()} probed`]: probed,
     'measured / theory': ((asked + probed) / (ASKED + PROBES) / theory).toFixed(3),
     MiB: (memory / 2 ** 20).toFixed(1),
     'bytes/URL': (memory / URLS).toFixed(3),

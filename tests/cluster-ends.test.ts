@@ -19,6 +19,8 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
   LOG_FORMAT: 'json',
   ...more,
 })
+/** A crawl that is stopped in its middle is slow until then: the command that stops it takes a while to start. */
+const SLOW = { DOWNLOAD_DELAY: 0.5 }
 const keysOf = async (crawlId: string) => {
   const keys = (await redis.command('KEYS', `*pages?${crawlId}*`)) as string[]
   return keys.filter((key) => !key.endsWith(':stats')).sort()
@@ -57,12 +59,16 @@ describe.concurrent('limits count for the cluster', () => {
 })
 
 describe.concurrent('what stays of a crawl', () => {
-  test('finished, without SCHEDULER_PERSIST: record and stats', LONG, async () => {
+  test('finished, without SCHEDULER_PERSIST: no request, queued or met', LONG, async () => {
     await using web = await startFakeWebProcess()
     await using folder = await ClusterFolder.of(web, settings('gone'))
     for (const { code, stderr } of await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited)))
       expect(code, stderr).toBe(0)
-    expect((await keysOf('gone')).filter((key) => !/:(record|meta)$/.test(key))).toEqual([])
+    const keys = await keysOf('gone')
+    expect(keys).toContain('webloom:{pages@gone}:record')
+    expect(
+      keys.filter((key) => /dupefilter|noted|:(line|flight|host|late|prioritized|wait|delayed)|~/.test(key)),
+    ).toEqual([])
   })
 
   test('finished, with SCHEDULER_PERSIST: the requests met as well', LONG, async () => {
@@ -73,14 +79,16 @@ describe.concurrent('what stays of a crawl', () => {
   })
 
   test('stopped, with SCHEDULER_PERSIST: the next worker goes on where it was', LONG, async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 150, latencyMs: 30 })
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
     await using folder = await ClusterFolder.of(web, settings('resumed', { SCHEDULER_PERSIST: true }))
+    folder.configure(SLOW)
     const first = [folder.worker('a'), folder.worker('b')]
-    await web.waitForHits(60, 60_000)
+    await web.waitForHits(6, 60_000)
     expect((await folder.run('stop', 'pages')).code).toBe(0)
     for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
       expect(code, stderr).toBe(0)
     expect((await missedOf(web)).length).toBeGreaterThan(0)
+    folder.configure({})
     const { code, stderr } = await folder.worker('c').exited
     expect(code, stderr).toBe(0)
     expect(await missedOf(web)).toEqual([])
@@ -89,13 +97,15 @@ describe.concurrent('what stays of a crawl', () => {
   })
 
   test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', LONG, async () => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 60, latencyMs: 30 })
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
     await using folder = await ClusterFolder.of(web, settings('anew'))
+    folder.configure(SLOW)
     const first = folder.worker('a')
-    await web.waitForHits(40, 60_000)
+    await web.waitForHits(6, 60_000)
     expect((await folder.run('stop', 'pages')).code).toBe(0)
     expect((await first.exited).code).toBe(0)
     await web.resetHits()
+    folder.configure({})
     const { code, stderr } = await folder.worker('b').exited
     expect(code, stderr).toBe(0)
     const counts = fetchCounts(await web.hits())
@@ -115,7 +125,7 @@ describe.concurrent('what stays of a crawl', () => {
       expect((await folder.run('stop', 'pages')).code).toBe(0)
       expect((await first.exited).code).toBe(0)
       await web.resetHits()
-      folder.configure({ SCHEDULER_FLUSH_ON_START: true })
+      folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
       const two = [folder.worker('b')]
       await web.waitForHits(30, 60_000)
       two.push(folder.worker('c'))

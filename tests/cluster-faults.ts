@@ -18,11 +18,6 @@ import {
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, seededSpider } from './cluster-crawl.ts'
 
-/** Downloads at once. */
-const CONCURRENCY = 4
-/** Pages in callbacks, or on their way back to the queue, are in flight as well. */
-const IN_FLIGHT_MAX = 2 * CONCURRENCY
-
 const ROOT = join(import.meta.dirname, '..')
 const textsIn = (pattern: string): [name: string, text: string][] =>
   globSync(join(ROOT, pattern)).map((path) => [basename(path, '.lua'), readFileSync(path, 'utf8')])
@@ -120,7 +115,7 @@ export class FaultCrawl implements AsyncDisposable {
     const settings = {
       CRAWL_ID: crawlId,
       QUEUE_MODE: options.mode,
-      CONCURRENT_REQUESTS: CONCURRENCY,
+      CONCURRENT_REQUESTS: 4,
       LOG_FORMAT: 'json',
       ...options.settings,
     }
@@ -162,12 +157,13 @@ export class FaultCrawl implements AsyncDisposable {
     return () => faults.some(({ count }) => count > 0)
   }
 
-  /** The names of all commands that a worker of this crawl sends, once it has ended. */
-  async commandNames(): Promise<Set<string>> {
-    const met = new Set<string>()
+  /** All commands that a worker of this crawl sends, by name, with how often; once it has ended. */
+  async commandCounts(): Promise<Map<string, number>> {
+    const met = new Map<string, number>()
     for (const proxy of [this.#proxies.queue, this.#proxies.filter])
       proxy.dropBefore((words) => {
-        met.add(this.#options.names.nameOf(words))
+        const name = this.#options.names.nameOf(words)
+        met.set(name, (met.get(name) ?? 0) + 1)
         return false
       })
     const { code, stderr } = await this.startVictim().exited
@@ -177,9 +173,9 @@ export class FaultCrawl implements AsyncDisposable {
   }
 
   /** @param log what the workers have said, for whoever has to find out why */
-  async expectComplete({ repeatsMax, log }: { repeatsMax: number; log: string }): Promise<number> {
+  async expectComplete({ log }: { log: string }): Promise<number> {
     try {
-      return await expectComplete(this.web, this.folder, { repeatsMax })
+      return await expectComplete(this.web, this.folder)
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${log}`, { cause: error })
     }
@@ -200,7 +196,7 @@ export class FaultCrawl implements AsyncDisposable {
 
 /**
  * A worker is killed with -9 just before or just after one of its commands, and a second one is started: nothing may be
- * lost, and no more is fetched again than the first had in flight. Answers how much that was.
+ * lost, and no more is fetched again than what the first had in flight, or had just handed on. Answers how much that was.
  */
 export async function killedAt(
   command: CommandAt,
@@ -227,7 +223,7 @@ export async function killedAt(
   await victim.exited
   const { code, stderr } = await crawl.startRescuer().exited
   expect(code, stderr).toBe(0)
-  return crawl.expectComplete({ repeatsMax: IN_FLIGHT_MAX, log: `${victim.stderr}\n${stderr}` })
+  return await crawl.expectComplete({ log: `${victim.stderr}\n${stderr}` })
 }
 
 /** Each of these commands loses a reply: nothing may be lost, and nothing done twice. */
@@ -243,5 +239,5 @@ export async function cutRepliesOf(
     commands.filter((_command, n) => !hasStruck[n]!()).map(({ name }) => name),
     'commands that were not met',
   ).toEqual([])
-  await crawl.expectComplete({ repeatsMax: 0, log: stderr })
+  expect(await crawl.expectComplete({ log: stderr }), 'pages fetched again').toBe(0)
 }

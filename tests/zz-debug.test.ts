@@ -11,7 +11,7 @@ test('debug', { timeout: 300_000 }, async () => {
   const servers = { queue, filter }
   {
     await using crawl = await FaultCrawl.of({ ...servers, crawlId: 'life', mode: 'turns', names })
-    console.log([...(await crawl.commandNames())].sort().join(', '))
+    console.log([...(await crawl.commandCounts()).keys()].sort().join(', '))
   }
   const points: any = {
     settle: ['before', { name: 'seeds-settle' }],

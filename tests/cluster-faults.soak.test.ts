@@ -1,0 +1,50 @@
+/** A worker killed before and after each of its commands, and each command's reply lost, one by one. */
+
+import { startRedis } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+import { type CommandAt, CommandNames, cutRepliesOf, FaultCrawl, killedAt } from './cluster-faults.ts'
+
+/** Most of a case is waiting for the lost worker's locks. */
+const AT_ONCE = 4
+/** Of what comes this often, one in the middle is tried as well. */
+const OFTEN = 12
+const MIDDLE = 5
+
+test.each(['turns', 'job'] as const)(
+  'QUEUE_MODE=%s: nothing is lost at any command of a worker’s life',
+  async (mode) => {
+    await using queue = await startRedis()
+    await using filter = await startRedis()
+    const shared = { queue, filter, mode, names: new CommandNames() }
+    const life = await lifeOf(shared)
+    const commands = [...life].flatMap(([name, count]): CommandAt[] =>
+      count < OFTEN ? [{ name }] : [{ name }, { name, nth: MIDDLE }],
+    )
+    const cases = commands.flatMap((command) =>
+      (['before', 'after', 'reply'] as const).map((fault) => ({ command, fault })),
+    )
+    const failures: string[] = []
+    const next = cases.entries()
+    const work = async () => {
+      for (const [n, { command, fault }] of next) {
+        const options = { ...shared, crawlId: `case-${n}` }
+        try {
+          if (fault === 'reply') await cutRepliesOf([command], options)
+          else await killedAt(command, fault, options)
+        } catch (error) {
+          failures.push(`${fault} ${command.name} ${command.nth ?? 1}: ${(error as Error).message}`)
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    console.log(`${mode}: ${cases.length} faults`)
+    expect(failures).toEqual([])
+  },
+)
+
+async function lifeOf(
+  shared: Omit<Parameters<typeof FaultCrawl.of>[0], 'crawlId'>,
+): Promise<Map<string, number>> {
+  await using crawl = await FaultCrawl.of({ ...shared, crawlId: 'life' })
+  return await crawl.commandCounts()
+}

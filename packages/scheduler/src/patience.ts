@@ -7,8 +7,6 @@ const PASSING =
 /** There is no room now; others make some, or somebody raises maxmemory. */
 const FULL: readonly ErrorCode[] = ['WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
 
-const FULL: readonly string[] = ['WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
-
 const WAIT_MS_MIN = 100
 const WAIT_MS_MAX = 2000
 /** A wait that lasts is told of again and again. */

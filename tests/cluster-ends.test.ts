@@ -117,17 +117,18 @@ describe.concurrent('what stays of a crawl', () => {
     'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
     LONG,
     async () => {
-      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 60, latencyMs: 30 })
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
       const persisting = { SCHEDULER_PERSIST: true }
       await using folder = await ClusterFolder.of(web, settings('flushed', persisting))
+      folder.configure(SLOW)
       const first = folder.worker('a')
-      await web.waitForHits(40, 60_000)
+      await web.waitForHits(6, 60_000)
       expect((await folder.run('stop', 'pages')).code).toBe(0)
       expect((await first.exited).code).toBe(0)
       await web.resetHits()
       folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
       const two = [folder.worker('b')]
-      await web.waitForHits(30, 60_000)
+      await web.waitForHits(6, 60_000)
       two.push(folder.worker('c'))
       for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))
         expect(code, stderr).toBe(0)

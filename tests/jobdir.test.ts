@@ -34,7 +34,7 @@ describe('a crawl that is killed', () => {
     console.log(`in flight at ${kills} kills: ${inFlight}, fetched twice: ${repeats}`)
     expect(repeats).toBeLessThanOrEqual(inFlight)
     expect(messages(last)).toContainEqual(
-      expect.stringMatching(/^Resuming crawl \(\d+ requests scheduled\)$/),
+      expect.stringMatching(/^going on with a crawl that has \d+ requests queued$/),
     )
     const seen = folder.read('job/requests.seen').trim().split('\n')
     const all = [...web.linked()].map((url) => fingerprint(new Request(url)))

@@ -47,6 +47,7 @@ import {
   type Request,
   type RequestQueue,
   silentLogger,
+  WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
@@ -438,7 +439,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#putBack(turn, token, [this.#refused({ turn, priority, text }, marks.refusals + 1)], { id, refusal })
   }
 
-  /** What nobody here waits for. If it is not taken back, it stays in flight, and comes back with its turn. */
+  /** What nobody here waits for. */
   #putBack(
     turn: HostTurn,
     token: string,
@@ -446,7 +447,12 @@ export class HostTurnQueue implements RequestQueue {
     refused: { id?: string; refusal?: string } = {},
   ): void {
     const resolve = () => turn.held.delete(token)
-    this.#exchange.end({ turn, ended: { token, placed, ...refused }, adds: 0, resolve, reject: () => {} })
+    // Redis is slow or away, which may be why it goes back: as long as the turn is ours, nobody else would see to it.
+    const reject = (error: unknown) => {
+      if (this.#isClosed || (error instanceof WebloomError && error.code === 'WL_LEASE_LOST')) return
+      setTimeout(() => this.#putBack(turn, token, placed, refused), FULL_RETRY_MS).unref()
+    }
+    this.#exchange.end({ turn, ended: { token, placed, ...refused }, adds: 0, resolve, reject })
   }
 
   /** Requests have come to a line; the turn that this worker has of it must not sleep on. */

@@ -120,7 +120,8 @@ export class Scheduler {
     await this.#queue.open()
     await this.#emptyOnOpen?.(() => this.#empty())
     const { waiting, delayed } = await this.#queue.counts()
-    if (waiting + delayed > 0) this.#logger.info(`Resuming crawl (${waiting + delayed} requests scheduled)`)
+    if (waiting + delayed > 0)
+      this.#logger.info(`going on with a crawl that has ${waiting + delayed} requests queued`)
   }
 
   async close(): Promise<void> {

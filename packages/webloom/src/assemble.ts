@@ -129,13 +129,14 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     stats,
     record: store.record,
   })
+  const pipelines = await placedComponents<ItemPipeline>(
+    'ITEM_PIPELINES',
+    [redisPipeline(servers)],
+    crawler,
+    folder,
+  )
   const items = new ItemProcessor({
-    pipelines: await placedComponents<ItemPipeline>(
-      'ITEM_PIPELINES',
-      [redisPipeline(servers)],
-      crawler,
-      folder,
-    ),
+    pipelines,
     feeds,
     concurrency: settings.getInt('CONCURRENT_ITEMS'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
@@ -171,7 +172,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     logger,
     scheduler,
     store,
-    outputs: feeds.map(({ uri }) => uri),
+    outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),
   })
 }

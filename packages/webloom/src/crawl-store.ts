@@ -236,11 +236,12 @@ async function redisStore(
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
-      const { warnings } = await redisHealth(queueRedis)
       const { shown } = servers.targets('queue')[0]!
+      const isApart = link && servers.targets('dupefilter')[0]?.shown !== shown
       return [
         `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
-        ...warnings.map((warning) => `the queue’s Redis: ${warning}`),
+        ...(await healthNotes('queue', queueRedis)),
+        ...(isApart ? await healthNotes('dupefilter', link.client) : []),
       ]
     },
     howToBeginAnew: 'Begin a new one with webloom crawl, webloom worker --new, or another CRAWL_ID',
@@ -294,6 +295,11 @@ function seedSource(
       `${spider.name} takes its start URLs from Redis, and none is named. Set REDIS_URL=redis://host:6379, or SEEDS_REDIS_URL`,
     ])
   return new RedisSeedSource({ redis, ...seedOptionsOf(spider, settings), ...worker, stats, logger })
+}
+
+async function healthNotes(role: string, redis: Redis): Promise<string[]> {
+  const { warnings } = await redisHealth(redis)
+  return warnings.map((warning) => `the ${role}’s Redis: ${warning}`)
 }
 
 function newWorkerId(): string {

@@ -77,7 +77,8 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   const counts = fetchCounts(hits)
   const missing = [...web.linked()].filter((url) => !counts.has(url))
   expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
-  expect([...web.reachable()].filter((url) => !new Set(folder.itemUrls()).has(url))).toEqual([])
+  const items = new Set(folder.itemUrls())
+  expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])
   const again = hitsAgain(hits)
   const { stats } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
   return {

@@ -33,12 +33,21 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
 })
 
 test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its part', LONG, async (mode) => {
-  await using web = await startFakeWebProcess({ hosts: 4, pagesPerHost: 60, latencyMs: 200 })
-  await using folder = await ClusterFolder.of(web, settings(`late-${mode}`, { QUEUE_MODE: mode }))
-  const first = folder.worker('first')
+  const crawlId = `late-${mode}`
+  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 25, latencyMs: 100 })
+  const [first, ...others] = web.seeds
+  const spider = seededSpider([first!])
+  await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), spider)
+  const workers = [folder.worker('first', '-a', 'maxIdleTime=0')]
   await web.waitForHits(5, 60_000)
-  const late = folder.worker('late')
-  for (const { code, stderr } of await Promise.all([first.exited, late.exited])) expect(code, stderr).toBe(0)
+  const late = folder.worker('late', '-a', 'maxIdleTime=0')
+  workers.push(late)
+  await late.waitForOutput(/note: crawl/, 60_000)
+  await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...others)
+  await web.waitForHits(web.linked().size, 120_000)
+  expect((await folder.run('stop', 'pages')).code).toBe(0)
+  for (const { code, stderr } of await Promise.all(workers.map(({ exited }) => exited)))
+    expect(code, stderr).toBe(0)
   expect(await expectComplete(web, folder)).toBe(0)
   expect(readFileSync(folder.path('items-late.jsonl'), 'utf8')).not.toBe('')
 })

@@ -85,7 +85,9 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
     seed,
     pages: counts.size,
     repeats: repeatsIn(hits),
-    repeatsMax: Number(stats['scheduler/redelivered'] ?? 0) + Number(stats['dupefilter/taken_over'] ?? 0),
+    repeatsMax: ['scheduler/redelivered', 'dupefilter/taken_over', 'dupefilter/told_again']
+      .map((stat) => Number(stats[stat] ?? 0))
+      .reduce((a, b) => a + b),
     takenOverMs: kills.map((at) => Math.round((again.find(({ atMs }) => atMs > at)?.atMs ?? at) - at)),
   }
 }

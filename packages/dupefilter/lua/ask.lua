@@ -5,7 +5,8 @@
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), answers, more to clean, …store's}
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,
---          3 new, though another owner was told so: it has not said for too long that it queued it
+--          3 new, though another owner was told so: it has not said for too long that it queued it,
+--          4 new, though this owner has queued it: its page runs once more
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
 end
@@ -18,12 +19,13 @@ for i, member in ipairs(members) do
   end
 end
 local at, holders = holdersOf(members, seen)
+local again = #at > 0 and stateOf(header.owner) == 's' and 4 or 0
 for n, i in ipairs(at) do
   local held = holders[n]
   if not held then
     answers[i] = 2
   elseif isMine(held) then
-    answers[i], mine[#mine + 1] = 0, members[i]
+    answers[i], mine[#mine + 1] = again, members[i]
   elseif isFree(held) then
     answers[i], mine[#mine + 1], taken[#taken + 1] = held == '' and 0 or 3, members[i], members[i]
     redis.call('LREM', membersOf(ownerIn(held)), 1, members[i])

@@ -260,11 +260,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const fresh: string[] = []
     for (const [n, fingerprint] of fingerprints.entries()) {
       const answer = reply.answers[n]
-      if (answer === NEW) fresh.push(fingerprint)
-      else if (answer === TAKEN_OVER) {
-        fresh.push(fingerprint)
-        this.#stats?.inc('dupefilter/taken_over')
-      } else if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
+      if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
+      if (answer === SEEN || answer === SEEN_FOR_GOOD) continue
+      fresh.push(fingerprint)
+      const repeat = REPEATS[answer!]
+      if (repeat) this.#stats?.inc(repeat)
     }
     return fresh
   }
@@ -328,9 +328,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 }
 
-const NEW = '0'
+const SEEN = '1'
 const SEEN_FOR_GOOD = '2'
-const TAKEN_OVER = '3'
+/** New for this owner, though it is queued, or may be: what is crawled twice for it is counted. */
+const REPEATS: Readonly<Record<string, string>> = {
+  '3': 'dupefilter/taken_over',
+  '4': 'dupefilter/told_again',
+}
 
 interface Reply {
   readonly generation: string

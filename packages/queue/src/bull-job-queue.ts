@@ -39,7 +39,6 @@ import {
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
-  REFUSALS_MAX,
   type Request,
   type RequestQueue,
   silentLogger,
@@ -53,6 +52,7 @@ import { JobScripts, LOCK_MS } from './job-scripts.ts'
 import { JobTaker, type TakenJob } from './job-taker.ts'
 import { LeaseDesk } from './lease-desk.ts'
 import { type PackedMarks, packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
+import { nobodyCanDo } from './refusals.ts'
 import { waitAtMost } from './wait-at-most.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -97,6 +97,7 @@ export class BullJobQueue implements RequestQueue {
   readonly #quarantineAfter: number
   readonly #logger: Logger
   readonly #scripts: JobScripts
+  readonly #place: Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId'>
   readonly #taker: JobTaker
   readonly #desk: LeaseDesk<JobLease>
   readonly #room: WaitingRoom<JobLease>
@@ -114,6 +115,7 @@ export class BullJobQueue implements RequestQueue {
     this.#order = options.order ?? 'priority'
     this.#quarantineAfter = options.quarantineAfter ?? 3
     this.#logger = options.logger ?? silentLogger
+    this.#place = { redis, keys, workerId }
     this.#scripts = new JobScripts({ redis, keys, workerId, order: this.#order })
     this.#taker = new JobTaker({ redis, keys, workerId, logger: this.#logger })
     this.#desk = new LeaseDesk<JobLease>({
@@ -346,12 +348,13 @@ export class BullJobQueue implements RequestQueue {
   }
 
   /** For another worker, after a while; after too many, for nobody. False when the lease is lost. */
-  #setAside(
+  async #setAside(
     { id, marks, text }: { id: string; marks: PackedMarks; text: string },
     { reason, ...hold }: JobHold & { reason: string },
   ): Promise<boolean> {
     const refusals = marks.refusals + 1
-    if (refusals >= REFUSALS_MAX) return this.#scripts.quarantine(hold, { id, text, reason })
+    if (await nobodyCanDo({ ...this.#place, id, refusals }))
+      return this.#scripts.quarantine(hold, { id, text, reason })
     return this.#scripts.putBack({
       ...hold,
       text: remarked(text, { refusals, suspect: false }),

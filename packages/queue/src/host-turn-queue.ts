@@ -43,7 +43,6 @@ import {
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
-  REFUSALS_MAX,
   type Request,
   type RequestQueue,
   silentLogger,
@@ -55,6 +54,7 @@ import { HeldTurns } from './held-turns.ts'
 import { paceFrom, slotOf, slotPaces } from './host-pace.ts'
 import type { HostTurn } from './host-turn.ts'
 import { remarked, unpackRequest } from './packed-request.ts'
+import { nobodyCanDo } from './refusals.ts'
 import { TurnCare } from './turn-care.ts'
 import { TurnDesk } from './turn-desk.ts'
 import { fullError, LINGER_MS, lostError, REQUESTS_A_SCRIPT, TurnExchange } from './turn-exchange.ts'
@@ -305,7 +305,10 @@ export class HostTurnQueue implements RequestQueue {
 
   async refuse(lease: Lease, reason: string): Promise<void> {
     const own = this.#ownOf(lease)
-    await this.#end(own, { placed: [this.#refused(own, own.marks.refusals + 1)], refusal: reason })
+    await this.#end(own, {
+      placed: [await this.#refused(own, own.id, own.marks.refusals + 1)],
+      refusal: reason,
+    })
   }
 
   counts(): Promise<QueueCounts> {
@@ -326,8 +329,12 @@ export class HostTurnQueue implements RequestQueue {
     return { place: 'head', host: turn.job.host, priority, lanes: 1, texts: [text] }
   }
 
-  #refused(one: Pick<TurnLease, 'turn' | 'priority' | 'text'>, refusals: number): Placed {
-    const place = refusals >= REFUSALS_MAX ? 'quarantine' : REFUSED_MS
+  async #refused(
+    one: Pick<TurnLease, 'turn' | 'priority' | 'text'>,
+    id: string,
+    refusals: number,
+  ): Promise<Placed> {
+    const place = (await nobodyCanDo({ ...this.#options, id, refusals })) ? 'quarantine' : REFUSED_MS
     return { ...this.#asItWas(one), place, texts: [remarked(one.text, { refusals })] }
   }
 
@@ -436,7 +443,11 @@ export class HostTurnQueue implements RequestQueue {
   #refuseUnreadable(turn: HostTurn, { token, priority, text }: Taken, refusal: string): void {
     const { id, marks } = unpackRequest(text)
     this.#logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is given back')
-    this.#putBack(turn, token, [this.#refused({ turn, priority, text }, marks.refusals + 1)], { id, refusal })
+    this.#refused({ turn, priority, text }, id, marks.refusals + 1).then(
+      (placed) => this.#putBack(turn, token, [placed], { id, refusal }),
+      // It stays in flight, and comes back with its turn.
+      (error: unknown) => this.#logger.warn({ id, err: error }, 'a request could not be given back'),
+    )
   }
 
   /** What nobody here waits for. */

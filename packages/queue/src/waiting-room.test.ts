@@ -93,6 +93,19 @@ test('the pace that is seen takes the place of the guess', () => {
   expect(delays[6]! - delays[0]!).toBeCloseTo(480, -1)
 })
 
+test('a pause is not taken for the host’s pace: nothing is parked for minutes after it', () => {
+  const { room, go } = newRoom({ delayMs: 100 })
+  for (let n = 0; n < 40; n++) room.enter(guest('a', n))
+  for (const n of [0, 1]) {
+    expect(go('a')).toBe(`${n}`)
+    vi.advanceTimersByTime(100)
+  }
+  vi.advanceTimersByTime(60_000)
+  expect(go('a')).toBe('2')
+  const delays = [...room.overflow('a')].map(({ delayMs }) => delayMs)
+  expect(Math.max(...delays)).toBeLessThan(10_000)
+})
+
 test('an urgent one takes the place of one that is held', () => {
   const { room, go } = newRoom({ delayMs: 1000 })
   for (const n of [1, 2]) room.enter(guest('a', n))

@@ -56,6 +56,8 @@ const PARK_MS_MAX = 15 * 60_000
 const TIMER_MS_MAX = 2 ** 31 - 1
 // Parked ones come back a little faster than the host takes them: late, its turns would be lost, and it would seem slower still.
 const EARLY = 0.8
+/** A single turn that took longer was held up by something else: a Redis that was away, a crawl that was paused. */
+const OUTLIER = 4
 /** How much the latest turn counts in `turnMs`. */
 const TURN_WEIGHT = 0.2
 
@@ -168,7 +170,8 @@ export class WaitingRoom<Guest extends RoomGuest> {
 
   #noteTurn(host: HostRoom<Guest>, now: number): void {
     if (host.othersWaited) {
-      const tookMs = Math.max(TURN_MS_MIN, now - host.lastTurnAtMs)
+      const tookMsMax = host.isMeasured ? OUTLIER * host.turnMs : GUESS_MS_MAX
+      const tookMs = Math.min(tookMsMax, Math.max(TURN_MS_MIN, now - host.lastTurnAtMs))
       host.turnMs += (host.isMeasured ? TURN_WEIGHT : 1) * (tookMs - host.turnMs)
       host.isMeasured = true
     }

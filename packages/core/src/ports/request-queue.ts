@@ -75,7 +75,8 @@ export interface RequestQueue {
   release(lease: Lease): Promise<void>
   /**
    * This worker cannot do the request and another may: it has no such callback, or is of an older release. It is handed
-   * out again after a while, and is quarantined with `reason` when REFUSALS_MAX workers in a row could not do it.
+   * out again after a while, and is quarantined with `reason` after REFUSALS_MAX refusals, when no worker that is present
+   * could do it.
    */
   refuse(lease: Lease, reason: string): Promise<void>
   /** All four in one step, so that their sum never misses a request on its way from one to another. */

@@ -13,6 +13,8 @@ export default defineConfig({
     // Tests count what the fake web was asked for; those about robots.txt turn it on.
     env: { WEBLOOM_ROBOTSTXT_OBEY: 'false' },
     maxWorkers: 2,
+    // Real processes and clocks on cores that others share: what fails is tried once more, and shown as retried.
+    retry: 1,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

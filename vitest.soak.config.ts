@@ -8,6 +8,7 @@ export default defineConfig({
     ...base.test,
     include: ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts'],
     exclude: ['**/node_modules/**'],
+    retry: 0,
     testTimeout: 1_800_000,
   },
 })

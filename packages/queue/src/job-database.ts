@@ -15,8 +15,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { SettingsError, WebloomError } from '@webloom/core'
-import { sqlite } from './node-sqlite.ts'
+import { SettingsError, sqlite, WebloomError } from '@webloom/core'
 
 const FORM = 1
 

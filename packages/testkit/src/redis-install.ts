@@ -9,14 +9,17 @@ import {
 import { runProcess } from './run-process.ts'
 
 /**
- * Sees to it that `startRedis` works on this machine: takes the `redis-server` in PATH or an image that is here, else
- * installs Debian's package (as root, or where sudo asks for no password), else pulls an image. No service is started.
- * When nothing helps it throws, with what was tried and what to do.
+ * Sees to it that `startRedis` works on this machine: takes the `redis-server` in PATH, else installs Debian's package (as
+ * root, or where sudo asks for no password), else takes an image that is here, else pulls one: a container takes a second
+ * to start, and tests start hundreds of servers. No service is started. When nothing helps it throws, with what was tried
+ * and what to do.
  */
 export async function ensureRedisServer(): Promise<RedisProgram> {
+  const path = findInPath('redis-server')
+  if (path !== undefined) return { kind: 'binary', path }
   const failures: string[] = []
-  for (const way of [undefined, installPackage, pullImage]) {
-    failures.push(...((await way?.()) ?? []))
+  for (const way of [installPackage, pullImage]) {
+    failures.push(...(await way()))
     const found = await findRedis()
     if (found) return found
   }

@@ -66,7 +66,8 @@ export async function withCrawlFromOutside<T>(
   }
 }
 
-async function crawlerFromOutside(
+/** Settings, log and spider, as the crawl itself would have them. Opens nothing. */
+export async function crawlerFromOutside(
   Class: SpiderClass,
   flags: OutsideFlags,
   config: LoadedConfig,

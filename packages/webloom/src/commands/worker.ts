@@ -1,9 +1,9 @@
-import { environmentSettings, MemoryStatsCollector, Settings, UsageError } from '@webloom/core'
-import { createSpider, type SpiderClass } from '@webloom/spider'
+import { UsageError } from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
+import { crawlerFromOutside } from '../crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
 import { runWorkerProcesses } from '../worker-processes.ts'
-import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
+import type { CrawlFlags } from './crawl-options.ts'
 import { runCrawl } from './run-crawl.ts'
 
 /** The flags of `worker` beside those of `crawl`. */
@@ -29,18 +29,7 @@ async function supervise(
   flags: WorkerFlags,
   config: LoadedConfig,
 ): Promise<number> {
-  const spider = createSpider(Class, spiderArguments(flags))
-  const settings = Settings.fromLayers(
-    {
-      config: config.settings,
-      spider: spider.customSettings ?? {},
-      environment: environmentSettings(process.env),
-      command: commandLayer(flags),
-    },
-    { config: config.path, spider: `customSettings of ${spider.name}` },
-  )
-  settings.validate()
-  const logger = loggerOf(settings, new MemoryStatsCollector())
+  const { spider, logger } = await crawlerFromOutside(Class, flags, config)
   logger.info(`${count} worker processes of spider ${spider.name}`)
   return runWorkerProcesses({
     count,

@@ -45,7 +45,7 @@ export {
   RetryLater,
 } from './ports/downloader.ts'
 export type { DupeFilter, DupeFilterDescription } from './ports/dupefilter.ts'
-export type { HostClock, HostPace } from './ports/host-clock.ts'
+export type { HostClock, HostNews, HostPace, HostState } from './ports/host-clock.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {
   type CommitOptions,

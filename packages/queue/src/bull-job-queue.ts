@@ -189,10 +189,10 @@ export class BullJobQueue implements RequestQueue {
     }
   }
 
-  async commit(lease: Lease, { children = [], delayMs }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
     const jobs = children.map((child) => bullJob(child, this.#order))
     await this.#end(lease, (held) => {
-      if (delayMs !== undefined) this.#clock.pace(lease.slot, delayMs)
+      if (host?.delayMs !== undefined) this.#clock.pace(lease.slot, host.delayMs)
       const withHistory = held.marks === UNMARKED ? undefined : held.id
       return this.#scripts.commit(held.hold, jobs, withHistory)
     })

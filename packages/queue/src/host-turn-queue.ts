@@ -276,7 +276,7 @@ export class HostTurnQueue implements RequestQueue {
     return this.#desk.take(max, signal, () => this.#nothingCanCome())
   }
 
-  async commit(lease: Lease, { children = [], delayMs }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
     const own = this.#ownOf(lease)
     const owner = `${own.id}/commit`
     // More than one script takes go in before, noted under an owner of their own: the page that runs again adds nothing.
@@ -286,7 +286,7 @@ export class HostTurnQueue implements RequestQueue {
     await this.#end(own, {
       placed,
       adds: children.length - before,
-      ...(delayMs !== undefined && { floorMs: delayMs }),
+      ...(host?.delayMs !== undefined && { floorMs: host.delayMs }),
     })
     if (before > 0) await this.settled(owner)
   }

@@ -159,9 +159,9 @@ export class TurnQueue<Held extends StoredRequest, Delayed extends DelayedReques
     })
   }
 
-  async commit(lease: Lease, { children = [], delayMs }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
     const { line, held } = this.#end(lease)
-    if (delayMs !== undefined) this.#clock.pace(lease.slot, delayMs)
+    if (host?.delayMs !== undefined) this.#clock.pace(lease.slot, host.delayMs)
     this.#store.atomically(() => {
       this.#store.done(held)
       for (const child of children) this.#add(child)

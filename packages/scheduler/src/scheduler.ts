@@ -35,6 +35,7 @@ import type {
   Crawler,
   DupeFilter,
   Fingerprinter,
+  HostNews,
   Lease,
   Logger,
   QueueCounts,
@@ -218,8 +219,8 @@ export class Scheduler {
   }
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
-  async retry(lease: Lease, request: Request, delayMs: number): Promise<void> {
-    await this.#queue.retry(lease, request, delayMs)
+  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+    await this.#queue.retry(lease, request, delayMs, host)
     this.#count('enqueued', 1)
   }
 

@@ -22,6 +22,7 @@ import {
   type CrawlRecord,
   type DownloadOptions,
   type DownloadResult,
+  type HostNews,
   LEASE_WAIT_MAX_MS,
   type Lease,
   type Logger,
@@ -62,9 +63,9 @@ export interface EngineScheduler {
   commit(
     lease: Lease,
     requests: readonly Request[],
-    options?: { marksAll?: boolean; delayMs?: number },
+    options?: { marksAll?: boolean; host?: HostNews },
   ): Promise<void>
-  retry(lease: Lease, request: Request, delayMs: number): Promise<void>
+  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
   release(lease: Lease): Promise<void>
   refuse(lease: Lease, reason: string): Promise<void>
   /** Fewer than `mark` requests wait, and what keeps them can take more. */
@@ -126,8 +127,8 @@ export class Engine {
   /** Cuts off what is in flight. */
   readonly #aborting = new AbortController()
   readonly #pages = new Set<Promise<void>>()
-  /** The delay that a lease's host has asked for. */
-  readonly #paces = new WeakMap<Lease, number>()
+  /** What leases have taught about their hosts. */
+  readonly #hostNews = new WeakMap<Lease, HostNews>()
   #downloading = 0
   #scrapingBytes = 0
   #startEnded = false
@@ -281,7 +282,7 @@ export class Engine {
   }
 
   async #page(lease: Lease): Promise<void> {
-    const { scheduler, scraper, stats, signals, logger, spider } = this.#options
+    const { scraper, stats, signals, logger, spider } = this.#options
     let result: DownloadResult
     const cannot = scraper.whyNot(lease.request)
     if (cannot !== undefined) return this.#refuse(lease, cannot)
@@ -294,7 +295,7 @@ export class Engine {
     // Too late: the lease was given up when the crawl was closed.
     if (this.#closed) return
     if (result instanceof Request) return this.#replace(lease, result)
-    if (result instanceof RetryLater) return scheduler.retry(lease, result.request, result.delayMs)
+    if (result instanceof RetryLater) return this.#retry(lease, result)
     const response = result as Response
     stats.inc('response_received_count')
     logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
@@ -325,7 +326,8 @@ export class Engine {
       const fetched = this.#options.downloader.fetch(lease.request, {
         signal: cut.signal,
         onStart: () => lease.started(),
-        onPace: (delayMs) => this.#paces.set(lease, delayMs),
+        ...(lease.host && { host: lease.host }),
+        onHostNews: (news) => this.#hostNews.set(lease, together(this.#hostNews.get(lease), news)),
       })
       return await Promise.race([fetched, aborted])
     } finally {
@@ -383,11 +385,12 @@ export class Engine {
   }
 
   #commit(lease: Lease, requests: readonly Request[], options: { marksAll?: boolean } = {}): Promise<void> {
-    const delayMs = this.#paces.get(lease)
-    return this.#options.scheduler.commit(lease, requests, {
-      ...options,
-      ...(delayMs !== undefined && { delayMs }),
-    })
+    const host = this.#hostNews.get(lease)
+    return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
+  }
+
+  #retry(lease: Lease, { request, delayMs }: RetryLater): Promise<void> {
+    return this.#options.scheduler.retry(lease, request, delayMs, this.#hostNews.get(lease))
   }
 
   /** Another release yielded it, or somebody put it into the queue. */
@@ -575,6 +578,18 @@ function isLeaseLost(error: unknown): boolean {
 /** Resolves after `ms`, or when `signal` fires. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {})
+}
+
+/** Of two delays and two pauses the longer one. */
+function together(first: HostNews | undefined, second: HostNews): HostNews {
+  if (!first) return second
+  const { delayMs: delay = 0, pauseMs: pause = 0 } = first
+  return {
+    ...first,
+    ...second,
+    ...((second.delayMs ?? 0) < delay && { delayMs: delay }),
+    ...((second.pauseMs ?? 0) < pause && { pauseMs: pause, pauseReason: first.pauseReason ?? '' }),
+  }
 }
 
 function isOutputFailure(error: unknown): boolean {

@@ -94,7 +94,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const robots = robotsTxt(servers, {
     download: (request, given) => http.download(request, given),
     onStart: (request) => optionsOf(request)?.onStart(),
-    onCrawlDelay: (request, seconds) => optionsOf(request)?.onPace?.(seconds * 1000),
+    onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
   })
   const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers: { http, https: http },

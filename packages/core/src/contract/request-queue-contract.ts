@@ -243,7 +243,7 @@ const TESTS: ContractTests<Make> = {
     const [first] = await queue.lease(1)
     first?.started()
     const startedAt = performance.now()
-    await queue.commit(first as Lease, { delayMs: 100 })
+    await queue.commit(first as Lease, { host: { delayMs: 100 } })
     assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
     assert.ok(performance.now() - startedAt >= 95)
   },

@@ -1,5 +1,6 @@
 import type { Request } from '../request.ts'
 import type { Response } from '../response.ts'
+import type { HostNews, HostState } from './host-clock.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -17,8 +18,10 @@ export interface DownloadHandler {
 export interface DownloadOptions {
   readonly signal: AbortSignal
   readonly onStart: () => void
-  /** The host asks for at least this delay between two requests, milliseconds, from now on. */
-  readonly onPace?: (delayMs: number) => void
+  /** What is known of the request's host. */
+  readonly host?: HostState
+  /** Something was learnt of the host. Of several delays and pauses the longest counts. */
+  readonly onHostNews?: (news: HostNews) => void
 }
 
 /**

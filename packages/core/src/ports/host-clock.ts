@@ -10,6 +10,25 @@ export interface HostPace {
   readonly randomize: boolean
 }
 
+/** What a crawl has learnt of a host. It is kept with the host's line: workers that share a queue share it. */
+export interface HostState {
+  /** The delay that was asked for on top of the settings, milliseconds. */
+  readonly delayMs: number
+  /** Requests in a row without a good answer. */
+  readonly failures: number
+}
+
+/** What a request has taught about its host, for all who ask it from now on. What is absent stays as it is. */
+export interface HostNews {
+  /** A floor under the delay between two requests, milliseconds (Crawl-delay, AutoThrottle). */
+  readonly delayMs?: number
+  readonly failures?: number
+  /** No request to the host starts for so long from now, milliseconds. A longer pause that runs already is kept. */
+  readonly pauseMs?: number
+  /** Why it pauses, as `webloom status` shows it. */
+  readonly pauseReason?: string
+}
+
 /**
  * When may the next request to this host start? In memory for one process; in a cluster it is part of the queue's
  * turn. Times are milliseconds of one monotonic clock, handed in by the caller.

@@ -1,4 +1,5 @@
 import type { Request } from '../request.ts'
+import type { HostNews, HostState } from './host-clock.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
 export interface QueuedRequest {
@@ -16,6 +17,8 @@ export interface Lease extends QueuedRequest {
   readonly attempt: number
   /** True when an earlier lease of it was lost, so that it may have been fetched before. */
   readonly redelivered: boolean
+  /** What was known of its host when it was handed out. */
+  readonly host?: HostState
   /** Fires when the lease is lost: another worker has it, and `commit` will be refused with WL_LEASE_LOST. */
   readonly signal: AbortSignal
   /**
@@ -29,8 +32,7 @@ export interface Lease extends QueuedRequest {
 export interface CommitOptions {
   /** New requests found on the page, in order. Stored in the same step that removes the page. */
   readonly children?: readonly QueuedRequest[]
-  /** The host's delay from now on, in milliseconds; absent leaves it as it is. */
-  readonly delayMs?: number
+  readonly host?: HostNews
 }
 
 /** Requests in each state of the queue. */
@@ -70,7 +72,7 @@ export interface RequestQueue {
   /** The request is done and its children are queued, in one step. Throws WL_LEASE_LOST for a lost lease. */
   commit(lease: Lease, options?: CommitOptions): Promise<void>
   /** The request goes back, changed, and is handed out again no earlier than `delayMs` from now. */
-  retry(lease: Lease, request: Request, delayMs: number): Promise<void>
+  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
   /** The request goes back unchanged to the head of its line: this worker will not do it. */
   release(lease: Lease): Promise<void>
   /**

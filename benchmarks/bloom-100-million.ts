@@ -110,7 +110,7 @@ for (const one of filters) {
   let probed = 0
   for (let n = 0; n < PROBES; n++) if (one.holds(digestOf(freshUrl(ASKED + n)))) probed++
   const { fillRatio, errorNow, warnings } = await filter.describe()
-  const memory = await filter.memoryBytes()
+  const memory = (await filter.memoryBytes())!
   const theory = errorAt({ bits, hashes }, URLS)
   rows[`${URLS.toExponential()} at ${errorRate}`] = {
     hashes,

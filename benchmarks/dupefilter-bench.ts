@@ -1,20 +1,34 @@
 /**
- * What asking about links costs: URLs a second, Redis CPU, memory, and errors against theory, all on one real Redis.
+ * What asking about links costs: URLs a second, Redis CPU, memory, and errors against theory, on one real Redis or in this
+ * process.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30] [--parts speed,memory,errors]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30] [--parts speed,memory,errors,hosts]
  *
  * `fill` asks about new links only. `crawl` is what a crawl asks: of a page's 30 links one is new, ten are navigation (50
  * links of the site), and the others are known, half of them from the last thousand pages. What is known was met long
  * enough ago for nobody to hold it. Pages are asked about eight at a time. Rounds are run in turn, and medians shown. Fingerprints are made beforehand: this is about the filters.
  */
+import { hash } from 'node:crypto'
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Redis } from 'ioredis'
 import { createFingerprinter } from '../packages/core/src/fingerprint.ts'
 import type { DupeFilter } from '../packages/core/src/ports/dupefilter.ts'
 import { Request } from '../packages/core/src/request.ts'
+import { BloomBits } from '../packages/dupefilter/src/bloom-bits.ts'
 import { bloomOffsets } from '../packages/dupefilter/src/bloom-offsets.ts'
-import { errorAt } from '../packages/dupefilter/src/bloom-theory.ts'
+import { sizeOf } from '../packages/dupefilter/src/bloom-parameters.ts'
+import { errorAt, lostUntil } from '../packages/dupefilter/src/bloom-theory.ts'
+import { CountingBloomDupeFilter } from '../packages/dupefilter/src/counting-bloom-dupefilter.ts'
+import { hostLayer } from '../packages/dupefilter/src/host-parts.ts'
+import { MemoryBloomDupeFilter } from '../packages/dupefilter/src/memory-bloom-dupefilter.ts'
+import { MemoryCountingBloomDupeFilter } from '../packages/dupefilter/src/memory-counting-bloom-dupefilter.ts'
+import { MemoryDupeFilter } from '../packages/dupefilter/src/memory-dupefilter.ts'
 import { RedisBloomDupeFilter } from '../packages/dupefilter/src/redis-bloom-dupefilter.ts'
+import { RedisHostBloomDupeFilter } from '../packages/dupefilter/src/redis-host-bloom-dupefilter.ts'
+import { RedisKeyDupeFilter } from '../packages/dupefilter/src/redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from '../packages/dupefilter/src/redis-set-dupefilter.ts'
 import { measuredError } from '../packages/dupefilter/testing/bloom-probes.ts'
 import { startRedis } from '../packages/testkit/src/redis-server.ts'
@@ -25,7 +39,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     probes: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
-    parts: { type: 'string', default: 'speed,memory,errors' },
+    parts: { type: 'string', default: 'speed,memory,errors,hosts' },
   },
 })
 const URLS = Number(values.urls)
@@ -49,6 +63,21 @@ interface Contender {
 
 const bloom20 = { capacity: 1_000_000, errorRate: 1e-6 }
 const bloom12 = { capacity: 1_000_000, errorRate: 1e-6, hashNumber: 12 }
+
+const DAY_MS = 86_400_000
+
+const IN_PROCESS: Record<string, (all: FilterParts) => DupeFilter> = {
+  memory: (all) => new MemoryDupeFilter(all),
+  'memory-bloom 1e-6, 20 hashes': (all) => new MemoryBloomDupeFilter({ ...all, ...bloom20 }),
+  'counting-bloom 1e-6, in the process': (all) => new MemoryCountingBloomDupeFilter({ ...all, ...bloom20 }),
+}
+
+const FAMILY: Record<string, (all: FilterParts) => DupeFilter> = {
+  ...IN_PROCESS,
+  'redis-key': (all) => new RedisKeyDupeFilter({ ...all, ttlMs: DAY_MS }),
+  'counting-bloom 1e-6, 20 hashes': (all) => new CountingBloomDupeFilter({ ...all, ...bloom20 }),
+  'redis-bloom by host, 32 KiB': (all) => new RedisHostBloomDupeFilter(all),
+}
 
 const ALL: Contender[] = [
   { name: 'as the Python fork: GETBIT, SETBIT', batch: 1, atOnce: 1, part: 0.05, open: async () => oneByOne },
@@ -80,6 +109,7 @@ const ALL: Contender[] = [
       batch,
       open: () => filter((all) => new RedisBloomDupeFilter({ ...all, ...bloom12 })),
     },
+    ...Object.entries(FAMILY).map(([name, make]): Contender => ({ name, batch, open: () => filter(make) })),
   ]),
 ]
 const CONTENDERS = ALL.filter(({ name, batch }) => new RegExp(values.only).test(`${name}, batch ${batch}`))
@@ -92,8 +122,9 @@ const LOADS: Record<string, { known: Request[]; links: Request[] }> = {
 }
 const parts = values.parts.split(',')
 if (parts.includes('speed')) await speed()
-if (parts.includes('memory') && values.only === '') await memory()
+if (parts.includes('memory')) await memory()
 if (parts.includes('errors') && values.only === '') await errors()
+if (parts.includes('hosts') && values.only === '') await hosts()
 redis.disconnect()
 
 async function speed() {
@@ -150,9 +181,7 @@ async function measure(contender: Contender, known: readonly Request[], links: r
   }
 }
 
-async function filter(
-  make: (all: { redis: Redis; key: string; fingerprinter: typeof fingerprinter }) => DupeFilter,
-) {
+async function filter(make: (all: FilterParts) => DupeFilter) {
   const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
   await made.open()
   return async (requests: Request[], owner: string) => {
@@ -198,34 +227,45 @@ function link(n: number): Request {
   return request
 }
 
-/** Bytes a URL, from what Redis says the keys take, once nothing is pending. */
+/** Bytes a URL of a million. */
 async function memory() {
-  const count = 1_000_000
-  const makes = {
-    'redis-set, hex': (all: FilterParts) => new RedisSetDupeFilter(all),
-    'redis-set, binary20': (all: FilterParts) => new RedisSetDupeFilter({ ...all, members: 'binary20' }),
-    'redis-set, binary16': (all: FilterParts) => new RedisSetDupeFilter({ ...all, members: 'binary16' }),
-    'redis-bloom 1e-6, 20 hashes': (all: FilterParts) => new RedisBloomDupeFilter({ ...all, ...bloom20 }),
-    'redis-bloom 1e-6, 12 hashes': (all: FilterParts) => new RedisBloomDupeFilter({ ...all, ...bloom12 }),
+  const makes: Record<string, (all: FilterParts) => DupeFilter> = {
+    'redis-set, hex': (all) => new RedisSetDupeFilter(all),
+    'redis-set, binary20': (all) => new RedisSetDupeFilter({ ...all, members: 'binary20' }),
+    'redis-set, binary16': (all) => new RedisSetDupeFilter({ ...all, members: 'binary16' }),
+    'redis-bloom 1e-6, 20 hashes': (all) => new RedisBloomDupeFilter({ ...all, ...bloom20 }),
+    'redis-bloom 1e-6, 12 hashes': (all) => new RedisBloomDupeFilter({ ...all, ...bloom12 }),
+    'redis-key': FAMILY['redis-key']!,
+    'counting-bloom 1e-6, 20 hashes': FAMILY['counting-bloom 1e-6, 20 hashes']!,
+    ...IN_PROCESS,
   }
   const bytes: Record<string, { 'bytes/URL': number }> = {}
-  for (const [name, make] of Object.entries(makes)) {
-    await redis.flushall()
-    const before = await usedMemory()
-    const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
-    await made.open()
-    for (let from = 0; from < count; from += 500) {
-      await made.requestsSeen(
-        Array.from({ length: 500 }, (_, n) => new Request(`https://example.com/${from + n}`)),
-        `page ${from}`,
-      )
-      await made.settled(`page ${from}`)
-    }
-    await made.close()
-    await letGo()
-    bytes[name] = { 'bytes/URL': round2(((await usedMemory()) - before) / count) }
-  }
+  for (const [name, make] of Object.entries(makes).filter(([name]) => new RegExp(values.only).test(name)))
+    bytes[name] = { 'bytes/URL': round2(await bytesPerUrl(make, name in IN_PROCESS ? usedHere : usedMemory)) }
   console.table(bytes)
+}
+
+/** Once nothing is pending. A function of its own: what is left of the last filter would still be held. */
+async function bytesPerUrl(
+  make: (all: FilterParts) => DupeFilter,
+  used: () => Promise<number>,
+): Promise<number> {
+  await redis.flushall()
+  const before = await used()
+  const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
+  await made.open()
+  for (let from = 0; from < 1_000_000; from += 500) {
+    await made.requestsSeen(
+      Array.from({ length: 500 }, (_, n) => new Request(`https://example.com/${from + n}`)),
+      `page ${from}`,
+    )
+    await made.settled(`page ${from}`)
+  }
+  await made.close()
+  await letGo()
+  const after = await used()
+  const { count } = await made.describe()
+  return (after - before) / count
 }
 
 interface FilterParts {
@@ -256,6 +296,35 @@ async function errors() {
   console.table(shown)
 }
 
+/** One host's filter of 32 KiB and of 8 KiB: its error where the host has many pages. */
+async function hosts() {
+  const shown: Record<string, Record<string, number>> = {}
+  const probes = Number(values.probes)
+  for (const bit of [18, 16]) {
+    for (const pages of [1000, 5000, 15_000, 30_000, 100_000]) {
+      const layer = hostLayer({ bit })
+      const bits = new BloomBits(layer)
+      let lost = 0
+      for (let n = 0; n < pages; n++) {
+        const digest = hash('sha1', `page ${n}`)
+        if (bits.has(digest)) lost++
+        else bits.add(digest)
+      }
+      let positives = 0
+      for (let n = 0; n < probes; n++) if (bits.has(hash('sha1', `probe ${n}`))) positives++
+      shown[`${2 ** (bit - 13)} KiB, ${pages} pages`] = {
+        'error, theory': digits(errorAt(sizeOf(layer), pages)),
+        'error, measured': digits(positives / probes),
+        'pages lost, theory': digits(lostUntil(sizeOf(layer), pages)),
+        'pages lost': lost,
+        'bytes/URL': round2(2 ** bit / 8 / pages),
+      }
+    }
+  }
+  console.log(`the filter of one host, BLOOMFILTER_PARTITION_BY=host, 6 hashes, ${probes} probes`)
+  console.table(shown)
+}
+
 /** As after some seconds: every owner is settled, and all marks are gone. */
 async function letGo() {
   const keys = ['pending', 'owners', 'settled'].map((name) => `{bench:dupefilter}:${name}`)
@@ -272,12 +341,29 @@ async function usedMemory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
 }
 
+/** Of this process, without what is garbage. */
+async function usedHere(): Promise<number> {
+  setFlagsFromString('--expose_gc')
+  const collect = runInNewContext('gc') as () => void
+  // What the last turns of the event loop still hold goes with the second one.
+  for (let time = 0; time < 2; time++) {
+    await eventLoopTurn()
+    collect()
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
 async function version(): Promise<string> {
   return /redis_version:(\S+)/.exec(await redis.info('server'))![1]!
 }
 
 function median(numbers: number[]): number {
   return numbers.sort((a, b) => a - b)[numbers.length >> 1]!
+}
+
+function digits(number: number): number {
+  return Number(number.toPrecision(3))
 }
 
 function round2(number: number): number {

@@ -105,6 +105,32 @@ describe('webloom dupefilter', () => {
   })
 
   test.each([
+    ['counting-bloom', ['BLOOMFILTER_CAPACITY=1000'], /capacity +1,000, 0\.2 % used/],
+    ['redis-key', ['DUPEFILTER_TTL=90'], /recorded +2, with those that have expired\n {2}lifetime +90 s/],
+  ])('%s: has, add, rm and stats', async (name, settings, figures) => {
+    const chosen = [`DUPEFILTER_CLASS=${name}`, ...settings].flatMap((setting) => ['-s', setting])
+    const run = async (act: string, ...urls: string[]) =>
+      (await dupefilter(act, 'quotes', ...chosen, ...urls)).stdout
+    expect(await run('has', page(1))).toMatch(/^new /)
+    expect(await redis.command('DBSIZE'), 'looking makes nothing').toBe(0)
+    await run('add', page(1), page(2))
+    expect(await run('stats')).toMatch(figures)
+    expect(await run('rm', page(1), page(3))).toMatch(/^removed .*\/1\nwas not there .*\/3\n$/)
+    expect(await run('has', page(1), page(2))).toMatch(/^new .*\nseen /)
+  })
+
+  test('by host: stats names the fullest', async () => {
+    const chosen = ['DUPEFILTER_CLASS=redis-bloom', 'BLOOMFILTER_PARTITION_BY=host'].flatMap((one) => [
+      '-s',
+      one,
+    ])
+    await dupefilter('add', 'quotes', ...chosen, page(1), page(2), 'https://example.org/')
+    const { stdout } = await dupefilter('stats', 'quotes', ...chosen)
+    expect(stdout).toMatch(/hosts +2, of which 0 are full/)
+    expect(stdout).toMatch(/fullest +example\.com: 2, error none/)
+  })
+
+  test.each([
     [['has', 'quotes', 'example.com'], /it has no scheme/],
     [['has', 'qoutes', page(1)], /there is no spider "qoutes". Did you mean quotes/],
     [

@@ -1,7 +1,7 @@
 -- Sets bits, and counts. Of the requests that come to a filter of error e, e are lost, and 1 - e are recorded.
 --
 -- Input    see bloom-store.lua; header.bits and header.hashes of the newest layer, header.oldError of those before it
--- Output   record(fresh) as in set-store.lua
+-- Output   record(fresh) as in set-store.lua; extra() → {inserted, set, lost} of the newest layer, told with each answer
 local function record(fresh)
   local isFresh, errorNow = {}, math.pow(math.min(set / header.bits, 1), header.hashes)
   for _, i in ipairs(fresh) do
@@ -15,4 +15,8 @@ local function record(fresh)
   local passed = (1 - header.oldError) * (1 - errorNow)
   inserted, lost = inserted + #fresh, lost + #fresh * (1 / math.max(passed, 1e-6) - 1)
   redis.call('HSET', KEYS[5], counts[2], inserted, counts[3], set, counts[4], lost)
+end
+
+local function extra()
+  return { tostring(inserted), tostring(set), tostring(lost) }
 end

@@ -3,7 +3,7 @@
 -- Input    KEYS[1] set of members
 -- Output   probe(members) → table with true at the index of each that is there
 --          record(fresh, members) puts members[i] in for each i of fresh
---          unmark(member) takes it out again
+--          unmark(member) takes it out again; erase(member) too
 --          extra() → nothing to tell beside the answers
 local function probe(members)
   local seen = {}
@@ -24,6 +24,8 @@ end
 local function unmark(member)
   redis.call('SREM', KEYS[1], member)
 end
+
+local erase = unmark
 
 local function extra()
   return {}

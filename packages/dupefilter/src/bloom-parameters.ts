@@ -50,15 +50,21 @@ export function sizeOf({ bits, blocks, hashes }: BloomLayer): BloomSize {
   return { bits: bits * blocks, hashes }
 }
 
-/** Throws SettingsError with all problems at once. */
-export function bloomParameters(options: BloomOptions): BloomParameters {
+/**
+ * Throws SettingsError with all problems at once.
+ *
+ * @param bitsEach how many bits a place takes: 4 for counters, which makes the filter so many times larger
+ */
+export function bloomParameters(options: BloomOptions, bitsEach: 1 | 4 = 1): BloomParameters {
   const mode = options.compat ?? 'native'
   const problems = [...rangeProblems(options), ...combinationProblems(options, mode)]
   if (problems.length > 0) throw new SettingsError(problems)
-  const layer = mode === 'native' ? nativeLayer(options) : compatLayer(options, mode)
-  if (layer.bits * layer.blocks > BITS_MAX) {
+  const layer =
+    mode === 'native' ? nativeLayer(options, BLOCK_BITS_MAX / bitsEach) : compatLayer(options, mode)
+  const bits = layer.bits * layer.blocks * bitsEach
+  if (bits > BITS_MAX) {
     throw new SettingsError([
-      `${wish(options)} needs ${(layer.bits * layer.blocks).toExponential(1)} bits; 2 ** 40 (128 GiB) is the most. Raise BLOOMFILTER_ERROR_RATE, or spread the filter over several servers`,
+      `${wish(options)} needs ${bits.toExponential(1)} bits; 2 ** 40 (128 GiB) is the most. Raise BLOOMFILTER_ERROR_RATE, or spread the filter over several servers`,
     ])
   }
   return { mode, layer }
@@ -69,14 +75,14 @@ export function nextLayer(last: BloomLayer): BloomLayer {
   return nativeLayer({ capacity: last.capacity * 2, errorRate: last.errorRate / 2 })
 }
 
-function nativeLayer(options: BloomOptions): BloomLayer {
+function nativeLayer(options: BloomOptions, blockPlacesMax = BLOCK_BITS_MAX): BloomLayer {
   const errorRate = options.errorRate ?? ERROR_RATE_DEFAULT
   const { capacity } = options
   if (capacity === undefined) {
     const bit = options.bit ?? BIT_DEFAULT
     return layerOf({
-      bits: Math.min(2 ** bit, BLOCK_BITS_MAX),
-      blocks: (options.blockNum ?? 1) * Math.max(1, 2 ** (bit - 32)),
+      bits: Math.min(2 ** bit, blockPlacesMax),
+      blocks: (options.blockNum ?? 1) * Math.max(1, 2 ** bit / blockPlacesMax),
       hashes: options.hashNumber ?? HASHES_DEFAULT,
       errorRate,
     })
@@ -85,7 +91,7 @@ function nativeLayer(options: BloomOptions): BloomLayer {
     options.hashNumber === undefined
       ? optimalSize(capacity, errorRate)
       : { bits: bitsFor(capacity, errorRate, options.hashNumber), hashes: options.hashNumber }
-  const blocks = options.blockNum ?? Math.max(1, Math.ceil(size.bits / BLOCK_BITS_MAX))
+  const blocks = options.blockNum ?? Math.max(1, Math.ceil(size.bits / blockPlacesMax))
   return { bits: Math.ceil(size.bits / blocks), blocks, hashes: size.hashes, errorRate, capacity }
 }
 

@@ -1,12 +1,19 @@
 import { SettingsError } from '@webloom/core'
 import type { BloomLayer, BloomMode, BloomParameters } from './bloom-parameters.ts'
 
+/** `counters`: four bits a place, so that a request can be taken out. `hosts`: a string a host. `leaves`: strings that split. */
+export type BloomLayout = 'counters' | 'hosts' | 'leaves'
+
 /** What makes two workers' bits the same. Kept as JSON in field `parameters` of the record beside the bits. */
 export interface StoredParameters {
   readonly mode: BloomMode
+  /** How they are laid out. Absent: one bit a place, in as few strings as will hold them. */
+  readonly layout?: BloomLayout
   readonly bits: number
   readonly blocks: number
   readonly hashes: number
+  /** Of leaves: how often they may split. */
+  readonly splits?: number
   readonly fingerprinter: string
 }
 
@@ -23,9 +30,13 @@ export interface BloomRecord {
   readonly lost: number
 }
 
-export function storedParameters({ mode, layer }: BloomParameters, fingerprinter: string): StoredParameters {
+export function storedParameters(
+  { mode, layer }: BloomParameters,
+  fingerprinter: string,
+  layout?: BloomLayout,
+): StoredParameters {
   const { bits, blocks, hashes } = layer
-  return { mode, bits, blocks, hashes, fingerprinter }
+  return { mode, ...(layout && { layout }), bits, blocks, hashes, fingerprinter }
 }
 
 /** A hash as Redis answers it, field after value. */
@@ -37,6 +48,11 @@ export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
     set: Number(fields.get(`set:${n}`) ?? 0),
   }))
   return { layers, lost: Number(fields.get('lost') ?? 0) }
+}
+
+/** Of the requests that come to a filter of error e, e are lost and 1 - e recorded: how many lost ones each of these stands for. */
+export function lostPerRecorded(error: number): number {
+  return 1 / Math.max(1 - error, 1e-6) - 1
 }
 
 /** How likely a new request is taken for a seen one by these layers together. */
@@ -51,7 +67,7 @@ export function fillOf({ bits, blocks, set }: CountedLayer): number {
 }
 
 /** Whether the newest layer holds as many as it was made for. */
-export function isFull({ layers }: BloomRecord): boolean {
+export function isFull(layers: readonly CountedLayer[]): boolean {
   const newest = layers.at(-1)
   return newest !== undefined && newest.inserted >= newest.capacity
 }
@@ -83,10 +99,12 @@ export function warningsOf(layers: readonly CountedLayer[], grows: boolean): Blo
 }
 
 const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
+  layout: 'DUPEFILTER_CLASS, BLOOMFILTER_PARTITION_BY',
   mode: 'BLOOMFILTER_COMPAT',
   bits: 'BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY and BLOOMFILTER_ERROR_RATE',
   blocks: 'BLOOMFILTER_BLOCK_NUM',
   hashes: 'BLOOMFILTER_HASH_NUMBER',
+  splits: 'BLOOMFILTER_SPLITS_MAX',
   fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER',
 }
 
@@ -97,7 +115,7 @@ export function refuseOthers(key: string, stored: StoredParameters, own: StoredP
     .filter((name) => stored[name] !== own[name])
     .map(
       (name) =>
-        `the Bloom filter ${key} was begun with ${name} ${stored[name]}, and this worker is set to ${own[name]} (${SETTING_OF[name]})`,
+        `the Bloom filter ${key} was begun with ${name} ${stored[name] ?? 'plain'}, and this worker is set to ${own[name] ?? 'plain'} (${SETTING_OF[name]})`,
     )
   if (problems.length > 0) {
     throw new SettingsError([

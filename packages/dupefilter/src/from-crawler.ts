@@ -3,13 +3,18 @@ import {
   crawlKey,
   type FingerprintAlgorithm,
   filterFingerprinterOf,
-  type Settings,
   SettingsError,
 } from '@webloom/core'
-import type { BloomMode, BloomOptions } from './bloom-parameters.ts'
+import type { BloomMode } from './bloom-parameters.ts'
+import { bloomOptionsOf, nativeBloomOptionsOf, refusePartition } from './bloom-settings.ts'
+import { CountingBloomDupeFilter } from './counting-bloom-dupefilter.ts'
+import { MemoryBloomDupeFilter } from './memory-bloom-dupefilter.ts'
+import { MemoryHostBloomDupeFilter } from './memory-host-bloom-dupefilter.ts'
 import type { QueueRunId } from './queue-run.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import { RedisHostBloomDupeFilter } from './redis-host-bloom-dupefilter.ts'
+import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
 import type { RedisConnection } from './redis-script.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
@@ -31,28 +36,78 @@ export function redisSetFromCrawler(
   })
 }
 
-/** `redis-bloom` as the settings ask for it, in the same way. */
+/** `redis-key` as the settings ask for it, in the same way. */
+export function redisKeyFromCrawler(
+  crawler: Crawler,
+  redis: RedisConnection,
+  queueRunId?: QueueRunId,
+): RedisKeyDupeFilter {
+  const { settings } = crawler
+  const ttl = settings.get('DUPEFILTER_TTL')
+  if (ttl === null) {
+    throw new SettingsError([
+      'DUPEFILTER_CLASS is redis-key, which keeps a request for a while, and DUPEFILTER_TTL does not say how long: set it to seconds (86400 is a day). For good it is kept by redis-set',
+    ])
+  }
+  return new RedisKeyDupeFilter({
+    ...common(crawler, redis, queueRunId, 'scrapy-redis'),
+    key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
+    ttlMs: ttl * 1000,
+  })
+}
+
+/** `redis-bloom` as the settings ask for it: one filter, or one for each host. */
 export function redisBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
   queueRunId?: QueueRunId,
-): RedisBloomDupeFilter {
+): RedisBloomDupeFilter | RedisHostBloomDupeFilter {
   const { settings } = crawler
+  const onFull = settings.get('BLOOMFILTER_ON_FULL')
+  if (settings.get('BLOOMFILTER_PARTITION_BY') === 'host') {
+    return new RedisHostBloomDupeFilter({
+      ...common(crawler, redis, queueRunId, 'scrapy'),
+      ...nativeBloomOptionsOf(settings, 'one for each host'),
+      key: bloomKeyOf(crawler),
+      onFull,
+    })
+  }
   const compat = settings.get('BLOOMFILTER_COMPAT')
   if (compat === 'liuxingming-demo' && settings.get('DUPEFILTER_DIGEST') === 'url') {
     throw new SettingsError([
       'DUPEFILTER_DIGEST is url, and BLOOMFILTER_COMPAT is liuxingming-demo, which takes the number of the block from the first hex digits: use fingerprint, md5 or another hash, or BLOOMFILTER_COMPAT=liuxingming',
     ])
   }
-  const key = settings.isSet('SCHEDULER_DUPEFILTER_KEY')
-    ? settings.getString('SCHEDULER_DUPEFILTER_KEY')
-    : '%(spider)s:bloomfilter'
   return new RedisBloomDupeFilter({
     ...common(crawler, redis, queueRunId, FINGERPRINTERS[compat]),
     ...bloomOptionsOf(settings),
-    key: keyOf(crawler, key),
+    compat,
+    key: bloomKeyOf(crawler),
+    onFull,
+  })
+}
+
+/** `counting-bloom` on Redis as the settings ask for it, in the same way. */
+export function countingBloomFromCrawler(
+  crawler: Crawler,
+  redis: RedisConnection,
+  queueRunId?: QueueRunId,
+): CountingBloomDupeFilter {
+  const { settings } = crawler
+  refusePartition(settings, 'counting-bloom')
+  return new CountingBloomDupeFilter({
+    ...common(crawler, redis, queueRunId, 'scrapy'),
+    ...nativeBloomOptionsOf(settings, 'counting-bloom'),
+    key: bloomKeyOf(crawler),
     onFull: settings.get('BLOOMFILTER_ON_FULL'),
   })
+}
+
+/** `memory-bloom` as the settings ask for it: one filter, or one for each host. */
+export function memoryBloomFromCrawler(crawler: Crawler): MemoryBloomDupeFilter | MemoryHostBloomDupeFilter {
+  return crawler.settings.get('BLOOMFILTER_PARTITION_BY') === 'host'
+    ? MemoryHostBloomDupeFilter.fromCrawler(crawler)
+    : MemoryBloomDupeFilter.fromCrawler(crawler)
 }
 
 /** What FINGERPRINTER=auto means: what the crawlers of that filter use. */
@@ -61,21 +116,6 @@ const FINGERPRINTERS: Readonly<Record<BloomMode, FingerprintAlgorithm>> = {
   germey: 'scrapy-redis',
   liuxingming: 'scrapy',
   'liuxingming-demo': 'scrapy-2.6',
-}
-
-function bloomOptionsOf(settings: Settings): BloomOptions {
-  const [capacity, blockNum] = [settings.get('BLOOMFILTER_CAPACITY'), settings.get('BLOOMFILTER_BLOCK_NUM')]
-  return {
-    compat: settings.get('BLOOMFILTER_COMPAT'),
-    ...(capacity !== null && { capacity }),
-    // Unset, the default is the mode's own.
-    ...(settings.isSet('BLOOMFILTER_BIT') && { bit: settings.getInt('BLOOMFILTER_BIT') }),
-    ...(settings.isSet('BLOOMFILTER_HASH_NUMBER') && {
-      hashNumber: settings.getInt('BLOOMFILTER_HASH_NUMBER'),
-    }),
-    errorRate: settings.getFloat('BLOOMFILTER_ERROR_RATE'),
-    ...(blockNum !== null && { blockNum }),
-  }
 }
 
 function common(
@@ -97,4 +137,14 @@ function common(
 
 function keyOf({ settings, spider }: Crawler, pattern: string): string {
   return crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') })
+}
+
+function bloomKeyOf(crawler: Crawler): string {
+  const { settings } = crawler
+  return keyOf(
+    crawler,
+    settings.isSet('SCHEDULER_DUPEFILTER_KEY')
+      ? settings.getString('SCHEDULER_DUPEFILTER_KEY')
+      : '%(spider)s:bloomfilter',
+  )
 }

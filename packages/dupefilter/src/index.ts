@@ -1,13 +1,30 @@
 // Filters
 
+export type { BloomDescription } from './bloom-description.ts'
+export type { BloomOnFull } from './bloom-fullness.ts'
+export { CountingBloomDupeFilter, type CountingBloomDupeFilterOptions } from './counting-bloom-dupefilter.ts'
+export type { FullestHost, HostBloomDescription } from './host-parts.ts'
+export { MemoryBloomDupeFilter, type MemoryBloomDupeFilterOptions } from './memory-bloom-dupefilter.ts'
+export {
+  MemoryCountingBloomDupeFilter,
+  type MemoryCountingBloomDupeFilterOptions,
+} from './memory-counting-bloom-dupefilter.ts'
 export { MemoryDupeFilter } from './memory-dupefilter.ts'
 export {
-  type BloomDescription,
-  type BloomOnFull,
-  RedisBloomDupeFilter,
-  type RedisBloomDupeFilterOptions,
-} from './redis-bloom-dupefilter.ts'
+  MemoryHostBloomDupeFilter,
+  type MemoryHostBloomDupeFilterOptions,
+} from './memory-host-bloom-dupefilter.ts'
+export { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
 export type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+export {
+  RedisHostBloomDupeFilter,
+  type RedisHostBloomDupeFilterOptions,
+} from './redis-host-bloom-dupefilter.ts'
+export {
+  type RedisKeyDescription,
+  RedisKeyDupeFilter,
+  type RedisKeyDupeFilterOptions,
+} from './redis-key-dupefilter.ts'
 export {
   RedisSetDupeFilter,
   type RedisSetDupeFilterOptions,
@@ -32,4 +49,10 @@ export type { RedisConnection } from './redis-script.ts'
 
 // As the settings ask for them
 
-export { redisBloomFromCrawler, redisSetFromCrawler } from './from-crawler.ts'
+export {
+  countingBloomFromCrawler,
+  memoryBloomFromCrawler,
+  redisBloomFromCrawler,
+  redisKeyFromCrawler,
+  redisSetFromCrawler,
+} from './from-crawler.ts'

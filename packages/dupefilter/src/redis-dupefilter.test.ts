@@ -1,6 +1,7 @@
 import { Request } from '@webloom/core'
-import { type StartedProcess, startProcess, startRedis, startTcpProxy } from '@webloom/testkit'
+import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { toldByTwoProcesses } from '../testing/asking-processes.ts'
 import { FilterBench, STALE_MS } from '../testing/filter-bench.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter, RedisDupeFilterOptions } from './redis-dupefilter.ts'
@@ -182,21 +183,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
   })
 
   test('two processes asking about 50 000 equal requests: exactly one is told each is new', async () => {
-    const key = bench.nextKey()
-    const start = (owner: string): StartedProcess =>
-      startProcess(process.execPath, [
-        '--conditions=webloom-source',
-        new URL('../testing/asking-worker.ts', import.meta.url).pathname,
-        JSON.stringify({ url: bench.url, key, kind, owner, pages: 50_000 }),
-      ])
-    const workers = [start('a'), start('b')]
-    for (const worker of workers) await worker.waitForOutput(/ready/)
-    for (const worker of workers) worker.write('go\n')
-    const told = new Uint8Array(50_000)
-    for (const worker of workers) {
-      const { stdout } = await worker.exited
-      for (const n of JSON.parse(stdout.split('\n')[1]!) as number[]) told[n]!++
-    }
+    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 50_000 })
     expect(told.every((times) => times === 1)).toBe(true)
   }, 60_000)
 
@@ -325,3 +312,11 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     )
   })
 })
+
+test.each(['redis-key', 'counting-bloom', 'redis-bloom by host'])(
+  '%s: of two processes asking about 5 000 equal requests exactly one is told each is new',
+  async (kind) => {
+    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 5000 })
+    expect(told.every((times) => times === 1)).toBe(true)
+  },
+)

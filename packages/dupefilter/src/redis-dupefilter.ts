@@ -29,15 +29,16 @@ import {
   type Logger,
   type RedisScript,
   type Request,
-  SettingsError,
   type StatsCollector,
   silentLogger,
 } from '@webloom/core'
+import { type Asked, askedAbout } from './asked.ts'
 import { type Claim, Claims, type Settling } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
 import { QueueRun, type QueueRunId } from './queue-run.ts'
 import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
 import { SeenCache } from './seen-cache.ts'
+import { explained } from './store-errors.ts'
 
 export interface RedisDupeFilterOptions {
   /** Opened and closed by whoever gives it. */
@@ -74,8 +75,6 @@ const SETTLE_WITHIN_MS = 1000
 const SETTLE_AT_ONCE_MAX = 100
 /** Settled owners that may wait for a Redis that does not answer, before `settled` waits too. */
 const SETTLE_WAITING_MAX = 10_000
-/** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
-const TRIES_MAX = 10
 /** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
@@ -84,20 +83,23 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly keys: FilterKeys
   protected readonly fingerprinter: Fingerprinter
   protected readonly logger: Logger
+  protected readonly stats: Pick<StatsCollector, 'inc'> | undefined
   readonly #pendingStaleMs: number
   readonly #run: QueueRun
   readonly #cache: SeenCache
-  readonly #stats: Pick<StatsCollector, 'inc'> | undefined
   readonly #claims = new Claims()
   readonly #askScript: RedisScript
+  #eraseScript: RedisScript | undefined
+  readonly #storeFiles: readonly string[]
   readonly #id = randomUUID()
   #onceCount = 0
+  #forgetCount = 0
   #settling: Settling[] = []
   #timer: NodeJS.Timeout | undefined
   #settlingLate: Promise<void> | undefined
   #isClosed = false
 
-  /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra` */
+  /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra`, and `erase` where it can forget */
   constructor(
     options: RedisDupeFilterOptions,
     storeFiles: readonly string[],
@@ -110,7 +112,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
     this.#run = new QueueRun(options.queueRunId)
     this.#cache = new SeenCache(options.cacheSize ?? 0)
-    this.#stats = options.stats
+    this.stats = options.stats
+    this.#storeFiles = storeFiles
     this.#askScript = luaScript(
       'owners.lua',
       ...storeFiles,
@@ -123,9 +126,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   /** What the filter's own store needs to know to answer for these; each is given once. */
-  protected abstract question(fingerprints: readonly string[]): StoreQuestion
+  protected abstract question(asked: readonly Asked[]): StoreQuestion
   /** How many may be asked about in one call. */
   protected abstract get askAtOnceMax(): number
+  /** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
+  protected get triesMax(): number {
+    return 10
+  }
   /** Compares settings and what is stored. Throws SettingsError. */
   protected abstract openStore(): Promise<void>
   abstract describe(): Promise<DupeFilterDescription>
@@ -195,8 +202,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return found.includes(1)
   }
 
-  /** Bytes of memory that Redis says the filter takes, without the lists of owners under way. */
-  async memoryBytes(): Promise<number> {
+  /** Bytes of memory that Redis says the filter takes, without the lists of owners under way; undefined where it cannot tell. */
+  async memoryBytes(): Promise<number | undefined> {
     const { pending, owners, settled, record } = this.keys
     let bytes = 0
     for (const key of [...(await this.storeKeys()), pending, owners, settled, record]) {
@@ -214,14 +221,15 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
-    const fingerprints = requests.map((request) => this.fingerprinter.fingerprint(request))
-    const distinct = [...new Set(fingerprints)]
-    const asked = distinct.filter((fingerprint) => !this.#cache.has(fingerprint))
-    if (asked.length < distinct.length)
-      this.#stats?.inc('dupefilter/cache_hits', distinct.length - asked.length)
-    const fresh = asked.length > 0 ? await this.#askAll(asked, owner) : new Set()
+    const all = requests.map((request) => askedAbout(request, this.fingerprinter))
+    const distinct = new Map<string, Asked>()
+    for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
+    const unknown = [...distinct.values()].filter(({ fingerprint }) => !this.#cache.has(fingerprint))
+    if (unknown.length < distinct.size)
+      this.stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
+    const fresh = unknown.length > 0 ? await this.#askAll(unknown, owner) : new Set()
     // What is asked about twice is new only the first time.
-    return fingerprints.map((fingerprint) => !fresh.delete(fingerprint))
+    return all.map(({ fingerprint }) => !fresh.delete(fingerprint))
   }
 
   async settled(owner: string): Promise<void> {
@@ -230,16 +238,25 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (this.#settling.length > SETTLE_WAITING_MAX) await this.#settleAll()
   }
 
-  /** What was seen for good may be new again. */
-  protected forgetCached(): void {
+  /** `forget` of a filter whose Lua defines `erase`. */
+  protected async erase(request: Request): Promise<void> {
+    this.#eraseScript ??= luaScript('owners.lua', ...this.#storeFiles, 'forget.lua')
+    const header = { count: 1, once: [this.#id, ++this.#forgetCount], generation: randomUUID() }
+    try {
+      await this.#send(this.#eraseScript, [askedAbout(request, this.fingerprinter)], header)
+    } catch (error) {
+      throw explained(error, this.keys.main)
+    }
+    // What was seen for good may be new again.
     this.#cache.clear()
   }
 
-  async #askAll(fingerprints: readonly string[], owner: string): Promise<Set<string>> {
+  async #askAll(asked: readonly Asked[], owner: string): Promise<Set<string>> {
+    const fingerprints = asked.map(({ fingerprint }) => fingerprint)
     const claim = this.#claims.ask(owner, fingerprints, this.#run.current)
     const parts: Promise<string[]>[] = []
-    for (let from = 0; from < fingerprints.length; from += this.askAtOnceMax) {
-      parts.push(this.#ask(fingerprints.slice(from, from + this.askAtOnceMax), owner, claim))
+    for (let from = 0; from < asked.length; from += this.askAtOnceMax) {
+      parts.push(this.#ask(asked.slice(from, from + this.askAtOnceMax), owner, claim))
     }
     try {
       const fresh = new Set((await Promise.all(parts)).flat())
@@ -253,18 +270,18 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   /** Those that are new. */
-  async #ask(fingerprints: readonly string[], owner: string, claim: Claim): Promise<string[]> {
+  async #ask(asked: readonly Asked[], owner: string, claim: Claim): Promise<string[]> {
     const askedAt = performance.now()
-    const reply = await this.#call(fingerprints, owner, claim.attempt)
-    if (this.#cache.heardOf(reply.generation, askedAt)) this.#stats?.inc('dupefilter/cache_emptied')
+    const reply = await this.#call(asked, owner, claim.attempt)
+    if (this.#cache.heardOf(reply.generation, askedAt)) this.stats?.inc('dupefilter/cache_emptied')
     const fresh: string[] = []
-    for (const [n, fingerprint] of fingerprints.entries()) {
+    for (const [n, { fingerprint }] of asked.entries()) {
       const answer = reply.answers[n]
       if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
       if (answer === SEEN || answer === SEEN_FOR_GOOD) continue
       fresh.push(fingerprint)
       const repeat = REPEATS[answer!]
-      if (repeat) this.#stats?.inc(repeat)
+      if (repeat) this.stats?.inc(repeat)
     }
     return fresh
   }
@@ -284,8 +301,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }, SETTLE_WITHIN_MS).unref()
   }
 
-  async #call(fingerprints: readonly string[], owner: string, attempt: string): Promise<Reply> {
-    if (fingerprints.length > 0) await this.prepare()
+  async #call(asked: readonly Asked[], owner: string, attempt: string): Promise<Reply> {
+    if (asked.length > 0) await this.prepare()
     const settling = this.#settling.splice(0, SETTLE_AT_ONCE_MAX)
     if (this.#settling.length === 0) {
       clearTimeout(this.#timer)
@@ -296,13 +313,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
       owner,
       attempt,
       staleMs: this.#pendingStaleMs,
-      count: fingerprints.length,
+      count: asked.length,
       fingerprinter: this.fingerprinter.name,
       settle: settling.map((one) => [one.owner, one.attempt, one.run]),
       ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
     }
     try {
-      const reply = await this.#send(fingerprints, header)
+      const reply = replyOf(await this.#send(this.#askScript, asked, header))
       if (cleaning && reply.more) this.#run.goOn(cleaning)
       this.#run.heardOf(reply.now)
       this.told(reply.extra)
@@ -314,16 +331,21 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
   }
 
-  async #send(fingerprints: readonly string[], header: object, tries = TRIES_MAX): Promise<Reply> {
+  async #send(
+    script: RedisScript,
+    asked: readonly Asked[],
+    header: object,
+    tries = this.triesMax,
+  ): Promise<unknown> {
     const { main, pending, owners, settled, record } = this.keys
-    const { members, keys = [], header: more, args = [] } = this.question(fingerprints)
+    const { members, keys = [], header: more, args = [] } = this.question(asked)
     const text = JSON.stringify({ ...header, ...more })
     const allKeys = [main, pending, owners, settled, record, ...keys]
     try {
-      return replyOf(await this.#askScript.run(this.redis, allKeys, [text, ...members, ...args]))
+      return await script.run(this.redis, allKeys, [text, ...members, ...args])
     } catch (error) {
       if (tries <= 1 || !(await this.mayAskAgain(error))) throw error
-      return this.#send(fingerprints, header, tries - 1)
+      return this.#send(script, asked, header, tries - 1)
     }
   }
 }
@@ -354,31 +376,4 @@ function replyOf(reply: unknown): Reply {
     more: more === 1,
     extra,
   }
-}
-
-/** Nothing was recorded when a script fails; the message says so, and what to do about it. */
-function explained(error: unknown, key: string): unknown {
-  if (!(error instanceof Error)) return error
-  if (isOutOfMemory(error)) {
-    // What is full may have room again: the scheduler waits for it.
-    return new Error(
-      `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
-      { cause: error },
-    )
-  }
-  if (error.message.includes('WRONGTYPE')) {
-    return new SettingsError([
-      `the key ${key}, or one beside it, holds something else than this filter's data (${error.message}); choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
-    ])
-  }
-  if (/unknown (redis )?command/i.test(error.message)) {
-    return new SettingsError([
-      `the Redis that keeps ${key} is too old: a dupefilter needs Redis 6.2 or later (${error.message})`,
-    ])
-  }
-  return error
-}
-
-export function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && /\bOOM\b/.test(error.message)
 }

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { type DupeFilterDescription, type Request, SettingsError } from '@webloom/core'
+import type { Asked } from './asked.ts'
 import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
-import { luaScript } from './redis-script.ts'
 
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
@@ -21,7 +20,6 @@ export interface RedisSetDupeFilterOptions extends RedisDupeFilterOptions {
 }
 
 const BYTES: Readonly<Record<SetMembers, number>> = { hex: 0, binary20: 20, binary16: 16 }
-const FORGET = luaScript('owners.lua', 'set-forget.lua')
 
 /**
  * A Redis set of fingerprints, as scrapy-redis keeps it: exact, shared, and able to forget. A set that a Python crawler
@@ -50,14 +48,11 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 
   async forget(request: Request): Promise<void> {
-    const { main, pending, owners, settled, record } = this.keys
-    const keys = [main, pending, owners, settled, record]
-    await FORGET.run(this.redis, keys, ['{}', this.#memberOf(request), randomUUID()])
-    this.forgetCached()
+    await this.erase(request)
   }
 
-  protected question(fingerprints: readonly string[]): StoreQuestion {
-    return { members: fingerprints.map((fingerprint) => this.#member(fingerprint)) }
+  protected question(asked: readonly Asked[]): StoreQuestion {
+    return { members: asked.map(({ fingerprint }) => this.#member(fingerprint)) }
   }
 
   protected async openStore(): Promise<void> {

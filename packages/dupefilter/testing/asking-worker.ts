@@ -2,15 +2,28 @@
 import { once } from 'node:events'
 import { Request } from '@webloom/core'
 import { Redis } from 'ioredis'
+import { CountingBloomDupeFilter } from '../src/counting-bloom-dupefilter.ts'
 import { RedisBloomDupeFilter } from '../src/redis-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from '../src/redis-dupefilter.ts'
+import { RedisHostBloomDupeFilter } from '../src/redis-host-bloom-dupefilter.ts'
+import { RedisKeyDupeFilter } from '../src/redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from '../src/redis-set-dupefilter.ts'
+import { SplittableBloomDupeFilter } from '../src/splittable-bloom-dupefilter.ts'
 
 const { url, key, kind, owner, pages } = JSON.parse(process.argv[2]!) as Record<string, string>
 const redis = new Redis(url!)
-const filter =
-  kind === 'redis-set'
-    ? new RedisSetDupeFilter({ redis, key: key! })
-    : new RedisBloomDupeFilter({ redis, key: key!, capacity: 100_000, errorRate: 1e-9 })
+const EXACT_ENOUGH = { capacity: 100_000, errorRate: 1e-9 }
+const all = { redis, key: key! }
+const FILTERS: Record<string, () => RedisDupeFilter> = {
+  'redis-set': () => new RedisSetDupeFilter(all),
+  'redis-key': () => new RedisKeyDupeFilter({ ...all, ttlMs: 3_600_000 }),
+  'redis-bloom': () => new RedisBloomDupeFilter({ ...all, ...EXACT_ENOUGH }),
+  'redis-bloom by host': () => new RedisHostBloomDupeFilter({ ...all, ...EXACT_ENOUGH }),
+  'counting-bloom': () => new CountingBloomDupeFilter({ ...all, ...EXACT_ENOUGH }),
+  // In leaves for about 70 pages each, which are split while it is asked.
+  'splittable-bloom': () => new SplittableBloomDupeFilter({ ...all, leafBit: 12, errorRate: 1e-9 }),
+}
+const filter = FILTERS[kind!]!()
 await filter.open()
 console.log('ready')
 await once(process.stdin, 'data')

@@ -19,9 +19,13 @@ import {
   UsageError,
 } from '@webloom/core'
 import {
+  countingBloomFromCrawler,
+  MemoryCountingBloomDupeFilter,
   MemoryDupeFilter,
+  memoryBloomFromCrawler,
   type QueueRunId,
   redisBloomFromCrawler,
+  redisKeyFromCrawler,
   redisSetFromCrawler,
 } from '@webloom/dupefilter'
 import { createSpider, type SpiderClass } from '@webloom/spider'
@@ -29,9 +33,22 @@ import type { AssembleOptions } from './assemble.ts'
 import { componentClass, withLoadedFunctions } from './loading/component-class.ts'
 import { RedisLink } from './redis-connection.ts'
 
-const ON_REDIS = { 'redis-set': redisSetFromCrawler, 'redis-bloom': redisBloomFromCrawler }
+const ON_REDIS = {
+  'redis-set': redisSetFromCrawler,
+  'redis-key': redisKeyFromCrawler,
+  'redis-bloom': redisBloomFromCrawler,
+  'counting-bloom': countingBloomFromCrawler,
+}
 
-type OnRedis = keyof typeof ON_REDIS
+const IN_PROCESS = {
+  memory: (crawler: Crawler) => fromCrawler(MemoryDupeFilter, crawler),
+  'memory-bloom': memoryBloomFromCrawler,
+  // Where no Redis is named.
+  'counting-bloom': (crawler: Crawler) => fromCrawler(MemoryCountingBloomDupeFilter, crawler),
+}
+
+/** For DUPEFILTER_RELEASE_ON_FAILURE. */
+const FORGETTING = 'memory, redis-set, redis-key, counting-bloom'
 
 /** The filter, and the connection it needs, which whoever chose it opens and closes. */
 export interface ChosenFilter {
@@ -52,40 +69,77 @@ export interface FilterSurroundings {
 /** Opens nothing. Throws `SettingsError` for a filter that cannot be had with these settings. */
 export async function chooseDupefilter(
   crawler: Crawler,
+  surroundings: FilterSurroundings,
+): Promise<ChosenFilter> {
+  const { settings, logger } = crawler
+  const chosen = await chosenFilter(crawler, surroundings)
+  if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !chosen.filter.forget)
+    throw new SettingsError([
+      `DUPEFILTER_RELEASE_ON_FAILURE is true, and ${shownFilter(settings, surroundings)} cannot forget a request. These can: ${FORGETTING}, or a filter of your own that has forget()`,
+    ])
+  if (settings.get('DUPEFILTER_TTL') !== null && settings.get('DUPEFILTER_CLASS') !== 'redis-key')
+    logger.warn(`DUPEFILTER_TTL has no effect: only redis-key keeps requests for a while (DUPEFILTER_CLASS)`)
+  return chosen
+}
+
+async function chosenFilter(
+  crawler: Crawler,
   { folder, jobDirFilter, queueRunId }: FilterSurroundings,
 ): Promise<ChosenFilter> {
   const { settings } = crawler
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
-  if (jobDirFilter && settings.get('DUPEFILTER_DIGEST') !== 'fingerprint') {
-    throw new SettingsError([
-      `DUPEFILTER_DIGEST is ${settings.get('DUPEFILTER_DIGEST')}, and JOBDIR is set: a JOBDIR keeps fingerprints, which Scrapy reads and writes too (requests.seen). Unset one of them`,
-    ])
-  }
-  if (isOnRedis(chosen)) {
-    const link = linkTo(crawler, redisTarget(settings, chosen, jobDirFilter !== undefined))
+  if (jobDirFilter) refuseBesideJobDir(settings, chosen)
+  if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter }
+  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings)) return { filter: IN_PROCESS[chosen](crawler) }
+  if (isOneOf(ON_REDIS, chosen)) {
+    const link = linkTo(crawler, redisTarget(settings, chosen))
     return { filter: ON_REDIS[chosen](crawler, link.client, queueRunId), link }
   }
-  if (chosen === 'memory') return { filter: jobDirFilter ?? fromCrawler(MemoryDupeFilter, crawler) }
-  const builtins = ['memory', ...Object.keys(ON_REDIS)]
+  const builtins = Object.keys({ ...IN_PROCESS, ...ON_REDIS })
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
   return { filter: completeDupeFilter(fromCrawler(Own, crawler)) }
 }
 
 function chosenClass(settings: Settings, hasJobDir: boolean) {
-  const isRedisNamed = redisTargets(settings, 'dupefilter').length > 0
-  return settings.get('DUPEFILTER_CLASS') ?? (isRedisNamed && !hasJobDir ? 'redis-set' : 'memory')
+  return settings.get('DUPEFILTER_CLASS') ?? (isRedisNamed(settings) && !hasJobDir ? 'redis-set' : 'memory')
 }
 
-function isOnRedis(chosen: unknown): chosen is OnRedis {
-  return typeof chosen === 'string' && Object.hasOwn(ON_REDIS, chosen)
+/** The name of a filter that ends with the process that crawls, and that no other can ask; undefined for all others. */
+export function inProcessFilter(settings: Settings): string | undefined {
+  const chosen = chosenClass(settings, false)
+  if (!isOneOf(IN_PROCESS, chosen)) return undefined
+  return isOneOf(ON_REDIS, chosen) && isRedisNamed(settings) ? undefined : chosen
 }
 
-function redisTarget(settings: Settings, chosen: OnRedis, hasJobDir: boolean): RedisTarget {
-  const [target, ...others] = redisTargets(settings, 'dupefilter')
-  if (hasJobDir)
+function isRedisNamed(settings: Settings): boolean {
+  return redisTargets(settings, 'dupefilter').length > 0
+}
+
+function isOneOf<Filters extends object>(filters: Filters, chosen: unknown): chosen is keyof Filters {
+  return typeof chosen === 'string' && Object.hasOwn(filters, chosen)
+}
+
+/** A JOBDIR has a filter of its own; what is kept elsewhere, or nowhere, would not go with its queue. */
+function refuseBesideJobDir(settings: Settings, chosen: unknown): void {
+  const digest = settings.get('DUPEFILTER_DIGEST')
+  if (digest !== 'fingerprint')
+    throw new SettingsError([
+      `DUPEFILTER_DIGEST is ${digest}, and JOBDIR is set: a JOBDIR keeps fingerprints, which Scrapy reads and writes too (requests.seen). Unset one of them`,
+    ])
+  if (chosen !== 'memory' && (isOneOf(ON_REDIS, chosen) || isOneOf(IN_PROCESS, chosen)))
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests met with its queue, in one transaction. Unset one of them`,
     ])
+}
+
+function shownFilter(settings: Settings, { jobDirFilter }: FilterSurroundings): string {
+  const chosen = chosenClass(settings, jobDirFilter !== undefined)
+  if (jobDirFilter && chosen === 'memory') return 'JOBDIR is set, whose filter'
+  return `DUPEFILTER_CLASS is ${typeof chosen === 'string' ? chosen : 'a class'}, which`
+}
+
+function redisTarget(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarget {
+  const [target, ...others] = redisTargets(settings, 'dupefilter')
   if (!target)
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${chosen}, but no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL`,
@@ -107,7 +161,7 @@ export interface InspectedFilter {
   readonly filter: DupeFilter & {
     /** Whether the request was met; records nothing. Absent where a filter cannot tell without recording. */
     has?(request: Request): Promise<boolean>
-    memoryBytes?(): Promise<number>
+    memoryBytes?(): Promise<number | undefined>
   }
   /** False: nothing was ever recorded, and nothing was made by looking. */
   readonly exists: boolean
@@ -166,10 +220,11 @@ function refuseInvisible(settings: Settings): void {
       `JOBDIR is ${JSON.stringify(jobDir)}: the requests met are kept there, and only the crawl itself opens it. Their fingerprints are in ${jobDir}/requests.seen, a line each`,
     )
   }
-  if (chosenClass(settings, false) === 'memory') {
+  const inProcess = inProcessFilter(settings)
+  if (inProcess !== undefined) {
     throw new UsageError(
       'WL_USAGE',
-      'the dupefilter is `memory`: it lives and ends with the process that crawls, and there is nothing to look at from outside. With REDIS_URL set, requests met are kept on Redis (DUPEFILTER_CLASS=redis-set or redis-bloom)',
+      `the dupefilter is \`${inProcess}\`: it lives and ends with the process that crawls, and there is nothing to look at from outside. With REDIS_URL set, requests met are kept on Redis (DUPEFILTER_CLASS=redis-set, redis-bloom, …)`,
     )
   }
 }

@@ -64,6 +64,31 @@ const TESTS: ContractTests<DupeFilter> = {
     await filter.clear()
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'other'), [false, false])
   },
+  'where it can forget, a forgotten request is new again, once, and no other is': async (filter) => {
+    if (!filter.forget) return
+    await filter.requestsSeen(pages(1, 2, 3), 'page')
+    await filter.settled('page')
+    await filter.forget(page(2))
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'other'), [true, false, true])
+    assert.deepEqual(await filter.requestsSeen(pages(2), 'third'), [true])
+  },
+  'forgetting what was never met changes nothing': async (filter) => {
+    if (!filter.forget) return
+    await filter.requestSeen(page(1))
+    await filter.forget(page(2))
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'page'), [true, false])
+  },
+  'what an owner was told is new and then forgotten is the next asker’s, whatever that owner does': async (
+    filter,
+  ) => {
+    if (!filter.forget) return
+    await filter.requestsSeen(pages(1, 2), 'first')
+    await filter.forget(page(1))
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
+    await filter.settled('first')
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'third'), [true, true])
+  },
   'describe counts what is recorded': async (filter) => {
     await filter.requestsSeen(pages(1, 2, 2), 'owner')
     const { name, count, fingerprinter } = await filter.describe()

@@ -26,7 +26,11 @@ export interface DupeFilter {
   settled(owner: string): Promise<void>
   /** What is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
-  /** Removes one request so that it can be met again. Absent when the filter cannot (a plain Bloom filter). */
+  /**
+   * Removes one request so that it can be met again: the next asker is told "new". Only for one that was told "new" before:
+   * a filter that counts cannot know it from one that looks seen by chance. Absent when the filter cannot forget (a plain
+   * Bloom filter).
+   */
   forget?(request: Request): Promise<void>
 }
 

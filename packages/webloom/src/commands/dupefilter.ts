@@ -94,8 +94,13 @@ export async function dupefilterStats(place: DupeFilterPlace, flags: DupeFilterF
   })
 }
 
-/** A Bloom filter says more than others. */
+/** Bloom filters, and one whose requests have a lifetime, say more than others. */
 type Described = DupeFilterDescription & {
+  readonly ttlMs?: number
+  readonly hosts?: number
+  readonly fullHosts?: number
+  readonly capacityPerHost?: number
+  readonly fullest?: { readonly host: string; readonly count: number; readonly errorNow: number }
   readonly capacity?: number
   readonly fillRatio?: number
   readonly errorNow?: number
@@ -107,7 +112,12 @@ type Described = DupeFilterDescription & {
 function figures(description: Described, memoryBytes: number | undefined): [name: string, text: string][] {
   const { count, capacity, fillRatio, errorNow, pagesLost, layers = 1, warnings = [] } = description
   const shown: [string, string | undefined][] = [
-    ['recorded', grouped(count)],
+    [
+      'recorded',
+      description.ttlMs === undefined ? grouped(count) : `${grouped(count)}, with those that have expired`,
+    ],
+    ['lifetime', description.ttlMs === undefined ? undefined : `${grouped(description.ttlMs / 1000)} s`],
+    ...hostFigures(description),
     [
       'capacity',
       capacity === undefined
@@ -116,12 +126,26 @@ function figures(description: Described, memoryBytes: number | undefined): [name
     ],
     ['layers', layers > 1 ? grouped(layers) : undefined],
     ['bits set', fillRatio === undefined ? undefined : `${grouped(Math.round(fillRatio * 1e4) / 100)} %`],
-    ['error now', errorNow === undefined ? undefined : errorNow === 0 ? 'none' : errorNow.toExponential(1)],
+    ['error now', errorNow === undefined ? undefined : errorText(errorNow)],
     ['pages lost', pagesLost === undefined ? undefined : lostText(pagesLost)],
     ['memory', memoryBytes === undefined ? undefined : byteSize(memoryBytes)],
     ...warnings.map((warning): [string, string] => ['warning', warning]),
   ]
   return shown.filter((row): row is [string, string] => row[1] !== undefined)
+}
+
+function hostFigures({ hosts, fullHosts, capacityPerHost, fullest }: Described): [string, string][] {
+  if (hosts === undefined || capacityPerHost === undefined) return []
+  const most = fullest && `${fullest.host}: ${grouped(fullest.count)}, error ${errorText(fullest.errorNow)}`
+  return [
+    ['hosts', `${grouped(hosts)}, of which ${grouped(fullHosts ?? 0)} are full`],
+    ['each holds', grouped(capacityPerHost)],
+    ...(most ? [['fullest', most] as [string, string]] : []),
+  ]
+}
+
+function errorText(error: number): string {
+  return error === 0 ? 'none' : error.toExponential(1)
 }
 
 function lostText(pagesLost: number): string {
@@ -179,7 +203,10 @@ function requestOf(url: string): Request {
 
 function cannot({ name }: DupeFilterDescription, what: string): UsageError {
   const why = name === 'redis-bloom' ? ': its bits are shared by many requests' : ''
-  return new UsageError('WL_USAGE', `the dupefilter ${name} cannot ${what}${why}. redis-set can`)
+  return new UsageError(
+    'WL_USAGE',
+    `the dupefilter ${name} cannot ${what}${why}. redis-set can, and counting-bloom`,
+  )
 }
 
 function print<Row extends object>(

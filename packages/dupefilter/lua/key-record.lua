@@ -1,0 +1,21 @@
+-- Input    see key-store.lua
+-- Output   record(fresh, members), unmark(member), erase(member), extra() as in set-store.lua
+local function record(fresh, members)
+  local lifetimes = header.lifetimes or {}
+  for _, i in ipairs(fresh) do
+    redis.call('SET', keyOf(members[i]), '', 'PX', lifetimes[tostring(i)] or header.ttlMs)
+  end
+  redis.call('HINCRBY', KEYS[5], 'recorded', #fresh)
+end
+
+local function unmark(member)
+  if era then
+    redis.call('DEL', keyOf(member))
+  end
+end
+
+local erase = unmark
+
+local function extra()
+  return {}
+end

@@ -1,3 +1,4 @@
+import { parseCurl } from './curl/curl-command.ts'
 import { InvalidUrl, WebloomError } from './errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
@@ -40,6 +41,12 @@ export interface RequestInit {
   flags?: readonly string[]
   /** Encoding of the page the URL came from; query strings are percent-encoded in it. Default utf-8. */
   encoding?: string
+}
+
+/** What `Request.fromCurl` takes beside the command. */
+export interface FromCurlInit extends RequestInit {
+  /** False: an option that is not known is an error. Default true: it is warned of and left out. */
+  ignoreUnknownOptions?: boolean
 }
 
 const NO_BODY = new Uint8Array(0)
@@ -100,6 +107,22 @@ export class Request {
     this.#headers = init.headers && new Headers(init.headers)
     this.#meta = init.meta && { ...init.meta }
     this.#cbKwargs = init.cbKwargs && { ...init.cbKwargs }
+  }
+
+  /**
+   * The request that a curl command would send, such as browsers' "Copy as cURL" gives; `init` overrides its parts.
+   * Options that say what cannot be kept are warned of, or with `ignoreUnknownOptions: false` refused.
+   *
+   * Throws WL_REQUEST_INVALID for what is no curl command, and for data that is to be read from a file.
+   */
+  static fromCurl(command: string, { ignoreUnknownOptions = true, ...init }: FromCurlInit = {}): Request {
+    const { url, init: said, ignored } = parseCurl(command)
+    if (ignored.length > 0) {
+      const message = `options of the curl command are not known here: ${ignored.join(', ')}`
+      if (!ignoreUnknownOptions) throw new WebloomError('WL_REQUEST_INVALID', message)
+      process.emitWarning(message)
+    }
+    return new Request(url, { ...said, ...init })
   }
 
   get headers(): Headers {

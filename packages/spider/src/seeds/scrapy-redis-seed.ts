@@ -1,5 +1,5 @@
 import { type JsonObject, Request, WebloomError } from '@webloom/core'
-import { urlencodedForm, withQuery } from './urlencoded-form.ts'
+import { urlencodedForm, withQuery } from '../requests/urlencoded-form.ts'
 
 /**
  * The request of a start message by scrapy-redis's rule: JSON is an object with `url`, perhaps `method` and `meta`, and

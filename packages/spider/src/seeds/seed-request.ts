@@ -17,18 +17,34 @@ import {
   type RequestInit,
   WebloomError,
 } from '@webloom/core'
+import { type FormFields, urlencodedForm, withMoreQuery } from '../requests/urlencoded-form.ts'
 import { requestFromScrapyRedisSeed } from './scrapy-redis-seed.ts'
-import { type FormFields, urlencodedForm, withMoreQuery } from './urlencoded-form.ts'
 
 /** SEEDS_FORMAT. */
 export type SeedFormat = 'webloom' | 'scrapy-redis'
+
+/** How a start message is read, and by whom it may have been written. */
+export interface SeedRequestOptions {
+  /** SEEDS_FORMAT. */
+  readonly format?: SeedFormat
+  /** SEEDS_TRUSTED. Absent: whoever wrote the message is a stranger, who may not choose a proxy: it could lead anywhere, also inside. */
+  readonly trusted?: boolean
+}
 
 /**
  * The request that a start message asks for; with `dontFilter`, unless it says otherwise. Throws WL_REQUEST_INVALID or
  * `InvalidUrl`, with the reason.
  */
-export function requestFromSeed(data: string, { format = 'webloom' }: { format?: SeedFormat } = {}): Request {
-  if (format === 'scrapy-redis') return requestFromScrapyRedisSeed(data)
+export function requestFromSeed(
+  data: string,
+  { format = 'webloom', trusted = false }: SeedRequestOptions = {},
+): Request {
+  const request = format === 'scrapy-redis' ? requestFromScrapyRedisSeed(data) : requestFromMessage(data)
+  if (trusted || !request.hasMeta || request.meta.proxy === undefined) return request
+  throw invalid('it names a proxy in meta, which start URLs from Redis may do with SEEDS_TRUSTED=true only')
+}
+
+function requestFromMessage(data: string): Request {
   const text = data.replace(/^\ufeff/, '').trim()
   if (text === '') throw invalid('the message is empty; expected a URL or a JSON object with url')
   return /^[{["]/.test(text) ? requestOf(fieldsOf(text)) : new Request(text, { dontFilter: true })

@@ -1,0 +1,74 @@
+import { Headers, Request, type RequestInit, urlEncodingOf } from '@webloom/core'
+import { stripHtmlSpace } from '../html-space.ts'
+import type { Response } from '../response.ts'
+import { type FormDataInit, formFields, formNames } from './form-data.ts'
+import { clickedField, type FormChoice, filledFields, findForm } from './html-form.ts'
+import { type FormFields, urlencodedForm, withQuery } from './urlencoded-form.ts'
+
+/** What a `FormRequest` may be told beside its URL. */
+export interface FormRequestInit extends RequestInit {
+  /** Written in `encoding`. Of a POST it is the body; of any other method the query, in place of the URL's own. */
+  formdata?: FormDataInit
+}
+
+/** Which form of a page, and what to change in it. */
+export interface FromResponseInit extends Omit<FormRequestInit, 'body'>, FormChoice {
+  /** In place of the form's `action`; may be relative. */
+  url?: string
+  /** Attributes of the button that is clicked, or its place among the form's fields as `nr`. Default: the first. */
+  clickdata?: Readonly<Record<string, string | number>>
+  /** True: no button is clicked, so that none is sent. */
+  dontClick?: boolean
+}
+
+/**
+ * A request that carries a form. Its method is POST when there is `formdata`, unless another is given.
+ *
+ * Once made it is a request like any other: a queue keeps its URL and body.
+ */
+export class FormRequest extends Request {
+  /** Throws WL_REQUEST_INVALID for a field that is neither text nor a number, and what `new Request` throws. */
+  constructor(url: string | URL, { formdata, ...init }: FormRequestInit = {}) {
+    const isForm = formNames(formdata).size > 0
+    super(...(isForm ? withForm(url, init, formFields(formdata)) : ([url, init] as const)))
+  }
+
+  /**
+   * What a browser would send for a form of this page: the values it holds, and over them those of `formdata`, where
+   * null takes a field out.
+   *
+   * Throws WL_FORM_NOT_FOUND when there is no such form or button.
+   */
+  static fromResponse(response: Response, options: FromResponseInit = {}): FormRequest {
+    const { formname, formid, formnumber, formxpath, formcss, clickdata, dontClick, ...given } = options
+    const { url, formdata, method, ...init } = given
+    const form = findForm(response, { formname, formid, formnumber, formxpath, formcss })
+    const written = formNames(formdata)
+    const clicked = dontClick ? undefined : clickedField(form, clickdata)
+    const kept = [...filledFields(form), ...(clicked ? [clicked] : [])].filter(([name]) => !written.has(name))
+    return new FormRequest(response.urljoin(url ?? stripHtmlSpace(form.attrib.action ?? '')), {
+      encoding: urlEncodingOf(response.encoding),
+      ...init,
+      method: formMethod(method ?? form.attrib.method),
+      formdata: [...kept, ...formFields(formdata)],
+    })
+  }
+}
+
+function withForm(
+  url: string | URL,
+  init: RequestInit,
+  fields: FormFields,
+): readonly [string | URL, RequestInit] {
+  const form = urlencodedForm(fields, init.encoding)
+  const method = init.method ?? 'POST'
+  if (method.toUpperCase() !== 'POST') return [withQuery(String(url), form), init]
+  const headers = new Headers(init.headers)
+  if (!headers.has('content-type')) headers.set('Content-Type', 'application/x-www-form-urlencoded')
+  return [url, { ...init, method, headers, body: Buffer.from(form) }]
+}
+
+/** A form knows these two; whatever else it says is GET. */
+function formMethod(method: string | undefined): 'GET' | 'POST' {
+  return method?.toUpperCase() === 'POST' ? 'POST' : 'GET'
+}

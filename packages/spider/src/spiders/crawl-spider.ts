@@ -1,0 +1,117 @@
+import { type JsonObject, Request, WebloomError } from '@webloom/core'
+import type { Link } from '../link-extractor/link-extractor.ts'
+import type { Response } from '../response.ts'
+import { responseKind } from '../response-kind.ts'
+import type { Failure } from '../scraper.ts'
+import { Spider } from '../spider.ts'
+import { methodOf, type Rule } from './rule.ts'
+import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
+
+/**
+ * Follows links by rules. Each link of an HTML page belongs to the first rule whose extractor finds it; who gets the
+ * page behind it, and whether its links are followed, is the rule's to say.
+ *
+ * Start pages go to `parseStartUrl`, and the rules are applied to them. A request keeps its rule by number
+ * (`meta.rule`), so that any worker with the same spider can go on with it.
+ */
+export class CrawlSpider extends Spider {
+  /** Asked in their order for the links of each page. */
+  rules: readonly Rule[] = []
+  #areRulesChecked = false
+
+  constructor(args?: Readonly<Record<string, string>>) {
+    super(args)
+    if (this.parse === CrawlSpider.prototype.parse) return
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${this.constructor.name} has a parse method of its own, which would keep its rules from start pages. Call it parseStartUrl, or another name for a rule's callback`,
+    )
+  }
+
+  /** Gets start pages; what it gives is as from a callback. Nothing by default. */
+  parseStartUrl(_response: Response, _cbKwargs: JsonObject): SpiderOutput {
+    return undefined
+  }
+
+  /** Gets what a callback gave for a page, and gives what is to become of it. All by default. */
+  processResults(_response: Response, results: unknown[]): SpiderOutput {
+    return results
+  }
+
+  override parse(response: Response, cbKwargs: JsonObject): SpiderOutput {
+    return this.parseWithRules(response, this.parseStartUrl, cbKwargs, true)
+  }
+
+  /** The callback of all requests that the rules make. */
+  parseByRule(response: Response, cbKwargs: JsonObject): SpiderOutput {
+    const { callback, cbKwargs: ofRule, follow } = this.#ruleOf(response.request)
+    return this.parseWithRules(response, methodOf(this, callback), { ...ofRule, ...cbKwargs }, follow)
+  }
+
+  /** The errback of requests whose rule has one. */
+  failByRule(failure: Failure): SpiderOutput {
+    return methodOf(this, this.#ruleOf(failure.request).errback)?.call(this, failure)
+  }
+
+  /** What a callback gives for the page, and then, with `follow`, the requests that the rules make of its links. */
+  async *parseWithRules(
+    response: Response,
+    callback: ((...args: never[]) => unknown) | undefined,
+    cbKwargs: JsonObject,
+    follow = true,
+  ): AsyncGenerator<unknown> {
+    this.#checkRules()
+    if (callback) yield* this.#results(response, Reflect.apply(callback, this, [response, cbKwargs]))
+    if (follow && this.settings.getBool('CRAWLSPIDER_FOLLOW_LINKS')) yield* this.#requestsOf(response)
+  }
+
+  #results(response: Response, output: SpiderOutput): AsyncIterable<unknown> {
+    // Without a method that wants them all at once they go on as they come, however many there are.
+    if (this.processResults === CrawlSpider.prototype.processResults) return outputStream(output)
+    return outputStream(outputList(output).then((results) => this.processResults(response, results)))
+  }
+
+  *#requestsOf(response: Response): Generator<Request> {
+    if (responseKind(response) !== 'html') return
+    const taken = new Set<string>()
+    for (const [index, rule] of this.rules.entries()) {
+      const links = [...rule.linkExtractor.extractLinks(response)].filter(
+        (link) => !taken.has(identityOf(link)),
+      )
+      for (const link of rule.wantedLinks(links, this)) {
+        taken.add(identityOf(link))
+        const request = rule.wantedRequest(requestFor(link, index, rule), response, this)
+        if (request) yield request
+      }
+    }
+  }
+
+  /** Once, when the first page is there: fields are complete, and no page has been fetched for a rule that is broken. */
+  #checkRules(): void {
+    if (this.#areRulesChecked) return
+    for (const rule of this.rules) rule.check(this)
+    this.#areRulesChecked = true
+  }
+
+  #ruleOf({ meta, url }: Request): Rule {
+    const rule = this.rules[Number(meta.rule)]
+    if (rule) return rule
+    throw new WebloomError(
+      'WL_CALLBACK_UNKNOWN',
+      `${url} was found by rule ${JSON.stringify(meta.rule)}, and spider ${this.name} has ${this.rules.length} rules; were they changed during the crawl?`,
+    )
+  }
+}
+
+function requestFor(link: Link, index: number, rule: Rule): Request {
+  return new Request(link.url, {
+    callback: 'parseByRule',
+    errback: rule.errback === null ? null : 'failByRule',
+    meta: { rule: index, link_text: link.text },
+  })
+}
+
+/** Two links are the same when all that is known of them is. */
+function identityOf({ url, text, fragment, nofollow }: Link): string {
+  return JSON.stringify([url, text, fragment, nofollow])
+}

@@ -1,0 +1,52 @@
+import { WebloomError } from '@webloom/core'
+import type { Response } from '../response.ts'
+import { Spider } from '../spider.ts'
+import { csvRows } from './csv-rows.ts'
+import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
+
+/** Reads CSV feeds: `parseRow` gets each row, by the names of its columns. */
+export class CSVFeedSpider extends Spider {
+  /** What stands between two fields: one character. */
+  delimiter = ','
+  /** What stands around a field that holds the delimiter or a line end: one character. */
+  quotechar = '"'
+  /** Names of the columns. Without them the first row has them. */
+  headers?: readonly string[]
+
+  /** Gets each response before it is read, and gives it, or one with another body. */
+  adaptResponse(response: Response): Response | Promise<Response> {
+    return response
+  }
+
+  /** What a row holds: items, requests, several, or nothing. */
+  parseRow(_response: Response, _row: Record<string, string>): SpiderOutput {
+    throw new WebloomError(
+      'WL_CALLBACK_UNKNOWN',
+      `${this.constructor.name} has no parseRow method; a CSVFeedSpider gives it each row`,
+    )
+  }
+
+  /** Gets what `parseRow` gave for a row, and gives what is to become of it. All by default. */
+  processResults(_response: Response, results: unknown[]): SpiderOutput {
+    return results
+  }
+
+  override async *parse(received: Response): AsyncGenerator<unknown> {
+    const response = await this.adaptResponse(received)
+    for (const row of this.#rows(response)) {
+      yield* outputStream(this.processResults(response, await outputList(this.parseRow(response, row))))
+    }
+  }
+
+  #rows({ text, url }: Response): Iterable<Record<string, string>> {
+    const { delimiter, quotechar, headers } = this
+    const onMisfit = (fields: readonly string[], expected: number) => {
+      this.crawler.stats.inc('csv/invalid_row_count')
+      const row = JSON.stringify(fields).slice(0, SHOWN_CHARS_MAX)
+      this.logger.warn({ url, fields: fields.length, expected }, `a row is passed over: ${row}`)
+    }
+    return csvRows(text, { delimiter, quotechar, headers, onMisfit })
+  }
+}
+
+const SHOWN_CHARS_MAX = 200

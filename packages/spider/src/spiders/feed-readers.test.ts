@@ -1,0 +1,144 @@
+/** What Scrapy reads in the same sitemaps and feeds: `testdata/scrapy-sitemaps.json` and `scrapy-feeds.json`. */
+
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { Response } from '../response.ts'
+import { csvRows } from './csv-rows.ts'
+import { gunzipped, isGzip } from './gunzipped.ts'
+import { readSitemap } from './sitemap.ts'
+import { xmlNodeMarkup, xmlNodes } from './xml-nodes.ts'
+
+function vectors<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`../../testdata/${name}`, import.meta.url), 'utf8')) as T
+}
+
+interface SitemapVector {
+  name: string
+  xml: string | null
+  hex: string | null
+  type?: string
+  entries?: object[]
+}
+
+describe('sitemaps, as Scrapy reads them', () => {
+  // libxml2 mends broken XML in its own way; here what is legible is kept.
+  const OTHERWISE: Readonly<Record<string, string[]>> = {
+    'bare ampersand': ['http://e.com/?a=1&b=2', 'http://e.com/2'],
+    'unclosed loc': ['http://e.com/1', 'http://e.com/2'],
+    'unclosed url': ['http://e.com/1', 'http://e.com/2'],
+    'stray end': ['http://e.com/1'],
+    // Entities that a document declares are not read, and stand as they are written.
+    entities: ['&e;', 'http://e.com/&x;a', 'http://e.com/1'],
+    // The encoding is guessed, as for every page.
+    'bad bytes': ['http://e.com/\xff\xfe1', 'http://e.com/2'],
+    controls: ['http://e.com/\x01a', 'http://e.com/2'],
+  }
+  const { cases } = vectors<{ cases: SitemapVector[] }>('scrapy-sitemaps.json')
+
+  test.each(cases.map((one) => [one.name, one] as const))('%s', (name, { xml, hex, type, entries }) => {
+    const body = hex === null ? Buffer.from(xml!) : Buffer.from(hex, 'hex')
+    const sitemap = readSitemap(new Response('http://e.com/s.xml', { body }).text)
+    const found = [...sitemap.entries]
+    expect(sitemap.type).toBe(type)
+    if (OTHERWISE[name]) expect(found.map(({ loc }) => loc)).toEqual(OTHERWISE[name])
+    else expect(found).toEqual(entries ?? [])
+  })
+
+  test('what never ends is read in time that grows with its length only', () => {
+    for (const piece of [
+      '<url>',
+      '<a><url>',
+      '<!--',
+      '<a b="',
+      '<![CDATA[',
+      '<url><loc>&',
+      '</url>',
+      '<!a [',
+      '<',
+    ]) {
+      const began = performance.now()
+      for (const _ of readSitemap(`<urlset>${piece.repeat(50_000)}`).entries);
+      expect(performance.now() - began, piece).toBeLessThan(1_000)
+    }
+  })
+})
+
+describe('nodes of an XML feed, as Scrapy iterates them', () => {
+  const { xml: cases } = vectors<{
+    xml: { name: string; xml: string; itertag: string; nodes?: Record<string, string[]>[]; error?: string }[]
+  }>('scrapy-feeds.json')
+
+  test.each(cases.map((one) => [one.name, one] as const))('%s', (_, { xml, itertag, nodes, error }) => {
+    const found = [...xmlNodes(xml, itertag)]
+    if (error) {
+      // Scrapy raises at the end of a feed that is cut off, after the nodes that are whole.
+      expect(found).toHaveLength(1)
+      return
+    }
+    expect(found).toHaveLength(nodes!.length)
+    for (const [index, expected] of nodes!.entries()) {
+      for (const [query, values] of Object.entries(expected))
+        expect(found[index]!.xpath(query).getall(), query).toEqual(values)
+    }
+  })
+
+  test('each knows the namespaces that are declared around it', () => {
+    const feed =
+      '<f xmlns="http://d/" xmlns:a="http://a/"><g xmlns:a="http://b/"><n xmlns:c="x"/></g><n a:k="1">t</n></f>'
+    expect([...xmlNodeMarkup(feed, 'n')]).toEqual([
+      '<n xmlns="http://d/" xmlns:a="http://b/" xmlns:c="x"></n>',
+      '<n xmlns="http://d/" xmlns:a="http://a/" a:k="1">t</n>',
+    ])
+  })
+
+  test('one within another is a part of it', () => {
+    expect([...xmlNodeMarkup('<r><n>1<n>2</n>3<n/></n><n>4</n></r>', 'n')]).toEqual([
+      '<n>1<n>2</n>3<n/></n>',
+      '<n>4</n>',
+    ])
+  })
+})
+
+describe('rows of a CSV feed, as Scrapy iterates them', () => {
+  const { csv: cases } = vectors<{
+    csv: {
+      name: string
+      csv: string
+      options: { delimiter?: string; quotechar?: string; headers?: string[] }
+      rows: object[]
+    }[]
+  }>('scrapy-feeds.json')
+
+  test.each(cases.map((one) => [one.name, one] as const))('%s', (_, { csv, options, rows }) => {
+    const { delimiter = ',', quotechar = '"', headers } = options
+    const form = { delimiter, quotechar, headers, onMisfit() {} }
+    expect([...csvRows(csv, form)]).toEqual(rows)
+  })
+})
+
+describe('gzip', () => {
+  const text = 'http://example.com/page\n'.repeat(10_000)
+  const archive = gzipSync(text)
+  const read = async (body: Uint8Array, maxBytes = 0) =>
+    Buffer.from((await gunzipped(body, maxBytes)) ?? 'nothing').toString()
+
+  test('is told by its first bytes and read', async () => {
+    expect([isGzip(archive), isGzip(Buffer.from(text))]).toEqual([true, false])
+    expect(await read(archive)).toBe(text)
+  })
+
+  test('with a wrong checksum it is read all the same, and cut off as far as it goes', async () => {
+    const wrong = Buffer.from(archive)
+    wrong.writeUInt32LE(1, wrong.length - 8)
+    expect(await read(wrong)).toBe(text)
+    const part = await read(archive.subarray(0, archive.length / 2))
+    expect(text.startsWith(part) && part.length > 100).toBe(true)
+    expect(await read(Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]))).toBe('nothing')
+  })
+
+  test('no more is read than allowed', async () => {
+    expect(await read(archive, text.length - 1)).toBe('nothing')
+    expect(await read(archive, text.length)).toBe(text)
+  })
+})

@@ -1,0 +1,13 @@
+import { type RedisSeeds, RedisSpider, type SeedOutput } from '../redis-spider.ts'
+import { CrawlSpider } from './crawl-spider.ts'
+
+/** A `CrawlSpider` whose start URLs come from Redis, as those of a `RedisSpider`; each is a start page. */
+export class RedisCrawlSpider extends CrawlSpider implements RedisSeeds {
+  redisKey?: string
+  redisBatchSize?: number
+  maxIdleTime?: number
+
+  makeRequestFromData(data: string): SeedOutput {
+    return RedisSpider.prototype.makeRequestFromData.call(this, data)
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  type Callback,
+  decodeText,
+  detectEncoding,
+  InvalidUrl,
+  Request,
+  type RequestInit,
+  urlJoin,
+} from '@webloom/core'
+import { methodNamed } from '../callbacks.ts'
+import type { Response } from '../response.ts'
+import { responseKind } from '../response-kind.ts'
+import { Spider } from '../spider.ts'
+import { anyOf, type PatternTest, type UrlPattern } from '../url-pattern.ts'
+import { gunzipped, isGzip } from './gunzipped.ts'
+import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
+
+// The most that a sitemap may have by the protocol (sitemaps.org), before it is compressed.
+const SITEMAP_BYTES_MAX = 52_428_800
+
+/** Which pages go to which callback: the method itself or its name. */
+export type SitemapRule = readonly [pattern: UrlPattern, callback: Callback]
+
+/**
+ * Crawls the pages that sitemaps list: plain or compressed ones, indexes of them, and those that a robots.txt names.
+ *
+ * A sitemap is read as one text without a tree, so one of 50 MB takes twice that for as long as it is read.
+ */
+export class SitemapSpider extends Spider {
+  /** Sitemaps, or robots.txt files that name them. */
+  sitemapUrls: string[] = []
+  /** The first whose pattern is found in a page's URL says who gets it; a page that fits none is not asked for. */
+  sitemapRules: readonly SitemapRule[] = [['', 'parse']]
+  /** Which sitemaps of an index are read: those in whose URL one of these is found. */
+  sitemapFollow: readonly UrlPattern[] = ['']
+  /** True: the same page in other languages is crawled, too. */
+  sitemapAlternateLinks = false
+  #rules: readonly (readonly [PatternTest, Callback])[] | undefined
+
+  override *start(): Generator<Request> {
+    for (const url of this.sitemapUrls) yield new Request(url, this.#sitemapInit())
+  }
+
+  /** Gets the entries of each sitemap or index and gives those that are wanted, changed or not. */
+  sitemapFilter(entries: Iterable<SitemapEntry>): Iterable<SitemapEntry> | AsyncIterable<SitemapEntry> {
+    return entries
+  }
+
+  /** The callback of sitemaps and of robots.txt. */
+  async *parseSitemap(response: Response): AsyncGenerator<Request> {
+    const init = this.#sitemapInit()
+    if (response.url.endsWith('/robots.txt')) {
+      yield* this.#requests(sitemapsOfRobots(response), () => init)
+      return
+    }
+    const sitemap = await this.#sitemapIn(response)
+    if (sitemap?.type === 'sitemapindex') {
+      const isFollowed = anyOf(this.sitemapFollow)
+      yield* this.#requests(this.#urlsOf(sitemap), (url) => (isFollowed(url) ? init : undefined))
+    } else if (sitemap?.type === 'urlset') {
+      yield* this.#requests(this.#urlsOf(sitemap), (url) => this.#pageInit(url))
+    } else {
+      this.logger.warn({ url: response.url }, 'this is no sitemap; it is passed over')
+    }
+  }
+
+  async *#urlsOf({ entries }: Sitemap): AsyncGenerator<string> {
+    for await (const { loc, alternate } of this.sitemapFilter(entries)) {
+      if (loc) yield loc
+      if (this.sitemapAlternateLinks && alternate) yield* alternate
+    }
+  }
+
+  async *#requests(
+    urls: Iterable<string> | AsyncIterable<string>,
+    initOf: (url: string) => RequestInit | undefined,
+  ): AsyncGenerator<Request> {
+    for await (const url of urls) {
+      const init = initOf(url)
+      const request = init && this.#request(url, init)
+      if (request) yield request
+    }
+  }
+
+  /** Undefined for an address that is none: one bad line of a sitemap must not cost the others. */
+  #request(url: string, init: RequestInit): Request | undefined {
+    try {
+      return new Request(url, init)
+    } catch (error) {
+      if (!(error instanceof InvalidUrl)) throw error
+      this.crawler.stats.inc('sitemap/invalid_url_count')
+      this.logger.debug({ url, reason: error.message }, 'an address in a sitemap is left out')
+      return undefined
+    }
+  }
+
+  #sitemapInit(): RequestInit {
+    return { callback: 'parseSitemap', meta: { download_maxsize: this.#sitemapBytesMax() } }
+  }
+
+  /** A sitemap may be larger than pages may. 0: no bound. */
+  #sitemapBytesMax(): number {
+    const ofPages = this.settings.getInt('DOWNLOAD_MAXSIZE')
+    return ofPages === 0 ? 0 : Math.max(ofPages, SITEMAP_BYTES_MAX)
+  }
+
+  /** Undefined for a page that nobody wants. */
+  #pageInit(url: string): RequestInit | undefined {
+    this.#rules ??= this.sitemapRules.map(([pattern, callback]) => {
+      if (typeof callback === 'string') methodNamed(this, callback, 'callback')
+      return [anyOf([pattern]), callback]
+    })
+    const rule = this.#rules.find(([isFound]) => isFound(url))
+    return rule && { callback: rule[1] }
+  }
+
+  /** Undefined for what is no sitemap by its type, its beginning or its name. */
+  async #sitemapIn(response: Response): Promise<Sitemap | undefined> {
+    if (isGzip(response.body)) {
+      const maxBytes = Number(response.meta.download_maxsize ?? this.#sitemapBytesMax())
+      const body = await gunzipped(response.body, maxBytes)
+      return body && readSitemap(decodeText(body, detectEncoding(body, null)))
+    }
+    const isNamedSo = /\.xml(?:\.gz)?$/.test(response.url)
+    return isNamedSo || responseKind(response) === 'xml' ? readSitemap(response.text) : undefined
+  }
+}
+
+function* sitemapsOfRobots({ text, url }: Response): Generator<string> {
+  for (const [, address] of text.matchAll(/^[^\S\n]*sitemap:([^\n]*)/gim)) yield urlJoin(url, address!.trim())
+}

@@ -1,0 +1,123 @@
+import { attributeValue, localName, readXml, type XmlToken } from './xml-reader.ts'
+
+/** One entry of a sitemap: its elements by name, without prefix. */
+export interface SitemapEntry {
+  /** The address. */
+  readonly loc: string
+  /** When it was changed, in W3C's date format. */
+  readonly lastmod?: string
+  readonly changefreq?: string
+  readonly priority?: string
+  /** The same page in other languages (`<xhtml:link href>`). */
+  readonly alternate?: readonly string[]
+  readonly [name: string]: string | readonly string[] | undefined
+}
+
+/** A sitemap, or an index of sitemaps. */
+export interface Sitemap {
+  /** Name of the outermost element: `urlset`, `sitemapindex`, or anything when it is no sitemap. */
+  readonly type: string | undefined
+  /** In order. Read as they are asked for, once. */
+  readonly entries: Iterable<SitemapEntry>
+}
+
+/**
+ * Reads a sitemap without a tree, as forgivingly as Scrapy: an entry without its end tag ends where the next one begins,
+ * one that is cut off is given as far as it goes, and one without `loc` is left out.
+ */
+export function readSitemap(xml: string): Sitemap {
+  const tokens = readXml(xml)
+  // A for…of would close the tokens on its way out.
+  for (let next = tokens.next(); !next.done; next = tokens.next()) {
+    const { value } = next
+    if (value.kind === 'start') return { type: localName(value.name), entries: entriesOf(tokens, value.name) }
+  }
+  return { type: undefined, entries: [] }
+}
+
+function* entriesOf(tokens: Iterable<XmlToken>, root: string): Generator<SitemapEntry> {
+  const reader = new EntryReader()
+  for (const token of tokens) {
+    if (token.kind === 'end' && token.name === root) break
+    const entry = reader.read(token)
+    if (entry) yield entry
+  }
+  const last = reader.end()
+  if (last) yield last
+}
+
+/** Puts entries together. */
+class EntryReader {
+  /** The entry that is open, and its own name: `url` or `sitemap`. */
+  #entry: Map<string, string> | undefined
+  #entryName = ''
+  #alternate: string[] = []
+  /** The element within it that is open. */
+  #field: string | undefined
+  #text = ''
+  /** How many elements are open within that; only text before the first of them counts. */
+  #depth = 0
+  #isTextOver = false
+
+  /** The entry that ends with this token. */
+  read(token: XmlToken): SitemapEntry | undefined {
+    if (token.kind === 'start') return this.#start(token)
+    if (token.kind === 'end') return this.#close(localName(token.name))
+    if (this.#field !== undefined && !this.#isTextOver) this.#text += token.text
+    return undefined
+  }
+
+  /** The entry that is open, as far as it goes. */
+  end(): SitemapEntry | undefined {
+    this.#endField()
+    const entry = this.#entry
+    this.#entry = undefined
+    if (!entry?.has('loc')) return undefined
+    const fields = Object.fromEntries(entry) as { loc: string }
+    return this.#alternate.length > 0 ? { ...fields, alternate: this.#alternate } : fields
+  }
+
+  #start({ name, attributes, selfClosing }: XmlToken & { kind: 'start' }): SitemapEntry | undefined {
+    const local = localName(name)
+    if (local === 'url' || local === 'sitemap') {
+      const unclosed = this.end()
+      if (!selfClosing) this.#begin(local)
+      return unclosed
+    }
+    if (!this.#entry) return undefined
+    if (this.#field !== undefined) {
+      this.#isTextOver = true
+      if (!selfClosing) this.#depth++
+    } else if (local === 'link') this.#takeAlternate(attributeValue(attributes, 'href'))
+    else {
+      this.#field = local
+      if (selfClosing) this.#endField()
+    }
+    return undefined
+  }
+
+  #begin(name: string): void {
+    this.#entry = new Map()
+    this.#entryName = name
+    this.#alternate = []
+  }
+
+  #takeAlternate(href: string | undefined): void {
+    if (href) this.#alternate.push(href)
+  }
+
+  #close(name: string): SitemapEntry | undefined {
+    if (name === this.#entryName) return this.end()
+    if (this.#depth > 0) this.#depth--
+    else if (name === this.#field) this.#endField()
+    return undefined
+  }
+
+  #endField(): void {
+    if (this.#field !== undefined) this.#entry?.set(this.#field, this.#text.trim())
+    this.#field = undefined
+    this.#text = ''
+    this.#depth = 0
+    this.#isTextOver = false
+  }
+}

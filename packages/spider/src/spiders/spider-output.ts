@@ -1,0 +1,26 @@
+/** What a spider's method may give: nothing, one thing, several, now or later. */
+export type SpiderOutput = unknown
+
+/** The same as one stream. Text is one thing, though it can be iterated. */
+export async function* outputStream(output: SpiderOutput): AsyncGenerator<unknown> {
+  const given = isPromise(output) ? await output : output
+  if (isIterable(given)) yield* given
+  else if (given !== undefined && given !== null) yield given
+}
+
+/** The same as a list. */
+export async function outputList(output: SpiderOutput): Promise<unknown[]> {
+  const list: unknown[] = []
+  for await (const one of outputStream(output)) list.push(one)
+  return list
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  return (
+    typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value)
+  )
+}

@@ -135,6 +135,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     const entry = await inquiry.ask(known, {
       origin,
       userAgent: this.#userAgentOf(request),
+      asking: request,
       onStart: () => onStart?.(request),
     })
     const verdict = this.#verdict(request, origin, entry)

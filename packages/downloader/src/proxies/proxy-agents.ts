@@ -1,60 +1,64 @@
 import { type Dispatcher, Pool, type Pool as PoolType, ProxyAgent } from 'undici'
+import { Recent } from '../connecting/recent.ts'
+import { type ConnectingOptions, lookupBy } from '../connecting/site-connector.ts'
 import type { ProxyAddress } from './proxy-address.ts'
 
 export interface ProxyAgentsOptions {
   /** Proxies whose connections are kept at once. */
   readonly agentsMax: number
-  readonly connectTimeoutMs: number
-  readonly verifyCertificates: boolean
+  readonly connecting: ConnectingOptions
   /** What holds for each connection, by way of a proxy or not. */
   readonly pool: PoolType.Options
 }
 
-/** The connections by way of proxies. Past the bound those of the proxy used longest ago are closed when they are idle. */
+/**
+ * The connections by way of proxies. Past the bound those of the proxy used longest ago are closed when they are idle.
+ *
+ * No guard stands here: where a proxy is, is the author's choice, and where it connects to, it alone knows.
+ */
 export class ProxyAgents {
   readonly #options: ProxyAgentsOptions
-  // Begins with the one used longest ago.
-  readonly #agents = new Map<string, ProxyAgent>()
+  readonly #agents: Recent<ProxyAgent>
 
   constructor(options: ProxyAgentsOptions) {
     this.#options = options
+    // What is still on its way ends first. A connection that breaks meanwhile is nobody's loss.
+    this.#agents = new Recent(options.agentsMax, (agent) => void agent.close().catch(() => {}))
   }
 
-  /** http goes through the proxy as it is, https through a tunnel (CONNECT). */
-  agent(proxy: ProxyAddress): Dispatcher {
-    const key = `${proxy.url} ${proxy.authorization ?? ''}`
-    const agent = this.#agents.get(key) ?? this.#open(proxy)
-    this.#agents.delete(key)
+  /**
+   * http goes through the proxy as it is, https through a tunnel (CONNECT).
+   *
+   * @param localAddress the address that connections to the proxy come from
+   */
+  agent(proxy: ProxyAddress, localAddress?: string): Dispatcher {
+    const key = `${proxy.url} ${proxy.authorization ?? ''} ${localAddress ?? ''}`
+    const known = this.#agents.get(key)
+    if (known) return known
+    const agent = this.#open(proxy, localAddress)
     this.#agents.set(key, agent)
-    this.#closeOldest()
     return agent
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
-    this.#agents.clear()
+    await Promise.all(this.#agents.clear().map((agent) => agent.destroy()))
   }
 
-  #open({ url, authorization }: ProxyAddress): ProxyAgent {
-    const { connectTimeoutMs, verifyCertificates, pool } = this.#options
-    const tls = { rejectUnauthorized: verifyCertificates }
+  #open({ url, authorization }: ProxyAddress, localAddress: string | undefined): ProxyAgent {
+    const { addresses, tls, http2, timeoutMs } = this.#options.connecting
+    const pool = { ...this.#options.pool, ...(localAddress !== undefined && { localAddress }) }
     return new ProxyAgent({
       ...pool,
       uri: url,
+      allowH2: http2,
       ...(authorization !== undefined && { token: authorization }),
-      connectTimeout: connectTimeoutMs,
-      requestTls: tls,
-      proxyTls: tls,
-      // undici hands on none of the options to the connections that need no tunnel.
+      connectTimeout: timeoutMs,
+      requestTls: { ...tls, allowH2: http2 },
+      // The proxy itself is spoken to as all proxies understand it.
+      proxyTls: { ...tls, allowH2: false, lookup: lookupBy((hostname) => addresses.of(hostname)) },
+      // undici hands on none of the options to the connections to the proxy, nor to those that need no tunnel.
+      clientFactory: (origin, options) => new Pool(origin, { ...pool, ...options }),
       factory: (origin, options) => new Pool(origin, { ...pool, ...(options as object) }),
     })
-  }
-
-  #closeOldest(): void {
-    if (this.#agents.size <= this.#options.agentsMax) return
-    const [key, agent] = this.#agents.entries().next().value!
-    this.#agents.delete(key)
-    // What is still on its way ends first. A connection that breaks meanwhile is nobody's loss.
-    agent.close().catch(() => {})
   }
 }

@@ -2,6 +2,8 @@ import {
   DownloadError,
   type DownloadOptions,
   type DownloadResult,
+  IgnoreRequest,
+  type JsonObject,
   Request,
   Response,
   type StatsCollector,
@@ -18,7 +20,7 @@ export interface RobotsFetchOptions {
   readonly download: RobotsDownload
   /** For the file and all redirects to it, milliseconds. */
   readonly timeoutMs: number
-  /** As sent and as unpacked. */
+  /** What is longer as sent is cut off there. As unpacked it is a failure. */
   readonly bodyBytesMax: number
   readonly stats: StatsCollector
 }
@@ -27,6 +29,8 @@ export interface RobotsFetchRequest {
   /** `https://example.com` */
   readonly origin: string
   readonly userAgent: string
+  /** Whose turn it is: the file is fetched by the same way, be it a proxy or an address of this machine. */
+  readonly asking?: Request
   readonly signal: AbortSignal
   /** Called at the moment the request leaves for the site; not for redirects, which may lead elsewhere. */
   readonly onStart: () => void
@@ -51,15 +55,16 @@ export class RobotsFetch {
    * The answer, whatever its status; undefined when redirects lead nowhere. Rejects when there is none: with what
    * `download` threw at the site itself, and with a `DownloadError` when it was at the target of a redirect.
    */
-  async fetch({ origin, userAgent, signal, onStart }: RobotsFetchRequest): Promise<Response | undefined> {
+  async fetch(request: RobotsFetchRequest): Promise<Response | undefined> {
+    const { origin, signal, onStart } = request
     const cut = new AbortController()
     const end = () => cut.abort(signal.reason)
     const deadline = setTimeout(() => cut.abort(this.#late(origin)), this.#options.timeoutMs)
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
     try {
-      const first = await this.#get(`${origin}/robots.txt`, userAgent, { signal: cut.signal, onStart })
-      return await this.#followed(first, userAgent, { signal: cut.signal, onStart() {} })
+      const first = await this.#get(`${origin}/robots.txt`, request, { signal: cut.signal, onStart })
+      return await this.#followed(first, request, { signal: cut.signal, onStart() {} })
     } finally {
       clearTimeout(deadline)
       signal.removeEventListener('abort', end)
@@ -68,7 +73,7 @@ export class RobotsFetch {
 
   async #followed(
     first: Response,
-    userAgent: string,
+    request: RobotsFetchRequest,
     options: DownloadOptions,
   ): Promise<Response | undefined> {
     let response = first
@@ -76,9 +81,11 @@ export class RobotsFetch {
       const target = targetOf(response)
       if (target === undefined || redirects === REDIRECTS_MAX) return undefined
       try {
-        response = await this.#get(target, userAgent, options)
+        response = await this.#get(target, request, options)
       } catch (error) {
         if (options.signal.aborted) throw error
+        // To a place inside, which may not be asked.
+        if (error instanceof IgnoreRequest) return undefined
         throw new DownloadError(
           'DownloadFailedError',
           `${first.url} leads to ${target}: ${(error as Error).message}`,
@@ -91,17 +98,28 @@ export class RobotsFetch {
     return response
   }
 
-  async #get(url: string, userAgent: string, options: DownloadOptions): Promise<Response> {
+  async #get(
+    url: string,
+    { userAgent, asking }: RobotsFetchRequest,
+    options: DownloadOptions,
+  ): Promise<Response> {
     const { timeoutMs, bodyBytesMax } = this.#options
     const request = new Request(url, {
-      headers: { 'User-Agent': userAgent, Accept: 'text/plain, */*;q=0.5' },
+      headers: {
+        'User-Agent': userAgent,
+        Accept: 'text/plain, */*;q=0.5',
+        // What is cut off could not be unpacked.
+        'Accept-Encoding': 'identity',
+        ...proxyAuthorizationOf(asking),
+      },
       meta: {
+        ...wayOf(asking),
         dont_obey_robotstxt: true,
         download_timeout: timeoutMs / 1000,
         download_maxsize: bodyBytesMax,
       },
     })
-    const result = await this.#download(request, options)
+    const result = await this.#download(request, { ...options, cutsBody: true })
     if (result instanceof Response) return result
     throw new DownloadError('DownloadFailedError', `${request}: a middleware gave no response`)
   }
@@ -113,6 +131,18 @@ export class RobotsFetch {
       `${origin}/robots.txt took longer than ${timeoutMs / 1000} s (ROBOTSTXT_TIMEOUT)`,
     )
   }
+}
+
+const KEYS_OF_THE_WAY = ['proxy', 'bindaddress']
+
+function wayOf(asking: Request | undefined): JsonObject {
+  if (!asking?.hasMeta) return {}
+  return Object.fromEntries(Object.entries(asking.meta).filter(([key]) => KEYS_OF_THE_WAY.includes(key)))
+}
+
+function proxyAuthorizationOf(asking: Request | undefined): Record<string, string> {
+  const authorization = asking?.hasHeaders ? asking.headers.get('proxy-authorization') : null
+  return authorization === null || authorization === undefined ? {} : { 'Proxy-Authorization': authorization }
 }
 
 /** Where a redirect leads; undefined when that is no place to fetch from. */

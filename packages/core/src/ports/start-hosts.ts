@@ -1,0 +1,12 @@
+/**
+ * Hosts and ports that the crawl's own start requests name, such as `intranet.example:8080`. They may be inside, as whoever
+ * wrote the spider wants it so; where pages from outside lead to may not.
+ *
+ * Kept where the crawl is kept: a link to a start host may be met by a worker that never ran `start()`.
+ */
+export interface StartHosts {
+  /** Resolves when every worker will be told. Called before the start request is queued. */
+  add(hostAndPort: string): Promise<void>
+  /** True when connections to private addresses of that host are let through. Asked for no others. */
+  has(hostAndPort: string): Promise<boolean>
+}

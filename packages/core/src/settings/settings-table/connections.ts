@@ -1,0 +1,125 @@
+import type { UsedSetting } from '../setting-row.ts'
+
+const TLS_VERSIONS = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const
+const TLS_VERSION_SYNONYMS = {
+  'TLSv1.0': 'TLSv1',
+  'TLS1.0': 'TLSv1',
+  'TLS1.1': 'TLSv1.1',
+  'TLS1.2': 'TLSv1.2',
+  'TLS1.3': 'TLSv1.3',
+} as const
+
+/** Where connections may lead, and how they are made. */
+export const CONNECTION_SETTINGS = [
+  {
+    name: 'PRIVATE_ADDRESSES_ALLOWED',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary:
+      'What may be fetched although it is inside (loopback, private networks and so on), beside the hosts of start requests: addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata only by its own address.',
+  },
+  {
+    name: 'SEEDS_TRUSTED',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary:
+      'Start URLs from Redis may lead inside, as those of `start()` may. Off: whoever fills the list is taken for a stranger.',
+  },
+  {
+    name: 'DNSCACHE_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Remembers the addresses of hosts for 60 s, and for 5 s that there are none.',
+  },
+  {
+    name: 'DNSCACHE_SIZE',
+    type: 'int',
+    unit: 'names',
+    default: 10_000,
+    min: 1,
+    since: 'scrapy',
+    summary: 'Names that are remembered; beyond them the one not used for the longest is forgotten.',
+  },
+  {
+    name: 'DNS_TIMEOUT',
+    type: 'float',
+    unit: 's',
+    default: 60,
+    min: 0.001,
+    max: 2_147_483,
+    since: 'scrapy',
+    summary: 'Longest wait for the addresses of a host.',
+  },
+  {
+    name: 'HTTP2_ENABLED',
+    type: 'bool',
+    default: true,
+    since: 'webloom',
+    summary: 'Uses HTTP/2 with the https sites that have it, and with https sites behind a proxy.',
+  },
+  {
+    name: 'HTTPX_HTTP2_ENABLED',
+    type: 'bool',
+    default: true,
+    aliasOf: 'HTTP2_ENABLED',
+    since: 'scrapy',
+    summary: 'The same as HTTP2_ENABLED (Scrapy: off).',
+  },
+  {
+    name: 'DOWNLOAD_BIND_ADDRESS',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'IP address of this machine that connections come from; `meta.bindaddress` comes first.',
+  },
+  {
+    name: 'DOWNLOAD_TLS_MIN_VERSION',
+    type: 'enum',
+    choices: TLS_VERSIONS,
+    synonyms: TLS_VERSION_SYNONYMS,
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'The oldest version of TLS that is spoken; null: Node’s, TLSv1.2.',
+  },
+  {
+    name: 'DOWNLOAD_TLS_MAX_VERSION',
+    type: 'enum',
+    choices: TLS_VERSIONS,
+    synonyms: TLS_VERSION_SYNONYMS,
+    nullable: true,
+    default: null,
+    since: 'scrapy',
+    summary: 'The newest version of TLS that is spoken; null: Node’s, TLSv1.3.',
+  },
+  {
+    name: 'DOWNLOADER_CLIENT_TLS_METHOD',
+    type: 'enum',
+    choices: ['TLS', 'TLSv1', 'TLSv1.1', 'TLSv1.2'],
+    synonyms: { 'TLSv1.0': 'TLSv1' },
+    default: 'TLS',
+    since: 'scrapy',
+    summary: 'Another way to ask for one version of TLS only; the two above come first. `TLS`: any.',
+  },
+  {
+    name: 'DOWNLOADER_CLIENT_TLS_CIPHERS',
+    type: 'string',
+    default: 'DEFAULT',
+    since: 'scrapy',
+    summary:
+      'Ciphers as OpenSSL names them; `DEFAULT`: Node’s. Servers that only speak TLSv1 want `DEFAULT@SECLEVEL=0`.',
+  },
+  {
+    name: 'DOWNLOAD_CA_CERTIFICATES',
+    type: 'string',
+    nullable: true,
+    default: null,
+    since: 'webloom',
+    summary:
+      'File of certificates (PEM) that are trusted beside those Node knows and NODE_EXTRA_CA_CERTS; for DOWNLOAD_VERIFY_CERTIFICATES.',
+  },
+] as const satisfies readonly UsedSetting[]

@@ -1,0 +1,139 @@
+/**
+ * No way inside: a page from outside cannot send the crawl to the machine it runs on, to its neighbours, or to its cloud's
+ * metadata.
+ *
+ *     address of the public internet    connected to
+ *     inside (`address-range.ts`)       refused, unless
+ *       PRIVATE_ADDRESSES_ALLOWED         names it, or
+ *       the host and port are             of one of the crawl's own start requests: never a metadata address, nor a host
+ *                                         that had a public address before, which by that rebinds its name
+ *
+ * Asked at each connection with the addresses that would be connected to, so notation, redirects and DNS answers that
+ * change make no difference. Of a host with addresses of both kinds only the public ones are used. Through a proxy only
+ * addresses in URLs and a few names can be told: the others it looks up itself.
+ */
+
+import { isIP } from 'node:net'
+import {
+  hostAndPort,
+  IgnoreRequest,
+  type Logger,
+  protectionStat,
+  type StartHosts,
+  type StatsCollector,
+} from '@webloom/core'
+import { type AddressRange, addressRange } from './address-range.ts'
+import type { AllowedAddresses } from './allowed-addresses.ts'
+import { ipBytes } from './ip-network.ts'
+import { Recent } from './recent.ts'
+
+export interface AddressGuardOptions {
+  readonly allowed: AllowedAddresses
+  /** Absent: no host is let in for being a start host. */
+  readonly startHosts?: StartHosts
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+// Host names, about a hundred bytes each.
+const PUBLIC_HOSTS_REMEMBERED = 20_000
+const HOSTS_WARNED_OF = 1000
+
+export class AddressGuard {
+  readonly #options: AddressGuardOptions
+  readonly #publicHosts = new Recent<true>(PUBLIC_HOSTS_REMEMBERED)
+  readonly #warnedOf = new Recent<true>(HOSTS_WARNED_OF)
+  #hasToldOfProxies = false
+
+  constructor(options: AddressGuardOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Those of the host's addresses that may be connected to, in their order. Throws `IgnoreRequest` with
+   * WL_ADDRESS_REFUSED when there is none.
+   *
+   * @param hostAndPort as core's `hostAndPort` writes it
+   */
+  async permitted(hostAndPort: string, addresses: readonly string[]): Promise<readonly string[]> {
+    const ranges = addresses.map(rangeOf)
+    const outside = addresses.filter((_, index) => ranges[index] === undefined)
+    if (outside.length > 0) {
+      this.#publicHosts.set(hostAndPort, true)
+      return outside
+    }
+    const inside = addresses.filter((address, index) => this.#allows(address, hostAndPort, ranges[index]!))
+    if (inside.length > 0) return inside
+    const unforbidden = addresses.filter((_, index) => ranges[index] !== 'metadata')
+    if (unforbidden.length > 0 && (await this.#isStartHost(hostAndPort))) return unforbidden
+    throw this.#refusal(hostAndPort, addresses[0]!, ranges[0]!)
+  }
+
+  /**
+   * The same for a host whose name a proxy will look up: what can be told without. Other names are let through, as only
+   * the proxy knows their addresses, and may be the only one that could.
+   */
+  async permittedByProxy(origin: string): Promise<void> {
+    const place = hostAndPort(origin)
+    if (place === undefined) return
+    const host = place.slice(0, place.lastIndexOf(':')).replace(/^\[|\]$/g, '')
+    const address = isIP(host) === 0 ? addressOfName(host) : host
+    if (address !== undefined) await this.permitted(place, [address])
+    else this.#tellOfProxies()
+  }
+
+  #tellOfProxies(): void {
+    if (this.#hasToldOfProxies) return
+    this.#hasToldOfProxies = true
+    this.#options.logger.info(
+      'some requests go through a proxy: where it finds a name to be inside, it is the proxy that has to refuse',
+    )
+  }
+
+  #allows(address: string, hostAndPort: string, range: AddressRange): boolean {
+    const bytes = ipBytes(address)
+    return bytes !== undefined && this.#options.allowed.allows(bytes, hostAndPort, range === 'metadata')
+  }
+
+  async #isStartHost(hostAndPort: string): Promise<boolean> {
+    if (this.#publicHosts.get(hostAndPort)) return false
+    return (await this.#options.startHosts?.has(hostAndPort)) ?? false
+  }
+
+  #refusal(hostAndPort: string, address: string, range: AddressRange): IgnoreRequest {
+    const { stats, logger } = this.#options
+    stats.inc(protectionStat(`${range}_address`))
+    const setting =
+      range === 'metadata'
+        ? `PRIVATE_ADDRESSES_ALLOWED=${address}`
+        : `PRIVATE_ADDRESSES_ALLOWED=${hostAndPort}`
+    const line = { host: hostAndPort, address, range, allowedBy: setting }
+    if (this.#warnedOf.get(hostAndPort)) logger.debug(line, 'a request leads inside; nothing is sent')
+    else
+      logger.warn(line, 'a request leads inside; nothing is sent. Further ones to this host are only counted')
+    this.#warnedOf.set(hostAndPort, true)
+    return new IgnoreRequest(
+      `${hostAndPort} is at ${address}, which is ${range} and no start host of this crawl; ${setting} lets it in`,
+      'WL_ADDRESS_REFUSED',
+    )
+  }
+}
+
+function rangeOf(address: string): AddressRange | undefined {
+  const bytes = ipBytes(address)
+  // What is no address cannot be connected to; nothing is known of it that would let it in.
+  return bytes ? addressRange(bytes) : 'reserved'
+}
+
+// Names that mean the same everywhere, and for which a proxy must not be asked.
+const NAMES_INSIDE: Readonly<Record<string, string>> = {
+  localhost: '127.0.0.1',
+  'metadata.google.internal': '169.254.169.254',
+  metadata: '169.254.169.254',
+  'instance-data': '169.254.169.254',
+  'metadata.tencentyun.com': '169.254.0.23',
+}
+
+function addressOfName(host: string): string | undefined {
+  return host.endsWith('.localhost') ? NAMES_INSIDE.localhost : NAMES_INSIDE[host]
+}

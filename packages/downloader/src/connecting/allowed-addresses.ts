@@ -1,0 +1,63 @@
+import { SettingsError } from '@webloom/core'
+import { type IpBytes, IpNetwork } from './ip-network.ts'
+
+/** One entry of PRIVATE_ADDRESSES_ALLOWED. */
+interface Allowed {
+  /** Absent: addresses of any host. */
+  readonly host?: string
+  /** Absent: whatever address the host has. */
+  readonly network?: IpNetwork
+  /** Absent: any port. */
+  readonly port?: string
+}
+
+/**
+ * PRIVATE_ADDRESSES_ALLOWED: what may be connected to although it is inside. An entry is an address, a network
+ * (`10.0.0.0/8`) or a host name, the first and the last also with a port; `*` is everything.
+ *
+ * An address of a cloud's metadata is only let through by an entry that is this very address.
+ */
+export class AllowedAddresses {
+  readonly #entries: readonly Allowed[]
+
+  /** Throws `SettingsError` with every entry that is none of these. */
+  constructor(entries: readonly string[]) {
+    const parsed = entries.map(allowed)
+    const problems = entries.flatMap((text, index) =>
+      parsed[index]
+        ? []
+        : [
+            `PRIVATE_ADDRESSES_ALLOWED[${index}] is ${JSON.stringify(text)}; expected an address, a network as 10.0.0.0/8, a host, host:port, or *`,
+          ],
+    )
+    if (problems.length > 0) throw new SettingsError(problems)
+    this.#entries = parsed as Allowed[]
+  }
+
+  /** @param hostAndPort as core's `hostAndPort` writes it */
+  allows(address: IpBytes, hostAndPort: string, isMetadata: boolean): boolean {
+    const colon = hostAndPort.lastIndexOf(':')
+    const [host, port] = [hostAndPort.slice(0, colon), hostAndPort.slice(colon + 1)]
+    return this.#entries.some(
+      (entry) =>
+        (entry.port === undefined || entry.port === port) &&
+        (isMetadata
+          ? entry.network?.isSingleAddress === true && entry.network.contains(address)
+          : (entry.host === undefined || entry.host === host) &&
+            (entry.network === undefined || entry.network.contains(address))),
+    )
+  }
+}
+
+function allowed(text: string): Allowed | undefined {
+  const entry = text.trim()
+  if (entry === '*') return {}
+  const network = IpNetwork.parse(entry)
+  if (network) return { network }
+  const [, host, port] = /^([^:/\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(entry) ?? []
+  if (host === undefined) return undefined
+  const written = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
+  if (!written) return undefined
+  const single = IpNetwork.parse(written.replace(/^\[|\]$/g, ''))
+  return { ...(single ? { network: single } : { host: written }), ...(port !== undefined && { port }) }
+}

@@ -1,0 +1,121 @@
+import { isIP } from 'node:net'
+import { type Crawler, type Request, SettingsError, WebloomError } from '@webloom/core'
+import type { Dispatcher } from 'undici'
+import type { ProxyAddress } from '../proxies/proxy-address.ts'
+import { ProxyAgents } from '../proxies/proxy-agents.ts'
+import { AddressGuard } from './address-guard.ts'
+import { AllowedAddresses } from './allowed-addresses.ts'
+import { HostAddresses } from './host-addresses.ts'
+import { SitePools } from './site-pools.ts'
+import { type TlsOptions, tlsFromSettings } from './tls-settings.ts'
+
+export interface ConnectionsOptions {
+  /** The operating system's when absent. */
+  readonly addresses?: HostAddresses
+  /** Absent: every address may be connected to. */
+  readonly guard?: AddressGuard
+  readonly tls?: TlsOptions
+  readonly http2?: boolean
+  /** For one connection, its name and TLS included, milliseconds. */
+  readonly connectTimeoutMs?: number
+  /** The address that connections come from; null: the operating system chooses. `meta.bindaddress` overrides it. */
+  readonly bindAddress?: string | null
+  /** Of one answer, names and values together. */
+  readonly headerBytesMax?: number
+  /** Proxies (`meta.proxy`) whose connections are kept at once. */
+  readonly proxyAgentsMax?: number
+}
+
+// Idle connections are kept a little shorter than the 5 s after which Node and many proxies close theirs, and where a server
+// says that it keeps them longer, for a minute at the most.
+const KEEP_ALIVE_MS = 4000
+const KEEP_ALIVE_MS_MAX = 60_000
+// The operating system asks four times in 15 s whether there is anybody; TLS may take as long again.
+const CONNECT_TIMEOUT_MS = 30_000
+
+/** All connections of a crawl: to sites, and by way of proxies. */
+export class Connections {
+  readonly #sites: SitePools
+  readonly #proxies: ProxyAgents
+  readonly #guard: AddressGuard | undefined
+  readonly #bindAddress: string | undefined
+
+  constructor(options: ConnectionsOptions = {}) {
+    const connecting = {
+      addresses: options.addresses ?? new HostAddresses({ cacheSize: 10_000, timeoutMs: 60_000 }),
+      tls: options.tls ?? { rejectUnauthorized: false },
+      http2: options.http2 ?? true,
+      timeoutMs: Math.min(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, CONNECT_TIMEOUT_MS),
+      ...(options.guard && { guard: options.guard }),
+    }
+    // One deadline covers a whole download (`HttpExchange`): undici's own watch the time between two chunks only.
+    const pool = {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: options.headerBytesMax ?? 65_536,
+    }
+    this.#sites = new SitePools(connecting, pool)
+    this.#proxies = new ProxyAgents({ agentsMax: options.proxyAgentsMax ?? 100, connecting, pool })
+    this.#guard = options.guard
+    this.#bindAddress = options.bindAddress ?? undefined
+  }
+
+  /** @param addresses shared with whoever else looks hosts up */
+  static fromCrawler(crawler: Crawler, addresses = HostAddresses.fromCrawler(crawler)): Connections {
+    const { settings, stats, logger, startHosts } = crawler
+    const bindAddress = settings.get('DOWNLOAD_BIND_ADDRESS')
+    if (bindAddress !== null && isIP(bindAddress) === 0)
+      throw new SettingsError([
+        `DOWNLOAD_BIND_ADDRESS is ${JSON.stringify(bindAddress)}; expected an IP address of this machine`,
+      ])
+    const allowed = new AllowedAddresses(settings.getList('PRIVATE_ADDRESSES_ALLOWED').map(String))
+    return new Connections({
+      addresses,
+      guard: new AddressGuard({ allowed, stats, logger, ...(startHosts && { startHosts }) }),
+      tls: tlsFromSettings(settings),
+      http2: settings.getBool('HTTP2_ENABLED'),
+      connectTimeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      bindAddress,
+      headerBytesMax: settings.getInt('DOWNLOAD_MAX_HEADER_SIZE'),
+      proxyAgentsMax: settings.getInt('PROXY_AGENTS_MAX'),
+    })
+  }
+
+  /**
+   * What the request is handed to. Rejects with WL_ADDRESS_REFUSED for one that asks a proxy for a place inside; of a
+   * request that goes out directly the dispatcher itself finds that out.
+   */
+  async dispatcherFor(request: Request, origin: string): Promise<Dispatcher> {
+    const localAddress = bindAddressOf(request) ?? this.#bindAddress
+    const proxy = proxyOf(request)
+    if (!proxy) return this.#sites.to(origin, localAddress)
+    await this.#guard?.permittedByProxy(origin)
+    return this.#proxies.agent(proxy, localAddress)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#sites.close(), this.#proxies.close()])
+  }
+}
+
+/** The proxy that a request goes by, as `HttpProxyMiddleware` has written it; undefined: none. */
+export function proxyOf(request: Request): ProxyAddress | undefined {
+  const url = request.hasMeta ? request.meta.proxy : undefined
+  if (typeof url !== 'string' || url === '') return undefined
+  const authorization = request.headers.get('proxy-authorization')
+  return { url, ...(authorization !== null && { authorization }) }
+}
+
+/** `meta.bindaddress`: an address, or as in Scrapy a pair of address and port, of which the port is left to the system. */
+function bindAddressOf(request: Request): string | undefined {
+  const given = request.hasMeta ? request.meta.bindaddress : undefined
+  const address = Array.isArray(given) ? given[0] : given
+  if (address === undefined || address === null) return undefined
+  if (typeof address === 'string' && isIP(address) !== 0) return address
+  throw new WebloomError(
+    'WL_REQUEST_INVALID',
+    `meta.bindaddress of ${request} is ${JSON.stringify(given)}; expected an IP address of this machine`,
+  )
+}

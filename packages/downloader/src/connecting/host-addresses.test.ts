@@ -1,0 +1,121 @@
+import { DownloadError } from '@webloom/core'
+import { describe, expect, test } from 'vitest'
+import { HostAddresses, type HostAddressesOptions } from './host-addresses.ts'
+
+/** A resolver whose answers the test gives, and whose clock it moves. */
+function resolver(options: Partial<HostAddressesOptions> = {}) {
+  const asked: string[] = []
+  const waiting: ((answer: readonly string[] | Error) => void)[] = []
+  const clock = { ms: 0 }
+  const hosts = new HostAddresses({
+    cacheSize: 100,
+    timeoutMs: 1000,
+    now: () => clock.ms,
+    lookup: (hostname) => {
+      asked.push(hostname)
+      return new Promise((resolve, reject) =>
+        waiting.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer))),
+      )
+    },
+    ...options,
+  })
+  /** The question that was asked first is answered. */
+  const answer = (given: readonly string[] | Error) => waiting.shift()!(given)
+  return { hosts, asked, answer, clock }
+}
+
+const told = (asked: string[], name: string) => {
+  asked.push(name)
+  return ['10.0.0.1']
+}
+
+const kindOf = (error: unknown) => (error instanceof DownloadError ? error.kind : error)
+
+test('all who ask for one name share one question', async () => {
+  const { hosts, asked, answer } = resolver()
+  const all = [hosts.of('a.test'), hosts.of('a.test'), hosts.of('a.test')]
+  answer(['10.0.0.1'])
+  expect(await Promise.all(all)).toEqual(Array(3).fill(['10.0.0.1']))
+  expect(asked).toEqual(['a.test'])
+})
+
+test('addresses are remembered for a minute, and that there are none for five seconds', async () => {
+  const { hosts, asked, answer, clock } = resolver()
+  const found = hosts.of('a.test')
+  answer(['10.0.0.1'])
+  await found
+  clock.ms = 59_999
+  expect(await hosts.of('a.test')).toEqual(['10.0.0.1'])
+  clock.ms = 60_000
+  const lost = hosts.of('a.test').catch(kindOf)
+  answer(new Error('ENOTFOUND'))
+  expect(await lost).toBe('CannotResolveHostError')
+  clock.ms = 64_999
+  expect(await hosts.of('a.test').catch(kindOf)).toBe('CannotResolveHostError')
+  expect(asked.length).toBe(2)
+  clock.ms = 65_000
+  const again = hosts.of('a.test')
+  answer(['10.0.0.2'])
+  expect(await again).toEqual(['10.0.0.2'])
+})
+
+test('no more names are remembered than DNSCACHE_SIZE; the one used longest ago goes', async () => {
+  const { hosts, asked } = resolver({
+    cacheSize: 2,
+    lookup: async (name) => told(asked, name),
+  })
+  for (const name of ['a.test', 'b.test', 'a.test', 'c.test', 'a.test', 'b.test']) await hosts.of(name)
+  expect(asked).toEqual(['a.test', 'b.test', 'c.test', 'b.test'])
+})
+
+test('without a cache each asks for itself', async () => {
+  const { hosts, asked } = resolver({
+    cacheSize: 0,
+    lookup: async (name) => told(asked, name),
+  })
+  await hosts.of('a.test')
+  await hosts.of('a.test')
+  expect(asked.length).toBe(2)
+})
+
+test('dead names take no more than sixteen places, and those that nobody waits for any more take none', async () => {
+  const { hosts, asked, answer, clock } = resolver({ timeoutMs: 20 })
+  const dead = Array.from({ length: 100 }, (_, n) => hosts.of(`dead-${n}.test`).catch(kindOf))
+  expect(asked.length).toBe(16)
+  expect(await Promise.all(dead)).toEqual(Array(100).fill('CannotResolveHostError'))
+  clock.ms = 20
+  const good = hosts.of('good.test')
+  answer(new Error('no answer'))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked.slice(16)).toEqual(['good.test'])
+  for (let other = 0; other < 15; other++) answer(new Error('no answer'))
+  answer(['10.0.0.1'])
+  expect(await good).toEqual(['10.0.0.1'])
+})
+
+test('an answer that comes too late for those who asked is remembered all the same', async () => {
+  const { hosts, asked, answer } = resolver({ timeoutMs: 10 })
+  await expect(hosts.of('slow.test')).rejects.toThrow('DNS_TIMEOUT')
+  answer(['10.0.0.1'])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(await hosts.of('slow.test')).toEqual(['10.0.0.1'])
+  expect(asked.length).toBe(1)
+})
+
+describe('nobody is asked for', () => {
+  test.each([
+    ['127.0.0.1', ['127.0.0.1']],
+    ['::1', ['::1']],
+    ['localhost', ['127.0.0.1', '::1']],
+    ['a.LocalHost.', ['127.0.0.1', '::1']],
+  ])('%s', async (host, addresses) => {
+    const { hosts, asked } = resolver()
+    expect(await hosts.of(host)).toEqual(addresses)
+    expect(asked).toEqual([])
+  })
+})
+
+test('the operating system is asked for others, and what it does not know is a failure', async () => {
+  const hosts = new HostAddresses({ cacheSize: 10, timeoutMs: 20_000 })
+  await expect(hosts.of('nowhere.invalid').catch(kindOf)).resolves.toBe('CannotResolveHostError')
+})

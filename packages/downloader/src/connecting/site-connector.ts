@@ -1,0 +1,84 @@
+import { isIP, type LookupFunction } from 'node:net'
+import { DownloadError, hostAndPort, InvalidUrl } from '@webloom/core'
+import { buildConnector } from 'undici'
+import type { AddressGuard } from './address-guard.ts'
+import type { HostAddresses } from './host-addresses.ts'
+import type { TlsOptions } from './tls-settings.ts'
+
+/** How connections are made. */
+export interface ConnectingOptions {
+  readonly addresses: HostAddresses
+  /** Absent: every address will do. */
+  readonly guard?: AddressGuard
+  readonly tls: TlsOptions
+  readonly http2: boolean
+  /** For connection and TLS together. */
+  readonly timeoutMs: number
+}
+
+/**
+ * Connects to one site. Its name is looked up for each connection, and what is connected to is what the guard let through:
+ * there is no second look-up that could give another answer. TLS is told the name, not the address.
+ *
+ * Throws `InvalidUrl` for an origin that the URL standard does not know, such as `http://1.2.3.400`.
+ *
+ * @param origin `https://example.com`
+ * @param localAddress where connections come from; only addresses of its kind are connected to
+ */
+export function siteConnector(
+  origin: string,
+  localAddress: string | undefined,
+  options: ConnectingOptions,
+): buildConnector.connector {
+  const { addresses, guard } = options
+  const place = hostAndPort(origin)
+  if (place === undefined) throw new InvalidUrl(origin, 'it names no host that could be asked')
+  const permitted = async (hostname: string) => {
+    const found = ofOneKind(await addresses.of(hostname), hostname, localAddress)
+    return guard ? guard.permitted(place, found) : found
+  }
+  const connect = buildConnector({
+    ...options.tls,
+    allowH2: options.http2,
+    timeout: options.timeoutMs,
+    lookup: lookupBy(permitted),
+  })
+  return (given, callback) => {
+    // Node looks up names only.
+    if (isIP(given.hostname) === 0) connect(given, callback)
+    else
+      permitted(given.hostname).then(
+        () => connect(given, callback),
+        (error: Error) => callback(error, null),
+      )
+  }
+}
+
+/** As `net.connect` wants it. Of several addresses it tries those of both kinds by turns, the next one after 250 ms. */
+export function lookupBy(addressesOf: (hostname: string) => Promise<readonly string[]>): LookupFunction {
+  return (hostname, { all }, callback) => {
+    addressesOf(hostname).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }))
+        if (all) callback(null, found)
+        else callback(null, found[0]!.address, found[0]!.family)
+      },
+      (error: Error) => callback(error, ''),
+    )
+  }
+}
+
+/** Those that can be reached from `localAddress`: from an IPv4 address no IPv6 one can, nor the other way round. */
+function ofOneKind(
+  addresses: readonly string[],
+  hostname: string,
+  localAddress: string | undefined,
+): readonly string[] {
+  if (localAddress === undefined) return addresses
+  const found = addresses.filter((address) => isIP(address) === isIP(localAddress))
+  if (found.length > 0) return found
+  throw new DownloadError(
+    'CannotResolveHostError',
+    `${hostname} has no IPv${isIP(localAddress)} address, as connections from ${localAddress} need (bindaddress)`,
+  )
+}

@@ -1,0 +1,43 @@
+import { type Dispatcher, Pool, type Pool as PoolType } from 'undici'
+import { Recent } from './recent.ts'
+import { type ConnectingOptions, siteConnector } from './site-connector.ts'
+
+// Idle pools of a few kilobytes each, and idle sockets, of which a process may have a thousand.
+const SITES_KEPT_MAX = 500
+
+/**
+ * The connections to sites, kept open for a while to be used again. Past the bound those to the site used longest ago are
+ * closed once they are idle, so that a crawl of many hosts does not gather what it will never use.
+ */
+export class SitePools {
+  readonly #pools: Recent<PoolType>
+  readonly #connecting: ConnectingOptions
+  readonly #options: PoolType.Options
+
+  /** @param options what holds for each connection */
+  constructor(connecting: ConnectingOptions, options: PoolType.Options, sitesMax = SITES_KEPT_MAX) {
+    this.#connecting = connecting
+    this.#options = options
+    // What is still on its way ends first. A connection that breaks meanwhile is nobody's loss.
+    this.#pools = new Recent(sitesMax, (pool) => void pool.close().catch(() => {}))
+  }
+
+  /** @param localAddress the address that connections come from; absent: the operating system chooses */
+  to(origin: string, localAddress?: string): Dispatcher {
+    const key = localAddress === undefined ? origin : `${origin} ${localAddress}`
+    const known = this.#pools.get(key)
+    if (known) return known
+    const pool = new Pool(origin, {
+      ...this.#options,
+      allowH2: this.#connecting.http2,
+      connect: siteConnector(origin, localAddress, this.#connecting),
+      ...(localAddress !== undefined && { localAddress }),
+    })
+    this.#pools.set(key, pool)
+    return pool
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.clear().map((pool) => pool.destroy()))
+  }
+}

@@ -1,0 +1,43 @@
+import type { StartHosts } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+
+// About a hundred bytes each. What is not remembered costs one command, no more.
+const KNOWN_MAX = 10_000
+
+/** The start hosts of a crawl that workers share: a set beside the queue. */
+export class RedisStartHosts implements StartHosts {
+  readonly #redis: Redis
+  readonly #key: string
+  readonly #known = new Set<string>()
+
+  /** @param redis the queue's; opened and closed by whoever gives it */
+  constructor({ redis, keys }: { redis: Redis; keys: CrawlRedisKeys }) {
+    this.#redis = redis
+    this.#key = keys.startHosts
+  }
+
+  async add(hostAndPort: string): Promise<void> {
+    if (this.#known.has(hostAndPort)) return
+    await this.#redis.sadd(this.#key, hostAndPort)
+    this.#remember(hostAndPort)
+  }
+
+  async has(hostAndPort: string): Promise<boolean> {
+    if (this.#known.has(hostAndPort)) return true
+    const isStartHost = (await this.#redis.sismember(this.#key, hostAndPort)) === 1
+    if (isStartHost) this.#remember(hostAndPort)
+    return isStartHost
+  }
+
+  /** With queue and filter: the next crawl has start hosts of its own. */
+  async clear(): Promise<void> {
+    this.#known.clear()
+    await this.#redis.unlink(this.#key)
+  }
+
+  #remember(hostAndPort: string): void {
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
+    this.#known.add(hostAndPort)
+  }
+}

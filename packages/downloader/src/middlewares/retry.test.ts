@@ -122,7 +122,6 @@ describe('the wait before another try', () => {
       giveUpLogLevel: 'ERROR',
       backoffMs: 1000,
       backoffMsMax: 60_000,
-      retryAfterMsMax: 300_000,
       random: () => 1,
       stats: new MemoryStatsCollector(),
       logger: silentLogger,
@@ -149,37 +148,50 @@ describe('the wait before another try', () => {
     expect(delayMs({ backoffMs: 0 }, { retryTimes: 5 })).toBe(0)
   })
 
-  test('is what Retry-After says, in seconds or as a date, up to a bound', () => {
-    expect(delayMs({}, { headers: { 'retry-after': '7' } })).toBe(7000)
-    expect(delayMs({}, { headers: { 'retry-after': ' 7 ' }, status: 429 })).toBe(7000)
-    expect(delayMs({}, { headers: { 'retry-after': '86400' } })).toBe(300_000)
-    const inTenSeconds = {
-      'retry-after': 'Fri, 21 Nov 2025 10:00:10 GMT',
-      date: 'Fri, 21 Nov 2025 10:00:00 GMT',
+  test('does not follow Retry-After, for which the whole host waits', () => {
+    expect(delayMs({}, { headers: { 'retry-after': '7' } })).toBe(1000)
+  })
+
+  test('comes from RETRY_BACKOFF and RETRY_BACKOFF_MAX', () => {
+    const { middleware } = fromSettings({ RETRY_BACKOFF: 8, RETRY_BACKOFF_MAX: 5 })
+    const request = new Request('http://x/')
+    const wait = middleware.processResponse(request, new Response(request.url, { status: 503 })) as RetryLater
+    expect(wait.delayMs).toBeGreaterThanOrEqual(2500)
+    expect(wait.delayMs).toBeLessThanOrEqual(5000)
+  })
+})
+
+describe('a request that failed through its host', () => {
+  test('waits with it, and pays neither with its tries nor with its priority, up to HOST_RETRY_TIMES', () => {
+    const made = crawler({ HOST_RETRY_TIMES: 2, RETRY_TIMES: 1, RETRY_BACKOFF: 1 })
+    const middleware = RetryMiddleware.fromCrawler(made as never, () => true)
+    let request = new Request('http://x/', { priority: 5 })
+    const seen: unknown[] = []
+    for (;;) {
+      const error = new DownloadError('DownloadConnectionRefusedError', 'x')
+      const again = middleware.processException(request, error)
+      if (!again) break
+      request = again.request
+      seen.push([request.meta, request.priority])
+      expect(again.delayMs).toBeLessThanOrEqual(1000)
     }
-    expect(delayMs({}, { headers: inTenSeconds })).toBe(10_000)
-    const soon = delayMs({}, { headers: { 'retry-after': new Date(Date.now() + 30_000).toUTCString() } })
-    expect(soon).toBeGreaterThan(25_000)
-    expect(soon).toBeLessThanOrEqual(30_000)
+    expect(seen).toEqual([
+      [{ host_retry_times: 1 }, 5],
+      [{ host_retry_times: 2 }, 5],
+      [{ host_retry_times: 2, retry_times: 1 }, 4],
+    ])
+    expect(made.stats.snapshot()).toMatchObject({
+      'retry/count': 3,
+      'retry/host_count': 2,
+      'retry/max_reached': 1,
+    })
   })
 
-  test('is our own where Retry-After says nothing: zero, the past, nonsense', () => {
-    for (const value of ['0', 'soon', '-5', '1.5', 'Fri, 21 Nov 2014 10:00:00 GMT', ''])
-      expect(delayMs({}, { headers: { 'retry-after': value } }), value).toBe(1000)
-  })
-
-  test('comes from RETRY_BACKOFF, RETRY_BACKOFF_MAX and RETRY_AFTER_MAX', () => {
-    const { middleware } = fromSettings({ RETRY_BACKOFF: 8, RETRY_BACKOFF_MAX: 5, RETRY_AFTER_MAX: 2 })
-    const wait = (headers: Record<string, string>) =>
-      (
-        middleware.processResponse(
-          new Request('http://x/'),
-          new Response('http://x/', { status: 503, headers }),
-        ) as RetryLater
-      ).delayMs
-    expect(wait({ 'retry-after': '60' })).toBe(2000)
-    expect(wait({})).toBeGreaterThanOrEqual(2500)
-    expect(wait({})).toBeLessThanOrEqual(5000)
+  test('is given up at once with dont_retry', () => {
+    const middleware = RetryMiddleware.fromCrawler(crawler() as never, () => true)
+    const request = new Request('http://x/', { meta: { dont_retry: true } })
+    const error = new DownloadError('DownloadConnectionRefusedError', 'x')
+    expect(middleware.processException(request, error)).toBe(undefined)
   })
 })
 

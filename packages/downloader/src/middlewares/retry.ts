@@ -7,8 +7,7 @@ import {
   type Response,
   RetryLater,
 } from '@webloom/core'
-import { nextTry, type TryRules } from '../retrying/next-try.ts'
-import { retryAfterMs } from '../retrying/retry-after.ts'
+import { nextTry, type TryRules, tryWithHost } from '../retrying/next-try.ts'
 import { statusPhrase } from '../retrying/status-phrase.ts'
 
 export interface RetryMiddlewareOptions extends TryRules {
@@ -18,8 +17,10 @@ export interface RetryMiddlewareOptions extends TryRules {
   /** Wait before the second try; doubled with each further one. 0 (default): none. */
   readonly backoffMs?: number
   readonly backoffMsMax?: number
-  /** The longest that a Retry-After header is obeyed. */
-  readonly retryAfterMsMax?: number
+  /** Whether a request has failed through its host, which will pause: then `timesWithHost` counts instead of `times`. */
+  readonly isHostToBlame?: (request: Request) => boolean
+  /** How often a request may wait for its host. Default 0. */
+  readonly timesWithHost?: number
   /** A number from 0 to 1, exclusive. Tests give their own. */
   readonly random?: () => number
 }
@@ -43,10 +44,9 @@ const KIND_OF_PYTHON_NAME: Readonly<Record<string, string>> = {
  * Asks again after statuses and failures that may pass, by Scrapy's rules. When the tries are used up, a response is
  * handed on as it is and an error stands.
  *
- * Other than in Scrapy it waits first: as long as the server's Retry-After says, else twice as long each time, with
- * chance in it so that what failed together does not come back together. And the request keeps its id and its
- * `dontFilter`: the queue takes it back under its lease, so it never meets the dupefilter, and a redirect that follows
- * is still filtered.
+ * Other than in Scrapy it waits first, twice as long each time, with chance in it so that what failed together does not
+ * come back together; a Retry-After makes the whole host wait. And the request keeps its id and its `dontFilter`: the
+ * queue takes it back under its lease, so it never meets the dupefilter, and a redirect that follows is still filtered.
  */
 export class RetryMiddleware implements DownloaderMiddleware {
   readonly #options: RetryMiddlewareOptions
@@ -64,7 +64,10 @@ export class RetryMiddleware implements DownloaderMiddleware {
     )
   }
 
-  static fromCrawler({ settings, stats, logger }: Crawler): RetryMiddleware {
+  static fromCrawler(
+    { settings, stats, logger }: Crawler,
+    isHostToBlame: (request: Request) => boolean = () => false,
+  ): RetryMiddleware {
     if (!settings.getBool('RETRY_ENABLED')) throw new NotConfigured('RETRY_ENABLED is false')
     return new RetryMiddleware({
       times: settings.getInt('RETRY_TIMES'),
@@ -74,7 +77,8 @@ export class RetryMiddleware implements DownloaderMiddleware {
       giveUpLogLevel: settings.getString('RETRY_GIVE_UP_LOG_LEVEL'),
       backoffMs: settings.getFloat('RETRY_BACKOFF') * 1000,
       backoffMsMax: settings.getFloat('RETRY_BACKOFF_MAX') * 1000,
-      retryAfterMsMax: settings.getFloat('RETRY_AFTER_MAX') * 1000,
+      isHostToBlame,
+      timesWithHost: settings.getInt('HOST_RETRY_TIMES'),
       stats,
       logger,
     })
@@ -82,28 +86,29 @@ export class RetryMiddleware implements DownloaderMiddleware {
 
   processResponse(request: Request, response: Response): Response | RetryLater {
     if (!this.#httpCodes.has(response.status) || request.meta.dont_retry) return response
-    return this.#again(request, statusPhrase(response.status), { response }) ?? response
+    return this.#again(request, statusPhrase(response.status)) ?? response
   }
 
   processException(request: Request, error: unknown): RetryLater | undefined {
     if (!(error instanceof DownloadError) || !this.#kinds.has(error.kind)) return undefined
-    return request.meta.dont_retry ? undefined : this.#again(request, error.kind, { detail: error.message })
+    return request.meta.dont_retry ? undefined : this.#again(request, error.kind, error.message)
   }
 
-  #again(
-    request: Request,
-    reason: string,
-    { response, detail }: { response?: Response; detail?: string },
-  ): RetryLater | undefined {
+  #again(request: Request, reason: string, detail?: string): RetryLater | undefined {
+    return this.#withHost(request, reason) ?? this.#counted(request, reason, detail)
+  }
+
+  #withHost(request: Request, reason: string): RetryLater | undefined {
+    const { isHostToBlame, timesWithHost = 0 } = this.#options
+    if (!isHostToBlame?.(request)) return undefined
+    const again = tryWithHost(request, reason, { ...this.#options, times: timesWithHost })
+    // The host's pause is what it waits for; its own wait only keeps those apart that failed together.
+    return again ? new RetryLater(again, this.#backoff(1)) : undefined
+  }
+
+  #counted(request: Request, reason: string, detail?: string): RetryLater | undefined {
     const again = nextTry(request, reason, this.#options, detail)
-    if (!again) return undefined
-    return new RetryLater(again, this.#askedFor(response) ?? this.#backoff(Number(again.meta.retry_times)))
-  }
-
-  #askedFor(response: Response | undefined): number | undefined {
-    const asked = response && retryAfterMs(response)
-    // "0" says that we may, not that we should: then our own wait counts.
-    return asked ? Math.min(asked, this.#options.retryAfterMsMax ?? asked) : undefined
+    return again ? new RetryLater(again, this.#backoff(Number(again.meta.retry_times))) : undefined
   }
 
   /** Between half and all of a wait that doubles with each try. */

@@ -41,6 +41,24 @@ export function nextTry(request: Request, reason: string, rules: TryRules, detai
   })
 }
 
+/**
+ * The request as it is to be asked again with its host, for whose failure its own tries and priority do not pay; null
+ * when it has waited `times` times: then they do.
+ */
+export function tryWithHost(
+  request: Request,
+  reason: string,
+  { times, stats, logger }: Pick<TryRules, 'times' | 'stats' | 'logger'>,
+): Request | null {
+  const waited = numberOr(request.meta.host_retry_times, 0) + 1
+  if (waited > times) return null
+  stats.inc('retry/count')
+  stats.inc('retry/host_count')
+  stats.inc(`retry/reason_count/${reason}`)
+  logger.debug({ url: request.url, times: waited, reason }, 'retrying when its host answers again')
+  return request.replace({ meta: { ...request.meta, host_retry_times: waited } })
+}
+
 /** Why a page is to be asked again, and how often. */
 export interface RetryRequestOptions {
   /** The spider that asks: its settings and stats are used. */

@@ -1,0 +1,58 @@
+import {
+  type Crawler,
+  type DownloaderMiddleware,
+  IgnoreRequest,
+  NotConfigured,
+  type Request,
+  type StatsCollector,
+} from '@webloom/core'
+import { type HostBackOffRules, isGivenUp } from '../pace/host-back-off.ts'
+import type { HostOf } from '../pace/host-of.ts'
+import { HostsMet } from '../pace/hosts-met.ts'
+import { hostBackOffRules } from './host-back-off.ts'
+
+export interface GivenUpHostsOptions {
+  readonly rules: HostBackOffRules
+  readonly hostOf: HostOf
+  readonly stats: StatsCollector
+  /** Milliseconds of a clock that only goes forward; tests give their own. */
+  readonly now?: () => number
+}
+
+// Given-up hosts that are remembered; one that was forgotten is tried once more.
+const HOSTS_MAX = 10_000
+
+/**
+ * Drops requests to hosts that are given up, so that a dead host with thousands of them does not keep the crawl for days.
+ * One request in HOST_BACKOFF_MAX is let through: a host that is back is crawled again.
+ */
+export class GivenUpHostsMiddleware implements DownloaderMiddleware {
+  readonly #options: GivenUpHostsOptions
+  readonly #triedAtMs = new HostsMet<number>(HOSTS_MAX)
+
+  constructor(options: GivenUpHostsOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler({ settings, stats }: Crawler, hostOf: HostOf): GivenUpHostsMiddleware {
+    const rules = hostBackOffRules(settings)
+    if (rules.failuresMax === 0) throw new NotConfigured('HOST_FAILURES_MAX is 0')
+    return new GivenUpHostsMiddleware({ rules, hostOf, stats })
+  }
+
+  processRequest(request: Request): void {
+    const { rules, hostOf, stats, now = performance.now.bind(performance) } = this.#options
+    const host = hostOf(request)?.host
+    if (!host || !isGivenUp(host, rules)) return
+    const triedAtMs = this.#triedAtMs.get(request)
+    if (triedAtMs === undefined || now() - triedAtMs >= rules.pauseMsMax) {
+      this.#triedAtMs.set(request, now())
+      return
+    }
+    stats.inc('host_backoff/dropped')
+    throw new IgnoreRequest(
+      `its host is given up after ${host.failures} failures in a row (HOST_FAILURES_MAX is ${rules.failuresMax})`,
+      'WL_HOST_GIVEN_UP',
+    )
+  }
+}

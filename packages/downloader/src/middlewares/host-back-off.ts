@@ -1,0 +1,105 @@
+import type {
+  Crawler,
+  DownloaderMiddleware,
+  Logger,
+  Request,
+  Response,
+  Settings,
+  StatsCollector,
+} from '@webloom/core'
+import {
+  type HostBackOffRules,
+  type HostOutcome,
+  isGivenUp,
+  newsOf,
+  outcomeOfError,
+  outcomeOfResponse,
+} from '../pace/host-back-off.ts'
+import type { HostOf } from '../pace/host-of.ts'
+import { HostsMet } from '../pace/hosts-met.ts'
+
+export interface HostBackOffOptions {
+  readonly rules: HostBackOffRules
+  readonly hostOf: HostOf
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+// About a megabyte. A host that was forgotten counts as one that has never answered.
+const HOSTS_MAX = 10_000
+
+/** The rules as the settings have them. */
+export function hostBackOffRules(settings: Settings): HostBackOffRules {
+  return {
+    pausesFrom: settings.getInt('HOST_BACKOFF_AFTER'),
+    pauseMs: settings.getFloat('HOST_BACKOFF') * 1000,
+    pauseMsMax: settings.getFloat('HOST_BACKOFF_MAX') * 1000,
+    retryAfterMsMax: settings.getFloat('RETRY_AFTER_MAX') * 1000,
+    failuresMax: settings.getInt('HOST_FAILURES_MAX'),
+  }
+}
+
+/**
+ * Leaves hosts alone that ask for it, or only fail: the whole host pauses, for all workers. It changes no answer, and
+ * says nothing as long as all goes well.
+ *
+ * It stands next to the network, but for the proxy and the cache: what they answer says nothing of the host.
+ */
+export class HostBackOffMiddleware implements DownloaderMiddleware {
+  readonly #options: HostBackOffOptions
+  readonly #haveAnswered = new HostsMet<true>(HOSTS_MAX)
+  readonly #blamed = new WeakSet<Request>()
+
+  constructor(options: HostBackOffOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler({ settings, stats, logger }: Crawler, hostOf: HostOf): HostBackOffMiddleware {
+    return new HostBackOffMiddleware({ rules: hostBackOffRules(settings), hostOf, stats, logger })
+  }
+
+  processResponse(request: Request, response: Response): Response {
+    if (!response.flags.includes('cached')) this.#learnt(request, outcomeOfResponse(response))
+    return response
+  }
+
+  processException(request: Request, error: unknown): void {
+    const outcome = outcomeOfError(error, request)
+    if (outcome) this.#learnt(request, outcome)
+  }
+
+  /** Whether its host is to blame that the request failed, one that has answered before: then it may wait with it. */
+  isHostToBlame(request: Request): boolean {
+    return this.#blamed.has(request)
+  }
+
+  #learnt(request: Request, outcome: HostOutcome): void {
+    if (outcome.failure === undefined) {
+      if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
+    } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {
+      this.#blamed.add(request)
+    }
+    this.#tell(request, outcome)
+  }
+
+  #tell(request: Request, outcome: HostOutcome): void {
+    const { rules, hostOf, stats, logger } = this.#options
+    const told = hostOf(request)
+    const before = told?.host ?? { delayMs: 0, failures: 0 }
+    const news = newsOf(outcome, before, rules)
+    if (!news) return
+    told?.onHostNews?.(news)
+    if (news.pauseMs !== undefined) {
+      stats.inc('host_backoff/pauses')
+      logger.debug(
+        { url: request.url, seconds: news.pauseMs / 1000, reason: news.pauseReason },
+        'the host pauses',
+      )
+    }
+    if (isGivenUp({ ...before, failures: news.failures ?? 0 }, rules) && !isGivenUp(before, rules))
+      logger.warn(
+        { url: request.url, failures: news.failures, reason: outcome.failure },
+        'the host has only failed and is given up: its requests are dropped (HOST_FAILURES_MAX)',
+      )
+  }
+}

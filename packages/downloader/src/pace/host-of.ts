@@ -1,0 +1,4 @@
+import type { DownloadOptions, Request } from '@webloom/core'
+
+/** What is known of the host of a request that is being fetched, and whom to tell what it taught. */
+export type HostOf = (request: Request) => Pick<DownloadOptions, 'host' | 'onHostNews'> | undefined

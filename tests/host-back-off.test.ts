@@ -1,0 +1,100 @@
+/** Hosts that ask to be left alone, are away for a while, or are dead: what a crawl of them loses, and how often it asks. */
+
+import { silentLogger } from '@webloom/core'
+import { startFakeWeb } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+import { type CrawlResult, crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+
+async function crawlOf(
+  urls: readonly string[],
+  settings: SettingsInput,
+  follows = true,
+): Promise<CrawlResult> {
+  class OfThese extends Spider {
+    override name = 'of-these'
+    override *start() {
+      for (const url of urls) yield new Request(url)
+    }
+    override *parse(response: Response): Generator<unknown> {
+      yield { url: response.url }
+      if (follows) yield* response.followAll()
+    }
+  }
+  return crawl(OfThese, {
+    settings: {
+      ROBOTSTXT_OBEY: false,
+      RETRY_BACKOFF: 0.1,
+      HOST_BACKOFF: 0.1,
+      HOST_BACKOFF_MAX: 0.5,
+      ...settings,
+    },
+    logger: silentLogger,
+  })
+}
+
+test('Retry-After makes the whole host wait, and no other', async () => {
+  await using web = await startFakeWeb({ hosts: 2, pagesPerHost: 60, latencyMs: 20 })
+  let askedAtMs = 0
+  web.route(0, '/page/7', (_, response, hit) => {
+    const isFirst = askedAtMs === 0
+    if (isFirst) askedAtMs = hit.atMs
+    response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '2' } : {}).end()
+  })
+  const pages = [0, 1].flatMap((host) => Array.from({ length: 60 }, (_, n) => web.pageUrl(host, n)))
+  pages.splice(3, 0, `${web.origins[0]}/page/7`)
+  const { stats } = await crawlOf(pages, { CONCURRENT_REQUESTS_PER_DOMAIN: 2 }, false)
+  // What was in flight with it, and what left before it was answered.
+  const during = web.starts(0).filter((atMs) => atMs > askedAtMs + 200 && atMs < askedAtMs + 1975)
+  expect(during).toEqual([])
+  expect(web.starts(0).filter((atMs) => atMs > askedAtMs + 1975).length).toBeGreaterThan(20)
+  expect(web.starts(1).at(-1)! - askedAtMs).toBeLessThan(1900)
+  expect(stats.response_received_count).toBe(new Set(pages).size)
+  expect(stats['host_backoff/pauses']).toBe(1)
+})
+
+test('a host that is away for three seconds loses nothing, with RETRY_TIMES 2', async () => {
+  await using web = await startFakeWeb({ pagesPerHost: 40, latencyMs: 30 })
+  const crawling = crawlOf(web.seeds, { CONCURRENT_REQUESTS_PER_DOMAIN: 4 })
+  await web.waitForHits(10)
+  await web.hostDown(0)
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  await web.hostUp(0)
+  const { stats, finishReason } = await crawling
+  expect(finishReason).toBe('finished')
+  for (const url of web.reachable()) expect(web.countOf(url), url).toBeGreaterThan(0)
+  expect(stats.item_scraped_count).toBe(web.reachable().size)
+  expect(stats['retry/max_reached']).toBe(undefined)
+})
+
+test('a dead host with 2 000 queued is given up: few connections are tried, the rest is dropped and counted', async () => {
+  await using web = await startFakeWeb({ hosts: 2, pagesPerHost: 2 })
+  await web.hostDown(1)
+  const dead = Array.from({ length: 2000 }, (_, n) => `${web.origins[1]}/page/${n}`)
+  const { stats } = await crawlOf([...dead, web.pageUrl(0, 0)], { HOST_BACKOFF: 0.01, HOST_FAILURES_MAX: 8 })
+  expect(stats.item_scraped_count).toBe(2)
+  expect(Number(stats['downloader/exception_type_count/DownloadConnectionRefusedError'])).toBeLessThan(150)
+  expect(Number(stats['host_backoff/dropped'])).toBeGreaterThan(1850)
+})
+
+test('a host that never answered costs one request its RETRY_TIMES and no more', async () => {
+  await using web = await startFakeWeb({ pagesPerHost: 1 })
+  await web.hostDown(0)
+  const { stats } = await crawlOf(web.seeds, {})
+  expect(stats).toMatchObject({
+    'downloader/exception_count': 3,
+    'retry/count': 2,
+    'retry/max_reached': 1,
+    'downloader/given_up/DownloadConnectionRefusedError': 1,
+  })
+})
+
+test('AutoThrottle begins with its start delay, and goes down to what the host bears', async () => {
+  await using web = await startFakeWeb({ pagesPerHost: 12, latencyMs: 40 })
+  await crawlOf(web.seeds, { AUTOTHROTTLE_ENABLED: true, AUTOTHROTTLE_START_DELAY: 0.8 })
+  const starts = web.starts(0)
+  expect(starts).toHaveLength(12)
+  const gaps = starts.slice(1).map((atMs, n) => atMs - starts[n]!)
+  expect(gaps[0]).toBeGreaterThan(380)
+  expect(gaps.at(-1)).toBeLessThan(120)
+  expect(web.maxConcurrent(0)).toBe(1)
+})

@@ -15,6 +15,15 @@ export interface SpiderMiddleware {
   processSpiderRequest?(request: Request, response: Response | null): Request | null
   /** The same for an item. */
   processSpiderItem?(item: unknown, response: Response | null): unknown
+  /**
+   * A callback has ended, or has yielded CALLBACK_OUTPUT_MAX: the requests to keep of those that no hook has dropped. Sees
+   * all of them, and the items, at once.
+   */
+  processSpiderRequests?(
+    requests: readonly Request[],
+    items: readonly unknown[],
+    response: Response,
+  ): readonly Request[]
   /** The stream of all that a callback yields. */
   processSpiderOutput?(response: Response, output: AsyncIterable<unknown>): AsyncIterable<unknown>
   /** The callback or a hook threw: what to yield instead, or nothing to ask the next middleware. */

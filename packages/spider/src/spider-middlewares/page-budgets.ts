@@ -1,0 +1,79 @@
+import {
+  type Crawler,
+  type Logger,
+  NotConfigured,
+  type Request,
+  type Response,
+  type SpiderMiddleware,
+  type StatsCollector,
+} from '@webloom/core'
+import { TrapReport } from '../traps/trap-report.ts'
+
+export interface PageBudgetsOptions {
+  /** 0: no limit. */
+  readonly pagesPerHost: number
+  /** Of pages that have a query; 0: no limit. */
+  readonly pagesPerPath: number
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+// Hosts and paths that are counted; past it the one met first begins anew.
+const COUNTED_MAX = 100_000
+
+/**
+ * Drops links to hosts, and to paths with a query, of which there were pages enough. For sites without end that
+ * TRAP_CHAIN_MAX does not see, such as all combinations of a shop's filters. Each worker counts the pages it had itself:
+ * a bound need not be exact, and a shared count would cost every page a question.
+ */
+export class PageBudgetsMiddleware implements SpiderMiddleware {
+  readonly #options: PageBudgetsOptions
+  readonly #pages = new Map<string, number>()
+  readonly #report: TrapReport
+
+  constructor(options: PageBudgetsOptions) {
+    this.#options = options
+    this.#report = new TrapReport(options)
+  }
+
+  static fromCrawler({ settings, stats, logger }: Crawler): PageBudgetsMiddleware {
+    const pagesPerHost = settings.getInt('TRAP_PAGES_PER_HOST')
+    const pagesPerPath = settings.getInt('TRAP_PAGES_PER_PATH')
+    if (pagesPerHost === 0 && pagesPerPath === 0) throw new NotConfigured('no TRAP_PAGES_PER_… is set')
+    return new PageBudgetsMiddleware({ pagesPerHost, pagesPerPath, stats, logger })
+  }
+
+  processSpiderInput({ url }: Response): void {
+    const { pagesPerHost, pagesPerPath } = this.#options
+    if (pagesPerHost > 0) this.#count(hostOf(url))
+    if (pagesPerPath > 0 && url.includes('?')) this.#count(pathOf(url))
+  }
+
+  processSpiderRequest(request: Request, response: Response | null): Request | null {
+    const { pagesPerHost, pagesPerPath } = this.#options
+    const { url } = request
+    if (response === null) return request
+    if (pagesPerHost > 0 && (this.#pages.get(hostOf(url)) ?? 0) >= pagesPerHost) {
+      this.#report.dropped(request, 'pages_per_host', 'TRAP_PAGES_PER_HOST')
+      return null
+    }
+    if (pagesPerPath > 0 && url.includes('?') && (this.#pages.get(pathOf(url)) ?? 0) >= pagesPerPath) {
+      this.#report.dropped(request, 'pages_per_path', 'TRAP_PAGES_PER_PATH')
+      return null
+    }
+    return request
+  }
+
+  #count(what: string): void {
+    this.#pages.set(what, (this.#pages.get(what) ?? 0) + 1)
+    if (this.#pages.size > COUNTED_MAX) this.#pages.delete(this.#pages.keys().next().value!)
+  }
+}
+
+function hostOf(url: string): string {
+  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3))
+}
+
+function pathOf(url: string): string {
+  return url.slice(0, url.search(/[?#]|$/))
+}

@@ -1,0 +1,45 @@
+import {
+  type Crawler,
+  type Logger,
+  NotConfigured,
+  type Request,
+  type Response,
+  type SpiderMiddleware,
+  type StatsCollector,
+} from '@webloom/core'
+import { type PathLimits, pathTrapOf } from '../traps/path-trap.ts'
+import { TrapReport } from '../traps/trap-report.ts'
+
+const SETTING_OF = {
+  repeated_segments: 'TRAP_SEGMENT_REPEATS_MAX',
+  too_many_segments: 'TRAP_SEGMENTS_MAX',
+} as const
+
+/** Drops links whose path grows out of itself: relative links that a server answers on every level. */
+export class PathTrapsMiddleware implements SpiderMiddleware {
+  readonly #limits: PathLimits
+  readonly #report: TrapReport
+
+  constructor({ limits, stats, logger }: { limits: PathLimits; stats: StatsCollector; logger: Logger }) {
+    this.#limits = limits
+    this.#report = new TrapReport({ stats, logger })
+  }
+
+  static fromCrawler({ settings, stats, logger }: Crawler): PathTrapsMiddleware {
+    const limits = {
+      segmentsMax: settings.getInt('TRAP_SEGMENTS_MAX'),
+      repeatsMax: settings.getInt('TRAP_SEGMENT_REPEATS_MAX'),
+    }
+    if (limits.segmentsMax === 0 && limits.repeatsMax === 0)
+      throw new NotConfigured('no TRAP_SEGMENT… is set')
+    return new PathTrapsMiddleware({ limits, stats, logger })
+  }
+
+  processSpiderRequest(request: Request, response: Response | null): Request | null {
+    // What start() yields was chosen by somebody.
+    const trap = response && pathTrapOf(request.url, this.#limits)
+    if (!trap) return request
+    this.#report.dropped(request, trap, SETTING_OF[trap])
+    return null
+  }
+}

@@ -1,0 +1,50 @@
+import {
+  type Crawler,
+  type Logger,
+  NotConfigured,
+  type Request,
+  type Response,
+  type SpiderMiddleware,
+  type StatsCollector,
+} from '@webloom/core'
+import { chainLinkOf } from '../traps/trap-chain.ts'
+import { TrapReport } from '../traps/trap-report.ts'
+
+/** Cuts chains of pages of one path that bring nothing new, such as the months of a calendar. */
+export class TrapChainsMiddleware implements SpiderMiddleware {
+  readonly #stepsMax: number
+  readonly #report: TrapReport
+
+  constructor({ stepsMax, stats, logger }: { stepsMax: number; stats: StatsCollector; logger: Logger }) {
+    this.#stepsMax = stepsMax
+    this.#report = new TrapReport({ stats, logger })
+  }
+
+  static fromCrawler({ settings, stats, logger }: Crawler): TrapChainsMiddleware {
+    const stepsMax = settings.getInt('TRAP_CHAIN_MAX')
+    if (stepsMax === 0) throw new NotConfigured('TRAP_CHAIN_MAX is 0')
+    return new TrapChainsMiddleware({ stepsMax, stats, logger })
+  }
+
+  /** A callback that hands its own `meta` on to other paths must not hand on the chain. */
+  processSpiderRequest(request: Request): Request {
+    if (request.hasMeta && request.meta.trap_chain !== undefined) delete request.meta.trap_chain
+    return request
+  }
+
+  processSpiderRequests(
+    requests: readonly Request[],
+    items: readonly unknown[],
+    { url, meta }: Response,
+  ): readonly Request[] {
+    const chain = chainLinkOf({ url, meta, requests, items })
+    if (!chain) return requests
+    if (chain.steps < this.#stepsMax) {
+      for (const request of chain.onward) request.meta.trap_chain = chain.carried
+      return requests
+    }
+    const cut = new Set(chain.onward)
+    for (const request of cut) this.#report.dropped(request, 'chain', 'TRAP_CHAIN_MAX')
+    return requests.filter((request) => !cut.has(request))
+  }
+}

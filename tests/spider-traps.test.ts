@@ -1,0 +1,216 @@
+/** Sites without end are cut, and long ones are not: whole crawls of sites made up for it. */
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { silentLogger } from '@webloom/core'
+import { describe, expect, test } from 'vitest'
+import { type CrawlResult, crawl, type Response, type SettingsInput, Spider } from 'webloom'
+
+/** The links of the page at a path with its query; undefined: there is none. */
+type Site = (path: string, query: URLSearchParams) => readonly string[] | undefined
+
+interface Crawled extends CrawlResult {
+  /** Paths with queries in the order in which they were fetched. */
+  readonly fetched: readonly string[]
+}
+
+const NAVIGATION = ['/', '/about', '/contact']
+
+/** Follows all links; of each page `itemsOf` tells the items. */
+async function crawled(
+  site: Site,
+  start: string,
+  {
+    settings = {},
+    itemsOf = (response) => [{ url: response.url }],
+  }: { settings?: SettingsInput; itemsOf?: (response: Response) => object[] } = {},
+): Promise<Crawled> {
+  const fetched: string[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://site')
+    const links = url.pathname === '/robots.txt' ? undefined : site(url.pathname, url.searchParams)
+    if (url.pathname !== '/robots.txt') fetched.push(request.url!)
+    response.writeHead(links ? 200 : 404, { 'content-type': 'text/html' })
+    response.end((links ?? []).map((href) => `<a href="${href.replaceAll('&', '&amp;')}">x</a>`).join('\n'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  class Everything extends Spider {
+    override name = 'everything'
+    override startUrls = [`${origin}${start}`]
+    override *parse(response: Response): Generator<unknown> {
+      yield* itemsOf(response)
+      yield* response.followAll()
+    }
+  }
+  try {
+    const result = await crawl(Everything, {
+      settings: { CLOSESPIDER_PAGECOUNT: 20_000, ...settings },
+      logger: silentLogger,
+    })
+    return { ...result, fetched }
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const numberIn = (query: URLSearchParams, key: string) => Number(query.get(key) ?? 0)
+
+describe('cut', () => {
+  const traps: [string, Site, string, number, string][] = [
+    [
+      'a calendar whose months lead to the next',
+      (_, query) => [`/cal?month=${numberIn(query, 'month') + 1}`],
+      '/cal?month=1',
+      300,
+      'trap/chain',
+    ],
+    [
+      'a calendar that leads both ways, with navigation',
+      (path, query) => {
+        const month = numberIn(query, 'month')
+        return path === '/cal'
+          ? [...NAVIGATION, `/cal?month=${month - 1}`, `/cal?month=${month + 1}`]
+          : [...NAVIGATION, '/cal']
+      },
+      '/',
+      300,
+      'trap/chain',
+    ],
+    [
+      'a calendar with a login on each page that comes back to it',
+      (path, query) => {
+        const month = numberIn(query, 'month')
+        return path === '/cal' ? [`/cal?month=${month + 1}`, `/login?next=${month}`] : []
+      },
+      '/cal?month=1',
+      300,
+      'trap/chain',
+    ],
+    [
+      'a page that has a new session for everybody who comes',
+      (path) => (path.startsWith('/in') ? [`/in;jsessionid=${Math.random()}`, ...NAVIGATION] : ['/in']),
+      '/',
+      300,
+      'trap/chain',
+    ],
+    [
+      'the last page of a list, which leads on to itself under the next number',
+      (_, query) => ['/a', '/b', `/list?page=${numberIn(query, 'page') + 1}`],
+      '/list?page=1',
+      300,
+      'trap/chain',
+    ],
+    ['a link to a folder of itself', () => ['deeper/'], '/', 10, 'trap/repeated_segments'],
+    ['two links to folders', () => ['foo/', 'bar/'], '/', 200, 'trap/repeated_segments'],
+    ['folders with ever new names', (path) => [`${path}x${path.length}/`], '/', 30, 'trap/too_many_segments'],
+  ]
+  test.each(traps)('%s', { timeout: 60_000 }, async (_, site, start, most, reason) => {
+    const { fetched, stats, finishReason } = await crawled(site, start)
+    expect(finishReason).toBe('finished')
+    expect(fetched.length).toBeGreaterThan(2)
+    expect(fetched.length).toBeLessThanOrEqual(most)
+    expect(stats[reason]).toBeGreaterThan(0)
+  })
+
+  test('the last page of a list with its items, again and again', async () => {
+    const site: Site = (_, query) => [`/list?page=${numberIn(query, 'page') + 1}`]
+    const itemsOf = () => [{ name: 'one' }, { name: 'two' }]
+    const { fetched } = await crawled(site, '/list?page=1', { itemsOf })
+    expect(fetched.length).toBeLessThanOrEqual(300)
+  })
+
+  test('all combinations of a shop’s filters, with TRAP_PAGES_PER_PATH', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+    const site: Site = (_, query) =>
+      keys.flatMap((key) =>
+        ['1', '2', '3'].map((value) => {
+          const more = new URLSearchParams(query)
+          more.set(key, value)
+          return `/shop?${more}`
+        }),
+      )
+    const { fetched, stats } = await crawled(site, '/shop', { settings: { TRAP_PAGES_PER_PATH: 100 } })
+    // What was queued by then is still fetched.
+    expect(fetched.length).toBeLessThan(1500)
+    expect(stats['trap/pages_per_path']).toBeGreaterThan(0)
+  })
+
+  test('a host with ever new paths, with TRAP_PAGES_PER_HOST', async () => {
+    const site: Site = (path) => [`/${Number(path.slice(1)) + 1}`]
+    const { fetched, stats } = await crawled(site, '/1', { settings: { TRAP_PAGES_PER_HOST: 50 } })
+    expect(fetched).toHaveLength(50)
+    expect(stats['trap/pages_per_host']).toBe(1)
+  })
+})
+
+describe('not cut', () => {
+  test('a chain of 100 good pages', async () => {
+    const site: Site = (_, query) =>
+      numberIn(query, 'page') < 100 ? [`/list?page=${numberIn(query, 'page') + 1}`] : []
+    const { fetched } = await crawled(site, '/list?page=1')
+    expect(new Set(fetched).size).toBe(100)
+  })
+
+  const windowOf = (page: number, pages: number): string[] =>
+    Array.from({ length: 9 }, (_, n) => page - 4 + n)
+      .filter((n) => n >= 1 && n <= pages)
+      .map((n) => `/list?page=${n}`)
+
+  const lists: [string, Site, (response: Response) => object[]][] = [
+    [
+      'with items',
+      (_, query) => [...NAVIGATION, `/list?page=${Math.min(600, numberIn(query, 'page') + 1)}`],
+      ({ url }) => [1, 2, 3].map((n) => ({ name: `${n} of ${url.split('=')[1]}` })),
+    ],
+    [
+      'with one item of its own',
+      (_, query) => [`/list?page=${Math.min(600, numberIn(query, 'page') + 1)}`],
+      ({ url }) => [{ name: wordFor(Number(url.split('=')[1])) }],
+    ],
+    [
+      'with links to what it lists',
+      (path, query) => {
+        const page = numberIn(query, 'page')
+        return path === '/list' ? [`/thread/${page}`, ...windowOf(page, 600), ...NAVIGATION] : NAVIGATION
+      },
+      ({ url }) => [{ url }],
+    ],
+    [
+      'with links to what it lists, by query',
+      (path, query) => {
+        const page = numberIn(query, 'page')
+        return path === '/list' ? [`/t?id=${page}`, `/t?id=${page}b`, ...windowOf(page, 600)] : NAVIGATION
+      },
+      () => [],
+    ],
+  ]
+  test.each(lists)('a list of 600 pages %s', { timeout: 60_000 }, async (_, site, itemsOf) => {
+    const { fetched } = await crawled(site, '/list?page=1', { itemsOf })
+    expect(fetched.filter((url) => url.startsWith('/list?page=')).length).toBe(600)
+  })
+
+  test('10 000 pages /p/<n>.html', { timeout: 120_000 }, async () => {
+    const site: Site = (path) => {
+      const n = Number(/\d+/.exec(path)?.[0] ?? 0)
+      const below = Array.from({ length: 8 }, (_, nth) => 8 * n - 6 + nth)
+      return [...NAVIGATION, ...below.filter((child) => child <= 10_000).map((child) => `/p/${child}.html`)]
+    }
+    const { fetched } = await crawled(site, '/p/1.html', { itemsOf: () => [] })
+    expect(fetched.filter((path) => path.startsWith('/p/')).length).toBe(10_000)
+  })
+
+  test('a site of 2 000 pages that differ by their query, depth first', { timeout: 60_000 }, async () => {
+    // Each page links to ten others, so that a walk down never meets the end of the site.
+    const site: Site = (_, query) =>
+      Array.from({ length: 10 }, (_, n) => `/p?id=${(numberIn(query, 'id') * 10 + n + 1) % 2000}`)
+    const { fetched } = await crawled(site, '/p?id=0', { settings: { SCHEDULER_QUEUE_CLASS: 'lifo' } })
+    expect(new Set(fetched).size).toBe(2000)
+  })
+})
+
+/** A word without digits for a number. */
+function wordFor(n: number): string {
+  return n.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)]!)
+}

@@ -3,74 +3,41 @@
  * only ports.
  */
 
-import {
-  type Crawler,
-  fingerprinterOf,
-  type ItemPipeline,
-  type Logger,
-  MemoryStatsCollector,
-  type Request,
-  type ResponseInit,
-  Settings,
-  type SettingsLayers,
-  type SettingsPlaces,
-  Signals,
-  type StatsCollector,
-} from '@webloom/core'
-import { Downloader, HttpDownloadHandler } from '@webloom/downloader'
+import { type Crawler, fingerprinterOf, type ItemPipeline, type Settings } from '@webloom/core'
+import { MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
-  createSpider,
+  couldNotBeHad,
   Engine,
+  type EngineOptions,
   feedsFrom,
   ItemProcessor,
   isRedisSpider,
-  Response,
-  Scraper,
   Spider,
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
-import { DOWNLOADER_MIDDLEWARES, EXTENSIONS, SPIDER_MIDDLEWARES } from './builtin-components.ts'
-import { cookies, redisPipeline, robotsTxt } from './connected-components.ts'
+import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
+import { redisPipeline } from './connected-components.ts'
 import { Crawl } from './crawl.ts'
+import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { type CrawlControls, crawlStore, type Participation } from './crawl-store.ts'
-import { withLoadedFunctions } from './loading/component-class.ts'
+import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
 import { placedComponents } from './loading/placed-components.ts'
+import { PacedFetch } from './paced-fetch.ts'
 import { RedisServers } from './redis-servers.ts'
 
-export interface AssembleOptions {
-  readonly args?: Readonly<Record<string, string>>
-  readonly layers?: Omit<SettingsLayers, 'spider'>
-  /** How messages call the layers, e.g. the path of the config file. */
-  readonly places?: SettingsPlaces
-  /** Folder from which `./file.ts#Export` in settings is meant. */
-  readonly folder: string
+export interface AssembleOptions extends CrawlBaseOptions {
   /** How it takes part in a crawl on Redis. Absent: it may begin one, and other workers may join. */
   readonly part?: Participation
   /** RedisSpiders stay, others end; `--stay`. */
   readonly stays?: boolean
-  /** Made once the settings are known, as they say where lines go and which. */
-  readonly createLogger: (settings: Settings, stats: StatsCollector) => Logger
 }
 
 /** A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened. */
 export async function assemble(Class: SpiderClass, options: AssembleOptions): Promise<Crawl> {
-  const spider = createSpider(Class, options.args)
-  const layers = { ...options.layers, spider: spider.customSettings ?? {} }
-  const written = Settings.fromLayers(layers, {
-    spider: `customSettings of ${spider.name}`,
-    ...options.places,
-  })
-  written.validate()
-  const settings = await withLoadedFunctions(written, options.folder)
-
-  const stats = new MemoryStatsCollector()
-  const logger = options.createLogger(settings, stats)
+  const { spider, settings, stats, signals, logger } = await crawlBase(Class, options)
   for (const warning of settings.warnings()) logger.warn(warning)
-  const signals = new Signals((signal, error) =>
-    logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
-  )
   // The engine needs the components, and they need a way to end the crawl.
   let engine: Engine | undefined
   const controls: CrawlControls = {
@@ -79,32 +46,30 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),
   }
-  const createResponse = responseFactory(settings)
+  const createResponse = responseFactory({ settings, stats, logger })
   const base: Crawler = { settings, stats, signals, logger, spider, createResponse, close: controls.stop }
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger)
   const store = await crawlStore(base, { spider, folder, part, controls, servers })
-  const crawler: Crawler = store.others ? { ...base, others: store.others } : base
+  const { startHosts, others } = store
+  const outsideQueue = new PacedFetch({
+    download: (request, given) => downloader.fetch(request, given),
+    clock: MemoryHostClock.fromCrawler(base),
+    slotOf: async (request) => {
+      await store.slots.prepare([{ request }])
+      return store.slots.slotOf(request)
+    },
+  })
+  const crawler: Crawler = {
+    ...base,
+    startHosts,
+    ...(others && { others }),
+    fetch: (request, given) => outsideQueue.fetch(request, given),
+  }
   Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const http = HttpDownloadHandler.fromCrawler(crawler, createResponse)
-  // The middlewares need the downloader, and it is made of them.
-  const optionsOf = (request: Request) => downloader.optionsOf(request)
-  const robots = robotsTxt(servers, {
-    download: (request, given) => http.download(request, given),
-    onStart: (request) => optionsOf(request)?.onStart(),
-    onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
-  })
-  const downloader: Downloader = Downloader.fromCrawler(crawler, {
-    handlers: { http, https: http },
-    middlewares: await placedComponents(
-      'DOWNLOADER_MIDDLEWARES',
-      [...DOWNLOADER_MIDDLEWARES, cookies(servers), robots],
-      crawler,
-      folder,
-    ),
-  })
+  const downloader = await downloaderOf(crawler, servers, folder)
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
     queue: store.queue,
@@ -113,25 +78,20 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     emptyOnClose: store.emptyOnClose,
     isNearlyFull: store.isNearlyFull,
   })
-  const scraper = new Scraper({
-    spider,
-    middlewares: await placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
-    admits: (request) => downloader.admits(request),
-    outputMax: settings.getInt('CALLBACK_OUTPUT_MAX'),
-    stats,
-    signals,
-    logger,
-  })
+  const scraper = await scraperOf(crawler, spider, downloader, folder)
   const feeds = feedsFrom(settings, {
     spiderName: spider.name,
+    spider,
     startedAt: new Date(),
+    worker: store.workerId,
+    isWorker: part.isWorker,
     logger,
     stats,
     record: store.record,
   })
   const pipelines = await placedComponents<ItemPipeline>(
     'ITEM_PIPELINES',
-    [redisPipeline(servers)],
+    [redisPipeline(servers), ...ITEM_PIPELINES],
     crawler,
     folder,
   )
@@ -139,6 +99,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     pipelines,
     feeds,
     concurrency: settings.getInt('CONCURRENT_ITEMS'),
+    idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
     spider,
     stats,
@@ -162,6 +123,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     idleMsBeforeFinish: idleMsBeforeFinish(spider, settings, options.stays),
     componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
+    ...forgetting(settings),
   })
 
   return new Crawl({
@@ -177,9 +139,11 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   })
 }
 
-function responseFactory(settings: Settings): (url: string, init: ResponseInit) => Response {
-  const htmlParser = settings.get('HTML_PARSER')
-  return (url, init) => new Response(url, { ...init, htmlParser })
+/** DUPEFILTER_RELEASE_ON_FAILURE. */
+function forgetting(settings: Settings): Pick<EngineOptions, 'forgets'> {
+  if (!settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE')) return {}
+  const passingStatuses = new Set(settings.getList('RETRY_HTTP_CODES').map(Number))
+  return { forgets: (failure) => couldNotBeHad(failure, passingStatuses) }
 }
 
 /** How long there must be nothing to do before a crawl ends, milliseconds; Infinity for one that stays. */

@@ -1,10 +1,15 @@
 /** The components that run in every crawl unless settings take them out, with Scrapy's orders and names. */
 
-import type { DownloaderMiddleware, Extension, SpiderMiddleware } from '@webloom/core'
+import type { DownloaderMiddleware, Extension, ItemPipeline, SpiderMiddleware } from '@webloom/core'
 import {
+  AutoThrottle,
+  BinaryPageMiddleware,
   DefaultHeadersMiddleware,
   DownloaderStatsMiddleware,
   DownloadTimeoutMiddleware,
+  GivenUpHostsMiddleware,
+  HostBackOffMiddleware,
+  type HostOf,
   HttpAuthMiddleware,
   HttpCacheMiddleware,
   HttpCompressionMiddleware,
@@ -19,12 +24,19 @@ import {
   CloseSpiderExtension,
   CoreStats,
   DepthMiddleware,
+  FilesPipeline,
   HttpErrorMiddleware,
   LogStats,
   MemoryUsage,
+  PageBudgetsMiddleware,
+  PathTrapsMiddleware,
   RefererMiddleware,
+  SqlPipeline,
+  StartHostsMiddleware,
+  TrapChainsMiddleware,
   UrlLengthMiddleware,
 } from '@webloom/spider'
+import { madeBy } from './connected-components.ts'
 import type { Builtin } from './loading/placed-components.ts'
 
 export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = [
@@ -59,17 +71,12 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     scrapy: 'scrapy.downloadermiddlewares.useragent.UserAgentMiddleware',
   },
   {
-    name: 'retry',
-    order: 550,
-    Class: RetryMiddleware,
-    scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
-  },
-  {
     name: 'meta-refresh',
     order: 580,
     Class: MetaRefreshMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware',
   },
+  { name: 'binary-page', order: 585, Class: BinaryPageMiddleware },
   {
     name: 'http-compression',
     order: 590,
@@ -102,7 +109,41 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
   },
 ]
 
+/** Those that learn of hosts and tell the queue, so that all who ask a host keep to it. */
+export function paceMiddlewares(hostOf: HostOf): readonly Builtin<DownloaderMiddleware>[] {
+  let backOff: HostBackOffMiddleware | undefined
+  return [
+    {
+      name: 'given-up-hosts',
+      order: 75,
+      Class: madeBy(GivenUpHostsMiddleware, (crawler) => GivenUpHostsMiddleware.fromCrawler(crawler, hostOf)),
+    },
+    {
+      name: 'autothrottle',
+      order: 110,
+      Class: madeBy(AutoThrottle, (crawler) => AutoThrottle.fromCrawler(crawler, hostOf)),
+    },
+    {
+      name: 'retry',
+      order: 550,
+      scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
+      Class: madeBy(RetryMiddleware, (crawler) =>
+        RetryMiddleware.fromCrawler(crawler, (request) => backOff?.isHostToBlame(request) ?? false),
+      ),
+    },
+    {
+      name: 'host-backoff',
+      order: 800,
+      Class: madeBy(HostBackOffMiddleware, (crawler) => {
+        backOff = HostBackOffMiddleware.fromCrawler(crawler, hostOf)
+        return backOff
+      }),
+    },
+  ]
+}
+
 export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
+  { name: 'start-hosts', order: 25, Class: StartHostsMiddleware },
   {
     name: 'http-error',
     order: 50,
@@ -121,6 +162,9 @@ export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
     Class: UrlLengthMiddleware,
     scrapy: 'scrapy.spidermiddlewares.urllength.UrlLengthMiddleware',
   },
+  { name: 'path-traps', order: 820, Class: PathTrapsMiddleware },
+  { name: 'page-budgets', order: 840, Class: PageBudgetsMiddleware },
+  { name: 'trap-chains', order: 860, Class: TrapChainsMiddleware },
   {
     name: 'depth',
     order: 900,
@@ -144,4 +188,16 @@ export const EXTENSIONS: readonly Builtin<Extension>[] = [
     Class: MemoryUsage,
     scrapy: 'scrapy.extensions.memusage.MemoryUsage',
   },
+]
+
+/** Run only where ITEM_PIPELINES names them. */
+export const ITEM_PIPELINES: readonly Builtin<ItemPipeline>[] = [
+  {
+    name: 'files',
+    order: 1,
+    isDefault: false,
+    Class: FilesPipeline,
+    scrapy: 'scrapy.pipelines.files.FilesPipeline',
+  },
+  { name: 'sql', order: 300, isDefault: false, Class: SqlPipeline },
 ]

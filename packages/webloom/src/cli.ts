@@ -6,6 +6,8 @@
 import { WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { Command, CommanderError } from 'commander'
+import { bench } from './commands/bench.ts'
+import { type CheckFlags, check } from './commands/check.ts'
 import { clear, pause, resume, stop } from './commands/crawl-control.ts'
 import { type CrawlFlags, repeatable, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
 import {
@@ -15,14 +17,20 @@ import {
   dupefilterRemove,
   dupefilterStats,
 } from './commands/dupefilter.ts'
+import { type FetchFlags, fetchPage } from './commands/fetch.ts'
+import { type GenspiderFlags, genspider } from './commands/genspider.ts'
 import { list } from './commands/list.ts'
+import { withPageOptions } from './commands/page-options.ts'
+import { type ParseFlags, parse } from './commands/parse.ts'
 import { type PlanFlags, plan } from './commands/plan.ts'
 import { quarantineList, quarantineRetry } from './commands/quarantine.ts'
 import { runCrawl } from './commands/run-crawl.ts'
 import { type SeedFlags, seed } from './commands/seed.ts'
 import { type SettingsFlags, showSettings } from './commands/settings.ts'
+import { type ShellFlags, shell } from './commands/shell.ts'
 import { status } from './commands/status.ts'
 import { showVersion } from './commands/version.ts'
+import { type ViewFlags, view } from './commands/view.ts'
 import { type WorkerFlags, worker } from './commands/worker.ts'
 import type { OutsideFlags } from './crawl-from-outside.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
@@ -132,6 +140,14 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with')
     .option('--json', 'as JSON')
     .action((flags: PlanFlags) => plan(flags))
+  program
+    .command('bench')
+    .description('measure how fast pages are crawled here; with REDIS_URL, on Redis too')
+    .option('--pages <N>', 'pages of the site that is crawled', '5000')
+    .option('--rounds <N>', 'how often each is measured; the one in the middle is shown', '3')
+    .option('--json', 'as JSON')
+    .action(bench)
+  withAuthorCommands(program, setExitCode)
   withClusterCommands(program)
   withDupefilterCommands(program)
   program
@@ -141,6 +157,60 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--json', 'as JSON')
     .action(showVersion)
   return program
+}
+
+function withAuthorCommands(program: Command, setExitCode: (code: number) => void): void {
+  withPageOptions(
+    program
+      .command('shell [url]')
+      .description('try selectors on a page, or on a local file')
+      .option('-c, --code <code>', 'run this and print its answer, instead of asking for lines'),
+  ).action(async (url: string | undefined, flags: ShellFlags) => shell(url, flags, await configHere()))
+  withPageOptions(
+    program
+      .command('fetch <url>')
+      .description('print a page as the crawl would get it')
+      .option('--headers', 'print what was sent and answered instead of the page'),
+  ).action(async (url: string, flags: FetchFlags) => fetchPage(url, flags, await configHere()))
+  withPageOptions(
+    program
+      .command('view <url>')
+      .description('open a page in the browser as the crawl gets it')
+      .option('--no-open', 'only print where the page was saved'),
+  ).action(async (url: string, flags: ViewFlags) => view(url, flags, await configHere()))
+  withPageOptions(
+    program
+      .command('parse <url>')
+      .description('run a callback on a page and print what it yields')
+      .option('-c, --callback <name>', 'the callback (default parse)')
+      .option('-m, --meta <json>', 'meta of the request')
+      .option('--cbkwargs <json>', 'cbKwargs of the request')
+      .option('-d, --depth <N>', 'follow requests so many levels deep', '1')
+      .option('--pipelines', 'send items through the pipelines')
+      .option('--no-items', 'leave items out')
+      .option('--no-links', 'leave requests out')
+      .option('-v, --verbose', 'print each level by itself')
+      .option('--json', 'as JSON'),
+  ).action(async (url: string, flags: ParseFlags) => parse(url, flags, await configHere()))
+  program
+    .command('genspider [name] [site]')
+    .description('write a spider to start from')
+    .option('-t, --template <name>', 'basic, crawl, redis, sitemap, xmlfeed or csvfeed', 'basic')
+    .option('-l, --list', 'print the templates')
+    .option('-d, --dump <name>', 'print a template')
+    .option('--force', 'write over a file that is there')
+    .action(async (name: string | undefined, site: string | undefined, flags: GenspiderFlags) =>
+      genspider(name, site, flags, await configHere()),
+    )
+  withPageOptions(
+    program
+      .command('check [spider]')
+      .description('check what callbacks make of the pages of their contracts')
+      .option('-l, --list', 'print the contracts')
+      .option('--json', 'as JSON'),
+  ).action(async (name: string | undefined, flags: CheckFlags) =>
+    setExitCode(await check(name, flags, await projectConfig(process.cwd()))),
+  )
 }
 
 function withClusterCommands(program: Command): void {

@@ -67,7 +67,10 @@ export function robotsTxt(
 }
 
 /** The class by which settings may name the component, made otherwise than by its own `fromCrawler`. */
-function madeBy<T>(Class: new (...args: never[]) => T, make: (crawler: Crawler) => T): ComponentClass<T> {
+export function madeBy<T>(
+  Class: new (...args: never[]) => T,
+  make: (crawler: Crawler) => T,
+): ComponentClass<T> {
   return new Proxy(Class, {
     get: (target, property) => (property === 'fromCrawler' ? make : Reflect.get(target, property)),
   })

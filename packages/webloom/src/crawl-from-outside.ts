@@ -1,20 +1,12 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
 import { dirname } from 'node:path'
-import {
-  type Crawler,
-  crawlKey,
-  environmentSettings,
-  MemoryStatsCollector,
-  Settings,
-  Signals,
-  UsageError,
-} from '@webloom/core'
+import { type Crawler, crawlKey, environmentSettings, UsageError } from '@webloom/core'
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
-import { createSpider, type SpiderClass } from '@webloom/spider'
+import type { Spider, SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { commandLayer, spiderArguments } from './commands/crawl-options.ts'
-import { withLoadedFunctions } from './loading/component-class.ts'
+import { crawlBase } from './crawl-base.ts'
 import type { LoadedConfig } from './loading/config.ts'
 import { RedisServers } from './redis-servers.ts'
 import { loggerOf } from './terminal/logger-of.ts'
@@ -26,8 +18,11 @@ export interface OutsideFlags {
   readonly json?: boolean
 }
 
+/** As the crawl's own parts see it, and its spider as its author sees it. */
+export type CrawlerFromOutside = Crawler & { readonly spider: Spider }
+
 export interface CrawlFromOutside {
-  readonly crawler: Crawler
+  readonly crawler: CrawlerFromOutside
   readonly servers: RedisServers
   /** The queue's. */
   readonly redis: Redis
@@ -71,20 +66,17 @@ export async function crawlerFromOutside(
   Class: SpiderClass,
   flags: OutsideFlags,
   config: LoadedConfig,
-): Promise<Crawler> {
-  const spider = createSpider(Class, spiderArguments(flags))
-  const written = Settings.fromLayers(
-    {
+): Promise<CrawlerFromOutside> {
+  const base = await crawlBase(Class, {
+    args: spiderArguments(flags),
+    layers: {
       config: config.settings,
-      spider: spider.customSettings ?? {},
       environment: environmentSettings(process.env),
       command: commandLayer(flags),
     },
-    { config: config.path, spider: `customSettings of ${spider.name}` },
-  )
-  written.validate()
-  const settings = await withLoadedFunctions(written, dirname(config.path))
-  const stats = new MemoryStatsCollector()
-  const logger = loggerOf(settings, stats)
-  return { settings, stats, signals: new Signals(() => {}), logger, spider, close() {} }
+    places: { config: config.path },
+    folder: dirname(config.path),
+    createLogger: loggerOf,
+  })
+  return { ...base, close() {} }
 }

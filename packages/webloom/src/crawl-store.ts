@@ -9,6 +9,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import {
   type Crawler,
@@ -20,26 +21,31 @@ import {
   type RequestQueue,
   type SeedSource,
   SettingsError,
+  type StartHosts,
 } from '@webloom/core'
 import {
   BullJobQueue,
   CrawlMember,
   type CrawlRedisKeys,
   crawlRedisKeys,
+  HostSlots,
   HostTurnQueue,
   JobDir,
   MemoryCrawlRecord,
   MemoryHostClock,
   MemoryRequestQueue,
+  MemoryStartHosts,
   RedisCrawlRecord,
   RedisMemory,
   RedisSeedSource,
+  RedisStartHosts,
+  type ResolveHost,
   redisHealth,
 } from '@webloom/queue'
-import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
+import { isRedisSpider, noteStartHost, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
-import { chooseDupefilter } from './open-dupefilter.ts'
+import { chooseDupefilter, inProcessFilter } from './open-dupefilter.ts'
 import type { RedisServers } from './redis-servers.ts'
 
 /** How a process takes part in a crawl that is on Redis. */
@@ -59,9 +65,14 @@ export interface CrawlControls {
 }
 
 export interface CrawlStore {
+  /** Tells this process from all others of the crawl. */
+  readonly workerId: string
   readonly queue: RequestQueue
+  /** Which host, domain or address a request is for, as politeness has it. */
+  readonly slots: HostSlots
   readonly filter: DupeFilter
   readonly record: CrawlRecord
+  readonly startHosts: StartHosts
   readonly seeds?: SeedSource
   readonly others?: OtherWorkers
   /** Opens connections. Throws WL_REDIS_UNREACHABLE. */
@@ -89,11 +100,14 @@ export async function crawlStore(
     part: Participation
     controls: CrawlControls
     servers: RedisServers
+    /** For POLITENESS_GROUP_BY=ip. */
+    resolve?: ResolveHost
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { spider, folder, part, servers } = parts
-  const jobDir = JobDir.fromCrawler(crawler)
+  const { spider, folder, part, servers, resolve = addressesOf } = parts
+  const slots = HostSlots.fromCrawler(crawler, resolve)
+  const jobDir = JobDir.fromCrawler(crawler, slots)
   const queueRedis = jobDir ? undefined : servers.connection('queue')
   if (part.isWorker && !queueRedis)
     throw new SettingsError([
@@ -101,13 +115,14 @@ export async function crawlStore(
         ? 'JOBDIR keeps a crawl for one process; a worker joins a crawl on Redis. Unset JOBDIR, or use webloom crawl'
         : 'a worker joins a crawl on Redis, and none is named. Set REDIS_URL=redis://host:6379, or use webloom crawl',
     ])
-  if (part.isWorker && settings.get('DUPEFILTER_CLASS') === 'memory')
+  const inProcess = inProcessFilter(settings)
+  if (part.isWorker && inProcess !== undefined)
     throw new SettingsError([
-      'DUPEFILTER_CLASS is memory, which workers cannot share: each would fetch every page. Use redis-set or redis-bloom',
+      `DUPEFILTER_CLASS is ${inProcess}, which workers cannot share: each would fetch every page. Use redis-set or another filter on Redis`,
     ])
   return queueRedis
-    ? redisStore(crawler, { ...parts, queueRedis })
-    : localStore(crawler, { spider, folder, servers, jobDir })
+    ? redisStore(crawler, { ...parts, slots, queueRedis })
+    : localStore(crawler, { spider, folder, servers, slots, jobDir })
 }
 
 /** In memory or in a JOBDIR; the filter alone may be on Redis. */
@@ -117,23 +132,29 @@ async function localStore(
     spider,
     folder,
     servers,
+    slots,
     jobDir,
-  }: { spider: Spider; folder: string; servers: RedisServers; jobDir: JobDir | null },
+  }: { spider: Spider; folder: string; servers: RedisServers; slots: HostSlots; jobDir: JobDir | null },
 ): Promise<CrawlStore> {
   const { settings } = crawler
   const { filter, link } = await chooseDupefilter(crawler, {
     folder,
     ...(jobDir && { jobDirFilter: jobDir.filter }),
   })
-  const seeds = seedSource(crawler, spider, servers, { workerId: newWorkerId(), queueRunId: async () => '-' })
+  const startHosts = jobDir?.startHosts ?? new MemoryStartHosts()
+  const worker = { workerId: newWorkerId(), queueRunId: async () => '-' }
+  const seeds = seedSource(crawler, { spider, servers, startHosts }, worker)
   // What is in memory or in a JOBDIR goes or stays by itself.
   const empties = (setting: boolean) => async (empty: () => Promise<void>) => {
     if (link && setting) await empty()
   }
   return {
-    queue: jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler),
+    workerId: worker.workerId,
+    slots,
+    queue: jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler, slots),
     filter,
     record: jobDir?.record ?? new MemoryCrawlRecord(),
+    startHosts,
     ...(seeds && { seeds }),
     connect: async () => {
       await Promise.all([servers.open(), link?.open()])
@@ -169,13 +190,14 @@ interface RedisStoreParts {
   readonly part: Participation
   readonly controls: CrawlControls
   readonly servers: RedisServers
+  readonly slots: HostSlots
   readonly queueRedis: Redis
 }
 
 /** On Redis, shared with other workers. */
 async function redisStore(
   crawler: Crawler,
-  { spider, folder, part, controls, servers, queueRedis }: RedisStoreParts,
+  { spider, folder, part, controls, servers, slots, queueRedis }: RedisStoreParts,
 ): Promise<CrawlStore> {
   const { settings, stats, logger } = crawler
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
@@ -183,7 +205,7 @@ async function redisStore(
   const workerId = newWorkerId()
   const queueRunId = () => runIdOf(queueRedis)
   const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId })
-  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId })
+  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, slots })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
     keys,
@@ -207,11 +229,19 @@ async function redisStore(
   })
   const memory = new RedisMemory({ redis: queueRedis })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
-  const seeds = seedSource(crawler, spider, servers, { workerId, queueRunId })
+  const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
+  const emptyAll = (empty: () => Promise<void>) => async () => {
+    await startHosts.clear()
+    await empty()
+  }
+  const seeds = seedSource(crawler, { spider, servers, startHosts }, { workerId, queueRunId })
   return {
+    workerId,
+    slots,
     queue,
     filter,
     record,
+    startHosts,
     others: member,
     ...(seeds && { seeds }),
     connect: async () => {
@@ -226,13 +256,13 @@ async function redisStore(
       await seeds?.open()
     },
     emptyOnOpen: async (empty) => {
-      await record.flushOnce(empty)
+      await record.flushOnce(emptyAll(empty))
     },
     emptyOnClose: async (empty) => {
       await seeds?.close()
       await member.close()
       const { flush } = await record.leave()
-      if (flush) await record.flushOnce(empty)
+      if (flush) await record.flushOnce(emptyAll(empty))
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
@@ -254,7 +284,8 @@ export async function withQueueAndFilter<T>(
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
 ): Promise<T> {
   const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
-  const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId() })
+  const slots = HostSlots.fromCrawler(crawler, addressesOf)
+  const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })
   try {
     await link?.open()
     return await act(queue, filter)
@@ -266,7 +297,7 @@ export async function withQueueAndFilter<T>(
 
 function requestQueue(
   crawler: Crawler,
-  parts: { redis: Redis; keys: CrawlRedisKeys; workerId: string },
+  parts: { redis: Redis; keys: CrawlRedisKeys; workerId: string; slots: HostSlots },
 ): RequestQueue {
   const { settings, logger } = crawler
   return settings.get('QUEUE_MODE') === 'job'
@@ -284,8 +315,7 @@ function requestQueue(
 /** Undefined for a spider that takes no start URLs from Redis. */
 function seedSource(
   { settings, stats, logger }: Crawler,
-  spider: Spider,
-  servers: RedisServers,
+  { spider, servers, startHosts }: { spider: Spider; servers: RedisServers; startHosts: StartHosts },
   worker: { workerId: string; queueRunId: () => Promise<string> },
 ): RedisSeedSource | undefined {
   if (!isRedisSpider(spider)) return undefined
@@ -294,7 +324,14 @@ function seedSource(
     throw new SettingsError([
       `${spider.name} takes its start URLs from Redis, and none is named. Set REDIS_URL=redis://host:6379, or SEEDS_REDIS_URL`,
     ])
-  return new RedisSeedSource({ redis, ...seedOptionsOf(spider, settings), ...worker, stats, logger })
+  const options = seedOptionsOf(spider, settings)
+  const makeRequests = async (data: string) => {
+    const requests = await options.makeRequests(data)
+    if (settings.getBool('SEEDS_TRUSTED'))
+      for (const request of requests) await noteStartHost(startHosts, request)
+    return requests
+  }
+  return new RedisSeedSource({ redis, ...options, makeRequests, ...worker, stats, logger })
 }
 
 async function healthNotes(role: string, redis: Redis): Promise<string[]> {
@@ -304,6 +341,11 @@ async function healthNotes(role: string, redis: Redis): Promise<string[]> {
 
 function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+}
+
+/** As the system resolves a name for any program. */
+async function addressesOf(hostname: string): Promise<string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 
 /** Another one after each start of that server. */

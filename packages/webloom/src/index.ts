@@ -5,6 +5,7 @@
 export {
   type Callback,
   type CookiesInit,
+  type FromCurlInit,
   Headers,
   type HeadersInit,
   type JsonObject,
@@ -21,10 +22,43 @@ export {
   requestFromSeed,
   type SeedFormat,
   type SeedOutput,
+  type SeedRequestOptions,
   Selector,
   SelectorList,
   Spider,
   type SpiderClass,
+} from '@webloom/spider'
+
+// Spiders that walk a site or read a feed by themselves, links, and requests of special kinds
+
+export {
+  CrawlSpider,
+  CSVFeedSpider,
+  type FormChoice,
+  type FormDataInit,
+  FormRequest,
+  type FormRequestInit,
+  type FormValue,
+  type FromResponseInit,
+  IGNORED_EXTENSIONS,
+  JsonRequest,
+  type JsonRequestInit,
+  type Link,
+  LinkExtractor,
+  type LinkExtractorOptions,
+  type LinkFilterOptions,
+  type LinkSource,
+  type OneOrMore,
+  RedisCrawlSpider,
+  type RedisSeeds,
+  Rule,
+  type RuleInit,
+  type SitemapEntry,
+  type SitemapRule,
+  SitemapSpider,
+  type SpiderOutput,
+  type UrlPattern,
+  XMLFeedSpider,
 } from '@webloom/spider'
 
 // What a callback may use
@@ -67,16 +101,51 @@ export {
   urlJoin,
 } from '@webloom/core'
 
+// Pace
+
+export { type AnswerTime, nextDelay, type ThrottleRules } from '@webloom/downloader'
+
 // Implementations
 
 export {
   bloomOffsets,
+  CountingBloomDupeFilter,
+  MemoryBloomDupeFilter,
+  MemoryCountingBloomDupeFilter,
   MemoryDupeFilter,
   RedisBloomDupeFilter,
+  RedisKeyDupeFilter,
   RedisSetDupeFilter,
 } from '@webloom/dupefilter'
 export { MemoryHostClock, MemoryRequestQueue, RedisSeedSource } from '@webloom/queue'
-export { RedisPipeline } from '@webloom/spider'
+export {
+  type FileOutcome,
+  type FileResult,
+  FilesPipeline,
+  type FilesPipelineOptions,
+  RedisPipeline,
+  SqlPipeline,
+} from '@webloom/spider'
+
+// Items
+
+export {
+  type CheckedItem,
+  Compose,
+  Identity,
+  InvalidItem,
+  ItemLoader,
+  type ItemLoaderOptions,
+  item,
+  Join,
+  type LoaderContext,
+  type LoaderField,
+  type LoaderProcessor,
+  MapCompose,
+  SelectJmes,
+  type StandardSchema,
+  TakeFirst,
+} from '@webloom/spider'
 
 // Ports: what a component of your own implements
 

@@ -9,6 +9,7 @@ import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
 import type { Participation } from '../crawl-store.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { skippedText } from '../skipped-pages.ts'
 import { startBanner } from '../terminal/banner.ts'
 import { colorWanted } from '../terminal/color.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
@@ -111,6 +112,8 @@ async function report(
       )
     else if (settings.get('LOG_FILE') === null) logger.info({ stats }, 'final stats')
   }
+  const skipped = skippedText(stats)
+  if (skipped !== '') logger.info(`skipped: ${skipped}`)
   logger.info(`crawl ended: ${finishReason}`)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }

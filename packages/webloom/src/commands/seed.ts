@@ -12,7 +12,7 @@ import { RedisSeedPush, type SeedType, seedTypeOf } from '@webloom/queue'
 import {
   createSpider,
   isRedisSpider,
-  type RedisSpider,
+  type SeededSpider,
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
@@ -74,7 +74,7 @@ export async function seed(
   }
 }
 
-function settingsFor(spider: RedisSpider, flags: SeedFlags, config: LoadedConfig | undefined): Settings {
+function settingsFor(spider: SeededSpider, flags: SeedFlags, config: LoadedConfig | undefined): Settings {
   const settings = Settings.fromLayers(
     {
       config: config?.settings ?? {},

@@ -1,6 +1,12 @@
 import { type Request, type Settings, UsageError, WebloomError } from '@webloom/core'
 import { type RedisSeedPush, SEEDS_A_PUSH_MAX, type SeedToPush } from '@webloom/queue'
-import { methodNamed, RedisSpider, requestFromSeed } from '@webloom/spider'
+import {
+  methodNamed,
+  RedisCrawlSpider,
+  RedisSpider,
+  requestFromSeed,
+  type SeededSpider,
+} from '@webloom/spider'
 import { grouped } from '../terminal/figures.ts'
 import { visible } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
@@ -14,7 +20,7 @@ const BYTES_A_PUSH_MAX = 2 ** 20
 const PROBLEMS_TOLD_MAX = 20
 
 export interface SeedingOptions {
-  readonly spider: RedisSpider
+  readonly spider: SeededSpider
   readonly settings: Settings
   /** --score. */
   readonly score: string | undefined
@@ -112,11 +118,14 @@ export class Seeding {
 }
 
 /** What the crawl would say to a message; a spider that reads messages in its own way is not asked. */
-function checkOf(spider: RedisSpider, settings: Settings): (text: string) => Request | undefined {
-  if (spider.makeRequestFromData !== RedisSpider.prototype.makeRequestFromData) return () => undefined
-  const format = settings.get('SEEDS_FORMAT')
+function checkOf(spider: SeededSpider, settings: Settings): (text: string) => Request | undefined {
+  const isUsual = [RedisSpider, RedisCrawlSpider].some(
+    ({ prototype }) => prototype.makeRequestFromData === spider.makeRequestFromData,
+  )
+  if (!isUsual) return () => undefined
+  const [format, trusted] = [settings.get('SEEDS_FORMAT'), settings.getBool('SEEDS_TRUSTED')]
   return (text) => {
-    const request = requestFromSeed(text, { format })
+    const request = requestFromSeed(text, { format, trusted })
     if (typeof request.callback === 'string') methodNamed(spider, request.callback, 'callback')
     if (typeof request.errback === 'string') methodNamed(spider, request.errback, 'errback')
     return request

@@ -1,8 +1,18 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import type { StatValue } from '@webloom/core'
-import { type CrawlView, type RedisHealth, readCrawl, redisHealth } from '@webloom/queue'
-import type { SpiderClass } from '@webloom/spider'
+import { crawlKey, type StatValue } from '@webloom/core'
+import {
+  type CrawlView,
+  type HostView,
+  paceOf,
+  type RedisHealth,
+  readCrawl,
+  readSeedCounts,
+  readTurnHosts,
+  redisHealth,
+  type SeedCounts,
+} from '@webloom/queue'
+import { isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { type CrawlFromOutside, type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { byteSize, duration, durationInWords, grouped } from '../terminal/figures.ts'
@@ -16,8 +26,17 @@ interface ServerView extends RedisHealth {
 
 interface Status extends CrawlView {
   readonly crawl: string
+  /** QUEUE_MODE. */
+  readonly mode: 'turns' | 'job'
+  /** Start URLs from outside; null for a spider that takes none. */
+  readonly seeds: SeedCounts | null
+  /** Items that lie where the pipeline `redis` writes them; null when there is nothing. */
+  readonly itemsQueued: number | null
   readonly servers: readonly ServerView[]
 }
+
+/** Hosts shown: the paused ones, then those with the longest lines. */
+const HOSTS_MAX = 20
 
 /** Prints state, queue, workers, totals, hosts and servers. */
 export async function status(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
@@ -27,9 +46,44 @@ export async function status(Class: SpiderClass, flags: OutsideFlags, config: Lo
 }
 
 async function statusOf(crawl: CrawlFromOutside): Promise<Status> {
-  const { keys } = crawl
-  const [view, servers] = await Promise.all([readCrawl(crawl), serversOf(crawl)])
-  return { crawl: keys.queueName, ...view, servers }
+  const { keys, crawler } = crawl
+  const mode = crawler.settings.get('QUEUE_MODE')
+  // It opens all connections.
+  const servers = await serversOf(crawl)
+  const [view, seeds, itemsQueued] = await Promise.all([
+    readCrawl({ ...crawl, hosts: async () => (mode === 'turns' ? hostsOf(crawl) : []) }),
+    seedsOf(crawl),
+    itemsQueuedOf(crawl),
+  ])
+  return { crawl: keys.queueName, mode, ...view, seeds, itemsQueued, servers }
+}
+
+/** The delay of each with that of the settings in it. */
+async function hostsOf({ redis, keys, crawler }: CrawlFromOutside): Promise<HostView[]> {
+  const pace = paceOf(crawler.settings)
+  const hosts = await readTurnHosts(redis, keys, HOSTS_MAX)
+  return hosts.map((host) => ({ ...host, delayMs: Math.max(pace(host.slot).delayMs, host.delayMs) }))
+}
+
+async function seedsOf({
+  crawler: { spider, settings },
+  servers,
+}: CrawlFromOutside): Promise<SeedCounts | null> {
+  const redis = servers.connection('seeds')
+  if (!redis || !isRedisSpider(spider)) return null
+  return readSeedCounts(redis, seedOptionsOf(spider, settings).key)
+}
+
+async function itemsQueuedOf({
+  crawler: { spider, settings },
+  servers,
+}: CrawlFromOutside): Promise<number | null> {
+  const redis = servers.connection('items')
+  const name = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const key = crawlKey(settings.getString('REDIS_ITEMS_KEY'), name)
+  const type = await redis?.type(key)
+  if (type === 'list') return redis!.llen(key)
+  return type === 'stream' ? redis!.xlen(key) : null
 }
 
 async function serversOf({ servers }: CrawlFromOutside): Promise<ServerView[]> {
@@ -57,7 +111,8 @@ export function statusLines(seen: Status, now: number): string[] {
     ...queueLines(seen),
     ...workerLines(seen, now),
     ...totalLines(seen.stats),
-    ...hostLines(seen, now),
+    ...seedLines(seen),
+    ...hostLines(seen),
     ...seen.servers.flatMap(serverLines),
   ]
 }
@@ -103,16 +158,39 @@ function totalLines(stats: Readonly<Record<string, StatValue>>): string[] {
   ]
 }
 
-function hostLines({ hosts }: Status, now: number): string[] {
-  if (hosts.length === 0) return []
+function seedLines({ seeds, itemsQueued }: Status): string[] {
   return [
-    row('hosts', 'those with the most waiting'),
-    ...hosts.map(({ slot, waiting, leased, nextAt }) => {
-      const inMs = nextAt ? nextAt.getTime() - now : 0
-      const next = inMs > 0 ? ` · next in ${durationInWords(inMs / 1000)}` : ''
-      return `    ${slot}   waiting ${grouped(waiting)} · leased ${grouped(leased)}${next}`
-    }),
+    ...(seeds
+      ? [
+          row(
+            'seeds',
+            `waiting ${grouped(seeds.waiting)} · in work ${grouped(seeds.inWork)} · invalid ${grouped(seeds.invalid)}`,
+          ),
+        ]
+      : []),
+    ...(itemsQueued === null ? [] : [row('items', `queued ${grouped(itemsQueued)}`)]),
   ]
+}
+
+function hostLines({ hosts, mode, counts }: Status): string[] {
+  if (mode === 'job' && counts.waiting + counts.delayed + counts.leased > 0)
+    return [row('hosts', 'each worker keeps its own pace (QUEUE_MODE=job)')]
+  if (hosts.length === 0) return []
+  return [row('hosts', 'paused ones, then those with the most waiting'), ...hosts.map(hostLine)]
+}
+
+function hostLine(host: HostView): string {
+  const { slot, waiting, delayed, leased, delayMs, nextInMs, pausedMs, pauseReason, failures } = host
+  const seconds = (ms: number) => durationInWords(ms / 1000)
+  return [
+    `    ${slot}   waiting ${grouped(waiting)}`,
+    ...(delayed > 0 ? [`delayed ${grouped(delayed)}`] : []),
+    `in flight ${grouped(leased)}`,
+    ...(delayMs > 0 ? [`delay ${seconds(delayMs)}`] : []),
+    ...(nextInMs > 0 ? [`next in ${seconds(nextInMs)}`] : []),
+    ...(pausedMs > 0 ? [`paused for ${seconds(pausedMs)}${pauseReason ? ` (${pauseReason})` : ''}`] : []),
+    ...(failures > 0 ? [`${grouped(failures)} failures in a row`] : []),
+  ].join(' · ')
 }
 
 function serverLines({

@@ -21,13 +21,18 @@ export async function componentClass<T>(
   ])
 }
 
-/** FINGERPRINTER may name a function in a file: it is loaded once, here. */
+/** Settings that are functions. */
+const FUNCTIONS = ['FINGERPRINTER', 'FEED_URI_PARAMS'] as const
+
+/** A setting that is a function may name one in a file: it is loaded once, here. */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
-  const fingerprinter = settings.get('FINGERPRINTER')
-  if (typeof fingerprinter !== 'string' || !fingerprinter.includes('#')) return settings
-  const layer = settings.source('FINGERPRINTER')
-  if (layer === undefined || layer === 'default') return settings
-  return settings.with(layer, {
-    FINGERPRINTER: await loadComponent(fingerprinter, { folder, setting: 'FINGERPRINTER' }),
-  })
+  let loaded = settings
+  for (const setting of FUNCTIONS) {
+    const written = settings.get(setting)
+    const layer = settings.source(setting)
+    if (typeof written !== 'string' || !written.includes('#')) continue
+    if (layer === undefined || layer === 'default') continue
+    loaded = loaded.with(layer, { [setting]: await loadComponent(written, { folder, setting }) })
+  }
+  return loaded
 }

@@ -1,0 +1,77 @@
+import { Request } from '@webloom/core'
+import { breaches, type Contract, contractsOf } from '../contracts.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { findSpider, loadProjectSpiders, type ProjectSpider } from '../loading/spider-loader.ts'
+import { visibleLines } from '../terminal/sanitize.ts'
+import type { Workbench } from '../workbench.ts'
+import { openWorkbenchOf, type PageFlags, pageOf } from './page-options.ts'
+
+export interface CheckFlags extends PageFlags {
+  readonly list?: boolean
+  readonly json?: boolean
+}
+
+interface CheckedCallback {
+  readonly spider: string
+  readonly callback: string
+  readonly url: string
+  /** In which ways the contract was broken; none when it was kept. */
+  readonly broken: readonly string[]
+}
+
+/** Fetches the page of each contract and runs its callback. Answers the exit code: 1 when a contract was broken. */
+export async function check(
+  name: string | undefined,
+  flags: CheckFlags,
+  config: LoadedConfig,
+): Promise<number> {
+  const spiders =
+    name === undefined ? (await loadProjectSpiders(config)).spiders : [await findSpider(config, name)]
+  if (flags.list) {
+    for (const { name: spider, Class } of spiders)
+      for (const { callback, contract } of contractsOf(Class))
+        console.log(`${spider}.${callback}  ${contract.url}`)
+    return EXIT.finished
+  }
+  const all: CheckedCallback[] = []
+  for (const spider of spiders) all.push(...(await checkedSpider(spider, flags, config)))
+  if (flags.json) console.log(JSON.stringify(all))
+  else print(all)
+  return all.some(({ broken }) => broken.length > 0) ? EXIT.unexpected : EXIT.finished
+}
+
+async function checkedSpider(
+  { name, Class }: ProjectSpider,
+  flags: CheckFlags,
+  config: LoadedConfig,
+): Promise<CheckedCallback[]> {
+  const contracts = contractsOf(Class)
+  if (contracts.length === 0) return []
+  await using workbench = await openWorkbenchOf(Class, flags, config)
+  const checked: CheckedCallback[] = []
+  for (const { callback, contract } of contracts) {
+    const broken = await broke(workbench, callback, contract)
+    checked.push({ spider: name, callback, url: contract.url, broken })
+  }
+  return checked
+}
+
+async function broke(workbench: Workbench, callback: string, contract: Contract): Promise<string[]> {
+  const { url, meta = {}, cbKwargs = {} } = contract
+  try {
+    const response = await pageOf(workbench, new Request(url, { dontFilter: true, callback, meta, cbKwargs }))
+    return await breaches(contract, await workbench.scrape(response), response)
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+function print(all: readonly CheckedCallback[]): void {
+  for (const { spider, callback, url, broken } of all) {
+    console.log(`${broken.length === 0 ? 'kept   ' : 'broken '} ${spider}.${callback}  ${url}`)
+    for (const how of broken) console.log(visibleLines(`          ${how}`))
+  }
+  const count = all.filter(({ broken }) => broken.length > 0).length
+  console.log(all.length === 0 ? 'no spider has contracts' : `\n${all.length} contracts, ${count} broken`)
+}

@@ -1,0 +1,122 @@
+import { type JsonObject, Request, UsageError } from '@webloom/core'
+import type { LoadedConfig } from '../loading/config.ts'
+import { visibleJson, visibleLines } from '../terminal/sanitize.ts'
+import type { Workbench } from '../workbench.ts'
+import { openWorkbench, type PageFlags, pageOf, typedUrl } from './page-options.ts'
+
+export interface ParseFlags extends PageFlags {
+  readonly callback?: string
+  readonly meta?: string
+  readonly cbkwargs?: string
+  readonly depth: string
+  readonly pipelines?: boolean
+  readonly items?: boolean
+  readonly links?: boolean
+  readonly verbose?: boolean
+  readonly json?: boolean
+}
+
+/** What the pages at one distance from the first yielded. */
+interface Level {
+  readonly depth: number
+  readonly items: unknown[]
+  readonly requests: Request[]
+}
+
+/** Fetches a page, runs a callback of the spider on it, and prints what comes out. */
+export async function parse(
+  typed: string,
+  flags: ParseFlags,
+  config: LoadedConfig | undefined,
+): Promise<void> {
+  const url = typedUrl(typed)
+  const depth = depthOf(flags.depth)
+  await using workbench = await openWorkbench(url, flags, config)
+  const first = new Request(url, {
+    dontFilter: true,
+    callback: flags.callback ?? null,
+    ...(flags.meta !== undefined && { meta: jsonObject(flags.meta, '--meta') }),
+    ...(flags.cbkwargs !== undefined && { cbKwargs: jsonObject(flags.cbkwargs, '--cbkwargs') }),
+  })
+  if (flags.redirect === false) first.meta.dont_redirect = true
+  const levels = await parsed(workbench, first, depth)
+  for (const level of flags.pipelines ? levels : []) {
+    const kept = await workbench.process(level.items)
+    level.items.splice(0, level.items.length, ...kept)
+  }
+  const shown = flags.verbose ? levels : [together(levels)]
+  process.stdout.write(
+    flags.json
+      ? `${visibleJson(asJson(levels, flags))}\n`
+      : shown.map((level) => asText(level, flags)).join('\n'),
+  )
+}
+
+/** The page, and from it all that its requests lead to, as many levels deep. */
+async function parsed(workbench: Workbench, first: Request, depth: number): Promise<Level[]> {
+  const levels: Level[] = []
+  let asked = [first]
+  for (let level = 1; level <= depth && asked.length > 0; level++) {
+    const found: Level = { depth: level, items: [], requests: [] }
+    for (const request of asked) {
+      const { items, requests } = await workbench.scrape(await pageOf(workbench, request))
+      found.items.push(...items)
+      found.requests.push(...requests)
+    }
+    levels.push(found)
+    asked = found.requests
+  }
+  return levels
+}
+
+function together(levels: readonly Level[]): Level {
+  return {
+    depth: levels.length,
+    items: levels.flatMap(({ items }) => items),
+    // Those of the levels before have been fetched.
+    requests: levels.at(-1)?.requests ?? [],
+  }
+}
+
+function asText({ depth, items, requests }: Level, flags: ParseFlags): string {
+  const lines = [`>>> depth ${depth} <<<`]
+  if (flags.items !== false)
+    lines.push(`# items: ${items.length}`, ...items.map((item) => visibleJson(JSON.stringify(item))))
+  if (flags.links !== false)
+    lines.push(
+      `# requests: ${requests.length}`,
+      ...requests.map((request) => visibleLines(described(request))),
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function described({ method, url, callback }: Request): string {
+  return `${method} ${url} → ${callback ?? 'parse'}`
+}
+
+function asJson(levels: readonly Level[], flags: ParseFlags): string {
+  const { items, requests } = together(levels)
+  return JSON.stringify({
+    ...(flags.items !== false && { items }),
+    ...(flags.links !== false && {
+      requests: requests.map(({ method, url, callback }) => ({ method, url, callback: callback ?? 'parse' })),
+    }),
+  })
+}
+
+function depthOf(text: string): number {
+  const depth = Number(text)
+  if (Number.isInteger(depth) && depth >= 1) return depth
+  throw new UsageError('WL_USAGE', `--depth ${text}: expected a whole number from 1`)
+}
+
+function jsonObject(text: string, flag: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError('WL_USAGE', `${flag} ${text}: ${(cause as Error).message}`, { cause })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw new UsageError('WL_USAGE', `${flag} ${text}: expected a JSON object, e.g. '{"page": 2}'`)
+}

@@ -1,0 +1,147 @@
+/** A prompt with a page to try selectors on: what a spider's callback would see, line by line. */
+
+import { createInterface } from 'node:readline'
+import { type REPLEval, type REPLServer, start } from 'node:repl'
+import { PassThrough } from 'node:stream'
+import { inspect } from 'node:util'
+import { createContext, runInContext } from 'node:vm'
+import { Request } from '@webloom/core'
+import { Response, Selector } from '@webloom/spider'
+import type { LoadedConfig } from '../loading/config.ts'
+import { visible, visibleLines } from '../terminal/sanitize.ts'
+import type { Workbench, Yielded } from '../workbench.ts'
+import { openWorkbench, type PageFlags, pageAt, pageOf, typedUrl } from './page-options.ts'
+import { openInBrowser, savePage } from './view.ts'
+
+export interface ShellFlags extends PageFlags {
+  /** Run instead of asking for lines. */
+  readonly code?: string
+}
+
+export async function shell(
+  typed: string | undefined,
+  flags: ShellFlags,
+  config: LoadedConfig | undefined,
+): Promise<void> {
+  const url = typed === undefined ? undefined : typedUrl(typed)
+  await using workbench = await openWorkbench(url, flags, config)
+  const session = new ShellSession(workbench, flags)
+  if (url !== undefined) await session.fetch(url)
+  if (flags.code === undefined) await session.talk()
+  else await session.run(flags.code)
+}
+
+/** What the lines of a shell see, and what they change. */
+class ShellSession {
+  readonly #workbench: Workbench
+  readonly #flags: ShellFlags
+  #response: Response | undefined
+
+  constructor(workbench: Workbench, flags: ShellFlags) {
+    this.#workbench = workbench
+    this.#flags = flags
+  }
+
+  /** Fetches a page; it is `response` from then on. */
+  async fetch(target: string | Request): Promise<Response> {
+    this.#response =
+      target instanceof Request
+        ? await pageOf(this.#workbench, target)
+        : await pageAt(this.#workbench, typedUrl(target), this.#flags)
+    return this.#response
+  }
+
+  /** One line, awaited; its answer is printed. */
+  async run(code: string): Promise<void> {
+    const value: unknown = await runInContext(code, createContext(this.#named({})), { filename: 'code' })
+    if (value !== undefined) process.stdout.write(`${shown(value)}\n`)
+  }
+
+  /** Reads lines until their end. */
+  async talk(): Promise<void> {
+    if (process.stdin.isTTY) process.stdout.write(`${NAMES}\n`)
+    if (this.#response) process.stdout.write(`${visible(String(this.#response))}\n`)
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const input = process.stdin.isTTY ? process.stdin : new PassThrough()
+    const prompt = process.stdin.isTTY ? '> ' : ''
+    const server = start({ prompt, input, output: process.stdout, writer: shown, ignoreUndefined: true })
+    this.#named(server.context)
+    server.on('exit', resolve)
+    awaitOurs(server)
+    if (input instanceof PassThrough) await lineByLine(input, server)
+    await ended
+  }
+
+  #named<Context extends object>(context: Context): Context {
+    const { spider, crawler } = this.#workbench
+    const view = async (response = this.#response) => {
+      if (response) openInBrowser(await savePage(response))
+    }
+    const scrape = (response: Response, callback?: string): Promise<Yielded> => {
+      response.request.callback = callback ?? response.request.callback
+      return this.#workbench.scrape(response)
+    }
+    const fetch = (target: string | Request) => this.fetch(target)
+    const { settings } = crawler
+    Object.assign(context, {
+      Request,
+      Response,
+      Selector,
+      spider,
+      crawler,
+      settings,
+      fetch,
+      view,
+      scrape,
+      console,
+    })
+    return Object.defineProperties(context, {
+      response: { get: () => this.#response, configurable: true },
+      request: { get: () => this.#response?.request, configurable: true },
+    })
+  }
+}
+
+const NAMES = `response                     the page, with css(), xpath(), jmespath()
+request                      what was sent for it
+fetch(url or request)        fetches another page, which is response from then on
+scrape(response, callback?)  what the spider's callback yields
+view()                       opens the page in the browser
+spider, settings, crawler, Request, Response, Selector
+`
+
+function shown(value: unknown): string {
+  return visibleLines(
+    typeof value === 'string' ? value : inspect(value, { colors: process.stdout.isTTY, depth: 4 }),
+  )
+}
+
+/** A line that begins with one of our calls goes on when it has its answer, without `await` being typed. */
+function awaitOurs(server: REPLServer): void {
+  const evaluate = server.eval
+  const awaiting: REPLEval = (code, ...rest) =>
+    evaluate.call(server, OURS.test(code) ? `await ${code}` : code, ...rest)
+  Object.assign(server, { eval: awaiting })
+}
+
+const OURS = /^\s*(?:fetch|scrape|view)\(/
+
+/** From a pipe the prompt would take the next line while this one is awaited. */
+async function lineByLine(prompt: PassThrough, server: REPLServer): Promise<void> {
+  let onPrompt = () => {}
+  const display = server.displayPrompt
+  // Called after each line, also one that threw.
+  const displaying = (keepsCursor?: boolean) => {
+    display.call(server, keepsCursor)
+    onPrompt()
+  }
+  Object.assign(server, { displayPrompt: displaying })
+  for await (const line of createInterface({ input: process.stdin })) {
+    const prompted = new Promise<void>((resolve) => {
+      onPrompt = resolve
+    })
+    prompt.write(`${line}\n`)
+    await prompted
+  }
+  prompt.end()
+}

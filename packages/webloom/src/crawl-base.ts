@@ -1,0 +1,49 @@
+import {
+  type Logger,
+  MemoryStatsCollector,
+  Settings,
+  type SettingsLayers,
+  type SettingsPlaces,
+  Signals,
+  type StatsCollector,
+} from '@webloom/core'
+import { createSpider, type Spider, type SpiderClass } from '@webloom/spider'
+import { withLoadedFunctions } from './loading/component-class.ts'
+
+export interface CrawlBaseOptions {
+  readonly args?: Readonly<Record<string, string>>
+  readonly layers?: Omit<SettingsLayers, 'spider'>
+  /** How messages call the layers, e.g. the path of the config file. */
+  readonly places?: SettingsPlaces
+  /** Folder from which `./file.ts#Export` in settings is meant. */
+  readonly folder: string
+  /** Made once the settings are known, as they say where lines go and which. */
+  readonly createLogger: (settings: Settings, stats: StatsCollector) => Logger
+}
+
+/** What all parts of a crawl are made from. */
+export interface CrawlBase {
+  readonly spider: Spider
+  readonly settings: Settings
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+/** A spider with its settings. Opens nothing; throws `SettingsError` with every problem there is. */
+export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): Promise<CrawlBase> {
+  const spider = createSpider(Class, options.args)
+  const layers = { ...options.layers, spider: spider.customSettings ?? {} }
+  const written = Settings.fromLayers(layers, {
+    spider: `customSettings of ${spider.name}`,
+    ...options.places,
+  })
+  written.validate()
+  const settings = await withLoadedFunctions(written, options.folder)
+  const stats = new MemoryStatsCollector()
+  const logger = options.createLogger(settings, stats)
+  const signals = new Signals((signal, error) =>
+    logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
+  )
+  return { spider, settings, stats, signals, logger }
+}

@@ -1,0 +1,141 @@
+/** For tests of spiders: a callback on a saved page, and whole crawls that are recorded once and replayed without a network. */
+
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import {
+  type Callback,
+  environmentSettings,
+  type HeadersInit,
+  type JsonObject,
+  Request,
+  type SettingsInput,
+  silentLogger,
+} from '@webloom/core'
+import { callbackName, Response, type SpiderClass } from '@webloom/spider'
+import type { CrawlResult } from './crawl.ts'
+import { crawl } from './crawl-api.ts'
+import { Workbench, type Yielded } from './workbench.ts'
+
+export type { Yielded }
+
+/** A page to run a callback on; each part but `url` may be left out. */
+export interface SavedPage {
+  /** Where the page is from: relative links count from here. */
+  readonly url: string
+  /** Its text or bytes; or `file`. */
+  readonly body?: string | Uint8Array
+  /** Where it was saved, a path or `import.meta.resolve('./page.html')`. */
+  readonly file?: string | URL
+  /** Default 200. */
+  readonly status?: number
+  /** Default: a Content-Type of HTML. */
+  readonly headers?: HeadersInit
+}
+
+/** How the callback is run; each part may be left out. */
+export interface RunCallbackOptions {
+  /** A method of the spider, or its name. Default `parse`. */
+  readonly callback?: Callback
+  readonly meta?: JsonObject
+  readonly cbKwargs?: JsonObject
+  /** What `-a name=value` gives on the command line. */
+  readonly args?: Readonly<Record<string, string>>
+  readonly settings?: SettingsInput
+}
+
+/**
+ * What a callback yields for a saved page: items as it yields them, and the requests that the crawl would queue.
+ *
+ * Spider middlewares run as in a crawl, pipelines and feeds do not; nothing is fetched. Rejects with what the callback
+ * throws, and with `SettingsError` for settings that a crawl would refuse.
+ */
+export async function runCallback(
+  Class: SpiderClass,
+  page: SavedPage,
+  options: RunCallbackOptions = {},
+): Promise<Yielded> {
+  const { callback = null, meta = {}, cbKwargs = {}, args, settings = {} } = options
+  await using workbench = await Workbench.open(Class, {
+    layers: { environment: environmentSettings(process.env), command: settings },
+    folder: process.cwd(),
+    createLogger: () => silentLogger,
+    ...(args && { args }),
+  })
+  const request = new Request(page.url, { meta, cbKwargs })
+  if (callback !== null) request.callback = callbackName(workbench.spider, callback, 'callback')
+  const { status = 200, headers = { 'content-type': 'text/html' } } = page
+  return workbench.scrape(
+    new Response(page.url, {
+      status,
+      headers,
+      body: await bodyOf(page),
+      request,
+      htmlParser: workbench.crawler.settings.get('HTML_PARSER'),
+    }),
+  )
+}
+
+async function bodyOf({ body = '', file }: SavedPage): Promise<string | Uint8Array> {
+  if (file === undefined) return body
+  return readFile(String(file).startsWith('file:') ? fileURLToPath(file) : file)
+}
+
+/** A crawl's end, and the items that came through its pipelines, in the order in which they came. */
+export interface CollectedCrawl extends CrawlResult {
+  readonly items: readonly unknown[]
+}
+
+export interface RecordedCrawlOptions {
+  /** The folder of the recording. It holds each answer as plain files; keep it beside the test. */
+  readonly folder: string
+  readonly args?: Readonly<Record<string, string>>
+  readonly settings?: SettingsInput
+}
+
+/** Crawls, and keeps every answer in the folder; what is there already is not fetched again. */
+export function recordCrawl(Class: SpiderClass, options: RecordedCrawlOptions): Promise<CollectedCrawl> {
+  return collect(Class, options, {})
+}
+
+/**
+ * Crawls what was recorded and asks no server for anything: what is not in the folder is dropped and counted under
+ * `httpcache/ignore`. robots.txt is not asked for, and no host is waited for.
+ */
+export function replayCrawl(Class: SpiderClass, options: RecordedCrawlOptions): Promise<CollectedCrawl> {
+  return collect(Class, options, {
+    HTTPCACHE_IGNORE_MISSING: true,
+    ROBOTSTXT_OBEY: false,
+    DOWNLOAD_DELAY: 0,
+    DOWNLOAD_SLOTS: {},
+    AUTOTHROTTLE_ENABLED: false,
+  })
+}
+
+async function collect(
+  Class: SpiderClass,
+  { folder, args, settings }: RecordedCrawlOptions,
+  mode: SettingsInput,
+): Promise<CollectedCrawl> {
+  const items: unknown[] = []
+  const result = await crawl(collecting(Class, items), {
+    settings: {
+      ...settings,
+      HTTPCACHE_ENABLED: true,
+      HTTPCACHE_POLICY: 'dummy',
+      HTTPCACHE_DIR: folder,
+      ...mode,
+    },
+    ...(args && { args }),
+  })
+  return { ...result, items }
+}
+
+/** The same spider, which also keeps its items. */
+function collecting(Class: SpiderClass, items: unknown[]): SpiderClass {
+  return class extends Class {
+    override start() {
+      this.crawler.signals.connect('itemScraped', ({ item }) => items.push(item))
+      return super.start()
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * A spider without a crawl around it: fetches single pages as a crawl would, with all its middlewares, and runs callbacks
+ * on them. Nothing is queued, filtered or shared, no pipeline and no feed sees an item, and no Redis is asked.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Crawler, type ItemPipeline, type Request, RetryLater, type SettingsInput } from '@webloom/core'
+import type { Downloader } from '@webloom/downloader'
+import { MemoryStartHosts } from '@webloom/queue'
+import {
+  type CallbackOutput,
+  ItemProcessor,
+  noteStartHost,
+  Response,
+  type Scraper,
+  Spider,
+  type SpiderClass,
+  SpiderClosing,
+} from '@webloom/spider'
+import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
+import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
+import { placedComponents } from './loading/placed-components.ts'
+import { RedisServers } from './redis-servers.ts'
+
+/** What a callback yielded. */
+export interface Yielded {
+  readonly items: readonly unknown[]
+  /** Those that the crawl would queue: what offsite, depth and other middlewares refuse is left out. */
+  readonly requests: readonly Request[]
+}
+
+/** Settings that would connect a single page to a crawl, and what they are instead. */
+const ALONE: SettingsInput = {
+  REDIS_URL: null,
+  REDIS_HOST: null,
+  QUEUE_REDIS_URL: null,
+  DUPEFILTER_REDIS_URL: [],
+  SEEDS_REDIS_URL: null,
+  ITEMS_REDIS_URL: null,
+  FILTER_URL: null,
+  FILTER_HOST: null,
+  COOKIES_SHARED: false,
+}
+
+export class Workbench implements AsyncDisposable {
+  readonly crawler: Crawler
+  readonly spider: Spider
+  readonly #downloader: Downloader
+  readonly #scraper: Scraper
+  readonly #folder: string
+  readonly #closing = new AbortController()
+
+  private constructor(
+    crawler: Crawler,
+    spider: Spider,
+    downloader: Downloader,
+    scraper: Scraper,
+    folder: string,
+  ) {
+    this.crawler = crawler
+    this.spider = spider
+    this.#downloader = downloader
+    this.#scraper = scraper
+    this.#folder = folder
+  }
+
+  /** Throws `SettingsError` with every problem of the settings. Opens no connection. */
+  static async open(Class: SpiderClass, options: CrawlBaseOptions): Promise<Workbench> {
+    const { layers, folder } = options
+    const command = { ...layers?.command, ...ALONE }
+    const { spider, ...base } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
+    const { settings, logger } = base
+    const crawler: Crawler = {
+      ...base,
+      spider,
+      createResponse: responseFactory(base),
+      startHosts: new MemoryStartHosts(),
+      close() {},
+    }
+    Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
+    const downloader = await downloaderOf(crawler, new RedisServers(settings, logger), folder)
+    const scraper = await scraperOf(crawler, spider, downloader, folder)
+    return new Workbench(crawler, spider, downloader, scraper, folder)
+  }
+
+  /**
+   * The page at the end of all redirects and retries, whatever its status. Rejects as a crawl would fail: with
+   * `DownloadError`, or `IgnoreRequest` when a middleware drops the request.
+   */
+  async fetch(request: Request): Promise<Response> {
+    // Whoever asks for it may mean a host inside; where it redirects to may not be.
+    await noteStartHost(this.crawler.startHosts!, request)
+    let asked = request
+    for (;;) {
+      const { signal } = this.#closing
+      const result = await this.#downloader.fetch(asked, { signal, onStart() {} })
+      if (result instanceof Response) return result
+      // Either ends by itself: REDIRECT_MAX_TIMES, RETRY_TIMES.
+      if (result instanceof RetryLater) {
+        await sleep(result.delayMs, undefined, { signal })
+        asked = result.request
+      } else asked = result as Request
+    }
+  }
+
+  /** What the response's callback yields. Rejects with what the callback throws. */
+  async scrape(response: Response): Promise<Yielded> {
+    const items: unknown[] = []
+    const requests: Request[] = []
+    const take = async (output: CallbackOutput) => {
+      items.push(...output.items.splice(0))
+      requests.push(...output.requests.splice(0))
+    }
+    let thrown: { readonly error: unknown } | undefined
+    const disconnect = this.crawler.signals.connect('spiderError', ({ error }) => {
+      thrown = { error }
+    })
+    try {
+      await take(await this.#scraper.scrape(response, take))
+    } catch (error) {
+      if (!(error instanceof SpiderClosing)) throw error
+      await take(error.output)
+    } finally {
+      disconnect()
+    }
+    if (thrown) throw thrown.error
+    return { items, requests }
+  }
+
+  /** What the spider's pipelines make of items, all but those they drop. A pipeline that needs Redis is refused. */
+  async process(items: readonly unknown[]): Promise<unknown[]> {
+    const { settings, signals } = this.crawler
+    const pipelines = await placedComponents<ItemPipeline>('ITEM_PIPELINES', [], this.crawler, this.#folder)
+    const processor = new ItemProcessor({
+      ...this.crawler,
+      pipelines,
+      feeds: [],
+      concurrency: settings.getInt('CONCURRENT_ITEMS'),
+      dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
+    })
+    const kept: unknown[] = []
+    const disconnect = signals.connect('itemScraped', ({ item }) => kept.push(item))
+    await processor.open()
+    try {
+      await processor.process(items, 'workbench', 0, null)
+    } finally {
+      disconnect()
+      await processor.close('finished')
+    }
+    return kept
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the workbench was closed'))
+    await this.#downloader.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -2,12 +2,8 @@
  * The loop, and nothing else: it moves requests from the scheduler to the downloader and what comes back to the
  * scraper, keeps to the bounds, and knows when the crawl is over.
  *
- *     intake   while there is room: lease → page
- *     page     fetch → Response: scrape, items out, commit with the links found
- *                    → Request (redirect): commit with it as the only child
- *                    → RetryLater: back to the queue
- *                    → error: errback, commit
- *     start    feeds start() into the scheduler whenever little is waiting
+ *     intake   while there is room: lease → `PageFlow`, which has the page until it is committed
+ *     start    `Feeder`: start() and seeds go to the scheduler whenever little is waiting
  *
  * Room: fewer than CONCURRENT_REQUESTS downloads, and less than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes of responses in
  * callbacks and pipelines. So a slow pipeline slows the intake down instead of filling the memory.
@@ -16,68 +12,24 @@
  * leased. A page is leased until its links are queued, so that answer is stable.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CloseSpider,
   type CrawlRecord,
-  type DownloadOptions,
-  type DownloadResult,
-  type HostNews,
   LEASE_WAIT_MAX_MS,
-  type Lease,
   type Logger,
-  Request,
-  RetryLater,
-  type Seed,
   type SeedSource,
   type Signals,
   type StatsCollector,
-  WebloomError,
 } from '@webloom/core'
+import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
+import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
+import { Feeder } from './feeder.ts'
 import { inTime, TIMER_MS_MAX } from './in-time.ts'
 import type { ItemProcessor } from './item-processor.ts'
+import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
-import type { Response } from './response.ts'
-import {
-  type CallbackOutput,
-  type Failure,
-  type HandOn,
-  type Scraper,
-  SpiderClosing,
-  type StartElement,
-} from './scraper.ts'
+import type { Failure, Scraper } from './scraper.ts'
 import type { Spider } from './spider.ts'
-
-const START_ELEMENTS_A_TURN = 64
-const SEEDS_AT_ONCE = 64
-/** How often seeds are looked for while none waits. */
-const SEEDS_POLL_MS = 300
-
-/** What the engine needs of `@webloom/scheduler`. */
-export interface EngineScheduler {
-  open(): Promise<void>
-  close(): Promise<void>
-  enqueueStart(request: Request, owner: string): Promise<number>
-  enqueue(requests: readonly Request[], owner: string): Promise<number>
-  next(max: number, signal?: AbortSignal): Promise<Lease[]>
-  commit(
-    lease: Lease,
-    requests: readonly Request[],
-    options?: { marksAll?: boolean; host?: HostNews },
-  ): Promise<void>
-  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
-  release(lease: Lease): Promise<void>
-  refuse(lease: Lease, reason: string): Promise<void>
-  /** Fewer than `mark` requests wait, and what keeps them can take more. */
-  hasRoom(mark: number): Promise<boolean>
-  counts(signal?: AbortSignal): Promise<{ waiting: number; delayed: number; leased: number }>
-}
-
-/** What the engine needs of `@webloom/downloader`. */
-export interface EngineDownloader {
-  fetch(request: Request, options: DownloadOptions): Promise<DownloadResult>
-  close(): Promise<void>
-}
 
 export interface EngineOptions {
   readonly spider: Spider
@@ -104,6 +56,8 @@ export interface EngineOptions {
   readonly componentTimeoutMs: number
   /** SHUTDOWN_GRACE in milliseconds. */
   readonly shutdownGraceMs: number
+  /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
+  readonly forgets?: (failure: Failure) => boolean
 }
 
 /** What is under way at this moment, for progress displays. */
@@ -112,8 +66,6 @@ export interface EngineActivity {
   readonly scraping: number
 }
 
-// So that many tiny answers do not count as nothing (the figure is Scrapy's).
-const RESPONSE_BYTES_MIN = 1024
 // Without a bound on downloads, a lease call still needs a number.
 const LEASES_AT_ONCE_MAX = 1000
 
@@ -124,30 +76,32 @@ export class Engine {
   readonly #pulse = new Pulse()
   /** Ends the wait for leases. */
   readonly #stopping = new AbortController()
-  /** Cuts off what is in flight. */
-  readonly #aborting = new AbortController()
-  readonly #pages = new Set<Promise<void>>()
-  /** What leases have taught about their hosts. */
-  readonly #hostNews = new WeakMap<Lease, HostNews>()
-  #downloading = 0
-  #scrapingBytes = 0
-  #startEnded = false
-  /** Elements of start() and seeds that are being queued or written. */
-  #feeding = 0
+  readonly #pages: PageFlow
+  readonly #feeder: Feeder
   #isPaused = false
   #idleSinceMs: number | undefined
-  /** Pages that end from now on are too late: their leases were given up. */
-  #closed = false
   #reason: string | undefined
   #fatal: { readonly error: unknown } | undefined
 
   constructor(options: EngineOptions) {
     this.#options = options
     this.#downloadsMax = options.downloadsMax > 0 ? options.downloadsMax : Number.POSITIVE_INFINITY
+    const onStop = (reason: string) => this.stop(reason)
+    const onFailure = (error: unknown) => this.#fail(error)
+    this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
+    this.#feeder = new Feeder({
+      ...options,
+      isPaused: () => this.#isPaused,
+      pulse: this.#pulse,
+      stopping: this.#stopping.signal,
+      onStop,
+      onFailure,
+    })
   }
 
   get activity(): EngineActivity {
-    return { downloading: this.#downloading, scraping: this.#pages.size - this.#downloading }
+    const { downloading, size } = this.#pages
+    return { downloading, scraping: size - downloading }
   }
 
   /**
@@ -158,8 +112,7 @@ export class Engine {
     await this.#open()
     await signals.send('engineStarted', {})
     await signals.send('spiderOpened', { spider })
-    void this.#pumpStart()
-    void this.#pumpSeeds()
+    this.#feeder.begin()
     await this.#intake()
     await this.#drain()
     return this.#close()
@@ -175,7 +128,7 @@ export class Engine {
   /** Ends at once: what is in flight is cut off and given back to the queue. */
   abort(reason: string): void {
     this.stop(reason)
-    this.#aborting.abort(new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once'))
+    this.#pages.abort()
     this.#pulse.fire()
   }
 
@@ -213,7 +166,7 @@ export class Engine {
       }
       const started = this.#pulse.count
       const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
-      for (const lease of leases) this.#begin(lease)
+      for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
       if (await this.#unlessStopping(this.#isOver())) return this.stop('finished')
       // Nothing waits, but start() may have more, or pages in flight may.
@@ -223,8 +176,8 @@ export class Engine {
 
   #room(): number {
     if (this.#isPaused) return 0
-    if (this.#scrapingBytes >= this.#options.scrapingBytesMax) return 0
-    return Math.max(0, this.#downloadsMax - this.#downloading)
+    if (this.#pages.scrapingBytes >= this.#options.scrapingBytesMax) return 0
+    return Math.max(0, this.#downloadsMax - this.#pages.downloading)
   }
 
   async #isOver(): Promise<boolean> {
@@ -240,8 +193,7 @@ export class Engine {
     }
     this.#idleSinceMs ??= performance.now()
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
-    // start() threw: it has not ended, and never will.
-    if (this.#fatal) return true
+    if (this.#feeder.startError) return true
     return record.finish()
   }
 
@@ -264,238 +216,10 @@ export class Engine {
   /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */
   async #isIdle(): Promise<boolean> {
     const { scheduler, seeds } = this.#options
-    if (!this.#startEnded || this.#feeding > 0 || this.#pages.size > 0) return false
+    if (!this.#feeder.isIdle || this.#pages.size > 0) return false
     if (seeds && (await seeds.pending()) > 0) return false
     const { waiting, delayed, leased } = await scheduler.counts(this.#stopping.signal)
     return waiting + delayed + leased === 0
-  }
-
-  #begin(lease: Lease): void {
-    this.#downloading++
-    const page = this.#page(lease)
-      .catch((error: unknown) => this.#fail(error))
-      .finally(() => {
-        this.#pages.delete(page)
-        this.#pulse.fire()
-      })
-    this.#pages.add(page)
-  }
-
-  async #page(lease: Lease): Promise<void> {
-    const { scraper, stats, signals, logger, spider } = this.#options
-    let result: DownloadResult
-    const cannot = scraper.whyNot(lease.request)
-    if (cannot !== undefined) return this.#refuse(lease, cannot)
-    try {
-      result = await this.#fetch(lease)
-    } catch (error) {
-      if (this.#aborting.signal.aborted || lease.signal.aborted) return this.#giveBack(lease)
-      return this.#fruitless(lease, { request: lease.request, error, response: null })
-    }
-    // Too late: the lease was given up when the crawl was closed.
-    if (this.#closed) return
-    if (result instanceof Request) return this.#replace(lease, result)
-    if (result instanceof RetryLater) return this.#retry(lease, result)
-    const response = result as Response
-    stats.inc('response_received_count')
-    logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
-    if (signals.listened('responseReceived'))
-      await signals.send('responseReceived', { request: response.request, response, spider })
-    const bytes = Math.max(RESPONSE_BYTES_MIN, response.body.length)
-    this.#scrapingBytes += bytes
-    try {
-      await this.#handOnAll(lease, response, (handOn) => scraper.scrape(response, handOn))
-    } finally {
-      this.#scrapingBytes -= bytes
-    }
-  }
-
-  async #fetch(lease: Lease): Promise<DownloadResult> {
-    const cut = new AbortController()
-    let onAbort = () => {}
-    // A middleware that waits for ever knows nothing of the signal; it must not hold up the end of the crawl.
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => {
-        cut.abort(this.#aborting.signal.reason ?? lease.signal.reason)
-        reject(cut.signal.reason)
-      }
-    })
-    this.#aborting.signal.addEventListener('abort', onAbort)
-    lease.signal.addEventListener('abort', onAbort)
-    try {
-      const fetched = this.#options.downloader.fetch(lease.request, {
-        signal: cut.signal,
-        onStart: () => lease.started(),
-        ...(lease.host && { host: lease.host }),
-        onHostNews: (news) => this.#hostNews.set(lease, together(this.#hostNews.get(lease), news)),
-      })
-      return await Promise.race([fetched, aborted])
-    } finally {
-      this.#aborting.signal.removeEventListener('abort', onAbort)
-      lease.signal.removeEventListener('abort', onAbort)
-      this.#downloading--
-      this.#pulse.fire()
-    }
-  }
-
-  /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
-  async #replace(lease: Lease, target: Request): Promise<void> {
-    const { scraper } = this.#options
-    let admitted: Request[]
-    try {
-      admitted = scraper.admit(target)
-    } catch (error) {
-      return this.#fruitless(lease, { request: lease.request, error, response: null })
-    }
-    await this.#commit(lease, admitted, { marksAll: true })
-  }
-
-  async #fruitless(lease: Lease, failure: Failure): Promise<void> {
-    await this.#handOnAll(lease, failure.response, (handOn) => this.#options.scraper.fail(failure, handOn))
-  }
-
-  /** Runs a callback and hands on all it yields: items first, and the links with the page's commit. */
-  async #handOnAll(
-    lease: Lease,
-    response: Response | null,
-    run: (handOn: HandOn) => Promise<CallbackOutput>,
-  ): Promise<void> {
-    const { scheduler, items } = this.#options
-    let itemsHandedOn = 0
-    let part = 0
-    const itemsOut = async (output: CallbackOutput) => {
-      if (this.#closed)
-        throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
-      const batch = output.items.splice(0)
-      await items.process(batch, lease.id, itemsHandedOn, response)
-      itemsHandedOn += batch.length
-    }
-    const output = await closingKept(
-      run(async (early) => {
-        this.#aborting.signal.throwIfAborted()
-        await itemsOut(early)
-        // An owner of its own for each part, the same again when the page runs again.
-        await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
-        await eventLoopTurn()
-      }),
-      (reason) => this.stop(reason),
-    )
-    await itemsOut(output)
-    await this.#commit(lease, output.requests)
-  }
-
-  #commit(lease: Lease, requests: readonly Request[], options: { marksAll?: boolean } = {}): Promise<void> {
-    const host = this.#hostNews.get(lease)
-    return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
-  }
-
-  #retry(lease: Lease, { request, delayMs }: RetryLater): Promise<void> {
-    return this.#options.scheduler.retry(lease, request, delayMs, this.#hostNews.get(lease))
-  }
-
-  /** Another release yielded it, or somebody put it into the queue. */
-  async #refuse(lease: Lease, reason: string): Promise<void> {
-    this.#downloading--
-    this.#pulse.fire()
-    this.#options.logger.warn({ url: lease.request.url, reason }, 'given back: this worker cannot do it')
-    await this.#options.scheduler.refuse(lease, reason)
-  }
-
-  async #giveBack(lease: Lease): Promise<void> {
-    if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
-  }
-
-  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
-  async #pumpStart(): Promise<void> {
-    const { scraper, record, startLowWater, logger } = this.#options
-    const stopping = this.#stopping.signal
-    try {
-      const cursor = await record.takeStart(stopping)
-      let ordinal = 0
-      for await (const element of cursor === null ? [] : scraper.startElements()) {
-        if (stopping.aborted) return
-        // With everything in memory no step below leaves the microtasks: timers and signals must have their turn.
-        if (ordinal % START_ELEMENTS_A_TURN === 0) await eventLoopTurn()
-        const index = ordinal++
-        if (index < cursor!) continue
-        await this.#fed(() => this.#feedStart(element, index))
-        await this.#lowWater(startLowWater)
-      }
-      // Stopped before its first element, the loop ends as well, but start() has not.
-      if (cursor !== null && !stopping.aborted) await record.startEnded()
-    } catch (error) {
-      if (error instanceof CloseSpider) return this.stop(error.reason)
-      if (isOutputFailure(error)) return this.#fail(error)
-      // Another worker runs it now.
-      if (isLeaseLost(error)) return void this.#pumpStart()
-      logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
-      this.#fatal ??= { error }
-      this.#options.stats.set('start/failed', true)
-    }
-    this.#startEnded = true
-    this.#pulse.fire()
-  }
-
-  async #feedStart(element: StartElement, index: number): Promise<void> {
-    const { scheduler, items, record } = this.#options
-    const owner = `start/${index}`
-    if (element instanceof Request) await scheduler.enqueueStart(element, owner)
-    else await items.process([element.item], owner, 0, null)
-    await record.startMoved(index + 1)
-  }
-
-  /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
-  async #pumpSeeds(): Promise<void> {
-    const { seeds, startLowWater, logger } = this.#options
-    if (!seeds) return
-    let told = ''
-    while (!this.#stopping.signal.aborted) {
-      try {
-        await this.#lowWater(startLowWater)
-        const found = await this.#fed(async () => {
-          const batch = await seeds.next(SEEDS_AT_ONCE)
-          await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
-          return batch.length
-        })
-        if (found > 0) continue
-      } catch (error) {
-        const { message } = error as Error
-        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
-        told = message
-      }
-      await pause(SEEDS_POLL_MS, this.#stopping.signal)
-    }
-  }
-
-  async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
-    const { scraper, scheduler } = this.#options
-    let admitted: Request[]
-    try {
-      admitted = scraper.admit(seed.request)
-    } catch (error) {
-      return seeds.refuse(seed, (error as Error).message)
-    }
-    for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
-    await seeds.acknowledge(seed)
-  }
-
-  /** While `work` runs, the crawl is not idle. */
-  async #fed<T>(work: () => Promise<T>): Promise<T> {
-    this.#feeding++
-    try {
-      return await work()
-    } finally {
-      this.#feeding--
-      this.#pulse.fire()
-    }
-  }
-
-  /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
-  async #lowWater(mark: number): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      if (!this.#isPaused && (await this.#options.scheduler.hasRoom(mark))) return
-      await this.#pulse.next(LEASE_WAIT_MAX_MS)
-    }
   }
 
   /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. What start() may still wait for is of no interest. */
@@ -511,8 +235,8 @@ export class Engine {
       Math.min(this.#options.shutdownGraceMs, TIMER_MS_MAX),
     )
     try {
-      while (this.#pages.size > 0 || this.#feeding > 0) {
-        if (this.#aborting.signal.aborted && this.#downloading === 0) return
+      while (this.#pages.size > 0 || this.#feeder.isFeeding) {
+        if (this.#pages.isAborted && this.#pages.downloading === 0) return
         await this.#pulse.next(LEASE_WAIT_MAX_MS)
       }
     } finally {
@@ -524,7 +248,7 @@ export class Engine {
     const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
     const reason = this.#finishReason()
     const failures: unknown[] = []
-    this.#closed = true
+    this.#pages.close()
     const steps: [string, () => unknown][] = [
       ['spider.closed()', () => spider.closed?.(reason)],
       ['pipelines and feeds', () => items.close(reason)],
@@ -550,8 +274,8 @@ export class Engine {
   }
 
   #finishReason(): string {
-    if (this.#fatal && !isOutputFailure(this.#fatal.error) && this.#reason === 'finished')
-      return 'start_error'
+    const { startError } = this.#feeder
+    if (startError && this.#reason === 'finished') return 'start_error'
     return this.#reason ?? 'finished'
   }
 
@@ -563,49 +287,5 @@ export class Engine {
     else this.#options.logger.error({ err: error }, 'the crawl cannot go on')
     this.#fatal ??= { error }
     this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
-  }
-}
-
-/** Lets timers, sockets and signals have their turn. */
-function eventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function isLeaseLost(error: unknown): boolean {
-  return error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
-}
-
-/** Resolves after `ms`, or when `signal` fires. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {})
-}
-
-/** Of two delays and two pauses the longer one. */
-function together(first: HostNews | undefined, second: HostNews): HostNews {
-  if (!first) return second
-  const { delayMs: delay = 0, pauseMs: pause = 0 } = first
-  return {
-    ...first,
-    ...second,
-    ...((second.delayMs ?? 0) < delay && { delayMs: delay }),
-    ...((second.pauseMs ?? 0) < pause && { pauseMs: pause, pauseReason: first.pauseReason ?? '' }),
-  }
-}
-
-function isOutputFailure(error: unknown): boolean {
-  return error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED'
-}
-
-/** The output of a callback, also when it ended by `CloseSpider`. */
-async function closingKept(
-  running: Promise<CallbackOutput>,
-  close: (reason: string) => void,
-): Promise<CallbackOutput> {
-  try {
-    return await running
-  } catch (error) {
-    if (!(error instanceof SpiderClosing)) throw error
-    close(error.reason)
-    return error.output
   }
 }

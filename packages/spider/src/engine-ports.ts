@@ -1,0 +1,29 @@
+import type { DownloadOptions, DownloadResult, HostNews, Lease, Request } from '@webloom/core'
+
+/** What the engine needs of `@webloom/scheduler`. */
+export interface EngineScheduler {
+  open(): Promise<void>
+  close(): Promise<void>
+  enqueueStart(request: Request, owner: string): Promise<number>
+  enqueue(requests: readonly Request[], owner: string): Promise<number>
+  next(max: number, signal?: AbortSignal): Promise<Lease[]>
+  commit(
+    lease: Lease,
+    requests: readonly Request[],
+    options?: { marksAll?: boolean; host?: HostNews },
+  ): Promise<void>
+  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
+  release(lease: Lease): Promise<void>
+  /** The committed page of `lease` can be met again. */
+  forget(lease: Lease): Promise<void>
+  refuse(lease: Lease, reason: string): Promise<void>
+  /** Fewer than `mark` requests wait, and what keeps them can take more. */
+  hasRoom(mark: number): Promise<boolean>
+  counts(signal?: AbortSignal): Promise<{ waiting: number; delayed: number; leased: number }>
+}
+
+/** What the engine needs of `@webloom/downloader`. */
+export interface EngineDownloader {
+  fetch(request: Request, options: DownloadOptions): Promise<DownloadResult>
+  close(): Promise<void>
+}

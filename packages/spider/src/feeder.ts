@@ -1,0 +1,170 @@
+/** What a crawl starts from, on its way to the scheduler: start(), and seeds from outside. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  CloseSpider,
+  type CrawlRecord,
+  LEASE_WAIT_MAX_MS,
+  type Logger,
+  Request,
+  type Seed,
+  type SeedSource,
+  type StatsCollector,
+} from '@webloom/core'
+import type { EngineScheduler } from './engine-ports.ts'
+import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
+import { eventLoopTurn } from './event-loop-turn.ts'
+import type { ItemProcessor } from './item-processor.ts'
+import type { Pulse } from './pulse.ts'
+import type { Scraper, StartElement } from './scraper.ts'
+
+const START_ELEMENTS_A_TURN = 64
+const SEEDS_AT_ONCE = 64
+/** How often seeds are looked for while none waits. */
+const SEEDS_POLL_MS = 300
+
+export interface FeederOptions {
+  readonly scheduler: EngineScheduler
+  readonly record: CrawlRecord
+  readonly scraper: Scraper
+  readonly items: ItemProcessor
+  readonly seeds?: SeedSource
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** START_LOW_WATER. */
+  readonly startLowWater: number
+  /** Nothing is fed while it answers true. */
+  readonly isPaused: () => boolean
+  /** Fires when there may be room; is fired when something was fed. */
+  readonly pulse: Pulse
+  /** Ends the feeding. */
+  readonly stopping: AbortSignal
+  /** start() asks for the end of the crawl. */
+  readonly onStop: (reason: string) => void
+  /** An output cannot be written. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export class Feeder {
+  readonly #options: FeederOptions
+  /** Elements of start() and seeds that are being queued or written. */
+  #feeding = 0
+  #startEnded = false
+  #startError: { readonly error: unknown } | undefined
+
+  constructor(options: FeederOptions) {
+    this.#options = options
+  }
+
+  /** True when start() has ended, or another worker runs it, and nothing is on its way. */
+  get isIdle(): boolean {
+    return this.#startEnded && this.#feeding === 0
+  }
+
+  get isFeeding(): boolean {
+    return this.#feeding > 0
+  }
+
+  /** What start() threw: it has not ended, and never will. */
+  get startError(): { readonly error: unknown } | undefined {
+    return this.#startError
+  }
+
+  begin(): void {
+    void this.#pumpStart()
+    void this.#pumpSeeds()
+  }
+
+  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
+  async #pumpStart(): Promise<void> {
+    const { scraper, record, stopping, startLowWater, onStop, onFailure, logger } = this.#options
+    try {
+      const cursor = await record.takeStart(stopping)
+      let ordinal = 0
+      for await (const element of cursor === null ? [] : scraper.startElements()) {
+        if (stopping.aborted) return
+        // With everything in memory no step below leaves the microtasks: timers and signals must have their turn.
+        if (ordinal % START_ELEMENTS_A_TURN === 0) await eventLoopTurn()
+        const index = ordinal++
+        if (index < cursor!) continue
+        await this.#fed(() => this.#feedStart(element, index))
+        await this.#lowWater(startLowWater)
+      }
+      // Stopped before its first element, the loop ends as well, but start() has not.
+      if (cursor !== null && !stopping.aborted) await record.startEnded()
+    } catch (error) {
+      if (error instanceof CloseSpider) return onStop(error.reason)
+      if (isOutputFailure(error)) return onFailure(error)
+      // Another worker runs it now.
+      if (isLeaseLost(error)) return void this.#pumpStart()
+      logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
+      this.#startError = { error }
+      this.#options.stats.set('start/failed', true)
+    }
+    this.#startEnded = true
+    this.#options.pulse.fire()
+  }
+
+  async #feedStart(element: StartElement, index: number): Promise<void> {
+    const { scheduler, items, record } = this.#options
+    const owner = `start/${index}`
+    if (element instanceof Request) await scheduler.enqueueStart(element, owner)
+    else await items.process([element.item], owner, 0, null)
+    await record.startMoved(index + 1)
+  }
+
+  /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
+  async #pumpSeeds(): Promise<void> {
+    const { seeds, stopping, startLowWater, logger } = this.#options
+    if (!seeds) return
+    let told = ''
+    while (!stopping.aborted) {
+      try {
+        await this.#lowWater(startLowWater)
+        const found = await this.#fed(async () => {
+          const batch = await seeds.next(SEEDS_AT_ONCE)
+          await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
+          return batch.length
+        })
+        if (found > 0) continue
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+        told = message
+      }
+      await sleep(SEEDS_POLL_MS, undefined, { signal: stopping }).catch(() => {})
+    }
+  }
+
+  async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
+    const { scraper, scheduler } = this.#options
+    let admitted: Request[]
+    try {
+      admitted = scraper.admit(seed.request)
+    } catch (error) {
+      return seeds.refuse(seed, (error as Error).message)
+    }
+    for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
+    await seeds.acknowledge(seed)
+  }
+
+  /** While `work` runs, the crawl is not idle. */
+  async #fed<T>(work: () => Promise<T>): Promise<T> {
+    this.#feeding++
+    try {
+      return await work()
+    } finally {
+      this.#feeding--
+      this.#options.pulse.fire()
+    }
+  }
+
+  /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
+  async #lowWater(mark: number): Promise<void> {
+    const { scheduler, stopping, isPaused, pulse } = this.#options
+    while (!stopping.aborted) {
+      if (!isPaused() && (await scheduler.hasRoom(mark))) return
+      await pulse.next(LEASE_WAIT_MAX_MS)
+    }
+  }
+}

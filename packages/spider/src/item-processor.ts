@@ -12,6 +12,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
+import { InvalidItem } from './items/item.ts'
 import type { Response } from './response.ts'
 
 export interface ItemProcessorOptions {
@@ -20,6 +21,8 @@ export interface ItemProcessorOptions {
   readonly feeds: readonly ItemFeed[]
   /** CONCURRENT_ITEMS: how many items are in pipelines at once. */
   readonly concurrency: number
+  /** ITEM_ID_FIELD: where an item may hold an id of its own. */
+  readonly idField?: string | null
   /** DEFAULT_DROPITEM_LOG_LEVEL. */
   readonly dropLogLevel: string
   readonly spider: SpiderLike
@@ -70,10 +73,7 @@ export class ItemProcessor {
     response: Response | null,
   ): Promise<void> {
     if (items.length === 0) return
-    const done =
-      this.#options.pipelines.length === 0
-        ? items
-        : await this.#throughPipelines(items, sourceId, firstOrdinal, response)
+    const done = await this.#throughPipelines(items, sourceId, firstOrdinal, response)
     if (done.length === 0) return
     for (const feed of this.#options.feeds) await feed.write(done)
     const { stats, signals, logger, spider } = this.#options
@@ -89,15 +89,22 @@ export class ItemProcessor {
     firstOrdinal: number,
     response: Response | null,
   ): Promise<unknown[]> {
+    const { pipelines, idField } = this.#options
+    if (pipelines.length === 0 && !items.some((item) => item instanceof InvalidItem)) return [...items]
     const results = await Promise.all(
-      items.map((item, index) =>
-        this.#limit(() => this.#one(item, { id: `${sourceId}/${firstOrdinal + index}`, response })),
-      ),
+      items.map((item, index) => {
+        const id = ownId(item, idField) ?? `${sourceId}/${firstOrdinal + index}`
+        return this.#limit(() => this.#one(item, { id, response }))
+      }),
     )
     return results.filter((result) => result !== GONE)
   }
 
   async #one(yielded: unknown, context: ItemContext): Promise<unknown> {
+    if (yielded instanceof InvalidItem) {
+      await this.#gone(yielded.value, context, 'item()', yielded)
+      return GONE
+    }
     let item = yielded
     for (const { name, component } of this.#options.pipelines) {
       try {
@@ -128,7 +135,7 @@ export class ItemProcessor {
       stats.inc('item_dropped_count')
       stats.inc(`item_dropped_reasons_count/${error.name}`)
       logger[logLevel(error.logLevel ?? dropLogLevel, 'warn')](
-        { pipeline, item: context.id, reason: error.message },
+        { pipeline, item: context.id, ...(response && { url: response.url }), reason: error.message },
         'item dropped',
       )
       await signals.send('itemDropped', { item, response, error, spider })
@@ -138,6 +145,14 @@ export class ItemProcessor {
       await signals.send('itemError', { item, response, error, spider })
     }
   }
+}
+
+/** The id that the author gave the item; an empty one is none. */
+function ownId(item: unknown, field: string | null | undefined): string | undefined {
+  if (!field || typeof item !== 'object' || item === null) return undefined
+  const id: unknown = Reflect.get(item, field)
+  const isId = (typeof id === 'string' && id !== '') || typeof id === 'number' || typeof id === 'bigint'
+  return isId ? String(id) : undefined
 }
 
 async function attempt(act: () => unknown, failures: unknown[]): Promise<void> {

@@ -4,17 +4,20 @@ type Awaitable<T> = T | Promise<T>
 
 /** What a pipeline learns about an item beside the item. */
 export interface ItemContext {
-  /** Request id and ordinal: the same again when the page is fetched again, as far as the callback is deterministic. */
+  /**
+   * What the item holds in ITEM_ID_FIELD, else request id and ordinal: the same again when the page is fetched again, as
+   * far as the callback is deterministic.
+   */
   readonly id: string
   /** Null for an item that `start()` yielded. */
   readonly response: Response | null
 }
 
-/** Gets each item in the order of ITEM_PIPELINES. */
-export interface ItemPipeline {
+/** Gets each item in the order of ITEM_PIPELINES. `Item` is what the author knows of the items: nobody checks it. */
+export interface ItemPipeline<Item = unknown> {
   openSpider?(): Awaitable<void>
   /** The item to hand on to the next pipeline. Throwing `DropItem` ends its way; any other error is counted and logged. */
-  processItem(item: unknown, context: ItemContext): Awaitable<unknown>
+  processItem(item: Item, context: ItemContext): Awaitable<unknown>
   closeSpider?(reason: string): Awaitable<void>
 }
 

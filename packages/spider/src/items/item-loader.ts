@@ -1,0 +1,209 @@
+/**
+ * itemloaders' ItemLoader: collects values of fields from a page, and makes an item of them.
+ *
+ *     addCss('price', '.price::text', { re: /[\d.]+/ })
+ *       found values ─► pattern ─► processors of the call ─► the field's input processor ─► collected
+ *     loadItem()
+ *       collected values, always a list ─► the field's output processor ─► the item's field
+ *
+ * A field without processors of its own gets the loader's default ones, which leave everything as it is.
+ */
+
+import { WebloomError } from '@webloom/core'
+import { extractRegex } from '../selectors/extract-regex.ts'
+import { Identity, isNothing, type LoaderProcessor, listOf } from './loader-processors.ts'
+
+/** Where a loader finds values: a response, a selector or a list of selectors. */
+export interface LoaderSource {
+  css(query: string): LoaderFound
+  xpath?(query: string): LoaderFound
+  jmespath?(query: string): LoaderFound
+}
+
+export interface LoaderFound extends LoaderSource {
+  getall(): readonly unknown[]
+}
+
+/** What processors get beside the value: `source`, `item`, and what the loader was given as `context`. */
+export type LoaderContext = Readonly<Record<string, unknown>>
+
+/** What is done with a field's values. */
+export interface LoaderField {
+  /** When they come in. */
+  readonly input?: LoaderProcessor
+  /** When the item is made; it gets the list of all that came in. */
+  readonly output?: LoaderProcessor
+}
+
+export type LoaderFields<Item> = { readonly [Field in keyof Item]?: LoaderField }
+
+/** What a loader fills, from where, and what it does to values on the way. */
+export interface ItemLoaderOptions<Item> {
+  /** What is filled; what it holds already counts as collected. A plain object when absent. */
+  readonly item?: Item
+  /** A response or selector; needed for all but `addValue` and its siblings. */
+  readonly source?: LoaderSource
+  readonly fields?: LoaderFields<Item>
+  readonly defaultInput?: LoaderProcessor
+  readonly defaultOutput?: LoaderProcessor
+  /** What processors may read. */
+  readonly context?: LoaderContext
+}
+
+/** What is taken of each value before any processor sees it. */
+export interface LoaderPattern {
+  /** As for `selector.re()`. */
+  readonly re: string | RegExp
+}
+
+export type LoaderStep = LoaderProcessor | LoaderPattern
+
+type Query = 'css' | 'xpath' | 'jmespath'
+
+/** Collects values of fields and makes an item of them. */
+export class ItemLoader<Item extends object = Record<string, unknown>> {
+  /** Processors by field; a subclass may set it. */
+  fields: LoaderFields<Item>
+  defaultInput: LoaderProcessor
+  defaultOutput: LoaderProcessor
+  readonly item: Item
+  readonly context: LoaderContext
+  readonly #source: LoaderSource | undefined
+  #values = new Map<string, unknown[]>()
+
+  constructor(options: ItemLoaderOptions<Item> = {}) {
+    const { item = {} as Item, source, fields = {}, context = {} } = options
+    this.item = item
+    this.fields = fields
+    this.defaultInput = options.defaultInput ?? Identity()
+    this.defaultOutput = options.defaultOutput ?? Identity()
+    this.context = { ...context, item, source }
+    this.#source = source
+    for (const [field, value] of Object.entries(item)) this.#values.set(field, [...listOf(value)])
+  }
+
+  /** Adds values to a field; with the field null, `value` is an object of fields and values. */
+  addValue(field: (keyof Item & string) | null, value: unknown, ...steps: readonly LoaderStep[]): this {
+    const taken = this.getValue(value, ...steps)
+    if (isNothing(taken)) return this
+    const byField = field === null ? Object.entries(taken) : [[field, taken] as const]
+    for (const [name, values] of byField) this.#collect(name, values)
+    return this
+  }
+
+  /** `addValue` in place of what the field holds so far. */
+  replaceValue(field: (keyof Item & string) | null, value: unknown, ...steps: readonly LoaderStep[]): this {
+    const taken = this.getValue(value, ...steps)
+    if (isNothing(taken)) return this
+    for (const name of field === null ? Object.keys(taken) : [field]) this.#values.delete(name)
+    return this.addValue(field, taken)
+  }
+
+  /** What the steps make of the value; nothing is collected. */
+  getValue(value: unknown, ...steps: readonly LoaderStep[]): unknown {
+    let result = value
+    for (const step of steps)
+      if (typeof step === 'object')
+        result = listOf(result).flatMap((text) => extractRegex(step.re, String(text), true))
+    for (const step of steps) {
+      if (isNothing(result)) return result
+      if (typeof step === 'function') result = step(result, this.context)
+    }
+    return result
+  }
+
+  addCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.addValue(field, this.#found('css', query), ...steps)
+  }
+
+  replaceCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.replaceValue(field, this.#found('css', query), ...steps)
+  }
+
+  getCss(query: string, ...steps: readonly LoaderStep[]): unknown {
+    return this.getValue(this.#found('css', query), ...steps)
+  }
+
+  addXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.addValue(field, this.#found('xpath', query), ...steps)
+  }
+
+  replaceXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.replaceValue(field, this.#found('xpath', query), ...steps)
+  }
+
+  getXpath(query: string, ...steps: readonly LoaderStep[]): unknown {
+    return this.getValue(this.#found('xpath', query), ...steps)
+  }
+
+  addJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.addValue(field, this.#found('jmespath', query), ...steps)
+  }
+
+  replaceJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
+    return this.replaceValue(field, this.#found('jmespath', query), ...steps)
+  }
+
+  getJmes(query: string, ...steps: readonly LoaderStep[]): unknown {
+    return this.getValue(this.#found('jmespath', query), ...steps)
+  }
+
+  /** A loader of the same item that looks only within what the query finds. */
+  nestedCss(query: string): ItemLoader<Item> {
+    return this.#nested('css', query)
+  }
+
+  /** As `nestedCss`, by XPath. */
+  nestedXpath(query: string): ItemLoader<Item> {
+    return this.#nested('xpath', query)
+  }
+
+  /** What the field holds so far, without its output processor. */
+  getCollectedValues(field: keyof Item & string): readonly unknown[] {
+    return this.#values.get(field) ?? []
+  }
+
+  /** What the item's field would be now. */
+  getOutputValue(field: keyof Item & string): unknown {
+    const output = this.fields[field]?.output ?? this.defaultOutput
+    return output([...this.getCollectedValues(field)], this.context)
+  }
+
+  /** The item; fields whose value is null or undefined are left as they are. */
+  loadItem(): Item {
+    for (const field of this.#values.keys() as Iterable<keyof Item & string>) {
+      const value = this.getOutputValue(field)
+      if (!isNothing(value)) this.item[field] = value as Item[typeof field]
+    }
+    return this.item
+  }
+
+  #collect(field: string, values: unknown): void {
+    const input = this.fields[field as keyof Item]?.input ?? this.defaultInput
+    const collected = listOf(input(listOf(values), this.context))
+    if (collected.length > 0) this.#values.set(field, [...(this.#values.get(field) ?? []), ...collected])
+  }
+
+  #nested(kind: Query, query: string): ItemLoader<Item> {
+    const { fields, defaultInput, defaultOutput, item, context } = this
+    const source = this.#search(kind, query)
+    const nested = new ItemLoader<Item>({ fields, defaultInput, defaultOutput, item, context, source })
+    nested.#values = this.#values
+    return nested
+  }
+
+  #found(kind: Query, query: string): readonly unknown[] {
+    return this.#search(kind, query).getall()
+  }
+
+  #search(kind: Query, query: string): LoaderFound {
+    const source = this.#source
+    if (typeof source?.[kind] === 'function') return source[kind](query)
+    throw new WebloomError(
+      'WL_USAGE',
+      source
+        ? `this loader's source has no ${kind}(); give it a response or a selector`
+        : `a loader without a source was asked for ${JSON.stringify(query)}; make it with new ItemLoader({ source: response })`,
+    )
+  }
+}

@@ -45,7 +45,7 @@ import {
 import { isRedisSpider, noteStartHost, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
-import { chooseDupefilter, inProcessFilter } from './open-dupefilter.ts'
+import { chooseDupefilter, closeAll, inProcessFilter, openAll } from './open-dupefilter.ts'
 import type { RedisServers } from './redis-servers.ts'
 
 /** How a process takes part in a crawl that is on Redis. */
@@ -137,7 +137,7 @@ async function localStore(
   }: { spider: Spider; folder: string; servers: RedisServers; slots: HostSlots; jobDir: JobDir | null },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { filter, link } = await chooseDupefilter(crawler, {
+  const { filter, links } = await chooseDupefilter(crawler, {
     folder,
     ...(jobDir && { jobDirFilter: jobDir.filter }),
   })
@@ -146,7 +146,7 @@ async function localStore(
   const seeds = seedSource(crawler, { spider, servers, startHosts }, worker)
   // What is in memory or in a JOBDIR goes or stays by itself.
   const empties = (setting: boolean) => async (empty: () => Promise<void>) => {
-    if (link && setting) await empty()
+    if (links.length > 0 && setting) await empty()
   }
   return {
     workerId: worker.workerId,
@@ -157,11 +157,11 @@ async function localStore(
     startHosts,
     ...(seeds && { seeds }),
     connect: async () => {
-      await Promise.all([servers.open(), link?.open()])
+      await Promise.all([servers.open(), openAll(links)])
     },
     disconnect() {
       servers.close()
-      link?.close()
+      closeAll(links)
     },
     join: async () => seeds?.open(),
     emptyOnOpen: empties(settings.getBool('SCHEDULER_FLUSH_ON_START')),
@@ -174,7 +174,7 @@ async function localStore(
       ...(seeds && !jobDir
         ? ['the queue is in this process: start URLs that it has taken from Redis die with it']
         : []),
-      ...(link && !jobDir
+      ...(links.length > 0 && !jobDir
         ? [
             'the queue is in this process; Redis has only the requests met. After a crash begin with SCHEDULER_FLUSH_ON_START=true',
           ]
@@ -204,7 +204,7 @@ async function redisStore(
   const keys = crawlRedisKeys(name)
   const workerId = newWorkerId()
   const queueRunId = () => runIdOf(queueRedis)
-  const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId })
+  const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId })
   const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, slots })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -245,11 +245,11 @@ async function redisStore(
     others: member,
     ...(seeds && { seeds }),
     connect: async () => {
-      await Promise.all([servers.open(), link?.open()])
+      await Promise.all([servers.open(), openAll(links)])
     },
     disconnect() {
       servers.close()
-      link?.close()
+      closeAll(links)
     },
     join: async () => {
       await member.open(record.run)
@@ -267,11 +267,16 @@ async function redisStore(
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
       const { shown } = servers.targets('queue')[0]!
-      const isApart = link && servers.targets('dupefilter')[0]?.shown !== shown
+      const filterServers = links.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
       return [
         `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis)),
-        ...(isApart ? await healthNotes('dupefilter', link.client) : []),
+        ...(links.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
+        ...(await Promise.all(
+          links
+            .filter((_link, n) => filterServers[n] !== shown)
+            .map((link) => healthNotes('dupefilter', link.client)),
+        )).flat(),
       ]
     },
     howToBeginAnew: 'Begin a new one with webloom crawl, webloom worker --new, or another CRAWL_ID',
@@ -283,15 +288,15 @@ export async function withQueueAndFilter<T>(
   { crawler, redis, keys, folder }: CrawlFromOutside,
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
 ): Promise<T> {
-  const { filter, link } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
+  const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
   const slots = HostSlots.fromCrawler(crawler, addressesOf)
   const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })
   try {
-    await link?.open()
+    await openAll(links)
     return await act(queue, filter)
   } finally {
     await queue.close()
-    link?.close()
+    closeAll(links)
   }
 }
 

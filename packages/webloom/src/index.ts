@@ -116,6 +116,8 @@ export {
   RedisBloomDupeFilter,
   RedisKeyDupeFilter,
   RedisSetDupeFilter,
+  ShardedDupeFilter,
+  SplittableBloomDupeFilter,
 } from '@webloom/dupefilter'
 export { MemoryHostClock, MemoryRequestQueue, RedisSeedSource } from '@webloom/queue'
 export {

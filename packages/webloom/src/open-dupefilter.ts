@@ -27,6 +27,9 @@ import {
   redisBloomFromCrawler,
   redisKeyFromCrawler,
   redisSetFromCrawler,
+  ShardedDupeFilter,
+  type ShardPart,
+  splittableBloomFromCrawler,
 } from '@webloom/dupefilter'
 import { createSpider, type SpiderClass } from '@webloom/spider'
 import type { AssembleOptions } from './assemble.ts'
@@ -38,6 +41,7 @@ const ON_REDIS = {
   'redis-key': redisKeyFromCrawler,
   'redis-bloom': redisBloomFromCrawler,
   'counting-bloom': countingBloomFromCrawler,
+  'splittable-bloom': splittableBloomFromCrawler,
 }
 
 const IN_PROCESS = {
@@ -50,10 +54,11 @@ const IN_PROCESS = {
 /** For DUPEFILTER_RELEASE_ON_FAILURE. */
 const FORGETTING = 'memory, redis-set, redis-key, counting-bloom'
 
-/** The filter, and the connection it needs, which whoever chose it opens and closes. */
+/** The filter, and the connections it needs, which whoever chose it opens and closes. */
 export interface ChosenFilter {
   readonly filter: DupeFilter
-  readonly link?: RedisLink
+  /** None for a filter in this process; several for one that is spread over servers. */
+  readonly links: readonly RedisLink[]
 }
 
 /** What a crawl has that its filter may need. */
@@ -89,15 +94,30 @@ async function chosenFilter(
   const { settings } = crawler
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
-  if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter }
-  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings)) return { filter: IN_PROCESS[chosen](crawler) }
-  if (isOneOf(ON_REDIS, chosen)) {
-    const link = linkTo(crawler, redisTarget(settings, chosen))
-    return { filter: ON_REDIS[chosen](crawler, link.client, queueRunId), link }
-  }
+  if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter, links: [] }
+  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings)) return { filter: IN_PROCESS[chosen](crawler), links: [] }
+  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, queueRunId)
   const builtins = Object.keys({ ...IN_PROCESS, ...ON_REDIS })
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
-  return { filter: completeDupeFilter(fromCrawler(Own, crawler)) }
+  return { filter: completeDupeFilter(fromCrawler(Own, crawler)), links: [] }
+}
+
+function filterOnRedis(
+  crawler: Crawler,
+  chosen: keyof typeof ON_REDIS,
+  queueRunId: QueueRunId | undefined,
+): ChosenFilter {
+  const targets = serversOf(crawler.settings, chosen)
+  const links = targets.map((target) => linkTo(crawler, target))
+  const on = (link: RedisLink, shard?: ShardPart) =>
+    ON_REDIS[chosen](crawler, link.client, queueRunId, shard)
+  const [only, ...others] = links
+  if (others.length === 0) return { filter: on(only!), links }
+  const shards = links.map((link, index) => ({
+    filter: on(link, { index, count: links.length }),
+    server: targets[index]!.shown,
+  }))
+  return { filter: new ShardedDupeFilter({ shards, logger: crawler.logger }), links }
 }
 
 function chosenClass(settings: Settings, hasJobDir: boolean) {
@@ -138,17 +158,13 @@ function shownFilter(settings: Settings, { jobDirFilter }: FilterSurroundings): 
   return `DUPEFILTER_CLASS is ${typeof chosen === 'string' ? chosen : 'a class'}, which`
 }
 
-function redisTarget(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarget {
-  const [target, ...others] = redisTargets(settings, 'dupefilter')
-  if (!target)
+function serversOf(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarget[] {
+  const targets = redisTargets(settings, 'dupefilter')
+  if (targets.length === 0)
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${chosen}, but no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL`,
     ])
-  if (others.length > 0)
-    throw new SettingsError([
-      `DUPEFILTER_REDIS_URL names ${others.length + 1} servers; this release uses one`,
-    ])
-  return target
+  return targets
 }
 
 function linkTo({ settings, logger }: Crawler, target: RedisTarget): RedisLink {
@@ -180,20 +196,28 @@ export async function openDupefilter(
 ): Promise<InspectedFilter> {
   const crawler = await crawlerOf(Class, options)
   refuseInvisible(crawler.settings)
-  const { filter, link } = await chooseDupefilter(crawler, options)
+  const { filter, links } = await chooseDupefilter(crawler, options)
   const close = async () => {
     await filter.close()
-    link?.close()
+    closeAll(links)
   }
   try {
-    await link?.open()
+    await openAll(links)
     const exists = makes || !('exists' in filter) || (await (filter as StoredFilter).exists())
     if (exists) await filter.open()
     return { filter, exists, close }
   } catch (error) {
-    link?.close()
+    closeAll(links)
     throw error
   }
+}
+
+export async function openAll(links: readonly RedisLink[]): Promise<void> {
+  await Promise.all(links.map((link) => link.open()))
+}
+
+export function closeAll(links: readonly RedisLink[]): void {
+  for (const link of links) link.close()
 }
 
 type StoredFilter = DupeFilter & { exists(): Promise<boolean> }

@@ -3,23 +3,24 @@
  * on them. Nothing is queued, filtered or shared, no pipeline and no feed sees an item, and no Redis is asked.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Crawler, type ItemPipeline, type Request, RetryLater, type SettingsInput } from '@webloom/core'
+import type { Crawler, ItemPipeline, Request, SettingsInput } from '@webloom/core'
 import type { Downloader } from '@webloom/downloader'
-import { MemoryStartHosts } from '@webloom/queue'
+import { MemoryHostClock, MemoryStartHosts } from '@webloom/queue'
 import {
   type CallbackOutput,
   ItemProcessor,
   noteStartHost,
-  Response,
+  type Response,
   type Scraper,
   Spider,
   type SpiderClass,
   SpiderClosing,
 } from '@webloom/spider'
+import { ITEM_PIPELINES } from './builtin-components.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
 import { placedComponents } from './loading/placed-components.ts'
+import { PacedFetch } from './paced-fetch.ts'
 import { RedisServers } from './redis-servers.ts'
 
 /** What a callback yielded. */
@@ -70,15 +71,21 @@ export class Workbench implements AsyncDisposable {
     const command = { ...layers?.command, ...ALONE }
     const { spider, ...base } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
     const { settings, logger } = base
+    const outsideQueue = new PacedFetch({
+      download: (request, given) => downloader.fetch(request, given),
+      clock: MemoryHostClock.fromCrawler({ ...base, spider, close() {} }),
+      slotOf: (request) => new URL(request.url).hostname,
+    })
     const crawler: Crawler = {
       ...base,
       spider,
       createResponse: responseFactory(base),
       startHosts: new MemoryStartHosts(),
+      fetch: (request, given) => outsideQueue.fetch(request, given),
       close() {},
     }
     Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
-    const downloader = await downloaderOf(crawler, new RedisServers(settings, logger), folder)
+    const downloader: Downloader = await downloaderOf(crawler, new RedisServers(settings, logger), folder)
     const scraper = await scraperOf(crawler, spider, downloader, folder)
     return new Workbench(crawler, spider, downloader, scraper, folder)
   }
@@ -90,17 +97,7 @@ export class Workbench implements AsyncDisposable {
   async fetch(request: Request): Promise<Response> {
     // Whoever asks for it may mean a host inside; where it redirects to may not be.
     await noteStartHost(this.crawler.startHosts!, request)
-    let asked = request
-    for (;;) {
-      const { signal } = this.#closing
-      const result = await this.#downloader.fetch(asked, { signal, onStart() {} })
-      if (result instanceof Response) return result
-      // Either ends by itself: REDIRECT_MAX_TIMES, RETRY_TIMES.
-      if (result instanceof RetryLater) {
-        await sleep(result.delayMs, undefined, { signal })
-        asked = result.request
-      } else asked = result as Request
-    }
+    return (await this.crawler.fetch!(request, { signal: this.#closing.signal })) as Response
   }
 
   /** What the response's callback yields. Rejects with what the callback throws. */
@@ -130,12 +127,18 @@ export class Workbench implements AsyncDisposable {
   /** What the spider's pipelines make of items, all but those they drop. A pipeline that needs Redis is refused. */
   async process(items: readonly unknown[]): Promise<unknown[]> {
     const { settings, signals } = this.crawler
-    const pipelines = await placedComponents<ItemPipeline>('ITEM_PIPELINES', [], this.crawler, this.#folder)
+    const pipelines = await placedComponents<ItemPipeline>(
+      'ITEM_PIPELINES',
+      ITEM_PIPELINES,
+      this.crawler,
+      this.#folder,
+    )
     const processor = new ItemProcessor({
       ...this.crawler,
       pipelines,
       feeds: [],
       concurrency: settings.getInt('CONCURRENT_ITEMS'),
+      idField: settings.get('ITEM_ID_FIELD'),
       dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
     })
     const kept: unknown[] = []

@@ -1,0 +1,167 @@
+/**
+ * Where a file of an URL lies in the store, by Scrapy's rule: `full/<sha1 of the URL><extension>`.
+ *
+ * The extension is the end of the URL when it is one that Python's `mimetypes` knows. When it is not (`a.jpg?w=100`), the
+ * type is guessed from the path without the query, and the extension is the first that Python has for this type; else
+ * there is none. Python reads the system's `mime.types` as well, if there is one; here its own table counts, so that a
+ * store looks the same on every machine.
+ */
+
+import { createHash } from 'node:crypto'
+
+/** The path within the store of what that URL leads to. */
+export function filePath(url: string): string {
+  return `full/${createHash('sha1').update(url).digest('hex')}${extensionOf(url)}`
+}
+
+function extensionOf(url: string): string {
+  const written = suffixOf(url)
+  if (TYPE_OF.has(written)) return written
+  const type = guessedType(url)
+  return type === undefined ? '' : FIRST_EXTENSION.get(type)!
+}
+
+/** As Python's `Path(url).suffix`: the last dot of the last part, which neither begins nor ends it. */
+function suffixOf(text: string): string {
+  const name = text.replace(/\/+$/, '').split('/').at(-1)!
+  const dot = name.lastIndexOf('.')
+  return dot > 0 && dot < name.length - 1 ? name.slice(dot) : ''
+}
+
+/** As `mimetypes.guess_type`: what only packs something else (`.gz`) is taken off first. */
+function guessedType(url: string): string | undefined {
+  let path = /^[a-z][a-z0-9+.-]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? url
+  path = path.replace(/;[^/]*$/, '')
+  for (let suffix = ending(path); SUFFIXES[suffix] !== undefined; suffix = ending(path))
+    path = path.slice(0, -suffix.length) + SUFFIXES[suffix]
+  if (PACKINGS.has(ending(path))) path = path.slice(0, -ending(path).length)
+  const extension = ending(path)
+  return TYPE_OF.get(extension) ?? TYPE_OF.get(extension.toLowerCase())
+}
+
+/** As `posixpath.splitext`: dots at the beginning of the last part belong to its name. */
+function ending(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '')
+  const dot = name.lastIndexOf('.')
+  return dot >= 0 ? name.slice(dot) : ''
+}
+
+const SUFFIXES: Readonly<Record<string, string>> = {
+  '.svgz': '.svg.gz',
+  '.tgz': '.tar.gz',
+  '.taz': '.tar.gz',
+  '.tz': '.tar.gz',
+  '.tbz2': '.tar.bz2',
+  '.txz': '.tar.xz',
+}
+
+const PACKINGS: ReadonlySet<string> = new Set(['.gz', '.Z', '.bz2', '.xz', '.br'])
+
+// Python 3.11's `mimetypes.types_map`, in its order: the first extension of a type is the one that is guessed.
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'application/javascript': '.js .mjs',
+  'application/json': '.json',
+  'application/manifest+json': '.webmanifest',
+  'application/msword': '.doc .dot .wiz',
+  'application/n-quads': '.nq',
+  'application/n-triples': '.nt',
+  'application/octet-stream': '.bin .a .dll .exe .o .obj .so',
+  'application/oda': '.oda',
+  'application/pdf': '.pdf',
+  'application/pkcs7-mime': '.p7c',
+  'application/postscript': '.ps .ai .eps',
+  'application/trig': '.trig',
+  'application/vnd.apple.mpegurl': '.m3u .m3u8',
+  'application/vnd.ms-excel': '.xls .xlb',
+  'application/vnd.ms-powerpoint': '.ppt .pot .ppa .pps .pwz',
+  'application/wasm': '.wasm',
+  'application/x-bcpio': '.bcpio',
+  'application/x-cpio': '.cpio',
+  'application/x-csh': '.csh',
+  'application/x-dvi': '.dvi',
+  'application/x-gtar': '.gtar',
+  'application/x-hdf': '.hdf',
+  'application/x-hdf5': '.h5',
+  'application/x-latex': '.latex',
+  'application/x-mif': '.mif',
+  'application/x-netcdf': '.cdf .nc',
+  'application/x-pkcs12': '.p12 .pfx',
+  'application/x-pn-realaudio': '.ram',
+  'application/x-python-code': '.pyc .pyo',
+  'application/x-sh': '.sh',
+  'application/x-shar': '.shar',
+  'application/x-shockwave-flash': '.swf',
+  'application/x-sv4cpio': '.sv4cpio',
+  'application/x-sv4crc': '.sv4crc',
+  'application/x-tar': '.tar',
+  'application/x-tcl': '.tcl',
+  'application/x-tex': '.tex',
+  'application/x-texinfo': '.texi .texinfo',
+  'application/x-troff': '.roff .t .tr',
+  'application/x-troff-man': '.man',
+  'application/x-troff-me': '.me',
+  'application/x-troff-ms': '.ms',
+  'application/x-ustar': '.ustar',
+  'application/x-wais-source': '.src',
+  'application/xml': '.xsl .rdf .wsdl .xpdl',
+  'application/zip': '.zip',
+  'audio/3gpp': '.3gp .3gpp',
+  'audio/3gpp2': '.3g2 .3gpp2',
+  'audio/aac': '.aac .adts .loas .ass',
+  'audio/basic': '.au .snd',
+  'audio/mpeg': '.mp3 .mp2',
+  'audio/opus': '.opus',
+  'audio/x-aiff': '.aif .aifc .aiff',
+  'audio/x-pn-realaudio': '.ra',
+  'audio/x-wav': '.wav',
+  'image/avif': '.avif',
+  'image/bmp': '.bmp',
+  'image/gif': '.gif',
+  'image/ief': '.ief',
+  'image/jpeg': '.jpg .jpe .jpeg',
+  'image/heic': '.heic',
+  'image/heif': '.heif',
+  'image/png': '.png',
+  'image/svg+xml': '.svg',
+  'image/tiff': '.tiff .tif',
+  'image/vnd.microsoft.icon': '.ico',
+  'image/x-cmu-raster': '.ras',
+  'image/x-portable-anymap': '.pnm',
+  'image/x-portable-bitmap': '.pbm',
+  'image/x-portable-graymap': '.pgm',
+  'image/x-portable-pixmap': '.ppm',
+  'image/x-rgb': '.rgb',
+  'image/x-xbitmap': '.xbm',
+  'image/x-xpixmap': '.xpm',
+  'image/x-xwindowdump': '.xwd',
+  'message/rfc822': '.eml .mht .mhtml .nws',
+  'text/css': '.css',
+  'text/csv': '.csv',
+  'text/html': '.html .htm',
+  'text/n3': '.n3',
+  'text/plain': '.txt .bat .c .h .ksh .pl .srt',
+  'text/richtext': '.rtx',
+  'text/tab-separated-values': '.tsv',
+  'text/vtt': '.vtt',
+  'text/x-python': '.py',
+  'text/x-setext': '.etx',
+  'text/x-sgml': '.sgm .sgml',
+  'text/x-vcard': '.vcf',
+  'text/xml': '.xml',
+  'video/mp4': '.mp4',
+  'video/mpeg': '.mpeg .m1v .mpa .mpe .mpg',
+  'video/quicktime': '.mov .qt',
+  'video/webm': '.webm',
+  'video/x-msvideo': '.avi',
+  'video/x-sgi-movie': '.movie',
+}
+
+const TYPE_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, type] as const),
+  ),
+)
+
+const FIRST_EXTENSION: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXTENSIONS).map(([type, extensions]) => [type, extensions.split(' ')[0]!]),
+)

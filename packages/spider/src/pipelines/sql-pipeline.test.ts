@@ -1,0 +1,229 @@
+/**
+ * The pipeline `sql` on both databases. SQLite is always tried; PostgreSQL where WEBLOOM_TEST_POSTGRES_URL names a server
+ * whose database may be written, such as postgres://postgres@localhost/postgres.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { MemoryStatsCollector, Settings, silentLogger } from '@webloom/core'
+import { tempDir } from '@webloom/testkit'
+import { Client } from 'pg'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { SqlPipeline } from './sql-pipeline.ts'
+import { type SqlShape, shapeFrom } from './sql-table.ts'
+
+const POSTGRES_URL = process.env.WEBLOOM_TEST_POSTGRES_URL
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** A table to write to, and a way to look into its database. */
+interface Place {
+  readonly url: string
+  readonly table: string
+  rows(sql: string): Promise<Record<string, unknown>[]>
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = await tempDir()
+  cleanups.push(() => folder[Symbol.asyncDispose]())
+  const path = join(folder.path, 'items.db')
+  const rows = async (sql: string) => {
+    using database = new DatabaseSync(path)
+    return database.prepare(sql).all() as Record<string, unknown>[]
+  }
+  return { url: `sqlite:${path}`, table: 'quotes', rows }
+}
+
+async function postgresPlace(): Promise<Place> {
+  const client = new Client(POSTGRES_URL)
+  await client.connect()
+  const table = `webloom_test_${randomUUID().replaceAll('-', '')}`
+  cleanups.push(async () => {
+    await client.query(`DROP TABLE IF EXISTS "${table}"`)
+    await client.end()
+  })
+  return { url: POSTGRES_URL!, table, rows: async (sql) => (await client.query(sql)).rows }
+}
+
+function pipelineTo(
+  { url, table }: Pick<Place, 'url' | 'table'>,
+  shape: Partial<SqlShape> = {},
+  batchSize = 500,
+) {
+  const stats = new MemoryStatsCollector()
+  const warn = vi.fn()
+  const pipeline = new SqlPipeline({
+    url,
+    shape: { table, idColumn: 'id', ...shape },
+    batchSize,
+    logger: { ...silentLogger, warn },
+    stats,
+  })
+  cleanups.push(() => pipeline.closeSpider())
+  const page = (name: string, ...items: unknown[]) =>
+    Promise.allSettled(
+      items.map((item, n) => pipeline.processItem(item, { id: `${name}/${n}`, response: null })),
+    )
+  return { pipeline, page, stats, warn }
+}
+
+const COLUMNS = [{ name: 'text' }, { name: 'price', type: 'NUMERIC CHECK (price < 100)' }, { name: 'tags' }]
+
+describe.each([
+  { database: 'SQLite', place: sqlitePlace, isHere: true },
+  {
+    database: 'PostgreSQL (WEBLOOM_TEST_POSTGRES_URL)',
+    place: postgresPlace,
+    isHere: POSTGRES_URL !== undefined,
+  },
+])('$database', ({ place, isHere }) => {
+  test.skipIf(!isHere)(
+    'items are rows under their ids, and one that comes again replaces its row',
+    async () => {
+      const there = await place()
+      const { pipeline, page, stats } = pipelineTo(there)
+      await pipeline.openSpider()
+      await page('a', { text: 'it’s' }, { text: '"two"', deep: { list: [1] } })
+      await page('a', { text: 'once more' })
+      const rows = await there.rows(`SELECT id, item FROM ${there.table} ORDER BY id`)
+      const items = rows.map(({ id, item }) => [id, typeof item === 'string' ? JSON.parse(item) : item])
+      expect(items).toEqual([
+        ['a/0', { text: 'once more' }],
+        ['a/1', { text: '"two"', deep: { list: [1] } }],
+      ])
+      expect(stats.snapshot()).toEqual({ 'sql_items/written_count': 3 })
+    },
+  )
+
+  test.skipIf(!isHere)('fields with columns of their own keep their types; others are left out', async () => {
+    const there = await place()
+    const { pipeline, page } = pipelineTo(there, { columns: COLUMNS })
+    await pipeline.openSpider()
+    await page('a', { text: 'x', price: 2.5, tags: ['a', 'b'], more: 1 }, { price: null, text: new Date(0) })
+    const rows = await there.rows(`SELECT id, text, price * 2 AS twice, tags FROM ${there.table} ORDER BY id`)
+    expect(rows.map((row) => ({ ...row, twice: row.twice === null ? null : Number(row.twice) }))).toEqual([
+      { id: 'a/0', text: 'x', twice: 5, tags: expect.stringMatching(/^\["a", ?"b"\]$/) },
+      { id: 'a/1', text: '1970-01-01T00:00:00.000Z', twice: null, tags: null },
+    ])
+  })
+
+  test.skipIf(!isHere)('an item that the table refuses is lost alone', async () => {
+    const there = await place()
+    const { pipeline, page, stats } = pipelineTo(there, { columns: COLUMNS })
+    await pipeline.openSpider()
+    const results = await page('a', { price: 1 }, { price: 100 }, { price: 2 }, { price: 3n })
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+    expect(await there.rows(`SELECT id FROM ${there.table} ORDER BY id`)).toMatchObject([
+      { id: 'a/0' },
+      { id: 'a/2' },
+    ])
+    expect(stats.get('sql_items/written_count')).toBe(2)
+  })
+
+  test.skipIf(!isHere)(
+    '2 000 items by two workers at once, in small batches: each is there once',
+    async () => {
+      const there = await place()
+      const workers = [pipelineTo(there, {}, 50), pipelineTo(there, {}, 50)]
+      await Promise.all(workers.map(({ pipeline }) => pipeline.openSpider()))
+      const items = Array.from({ length: 2000 }, (_, n) => ({ n }))
+      await Promise.all([workers[0]!.page('p', ...items), workers[1]!.page('p', ...items.toReversed())])
+      expect(Number((await there.rows(`SELECT count(*) AS n FROM ${there.table}`))[0]!.n)).toBe(2000)
+    },
+  )
+
+  test.skipIf(!isHere)(
+    'a table without that key or column is refused before anything is fetched',
+    async () => {
+      const there = await place()
+      const first = pipelineTo(there)
+      await first.pipeline.openSpider()
+      const opened = pipelineTo(there, { columns: COLUMNS }).pipeline.openSpider()
+      await expect(opened).rejects.toThrow(
+        expect.objectContaining({
+          code: 'WL_OUTPUT_UNWRITABLE',
+          message: expect.stringMatching(/text|price/),
+        }),
+      )
+    },
+  )
+})
+
+test('an SQLite file that another process is writing is waited for', async () => {
+  const there = await sqlitePlace()
+  const { pipeline, page, stats, warn } = pipelineTo(there)
+  await pipeline.openSpider()
+  using other = new DatabaseSync(there.url.slice('sqlite:'.length))
+  other.exec('BEGIN IMMEDIATE')
+  const waited = new Promise<void>((resolve) => warn.mockImplementation(() => resolve()))
+  const written = page('a', { text: 'late' })
+  await waited
+  other.exec('COMMIT')
+  expect((await written)[0]!.status).toBe('fulfilled')
+  expect(stats.snapshot()).toEqual({ 'sql_items/wait_count': 1, 'sql_items/written_count': 1 })
+})
+
+test.skipIf(!POSTGRES_URL)('a PostgreSQL whose connection breaks is connected to anew', async () => {
+  const there = await postgresPlace()
+  const { pipeline, page, warn } = pipelineTo(there)
+  await pipeline.openSpider()
+  await page('a', { n: 1 })
+  await there.rows(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'webloom'`,
+  )
+  const [result] = await page('a', { n: 2 })
+  expect(result!.status).toBe('fulfilled')
+  expect(warn.mock.calls.length).toBeLessThanOrEqual(1)
+  expect(await there.rows(`SELECT item FROM ${there.table}`)).toEqual([{ item: { n: 2 } }])
+})
+
+test('a PostgreSQL that is not there is told before anything is fetched, without its password', async () => {
+  const { pipeline } = pipelineTo({ url: 'postgres://me:secret@127.0.0.1:1/db', table: 't' })
+  const error = await pipeline.openSpider().catch((thrown: Error) => thrown)
+  expect(error).toMatchObject({
+    code: 'WL_OUTPUT_UNWRITABLE',
+    message: expect.stringContaining('127.0.0.1:1/db'),
+  })
+  expect((error as Error).message).not.toContain('secret')
+})
+
+describe('settings', () => {
+  test('name table and columns; the spider’s name stands in it as a name may', () => {
+    const settings = new Settings({ SQL_COLUMNS: { price: 'REAL' }, SQL_ID_COLUMN: 'key' })
+    expect(shapeFrom(settings, 'books.toscrape')).toEqual({
+      table: 'books_toscrape',
+      idColumn: 'key',
+      columns: [{ name: 'price', type: 'REAL' }],
+    })
+    expect(shapeFrom(new Settings({ SQL_TABLE: 'crawl.%(spider)s' }), 'q')).toEqual({
+      table: 'crawl.q',
+      idColumn: 'id',
+    })
+  })
+
+  test('a field that would be the column of the ids is refused with the way out', () => {
+    const settings = new Settings({ SQL_COLUMNS: ['id', 'text'] })
+    expect(() => shapeFrom(settings, 'q')).toThrow(/ITEM_ID_FIELD=id/)
+  })
+
+  test.each([
+    ['sqlite:a.db', 'a.db'],
+    ['sqlite:///a.db', 'a.db'],
+    ['sqlite:/var/a.db', '/var/a.db'],
+    ['sqlite:////var/a.db', '/var/a.db'],
+  ])('%s is the file %s', (url, path) => {
+    vi.spyOn(process, 'cwd').mockReturnValue('/here')
+    cleanups.push(() => vi.restoreAllMocks())
+    const shape = { table: 't', idColumn: 'id' }
+    const options = { url, shape, batchSize: 1, logger: silentLogger, stats: new MemoryStatsCollector() }
+    expect(new SqlPipeline(options).shown).toBe(`${path.startsWith('/') ? path : `/here/${path}`}, table t`)
+  })
+
+  test('another kind of URL is refused', () => {
+    expect(() => pipelineTo({ url: 'mysql://me:secret@h/db', table: 't' })).toThrow(/begins with "mysql"/)
+  })
+})

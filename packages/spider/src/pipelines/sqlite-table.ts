@@ -1,0 +1,89 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { sqlite, WebloomError } from '@webloom/core'
+import {
+  columnNames,
+  createTable,
+  onConflict,
+  quotedColumn,
+  quotedTable,
+  type SqlRow,
+  type SqlShape,
+  type SqlTable,
+  type SqlVerdict,
+} from './sql-table.ts'
+
+// SQLite's own codes: busy and locked pass; too big, constraint and mismatch are about what is written.
+const BUSY: ReadonlySet<number> = new Set([5, 6])
+const ABOUT_THE_ROW: ReadonlySet<number> = new Set([18, 19, 20])
+
+// Another process that writes is waited for so long, with the event loop standing still; then the pipeline waits on.
+const BUSY_MS = 250
+
+/** A table in an SQLite file, which several processes of one machine may share. */
+export class SqliteTable implements SqlTable {
+  readonly shown: string
+  readonly #path: string
+  readonly #shape: SqlShape
+  #database: DatabaseSync | undefined
+  #upsert: StatementSync | undefined
+
+  constructor(path: string, shape: SqlShape) {
+    this.shown = `${path}, table ${shape.table}`
+    this.#path = path
+    this.#shape = shape
+  }
+
+  async open(): Promise<void> {
+    try {
+      this.#database = new (sqlite().DatabaseSync)(this.#path, { timeout: 10_000 })
+      // What is committed is with the operating system: it outlives the process, not a power cut.
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+      this.#database.exec(createTable(this.#shape, {}))
+      this.#upsert = this.#database.prepare(upsertOne(this.#shape))
+      this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
+    } catch (error) {
+      await this.close()
+      const { message } = error as Error
+      throw new WebloomError('WL_OUTPUT_UNWRITABLE', `items cannot go to ${this.shown}: ${message}`, {
+        cause: error,
+      })
+    }
+  }
+
+  async upsert(rows: readonly SqlRow[]): Promise<void> {
+    const database = this.#database!
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      for (const { id, values } of rows) this.#upsert!.run(id, ...values.map(bindable))
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  verdict(error: unknown): SqlVerdict {
+    // The low byte of an extended code is the code.
+    const code = Number(Reflect.get(error as object, 'errcode')) & 0xff
+    if (BUSY.has(code)) return 'wait'
+    return ABOUT_THE_ROW.has(code) ? 'row' : 'give up'
+  }
+
+  async close(): Promise<void> {
+    this.#database?.close()
+    this.#database = undefined
+  }
+}
+
+function upsertOne(shape: SqlShape): string {
+  const names = [shape.idColumn, ...columnNames(shape)].map(quotedColumn)
+  const places = names.map(() => '?')
+  return `INSERT INTO ${quotedTable(shape.table)} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict(shape)}`
+}
+
+/** A JSON value as SQLite has it: lists and objects as their JSON. */
+function bindable(value: unknown): string | number | null {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value
+  return JSON.stringify(value)
+}

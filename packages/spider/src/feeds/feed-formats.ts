@@ -1,6 +1,6 @@
 /** The formats a feed can have, and what they are called. */
 
-export type FeedFormatName = 'jsonl' | 'json' | 'csv'
+export type FeedFormatName = 'jsonl' | 'json' | 'csv' | 'xml'
 
 const FORMATS: Readonly<Record<string, FeedFormatName>> = {
   jsonl: 'jsonl',
@@ -8,27 +8,34 @@ const FORMATS: Readonly<Record<string, FeedFormatName>> = {
   jl: 'jsonl',
   json: 'json',
   csv: 'csv',
+  xml: 'xml',
+}
+
+/** What a whole output may be packed with. */
+export type Compression = 'gzip' | 'zstd'
+
+// By extension, by name, and by Scrapy's path.
+const COMPRESSIONS: Readonly<Record<string, Compression>> = {
+  gz: 'gzip',
+  gzip: 'gzip',
+  'scrapy.extensions.postprocessing.gzipplugin': 'gzip',
+  zst: 'zstd',
+  zstd: 'zstd',
 }
 
 // Scrapy's other formats, and what people try: refused with the truth instead of "unknown".
-const NOT_YET = new Set([
-  'xml',
-  'pickle',
-  'marshal',
-  'gz',
-  'zst',
-  'bz2',
-  'xz',
-  'parquet',
-  'xlsx',
-  'yaml',
-  'yml',
-])
+const NOT_YET = new Set(['pickle', 'marshal', 'bz2', 'xz', 'parquet', 'xlsx', 'yaml', 'yml'])
 
 /** The format of that name in any case; absent for a name that is none. */
 export function formatNamed(name: string): FeedFormatName | undefined {
   const key = name.toLowerCase()
   return Object.hasOwn(FORMATS, key) ? FORMATS[key] : undefined
+}
+
+/** The compression of that name in any case; absent for a name that is none. */
+export function compressionNamed(name: string): Compression | undefined {
+  const key = name.toLowerCase()
+  return Object.hasOwn(COMPRESSIONS, key) ? COMPRESSIONS[key] : undefined
 }
 
 /** What a path's extension says, `''` when it has none: `jsonl` for `a/b.jsonl`. */
@@ -38,7 +45,16 @@ export function extensionOf(path: string): string {
   return dot > 0 ? name.slice(dot + 1) : ''
 }
 
-export const FORMATS_SHOWN = 'jsonl (also jl, jsonlines), json, csv'
+/** What a path says of its text and of what it is packed with: `jsonl` and gzip for `a/b.jsonl.gz`. */
+export function extensionsOf(path: string): { readonly format: string; readonly compression?: Compression } {
+  const last = extensionOf(path)
+  const compression = compressionNamed(last)
+  return compression
+    ? { format: extensionOf(path.slice(0, -last.length - 1)), compression }
+    : { format: last }
+}
+
+export const FORMATS_SHOWN = 'jsonl (also jl, jsonlines), json, csv, xml'
 
 /** Why `name` is no format: the middle of a sentence that ends with `FORMATS_SHOWN`. */
 export function notAFormat(name: string): string {

@@ -104,9 +104,10 @@ describe('FEEDS', () => {
 
   test('all that is wrong is said at once', () => {
     const problems = problemsOf({
-      'out.xml': {},
+      's3://bucket': { format: 'csv' },
       's3://bucket/out.jsonl': {},
       'ftp://host/out': { format: 'csv' },
+      's3://key:secret@bucket/out': {},
       'a.jsonl': {
         formt: 'json',
         overwrite: 'yes',
@@ -115,31 +116,91 @@ describe('FEEDS', () => {
         fields: [1],
         store_empty: 0,
       },
-      'b.jsonl': { batch_item_count: 100, postprocessing: ['gzip'] },
+      'b.jsonl': { batch_item_count: 100, postprocessing: ['lzma'], item_filter: 'x', item_classes: [1] },
       'c.pickle': { format: 'pickle' },
-      '%(batch_id)d.jsonl': {},
+      'c.csv.gz': { gz_compresslevel: 10 },
+      '-': { format: 'csv', postprocessing: ['gzip'] },
+      '%(nobody)s.jsonl': {},
       'folder/': { format: 'csv' },
       noextension: {},
       'd.jsonl': 'jsonl',
     })
     expect(problems).toEqual([
-      expect.stringContaining('FEEDS["out.xml"]: xml is not in this release; the formats are jsonl'),
-      expect.stringContaining('s3:// is not in this release'),
+      expect.stringContaining('it names no object of a bucket'),
+      expect.stringContaining('set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'),
       expect.stringContaining('ftp:// is not in this release'),
+      expect.stringMatching(
+        /^FEEDS\["s3:\/\/bucket\/out"\]: no format is named; write "format": "jsonl" for s3:\/\/bucket/,
+      ),
       expect.stringContaining('unknown option "formt"; there are format, overwrite'),
       expect.stringContaining('encoding is "latin-1"'),
       expect.stringContaining('overwrite is "yes"; expected true or false'),
       expect.stringContaining('store_empty is 0'),
       expect.stringContaining('fields is [1]'),
       expect.stringContaining('indent is 11'),
-      expect.stringContaining('batch_item_count is not in this release'),
-      expect.stringContaining('postprocessing is not in this release'),
+      expect.stringContaining('postprocessing is ["lzma"]; expected ["gzip"] or ["zstd"]'),
+      expect.stringContaining('each 100 items begin a new output, which needs %(batch_id)d'),
+      expect.stringContaining('item_classes is [1]'),
+      expect.stringContaining('item_filter is "x"; expected a function'),
       expect.stringContaining('pickle is not in this release'),
-      expect.stringContaining('%(batch_id)d is not in this release'),
+      expect.stringContaining('gz_compresslevel is 10; expected a whole number from 0 to 9'),
+      expect.stringContaining('standard output is not compressed here'),
+      expect.stringContaining('nothing is known of %(nobody)s; there are name, time'),
       expect.stringContaining('it names a folder'),
       expect.stringContaining('no format is named'),
       expect.stringContaining('expected an object of options'),
     ])
+  })
+
+  test('the name may hold fields of the spider, the worker, and what FEED_URI_PARAMS makes of them', async () => {
+    const feeds = feedsFrom(
+      new Settings({
+        FEEDS: { '%(site)s-%(depth)03d-%(worker)s-%(day)s.jsonl': {} },
+        FEED_URI_PARAMS: (params: { name: string }, spider: { site: string }) => ({
+          day: `${params.name}@${spider.site}`,
+        }),
+      }),
+      { spiderName: 'q', spider: { site: 'a.b', depth: 7 }, startedAt, worker: 'box:41:af', cwd: folder },
+    )
+    expect(feeds.map(({ uri }) => uri)).toEqual(['a.b-007-box-41-af-q@a.b.jsonl'])
+  })
+
+  test('a feed takes some items only: by class, by name of it, by a function', async () => {
+    class Quote {
+      n = 1
+    }
+    class Author {
+      n = 2
+    }
+    const files = await written(
+      {
+        FEEDS: {
+          'class.jsonl': { itemClasses: [Quote] },
+          'name.jsonl': { item_classes: ['Author'] },
+          'filter.jsonl': { item_filter: ({ n }: { n: number }) => n > 1 },
+          'both.jsonl': { item_classes: [Author, Quote], item_filter: { accepts: () => false } },
+        },
+      },
+      [new Quote(), new Author(), { n: 3 }],
+    )
+    expect(files).toEqual({
+      'class.jsonl': '{"n":1}\n',
+      'name.jsonl': '{"n":2}\n',
+      'filter.jsonl': '{"n":2}\n{"n":3}\n',
+      'both.jsonl': '',
+    })
+  })
+
+  test('workers of one crawl may not send to one object of S3', () => {
+    const settings = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' }
+    const feedsOfWorker = (uri: string) =>
+      feedsFrom(new Settings({ ...settings, FEEDS: { [uri]: {} } }), {
+        spiderName: 'q',
+        startedAt,
+        isWorker: true,
+      })
+    expect(() => feedsOfWorker('s3://bucket/out.jsonl')).toThrow(/put %\(worker\)s into its name/)
+    expect(feedsOfWorker('s3://bucket/%(worker)s.jsonl')).toHaveLength(1)
   })
 
   test('Scrapy\'s ways to write "not used" are no problem', () => {

@@ -11,24 +11,38 @@ import {
   type StatsCollector,
   silentLogger,
 } from '@webloom/core'
+import { BatchedFeed } from './batched-feed.ts'
 import { CsvFormat } from './csv-format.ts'
+import type { Destination } from './destination.ts'
 import { Feed } from './feed.ts'
-import { extensionOf, type FeedFormatName, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
 import type { FeedOutput } from './feed-output.ts'
-import { type FeedTarget, feedTarget, filledUri, uriTime } from './feed-uri.ts'
-import { FileOutput, NEVER_BEGUN } from './file-output.ts'
+import { type FeedPlace, type FeedPlan, feedPlan, type Problem } from './feed-plan.ts'
+import { type FeedTarget, shownUri, type UriWords, uriMicroTime, uriTime, usesWord } from './feed-uri.ts'
+import { FileDestination } from './file-destination.ts'
+import { FileOutput, NEVER_BEGUN, type OutputBegun } from './file-output.ts'
 import type { FieldNames } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
-import { JsonArrayOutput } from './json-array-output.ts'
 import { JsonArrayFormat, JsonLinesFormat } from './json-format.ts'
+import { OutputLock } from './output-lock.ts'
+import { S3Destination } from './s3-destination.ts'
+import { bucketOf, missingKey, placeholderPath, s3Uri } from './s3-settings.ts'
+import { arraySpoolLayout, formatLayout, linesLayout, type SpoolLayout } from './spool-layout.ts'
+import { SpooledOutput } from './spooled-output.ts'
 import { StdoutOutput } from './stdout-output.ts'
+import { XmlFormat } from './xml-format.ts'
 
 /** What feeds need to know beside the settings. */
 export interface FeedsContext {
   /** Stands for `%(name)s`. */
   readonly spiderName: string
+  /** Its texts and numbers stand for `%(field)s`; given to FEED_URI_PARAMS. */
+  readonly spider?: object
   /** Stands for `%(time)s`. */
   readonly startedAt: Date
+  /** Stands for `%(worker)s`: no other process of the crawl has it. */
+  readonly worker?: string
+  /** One worker of several: what would overwrite another's output is refused. */
+  readonly isWorker?: boolean
   /** What relative paths are relative to; the process's folder when absent. */
   readonly cwd?: string
   readonly logger?: Logger
@@ -40,160 +54,71 @@ export interface FeedsContext {
   readonly onUnserializable?: (item: unknown, error: unknown) => void
 }
 
-/** One feed as it was asked for, checked. */
-interface FeedPlan {
-  readonly uri: string
-  readonly target: FeedTarget
-  readonly format: FeedFormatName
-  readonly overwrite: boolean
-  readonly storeEmpty: boolean
-  readonly fields: FieldNames | undefined
-  readonly indent: number | null
-}
-
-type Problem = (text: string) => undefined
-
 /** The feeds that FEEDS asks for, none of them open. Throws a SettingsError with all that is wrong. */
 export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[] {
   const problems: string[] = []
+  const cwd = context.cwd ?? process.cwd()
   const plans = Object.entries(settings.getDict('FEEDS')).flatMap(([uri, options]) => {
-    const problem: Problem = (text) => void problems.push(`FEEDS[${JSON.stringify(uri)}]: ${text}`)
-    return feedPlan(uri, options, settings, context, problem) ?? []
+    const problem: Problem = (text) => void problems.push(`FEEDS[${JSON.stringify(shownUri(uri))}]: ${text}`)
+    const wordsOf = (batchId: number, uriParams: unknown) =>
+      uriWords(batchId, uriParams ?? settings.get('FEED_URI_PARAMS'), context)
+    const plan = feedPlan(uri, options, settings, wordsOf, cwd, problem)
+    return plan && isReachable(plan, settings, context, problem) ? plan : []
   })
   problems.push(...sharedTargets(plans))
   if (problems.length > 0) throw new SettingsError([...new Set(problems)])
-  return plans.map((plan) => feedOf(plan, context))
+  return plans.map((plan) => feedOf(plan, settings, { ...context, cwd }))
 }
 
-// Scrapy's options of a feed that mean something only with what is not there yet.
-const NOT_YET = new Set([
-  'batch_item_count',
-  'item_classes',
-  'item_export_kwargs',
-  'item_filter',
-  'postprocessing',
-  'uri_params',
-])
+/** Objects of S3 need a key, and one of their own for each worker: on other machines nobody sees a lock. */
+function isReachable(plan: FeedPlan, settings: Settings, context: FeedsContext, problem: Problem): boolean {
+  const { target } = plan.placeOf(1)
+  if (target.kind !== 's3') return true
+  const missing = missingKey(target, settings)
+  if (missing !== undefined) problem(missing)
+  const isApart = !context.isWorker || usesWord(plan.written, ['worker'])
+  if (!isApart) problem('the last worker would replace what the others sent; put %(worker)s into its name')
+  return missing === undefined && isApart
+}
 
-const OPTIONS = ['format', 'overwrite', 'fields', 'encoding', 'indent', 'store_empty']
-
-function feedPlan(
-  written: string,
-  options: unknown,
-  settings: Settings,
-  context: FeedsContext,
-  problem: Problem,
-): FeedPlan | undefined {
-  if (!isDict(options))
-    return problem('expected an object of options, such as {"format": "jsonl"}; {} will do')
-  // Scrapy's name and the same in camel case.
-  const { storeEmpty, ...rest } = options
-  const given: Record<string, unknown> = {
-    ...(storeEmpty === undefined ? {} : { store_empty: storeEmpty }),
-    ...rest,
+/** Scrapy's words, the spider's own fields, and what FEED_URI_PARAMS makes of them. */
+function uriWords(batchId: number, uriParams: unknown, context: FeedsContext): UriWords {
+  const { spiderName, spider = {}, startedAt, worker = String(process.pid) } = context
+  const fields = Object.entries(spider).filter(([, value]) => ['string', 'number'].includes(typeof value))
+  const batch = {
+    batch_id: batchId,
+    batch_time: uriMicroTime(performance.timeOrigin + performance.now()),
   }
-  refuseUnknownOptions(given, problem)
-  const place = placeOf(written, context, problem)
-  const format = formatOf(written, given.format, place?.target, problem)
-  const checked = {
-    overwrite: boolOf('overwrite', given, false, problem),
-    storeEmpty: boolOf('store_empty', given, settings.getBool('FEED_STORE_EMPTY'), problem),
-    fields: fieldsOf(given, settings, problem),
-    indent: indentOf(given, settings, problem),
+  const words: UriWords = {
+    ...Object.fromEntries(fields),
+    name: spiderName,
+    time: uriTime(startedAt),
+    worker: worker.replaceAll(/[^\w.-]/g, '-'),
+    ...batch,
   }
-  return place && format && { ...place, format, ...checked }
-}
-
-function refuseUnknownOptions(given: Record<string, unknown>, problem: Problem): void {
-  for (const [name, value] of Object.entries(given)) {
-    // null and 0 are how Scrapy's documentation writes "not used".
-    if (NOT_YET.has(name) && value !== null && value !== 0)
-      problem(`the option ${name} is not in this release`)
-    if (!NOT_YET.has(name) && !OPTIONS.includes(name))
-      problem(`unknown option ${JSON.stringify(name)}; there are ${OPTIONS.join(', ')}`)
-  }
-  const { encoding = null } = given
-  const isUtf8 = encoding === null || (typeof encoding === 'string' && /^utf-?8$/i.test(encoding))
-  if (!isUtf8) problem(`encoding is ${shown(encoding)}; output is UTF-8 in this release`)
-}
-
-function placeOf(
-  written: string,
-  { spiderName, startedAt, cwd }: FeedsContext,
-  problem: Problem,
-): { uri: string; target: FeedTarget } | undefined {
-  const uri = filledUri(written, { name: spiderName, time: uriTime(startedAt) })
-  if (typeof uri !== 'string') return problem(uri.problem)
-  const target = feedTarget(uri, cwd ?? process.cwd())
-  return 'problem' in target ? problem(target.problem) : { uri, target }
-}
-
-function formatOf(
-  uri: string,
-  given: unknown,
-  target: FeedTarget | undefined,
-  problem: Problem,
-): FeedFormatName | undefined {
-  const name = given ?? (target?.kind === 'file' ? extensionOf(target.path) : '')
-  if (typeof name !== 'string') return problem(`format is ${shown(name)}; the formats are ${FORMATS_SHOWN}`)
-  // What the scheme is wrong about has been said.
-  if (name === '')
-    return target && problem(`no format is named; write "format": "jsonl" for ${uri}, or ${FORMATS_SHOWN}`)
-  return formatNamed(name) ?? problem(notAFormat(name))
-}
-
-function boolOf(name: string, given: Record<string, unknown>, fallback: boolean, problem: Problem): boolean {
-  const value = given[name] ?? fallback
-  if (typeof value === 'boolean') return value
-  problem(`${name} is ${shown(value)}; expected true or false`)
-  return fallback
-}
-
-function fieldsOf(
-  given: Record<string, unknown>,
-  settings: Settings,
-  problem: Problem,
-): FieldNames | undefined {
-  const value = given.fields ?? settings.get('FEED_EXPORT_FIELDS') ?? []
-  const pairs = Array.isArray(value)
-    ? value.map((name) => [name, name])
-    : isDict(value)
-      ? Object.entries(value)
-      : []
-  const isRight =
-    (Array.isArray(value) || isDict(value)) && pairs.flat().every((name) => typeof name === 'string')
-  if (!isRight)
-    return problem(`fields is ${shown(value)}; expected a list of names or {"field": "name in the output"}`)
-  const fields = new Map<string, string>(pairs as [string, string][])
-  const names = [...fields.values()]
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) return problem(`two fields are called ${JSON.stringify(twice)} in the output`)
-  return fields.size > 0 ? fields : undefined
-}
-
-// What JSON.stringify takes at most.
-const INDENT_MAX = 10
-
-function indentOf(given: Record<string, unknown>, settings: Settings, problem: Problem): number | null {
-  const value = given.indent === undefined ? settings.get('FEED_EXPORT_INDENT') : given.indent
-  if (value === null) return null
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= INDENT_MAX) return value
-  problem(`indent is ${shown(value)}; expected a whole number from 0 to ${INDENT_MAX}, or null`)
-  return null
+  if (typeof uriParams !== 'function') return words
+  // Batches must have names of their own, whatever the function says.
+  return { ...words, ...(uriParams(words, spider) as UriWords | undefined), ...batch }
 }
 
 /** Two feeds in one file would write into each other. */
 function sharedTargets(plans: readonly FeedPlan[]): string[] {
   const uriOf = new Map<string, string>()
   const problems: string[] = []
-  for (const { uri, target } of plans) {
-    const place = target.kind === 'file' ? realPath(target.path) : 'standard output'
+  for (const plan of plans) {
+    const { uri, target } = plan.placeOf(1)
+    const place = placeShown(target)
     const other = uriOf.get(place)
     if (other !== undefined)
       problems.push(`FEEDS: ${other} and ${uri} both lead to ${place}; give each its own`)
     uriOf.set(place, uri)
   }
   return problems
+}
+
+function placeShown(target: FeedTarget): string {
+  if (target.kind === 'stdout') return 'standard output'
+  return target.kind === 's3' ? s3Uri(target) : realPath(target.path)
 }
 
 /** The path without symbolic links, as far as it exists. */
@@ -205,10 +130,38 @@ function realPath(path: string): string {
   }
 }
 
-function feedOf(plan: FeedPlan, context: FeedsContext): ItemFeed {
-  const { uri, storeEmpty } = plan
-  const logger = context.logger ?? silentLogger
-  const reports: FormatReports = {
+function feedOf(plan: FeedPlan, settings: Settings, context: FeedsContext & { cwd: string }): ItemFeed {
+  const { uri, batchItemCount } = plan
+  if (batchItemCount === 0) return oneFeed(plan, plan.placeOf(1), settings, context)
+  return new BatchedFeed({
+    uri,
+    itemCount: batchItemCount,
+    feedOf: (batchId) => oneFeed(plan, plan.placeOf(batchId), settings, context),
+    isBegun: async (batchId) => begunOf(plan.placeOf(batchId).target, context).before(),
+  })
+}
+
+function oneFeed(
+  plan: FeedPlan,
+  place: FeedPlace,
+  settings: Settings,
+  context: FeedsContext & { cwd: string },
+): ItemFeed {
+  return new Feed({
+    uri: place.uri,
+    storeEmpty: plan.storeEmpty,
+    accepts: plan.accepts,
+    resumable: context.record !== undefined,
+    stats: context.stats,
+    ...partsOf(plan, place, reportsOf(place.uri, context), settings, context),
+  })
+}
+
+function reportsOf(
+  uri: string,
+  { logger = silentLogger, stats, onUnserializable }: FeedsContext,
+): FormatReports {
+  return {
     uri,
     logger,
     lost(item, error) {
@@ -216,51 +169,133 @@ function feedOf(plan: FeedPlan, context: FeedsContext): ItemFeed {
         { feed: uri, err: error },
         'an item cannot be written; it is lost to this feed, the others are not',
       )
-      context.stats?.inc('feedexport/unserializable_count')
-      context.onUnserializable?.(item, error)
+      stats?.inc('feedexport/unserializable_count')
+      onUnserializable?.(item, error)
     },
   }
-  return new Feed({
-    uri,
-    storeEmpty,
-    resumable: context.record !== undefined,
-    stats: context.stats,
-    ...partsOf(plan, reports, context),
-  })
+}
+
+type WholeTarget = Exclude<FeedTarget, { kind: 'stdout' }>
+
+interface FeedParts {
+  readonly format: ItemFormat
+  readonly output: FeedOutput
+  readonly lock?: OutputLock
 }
 
 function partsOf(
-  { uri, target, format, overwrite, fields, indent }: FeedPlan,
+  plan: FeedPlan,
+  place: FeedPlace,
   reports: FormatReports,
-  { record }: FeedsContext,
-): { format: ItemFormat; output: FeedOutput } {
+  settings: Settings,
+  context: FeedsContext & { cwd: string },
+): FeedParts {
+  const { target } = place
   if (target.kind === 'stdout') {
-    const options = { fields, reports, forTerminal: process.stdout.isTTY === true }
-    const formats = {
-      jsonl: () => new JsonLinesFormat(options),
-      json: () => new JsonArrayFormat({ ...options, indent }),
-      csv: () => new CsvFormat(options),
-    }
-    return { format: formats[format](), output: new StdoutOutput() }
+    const forTerminal = process.stdout.isTTY === true
+    return { format: streamFormat(plan, reports, forTerminal), output: new StdoutOutput() }
   }
-  const { path } = target
-  const begun = record
-    ? { before: () => record.outputBegun(path), note: () => record.beginOutput(path) }
-    : NEVER_BEGUN
-  const lines = new JsonLinesFormat({ fields, reports })
-  if (format === 'json')
-    return {
-      format: lines,
-      output: new JsonArrayOutput({ path, uri, overwrite, begun, indent, logger: reports.logger }),
-    }
-  const file = new FileOutput({ path, uri, overwrite, begun })
-  return { format: format === 'csv' ? new CsvFormat({ fields, reports }) : lines, output: file }
+  const isLines = !plan.compression && (plan.format === 'jsonl' || plan.format === 'csv')
+  return target.kind === 'file' && isLines
+    ? lineParts(plan, place, target.path, reports, context)
+    : spooledParts(plan, place, target, reports, settings, context)
 }
 
-function isDict(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A file that is written line by line. One of jsonl may be shared; of CSV each worker would write the header. */
+function lineParts(
+  plan: FeedPlan,
+  { uri, target }: FeedPlace,
+  path: string,
+  reports: FormatReports,
+  context: FeedsContext,
+): FeedParts {
+  const { overwrite } = plan
+  const begun = begunOf(target, context)
+  const format = streamFormat(plan, reports, false)
+  const lock = new OutputLock({ path, uri })
+  return plan.format === 'jsonl'
+    ? { format, output: new FileOutput({ path, uri, overwrite, begun, lock }) }
+    : { format, output: new FileOutput({ path, uri, overwrite, begun }), lock }
 }
 
-function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value)
+/** An output that exists only as a whole. */
+function spooledParts(
+  plan: FeedPlan,
+  { uri }: FeedPlace,
+  target: WholeTarget,
+  reports: FormatReports,
+  settings: Settings,
+  context: FeedsContext & { cwd: string },
+): FeedParts {
+  const path = target.kind === 'file' ? target.path : placeholderPath(target, settings, context.cwd)
+  return {
+    format: new JsonLinesFormat({ fields: spoolFields(plan), reports }),
+    output: new SpooledOutput({
+      spoolPath: `${path}.spool`,
+      uri,
+      destination: destinationOf(plan, target, uri, settings),
+      layout: () => layoutOf(plan, reports),
+      compression: plan.compression,
+      overwrite: plan.overwrite,
+      begun: begunOf(target, context),
+      logger: reports.logger,
+    }),
+    lock: new OutputLock({ path, uri }),
+  }
+}
+
+/** Text that is written as the items come. */
+function streamFormat(
+  { format, fields, indent }: FeedPlan,
+  reports: FormatReports,
+  forTerminal: boolean,
+): ItemFormat {
+  const options = { fields, reports, forTerminal }
+  switch (format) {
+    case 'jsonl':
+      return new JsonLinesFormat(options)
+    case 'json':
+      return new JsonArrayFormat({ ...options, indent })
+    case 'csv':
+      return new CsvFormat(options)
+    case 'xml':
+      return new XmlFormat({ ...options, indent })
+  }
+}
+
+/** Items lie in the spool with the fields and names that they get in the end; those of CSV are for its columns. */
+function spoolFields({ format, fields }: FeedPlan): FieldNames | undefined {
+  return format === 'csv' && fields ? new Map([...fields.keys()].map((name) => [name, name])) : fields
+}
+
+function layoutOf({ format, fields, indent }: FeedPlan, reports: FormatReports): SpoolLayout {
+  switch (format) {
+    case 'jsonl':
+      return linesLayout()
+    case 'json':
+      return arraySpoolLayout(indent)
+    case 'csv':
+      return formatLayout(new CsvFormat({ fields, reports }))
+    case 'xml':
+      return formatLayout(new XmlFormat({ indent, reports }))
+  }
+}
+
+const WHOLES = { jsonl: 'a file', json: 'a JSON array', csv: 'a file', xml: 'an XML document' }
+
+function destinationOf(
+  { format, compression }: FeedPlan,
+  target: WholeTarget,
+  uri: string,
+  settings: Settings,
+): Destination {
+  if (target.kind === 'file')
+    return new FileDestination(target.path, compression ? 'a compressed file' : WHOLES[format])
+  return new S3Destination(bucketOf(target, settings), target.key, uri)
+}
+
+function begunOf(target: FeedTarget, { record }: FeedsContext): OutputBegun {
+  if (!record || target.kind === 'stdout') return NEVER_BEGUN
+  const place = target.kind === 'file' ? target.path : s3Uri(target)
+  return { before: () => record.outputBegun(place), note: () => record.beginOutput(place) }
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 /** Where a feed's text goes. Knows nothing of items. */
 export interface FeedOutput {
   /** Scrapy's name for it, in the counters `feedexport/success_count/…`. */
-  readonly storage: 'FileFeedStorage' | 'StdoutFeedStorage'
+  readonly storage: 'FileFeedStorage' | 'StdoutFeedStorage' | 'S3FeedStorage'
   /**
    * Throws WL_OUTPUT_UNWRITABLE. Leaves no file behind: whether there will be one is not known yet.
    *

@@ -1,11 +1,16 @@
 import type { ItemFeed, StatsCollector } from '@webloom/core'
 import type { FeedOutput } from './feed-output.ts'
 import type { ItemFormat } from './item-format.ts'
+import type { OutputLock } from './output-lock.ts'
 
 export interface FeedOptions {
   readonly uri: string
   readonly format: ItemFormat
   readonly output: FeedOutput
+  /** Which items go to this feed; all when absent. */
+  readonly accepts?: ((item: unknown) => boolean) | undefined
+  /** For an output that only one process can write. */
+  readonly lock?: OutputLock | undefined
   /** FEED_STORE_EMPTY: whether a crawl without items leaves an output. */
   readonly storeEmpty: boolean
   /** The crawl can be resumed, unless it has finished. */
@@ -33,14 +38,21 @@ export class Feed implements ItemFeed {
   }
 
   async open(): Promise<void> {
-    const { format, output } = this.#options
-    await output.open((file, size) => format.resume(file, size))
+    const { format, output, lock } = this.#options
+    await lock?.take()
+    try {
+      await output.open((file, size) => format.resume(file, size))
+    } catch (error) {
+      await lock?.release()
+      throw error
+    }
     this.#isOpen = true
   }
 
   async write(items: readonly unknown[]): Promise<void> {
     // Nothing is awaited before the output has the text: the order of the calls is the order in the file.
-    const text = this.#options.format.text(items)
+    const { accepts, format } = this.#options
+    const text = format.text(accepts ? items.filter(accepts) : items)
     if (text === '') return
     this.#isEmpty = false
     await this.#noted(() => this.#options.output.write(text))
@@ -50,13 +62,14 @@ export class Feed implements ItemFeed {
   async close(reason?: string): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    const { output } = this.#options
-    if (reason === NOT_OPENED) return output.close(false)
+    const { output, lock, resumable, stats } = this.#options
     try {
-      await this.#noted(() => this.#complete(this.#options.resumable === true && reason !== FINISHED))
+      if (reason === NOT_OPENED) return await output.close(false)
+      await this.#noted(() => this.#complete(resumable === true && reason !== FINISHED))
     } finally {
       const outcome = this.#hasFailed ? 'failed_count' : 'success_count'
-      this.#options.stats?.inc(`feedexport/${outcome}/${output.storage}`)
+      if (reason !== NOT_OPENED) stats?.inc(`feedexport/${outcome}/${output.storage}`)
+      await lock?.release()
     }
   }
 

@@ -10,7 +10,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { FormatReports } from './item-format.ts'
 
-const CHUNK_BYTES = 1024 * 1024
+// With 1 MiB, making a JSON array of 200 MB takes 58 MiB, as garbage is collected late; with this, 13.
+const CHUNK_BYTES = 64 * 1024
 
 // A longer last record is more likely another kind of file than an item.
 const RECORD_BYTES_MAX = 64 * 1024 * 1024

@@ -188,7 +188,7 @@ describe('items in a file', () => {
     ] as const) {
       const feed = feedOf(uri, { store_empty: false })
       await feed.open()
-      expect(readdirSync(folder)).toEqual([])
+      expect(existsSync(join(folder, uri))).toBe(false)
       await feed.write([])
       await feed.close('finished')
       expect(readdirSync(folder)).toEqual([])

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { constants, type Stats, writeSync } from 'node:fs'
-import { access, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { writeSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { FeedOutput } from './feed-output.ts'
-import { codeOf, failed, unwritable } from './output-errors.ts'
+import { failed, unwritable } from './output-errors.ts'
+import type { OutputLock } from './output-lock.ts'
+import { probe } from './output-path.ts'
 
 export interface FileOutputOptions {
   readonly path: string
@@ -12,6 +12,8 @@ export interface FileOutputOptions {
   /** Replaces what the file holds, as soon as there is something to replace it with. */
   readonly overwrite: boolean
   readonly begun?: OutputBegun
+  /** Held while the file is emptied: of the workers that share it only one may do so. */
+  readonly lock?: OutputLock | undefined
 }
 
 /** What a crawl that may be resumed knows of an output: one that it has begun is gone on with, not replaced. */
@@ -92,49 +94,21 @@ export class FileOutput implements FeedOutput {
   }
 
   async #openAtEnd(): Promise<OpenFile> {
-    const file = await openAtEnd(this.#options.path, this.#overwrite)
+    const { path, lock } = this.#options
+    if (!lock || !this.#overwrite) return this.#openedAtEnd(path)
+    await lock.takeInTurn()
+    try {
+      this.#overwrite = !(await this.#begun.before())
+      return await this.#openedAtEnd(path)
+    } finally {
+      await lock.release()
+    }
+  }
+
+  async #openedAtEnd(path: string): Promise<OpenFile> {
+    const file = await openAtEnd(path, this.#overwrite)
     await this.#begun.note()
     return file
-  }
-}
-
-/** Makes the parent folders and tries whether `path` can be written. Changes nothing else. Answers what is there. */
-export async function probe(path: string): Promise<Stats | undefined> {
-  await makeFolders(dirname(path))
-  const found = await statOf(path)
-  if (!found) await tryCreating(dirname(path))
-  // A pipe must not be opened just to try: its reader would take the closing for the end.
-  else if (found.isFile() || found.isDirectory()) await (await open(path, 'a')).close()
-  else await access(path, constants.W_OK)
-  return found
-}
-
-/** Not by `mkdir`'s `recursive`: where a folder can never be made (`/proc/x/y`), Node 24 tries it for ever. */
-async function makeFolders(folder: string): Promise<void> {
-  if (await statOf(folder)) return
-  const parent = dirname(folder)
-  if (parent !== folder) await makeFolders(parent)
-  try {
-    await mkdir(folder)
-  } catch (error) {
-    // Another feed or process was quicker.
-    if (codeOf(error) !== 'EEXIST') throw error
-  }
-}
-
-/** Under a name of its own: removing `path` itself again could hit what another process has begun to write there. */
-async function tryCreating(folder: string): Promise<void> {
-  const path = join(folder, `.webloom-${randomUUID()}`)
-  await (await open(path, 'wx')).close()
-  await rm(path, { force: true })
-}
-
-export async function statOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
   }
 }
 

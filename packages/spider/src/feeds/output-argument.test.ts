@@ -6,6 +6,9 @@ describe('-o and -O', () => {
   test.each([
     ['out.jsonl', { uri: 'out.jsonl' }],
     ['out.JSON', { uri: 'out.JSON' }],
+    ['out.xml', { uri: 'out.xml' }],
+    ['out.jsonl.gz', { uri: 'out.jsonl.gz' }],
+    ['s3://bucket/a/out.csv.zst', { uri: 's3://bucket/a/out.csv.zst' }],
     ['a.b/out.jl', { uri: 'a.b/out.jl' }],
     ['out.csv:jsonl', { uri: 'out.csv', format: 'jsonl' }],
     ['out.txt:jsonlines', { uri: 'out.txt', format: 'jsonl' }],
@@ -26,8 +29,8 @@ describe('-o and -O', () => {
   })
 
   test.each([
-    ['out.xml', 'xml is not in this release'],
-    ['out.jsonl.gz', 'gz is not in this release'],
+    ['out.jsonl.bz2', 'bz2 is not in this release'],
+    ['out.gz', 'names no format'],
     ['out.csv:pickle', 'pickle is not in this release'],
     ['out.foo', '"foo" is no format'],
     ['out.csv:foo', '"foo" is no format'],

@@ -1,5 +1,5 @@
 import { UsageError } from '@webloom/core'
-import { extensionOf, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
+import { extensionsOf, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
 import { isStdout } from './feed-uri.ts'
 
 /** What `-o` or `-O` asks for: an entry of FEEDS. */
@@ -20,7 +20,7 @@ export function parseOutputArgument(text: string, overwrite: boolean): OutputArg
   if (suffix !== undefined) return { uri, format: knownFormat(suffix, text), overwrite }
   if (uri === '') throw new UsageError('WL_USAGE', `An output is empty. Write a path, such as out.jsonl`)
   if (isStdout(uri)) throw new UsageError('WL_USAGE', `Output ${uri} needs a format: ${uri}:jsonl`)
-  const extension = extensionOf(uri)
+  const extension = extensionsOf(uri).format
   if (extension === '') {
     const example =
       uri.endsWith('/') || uri.endsWith('\\') ? `${uri}out.jsonl` : `${uri}.jsonl or ${uri}:jsonl`

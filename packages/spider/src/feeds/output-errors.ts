@@ -36,6 +36,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 /** Before the crawl: nothing has been fetched. */
 export async function unwritable(uri: string, path: string, error: unknown): Promise<WebloomError> {
+  if (error instanceof WebloomError) return error
   const { cause, wayOut } = (await obstacle(path, error)) ?? wordsFor(error)
   return new WebloomError(
     'WL_OUTPUT_UNWRITABLE',

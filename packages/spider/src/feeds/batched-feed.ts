@@ -1,0 +1,76 @@
+import type { ItemFeed } from '@webloom/core'
+
+export interface BatchedFeedOptions {
+  /** As the user wrote it, with the placeholders of the batch. */
+  readonly uri: string
+  /** Items after which the next batch begins. */
+  readonly itemCount: number
+  /** The feed of one batch; the first is 1. */
+  readonly feedOf: (batchId: number) => ItemFeed
+  /** Whether an earlier run of this crawl has begun that batch. */
+  readonly isBegun: (batchId: number) => Promise<boolean>
+}
+
+/**
+ * A feed that begins a new output after so many items (FEED_EXPORT_BATCH_ITEM_COUNT). A batch is completed when its last
+ * item has come; the next begins with the next item. A crawl that is resumed goes on in its last batch, which may so get
+ * more items than others.
+ */
+export class BatchedFeed implements ItemFeed {
+  readonly uri: string
+  readonly #options: BatchedFeedOptions
+  #batchId = 1
+  #feed: ItemFeed | undefined
+  #room: number
+  /** Settles when all writes so far are done; never rejects. */
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(options: BatchedFeedOptions) {
+    this.uri = options.uri
+    this.#options = options
+    this.#room = options.itemCount
+  }
+
+  async open(): Promise<void> {
+    while (await this.#options.isBegun(this.#batchId + 1)) this.#batchId++
+    await this.#begin()
+  }
+
+  /** One call after the other, so that a batch ends where it should. */
+  write(items: readonly unknown[]): Promise<void> {
+    const done = this.#last.then(() => this.#write(items))
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  async close(reason: string): Promise<void> {
+    await this.#last
+    await this.#feed?.close(reason)
+  }
+
+  async #write(items: readonly unknown[]): Promise<void> {
+    for (let from = 0; from < items.length; ) {
+      if (!this.#feed) await this.#begin()
+      const batch = items.slice(from, from + this.#room)
+      await this.#feed!.write(batch)
+      from += batch.length
+      this.#room -= batch.length
+      if (this.#room === 0) await this.#complete()
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const feed = this.#options.feedOf(this.#batchId)
+    await feed.open()
+    this.#feed = feed
+    this.#room = this.#options.itemCount
+  }
+
+  async #complete(): Promise<void> {
+    const feed = this.#feed
+    this.#feed = undefined
+    this.#batchId++
+    // Nothing more comes to this one, whatever becomes of the crawl.
+    await feed?.close('finished')
+  }
+}

@@ -1,0 +1,56 @@
+/** Feeds of 200 MB: what a process needs at a fifth it needs at the end, and while the output is put together. */
+
+import { spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { tempDir } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+
+const ITEMS = 200_000
+const ITEMS_A_PAGE = 100
+
+interface Sizes {
+  readonly fifth: number
+  readonly end: number
+  readonly closed: number
+}
+
+/** Writes the items in a process of its own; answers its resident memory in bytes at three moments. */
+function sizesOf(uri: string, cwd: string): Sizes {
+  const source = `
+    import { feedsFrom } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}
+    import { Settings } from '@webloom/core'
+    const settings = new Settings({ FEEDS: { ${JSON.stringify(uri)}: {} } })
+    const context = { spiderName: 'big', startedAt: new Date(), cwd: ${JSON.stringify(cwd)} }
+    const [feed] = feedsFrom(settings, context)
+    await feed.open()
+    // Random, so that a compressed output is big as well.
+    const text = () => Buffer.from(Array.from({ length: 700 }, () => Math.random() * 256)).toString('base64')
+    const texts = Array.from({ length: 1000 }, text)
+    const sizes = {}
+    for (let from = 0; from < ${ITEMS}; from += ${ITEMS_A_PAGE}) {
+      await feed.write(Array.from({ length: ${ITEMS_A_PAGE} }, (_, n) => ({ n: from + n, text: texts[(from + n) % 1000] })))
+      if (from === ${ITEMS / 5}) sizes.fifth = process.memoryUsage.rss()
+    }
+    sizes.end = process.memoryUsage.rss()
+    await feed.close('finished')
+    sizes.closed = process.memoryUsage.rss()
+    process.stdout.write(JSON.stringify(sizes))`
+  const args = ['--conditions=webloom-source', '--no-warnings', '--input-type=module', '-e', source]
+  const child = spawnSync(process.execPath, args, { cwd: import.meta.dirname })
+  expect(child.stderr.toString()).toBe('')
+  return JSON.parse(child.stdout.toString())
+}
+
+test.each(['out.jsonl', 'out.csv', 'out.json', 'out.xml', 'out.jsonl.gz', 'out.jsonl.zst'])(
+  '%s',
+  { timeout: 120_000 },
+  async (uri) => {
+    await using folder = await tempDir()
+    const { fifth, end, closed } = sizesOf(uri, folder.path)
+    const shown = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
+    console.log(`${uri}: ${shown(fifth)} at a fifth, ${shown(end)} at the end, ${shown(closed)} when closed`)
+    expect(end).toBeLessThan(fifth * 1.2)
+    if (!/\.(gz|zst)$/.test(uri)) expect(statSync(join(folder.path, uri)).size).toBeGreaterThan(180_000_000)
+  },
+)

@@ -1,0 +1,69 @@
+import { chmod, open, realpath, rename, rm } from 'node:fs/promises'
+import type { Destination } from './destination.ts'
+import { uriTime } from './feed-uri.ts'
+import { probe, statOf } from './output-path.ts'
+
+/** A file that is written under another name and then renamed. */
+export class FileDestination implements Destination {
+  readonly storage = 'FileFeedStorage'
+  readonly #path: string
+  readonly #what: string
+
+  /** @param what how messages call the output, e.g. `a JSON array` */
+  constructor(path: string, what: string) {
+    this.#path = path
+    this.#what = what
+  }
+
+  async open(mayReplace: boolean): Promise<'nothing' | 'empty' | 'something'> {
+    const found = await probe(this.#path)
+    if (!found) return 'nothing'
+    if (!found.isFile())
+      throw new Error(`it is no regular file, and ${this.#what} is put together in one; use the format jsonl`)
+    if (found.size === 0) return 'empty'
+    if (mayReplace) return 'something'
+    throw new Error(
+      `it holds something, and ${this.#what} cannot be appended to; use -O (or "overwrite": true) to replace it, or .jsonl`,
+    )
+  }
+
+  async put(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    // A symbolic link stays one: what it points at is replaced.
+    const path = await realpath(this.#path).catch(() => this.#path)
+    const partPath = `${path}.${process.pid}.part`
+    try {
+      await writeAll(partPath, pieces)
+      const replaced = await statOf(path)
+      if (replaced) await chmod(partPath, replaced.mode)
+      await rename(partPath, path)
+    } catch (error) {
+      await rm(partPath, { force: true })
+      throw error
+    }
+  }
+
+  async setAside(): Promise<string> {
+    const kept = await freePath(`${this.#path}.${uriTime(new Date())}`)
+    await rename(this.#path, kept)
+    return kept
+  }
+}
+
+async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  await using file = await open(path, 'w')
+  for await (const piece of pieces) await file.appendFile(piece)
+  // The spool is removed next; until the output is on the disk, a power cut would take both.
+  await file.sync()
+}
+
+// Two files of the same second are rare; this many are a mistake.
+const SAME_NAMES_MAX = 1000
+
+/** The path, or with a number behind it the first that nobody uses. */
+export async function freePath(path: string): Promise<string> {
+  for (let count = 1; count <= SAME_NAMES_MAX; count++) {
+    const candidate = count === 1 ? path : `${path}-${count}`
+    if (!(await statOf(candidate))) return candidate
+  }
+  throw new Error(`there are ${SAME_NAMES_MAX} files of one name, such as ${path}; move them away`)
+}

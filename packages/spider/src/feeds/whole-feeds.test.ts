@@ -1,0 +1,201 @@
+/** Outputs that are put together at the end: XML, compressed files, batches; and who may write them. */
+
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { type CrawlRecord, type ItemFeed, Settings, type SettingsInput } from '@webloom/core'
+import { type TempDir, tempDir } from '@webloom/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type FeedsContext, feedsFrom } from './feed-options.ts'
+
+let folder: TempDir
+beforeEach(async () => {
+  folder = await tempDir()
+})
+afterEach(() => folder[Symbol.asyncDispose]())
+
+function feedOf(
+  uri: string,
+  options: object = {},
+  context: Partial<FeedsContext> = {},
+  settings: SettingsInput = {},
+): ItemFeed {
+  const [feed] = feedsFrom(new Settings({ ...settings, FEEDS: { [uri]: options } }), {
+    spiderName: 'quotes',
+    startedAt: new Date(),
+    cwd: folder.path,
+    ...context,
+  })
+  return feed!
+}
+
+async function run(
+  uri: string,
+  items: readonly unknown[],
+  options: object = {},
+  settings: SettingsInput = {},
+) {
+  const feed = feedOf(uri, options, {}, settings)
+  await feed.open()
+  await feed.write(items)
+  await feed.close('finished')
+}
+
+const bytesOf = (name: string) => readFileSync(join(folder.path, name))
+const textOf = (name: string) => bytesOf(name).toString()
+const names = () => readdirSync(folder.path).sort()
+
+/** The record of a crawl that is resumed: it remembers which outputs were begun. */
+function rememberingRecord(): Pick<CrawlRecord, 'outputBegun' | 'beginOutput'> {
+  const begun = new Set<string>()
+  return {
+    outputBegun: async (path) => begun.has(path),
+    beginOutput: async (path) => void begun.add(path),
+  }
+}
+
+const items = [
+  { name: 'Lamp <1> & "2"', price: 1.5, tags: ['old', 'brass'], size: { w: 1, h: null } },
+  { name: 'Bed', inStock: true },
+]
+
+describe('xml', () => {
+  test('is what XmlItemExporter writes', async () => {
+    await run('0.xml', items)
+    await run('null.xml', items, { indent: null })
+    await run('2.xml', [{ name: 'a', tags: ['b', { c: 1 }] }], { indent: 2 })
+    await run('none.xml', [])
+    const lamp =
+      '<item><name>Lamp &lt;1&gt; &amp; "2"</name><price>1.5</price><tags><value>old</value><value>brass</value></tags><size><w>1</w><h></h></size></item>'
+    const bed = '<item><name>Bed</name><inStock>true</inStock></item>'
+    const declaration = '<?xml version="1.0" encoding="utf-8"?>\n'
+    expect(textOf('0.xml')).toBe(`${declaration}<items>\n${lamp}\n${bed}\n</items>\n`)
+    expect(textOf('null.xml')).toBe(`${declaration}<items>${lamp}${bed}</items>`)
+    expect(textOf('2.xml')).toBe(
+      `${declaration}<items>\n  <item>\n    <name>a</name>\n    <tags>\n      <value>b</value>\n      <value>\n        <c>1</c>\n      </value>\n    </tags>\n  </item>\n</items>\n`,
+    )
+    expect(textOf('none.xml')).toBe(`${declaration}<items>\n</items>\n`)
+  })
+
+  test('stays XML whatever the page says', async () => {
+    await run('out.xml', [{ 'a b': 'x\u0000\u001b\ud800\uffffy\r\n', '1st': [[]], 'ü.-_': 1 }])
+    expect(textOf('out.xml')).toContain(
+      '<item><a_b>xy&#13;\n</a_b><_1st><value></value></_1st><ü.-_>1</ü.-_></item>',
+    )
+  })
+})
+
+describe('compressed', () => {
+  test.each([
+    ['out.jsonl.gz', gunzipSync, {}],
+    ['out.jsonl.zst', zstdDecompressSync, {}],
+    ['out.csv.gz', gunzipSync, { gz_compresslevel: 9 }],
+    ['out.xml.zst', zstdDecompressSync, { zstd_compresslevel: 19 }],
+    ['out.json.gz', gunzipSync, {}],
+    ['packed.csv', gunzipSync, { postprocessing: ['scrapy.extensions.postprocessing.GzipPlugin'] }],
+  ] as const)('%s holds what the plain file would', async (uri, unpack, options) => {
+    await run(uri, items, { fields: { name: 'Name', price: 'Price' }, ...options })
+    const plain = uri.replace(/\.(gz|zst)$/, '').replace('packed', 'plain')
+    await run(plain, items, { fields: { name: 'Name', price: 'Price' } })
+    expect(unpack(bytesOf(uri)).toString()).toBe(textOf(plain))
+    expect(names()).toEqual([plain, uri].sort())
+  })
+
+  test('an existing one is not appended to', async () => {
+    writeFileSync(join(folder.path, 'out.jsonl.gz'), 'x')
+    await expect(feedOf('out.jsonl.gz').open()).rejects.toThrow(
+      /a compressed file cannot be appended to; use -O/,
+    )
+    expect(names()).toEqual(['out.jsonl.gz'])
+  })
+})
+
+describe('batches', () => {
+  test('a new file begins after so many items, also in the middle of a page', async () => {
+    const feed = feedOf('%(batch_id)02d.jsonl', { batch_item_count: 2 })
+    await feed.open()
+    await Promise.all([feed.write([1, 2, 3].map((n) => ({ n }))), feed.write([{ n: 4 }, { n: 5 }])])
+    await feed.close('finished')
+    expect(Object.fromEntries(names().map((name) => [name, textOf(name)]))).toEqual({
+      '01.jsonl': '{"n":1}\n{"n":2}\n',
+      '02.jsonl': '{"n":3}\n{"n":4}\n',
+      '03.jsonl': '{"n":5}\n',
+    })
+  })
+
+  test('each is whole as soon as its last item has come', async () => {
+    const feed = feedOf('%(batch_id)d.json.gz', {}, {}, { FEED_EXPORT_BATCH_ITEM_COUNT: 1 })
+    await feed.open()
+    await feed.write([{ n: 1 }])
+    expect(names()).toEqual(['1.json.gz'])
+    expect(gunzipSync(bytesOf('1.json.gz')).toString()).toBe('[\n{"n":1}\n]')
+    await feed.close('finished')
+    expect(names()).toEqual(['1.json.gz'])
+  })
+
+  test('%(batch_time)s is another one for each', async () => {
+    await run('%(batch_time)s.jsonl', [{ n: 1 }, { n: 2 }, { n: 3 }], { batch_item_count: 1 })
+    expect(names()).toHaveLength(3)
+    for (const name of names()) expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}\+00-00\.jsonl$/)
+  })
+
+  test('a resumed crawl goes on in its last batch', async () => {
+    const record = rememberingRecord()
+    for (const page of [
+      [1, 2, 3],
+      [4, 5, 6],
+    ]) {
+      const feed = feedOf('%(batch_id)d.json', { batch_item_count: 2, overwrite: true }, { record })
+      await feed.open()
+      await feed.write(page.map((n) => ({ n })))
+      await feed.close('shutdown')
+    }
+    const batches = [1, 2, 3].map((id) => JSON.parse(textOf(`${id}.json`)).map(({ n }: { n: number }) => n))
+    expect(batches).toEqual([[1, 2], [3, 4, 5], [6]])
+  })
+})
+
+describe('a second writer', () => {
+  test.each(['out.csv', 'out.json', 'out.jsonl.gz'])(
+    '%s is one process’s; the next takes it when that is gone',
+    async (uri) => {
+      const source = `
+      import { feedsFrom } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}
+      import { Settings } from '@webloom/core'
+      const settings = new Settings({ FEEDS: { ${JSON.stringify(uri)}: {} } })
+      const context = { spiderName: 'quotes', startedAt: new Date(), cwd: ${JSON.stringify(folder.path)} }
+      const [feed] = feedsFrom(settings, context)
+      await feed.open()
+      process.send('open')
+      setInterval(() => {}, 1000)`
+      const args = ['--conditions=webloom-source', '--no-warnings', '--input-type=module', '-e', source]
+      const other = spawn(process.execPath, args, {
+        cwd: import.meta.dirname,
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      })
+      await new Promise((resolve) => other.once('message', resolve))
+      await expect(feedOf(uri).open()).rejects.toMatchObject({
+        code: 'WL_OUTPUT_UNWRITABLE',
+        message: expect.stringMatching(
+          new RegExp(`process ${other.pid} on .* is writing it.*%\\(worker\\)s`),
+        ),
+      })
+      other.kill('SIGKILL')
+      await new Promise((resolve) => other.once('exit', resolve))
+      await run(uri, [{ n: 1 }])
+      expect(names()).toEqual([uri])
+    },
+  )
+
+  test('of two workers that replace a shared file, the second keeps what the first has written', async () => {
+    writeFileSync(join(folder.path, 'out.jsonl'), '{"old":1}\n')
+    const record = rememberingRecord()
+    const feeds = [1, 2].map(() => feedOf('out.jsonl', { overwrite: true }, { record }))
+    for (const feed of feeds) await feed.open()
+    await Promise.all(feeds.map((feed, n) => feed.write([{ n }])))
+    for (const feed of feeds) await feed.close('finished')
+    expect(textOf('out.jsonl').split('\n').sort()).toEqual(['', '{"n":0}', '{"n":1}'])
+    expect(existsSync(join(folder.path, 'out.jsonl.lock'))).toBe(false)
+  })
+})

@@ -10,6 +10,7 @@
 import { parseArgs } from 'node:util'
 import { Parser } from 'htmlparser2'
 import { Response } from '../packages/spider/src/response.ts'
+import { streamHrefs } from '../packages/spider/src/selectors/link-stream.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } })
 const ROUNDS = Number(values.rounds)
@@ -18,9 +19,14 @@ const WARM_UP_MS = 300
 
 const ways: Record<string, (url: string, body: Uint8Array) => unknown> = {
   'htmlparser2 Parser, hrefs only (floor)': (_url, body) => parserHrefs(Buffer.from(body).toString()),
+  'streamHrefs, our scanner': (_url, body) => streamHrefs(Buffer.from(body).toString(), 'a'),
   'response.linkUrls()': (url, body) => response(url, body).linkUrls(),
   'response.followAll()': (url, body) => response(url, body).followAll(),
-  "htmlparser2 tree + css('title::text')": (url, body) => response(url, body).css('title::text').get(),
+  "css('title::text'), no tree": (url, body) => response(url, body).css('title::text').get(),
+  "htmlparser2 tree + css('title').css('::text')": (url, body) =>
+    response(url, body).css('title').css('::text').get(),
+  "htmlparser2 tree + xpath('//title/text()')": (url, body) =>
+    response(url, body).xpath('//title/text()').get(),
   "parse5 tree + css('title::text')": (url, body) => response(url, body, 'parse5').css('title::text').get(),
   'htmlparser2 tree + 30 × 4 fields': (url, body) => fields(response(url, body)),
 }
@@ -33,7 +39,7 @@ for (const [name, html] of Object.entries(pages)) {
   const runs = Object.values(ways).map((way) => () => way('https://site.example/section/page.html', body))
   const medians = medianMicros(runs)
   for (const [i, way] of Object.keys(ways).entries()) {
-    console.log(`  ${way.padEnd(42)} ${medians[i]!.toFixed(1).padStart(8)} µs`)
+    console.log(`  ${way.padEnd(48)} ${medians[i]!.toFixed(1).padStart(8)} µs`)
   }
 }
 

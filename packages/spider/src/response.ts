@@ -4,6 +4,7 @@ import {
   Response as CoreResponse,
   type ResponseInit as CoreResponseInit,
   InvalidUrl,
+  type JsonValue,
   Request,
   type RequestInit,
   urlEncodingOf,
@@ -12,15 +13,20 @@ import {
 } from '@webloom/core'
 import type { CheerioAPI } from 'cheerio'
 import type { Document } from 'domhandler'
+import { stripHtmlSpace } from './html-space.ts'
+import { NO_BOUNDS, type PageBounds } from './page-bounds.ts'
 import { type LinkElements, streamHrefs } from './selectors/link-stream.ts'
-import { type HtmlParser, parseDocument, type SelectorType } from './selectors/parse-document.ts'
-import { Selector } from './selectors/selector.ts'
+import { type HtmlParser, type MarkupType, parseDocument } from './selectors/parse-document.ts'
+import { Selector, type XPathOptions } from './selectors/selector.ts'
 import { SelectorList } from './selectors/selector-list.ts'
+import { isSimpleQuery, simpleAnswer } from './selectors/simple-query.ts'
 
 /** Everything about a response but its URL; each part may be left out. */
 export interface ResponseInit extends CoreResponseInit {
   /** What builds the tree of an HTML page. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
   htmlParser?: HtmlParser
+  /** How much of the page is looked at. Default: all of it. */
+  bounds?: PageBounds
 }
 
 /** A link as link extractors give it. */
@@ -35,28 +41,42 @@ export type FollowTarget = string | URL | Selector | LinkLike
  * What a callback gets: the page, ways to search it, and requests for what it links to.
  *
  * The tree is built when first asked for and only once. Links alone (`linkUrls`, `followAll()`, `followAll('a')`) never
- * build it.
+ * build it, and simple queries (`title::text`) do only on pages that a tree alone can make sense of.
  */
 export class Response extends CoreResponse {
   readonly #htmlParser: HtmlParser
+  readonly #bounds: PageBounds
   #document: Document | undefined
   #selector: Selector | undefined
   #cheerio: CheerioAPI | undefined
   #baseUrl: string | undefined
+  /** How many queries were answered without a tree. */
+  #readings = 0
 
   constructor(url: string, init: ResponseInit = {}) {
     super(url, init)
     this.#htmlParser = init.htmlParser ?? 'htmlparser2'
+    this.#bounds = init.bounds ?? NO_BOUNDS
   }
 
   /** What a CSS query finds; see `Selector.css`. */
   css(query: string): SelectorList {
-    return this.selector.css(query)
+    return this.#cssWithoutTree(query) ?? this.selector.css(query)
+  }
+
+  /** What an XPath expression gives; see `Selector.xpath`. */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    return this.selector.xpath(query, options)
+  }
+
+  /** What a JMESPath query finds in a JSON body; see `Selector.jmespath`. */
+  jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
+    return this.selector.jmespath<Found>(query)
   }
 
   /** The whole page as a selector. */
   get selector(): Selector {
-    this.#selector ??= new Selector(this.#tree(), this.#type())
+    this.#selector ??= isJson(this) ? Selector.from(this.text, { type: 'json' }) : this.#treeSelector()
     return this.#selector
   }
 
@@ -90,6 +110,15 @@ export class Response extends CoreResponse {
     return this.#requestable(this.#hrefs('a, area')).map(ownCopy)
   }
 
+  /** For link extractors: what `read` finds in the page's markup, no more than the page's bound. */
+  firstLinks<Found>(read: (markup: string, max: number) => Found[]): Found[] {
+    const { linksMax, onExceeded } = this.#bounds
+    const links = read(this.#markup, linksMax + 1)
+    if (links.length <= linksMax) return links
+    onExceeded('page_links', this.url)
+    return links.slice(0, linksMax)
+  }
+
   /**
    * A request for what `target` leads to; `init` as for `new Request`. Throws WL_SELECTOR_INVALID for an element without
    * href and WL_URL_INVALID for a URL that cannot be requested.
@@ -114,7 +143,7 @@ export class Response extends CoreResponse {
   }
 
   protected override parts(): ResponseInit {
-    return { ...super.parts(), htmlParser: this.#htmlParser }
+    return { ...super.parts(), htmlParser: this.#htmlParser, bounds: this.#bounds }
   }
 
   #request(url: string, init: RequestInit): Request {
@@ -138,7 +167,11 @@ export class Response extends CoreResponse {
   #hrefs(elements: LinkElements): Iterable<string> {
     // A tree that is there already is quicker to walk, and `$` may have changed it.
     if (this.domBuilt || this.#type() === 'xml') return hrefsOfTargets(this.css(elements))
-    return streamHrefs(this.text, elements)
+    return this.#firstLinks(elements)
+  }
+
+  #firstLinks(elements: LinkElements): string[] {
+    return this.firstLinks((markup, max) => streamHrefs(markup, elements, max))
   }
 
   #requestable(hrefs: Iterable<string>): string[] {
@@ -150,15 +183,52 @@ export class Response extends CoreResponse {
     return urls
   }
 
+  /** Texts and attributes that reading the page tells, as long as that is quicker than building its tree. */
+  #cssWithoutTree(query: string): SelectorList | undefined {
+    if (this.domBuilt || this.#readings >= READINGS_MAX || !isSimpleQuery(query)) return undefined
+    const isPlainHtml = this.#htmlParser === 'htmlparser2' && this.#type() === 'html' && !isJson(this)
+    // A text has more characters than its tree has nodes; beyond the bound only the tree knows where it ends.
+    const isWithinBounds = this.#markup.length <= this.#bounds.nodesMax
+    const values = isPlainHtml && isWithinBounds ? simpleAnswer(this.#markup, query) : undefined
+    this.#readings = values ? this.#readings + 1 : READINGS_MAX
+    return values && this.#listOfValues(values, query)
+  }
+
+  #listOfValues(values: readonly string[], query: string): SelectorList {
+    const list = new SelectorList()
+    const namespaces = new Map<string, string>()
+    for (const [i, root] of values.entries()) {
+      const inTree = () => this.selector.css(query)[i]!
+      list.push(new Selector({ root, type: 'html', namespaces, inTree }))
+    }
+    return list
+  }
+
+  #treeSelector(): Selector {
+    return new Selector({ root: this.#tree(), type: this.#type(), namespaces: new Map() })
+  }
+
   #tree(): Document {
-    this.#document ??= parseDocument(this.text, this.#type(), this.#htmlParser)
+    const { nodesMax, onExceeded } = this.#bounds
+    this.#document ??= parseDocument(this.#markup, this.#type(), this.#htmlParser, {
+      nodesMax,
+      onExceeded: () => onExceeded('page_nodes', this.url),
+    })
     return this.#document
   }
 
-  #type(): SelectorType {
+  /** What is said to be a page and is a picture or program has none. */
+  get #markup(): string {
+    return this.flags.includes('binary') ? '' : this.text
+  }
+
+  #type(): MarkupType {
     return isXml(this) ? 'xml' : 'html'
   }
 }
+
+// So many readings cost about half of what a tree does; who asks more is better served by one.
+const READINGS_MAX = 4
 
 const REQUESTABLE = /^(?:https?|file|ftp):/i
 // Queries for every <a> that has a href; they are answered without a tree.
@@ -201,18 +271,6 @@ function hrefOfSelector(selector: Selector): string | undefined {
   return /^(?:a|area|link)$/i.test(selector.tag) ? selector.attrib.href : undefined
 }
 
-/** Without HTML's white space at both ends; `trim` would take no-break spaces and more. */
-function stripHtmlSpace(text: string): string {
-  let start = 0
-  let end = text.length
-  // By hand: a pattern such as /[ \t]+$/ takes quadratic time on a long run of spaces inside.
-  while (start < end && HTML_SPACE.includes(text[start]!)) start++
-  while (end > start && HTML_SPACE.includes(text[end - 1]!)) end--
-  return text.slice(start, end)
-}
-
-const HTML_SPACE = ' \t\n\f\r'
-
 /**
  * The same text in memory of its own: a slice points into the text it was cut from, so that a list of links would keep
  * the whole page. (`Request` does the same for its URL.)
@@ -230,6 +288,12 @@ function unlessUrlInvalid<T>(make: () => T): T | undefined {
   }
 }
 
+const JSON_CONTENT_TYPE = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\b/i
+
+function isJson({ headers }: CoreResponse): boolean {
+  return JSON_CONTENT_TYPE.test(headers.get('content-type') ?? '')
+}
+
 const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
 const XHTML_CONTENT_TYPE = /xhtml/i
 // An XML declaration whose document is no web page; XHTML is read as HTML, as browsers and Scrapy do.
@@ -242,7 +306,7 @@ function isXml({ headers, text }: CoreResponse): boolean {
 }
 
 // Cheerio is loaded when first asked for (70 ms), and without its parse5 (200 ms more): the tree is built here.
-function loadCheerio(document: Document, type: SelectorType): CheerioAPI {
+function loadCheerio(document: Document, type: MarkupType): CheerioAPI {
   const { load } = createRequire(import.meta.url)('cheerio/slim') as typeof import('cheerio/slim')
   // Cheerio is declared over domhandler 5, whose nodes are the same but for a declared enum.
   const root = document as unknown as Exclude<Parameters<typeof load>[0], string | Buffer>

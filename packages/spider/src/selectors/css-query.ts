@@ -13,22 +13,25 @@ import { WebloomError } from '@webloom/core'
 import { _compileUnsafe as compile, type Options } from 'css-select'
 import { type AnyNode, type Document, Element, isTag, isText, type Text } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
-import type { SelectorType } from './parse-document.ts'
+import type { Attribute } from './attribute.ts'
+import type { MarkupType } from './parse-document.ts'
 import { textContent } from './serialize.ts'
-
-/** An attribute found by `::attr()`. */
-export interface Attribute {
-  readonly type: 'attribute'
-  readonly element: Element
-  readonly name: string
-}
+import { followingIn } from './tree-walk.ts'
+import { type ExpandedName, elementName } from './xml-names.ts'
+import type { Names } from './xpath/compile.ts'
+import { uriOf } from './xpath/nodes.ts'
 
 export type Found = Element | Text | Attribute
 
 /** All that `query` finds in `root`, itself included. Throws WL_SELECTOR_INVALID. */
-export function cssFind(query: string, root: Document | Element, type: SelectorType): Found[] {
+export function cssFind(
+  query: string,
+  root: Document | Element,
+  type: MarkupType,
+  namespaces: ReadonlyMap<string, string>,
+): Found[] {
   const scoped = isTag(root) && root.parent !== null && isTag(root.parent)
-  const { parts, scope } = compiledQuery(query, type, scoped ? root : undefined)
+  const { parts, scope } = compiledQuery(query, { type, namespaces }, scoped)
   if (scoped) scope[0] = root
   try {
     return parts.length === 1 && parts[0]!.take === 'element'
@@ -54,7 +57,7 @@ interface CompiledQuery {
 
 function elementsMatching(root: AnyNode, matches: QueryPart['matches']): Element[] {
   const found: Element[] = []
-  for (let node: AnyNode | null = root; node; node = following(node, root)) {
+  for (let node: AnyNode | null = root; node; node = followingIn(root, node)) {
     if (isTag(node) && matches(node)) found.push(node)
   }
   return found
@@ -63,7 +66,7 @@ function elementsMatching(root: AnyNode, matches: QueryPart['matches']): Element
 function everythingTaken(root: AnyNode, parts: readonly QueryPart[]): Found[] {
   const found: Found[] = []
   const textTakenFrom = new Set<AnyNode>()
-  for (let node: AnyNode | null = root; node; node = following(node, root)) {
+  for (let node: AnyNode | null = root; node; node = followingIn(root, node)) {
     if (isText(node)) {
       if (node.parent && textTakenFrom.has(node.parent)) found.push(node)
     } else if (isTag(node)) {
@@ -101,13 +104,6 @@ function attributeName(element: Element, name: string): string {
   return Object.hasOwn(element.attribs, name) ? name : name.toLowerCase()
 }
 
-/** The node after `node` in document order, not leaving `root`. Without recursion or a stack. */
-function following(node: AnyNode, root: AnyNode): AnyNode | null {
-  if ('children' in node && node.children.length > 0) return node.children[0]!
-  for (let up: AnyNode | null = node; up && up !== root; up = up.parent) if (up.next) return up.next
-  return null
-}
-
 // ---- compiling ----
 
 // Spiders have some dozens of queries; a query built from page content must not fill the memory.
@@ -122,33 +118,29 @@ const REMEMBERS = /:(?:has|i?contains)\(/i
 const NESTED = new Element('scope', {})
 NESTED.parent = new Element('scope', {})
 
-function compiledQuery(query: string, type: SelectorType, scope: Element | undefined): CompiledQuery {
-  if (REMEMBERS.test(query)) return compileQuery(query, type, scope !== undefined, true)
-  const key = `${type}${scope ? ' below ' : ' '}${query}`
+function compiledQuery(query: string, names: Names, scoped: boolean): CompiledQuery {
+  if (REMEMBERS.test(query)) return compileQuery(query, names, scoped, true)
+  const prefixes = query.includes('|') ? JSON.stringify([...names.namespaces]) : ''
+  const key = `${names.type}${prefixes}${scoped ? ' below ' : ' '}${query}`
   const known = compiledQueries.get(key)
   if (known) return known
-  const compiled = compileQuery(query, type, scope !== undefined, false)
+  const compiled = compileQuery(query, names, scoped, false)
   if (compiledQueries.size >= COMPILED_MAX) compiledQueries.delete(compiledQueries.keys().next().value!)
   compiledQueries.set(key, compiled)
   return compiled
 }
 
-function compileQuery(
-  query: string,
-  type: SelectorType,
-  scoped: boolean,
-  cacheResults: boolean,
-): CompiledQuery {
+function compileQuery(query: string, names: Names, scoped: boolean, cacheResults: boolean): CompiledQuery {
   const scope = [NESTED]
   const options: Options<AnyNode, Element> = {
-    xmlMode: type === 'xml',
-    adapter: ADAPTER,
+    xmlMode: names.type === 'xml',
+    adapter: names.type === 'xml' ? XML_ADAPTER : ADAPTER,
     pseudos: PSEUDOS,
     cacheResults,
   }
   try {
     const parts = splitAtCommas(query).map((part): QueryPart => {
-      const { selector, take } = splitPseudoElement(part)
+      const { selector, take } = splitPseudoElement(part, names)
       return { matches: compile<AnyNode, Element>(selector, options, scoped ? scope : undefined), take }
     })
     return { parts, scope }
@@ -163,8 +155,6 @@ function reasonOf(error: unknown): string {
   const { message } = error as Error
   if (message.startsWith('Pseudo-elements'))
     return 'only ::text and ::attr(name) exist, at the end of a selector'
-  if (message.startsWith('Namespaced'))
-    return 'prefixes are not resolved; a tag written <media:thumb> is media\\:thumb'
   return message
 }
 
@@ -176,11 +166,21 @@ const ADAPTER: NonNullable<Options<AnyNode, Element>['adapter']> = {
   getText: textContent,
 }
 
+// css-select knows no namespaces, but takes any name: `{http://www.w3.org/2005/Atom}entry`.
+const XML_ADAPTER: typeof ADAPTER = { ...ADAPTER, getName: (element) => qualifiedName(elementName(element)) }
+
+function qualifiedName({ uri, local }: ExpandedName): string {
+  return uri === '' ? local : `{${uri}}${local}`
+}
+
 // Where css-select and parsel differ: white space is content, and states that only a browser knows never hold.
 const PSEUDOS: NonNullable<Options<AnyNode, Element>['pseudos']> = {
   empty: ({ children }) => children.every((child) => !isTag(child) && !(isText(child) && child.data !== '')),
   focus: () => false,
   target: () => false,
+  // What `*|name` and `prefix|*` become.
+  'local-name': (element, name) => elementName(element).local === name,
+  'namespace-uri': (element, uri) => elementName(element).uri === decodeURIComponent(uri ?? ''),
 }
 
 /** The parts between the commas that stand outside of brackets, parentheses and strings. */
@@ -213,13 +213,13 @@ function endOfString(query: string, start: number): number {
 const PSEUDO_ELEMENT =
   /::(?:text|attr\(\s*(?:"([^"]+)"|'([^']+)'|(-?[_a-z\u0080-\uffff][-\w\u0080-\uffff]*))\s*\))\s*$/i
 
-function splitPseudoElement(part: string): { selector: string; take: Take } {
+function splitPseudoElement(part: string, names: Names): { selector: string; take: Take } {
   refuseSlips(part)
   const match = PSEUDO_ELEMENT.exec(part)
-  if (!match) return { selector: withoutAnyNamespace(part), take: 'element' }
+  if (!match) return { selector: withoutPrefixes(part, names), take: 'element' }
   const name = match[1] ?? match[2] ?? match[3]
   return {
-    selector: withoutAnyNamespace(selectorOfPseudoElement(part.slice(0, match.index))),
+    selector: withoutPrefixes(selectorOfPseudoElement(part.slice(0, match.index)), names),
     take: name === undefined ? 'text' : { attribute: name },
   }
 }
@@ -231,9 +231,25 @@ function selectorOfPseudoElement(written: string): string {
   return written.trim() === '' || /[>+~]\s*$/.test(written) ? `${written}*` : written
 }
 
-// `*|a` is an <a> of any namespace; that is what css-select takes `a` for.
-function withoutAnyNamespace(selector: string): string {
-  return selector.replace(/(^|[\s>+~,(])\*\|(?=[*\w\\-])/g, '$1')
+// A name with a prefix; strings and attributes come first, so that what is written in them is passed over.
+const PREFIXED =
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]]*\]|(?<=^|[\s>+~,(])(\*|[\w-]*)\|(\*|(?:[\w-]|\\.)+)/g
+
+/** Writes `prefix|name` so that css-select understands it. */
+function withoutPrefixes(selector: string, { type, namespaces }: Names): string {
+  return selector.replace(PREFIXED, (written, prefix?: string, name?: string) => {
+    if (prefix === undefined || name === undefined) return written
+    if (prefix === '') return name // in no namespace, as without the bar
+    if (prefix === '*') return type === 'html' || name === '*' ? name : `:local-name(${name})`
+    const uri = uriOf(prefix, namespaces)
+    return name === '*'
+      ? `:namespace-uri(${encodeURIComponent(uri)})`
+      : `${escaped(qualifiedName({ uri, local: '' }))}${name}`
+  })
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w-]/g, '\\$&')
 }
 
 // What css-select would take for a selector that finds nothing.

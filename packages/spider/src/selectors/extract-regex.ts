@@ -25,9 +25,14 @@ function globalRegex(pattern: string | RegExp): RegExp {
     // A copy: the caller's may be global with a lastIndex of its own.
     return new RegExp(pattern.source, pattern.global ? pattern.flags : `${pattern.flags}g`)
   }
+  return regexOf(pattern, 'g')
+}
+
+/** Throws WL_SELECTOR_INVALID. */
+export function regexOf(pattern: string, flags: string): RegExp {
   try {
     // Python writes a named group (?P<name>…), JavaScript (?<name>…).
-    return new RegExp(pattern.replaceAll('(?P<', '(?<'), 'g')
+    return new RegExp(pattern.replaceAll('(?P<', '(?<'), flags)
   } catch (cause) {
     const { message } = cause as Error
     throw new WebloomError('WL_SELECTOR_INVALID', `re(${JSON.stringify(pattern)}): ${message}`, { cause })

@@ -13,8 +13,11 @@ const BREAKS_OUT = new Set(
 // End tags of elements that only HTML has: one without its start tag in here belongs to an element around the SVG.
 const ENDS_OUTSIDE = new Set([
   ...BREAKS_OUT,
-  ...'a article aside button footer form header html label main nav section td th tr'.split(' '),
+  ...'a article aside button footer form header label main nav section td th tr'.split(' '),
 ])
+
+// In HTML these hold nothing but text.
+const NAMED_AS_IN_HTML = new Set('title style script'.split(' '))
 
 /**
  * Where in SVG or MathML the reader is.
@@ -24,7 +27,12 @@ const ENDS_OUTSIDE = new Set([
 export class ForeignContent {
   /** Names of the open elements from the outermost `<svg>` or `<math>` on, and whose rules hold in each. */
   readonly #names: string[] = []
+  /** How often each name is among them, as a hostile page has millions of end tags that end nothing. */
+  readonly #open = new Map<string, number>()
   readonly #rules: Rules[] = []
+
+  /** False once a tag was read that parsers may take in different ways. */
+  isPlain = true
 
   /** True inside of an `<svg>` or `<math>`, at whatever depth. */
   get open(): boolean {
@@ -40,32 +48,41 @@ export class ForeignContent {
     return this.#rules.at(-1) ?? 'html'
   }
 
-  /** A start tag was read; outside of foreign content only those of `svg` and `math` are told. */
-  start(name: string, selfClosing: boolean): void {
+  /** A start tag was read. True when its element is SVG's or MathML's; `svg` and `math` are. */
+  start(name: string, selfClosing: boolean): boolean {
     if (this.current && BREAKS_OUT.has(name)) this.#leave()
     const root = name === 'svg' || name === 'math'
-    if (!root && !this.open) return
-    const empty = root || this.current ? selfClosing : VOID_ELEMENTS.has(name)
-    if (empty) return
+    if (!root && !this.open) return false
+    const foreign = root || this.current
+    if (!foreign || NAMED_AS_IN_HTML.has(name)) this.isPlain = false
+    const empty = foreign ? selfClosing : VOID_ELEMENTS.has(name)
+    if (empty) return foreign
     if (this.#names.length >= ELEMENT_DEPTH_MAX) this.#cut(ELEMENT_DEPTH_MAX - 1) // as the tree does
     this.#rules.push(rulesWithin(name, this.#innermostRules))
     this.#names.push(name)
+    this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
+    return foreign
   }
 
   /** An end tag was read. */
   end(name: string): void {
-    const at = this.#names.lastIndexOf(name)
-    if (at >= 0) this.#cut(at)
+    if (this.#open.has(name)) this.#cut(this.#names.lastIndexOf(name))
     else if (ENDS_OUTSIDE.has(name)) this.#leave()
+    else this.isPlain = false
   }
 
   /** Back to where HTML's rules hold. */
   #leave(): void {
+    this.isPlain = false
     while (this.current) this.#cut(this.#names.length - 1)
   }
 
   #cut(length: number): void {
-    this.#names.length = length
+    for (const name of this.#names.splice(length)) {
+      const others = this.#open.get(name)! - 1
+      if (others > 0) this.#open.set(name, others)
+      else this.#open.delete(name)
+    }
     this.#rules.length = length
   }
 }

@@ -1,7 +1,8 @@
-import type { RegexOptions, Selector } from './selector.ts'
+import type { JsonValue } from '@webloom/core'
+import type { RegexOptions, Selector, XPathOptions } from './selector.ts'
 
 /** What a query found, in document order: an array of `Selector`, with their methods on top. */
-export class SelectorList extends Array<Selector> {
+export class SelectorList<Got = string> extends Array<Selector<Got>> {
   // What `map` returns need not be selectors, so derived arrays are plain ones; `filter` and `slice` stay lists.
   static override get [Symbol.species](): ArrayConstructor {
     return Array
@@ -12,16 +13,26 @@ export class SelectorList extends Array<Selector> {
     return listOf(this.flatMap((selector) => selector.css(query)))
   }
 
+  /** All that an XPath expression gives at each of these, in one list; see `Selector.xpath`. */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    return listOf(this.flatMap((selector) => selector.xpath(query, options)))
+  }
+
+  /** All that a JMESPath query finds in each of these, in one list; see `Selector.jmespath`. */
+  jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
+    return listOf(this.flatMap((selector) => selector.jmespath<Found>(query)))
+  }
+
   /** The first result as a string: markup of an element, text, or an attribute's value. Null when there is none. */
-  get(): string | null
+  get(): Got | null
   /** The first result, or `fallback` when there is none. */
-  get(fallback: string): string
-  get(fallback: string | null = null): string | null {
-    return this[0]?.get() ?? fallback
+  get<Fallback>(fallback: Fallback): Got | Fallback
+  get(fallback: unknown = null): unknown {
+    return this.length > 0 ? this[0]!.get() : fallback
   }
 
   /** Every result as a string. */
-  getall(): string[] {
+  getall(): Got[] {
     return this.map((selector) => selector.get())
   }
 
@@ -59,22 +70,26 @@ export class SelectorList extends Array<Selector> {
     for (const selector of this) selector.drop()
   }
 
-  override filter<S extends Selector>(
-    keep: (selector: Selector, index: number, list: Selector[]) => selector is S,
+  override filter<S extends Selector<Got>>(
+    keep: (selector: Selector<Got>, index: number, list: Selector<Got>[]) => selector is S,
   ): S[]
-  override filter(keep: (selector: Selector, index: number, list: Selector[]) => unknown): SelectorList
-  override filter(keep: (selector: Selector, index: number, list: Selector[]) => unknown): SelectorList {
+  override filter(
+    keep: (selector: Selector<Got>, index: number, list: Selector<Got>[]) => unknown,
+  ): SelectorList<Got>
+  override filter(
+    keep: (selector: Selector<Got>, index: number, list: Selector<Got>[]) => unknown,
+  ): SelectorList<Got> {
     return listOf(super.filter(keep))
   }
 
-  override slice(start?: number, end?: number): SelectorList {
+  override slice(start?: number, end?: number): SelectorList<Got> {
     return listOf(super.slice(start, end))
   }
 }
 
 /** `new SelectorList(...selectors)` would overflow the stack at some 100 000 results. */
-function listOf(selectors: Iterable<Selector>): SelectorList {
-  const list = new SelectorList()
+function listOf<Got>(selectors: Iterable<Selector<Got>>): SelectorList<Got> {
+  const list = new SelectorList<Got>()
   for (const selector of selectors) list.push(selector)
   return list
 }

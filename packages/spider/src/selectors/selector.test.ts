@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { WebloomError } from '@webloom/core'
-import { describe, expect, test } from 'vitest'
-import type { HtmlParser, SelectorType } from './parse-document.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { HtmlParser } from './parse-document.ts'
 import { Selector } from './selector.ts'
 import { SelectorList } from './selector-list.ts'
 
@@ -88,6 +87,15 @@ describe('what is got', () => {
     expect(Selector.from('<b></b>').css('b').get('none')).toBe('<b></b>')
   })
 
+  test('the types say what may be absent', () => {
+    expectTypeOf(shop.css('a').get()).toEqualTypeOf<string | null>()
+    expectTypeOf(shop.xpath('//a').get('none')).toEqualTypeOf<string>()
+    expectTypeOf(shop.css('a').getall()).toEqualTypeOf<string[]>()
+    expectTypeOf(shop.css('a').attrib.href).toEqualTypeOf<string | undefined>()
+    expectTypeOf(shop.css('a')[0]).toEqualTypeOf<Selector | undefined>()
+    expectTypeOf(shop.jmespath<number>('price').get()).toEqualTypeOf<number | null>()
+  })
+
   test('an element is got as markup', () => {
     const html = `<p title='say "hi"'>a<br>&amp; &lt;b&gt;<input checked value=""><!-- c --><script>if (a<b && c) x()</script></p>`
     expect(Selector.from(html).css('p').get()).toBe(html)
@@ -103,7 +111,7 @@ describe('what is got', () => {
   test('drop() takes an element out; what was around it stays', () => {
     const page = Selector.from('<p>a<b>b</b>c</p>')
     page.css('b').drop()
-    expect(page.get()).toBe('<p>ac</p>')
+    expect(page.css('body').get()).toBe('<body><p>ac</p></body>')
     expect(page.css('p b')).toHaveLength(0)
     expect(() => page.drop()).toThrow(WebloomError)
   })
@@ -150,7 +158,7 @@ describe('a query that is none', () => {
     ['..a', 'class name'],
     ['1a', '1a begins with a digit'],
     ['p:nosuch', 'Unknown pseudo-class :nosuch'],
-    ['ns|a', 'media\\:thumb'],
+    ['ns|a', 'the prefix ns is not known'],
   ])('css(%j) throws and says why', (query, reason) => {
     const error = thrown(() => shop.css(query))
     expect(error).toBeInstanceOf(WebloomError)
@@ -166,7 +174,7 @@ describe('XML', () => {
     { type: 'xml' },
   )
 
-  test('names keep their case, CDATA is text, a prefix is escaped', () => {
+  test('names keep their case, CDATA is text; a prefix that is declared nowhere is a part of the name', () => {
     expect(feed.css('item')).toHaveLength(0)
     expect(feed.css('Item > c::text').getall()).toEqual(['a <i>raw</i> &amp; b'])
     expect(feed.css('media\\:thumb::attr(url)').get()).toBe('u')
@@ -177,6 +185,97 @@ describe('XML', () => {
       '<Item><media:thumb url="u"/><c>a &lt;i&gt;raw&lt;/i&gt; &amp;amp; b</c></Item>',
     )
   })
+
+  const atom = () =>
+    Selector.from(
+      '<feed xmlns="urn:atom" xmlns:m="urn:media"><entry><m:thumb url="1" m:alt="2"/></entry><x xmlns=""><entry/></x></feed>',
+      { type: 'xml' },
+    )
+
+  test('what is in a namespace is found by a registered prefix, without one only what is in none', () => {
+    const page = atom()
+    page.registerNamespace('a', 'urn:atom')
+    page.register_namespace('media', 'urn:media')
+    expect(page.css('entry').getall()).toEqual(['<entry xmlns:m="urn:media"/>'])
+    expect(page.css('a|entry > media|thumb::attr(url)').getall()).toEqual(['1'])
+    expect(page.css('*|entry')).toHaveLength(2)
+    expect(page.css('|entry, a|feed > x > entry')).toHaveLength(1)
+    expect(page.css('media|*')).toHaveLength(1)
+    expect(page.xpath('//a:entry/media:thumb/@media:alt').getall()).toEqual(['2'])
+    expect(page.xpath('//f:entry', { namespaces: { f: 'urn:atom' } })).toHaveLength(1)
+    expect(() => page.xpath('//f:entry')).toThrow('registerNamespace("f", uri)')
+  })
+
+  test('removeNamespaces() makes all names plain', () => {
+    const page = atom()
+    page.remove_namespaces()
+    expect(page.get()).toBe('<feed><entry><thumb url="1" alt="2"/></entry><x><entry/></x></feed>')
+    expect(page.css('entry')).toHaveLength(2)
+    expect(page.xpath('//thumb/@alt').get()).toBe('2')
+  })
+
+  test('a part that is written alone declares its prefixes', () => {
+    expect(atom().xpath('//*[name()="m:thumb"]').get()).toBe(
+      '<m:thumb xmlns:m="urn:media" xmlns="urn:atom" url="1" m:alt="2"/>',
+    )
+  })
+})
+
+describe('JSON', () => {
+  const shop = Selector.from(
+    '{"items": [{"name": "a", "price": 1}, {"name": "b"}], "html": "<a href=\'/l\'>L</a>"}',
+  )
+
+  test('jmespath() gives values as they are, those of a list one by one', () => {
+    expect(shop.type).toBe('json')
+    expect(shop.jmespath('items[*].name').getall()).toEqual(['a', 'b'])
+    expect(shop.jmespath('items[0]').get()).toEqual({ name: 'a', price: 1 })
+    expect(shop.jmespath('items').jmespath('price').getall()).toEqual([1])
+    expect(shop.jmespath('missing').get('none')).toBe('none')
+    const name: string | null = shop.jmespath<string>('items[1].name').get()
+    expect(name).toBe('b')
+  })
+
+  test('a text in it is searched as HTML; the rest is no markup', () => {
+    expect(shop.jmespath('html').css('a::attr(href)').get()).toBe('/l')
+    expect(() => shop.css('a')).toThrow('use jmespath()')
+  })
+
+  test('jmespath() reads the JSON of a script', () => {
+    const page = Selector.from(
+      '<script type="application/ld+json">{"offers": {"price": 5}}</script><p>no JSON</p>',
+    )
+    expect(page.css('script').jmespath<number>('offers.price').get()).toBe(5)
+    expect(page.css('script::text').jmespath('offers.price').get()).toBe(5)
+    expect(page.css('p').jmespath('offers')).toHaveLength(0)
+    expect(() => page.css('script').jmespath('offers[')).toThrow('jmespath("offers[")')
+  })
+})
+
+test('what a text is: told, or seen by how it begins', () => {
+  expect(Selector.from(' [1]').type).toBe('json')
+  expect(Selector.from('<?xml version="1.0"?><a/>').type).toBe('xml')
+  expect(Selector.from('[not JSON').type).toBe('html')
+  expect(new Selector({ text: '{"a": 1}', type: 'html' }).css('body').get()).toBe('<body>{"a": 1}</body>')
+  expect(new Selector({ text: '<b>', type: 'text' }).get()).toBe('<b>')
+})
+
+test('every page has <html>, <head> and <body>, and its content in them', () => {
+  const whole = (html: string) => Selector.from(html).get()
+  expect(whole('')).toBe('<html><head></head><body></body></html>')
+  expect(whole('<!doctype html>\n<title>t</title><!--c--><p>a</p>b')).toBe(
+    '<html><head><title>t</title><!--c--></head><body><p>a</p>b</body></html>',
+  )
+  expect(whole('<html lang=en><head><title>t</title><p>a</html><p>b')).toBe(
+    '<html lang="en"><head><title>t</title></head><body><p>a</p><p>b</p></body></html>',
+  )
+  expect(whole('x<html><body class=c><p>a</p></body>y</html>z')).toBe(
+    '<html><head></head><body class="c">x<p>a</p>yz</body></html>',
+  )
+  expect(whole('<frameset><frame src=a></frameset>')).toBe(
+    '<html><head></head><frameset><frame src="a"></frameset></html>',
+  )
+  expect(Selector.from('<p>a</p>').xpath('/html/body/p/text()').get()).toBe('a')
 })
 
 describe('hostile pages', () => {
@@ -194,7 +293,7 @@ describe('hostile pages', () => {
 
   test('down to 512 levels the tree is as written', () => {
     const html = `${'<div>'.repeat(511)}<b>deep</b>${'</div>'.repeat(511)}`
-    expect(Selector.from(html).get()).toBe(html)
+    expect(Selector.from(html).css('div').get()).toBe(html)
   })
 
   test('an attribute of 5 MB is an attribute', () => {
@@ -219,104 +318,6 @@ test('map gives a plain array; filter and slice stay lists', () => {
   ).toBe('two')
   expect(items.slice(1).css('::text').getall()).toEqual(['one.one', 'two'])
 })
-
-// ---- the cases of parsel ----
-
-interface Step {
-  css?: string
-  index?: number
-  re?: string
-  replace_entities?: boolean
-  re_first?: string
-  default?: string
-  attrib?: true
-  get?: true
-  drop?: true
-  root?: true
-}
-
-interface Case {
-  page: number
-  type: SelectorType
-  chain: Step[]
-  expected: unknown
-  expectedOfHtml5?: unknown
-  error?: string
-}
-
-// Where css-select is asked for more than parsel knows, or answers as browsers do.
-const OURS: Readonly<Record<string, string>> = {
-  'p:not(.intro, :empty)': ':not() takes a list',
-  'p:nth-child(1 of .intro)': ':nth-child() takes "of"',
-  '> a': 'a leading > is the element itself',
-  '> li': 'a leading > is the element itself',
-  ':enabled': 'links are not :enabled, hidden fields are (HTML standard)',
-  'input:enabled': 'links are not :enabled, hidden fields are (HTML standard)',
-  entry: 'in XML the default namespace is ignored',
-  'link::attr(href)': 'in XML the default namespace is ignored',
-}
-
-describe('as parsel answers', () => {
-  const file = new URL('../../testdata/selectors-css.json', import.meta.url)
-  const { pages, cases } = JSON.parse(readFileSync(file, 'utf8')) as { pages: string[]; cases: Case[] }
-  // libxml2 percent-encodes href when it writes markup, and drops control characters from text.
-  const written = new Set(['<a href="a b é 你">x</a>', '<p>\u0001\u000b</p>'])
-  const comparable = cases.filter(
-    ({ page, chain }) =>
-      !chain.some(({ css }) => css !== undefined && css in OURS) && !written.has(pages[page]!),
-  )
-
-  test('all but the declared differences are compared', () => {
-    expect(cases.length - comparable.length).toBeLessThanOrEqual(11)
-  })
-
-  test.each(
-    comparable.map((one) => [JSON.stringify(one.chain), pages[one.page]!.slice(0, 30), one] as const),
-  )('parse5: %s on %j', (_chain, _page, one) => {
-    const answer = () => answerOf(one, pages[one.page]!, 'parse5')
-    if (one.error) expect(answer).toThrow(WebloomError)
-    else expect(answer()).toEqual(one.expectedOfHtml5 ?? one.expected)
-  })
-
-  // Of malformed pages htmlparser2 makes a tree of its own: of these three, not libxml2's nor HTML5's.
-  const OWN_TREE = new Set(['</p>x', '<p><![CDATA[x<b>]]></p>', '<font color=red><p>x</font></p>'])
-
-  test('htmlparser2: all of them, but for three malformed pages', () => {
-    for (const one of comparable) {
-      const html = pages[one.page]!
-      if (one.error || OWN_TREE.has(html)) continue
-      const answer = JSON.stringify(answerOf(one, html, 'htmlparser2'))
-      const accepted = [one.expected, one.expectedOfHtml5].map((value) => JSON.stringify(value))
-      expect(accepted, `${JSON.stringify(one.chain)} on ${html}`).toContain(answer)
-    }
-  })
-})
-
-function answerOf({ type, chain }: Case, html: string, htmlParser: HtmlParser): unknown {
-  const root = Selector.from(html, { type, htmlParser })
-  let list = new SelectorList()
-  list.push(root)
-  let answer: unknown
-  for (const step of chain) {
-    answer = undefined
-    if (step.css !== undefined) list = list.css(step.css)
-    else if (step.index !== undefined) list = list.slice(step.index, step.index + 1)
-    else if (step.re !== undefined)
-      answer = list.re(step.re, { replaceEntities: step.replace_entities ?? true })
-    else if (step.re_first !== undefined) {
-      answer =
-        step.default === undefined ? list.reFirst(step.re_first) : list.reFirst(step.re_first, step.default)
-    } else if (step.attrib) answer = { ...list.attrib }
-    else if (step.get && chain.some(({ index }) => index !== undefined)) answer = list[0]!.get()
-    else if (step.get) answer = step.default === undefined ? list.get() : list.get(step.default)
-    else if (step.drop) list.drop()
-    else if (step.root) {
-      list = new SelectorList()
-      list.push(root)
-    }
-  }
-  return answer === undefined ? list.getall() : answer
-}
 
 function thrown(run: () => unknown): WebloomError {
   try {

@@ -1,14 +1,21 @@
-import { WebloomError } from '@webloom/core'
-import { type Document, isTag } from 'domhandler'
+import { type JsonValue, WebloomError } from '@webloom/core'
+import { type AnyNode, type Document, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
-import { cssFind, type Found } from './css-query.ts'
+import { type Attribute, attributeValue } from './attribute.ts'
+import { cssFind } from './css-query.ts'
 import { extractRegex } from './extract-regex.ts'
-import { type HtmlParser, parseDocument, type SelectorType } from './parse-document.ts'
+import { jmespathFind, parsedJson } from './json-query.ts'
+import { type HtmlParser, type MarkupType, parseDocument } from './parse-document.ts'
 import { SelectorList } from './selector-list.ts'
-import { outerMarkup } from './serialize.ts'
+import { outerMarkup, scalarText, textContent } from './serialize.ts'
+import { removeNamespaces } from './xml-names.ts'
+import { type XPathVariable, xpathFind } from './xpath-query.ts'
+
+/** How a text is read. */
+export type SelectorType = MarkupType | 'json' | 'text'
 
 export interface SelectorOptions {
-  /** How the text is read. Default `html`. */
+  /** How the text is read. Default: a JSON object or list as `json`, what begins with `<?xml` as `xml`, else `html`. */
   type?: SelectorType
   /** Default `htmlparser2`. */
   htmlParser?: HtmlParser
@@ -19,19 +26,45 @@ export interface RegexOptions {
   replaceEntities?: boolean
 }
 
-/** A part of a page (the whole document, an element, a text or an attribute) that can be searched and read. */
-export class Selector {
-  readonly type: SelectorType
-  readonly #node: Document | Found
+/** Values for the `$variables` of an expression, by name; and prefixes for this query alone. */
+export interface XPathOptions {
+  [variable: string]: XPathVariable | Readonly<Record<string, string>> | undefined
+  namespaces?: Readonly<Record<string, string>>
+}
 
-  /** For the framework; authors use `Selector.from(text)` or `response.selector`. */
-  constructor(node: Document | Found, type: SelectorType) {
-    this.#node = node
+/** A part of a text: a node of its tree, or a value that XPath or JMESPath made of it. */
+export interface SelectedPart {
+  readonly root: AnyNode | Attribute | JsonValue
+  readonly type: SelectorType
+  /** Registered ones by prefix. All parts of a text share them. */
+  readonly namespaces: Map<string, string>
+  /** The same part in the page's tree, where it was found without one. */
+  readonly inTree?: () => Selector
+}
+
+/**
+ * A part of a page (the whole document, an element, a text, an attribute or a value) that can be searched and read.
+ *
+ * `Got` is what `get()` gives: a string, and for JSON whatever the query finds.
+ */
+export class Selector<Got = string> {
+  readonly type: SelectorType
+  readonly #root: SelectedPart['root']
+  readonly #namespaces: Map<string, string>
+  readonly #inTree: (() => Selector) | undefined
+  #page: Document | undefined
+
+  /** A text to be searched. (The framework also makes selectors of parts.) */
+  constructor(source: ({ readonly text: string } & SelectorOptions) | SelectedPart) {
+    const { root, type, namespaces, inTree } = 'text' in source ? wholeOf(source.text, source) : source
     this.type = type
+    this.#root = root
+    this.#namespaces = namespaces
+    this.#inTree = inTree
   }
 
-  static from(text: string, { type = 'html', htmlParser = 'htmlparser2' }: SelectorOptions = {}): Selector {
-    return new Selector(parseDocument(text, type, htmlParser), type)
+  static from(text: string, options: SelectorOptions = {}): Selector {
+    return new Selector({ text, ...options })
   }
 
   /**
@@ -39,23 +72,52 @@ export class Selector {
    * `::attr(name)` an attribute; both stand at the end. Throws WL_SELECTOR_INVALID when the query is none.
    */
   css(query: string): SelectorList {
-    const node = this.#node
-    if (node.type === 'text' || node.type === 'attribute') return new SelectorList()
-    const list = new SelectorList()
-    for (const found of cssFind(query, node, this.type)) list.push(new Selector(found, this.type))
+    const node = this.#markup('css')
+    if (node === undefined || !('children' in node)) return new SelectorList()
+    return this.#listOf(cssFind(query, node as Document, this.#markupType, this.#namespaces))
+  }
+
+  /**
+   * What an XPath 1.0 expression gives here; relative ones begin at this element, at `<html>` for a whole page.
+   * `has-class()`, `re:` and `set:` are known, as in parsel. Throws WL_SELECTOR_INVALID when it is none.
+   *
+   *     response.xpath('//a[@title = $title]/@href', { title: "it's" })
+   */
+  xpath(query: string, { namespaces, ...variables }: XPathOptions = {}): SelectorList {
+    const node = this.#markup('xpath')
+    if (node === undefined || !('children' in node)) {
+      return query.trim() === '.' ? this.#listOf([this.#root]) : new SelectorList()
+    }
+    const question = {
+      query,
+      type: this.#markupType,
+      namespaces: new Map([...this.#namespaces, ...Object.entries(namespaces ?? {})]),
+      variables: variables as Record<string, XPathVariable>,
+    }
+    const found = xpathFind(question, node)
+    return this.#listOf(typeof found === 'object' ? found.filter(({ type }) => type !== 'root') : [found])
+  }
+
+  /**
+   * What a JMESPath query finds: in JSON, or in a text or element that holds JSON; the elements of a list one by one.
+   * Throws WL_SELECTOR_INVALID when the query is none.
+   */
+  jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
+    const list = new SelectorList<Found>()
+    for (const root of jmespathFind(query, this.#json())) {
+      const type = typeof root === 'string' ? 'text' : 'json'
+      list.push(new Selector<Found>({ root, type, namespaces: this.#namespaces }))
+    }
     return list
   }
 
-  /** This as a string: the markup of an element, the text, or the attribute's value. */
-  get(): string {
-    const node = this.#node
-    if (node.type === 'text') return node.data
-    if (node.type === 'attribute') return node.element.attribs[node.name] ?? ''
-    return outerMarkup(node, this.type)
+  /** This as a string: the markup of an element, the text, the attribute's value. Of JSON the value as it is. */
+  get(): Got {
+    return this.#got() as Got
   }
 
   /** `get()` in a list, so that a selector can stand where a list may. */
-  getall(): string[] {
+  getall(): Got[] {
     return [this.get()]
   }
 
@@ -64,7 +126,8 @@ export class Selector {
    * else all matches.
    */
   re(pattern: string | RegExp, { replaceEntities = true }: RegexOptions = {}): string[] {
-    return extractRegex(pattern, this.get(), replaceEntities)
+    const got = this.#got()
+    return extractRegex(pattern, typeof got === 'string' ? got : JSON.stringify(got), replaceEntities)
   }
 
   /** The first thing `re` finds. */
@@ -83,33 +146,120 @@ export class Selector {
 
   /** The attributes of an element; empty for anything else. A copy. */
   get attrib(): Record<string, string | undefined> {
-    return isElement(this.#node) ? { ...this.#node.attribs } : {}
+    const node = this.#node()
+    return node && isElement(node) ? { ...node.attribs } : {}
   }
 
   /** The element's name, in lower case in HTML; undefined for anything else. */
   get tag(): string | undefined {
-    return isElement(this.#node) ? this.#node.name : undefined
+    const node = this.#node()
+    return node && isElement(node) ? node.name : undefined
+  }
+
+  /** What this holds: a node of domhandler's tree, an attribute, or a value. */
+  get root(): SelectedPart['root'] {
+    return this.#inTree?.().root ?? this.#node() ?? this.#root
   }
 
   /** Takes an element or text out of the document; text around it stays. */
   drop(): void {
-    const node = this.#node
-    if (node.type === 'attribute' || node.type === 'root') {
-      throw new WebloomError(
-        'WL_SELECTOR_INVALID',
-        `drop() takes an element or a text out of a page, not ${
-          node.type === 'root' ? 'the page itself' : `the attribute ${node.name}`
-        }`,
-      )
-    }
-    DomUtils.removeElement(node)
+    if (this.#inTree) this.#inTree().drop()
+    else DomUtils.removeElement(this.#removable())
+  }
+
+  #removable(): Exclude<AnyNode, Document> {
+    const node = this.#node()
+    const isPart = node && node.type !== 'attribute' && node.type !== 'root' && node.parent?.type !== 'root'
+    if (isPart && node.parent) return node
+    const held =
+      node?.type === 'attribute' ? `the attribute ${node.name}` : node ? 'the page itself' : 'a value'
+    throw new WebloomError(
+      'WL_SELECTOR_INVALID',
+      `drop() takes an element or a text out of a page, not ${held}`,
+    )
+  }
+
+  /** Makes a prefix known to queries on this page. */
+  registerNamespace(prefix: string, uri: string): void {
+    this.#namespaces.set(prefix, uri)
+  }
+
+  /** `registerNamespace` under parsel's name. */
+  register_namespace(prefix: string, uri: string): void {
+    this.registerNamespace(prefix, uri)
+  }
+
+  /** Takes the namespaces off all names in this, so that `//entry` finds what is in one. */
+  removeNamespaces(): void {
+    const node = this.#node()
+    if (this.type === 'xml' && node && isElement(node)) removeNamespaces(node)
+  }
+
+  /** `removeNamespaces` under parsel's name. */
+  remove_namespaces(): void {
+    this.removeNamespaces()
   }
 
   toString(): string {
-    return `<Selector ${this.get().slice(0, 40)}>`
+    return `<Selector ${String(this.#got()).slice(0, 40)}>`
+  }
+
+  /** A page stands for its outermost element, as in parsel. */
+  #node(): AnyNode | Attribute | undefined {
+    if (this.type === 'json' || typeof this.#root !== 'object') return undefined
+    const node = this.#root as AnyNode | Attribute
+    return node.type === 'root' ? (node.children.find(isTag) ?? node) : node
+  }
+
+  /** The node that CSS and XPath begin at; a text that JMESPath found is read as HTML. */
+  #markup(asked: string): AnyNode | Attribute | undefined {
+    if (this.type === 'json') {
+      throw new WebloomError(
+        'WL_SELECTOR_INVALID',
+        `${asked}() searches markup, and this is JSON: use jmespath()`,
+      )
+    }
+    if (this.type !== 'text') return this.#node()
+    this.#page ??= parseDocument(this.#root as string, 'html', 'htmlparser2')
+    return this.#page.children.find(isTag)
+  }
+
+  get #markupType(): MarkupType {
+    return this.type === 'xml' ? 'xml' : 'html'
+  }
+
+  #json(): JsonValue {
+    if (this.type === 'json') return this.#root as JsonValue
+    const node = this.#node()
+    const text = node && node.type !== 'attribute' ? textContent(node) : this.#got()
+    return parsedJson(String(text)) ?? null
+  }
+
+  #got(): JsonValue {
+    if (this.type === 'json' || this.type === 'text') return this.#root as JsonValue
+    const node = this.#node()
+    if (!node) return scalarText(this.#root as XPathVariable)
+    if (node.type === 'text') return node.data
+    return node.type === 'attribute' ? attributeValue(node) : outerMarkup(node, this.type)
+  }
+
+  #listOf(roots: Iterable<SelectedPart['root']>): SelectorList {
+    const list = new SelectorList()
+    const namespaces = this.#namespaces
+    for (const root of roots) list.push(new Selector({ root, type: this.#markupType, namespaces }))
+    return list
   }
 }
 
-function isElement(node: Document | Found): node is Extract<Found, { attribs: unknown }> {
+function wholeOf(text: string, { type, htmlParser = 'htmlparser2' }: SelectorOptions): SelectedPart {
+  const namespaces = new Map<string, string>()
+  if (type === 'text') return { root: text, type, namespaces }
+  const json = type === 'json' || (!type && /^\s*[{[]/.test(text)) ? parsedJson(text) : undefined
+  if (json !== undefined || type === 'json') return { root: json ?? null, type: 'json', namespaces }
+  const markupType = type ?? (/^\s*<\?xml\s/.test(text) ? 'xml' : 'html')
+  return { root: parseDocument(text, markupType, htmlParser), type: markupType, namespaces }
+}
+
+function isElement(node: AnyNode | Attribute): node is Extract<AnyNode, { attribs: unknown }> {
   return node.type !== 'attribute' && isTag(node)
 }

@@ -1,0 +1,28 @@
+import type { MarkupType } from '../parse-document.ts'
+import type { DocumentOrder } from './document-order.ts'
+import type { XPathNode } from './nodes.ts'
+import type { Value } from './values.ts'
+
+/** What an expression is evaluated for: the node, and where it stands among those it was found with. */
+export interface Context {
+  readonly node: XPathNode
+  /** From 1. */
+  readonly position: number
+  readonly size: number
+  readonly evaluation: Evaluation
+}
+
+/** What holds for one evaluation as a whole. */
+export interface Evaluation {
+  readonly type: MarkupType
+  readonly variables: Readonly<Record<string, string | number | boolean>>
+  readonly order: DocumentOrder
+}
+
+export interface XPathFunction {
+  /** How many arguments, at least and at most. */
+  readonly takes: readonly [number, number]
+  /** Numbers in brackets are positions, so a function whose result may be one says so. */
+  readonly isNumber?: true
+  readonly call: (context: Context, values: readonly Value[]) => Value
+}

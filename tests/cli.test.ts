@@ -220,7 +220,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
       'runspider',
       'ok.ts',
       '-s',
-      'AUTOTHROTTLE_ENABLED=True',
+      'LOG_SHORT_NAMES=True',
       '-s',
       'TELNETCONSOLE_ENABLED=0',
     ])
@@ -229,7 +229,7 @@ describe('bad input is refused with one message and exit code 2, and nothing is 
       .filter(({ level }) => level === 'WARNING')
       .map(({ msg }) => msg)
     expect(warnings).toEqual([
-      expect.stringMatching(/AUTOTHROTTLE_ENABLED .*not used/),
+      expect.stringMatching(/LOG_SHORT_NAMES .*not used/),
       expect.stringMatching(/TELNETCONSOLE_ENABLED .*not used/),
     ])
   })

@@ -41,7 +41,8 @@ test.each([
   const robots = RobotsTxtMiddleware.fromCrawler(crawler, {
     download: (request, options) => http.download(request, options),
     onStart: (request) => leaves(leases.get(request)!),
-    onCrawlDelay: (request, seconds) => clock.pace(clock.slotOf(request), seconds * 1000),
+    onCrawlDelay: (request, seconds) =>
+      clock.learn(leases.get(request)!.slot, { delayMs: seconds * 1000 }, performance.now()),
   })
   const downloader = Downloader.fromCrawler(crawler, {
     handlers: { http },

@@ -1,4 +1,7 @@
 import type { Logger } from './logger.ts'
+import type { FetchOptions } from './ports/downloader.ts'
+import type { StartHosts } from './ports/start-hosts.ts'
+import type { Request } from './request.ts'
 import type { Response, ResponseInit } from './response.ts'
 import type { Settings } from './settings/settings.ts'
 import type { Signals } from './signals.ts'
@@ -24,6 +27,13 @@ export interface Crawler {
   readonly createResponse?: (url: string, init: ResponseInit) => Response
   /** The crawl's other workers; absent in a crawl of one process. */
   readonly others?: OtherWorkers
+  /** The hosts of the crawl's own start requests; absent where requests have no start, as in tests. */
+  readonly startHosts?: StartHosts
+  /**
+   * Fetches a request past the queue and the dupefilter, by the crawl's own downloader and at its host's pace; its answer
+   * goes to nobody but the caller. Absent where there is no crawl, as in tests.
+   */
+  readonly fetch?: (request: Request, options: FetchOptions) => Promise<Response>
   /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
   close(reason: string): void
 }

@@ -5,6 +5,8 @@
  * callers must tell it apart by type, a class below. Messages give the value, the expectation and the way out.
  */
 
+import type { ProtectionReason } from './protection-reason.ts'
+
 /** What each code means for the crawl. The text is the "what happens next" column of `docs/errors.md`. */
 export const ERROR_CODES = {
   WL_SETTINGS_INVALID: 'the crawl does not start; every problem is listed at once',
@@ -31,6 +33,8 @@ export const ERROR_CODES = {
   WL_HEADER_INVALID: 'the request is not made',
   WL_SELECTOR_INVALID:
     'the callback throws where the selector stands; its page is counted under spider_exceptions',
+  WL_FORM_NOT_FOUND:
+    'the callback throws where the form is asked for; its page is counted under spider_exceptions',
   WL_MIDDLEWARE_MISUSE: 'the request fails with this error; the message names the middleware',
   WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
   WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
@@ -39,8 +43,12 @@ export const ERROR_CODES = {
   WL_DOWNLOAD_TIMEOUT: 'the request is retried, then its errback is told',
   WL_DOWNLOAD_FAILED: 'the request is retried, then its errback is told',
   WL_DOWNLOAD_TOO_LARGE: 'the download is cut and the request is dropped; its errback is told',
+  WL_DOWNLOAD_CERTIFICATE:
+    'nothing is sent and the request is dropped, not retried; its errback is told (DOWNLOAD_VERIFY_CERTIFICATES)',
   WL_DOWNLOAD_DATA_LOSS: 'the request is retried, then its errback is told (DOWNLOAD_FAIL_ON_DATALOSS)',
   WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
+  WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is told',
+  WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is told (HOST_FAILURES_MAX)',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
   WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that whoever runs it may try again',
   WL_QUEUE_FULL:
@@ -130,6 +138,7 @@ export type DownloadFailureKind =
   | 'DownloadTimeoutError'
   | 'ResponseDataLossError'
   | 'DownloadTooLargeError'
+  | 'DownloadCertificateError'
   | 'ResponseDecodeError'
   | 'UnsupportedURLSchemeError'
 
@@ -140,6 +149,7 @@ const CODE_OF_KIND: Record<DownloadFailureKind, ErrorCode> = {
   DownloadTimeoutError: 'WL_DOWNLOAD_TIMEOUT',
   ResponseDataLossError: 'WL_DOWNLOAD_DATA_LOSS',
   DownloadTooLargeError: 'WL_DOWNLOAD_TOO_LARGE',
+  DownloadCertificateError: 'WL_DOWNLOAD_CERTIFICATE',
   ResponseDecodeError: 'WL_DOWNLOAD_DECODE',
   UnsupportedURLSchemeError: 'WL_SCHEME_UNSUPPORTED',
 }
@@ -147,9 +157,16 @@ const CODE_OF_KIND: Record<DownloadFailureKind, ErrorCode> = {
 /** A request that brought no response. `kind` is counted under `downloader/exception_type_count/<kind>`. */
 export class DownloadError extends WebloomError {
   readonly kind: DownloadFailureKind
+  /** Counted under `downloader/protection/<reason>`; absent when a host is merely not there. */
+  readonly reason: ProtectionReason | undefined
 
-  constructor(kind: DownloadFailureKind, message: string, options?: { cause?: unknown }) {
+  constructor(
+    kind: DownloadFailureKind,
+    message: string,
+    { reason, ...options }: { cause?: unknown; reason?: ProtectionReason } = {},
+  ) {
     super(CODE_OF_KIND[kind], message, options)
     this.kind = kind
+    this.reason = reason
   }
 }

@@ -38,10 +38,12 @@ export { sqlite } from './node-sqlite.ts'
 // Ports
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
+  type BodyTo,
   type DownloaderMiddleware,
   type DownloadHandler,
   type DownloadOptions,
   type DownloadResult,
+  type FetchOptions,
   RetryLater,
 } from './ports/downloader.ts'
 export type { DupeFilter, DupeFilterDescription } from './ports/dupefilter.ts'
@@ -59,6 +61,8 @@ export {
 } from './ports/request-queue.ts'
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
+export type { StartHosts } from './ports/start-hosts.ts'
+export { type ProtectionReason, protectionStat } from './protection-reason.ts'
 // Redis
 export {
   type RedisOptions,
@@ -69,7 +73,7 @@ export {
 } from './redis-options.ts'
 export { RedisScript, type ScriptRunner } from './redis-script.ts'
 export { type ReferrerPolicy, referrerOf, referrerPolicyFor } from './referrer-policy.ts'
-export { type Callback, type CookiesInit, Request, type RequestInit } from './request.ts'
+export { type Callback, type CookiesInit, type FromCurlInit, Request, type RequestInit } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'
 
@@ -109,5 +113,9 @@ export { MemoryStatsCollector, type StatsCollector, type StatValue } from './sta
 // URLs and fingerprints
 export { baseUrlOf } from './url/base-url.ts'
 export { canonicalizeUrl } from './url/canonicalize-url.ts'
+export { encoderFor } from './url/charset-encode.ts'
+export { hostAndPort } from './url/host-and-port.ts'
 export { urlJoin } from './url/join.ts'
+export { quoter } from './url/percent.ts'
 export { safeUrlString } from './url/safe-url.ts'
+export { splitParams, type UrlParts, urlSplit } from './url/urlsplit.ts'

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
-import zlib from 'node:zlib'
 import {
   DownloadError,
   MemoryStatsCollector,
@@ -14,7 +13,6 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Downloader } from './downloader.ts'
 import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
-import { HttpCompressionMiddleware } from './middlewares/http-compression.ts'
 import { OffsiteMiddleware } from './middlewares/offsite.ts'
 import { DefaultHeadersMiddleware, UserAgentMiddleware } from './middlewares/request-defaults.ts'
 import { RetryMiddleware } from './middlewares/retry.ts'
@@ -133,14 +131,14 @@ describe('HttpDownloadHandler', () => {
 
   test('a body over the limit is cut, announced or not', async () => {
     scripts.set('/announced', (_, res) => res.writeHead(200, { 'content-length': '5000000' }).end('x'))
-    await expect(download('/announced', { bodyBytesMax: 1000 })).rejects.toSatisfy(
+    await expect(download('/announced', { limits: { bodyBytesMax: 1000 } })).rejects.toSatisfy(
       failure('DownloadTooLargeError'),
     )
     scripts.set('/endless', (_, res) => {
       const more = () => res.write('x'.repeat(10_000), () => !res.destroyed && setImmediate(more))
       more()
     })
-    await expect(download('/endless', { bodyBytesMax: 50_000 })).rejects.toSatisfy(
+    await expect(download('/endless', { limits: { bodyBytesMax: 50_000 } })).rejects.toSatisfy(
       failure('DownloadTooLargeError'),
     )
   })
@@ -152,7 +150,7 @@ describe('HttpDownloadHandler', () => {
       setImmediate(() => req.socket.destroy())
     })
     await expect(download('/short')).rejects.toSatisfy(failure('ResponseDataLossError'))
-    const response = await download('/short', { failOnDataLoss: false })
+    const response = await download('/short', { limits: { failOnDataLoss: false } })
     expect(response.text).toBe('only this')
     expect(response.flags).toEqual(['dataloss'])
   })
@@ -352,65 +350,5 @@ describe('RetryMiddleware', () => {
         new DownloadError('DownloadTimeoutError', 'x'),
       ),
     ).toBeUndefined()
-  })
-})
-
-describe('HttpCompressionMiddleware', () => {
-  const text = 'a page, '.repeat(5000)
-  const middleware = () =>
-    new HttpCompressionMiddleware({ bodyBytesMax: 1_000_000, stats: new MemoryStatsCollector() })
-  const compressed = (encoding: string, body: Uint8Array) =>
-    new Response('http://x/', { headers: { 'content-encoding': encoding }, body })
-
-  test.each([
-    ['gzip', zlib.gzipSync(text)],
-    ['x-gzip', zlib.gzipSync(text)],
-    ['deflate', zlib.deflateSync(text)],
-    ['deflate', zlib.deflateRawSync(text)],
-    ['br', zlib.brotliCompressSync(text)],
-    ['zstd', zlib.zstdCompressSync(text)],
-    ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(text))],
-  ])('%s is undone', async (encoding, body) => {
-    const response = await middleware().processResponse(new Request('http://x/'), compressed(encoding, body))
-    expect(response.text).toBe(text)
-    expect(response.headers.has('content-encoding')).toBe(false)
-  })
-
-  test('a body cut short gives what it holds', async () => {
-    const whole = zlib.gzipSync(
-      Buffer.from(Array.from({ length: 20_000 }, (_, n) => `${n * 7919}`).join(' ')),
-    )
-    const response = await middleware().processResponse(
-      new Request('http://x/'),
-      compressed('gzip', whole.subarray(0, whole.length / 2)),
-    )
-    expect(response.text.length).toBeGreaterThan(10_000)
-  })
-
-  test.each([
-    ['gzip', zlib.gzipSync(Buffer.alloc(20_000_000))],
-    ['br', zlib.brotliCompressSync(Buffer.alloc(20_000_000))],
-    ['zstd', zlib.zstdCompressSync(Buffer.alloc(20_000_000))],
-  ])('a %s bomb is cut at DOWNLOAD_MAXSIZE', async (encoding, body) => {
-    await expect(
-      middleware().processResponse(new Request('http://x/'), compressed(encoding, body)),
-    ).rejects.toSatisfy(failure('DownloadTooLargeError'))
-  })
-
-  test('bytes that are not what they are said to be are an error with a name', async () => {
-    await expect(
-      middleware().processResponse(new Request('http://x/'), compressed('gzip', Buffer.from('plain'))),
-    ).rejects.toSatisfy(failure('ResponseDecodeError'))
-  })
-
-  test('an unknown encoding is left to the callback; a long chain is refused', async () => {
-    const unknown = compressed('sdch', Buffer.from('x'))
-    expect(await middleware().processResponse(new Request('http://x/'), unknown)).toBe(unknown)
-    await expect(
-      middleware().processResponse(
-        new Request('http://x/'),
-        compressed('gzip,gzip,gzip', zlib.gzipSync('x')),
-      ),
-    ).rejects.toSatisfy(failure('ResponseDecodeError'))
   })
 })

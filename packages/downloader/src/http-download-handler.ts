@@ -8,155 +8,166 @@
  * The path is sent as it stands in the request: `URL` would resolve dot segments and change escapes, and a site that
  * tells `/a/../b` from `/b` would see another request than the one that was fingerprinted.
  *
- * One deadline covers connecting, headers and body. undici's own timeouts are off: its body timeout only watches
- * the time between two chunks.
+ * One deadline covers connecting, headers and body (`http-exchange.ts`). Which addresses are connected to, and how:
+ * `connecting/`.
  */
 
 import {
   type Crawler,
+  DownloadError,
   type DownloadHandler,
   type DownloadOptions,
   Headers,
   type JsonValue,
   type Logger,
+  protectionStat,
   type Request,
   Response,
   type ResponseInit,
+  type StatsCollector,
 } from '@webloom/core'
-import { Agent, type Dispatcher } from 'undici'
-import { type Answer, type BodyLimits, HttpExchange } from './http-exchange.ts'
-import { ProxyAgents } from './proxies/proxy-agents.ts'
+import type { Dispatcher } from 'undici'
+import { BodyRoom } from './body-room.ts'
+import { Connections, proxyOf } from './connecting/connections.ts'
+import type { HostAddresses } from './connecting/host-addresses.ts'
+import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
+import { type Answer, HttpExchange } from './http-exchange.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
 export interface HttpDownloadHandlerOptions {
   /** Connecting, headers and body together, milliseconds. `meta.download_timeout` (seconds) overrides it. */
   readonly timeoutMs?: number
-  /** Most bytes of a body as sent; 0: no bound. `meta.download_maxsize` overrides it. */
-  readonly bodyBytesMax?: number
+  /**
+   * What is absent has the settings' default. `meta.download_maxsize` and `meta.download_fail_on_dataloss` override
+   * those of a request.
+   */
+  readonly limits?: Partial<ExchangeLimits>
+  /** Bytes of all bodies that are being received, above which the larger ones wait for each other. 0: no bound. */
+  readonly activeBytesMax?: number
   /** A larger body is logged. 0: never. */
   readonly bodyBytesWarn?: number
-  /** False: a body that ends too early is handed on, flagged `dataloss`. */
-  readonly failOnDataLoss?: boolean
-  readonly verifyCertificates?: boolean
-  /** Proxies (`meta.proxy`) whose connections are kept at once. */
-  readonly proxyAgentsMax?: number
+  /** Closed with the handler. Absent: such as may lead anywhere. */
+  readonly connections?: Connections
+  /** Counts what the limits have ended. */
+  readonly stats?: StatsCollector
   readonly logger?: Logger
   /** Which class answers are made of; the spider package gives its own, with selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
 
-// Idle connections are kept a little shorter than the 5 s after which Node and many proxies close theirs.
-const KEEP_ALIVE_MS = 4000
 // Longer timers fire at once: Node counts in 32 bits.
 const TIMER_MS_MAX = 2 ** 31 - 1
-// More than any honest server sends; undici's default of 16 KiB is met by real sites with many cookies.
-const HEADER_BYTES_MAX = 65_536
 
 export class HttpDownloadHandler implements DownloadHandler {
-  readonly #agent: Agent
-  readonly #proxies: ProxyAgents
+  readonly #connections: Connections
   readonly #timeoutMs: number
-  readonly #limits: BodyLimits
+  readonly #limits: ExchangeLimits
+  readonly #room: BodyRoom
+  readonly #bodyBytesWarn: number
+  readonly #stats: StatsCollector | undefined
   readonly #logger: Logger | undefined
   readonly #createResponse: (url: string, init: ResponseInit) => Response
 
   constructor(options: HttpDownloadHandlerOptions = {}) {
     this.#timeoutMs = options.timeoutMs ?? 180_000
-    this.#limits = {
-      bytesMax: options.bodyBytesMax ?? 33_554_432,
-      bytesWarn: options.bodyBytesWarn ?? 0,
-      failOnDataLoss: options.failOnDataLoss ?? true,
-    }
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#room = new BodyRoom(options.activeBytesMax ?? 0)
+    this.#bodyBytesWarn = options.bodyBytesWarn ?? 0
+    this.#stats = options.stats
     this.#logger = options.logger
     this.#createResponse = options.createResponse ?? ((url, init) => new Response(url, init))
-    const pool = {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: HEADER_BYTES_MAX,
-    }
-    const verifyCertificates = options.verifyCertificates ?? false
-    this.#agent = new Agent({
-      ...pool,
-      connect: { timeout: this.#timeoutMs, rejectUnauthorized: verifyCertificates },
-    })
-    this.#proxies = new ProxyAgents({
-      agentsMax: options.proxyAgentsMax ?? 100,
-      connectTimeoutMs: this.#timeoutMs,
-      verifyCertificates,
-      pool,
-    })
+    this.#connections = options.connections ?? new Connections({ connectTimeoutMs: this.#timeoutMs })
   }
 
+  /** @param addresses shared with whoever else looks hosts up */
   static fromCrawler(
-    { settings, logger }: Crawler,
+    crawler: Crawler,
     createResponse?: (url: string, init: ResponseInit) => Response,
+    addresses?: HostAddresses,
   ): HttpDownloadHandler {
+    const { settings, stats, logger } = crawler
     return new HttpDownloadHandler({
       timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
-      bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
+      limits: exchangeLimitsOf(settings),
+      activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),
-      failOnDataLoss: settings.getBool('DOWNLOAD_FAIL_ON_DATALOSS'),
-      verifyCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
-      proxyAgentsMax: settings.getInt('PROXY_AGENTS_MAX'),
+      stats,
+      connections: Connections.fromCrawler(crawler, addresses),
       logger,
       ...(createResponse && { createResponse }),
     })
   }
 
-  async download(request: Request, { signal, onStart }: DownloadOptions): Promise<Response> {
+  async download(request: Request, options: DownloadOptions): Promise<Response> {
+    const { signal, onStart, cutsBody = false, bodyTo } = options
     const target = wireTarget(request.url)
-    const dispatcher = this.#dispatcher(request)
-    const limits = this.#limitsOf(request)
+    const dispatcher = await this.#connections.dispatcherFor(request, target.origin)
+    const limits = { ...this.#limitsOf(request), cutsBody }
     const seconds = numberOf(request, 'download_timeout', 0)
     const timeoutMs = Math.min(seconds > 0 ? seconds * 1000 : this.#timeoutMs, TIMER_MS_MAX)
     const answer = await new Promise<Answer>((resolve, reject) => {
-      const exchange = new HttpExchange(request, limits, timeoutMs, signal, onStart, resolve, reject)
+      const exchange = new HttpExchange(
+        {
+          request,
+          limits,
+          room: this.#room,
+          timeoutMs,
+          signal,
+          onStart,
+          bodyTo: bodyTo && ((status, headers) => bodyTo(status, Headers.fromWire(headers))),
+        },
+        resolve,
+        (error) => {
+          this.#count(error)
+          reject(error)
+        },
+      )
       dispatcher.dispatch(
         {
           origin: target.origin,
           path: target.path,
           method: request.method as Dispatcher.HttpMethod,
           // ProxyAgent would keep the last of several values in a flat list.
-          headers: dispatcher === this.#agent ? wireHeaders(request) : byName(wireHeaders(request)),
+          headers: proxyOf(request) ? byName(wireHeaders(request)) : wireHeaders(request),
           body: request.body.length > 0 ? request.body : null,
         },
         exchange,
       )
     })
-    return this.#response(request, answer, limits.bytesWarn)
+    return this.#response(request, answer)
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#agent.destroy(), this.#proxies.close()])
+    await this.#connections.close()
   }
 
-  #dispatcher(request: Request): Dispatcher {
-    const url = request.hasMeta ? request.meta.proxy : undefined
-    if (typeof url !== 'string' || url === '') return this.#agent
-    const authorization = request.headers.get('proxy-authorization')
-    return this.#proxies.agent({ url, ...(authorization !== null && { authorization }) })
-  }
-
-  #limitsOf(request: Request): BodyLimits {
+  #limitsOf(request: Request): ExchangeLimits {
     if (!request.hasMeta) return this.#limits
+    const { bodyBytesMax, failOnDataLoss } = this.#limits
     return {
-      bytesMax: numberOf(request, 'download_maxsize', this.#limits.bytesMax),
-      bytesWarn: numberOf(request, 'download_warnsize', this.#limits.bytesWarn),
-      failOnDataLoss: booleanOf(request.meta.download_fail_on_dataloss, this.#limits.failOnDataLoss),
+      ...this.#limits,
+      bodyBytesMax: numberOf(request, 'download_maxsize', bodyBytesMax),
+      failOnDataLoss: booleanOf(request.meta.download_fail_on_dataloss, failOnDataLoss),
     }
   }
 
-  #response(request: Request, answer: Answer, warnAt: number): Response {
-    const { status, headers, chunks, bytes, latencyMs, lossy } = answer
-    if (warnAt > 0 && bytes > warnAt) {
-      this.#logger?.warn({ url: request.url, bytes, DOWNLOAD_WARNSIZE: warnAt }, 'large response')
+  #count(error: unknown): void {
+    if (error instanceof DownloadError && error.reason) this.#stats?.inc(protectionStat(error.reason))
+  }
+
+  #response(request: Request, { status, headers, body, latencyMs, lossy }: Answer): Response {
+    const warnAt = numberOf(request, 'download_warnsize', this.#bodyBytesWarn)
+    if (warnAt > 0 && body.length > warnAt) {
+      this.#logger?.warn(
+        { url: request.url, bytes: body.length, DOWNLOAD_WARNSIZE: warnAt },
+        'large response',
+      )
     }
     request.meta.download_latency = latencyMs / 1000
     return this.#createResponse(request.url, {
       status,
       headers: Headers.fromWire(headers),
-      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes),
+      body,
       request,
       ...(lossy && { flags: ['dataloss'] }),
     })

@@ -1,65 +1,68 @@
 /** One request and its answer over HTTP, within its bounds. */
 
-import { DownloadError, type DownloadFailureKind, type Request, WebloomError } from '@webloom/core'
+import type { Request } from '@webloom/core'
 import type { Dispatcher } from 'undici'
+import { BodyChunks } from './body-chunks.ts'
+import type { BodyRoom, RoomGuest } from './body-room.ts'
+import { Deadline } from './deadline.ts'
+import { endedTooEarly, failureBeforeAnswer, tooLate, tooMuch, tooSlow } from './exchange-errors.ts'
+import type { ExchangeLimits } from './exchange-limits.ts'
+import { RateWatch } from './rate-watch.ts'
 
-export interface BodyLimits {
-  readonly bytesMax: number
-  readonly bytesWarn: number
-  readonly failOnDataLoss: boolean
+export interface ExchangeOptions {
+  readonly request: Request
+  readonly limits: ExchangeLimits
+  readonly room: BodyRoom
+  /** Connecting, headers and body together, but for the time that the body waits in its room. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  /** Called at the moment the request leaves. */
+  readonly onStart: () => void
+  /** Who takes the body instead of `Answer.body`. */
+  readonly bodyTo?: ((status: number, headers: Answer['headers']) => TakeChunk | undefined) | undefined
 }
+
+type TakeChunk = (chunk: Buffer) => void
 
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly chunks: Buffer[]
-  readonly bytes: number
+  readonly body: Buffer
   /** From the moment the request left to its headers. */
   readonly latencyMs: number
   readonly lossy: boolean
 }
 
-/** One request and its answer. Settles exactly once, however undici, the deadline and the caller's signal race. */
-export class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #request: Request
-  readonly #limits: BodyLimits
-  readonly #onStart: () => void
+/**
+ * Settles exactly once, however undici, the clocks and the caller's signal race. What is cut off is discarded, and its
+ * connection is closed.
+ */
+export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
+  readonly #options: ExchangeOptions
   readonly #resolve: (answer: Answer) => void
   readonly #reject: (error: unknown) => void
-  readonly #signal: AbortSignal
-  readonly #deadline: NodeJS.Timeout
-  readonly #chunks: Buffer[] = []
+  readonly #deadline: Deadline
+  readonly #rate: RateWatch
+  readonly #body = new BodyChunks()
+  #take: TakeChunk | undefined
+  #takenBytes = 0
   #controller: Dispatcher.DispatchController | undefined
   #settled = false
   #startedAtMs = 0
   #latencyMs = 0
+  #interimAnswers = 0
   #status = 0
   #headers: Answer['headers'] = {}
-  #bytes = 0
 
-  constructor(
-    request: Request,
-    limits: BodyLimits,
-    timeoutMs: number,
-    signal: AbortSignal,
-    onStart: () => void,
-    resolve: (answer: Answer) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#request = request
-    this.#limits = limits
-    this.#onStart = onStart
+  constructor(options: ExchangeOptions, resolve: (answer: Answer) => void, reject: (error: unknown) => void) {
+    const { request, limits, timeoutMs, signal } = options
+    this.#options = options
     this.#resolve = resolve
     this.#reject = reject
-    this.#signal = signal
-    this.#deadline = setTimeout(() => {
-      this.#fail(
-        new DownloadError(
-          'DownloadTimeoutError',
-          `${request} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`,
-        ),
-      )
-    }, timeoutMs)
+    this.#deadline = new Deadline(timeoutMs, () => this.#fail(tooLate(request, timeoutMs)))
+    this.#rate = new RateWatch(limits.rateMin, limits.rateWindowMs, () =>
+      this.#fail(tooSlow(request, this.#status === 0 ? 'slow_headers' : 'slow_body', limits)),
+    )
     signal.addEventListener('abort', this.#onAbort)
     if (signal.aborted) this.#onAbort()
   }
@@ -71,24 +74,39 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller
     this.#startedAtMs = performance.now()
-    this.#onStart()
+    this.#options.onStart()
+  }
+
+  /** The first byte of an answer's headers is there. */
+  onResponseStarted(): void {
+    if (!this.#settled) this.#rate.start()
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
-    // 1xx answers only announce the real one.
-    if (status < 200) return
+    if (status < 200) {
+      this.#onInterimAnswer()
+      return
+    }
     this.#latencyMs = performance.now() - this.#startedAtMs
     this.#status = status
     this.#headers = headers
+    this.#rate.start()
+    this.#checkHeaders(headers)
     // These announce the length of a body that does not come.
-    if (this.#request.method === 'HEAD' || status === 204 || status === 304) return
-    this.#checkSize(Number(headers['content-length'] ?? 0))
+    if (this.#options.request.method === 'HEAD' || status === 204 || status === 304) return
+    const length = Number(headers['content-length'] ?? 0)
+    if (!this.#options.limits.cutsBody) this.#checkSize(length)
+    this.#attempt(() => {
+      this.#take = this.#options.bodyTo?.(status, headers)
+    })
+    if (!this.#settled && !this.#take) this.#body.announce(length)
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length
-    this.#chunks.push(chunk)
-    this.#checkSize(this.#bytes)
+    if (this.#settled) return
+    this.#rate.count(chunk.length)
+    if (this.#take) this.#handOn(chunk, this.#take)
+    else this.#keep(chunk)
   }
 
   onResponseEnd(): void {
@@ -96,24 +114,80 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.#status === 0) this.#fail(downloadError(this.#request, error))
-    else if (this.#limits.failOnDataLoss) {
-      const message = `${this.#request} ended after ${this.#bytes} bytes: ${error.message} (DOWNLOAD_FAIL_ON_DATALOSS=false hands on what came)`
-      this.#fail(new DownloadError('ResponseDataLossError', message, { cause: error }))
-    } else this.#succeed(true)
+    const { request, limits } = this.#options
+    if (this.#status === 0) this.#fail(failureBeforeAnswer(request, error))
+    else if (limits.failOnDataLoss)
+      this.#fail(endedTooEarly(request, this.#body.bytes + this.#takenBytes, error))
+    else this.#succeed(true)
   }
 
-  #onAbort = (): void => this.#fail(this.#signal.reason)
+  pause(): void {
+    this.#deadline.pause()
+    this.#rate.stop()
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#deadline.resume()
+    this.#rate.start()
+    // Not at once: another exchange that has just ended tells this, within undici's parser, which cannot be entered twice.
+    queueMicrotask(() => this.#controller?.resume())
+  }
+
+  #onAbort = (): void => this.#fail(this.#options.signal.reason)
+
+  /** 1xx answers only announce the real one, which may take its time again. */
+  #onInterimAnswer(): void {
+    this.#rate.stop()
+    const { request, limits } = this.#options
+    if (++this.#interimAnswers <= limits.interimAnswersMax) return
+    const what = `${this.#interimAnswers} interim answers (1xx); DOWNLOAD_MAX_INTERIM_ANSWERS is ${limits.interimAnswersMax}`
+    this.#fail(tooMuch(request, 'interim_answers', what))
+  }
+
+  #checkHeaders(headers: Answer['headers']): void {
+    const { request, limits } = this.#options
+    const count = headerCount(headers)
+    if (count <= limits.headersMax) return
+    this.#fail(
+      tooMuch(request, 'header_count', `${count} headers; DOWNLOAD_MAX_HEADERS is ${limits.headersMax}`),
+    )
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#body.add(chunk)
+    this.#options.room.grow(this, chunk.length, this.#body.bytes)
+    this.#checkSize(this.#body.bytes)
+  }
+
+  #handOn(chunk: Buffer, take: TakeChunk): void {
+    this.#takenBytes += chunk.length
+    this.#checkSize(this.#takenBytes)
+    this.#attempt(() => take(chunk))
+  }
+
+  /** Somebody else's code: what it throws must not reach undici's parser. */
+  #attempt(act: () => void): void {
+    if (this.#settled) return
+    try {
+      act()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
 
   #checkSize(bytes: number): void {
-    const { bytesMax } = this.#limits
-    if (bytesMax === 0 || bytes <= bytesMax) return
-    this.#fail(
-      new DownloadError(
-        'DownloadTooLargeError',
-        `${this.#request}: body of ${bytes} bytes or more; DOWNLOAD_MAXSIZE is ${bytesMax}`,
-      ),
-    )
+    const { request, limits } = this.#options
+    const { bodyBytesMax } = limits
+    if (bodyBytesMax === 0 || !(bytes > bodyBytesMax)) return
+    if (limits.cutsBody) return this.#cut()
+    const what = `body of ${bytes} bytes or more; DOWNLOAD_MAXSIZE is ${bodyBytesMax}`
+    this.#fail(tooMuch(request, 'body_size', what))
+  }
+
+  #cut(): void {
+    this.#succeed(false)
+    this.#controller?.abort(new Error('the rest is not wanted'))
   }
 
   #succeed(lossy: boolean): void {
@@ -121,8 +195,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#resolve({
       status: this.#status,
       headers: this.#headers,
-      chunks: this.#chunks,
-      bytes: this.#bytes,
+      body: this.#body.whole(),
       latencyMs: this.#latencyMs,
       lossy,
     })
@@ -137,30 +210,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #settle(): boolean {
     if (this.#settled) return false
     this.#settled = true
-    clearTimeout(this.#deadline)
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#deadline.clear()
+    this.#rate.stop()
+    this.#options.room.leave(this, this.#body.bytes)
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
     return true
   }
 }
 
-const KIND_OF_CODE: Readonly<Record<string, DownloadFailureKind>> = {
-  ENOTFOUND: 'CannotResolveHostError',
-  EAI_AGAIN: 'CannotResolveHostError',
-  ECONNREFUSED: 'DownloadConnectionRefusedError',
-  UND_ERR_CONNECT_TIMEOUT: 'DownloadTimeoutError',
-  UND_ERR_HEADERS_TIMEOUT: 'DownloadTimeoutError',
-  UND_ERR_BODY_TIMEOUT: 'DownloadTimeoutError',
-  ETIMEDOUT: 'DownloadTimeoutError',
-}
-
-function downloadError(request: Request, error: Error & { code?: string }): unknown {
-  const cause =
-    error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
-  // undici's word for a proxy that answers 407; one that refuses a tunnel has a code of its own.
-  if (cause.code === 'UND_ERR_INVALID_ARG' && !cause.message.startsWith('Proxy Authentication Required')) {
-    // Asking again would change nothing.
-    return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${cause.message}`, { cause })
+function headerCount(headers: Answer['headers']): number {
+  let count = 0
+  for (const name in headers) {
+    const value = headers[name]
+    count += Array.isArray(value) ? value.length : 1
   }
-  const kind = KIND_OF_CODE[cause.code ?? ''] ?? 'DownloadFailedError'
-  return new DownloadError(kind, `${request}: ${cause.message || cause.code || cause.name}`, { cause })
+  return count
 }

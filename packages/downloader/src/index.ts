@@ -22,16 +22,29 @@ export { SqliteCacheStorage } from './cache/sqlite-cache-storage.ts'
 // The way of a request
 
 export { Downloader, type DownloaderOptions } from './downloader.ts'
+export type { ExchangeLimits } from './exchange-limits.ts'
 export { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
 export { composeMiddlewares } from './middleware-onion.ts'
 
+// Connections
+
+export { Connections, type ConnectionsOptions } from './connecting/connections.ts'
+export { HostAddresses, type HostAddressesOptions } from './connecting/host-addresses.ts'
+
 // Middlewares
 
+export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throttle.ts'
+export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'
 export { CookiesMiddleware, type CookiesMiddlewareOptions } from './middlewares/cookies.ts'
 export { DownloaderStatsMiddleware } from './middlewares/downloader-stats.ts'
+export { GivenUpHostsMiddleware, type GivenUpHostsOptions } from './middlewares/given-up-hosts.ts'
+export { HostBackOffMiddleware, type HostBackOffOptions } from './middlewares/host-back-off.ts'
 export { type HttpAuth, HttpAuthMiddleware } from './middlewares/http-auth.ts'
 export { HttpCacheMiddleware, type HttpCacheMiddlewareOptions } from './middlewares/http-cache.ts'
-export { HttpCompressionMiddleware } from './middlewares/http-compression.ts'
+export {
+  HttpCompressionMiddleware,
+  type HttpCompressionMiddlewareOptions,
+} from './middlewares/http-compression.ts'
 export { HttpProxyMiddleware, type HttpProxyMiddlewareOptions } from './middlewares/http-proxy.ts'
 export { MetaRefreshMiddleware, type MetaRefreshMiddlewareOptions } from './middlewares/meta-refresh.ts'
 export { OffsiteMiddleware } from './middlewares/offsite.ts'
@@ -49,6 +62,12 @@ export {
   type RobotsTxtPaceListeners,
   type RobotsTxtParts,
 } from './middlewares/robots-txt.ts'
+
+// Pace
+
+export type { HostBackOffRules } from './pace/host-back-off.ts'
+export type { HostOf } from './pace/host-of.ts'
+export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-delay.ts'
 
 // robots.txt
 

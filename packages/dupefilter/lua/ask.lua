@@ -1,7 +1,7 @@
 -- Asks about members and records them in one step.
 --
 -- Input    ARGV[1] {owner, attempt, staleMs, count, fingerprinter, settle: [[owner, attempt, run]…],
---          clean?: [run, before], …store's}
+--          clean?: [run, before], shard?, …store's}
 --          ARGV[2…count + 1] members, each once
 -- Output   {generation, now (ms), answers, more to clean, …store's}
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,

@@ -5,7 +5,7 @@
 --          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
 --          KEYS[3]:<owner>   list  the members that pending gives to this owner
 --          ARGV[1] header    JSON, see ask.lua
---          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter
+--          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter; shard
 -- Output   header, now, nowText, membersOf, stateOf, generation
 local header = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
@@ -30,6 +30,9 @@ local function generation(make)
   if not known and make then
     known = time[1] .. '.' .. time[2]
     redis.call('HSET', KEYS[5], 'generation', known, 'fingerprinter', header.fingerprinter)
+    if header.shard then
+      redis.call('HSET', KEYS[5], 'shard', header.shard)
+    end
   end
   return known or ''
 end

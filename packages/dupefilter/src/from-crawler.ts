@@ -5,7 +5,7 @@ import {
   filterFingerprinterOf,
   SettingsError,
 } from '@webloom/core'
-import type { BloomMode } from './bloom-parameters.ts'
+import type { BloomMode, BloomOptions } from './bloom-parameters.ts'
 import { bloomOptionsOf, nativeBloomOptionsOf, refusePartition } from './bloom-settings.ts'
 import { CountingBloomDupeFilter } from './counting-bloom-dupefilter.ts'
 import { MemoryBloomDupeFilter } from './memory-bloom-dupefilter.ts'
@@ -17,20 +17,24 @@ import { RedisHostBloomDupeFilter } from './redis-host-bloom-dupefilter.ts'
 import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
 import type { RedisConnection } from './redis-script.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
+import type { ShardPart } from './sharded-part.ts'
+import { SplittableBloomDupeFilter } from './splittable-bloom-dupefilter.ts'
 
 /**
  * `redis-set` as the settings ask for it. The connection stays the caller's.
  *
  * @param queueRunId where the queue is on Redis, too; see `RedisDupeFilterOptions`
+ * @param shard which part it is of a filter that is spread over several servers
  */
 export function redisSetFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
   queueRunId?: QueueRunId,
+  shard?: ShardPart,
 ): RedisSetDupeFilter {
   const { settings } = crawler
   return new RedisSetDupeFilter({
-    ...common(crawler, redis, queueRunId, 'scrapy-redis'),
+    ...common(crawler, redis, { queueRunId, shard }, 'scrapy-redis'),
     key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
     members: settings.get('DUPEFILTER_MEMBERS'),
   })
@@ -41,6 +45,7 @@ export function redisKeyFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
   queueRunId?: QueueRunId,
+  shard?: ShardPart,
 ): RedisKeyDupeFilter {
   const { settings } = crawler
   const ttl = settings.get('DUPEFILTER_TTL')
@@ -50,7 +55,7 @@ export function redisKeyFromCrawler(
     ])
   }
   return new RedisKeyDupeFilter({
-    ...common(crawler, redis, queueRunId, 'scrapy-redis'),
+    ...common(crawler, redis, { queueRunId, shard }, 'scrapy-redis'),
     key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
     ttlMs: ttl * 1000,
   })
@@ -61,13 +66,14 @@ export function redisBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
   queueRunId?: QueueRunId,
+  shard?: ShardPart,
 ): RedisBloomDupeFilter | RedisHostBloomDupeFilter {
   const { settings } = crawler
   const onFull = settings.get('BLOOMFILTER_ON_FULL')
   if (settings.get('BLOOMFILTER_PARTITION_BY') === 'host') {
     return new RedisHostBloomDupeFilter({
-      ...common(crawler, redis, queueRunId, 'scrapy'),
-      ...nativeBloomOptionsOf(settings, 'one for each host'),
+      ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
+      ...shareOf(nativeBloomOptionsOf(settings, 'one for each host'), shard),
       key: bloomKeyOf(crawler),
       onFull,
     })
@@ -79,8 +85,8 @@ export function redisBloomFromCrawler(
     ])
   }
   return new RedisBloomDupeFilter({
-    ...common(crawler, redis, queueRunId, FINGERPRINTERS[compat]),
-    ...bloomOptionsOf(settings),
+    ...common(crawler, redis, { queueRunId, shard }, FINGERPRINTERS[compat]),
+    ...shareOf(bloomOptionsOf(settings), shard),
     compat,
     key: bloomKeyOf(crawler),
     onFull,
@@ -92,12 +98,38 @@ export function countingBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
   queueRunId?: QueueRunId,
+  shard?: ShardPart,
 ): CountingBloomDupeFilter {
   const { settings } = crawler
   refusePartition(settings, 'counting-bloom')
   return new CountingBloomDupeFilter({
-    ...common(crawler, redis, queueRunId, 'scrapy'),
-    ...nativeBloomOptionsOf(settings, 'counting-bloom'),
+    ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
+    ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), shard),
+    key: bloomKeyOf(crawler),
+    onFull: settings.get('BLOOMFILTER_ON_FULL'),
+  })
+}
+
+/** `splittable-bloom` as the settings ask for it, in the same way. */
+export function splittableBloomFromCrawler(
+  crawler: Crawler,
+  redis: RedisConnection,
+  queueRunId?: QueueRunId,
+  shard?: ShardPart,
+): SplittableBloomDupeFilter {
+  const { settings } = crawler
+  refusePartition(settings, 'splittable-bloom')
+  const { bit, blockNum, ...size } = nativeBloomOptionsOf(settings, 'splittable-bloom')
+  if (bit !== undefined || blockNum !== undefined) {
+    throw new SettingsError([
+      'BLOOMFILTER_BIT or BLOOMFILTER_BLOCK_NUM is set, and DUPEFILTER_CLASS is splittable-bloom, which has as many leaves as it needs: set BLOOMFILTER_CAPACITY to how many requests are expected, and BLOOMFILTER_LEAF_BIT for the size of a leaf',
+    ])
+  }
+  return new SplittableBloomDupeFilter({
+    ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
+    ...shareOf(size, shard),
+    leafBit: settings.getInt('BLOOMFILTER_LEAF_BIT'),
+    splitsMax: settings.getInt('BLOOMFILTER_SPLITS_MAX'),
     key: bloomKeyOf(crawler),
     onFull: settings.get('BLOOMFILTER_ON_FULL'),
   })
@@ -121,18 +153,29 @@ const FINGERPRINTERS: Readonly<Record<BloomMode, FingerprintAlgorithm>> = {
 function common(
   { settings, stats, logger }: Crawler,
   redis: RedisConnection,
-  queueRunId: QueueRunId | undefined,
+  { queueRunId, shard }: { queueRunId: QueueRunId | undefined; shard: ShardPart | undefined },
   auto: FingerprintAlgorithm,
 ): Omit<RedisDupeFilterOptions, 'key'> {
   return {
     redis,
     ...(queueRunId && { queueRunId }),
+    ...(shard && { shard }),
     fingerprinter: filterFingerprinterOf(settings, auto, stats),
     pendingStaleMs: settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000,
     cacheSize: settings.getInt('DUPEFILTER_CACHE_SIZE'),
     stats,
     logger,
   }
+}
+
+/** BLOOMFILTER_CAPACITY is that of all servers together; requests fall evenly on them. */
+function shareOf<Size extends Pick<BloomOptions, 'capacity'>>(
+  size: Size,
+  shard: ShardPart | undefined,
+): Size {
+  return shard && size.capacity !== undefined
+    ? { ...size, capacity: Math.ceil(size.capacity / shard.count) }
+    : size
 }
 
 function keyOf({ settings, spider }: Crawler, pattern: string): string {

@@ -30,6 +30,15 @@ export {
   type RedisSetDupeFilterOptions,
   type SetMembers,
 } from './redis-set-dupefilter.ts'
+export type { ShardedDescription } from './sharded-description.ts'
+export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded-dupefilter.ts'
+export type { ShardPart } from './sharded-part.ts'
+export {
+  SplittableBloomDupeFilter,
+  type SplittableBloomDupeFilterOptions,
+} from './splittable-bloom-dupefilter.ts'
+export type { SplittableDescription } from './splittable-description.ts'
+export type { SplittableOptions } from './splittable-parameters.ts'
 
 // Bloom filters
 
@@ -55,4 +64,5 @@ export {
   redisBloomFromCrawler,
   redisKeyFromCrawler,
   redisSetFromCrawler,
+  splittableBloomFromCrawler,
 } from './from-crawler.ts'

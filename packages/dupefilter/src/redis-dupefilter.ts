@@ -32,12 +32,14 @@ import {
   type StatsCollector,
   silentLogger,
 } from '@webloom/core'
+import { type AskReply, askReplyOf } from './ask-reply.ts'
 import { type Asked, askedAbout } from './asked.ts'
 import { type Claim, Claims, type Settling } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
 import { QueueRun, type QueueRunId } from './queue-run.ts'
 import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
 import { SeenCache } from './seen-cache.ts'
+import { otherPart, partText, type ShardPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 export interface RedisDupeFilterOptions {
@@ -53,6 +55,8 @@ export interface RedisDupeFilterOptions {
    * remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
    */
   readonly queueRunId?: QueueRunId
+  /** Which part of a filter that is spread over several servers this one is. Default: the whole of it. */
+  readonly shard?: ShardPart
   /** DUPEFILTER_CACHE_SIZE: how many fingerprints seen for good are remembered in this process. Default 0. */
   readonly cacheSize?: number
   /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
@@ -85,6 +89,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly logger: Logger
   protected readonly stats: Pick<StatsCollector, 'inc'> | undefined
   readonly #pendingStaleMs: number
+  readonly #shard: ShardPart | undefined
   readonly #run: QueueRun
   readonly #cache: SeenCache
   readonly #claims = new Claims()
@@ -110,6 +115,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.fingerprinter = options.fingerprinter ?? createFingerprinter({ algorithm })
     this.logger = options.logger ?? silentLogger
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
+    this.#shard = options.shard
     this.#run = new QueueRun(options.queueRunId)
     this.#cache = new SeenCache(options.cacheSize ?? 0)
     this.stats = options.stats
@@ -157,7 +163,24 @@ export abstract class RedisDupeFilter implements DupeFilter {
   async open(): Promise<void> {
     this.#isClosed = false
     await this.#run.open()
+    await this.refuseOtherShard()
+    if (this.#shard) {
+      await this.redis.hsetnx(this.keys.record, 'shard', partText(this.#shard))
+      await this.refuseOtherShard()
+    }
     await this.openStore()
+  }
+
+  /** Throws SettingsError when what is stored is another part of a filter than this one is to be. Writes nothing. */
+  async refuseOtherShard(): Promise<void> {
+    const stored = await this.redis.hget(this.keys.record, 'shard')
+    if (stored === (this.#shard ? partText(this.#shard) : null)) return
+    if (stored !== null || (await this.exists())) throw otherPart(this.keys.main, stored, this.#shard)
+  }
+
+  /** What a request is remembered by. */
+  fingerprintOf(request: Request): string {
+    return askedAbout(request, this.fingerprinter).fingerprint
   }
 
   async close(): Promise<void> {
@@ -221,6 +244,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
+    // It asks about nothing here, and still is another attempt than the one before it.
+    if (requests.length === 0) this.#claims.ask(owner, [], this.#run.current)
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
@@ -292,16 +317,18 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   #settleSoon(): void {
     if (this.#isClosed) return
+    // In good time before the owner goes stale.
+    const withinMs = Math.min(SETTLE_WITHIN_MS, this.#pendingStaleMs / 4)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#settlingLate = this.#settleAll().catch((error: unknown) => {
         // They are in line again, and go with the next question or in a second.
         this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again')
       })
-    }, SETTLE_WITHIN_MS).unref()
+    }, withinMs).unref()
   }
 
-  async #call(asked: readonly Asked[], owner: string, attempt: string): Promise<Reply> {
+  async #call(asked: readonly Asked[], owner: string, attempt: string): Promise<AskReply> {
     if (asked.length > 0) await this.prepare()
     const settling = this.#settling.splice(0, SETTLE_AT_ONCE_MAX)
     if (this.#settling.length === 0) {
@@ -315,11 +342,12 @@ export abstract class RedisDupeFilter implements DupeFilter {
       staleMs: this.#pendingStaleMs,
       count: asked.length,
       fingerprinter: this.fingerprinter.name,
+      ...(this.#shard && { shard: partText(this.#shard) }),
       settle: settling.map((one) => [one.owner, one.attempt, one.run]),
       ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
     }
     try {
-      const reply = replyOf(await this.#send(this.#askScript, asked, header))
+      const reply = askReplyOf(await this.#send(this.#askScript, asked, header))
       if (cleaning && reply.more) this.#run.goOn(cleaning)
       this.#run.heardOf(reply.now)
       this.told(reply.extra)
@@ -356,24 +384,4 @@ const SEEN_FOR_GOOD = '2'
 const REPEATS: Readonly<Record<string, string>> = {
   '3': 'dupefilter/taken_over',
   '4': 'dupefilter/told_again',
-}
-
-interface Reply {
-  readonly generation: string
-  readonly now: number
-  readonly answers: string
-  readonly more: boolean
-  readonly extra: readonly unknown[]
-}
-
-function replyOf(reply: unknown): Reply {
-  if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
-  const [generation, now, answers, more, ...extra] = reply as unknown[]
-  return {
-    generation: String(generation),
-    now: Number(now),
-    answers: String(answers),
-    more: more === 1,
-    extra,
-  }
 }

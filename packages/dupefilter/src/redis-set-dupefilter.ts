@@ -69,7 +69,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
       ])
     }
     // What was noted of a set that is gone says nothing of the next one.
-    if (type === 'none') await this.redis.unlink(record)
+    if (type === 'none') await this.redis.hdel(record, 'generation', 'fingerprinter')
     else {
       await this.#checkFingerprinter()
       await this.#checkMembers()

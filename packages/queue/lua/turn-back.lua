@@ -2,8 +2,7 @@
 --
 -- Input    takeBack(turn, before): before, the lane's owner until now, "<worker>/<n>"
 --          turn.quarantineAfter: so many workers lost to a request that ran alone
--- Output   how many were taken back: to the head of the line, or to quarantine. Without a note in `alone` anyone may have
---          killed the worker, so all are suspects; with one, only the one that is noted
+-- Output   how many were taken back: to the head of the line, or to quarantine
 local function inOrder(held)
   local entries = {}
   for i = 1, #held, 2 do
@@ -15,20 +14,6 @@ local function inOrder(held)
     return a.batch > b.batch or (a.batch == b.batch and a.n > b.n)
   end)
   return entries
-end
-
-local function marked(text, noted, worker)
-  local id, marks, json = string.match(text, '^([^\n]*)\n([^\n]*)\n(.*)$')
-  local attempt, kills, refusals = string.match(marks, '^(%d+):(%d+):(%d+):[01]$')
-  local isToBlame = noted == id
-  kills = (kills or 0) + (isToBlame and 1 or 0)
-  if isToBlame or not noted then
-    note(KEYS[5], id, whole(now), worker, isToBlame and 'the worker was lost while it ran alone'
-      or 'the worker was lost while it was in flight')
-  end
-  local suspect = (isToBlame or not noted) and 1 or 0
-  return id .. '\n' .. string.format('%.0f:%.0f:%.0f:%d', (attempt or 1) + 1, kills, refusals or 0, suspect) .. '\n' .. json,
-    kills
 end
 
 local function takeBack(turn, before)

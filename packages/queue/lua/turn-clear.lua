@@ -1,4 +1,4 @@
--- Deletes a page of what waits, is noted, or is known to BullMQ. The hosts' pace stays until its time is over.
+-- Deletes a page of what waits, is noted, is known of hosts or to BullMQ. When a host may be asked again stays known.
 --
 -- Input    ARGV[2] how much at once
 -- Output   how much was deleted; 0 when nothing is left
@@ -10,6 +10,7 @@ for _, unit in ipairs(redis.call('ZRANGE', KEYS[1] .. ':due', 0, page - 1)) do
   for _, priority in ipairs(redis.call('ZRANGE', key('prios', host.name), 0, -1)) do
     old[#old + 1] = key('line', host.name, priority)
   end
+  forget(host)
   for lane = 0, LANES_MAX - 1 do
     old[#old + 1] = key('flight', host.name, lane)
     if host['g' .. lane] then
@@ -38,6 +39,7 @@ for state, pop in pairs(pops) do
 end
 if gone == 0 then
   redis.call('HDEL', KEYS[2], 'waiting', 'delayed', 'leased')
-  redis.call('UNLINK', KEYS[6] .. 'marker', KEYS[6] .. 'pc', KEYS[6] .. 'stalled', KEYS[6] .. 'events')
+  redis.call('HSET', KEYS[2], 'clearedAt', whole(now))
+  redis.call('UNLINK', KEYS[1] .. ':paused', KEYS[6] .. 'marker', KEYS[6] .. 'pc', KEYS[6] .. 'stalled', KEYS[6] .. 'events')
 end
 return gone

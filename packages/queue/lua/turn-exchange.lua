@@ -2,17 +2,18 @@
 -- takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms), "1" when the
---          last taken never started, floor (ms) or "", ended; of each ended: token, id or "" when it has no history, why it was refused or
---          "", groups; of each group: place ("end", "head", "quarantine", or ms), host, priority, lanes, requests, these
---          and at last: most to take, batch, ahead (ms), concurrency, "1" to leave
+--          ARGV[3] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
+--          floor, "1" when the last taken never started, "1" for news, then floor (ms), failures, pause (ms) and its reason,
+--          "" for what is no news; ended; of each ended: token, id or "" when it has no history, why it was refused or "",
+--          groups; of each group: place ("end", "head", "quarantine", or ms), host, priority, lanes, requests, these; and at
+--          last: most to take, batch, ahead (ms), concurrency, "1" to leave
 -- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost
 local isGrowing, replies, asked = arg() == 'grows', {}, {}
 redis.call(unpack(isGrowing and { 'HSET', KEYS[2], 'grownAt', whole(now) } or { 'HDEL', KEYS[2], '' }))
 
 for t = 1, number() do
   local turn = { host = hostOf(arg()), lane = arg(), generation = arg(), owner = arg(), startedAgo = arg() }
-  turn.delay, turn.isUndone, turn.floor = number(), arg() == '1', arg()
+  turn.drawn, turn.isUndone, turn.news = number(), arg() == '1', readNews()
   turn.isMine = turn.host['o' .. turn.lane] == turn.owner
   for _ = 1, number() do
     finish(turn, readEnded())
@@ -20,7 +21,7 @@ for t = 1, number() do
   turn.most, turn.batch, turn.ahead, turn.concurrency = number(), arg(), number(), number()
   turn.leaves = arg() == '1'
   if turn.isMine then
-    pace(turn)
+    learn(turn)
   end
   asked[t] = turn
 end
@@ -30,7 +31,7 @@ for t, turn in ipairs(asked) do
     replies[t] = answeredBefore(turn)
   else
     joinLate(turn.host)
-    local taken = turn.leaves and {} or take(turn)
+    local taken = turn.most > 0 and not turn.leaves and take(turn) or {}
     local standing = standingOf(turn)
     local isEmpty = #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
     replies[t] = { isEmpty and leave(turn, standing) or 'held', standing, taken }

@@ -1,7 +1,9 @@
 -- A host's keys and fields, and the clock. Every script of host turns begins with this file.
 --
--- Input    KEYS[1] turns    <turns>:host:<host>             hash  next, was, floor, up, urgency, asleep, folded, idle, prios,
---                                                                 late; of each open lane g<lane> generation, o<lane> owner
+-- Input    KEYS[1] turns    <turns>:host:<host>             hash  next, was; floor, failures, paused, why; up, urgency, asleep,
+--                                                                 folded, idle, prios, late; of each open lane g<lane>
+--                                                                 generation, o<lane> owner
+--                           <turns>:paused                  zset  host → until when it is paused (ms)
 --                           <turns>:line:<priority>:<host>  list  requests that wait
 --                           <turns>:prios:<host>            zset  priorities other than 0 that have a line
 --                           <turns>:late:<host>             zset  "<priority>\n<unique>\n<request>" → when it may go (ms)
@@ -11,7 +13,8 @@
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo
--- Output   now, key, hostOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
+-- Output   LANES_MAX, now, key, hostOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
+local LANES_MAX = 16
 local order, at, hosts = ARGV[1], 1, {}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,26 +1,13 @@
--- A host's pace, and the end of a turn.
+-- The end of a turn.
 --
--- Input    pace(turn): what its worker knows of starts and floors
---          leave(turn, standing): a turn that holds nothing
+-- Input    leave(turn, standing): a turn that holds nothing
 --          answeredBefore(turn): one that is not the worker's any more: another's, or this command is sent again
 -- Output   leave → "over" when nothing is left for it, "left" when its worker gives it up, or "held"
 --          answeredBefore → {"lost"}, or what was answered then
-local function pace(turn)
-  local host = turn.host
-  if turn.isUndone then
-    set(host, 'next', host.was)
-  end
-  if turn.floor ~= '' then
-    set(host, 'floor', turn.floor ~= '0' and turn.floor or nil)
-  end
-  if turn.startedAgo ~= '' then
-    set(host, 'next', turn.delay > 0 and whole(now - turn.startedAgo + turn.delay) or nil)
-  end
-end
-
 local function leave(turn, standing)
-  local host, _, head, late = turn.host, unpack(standing)
-  if head == '' and (late == '' or host.up ~= '1') then
+  local host, waitMs, head, late, pausedMs = turn.host, unpack(standing)
+  local isNeedless = host.up ~= '1' and (turn.delay > 0 or head == '')
+  if isNeedless or (head == '' and late == '') then
     close(host, turn.lane)
     return 'over'
   end
@@ -29,7 +16,7 @@ local function leave(turn, standing)
   end
   set(host, 'o' .. turn.lane, nil)
   set(host, 'urgency', head ~= '' and head ~= '0' and head or nil)
-  set(host, 'asleep', head == '' and whole(now + math.max(late, standing[1])) or nil)
+  set(host, 'asleep', head == '' and whole(now + math.max(late, waitMs, pausedMs)) or nil)
   return 'left'
 end
 

@@ -21,13 +21,28 @@ local function roomIn(turn)
   return math.min(turn.concurrency - all, math.ceil(turn.concurrency / up) - own)
 end
 
+-- A host that had no delay before may have several lanes: one goes on, and not ahead of what others have started.
+local function isFirst(turn)
+  for lane = 0, turn.lane - 1 do
+    if turn.host['o' .. lane] then
+      return false
+    end
+  end
+  return true
+end
+
 local function mayTake(turn)
   local most, host = turn.most, turn.host
+  if pausedMs(host) > 0 then
+    return 0
+  end
   if turn.concurrency > 0 and most > 0 then
     most = math.min(most, roomIn(turn))
   end
   if turn.delay == 0 or most <= 0 then
     return most
   end
-  return tonumber(host.next or 0) - now <= turn.ahead and headOf(host) and 1 or 0
+  local isAlone = host.up == '1'
+  local isDue = tonumber(host.next or 0) - now <= (isAlone and turn.ahead or 0)
+  return isDue and (isAlone or isFirst(turn)) and headOf(host) and 1 or 0
 end

@@ -14,6 +14,7 @@ if now - (redis.call('HGET', KEYS[2], 'sweptAt') or 0) < number() then
 end
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
+redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':paused', '-inf', whole(now))
 for _, worker in ipairs(redis.call('HKEYS', KEYS[3])) do
   if not redis.call('ZSCORE', workers, worker) then
     redis.call('HDEL', KEYS[3], worker)

@@ -35,10 +35,15 @@ local function take(turn)
     return texts
   end
   texts = popped(turn, mayTake(turn))
-  for n, text in ipairs(texts) do
-    redis.call('HSET', flight, turn.batch .. '.' .. n, text)
+  if #texts == 0 then
+    return texts
   end
-  if #texts > 0 and turn.delay > 0 then
+  local fields = {}
+  for n, text in ipairs(texts) do
+    fields[2 * n - 1], fields[2 * n] = turn.batch .. '.' .. n, text
+  end
+  redis.call('HSET', flight, unpack(fields))
+  if turn.delay > 0 then
     set(host, 'was', host.next)
     set(host, 'next', whole(math.max(now, tonumber(host.next or 0)) + turn.delay))
   end

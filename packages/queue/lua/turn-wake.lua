@@ -1,10 +1,10 @@
 -- Turns whose job BullMQ must get, or must put earlier.
 --
--- Input    unitOf(host, lane); open(host): another lane; rouse(host): its only lane, whose job sleeps in BullMQ, gets another
---          generation: the old job will find that it is over; raise(host, priority): its turns that wait become more urgent
+-- Input    unitOf(host, lane); wake(host, lane): a new generation of it
+--          rouse(host): its only lane, whose job sleeps in BullMQ, gets another generation: the old job will find that it is
+--          over; raise(host, priority): its turns that wait become more urgent
 -- Output   woken: unit, priority, …: turns whose job is owed to BullMQ
 --          raised: unit, priority, …: waiting turns that have become more urgent
-local LANES_MAX = 16
 -- A turn that nobody has seen for so long is looked after. Longer than it takes to add its job.
 local OWED_MS = 3000
 
@@ -16,19 +16,6 @@ local function wake(host, lane)
   set(host, 'g' .. lane, whole(redis.call('HINCRBY', KEYS[2], 'generation', 1)))
   redis.call('ZADD', KEYS[1] .. ':due', whole(now + OWED_MS), unitOf(host, lane))
   woken[#woken + 1], woken[#woken + 2] = unitOf(host, lane), host.urgency or '0'
-end
-
-local function open(host)
-  local lane = 0
-  while host['g' .. lane] do
-    lane = lane + 1
-  end
-  set(host, 'up', whole((host.up or 0) + 1))
-  if host.idle then
-    redis.call('PERSIST', key('host', host.name))
-    set(host, 'idle', nil)
-  end
-  wake(host, lane)
 end
 
 local function rouse(host)

@@ -259,6 +259,26 @@ describe('hosts that must wait', () => {
     for (let n = 0; n < 300; n++) takes += Number(await redis.hget(bullKey(keys, `r-slow${n}`), 'ats'))
     expect(takes).toBeLessThan(600)
   })
+
+  test('what was taken and not handed out waits, too, when its host is paused', async () => {
+    const queue = await bench.open()
+    await queue.push([page(1)], 'o')
+    const [first] = await queue.lease(1)
+    // Whoever asks for the second has gone when it comes: it lies ready.
+    const asking = new AbortController()
+    const waiting = queue.lease(1, asking.signal)
+    await queue.counts()
+    asking.abort()
+    await queue.push([page(2)], 'p')
+    await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(2))
+    // Redis has answered this one after the take.
+    await queue.counts()
+    const pausedAt = performance.now()
+    await queue.commit(first!, { host: { pauseMs: 300 } })
+    expect(await waiting).toEqual([])
+    expect(ids(await leased(queue, 1))).toEqual(['2'])
+    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(295)
+  })
 })
 
 describe('requests that no worker can do', () => {

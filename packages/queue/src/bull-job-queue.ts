@@ -34,6 +34,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
   type HostClock,
+  type HostNews,
   type Lease,
   type Logger,
   type QueueCounts,
@@ -47,12 +48,13 @@ import {
 import type { Redis } from 'ioredis'
 import { bullJob, bullPriority } from './bull-job.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { type HostSlots, SLOTS_BY_HOST } from './host-slots.ts'
 import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
 import { JobScripts, LOCK_MS } from './job-scripts.ts'
 import { JobTaker, type TakenJob } from './job-taker.ts'
 import { LeaseDesk } from './lease-desk.ts'
 import { type PackedMarks, packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
-import { nobodyCanDo } from './refusals.ts'
+import { nobodyCanDo, REFUSED_MS } from './refusals.ts'
 import { waitAtMost } from './wait-at-most.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -64,11 +66,14 @@ export interface BullJobQueueOptions {
   readonly workerId: string
   /** This worker's pace: other workers keep theirs. */
   readonly clock: HostClock
+  readonly slots?: HostSlots
   readonly order?: QueueOrder
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency?: number
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
+  /** How long a refused request is held back; REFUSED_MS. */
+  readonly refusedMs?: number
   readonly logger?: Logger
 }
 
@@ -81,7 +86,6 @@ const TAKE_AT_ONCE_MAX = 64
 const SEARCH_PAUSE_MS = 20
 /** After Redis has refused something. */
 const ERROR_PAUSE_MS = 1000
-const REFUSED_DELAY_MS = 5000
 /** What may go, and nobody wants for so long, goes back to the queue: this worker is paused, or busy. */
 const READY_MS_MAX = 3000
 /** How many requests are stored in one step. */
@@ -93,8 +97,10 @@ const CLOSE_MS_MAX = 2000
 
 export class BullJobQueue implements RequestQueue {
   readonly #clock: HostClock
+  readonly #slots: HostSlots
   readonly #order: QueueOrder
   readonly #quarantineAfter: number
+  readonly #refusedMs: number
   readonly #logger: Logger
   readonly #scripts: JobScripts
   readonly #place: Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId'>
@@ -112,8 +118,10 @@ export class BullJobQueue implements RequestQueue {
   constructor(options: BullJobQueueOptions) {
     const { redis, keys, workerId, concurrency = 0 } = options
     this.#clock = options.clock
+    this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
     this.#quarantineAfter = options.quarantineAfter ?? 3
+    this.#refusedMs = options.refusedMs ?? REFUSED_MS
     this.#logger = options.logger ?? silentLogger
     this.#place = { redis, keys, workerId }
     this.#scripts = new JobScripts({ redis, keys, workerId, order: this.#order })
@@ -177,7 +185,10 @@ export class BullJobQueue implements RequestQueue {
   async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
     try {
       const leases = await this.#desk.take(max, signal, () => this.#nothingCanCome())
-      for (const lease of leases) lease.isOut = true
+      for (const lease of leases) {
+        lease.isOut = true
+        lease.host = this.#clock.stateOf(lease.slot)
+      }
       // This process may have slept: nobody fetches what has long been another's.
       const soonMs = performance.now() + LOCKED_MS_MIN
       await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
@@ -192,14 +203,15 @@ export class BullJobQueue implements RequestQueue {
   async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
     const jobs = children.map((child) => bullJob(child, this.#order))
     await this.#end(lease, (held) => {
-      if (host?.delayMs !== undefined) this.#clock.pace(lease.slot, host.delayMs)
+      if (host) this.#learn(lease.slot, host)
       const withHistory = held.marks === UNMARKED ? undefined : held.id
       return this.#scripts.commit(held.hold, jobs, withHistory)
     })
   }
 
-  async retry(lease: Lease, request: Request, delayMs: number): Promise<void> {
+  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
     await this.#end(lease, (held) => {
+      if (host) this.#learn(lease.slot, host)
       const { attempt, kills } = held.marks
       return this.#scripts.putBack({
         ...held.hold,
@@ -264,17 +276,19 @@ export class BullJobQueue implements RequestQueue {
   /** Lets go what may, holds a few of what must wait, and puts the rest back. Answers how many may go. */
   async #receive(taken: readonly TakenJob[], lockedUntilMs: number): Promise<number> {
     const back: Promise<unknown>[] = []
-    const slots = new Set<string>()
+    const readable: TakenRequest[] = []
     for (const job of taken) {
       const text = textOf(job)
       const { id, marks, request, unreadable } = unpackRequest(text)
       if (request) {
-        slots.add(this.#hold({ ...job, id, marks, request, text }, lockedUntilMs))
+        readable.push({ ...job, id, marks, request, text })
       } else {
         this.#logger.warn({ id, reason: unreadable }, 'given back: this release cannot read it')
         back.push(this.#setAside({ id, marks, text }, { ...job, reason: unreadable }))
       }
     }
+    await this.#slots.prepare(readable)
+    const slots = new Set(readable.map((one) => this.#hold(one, lockedUntilMs)))
     let going = 0
     for (const slot of slots) {
       going += this.#let(slot)
@@ -288,12 +302,13 @@ export class BullJobQueue implements RequestQueue {
   #hold(taken: TakenRequest, lockedUntilMs: number): string {
     const lost = this.#leases.get(taken.jobId)
     if (lost) this.#lose(lost, 'it was taken back from this worker')
-    const slot = this.#clock.slotOf(taken.request)
+    const slot = this.#slots.slotOf(taken.request)
     const onStart = () => {
       this.#clock.started(slot, performance.now())
       this.#let(slot)
     }
-    const lease = new JobLease(taken, { slot, order: this.#order, lockedUntilMs, onStart })
+    const host = this.#clock.stateOf(slot)
+    const lease = new JobLease(taken, { slot, host, order: this.#order, lockedUntilMs, onStart })
     this.#leases.set(lease.jobId, lease)
     this.#room.enter(lease)
     return slot
@@ -309,6 +324,22 @@ export class BullJobQueue implements RequestQueue {
       count++
     }
     return count
+  }
+
+  #learn(slot: string, news: HostNews): void {
+    this.#clock.learn(slot, news, performance.now())
+    if (news.pauseMs !== undefined) this.#callBack(slot)
+  }
+
+  /** What lies ready waits again, as its host is paused. */
+  #callBack(slot: string): void {
+    for (const lease of this.#leases.values()) {
+      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#desk.withdraw(lease)) continue
+      this.#clock.ended(slot, false)
+      lease.readySinceMs = undefined
+      this.#room.enter(lease)
+    }
+    this.#let(slot)
   }
 
   /** Nothing else of this worker may be in flight, or be called to account, when a suspect dies with it. */
@@ -358,7 +389,7 @@ export class BullJobQueue implements RequestQueue {
     return this.#scripts.putBack({
       ...hold,
       text: remarked(text, { refusals, suspect: false }),
-      when: REFUSED_DELAY_MS,
+      when: this.#refusedMs,
       event: { id, what: `the worker gave it back: ${reason}` },
     })
   }

@@ -73,7 +73,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     await clear()
     await new Quarantine({ redis, keys }).clear()
     await unlinkAll(redis, `${keys.noted}:`)
-    await redis.unlink(statsKey)
+    await redis.unlink(statsKey, keys.startHosts)
   }
   await flushOwed({ redis, keys, worker: `clear:${randomUUID()}`, flush })
   return present

@@ -20,6 +20,8 @@ export interface CrawlRedisKeys {
   readonly alone: string
   /** Hash: request id → quarantined request and its history as JSON. */
   readonly quarantine: string
+  /** Set: hosts and ports of start requests. */
+  readonly startHosts: string
   /** `<noted>:<owner>`, set: ids that were pushed under an owner which is not settled. */
   readonly noted: string
   /** Hash: `waiting`, `delayed`, `leased` of QUEUE_MODE=turns, and what else that queue keeps count of. */
@@ -37,6 +39,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     workers: key('webloom:%(queue)s:workers'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),
+    startHosts: key('webloom:%(queue)s:start-hosts'),
     noted: key('webloom:%(queue)s:noted'),
     turnCounts: key('webloom:%(queue)s:turns:counts'),
     turns: key('webloom:%(queue)s:turns'),

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../testing/crawl-bench.ts'
 import { pauseCrawl } from './crawl-control.ts'
-import { readCrawl } from './crawl-view.ts'
+import { type HostView, readCrawl } from './crawl-view.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -27,7 +27,17 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
   await bench.redis.hset(keys.turnCounts, { waiting: 7, delayed: 2, leased: 1 })
   await bench.redis.hset(keys.quarantine, 'poison', '{}')
   worker.stats.inc('response_received_count', 600)
-  const host = { slot: 'example.com', waiting: 7, leased: 1 }
+  const host: HostView = {
+    slot: 'example.com',
+    waiting: 7,
+    delayed: 2,
+    leased: 1,
+    nextInMs: 0,
+    delayMs: 500,
+    failures: 3,
+    pausedMs: 60_000,
+    pauseReason: 'Retry-After',
+  }
   const read = () =>
     readCrawl({
       redis: bench.redis,

@@ -1,6 +1,6 @@
 /** A crawl as somebody sees it who takes no part in it: for `webloom status`. */
 
-import type { QueueCounts, StatValue } from '@webloom/core'
+import type { HostState, QueueCounts, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { readTotals } from './crawl-stats.ts'
@@ -10,13 +10,18 @@ import { stateKeys } from './redis-crawl-record.ts'
 
 export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
 
-/** A host that has a line. */
-export interface HostView {
+/** A host that has a line, with what the crawl has learnt of it. */
+export interface HostView extends HostState {
   readonly slot: string
   readonly waiting: number
+  /** Held until their own time has come. */
+  readonly delayed: number
   readonly leased: number
-  /** When it may be asked again; absent when it may be now. */
-  readonly nextAt?: Date
+  /** Until its delay lets it be asked, milliseconds; 0: now. */
+  readonly nextInMs: number
+  /** Until its pause is over, milliseconds; 0: it is not paused. */
+  readonly pausedMs: number
+  readonly pauseReason?: string
 }
 
 export interface CrawlView {
@@ -38,7 +43,7 @@ export interface CrawlView {
   readonly counts: QueueCounts
   /** Of all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
-  /** Those with the most waiting. */
+  /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
   readonly hosts: readonly HostView[]
 }
 

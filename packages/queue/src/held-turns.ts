@@ -118,6 +118,14 @@ export class HeldTurns {
     if (!this.#ready.has(turn)) this.place(turn)
   }
 
+  /** Requests have come to a line: this worker's turn of it must not sleep on. */
+  arrived({ host, priority }: { readonly host: string; readonly priority: number }): void {
+    const turn = this.of(host)
+    const before = turn?.head
+    turn?.arrived(priority)
+    if (turn && turn.head !== before) this.place(turn)
+  }
+
   /** It stands nowhere until it is placed again. */
   unplace(turn: HostTurn): void {
     this.#places.delete(turn)

@@ -1,14 +1,11 @@
-/** Which host a request belongs to, and how fast that host may be asked, as the settings have it. */
+/** How fast hosts may be asked, as the settings have it. */
 
-import { type HostPace, type Request, type Settings, SettingsError } from '@webloom/core'
+import { type HostPace, type Settings, SettingsError } from '@webloom/core'
 
-/** The host's name for politeness: `meta.download_slot`, else the URL's host name. */
-export function slotOf(request: Request): string {
-  if (request.hasMeta) {
-    const slot = request.meta.download_slot
-    if (typeof slot === 'string') return slot
-  }
-  return hostName(request.url)
+/** The pace of each slot. */
+export function paceOf(settings: Settings): (slot: string) => HostPace {
+  const [pace, slots] = [paceFrom(settings), slotPaces(settings)]
+  return (slot) => ({ ...pace, ...slots[slot] })
 }
 
 /** The pace of all hosts but those that DOWNLOAD_SLOTS names. */
@@ -18,19 +15,6 @@ export function paceFrom(settings: Settings): HostPace {
     concurrency: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),
     randomize: settings.getBool('RANDOMIZE_DOWNLOAD_DELAY'),
   }
-}
-
-/** The host of a URL without user and port: what Scrapy's download slots are named by. */
-function hostName(url: string): string {
-  const start = url.indexOf('://') + 3
-  let end = start
-  while (end < url.length && url[end] !== '/' && url[end] !== '?' && url[end] !== '#') end++
-  const authority = url.slice(
-    url.lastIndexOf('@', end - 1) >= start ? url.lastIndexOf('@', end - 1) + 1 : start,
-    end,
-  )
-  const port = authority.startsWith('[') ? authority.indexOf(']') + 1 : authority.indexOf(':')
-  return (port > 0 ? authority.slice(0, port) : authority).toLowerCase()
 }
 
 const SLOT_KEYS = ['delay', 'concurrency', 'randomize_delay']

@@ -57,9 +57,8 @@ describe('several workers', () => {
     // One worker alone could not have all of it in flight.
     const atOnce = 16
     const [one, other] = [await bench.queue(options), await bench.queue(options)]
-    // Each has heard of the other.
-    await sleep(2500)
-    await one.push(pages('a', 3000), 'o')
+    // Who came last has heard of the other: there may be two lanes.
+    for (const owner of ['o', 'p']) await other.push(pages('a', 1500), owner)
     let [inFlight, most] = [0, 0]
     const done = [0, 0]
     const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
@@ -75,6 +74,85 @@ describe('several workers', () => {
     expect(done[0]! + done[1]!).toBe(3000)
     expect(Math.min(...done)).toBeGreaterThan(200)
     expect(most).toBeLessThanOrEqual(24)
+  })
+
+  test('a pause called by one holds for the other at once, also for what that has taken ahead', async () => {
+    const options = { keys: bench.nextKeys() }
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    await one.push(pages('a', 100), 'o')
+    const [first] = await one.lease(1)
+    // Who came last has heard of the other: there may be a second lane.
+    await other.push(pages('a', 200), 'p')
+    const held = await other.lease(16)
+    // Something lies ready there from now on.
+    await other.commit(held.pop()!)
+    expect((await one.counts()).leased).toBeGreaterThan(1 + held.length)
+    const pausedAt = performance.now()
+    await one.commit(first!, { host: { pauseMs: 500 } })
+    await vi.waitFor(async () => expect((await one.counts()).leased).toBe(held.length))
+    expect(performance.now() - pausedAt).toBeLessThan(400)
+    await Promise.race([one.lease(1), other.lease(1)])
+    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(495)
+  })
+
+  test('a host that is given a delay while several have it: one goes on, and keeps it', async () => {
+    const keys = bench.nextKeys()
+    const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]
+    await one.push(pages('a', 100), 'o')
+    const before = await one.lease(3)
+    await other.push(pages('a', 200), 'p')
+    before.push(...(await other.lease(3)))
+    const host = `${keys.turns}:host:a.test`
+    expect(await bench.redis.hget(host, 'up')).toBe('2')
+    for (const lease of before) lease.started()
+    await one.commit(before[0]!, { host: { delayMs: 100 } })
+    const delayedAt = performance.now()
+    for (const lease of before.slice(1)) await (before.indexOf(lease) < 3 ? one : other).commit(lease)
+    const startedAt: number[] = []
+    const visitSome = async (queue: typeof one) => {
+      while (startedAt.length < 12) {
+        for (const lease of await queue.lease(1)) {
+          lease.started()
+          startedAt.push(performance.now())
+          await queue.commit(lease)
+        }
+      }
+    }
+    await Promise.all([visitSome(one), visitSome(other)])
+    expect(Math.min(...gaps([delayedAt, ...startedAt]))).toBeGreaterThanOrEqual(75)
+    expect(await bench.redis.hget(host, 'up')).toBe('1')
+  })
+
+  test('what was learnt of a host outlives all workers, and is gone when the crawl is cleared', async () => {
+    const keys = bench.nextKeys()
+    const first = await bench.queue({ keys })
+    await first.push([page('a', 1), page('b', 1)], 'o')
+    for (const lease of await vi.waitUntil(async () => {
+      const leases = await first.lease(2)
+      return leases.length > 0 && leases
+    })) {
+      await first.commit(lease, { host: { delayMs: 20, failures: 2, pauseMs: 300 } })
+    }
+    for (const lease of await first.lease(2)) {
+      await first.commit(lease, { host: { delayMs: 20, failures: 2, pauseMs: 300 } })
+    }
+    const pausedAt = performance.now()
+    await first.close()
+    const second = await bench.queue({ keys })
+    await second.push([page('a', 2)], 'p')
+    const [lease] = await second.lease(1)
+    expect(performance.now() - pausedAt).toBeGreaterThan(250)
+    expect(lease).toMatchObject({ id: 'a/2', host: { delayMs: 20, failures: 2 } })
+    await second.clear()
+    await second.push([page('a', 3), page('b', 3)], 'q')
+    const third = await bench.queue({ keys })
+    await second.close()
+    const learnt = new Map<string, unknown>()
+    while (learnt.size < 2) for (const { id, host } of await third.lease(2)) learnt.set(id, host)
+    expect([...learnt.values()]).toEqual([
+      { delayMs: 0, failures: 0 },
+      { delayMs: 0, failures: 0 },
+    ])
   })
 
   test('hosts that one worker has and does not serve go to another', async () => {
@@ -208,30 +286,32 @@ describe('owners', () => {
 })
 
 describe('a request that no worker can do', () => {
-  test('comes again after five seconds, and goes to quarantine with its history when it was refused too often', async () => {
+  test('is held back for five seconds', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
-    const { id, request } = page('a', 1)
-    await queue.push([{ id, request }], 'o')
+    await queue.push([page('a', 1)], 'o')
     const [lease] = await queue.lease(1)
-    const refusedAt = performance.now()
     await queue.refuse(lease!, 'no callback parseList')
-    const [again] = await vi.waitUntil(async () => {
-      const found = await queue.lease(1)
-      return found.length > 0 && found
-    }, 10_000)
-    expect(performance.now() - refusedAt).toBeGreaterThanOrEqual(5000)
-    // Eight times more.
-    const flight = `${keys.turns}:flight:0:a.test`
-    const [[token, text] = []] = Object.entries(await bench.redis.hgetall(flight))
-    expect(text).toMatch(/^0\na\/1\n1:0:1:0\n/)
-    expect(token).toBeDefined()
-    Object.assign((again as unknown as { marks: object }).marks, { refusals: 9 })
-    await queue.refuse(again!, 'no callback parseList')
+    const [seconds, micros] = await bench.redis.time()
+    const [, dueAt] = await bench.redis.zrange(`${keys.turns}:late:a.test`, 0, 0, 'WITHSCORES')
+    const inMs = Number(dueAt) - (Number(seconds) * 1000 + Number(micros) / 1000)
+    expect(inMs).toBeGreaterThan(4500)
+    expect(inMs).toBeLessThanOrEqual(5000)
+  })
+
+  test('goes to quarantine with its history when it was refused too often', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys, refusedMs: 20 })
+    await queue.push([page('a', 1)], 'o')
+    for (let refusals = 0; refusals < 10; refusals++) {
+      const [lease] = await queue.lease(1)
+      expect(lease).toMatchObject({ attempt: 1, redelivered: false })
+      await queue.refuse(lease!, `no callback parseList (${refusals})`)
+    }
     expect(await queue.counts()).toEqual({ ...EMPTY, quarantined: 1 })
     const [entry] = await new Quarantine({ redis: bench.redis, keys }).list(9)
-    expect(entry).toMatchObject({ id: 'a/1', reason: 'no callback parseList' })
-    expect(entry!.history).toHaveLength(2)
+    expect(entry).toMatchObject({ id: 'a/1', reason: 'no callback parseList (9)' })
+    expect(entry!.history).toHaveLength(10)
   })
 
   test('one of another release’s form is refused by this worker, and its host goes on', async () => {

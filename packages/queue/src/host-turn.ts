@@ -1,4 +1,4 @@
-import type { HostPace } from '@webloom/core'
+import type { HostNews, HostPace, HostState } from '@webloom/core'
 import type { TurnJob } from './turn-jobs.ts'
 import type { TurnLease } from './turn-lease.ts'
 import type { Standing } from './turn-scripts.ts'
@@ -45,9 +45,11 @@ export class HostTurn {
   aside: TurnLease[] = []
   /** When its line was last looked at. */
   lookedAtMs: number
+  /** What was learnt of its host. */
+  state: HostState = { delayMs: 0, failures: 0 }
   #lateAtMs = Number.POSITIVE_INFINITY
   #dueAtMs = 0
-  #floorMs = 0
+  #pausedUntilMs = Number.NEGATIVE_INFINITY
   #startedAtMs = Number.NEGATIVE_INFINITY
   /** When the last that was taken may start, in line with the start before it. */
   #slotAtMs = Number.NEGATIVE_INFINITY
@@ -92,13 +94,22 @@ export class HostTurn {
     return this.#pace.concurrency
   }
 
-  /** The host's delay, with chance and floor in it. */
-  get delayMs(): number {
-    return Math.ceil(Math.max(this.#drawnMs, this.#floorMs))
+  /** The delay as the settings and chance have it. */
+  get drawnMs(): number {
+    return Math.ceil(this.#drawnMs)
   }
 
   get isPaced(): boolean {
-    return this.#pace.delayMs > 0 || this.#floorMs > 0
+    return this.#pace.delayMs > 0 || this.state.delayMs > 0
+  }
+
+  get isPaused(): boolean {
+    return performance.now() < this.#pausedUntilMs
+  }
+
+  /** With the floor. */
+  get #delayMs(): number {
+    return Math.max(this.#drawnMs, this.state.delayMs)
   }
 
   /** How many more the host may have in flight here. */
@@ -123,29 +134,36 @@ export class HostTurn {
     if (this.isLeaving || this.isLost || !this.isLocked) return Number.POSITIVE_INFINITY
     if (this.spare) return this.spare.atMs
     if (this.room <= 0) return Number.POSITIVE_INFINITY
-    const atMs = this.isPaced ? this.#dueAtMs - LEAD_MS : 0
+    const atMs = Math.max(this.#pausedUntilMs, this.isPaced ? this.#dueAtMs - LEAD_MS : 0)
     return this.head === undefined ? Math.max(atMs, this.#lateAtMs) : atMs
   }
 
   /** When it may go on, for one that holds nothing. */
   get goesOnAtMs(): number {
-    return Math.max(this.isPaced ? this.#dueAtMs : 0, this.head === undefined ? this.#lateAtMs : 0)
+    return Math.max(this.dueAtMs, this.head === undefined ? this.#lateAtMs : 0)
   }
 
+  /** When its host may be asked again. */
   get dueAtMs(): number {
-    return this.isPaced ? this.#dueAtMs : 0
+    return Math.max(this.#pausedUntilMs, this.isPaced ? this.#dueAtMs : 0)
   }
 
   /** What Redis says of its host. */
-  heard({ waitMs, head, lateInMs, floorMs }: Standing, nowMs: number): void {
+  heard({ waitMs, pausedMs, head, lateInMs, state }: Standing, nowMs: number): void {
     this.head = head
     this.#lateAtMs = lateInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + lateInMs
-    const floorBeforeMs = this.#floorMs
-    this.#floorMs = floorMs
     this.lookedAtMs = nowMs
+    if (pausedMs > 0) this.pause(pausedMs, nowMs)
+    const floorBeforeMs = this.state.delayMs
+    this.state = state
     // While one is taken and has not started, Redis counts from when it was taken, and this worker will know better.
     if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.#dueAtMs = nowMs + waitMs
-    else if (floorMs > floorBeforeMs) this.#dueAtMs = Math.max(this.#dueAtMs, this.#startedAtMs + floorMs)
+    else if (state.delayMs !== floorBeforeMs) this.#dueAtMs = this.#startedAtMs + this.#delayMs
+  }
+
+  /** Nothing of its host starts for so long; a longer pause stays. */
+  pause(ms: number, nowMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
   }
 
   /** Redis found it too early; its word counts. */
@@ -173,7 +191,7 @@ export class HostTurn {
   slotTaken(nowMs: number): number {
     const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.#dueAtMs < LATE_MS_MAX
     this.#slotAtMs = isInLine ? this.#dueAtMs : Number.NEGATIVE_INFINITY
-    return this.dueAtMs
+    return this.isPaced ? this.#dueAtMs : 0
   }
 
   /** A request leaves for the host now: the delay is counted from here. */
@@ -182,15 +200,19 @@ export class HostTurn {
     const countedFromMs = isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs
     this.#startedAtMs = nowMs
     this.#drawnMs = drawn(this.#pace)
-    this.#dueAtMs = countedFromMs + Math.max(this.#drawnMs, this.#floorMs)
+    this.#dueAtMs = countedFromMs + this.#delayMs
     this.#isStartTold = false
   }
 
-  /** A floor that is on its way to Redis. */
-  pacedAt(floorMs: number): void {
-    this.#floorMs = floorMs
-    this.#dueAtMs = this.#startedAtMs + Math.max(this.#drawnMs, floorMs)
-    this.#isStartTold = this.#startedAtMs === Number.NEGATIVE_INFINITY
+  /** News that is on its way to Redis. */
+  learn({ delayMs = this.state.delayMs, failures = this.state.failures }: HostNews): void {
+    const isPacedAnew = delayMs !== this.state.delayMs
+    this.state = { delayMs, failures }
+    if (!isPacedAnew) return
+    this.#dueAtMs = this.#startedAtMs + this.#delayMs
+    if (this.spare) this.spare = { ...this.spare, atMs: this.#dueAtMs }
+    // With it goes when the next may start.
+    this.startUntold()
   }
 
   /** How long ago the last start was, if Redis is not to know yet. It counts as told from now on. */

@@ -8,17 +8,20 @@ import {
   type QueueOrder,
   silentLogger,
 } from '@webloom/core'
+import type { HostSlots } from './host-slots.ts'
 import { JobDatabase } from './job-database.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
 import { SqliteCrawlRecord } from './sqlite-crawl-record.ts'
 import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
 import { SqliteRequestQueue } from './sqlite-request-queue.ts'
+import { SqliteStartHosts } from './sqlite-start-hosts.ts'
 
 export interface JobDirOptions {
   /** JOBDIR; relative to the process's folder. */
   readonly folder: string
   readonly spiderName: string
   readonly clock: HostClock
+  readonly slots?: HostSlots
   readonly order?: QueueOrder
   readonly fingerprinter?: Fingerprinter
   readonly logger?: Logger
@@ -33,16 +36,19 @@ export class JobDir {
   readonly queue: SqliteRequestQueue
   readonly filter: SqliteDupeFilter
   readonly record: SqliteCrawlRecord
+  readonly startHosts: SqliteStartHosts
 
   constructor(options: JobDirOptions) {
     const { spiderName, clock, order = 'priority', fingerprinter, logger = silentLogger } = options
     const folder = resolve(options.folder)
     const database = new JobDatabase({ folder, spiderName })
     this.record = new SqliteCrawlRecord({ database })
+    this.startHosts = new SqliteStartHosts({ database })
     this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
     this.queue = new SqliteRequestQueue({
       database,
       clock,
+      ...(options.slots && { slots: options.slots }),
       order,
       logger,
       onHandedOn: (owner) => this.#handedOn(owner),
@@ -50,7 +56,7 @@ export class JobDir {
   }
 
   /** Null without a JOBDIR: the crawl is kept in memory. */
-  static fromCrawler(crawler: Crawler): JobDir | null {
+  static fromCrawler(crawler: Crawler, slots?: HostSlots): JobDir | null {
     const { settings, spider, logger } = crawler
     const folder = settings.get('JOBDIR')
     if (folder === null || folder === '') return null
@@ -58,6 +64,7 @@ export class JobDir {
       folder,
       spiderName: spider.name,
       clock: MemoryHostClock.fromCrawler(crawler),
+      ...(slots && { slots }),
       order: settings.get('SCHEDULER_QUEUE_CLASS'),
       fingerprinter: fingerprinterOf(settings, 'scrapy'),
       logger,

@@ -1,4 +1,4 @@
-import { type Lease, type QueueOrder, type Request, WebloomError } from '@webloom/core'
+import { type HostState, type Lease, type QueueOrder, type Request, WebloomError } from '@webloom/core'
 import { bullPriority } from './bull-job.ts'
 import type { DeskItem } from './lease-desk.ts'
 import type { PackedMarks } from './packed-request.ts'
@@ -25,6 +25,7 @@ export interface TakenRequest extends JobHold {
 /** How a lease stands with its worker. */
 export interface JobLeaseOptions {
   readonly slot: string
+  readonly host: HostState
   readonly order: QueueOrder
   readonly lockedUntilMs: number
   readonly onStart: () => void
@@ -41,6 +42,7 @@ export class JobLease implements Lease, DeskItem {
   readonly slot: string
   readonly priority: number
   readonly bullPriority: number
+  host: HostState
   /** By this process's monotonic clock: until then nobody else can have taken it. */
   lockedUntilMs: number
   hasStarted = false
@@ -53,7 +55,7 @@ export class JobLease implements Lease, DeskItem {
   readonly #onStart: () => void
   readonly #lost = new AbortController()
 
-  constructor(taken: TakenRequest, { slot, order, lockedUntilMs, onStart }: JobLeaseOptions) {
+  constructor(taken: TakenRequest, { slot, host, order, lockedUntilMs, onStart }: JobLeaseOptions) {
     this.id = taken.id
     this.jobId = taken.jobId
     this.token = taken.token
@@ -61,6 +63,7 @@ export class JobLease implements Lease, DeskItem {
     this.request = taken.request
     this.text = taken.text
     this.slot = slot
+    this.host = host
     this.priority = order === 'priority' ? taken.request.priority : 0
     this.bullPriority = bullPriority(taken.request, order)
     this.lockedUntilMs = lockedUntilMs

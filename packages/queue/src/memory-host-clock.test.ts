@@ -1,4 +1,3 @@
-import { Request } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { MemoryHostClock } from './memory-host-clock.ts'
 
@@ -7,15 +6,6 @@ const clockOf = (pace = {}, random?: () => number) =>
     pace: { delayMs: 0, concurrency: 8, randomize: false, ...pace },
     ...(random && { random }),
   })
-
-test.each([
-  ['http://Example.com/a', 'example.com'],
-  ['http://user:p@ss@example.com:8080/a@b', 'example.com'],
-  ['http://example.com?x', 'example.com'],
-  ['http://[::1]:80/', '[::1]'],
-])('the slot of %s is %s', (url, slot) => {
-  expect(clockOf().slotOf(new Request(url))).toBe(slot)
-})
 
 test('the delay is counted from the start, not from the hand-out', () => {
   const clock = clockOf({ delayMs: 1000 })
@@ -44,17 +34,26 @@ test('a floor is a floor under chance, and takes effect at once', () => {
   const clock = clockOf({ delayMs: 1000, randomize: true }, () => 0)
   clock.taken('a')
   clock.started('a', 0)
-  clock.pace('a', 800)
+  clock.learn('a', { delayMs: 800 }, 0)
   expect(clock.waitMs('a', 0)).toBe(800)
-  clock.pace('a', 200)
+  clock.learn('a', { delayMs: 200 }, 0)
   expect(clock.waitMs('a', 0)).toBe(500)
 })
 
-test('a paused host waits, others do not', () => {
+test('a paused host waits, others do not, and a shorter pause does not end it', () => {
   const clock = clockOf()
-  clock.pause('a', 9000)
+  clock.learn('a', { pauseMs: 9000 }, 0)
+  clock.learn('a', { pauseMs: 10 }, 1000)
   expect(clock.waitMs('a', 1000)).toBe(8000)
   expect(clock.waitMs('b', 1000)).toBe(0)
+})
+
+test('news leave what they do not name', () => {
+  const clock = clockOf()
+  expect(clock.stateOf('a')).toEqual({ delayMs: 0, failures: 0 })
+  clock.learn('a', { failures: 3 }, 0)
+  clock.learn('a', { delayMs: 500 }, 0)
+  expect(clock.stateOf('a')).toEqual({ delayMs: 500, failures: 3 })
 })
 
 test('DOWNLOAD_SLOTS gives one host its own pace', () => {
@@ -75,7 +74,9 @@ test('hosts that hold nothing worth keeping are forgotten when many are known', 
     clock.started(`h${n}`, 0)
     if (n > 0) clock.ended(`h${n}`, true)
   }
+  clock.learn('h2', { failures: 1 }, 0)
   clock.forgetIdle(1000)
   expect(clock.waitMs('h0', 0), 'still in flight, so still known').toBe(10)
   expect(clock.waitMs('h1', 0), 'forgotten').toBe(0)
+  expect(clock.stateOf('h2').failures, 'something was learnt').toBe(1)
 })

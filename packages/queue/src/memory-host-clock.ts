@@ -1,5 +1,5 @@
-import type { Crawler, HostClock, HostPace, Request } from '@webloom/core'
-import { paceFrom, slotOf, slotPaces } from './host-pace.ts'
+import type { Crawler, HostClock, HostNews, HostPace, HostState } from '@webloom/core'
+import { paceFrom, slotPaces } from './host-pace.ts'
 
 interface SlotState {
   readonly pace: HostPace
@@ -11,9 +11,11 @@ interface SlotState {
   inFlight: number
   /** Handed out, but not yet started or ended. */
   starting: number
-  /** Least delay that was asked for from outside; chance never goes below it. */
-  floorMs: number
+  /** Floor and failures. */
+  learnt: HostState
 }
+
+const NOTHING_LEARNT: HostState = { delayMs: 0, failures: 0 }
 
 export interface MemoryHostClockOptions {
   /** The pace of hosts that `slots` does not name. */
@@ -45,16 +47,12 @@ export class MemoryHostClock implements HostClock {
     return new MemoryHostClock({ pace: paceFrom(settings), slots: slotPaces(settings) })
   }
 
-  slotOf(request: Request): string {
-    return slotOf(request)
-  }
-
   waitMs(slot: string, nowMs: number): number {
     const state = this.#slots.get(slot)
     if (!state) return 0
     const { concurrency, delayMs } = state.pace
     if (concurrency > 0 && state.inFlight >= concurrency) return Number.POSITIVE_INFINITY
-    if (state.starting > 0 && (delayMs > 0 || state.floorMs > 0)) return Number.POSITIVE_INFINITY
+    if (state.starting > 0 && (delayMs > 0 || state.learnt.delayMs > 0)) return Number.POSITIVE_INFINITY
     return Math.max(0, nextAtMs(state) - nowMs)
   }
 
@@ -78,19 +76,25 @@ export class MemoryHostClock implements HostClock {
     if (!hadStarted) state.starting--
   }
 
-  pace(slot: string, delayMs: number): void {
-    this.#state(slot).floorMs = delayMs
+  learn(slot: string, { delayMs, failures, pauseMs }: HostNews, nowMs: number): void {
+    const state = this.#state(slot)
+    state.learnt = {
+      delayMs: delayMs ?? state.learnt.delayMs,
+      failures: failures ?? state.learnt.failures,
+    }
+    if (pauseMs !== undefined) state.pausedUntilMs = Math.max(state.pausedUntilMs, nowMs + pauseMs)
   }
 
-  pause(slot: string, untilMs: number): void {
-    const state = this.#state(slot)
-    state.pausedUntilMs = Math.max(state.pausedUntilMs, untilMs)
+  stateOf(slot: string): HostState {
+    return this.#slots.get(slot)?.learnt ?? NOTHING_LEARNT
   }
 
   forgetIdle(nowMs: number): void {
     if (this.#slots.size < this.#forgetAt) return
     for (const [slot, state] of this.#slots) {
-      if (state.inFlight === 0 && state.floorMs === 0 && nextAtMs(state) <= nowMs) this.#slots.delete(slot)
+      const { delayMs, failures } = state.learnt
+      const isWorthKeeping = state.inFlight > 0 || delayMs > 0 || failures > 0 || nextAtMs(state) > nowMs
+      if (!isWorthKeeping) this.#slots.delete(slot)
     }
     this.#forgetAt = Math.max(FORGET_FROM, this.#slots.size * 2)
   }
@@ -105,13 +109,13 @@ export class MemoryHostClock implements HostClock {
       pausedUntilMs: 0,
       inFlight: 0,
       starting: 0,
-      floorMs: 0,
+      learnt: NOTHING_LEARNT,
     }
     this.#slots.set(slot, state)
     return state
   }
 }
 
-function nextAtMs({ pausedUntilMs, startedAtMs, drawnDelayMs, floorMs }: SlotState): number {
-  return Math.max(pausedUntilMs, startedAtMs + Math.max(drawnDelayMs, floorMs))
+function nextAtMs({ pausedUntilMs, startedAtMs, drawnDelayMs, learnt }: SlotState): number {
+  return Math.max(pausedUntilMs, startedAtMs + Math.max(drawnDelayMs, learnt.delayMs))
 }

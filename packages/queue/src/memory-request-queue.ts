@@ -1,23 +1,26 @@
 import type { Crawler, HostClock, QueueOrder } from '@webloom/core'
+import type { HostSlots } from './host-slots.ts'
+import { LocalRequestQueue } from './local-request-queue.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
 import { type MemoryDelayed, MemoryRequestStore } from './memory-request-store.ts'
 import type { StoredRequest } from './request-store.ts'
-import { TurnQueue } from './turn-queue.ts'
 
 export interface MemoryRequestQueueOptions {
   readonly clock: HostClock
+  readonly slots?: HostSlots
   readonly order?: QueueOrder
 }
 
 /** A queue in this process: nothing survives its end. */
-export class MemoryRequestQueue extends TurnQueue<StoredRequest, MemoryDelayed> {
-  constructor({ clock, order = 'priority' }: MemoryRequestQueueOptions) {
-    super({ clock, order, store: new MemoryRequestStore(order) })
+export class MemoryRequestQueue extends LocalRequestQueue<StoredRequest, MemoryDelayed> {
+  constructor({ order = 'priority', ...options }: MemoryRequestQueueOptions) {
+    super({ ...options, order, store: new MemoryRequestStore(order) })
   }
 
-  static fromCrawler(crawler: Crawler): MemoryRequestQueue {
+  static fromCrawler(crawler: Crawler, slots?: HostSlots): MemoryRequestQueue {
     return new MemoryRequestQueue({
       clock: MemoryHostClock.fromCrawler(crawler),
+      ...(slots && { slots }),
       order: crawler.settings.get('SCHEDULER_QUEUE_CLASS'),
     })
   }

@@ -24,6 +24,7 @@
 import type { Logger, Request, ScriptRunner, Seed, SeedSource, StatsCollector } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { luaScript } from './lua.ts'
+import { pendingSeeds } from './seed-counts.ts'
 import { type SeedKeys, seedKeys, seedTypeOf } from './seed-keys.ts'
 import { messageIdOf, SeedMessage, type SeedPast } from './seed-message.ts'
 
@@ -69,7 +70,6 @@ const TAKE = luaScript('seeds-take.lua')
 const HOLD = luaScript('seeds-hold.lua')
 const SETTLE = luaScript('seeds-settle.lua')
 const DELAY = luaScript('seeds-delay.lua')
-const PENDING = luaScript('seeds-pending.lua')
 
 /** Start URLs from a Redis list, set or sorted set, shared by all workers of a crawl. */
 export class RedisSeedSource implements SeedSource {
@@ -140,11 +140,7 @@ export class RedisSeedSource implements SeedSource {
   }
 
   async pending(): Promise<number> {
-    const { main, processing } = this.#keys
-    const [waiting, inWork] = (await PENDING.run(this.#options.redis, [main, processing], [])) as [
-      number,
-      number,
-    ]
+    const { waiting, inWork } = await pendingSeeds(this.#options.redis, this.#keys)
     return waiting + inWork
   }
 

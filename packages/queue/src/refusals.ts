@@ -4,6 +4,9 @@ import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { readWorkerEntry } from './crawl-worker.ts'
 import { historyKey, type QuarantineEvent } from './quarantine.ts'
 
+/** What a worker could not do is handed out again after this. */
+export const REFUSED_MS = 5000
+
 /** A request that a worker could not do. */
 export interface Refusal {
   readonly redis: Redis

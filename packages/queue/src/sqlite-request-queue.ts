@@ -1,11 +1,13 @@
 import type { HostClock, Logger, QueueOrder } from '@webloom/core'
+import type { HostSlots } from './host-slots.ts'
 import type { JobDatabase } from './job-database.ts'
+import { LocalRequestQueue } from './local-request-queue.ts'
 import { type SqliteDelayed, type SqliteHeld, SqliteRequestStore } from './sqlite-request-store.ts'
-import { TurnQueue } from './turn-queue.ts'
 
 export interface SqliteRequestQueueOptions {
   readonly database: JobDatabase
   readonly clock: HostClock
+  readonly slots?: HostSlots
   readonly order: QueueOrder
   readonly logger: Logger
   /** Called in the step that stores what `owner` found. */
@@ -13,8 +15,9 @@ export interface SqliteRequestQueueOptions {
 }
 
 /** A queue on disk: it survives the process, however that ends. */
-export class SqliteRequestQueue extends TurnQueue<SqliteHeld, SqliteDelayed> {
-  constructor({ database, clock, order, logger, onHandedOn }: SqliteRequestQueueOptions) {
-    super({ clock, order, store: new SqliteRequestStore({ database, order, logger, onHandedOn }) })
+export class SqliteRequestQueue extends LocalRequestQueue<SqliteHeld, SqliteDelayed> {
+  constructor({ database, logger, onHandedOn, ...options }: SqliteRequestQueueOptions) {
+    const { order } = options
+    super({ ...options, store: new SqliteRequestStore({ database, order, logger, onHandedOn }) })
   }
 }

@@ -53,6 +53,7 @@ export class TurnDesk {
     const leases = await this.#desk.take(max, signal, nothingCanCome)
     for (const lease of leases) {
       lease.state = 'out'
+      lease.host = lease.turn.state
       this.#ready.delete(lease)
       this.#out.add(lease)
     }
@@ -114,6 +115,16 @@ export class TurnDesk {
       turn.aside.push(lease)
     }
     this.#turns.place(turn)
+  }
+
+  /** Its host is paused: takes all that was not handed out from the turn, in order. */
+  callBack(turn: HostTurn): TurnLease[] {
+    this.layAside(turn)
+    const called = turn.aside.splice(0)
+    if (turn.spare) called.push(turn.spare.lease)
+    turn.spare = undefined
+    for (const lease of called) lease.state = 'ending'
+    return called
   }
 
   /** It is still this worker's. */

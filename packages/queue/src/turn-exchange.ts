@@ -4,10 +4,11 @@
  * and an idle crawl waits for nobody.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Request, WebloomError } from '@webloom/core'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
+import type { HostNews } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, LEAD_MS } from './host-turn.ts'
+import { fullError, lostError } from './turn-errors.ts'
 import type { TurnLease } from './turn-lease.ts'
 import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
 
@@ -15,6 +16,8 @@ import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-s
 export const REQUESTS_A_SCRIPT = 500
 const ENDINGS_A_SCRIPT = 200
 const RETRY_MS = 200
+/** A script costs Redis as much as three pages in it: while enough lies ready, endings gather for so long. */
+const GATHER_MS = 3
 /** A turn that must wait no longer than this stays with its worker. */
 export const LINGER_MS = 2000
 /** So many requests may be taken ahead for hosts that may not be asked yet, or as many as are wanted. */
@@ -26,7 +29,7 @@ export interface Ending {
   readonly ended: Ended
   /** Absent for one that was never given to anybody. */
   readonly lease?: TurnLease
-  readonly floorMs?: number
+  readonly news?: HostNews
   /** How many requests it adds beyond those that were there. */
   readonly adds: number
   readonly resolve: () => void
@@ -61,6 +64,8 @@ export class TurnExchange {
   readonly #leaving = new Set<HostTurn>()
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
+  /** Ends the gathering. */
+  #hurry: (() => void) | undefined
   /** Redis is full: what adds nothing goes alone. */
   #isFull = false
 
@@ -97,6 +102,7 @@ export class TurnExchange {
 
   /** There may be something to say. */
   kick(): void {
+    if (this.#hurry && this.#isUrgent) this.#hurry()
     if (this.#isRunning) return
     this.#isRunning = true
     this.#running = this.#run()
@@ -108,26 +114,38 @@ export class TurnExchange {
   }
 
   async #run(): Promise<void> {
-    // What happens in the same moment goes with one script.
-    await undefined
-    for (let message = this.#next(); message; message = this.#next()) await this.#send(message)
+    await this.#gather()
+    for (let message = this.#next(); message; message = this.#next()) {
+      await this.#send(message)
+      await this.#gather()
+    }
     this.#isRunning = false
     this.#options.onIdle()
+  }
+
+  /** What happens in one round of the event loop goes with one script; what nobody waits for may come a little later. */
+  async #gather(): Promise<void> {
+    await immediate()
+    if (this.#isUrgent) return
+    await new Promise<void>((resolve) => {
+      this.#hurry = resolve
+      setTimeout(resolve, GATHER_MS)
+    })
+    this.#hurry = undefined
+  }
+
+  get #isUrgent(): boolean {
+    return this.#leaving.size > 0 || this.#options.demand() > 0
   }
 
   #next(): Message | undefined {
     const endings = this.#takeEndings()
     const says = new Map<HostTurn, Writable<TurnSays>>()
-    for (const { turn, ended, lease, floorMs } of endings) {
-      if (floorMs !== undefined) turn.pacedAt(floorMs)
+    for (const { turn, news } of endings) if (news) turn.learn(news)
+    for (const { turn, ended, lease, news } of endings) {
       const turnSays = this.#saysOf(turn, says)
       ;(turnSays.ended as Ended[]).push(ended)
-      if (floorMs !== undefined) {
-        turnSays.floorMs = Math.ceil(floorMs)
-        turnSays.delayMs = turn.delayMs
-        const startedAgoMs = turn.tellStart(performance.now())
-        if (startedAgoMs !== undefined) turnSays.startedAgoMs = startedAgoMs
-      }
+      if (news) turnSays.news = together(turnSays.news, news)
       if (lease && !lease.hasStarted && turn.isPaced) turnSays.isUndone = true
     }
     for (const turn of this.#leaving) if (turn.held.size === 0) this.#saysOf(turn, says).leaves = true
@@ -162,7 +180,7 @@ export class TurnExchange {
       generation,
       owner: turn.owner,
       ...(startedAgoMs !== undefined && { startedAgoMs }),
-      delayMs: turn.delayMs,
+      drawnMs: turn.drawnMs,
       isUndone: false,
       ended: [],
       most: 0,
@@ -190,7 +208,7 @@ export class TurnExchange {
       if (!turn) break
       turn.served()
       const turnSays = this.#saysOf(turn, says)
-      turnSays.most = Math.min(turn.room, share, wanted)
+      turnSays.most = Math.min(turn.room, share, wanted, REQUESTS_A_SCRIPT)
       wanted -= turnSays.most
     }
     if (wanted > 0) this.#takeInPlaceOfEnded(says, wanted)
@@ -201,7 +219,8 @@ export class TurnExchange {
     let left = wanted
     for (const [turn, turnSays] of says) {
       if (left <= 0) return
-      if (turn.isPaced || turn.isFull || turn.room > 0 || turnSays.leaves || turn.isLeaving) continue
+      if (turn.isPaced || turn.isPaused || turn.isFull || turn.room > 0) continue
+      if (turnSays.leaves || turn.isLeaving) continue
       if (turn.head === undefined || turnSays.most > 0) continue
       turnSays.most = Math.min(turnSays.ended.length, left)
       left -= turnSays.most
@@ -215,7 +234,15 @@ export class TurnExchange {
     for (const [turn, turnSays] of says) {
       if (spares >= Math.max(SPARES_MIN, wanted)) return
       const isNear = turn.dueAtMs - performance.now() < LINGER_MS
-      if (!turn.isPaced || !isNear || turnSays.leaves || turn.spare || turn.head === undefined) continue
+      if (
+        !turn.isPaced ||
+        turn.isPaused ||
+        !isNear ||
+        turnSays.leaves ||
+        turn.spare ||
+        turn.head === undefined
+      )
+        continue
       if ([...turn.held.values()].some((lease) => !lease.hasStarted)) continue
       turnSays.most = 1
       turnSays.aheadMs = LINGER_MS
@@ -269,14 +296,8 @@ export class TurnExchange {
   }
 }
 
-export function lostError(reason: string, request?: Request): WebloomError {
-  return new WebloomError('WL_LEASE_LOST', `the lease of ${request ?? 'a request'} is lost: ${reason}`)
-}
-
-export function fullError(cause: Error): WebloomError {
-  return new WebloomError(
-    'WL_QUEUE_FULL',
-    'the queue’s Redis has reached its maxmemory and takes no more requests; nothing is lost, it is tried again. Raise maxmemory',
-    { cause },
-  )
+/** The later news count, but of two pauses the longer one. */
+function together(before: HostNews = {}, news: HostNews): HostNews {
+  const { pauseMs = 0, pauseReason, ...state } = news
+  return { ...before, ...(pauseMs < (before.pauseMs ?? 0) ? state : news) }
 }

@@ -22,7 +22,7 @@ import {
 } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX } from './crawl-redis-keys.ts'
-import type { Wake } from './turn-scripts.ts'
+import type { Stirred, Wake } from './turn-scripts.ts'
 import { within } from './within.ts'
 
 /** A lost worker is noticed when its locks have run out; the check finds them at its second look. */
@@ -56,12 +56,15 @@ export interface TurnJobsOptions {
   readonly queueName: string
   readonly workerId: string
   readonly logger: Logger
+  readonly onWoken?: () => void
 }
 
 export class TurnJobs {
   readonly #options: TurnJobsOptions
   #queue: Queue | undefined
   #worker: Worker | undefined
+  /** What is being told to BullMQ. */
+  readonly #telling = new Set<Promise<void>>()
   #fetches = 0
   #isClosed = false
 
@@ -105,6 +108,25 @@ export class TurnJobs {
     await Promise.all(
       wakes.map(({ unit, priority }) => this.#worker!.backend.changePriority(unit, bullPriority(priority))),
     )
+  }
+
+  /** What a script has set in motion. */
+  stir({ woken, raised }: Stirred): void {
+    if (woken.length > 0) this.tell(this.add(woken).then(this.#options.onWoken))
+    if (raised.length > 0) this.tell(this.raise(raised))
+  }
+
+  /** Nobody waits for it. What BullMQ does not hear, the sweep finds. */
+  tell(telling: Promise<void>): void {
+    const told = telling
+      .catch((error: unknown) => this.#options.logger.debug({ err: error }, 'BullMQ was not told of a turn'))
+      .finally(() => this.#telling.delete(told))
+    this.#telling.add(told)
+  }
+
+  /** Resolves when BullMQ was told all. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#telling)
   }
 
   /** The next turn; undefined when there is none, with `block` after some seconds. Rejects when the server cannot. */

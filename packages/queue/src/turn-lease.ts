@@ -1,4 +1,4 @@
-import { type Lease, type Request, WebloomError } from '@webloom/core'
+import { type HostState, type Lease, type Request, WebloomError } from '@webloom/core'
 import type { HostTurn } from './host-turn.ts'
 import type { DeskItem } from './lease-desk.ts'
 import type { PackedMarks } from './packed-request.ts'
@@ -25,6 +25,7 @@ export class TurnLease implements Lease, DeskItem {
   readonly priority: number
   readonly marks: PackedMarks
   state: LeaseState = 'spare'
+  host: HostState
   hasStarted = false
   readonly #lost = new AbortController()
   readonly #onStart: (lease: TurnLease) => void
@@ -37,6 +38,7 @@ export class TurnLease implements Lease, DeskItem {
     onStart: (lease: TurnLease) => void,
   ) {
     this.turn = turn
+    this.host = turn.state
     this.token = token
     this.priority = priority
     this.text = text

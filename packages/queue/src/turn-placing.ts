@@ -1,4 +1,5 @@
 import type { HostPace, QueuedRequest, QueueOrder, Request } from '@webloom/core'
+import type { HostSlots } from './host-slots.ts'
 import { type PackedMarks, packRequest } from './packed-request.ts'
 import type { Placed, Pushed } from './turn-scripts.ts'
 
@@ -7,7 +8,7 @@ const LANES_MAX = 16
 
 export interface TurnPlacingOptions {
   readonly order: QueueOrder
-  readonly slotOf: (request: Request) => string
+  readonly slots: HostSlots
   readonly pace: (slot: string) => HostPace
 }
 
@@ -53,7 +54,7 @@ export class TurnPlacing {
   }
 
   #lineOf(request: Request): { host: string; priority: number; lanes: number } {
-    const slot = this.#options.slotOf(request)
+    const slot = this.#options.slots.slotOf(request)
     return {
       host: hostName(slot),
       priority: this.#options.order === 'priority' ? request.priority : 0,

@@ -1,8 +1,9 @@
 /** The scripts of host turns, `lua/turn-*.lua`: what goes in and what comes out, as values. */
 
-import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type { HostNews, HostState, QueueCounts, QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
+import type { HostView } from './crawl-view.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 
@@ -26,14 +27,16 @@ export interface TurnName {
 
 /** How a host stands. */
 export interface Standing {
-  /** Until it may be asked, milliseconds. */
+  /** Until its delay lets it be asked, milliseconds. */
   readonly waitMs: number
+  /** Until its pause is over. */
+  readonly pausedMs: number
   /** Priority of the head of its line; absent when nothing waits. */
   readonly head?: number
   /** Until the first of those may go whose own time has not come. */
   readonly lateInMs?: number
-  /** Floor under its delay; 0: none. */
-  readonly floorMs: number
+  /** What was learnt of it. */
+  readonly state: HostState
 }
 
 /** Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. */
@@ -61,12 +64,11 @@ export interface TurnSays extends TurnName {
   readonly owner: string
   /** Since the last start that was not told yet. */
   readonly startedAgoMs?: number
-  /** The host's delay, with chance and floor in it. */
-  readonly delayMs: number
+  /** The host's delay as the settings and chance have it. */
+  readonly drawnMs: number
   /** The last that was taken never started: it uses up no turn. */
   readonly isUndone: boolean
-  /** A new floor under the host's delay. */
-  readonly floorMs?: number
+  readonly news?: HostNews
   readonly ended: readonly Ended[]
   readonly most: number
   readonly batch: number
@@ -101,13 +103,23 @@ export interface PushPart {
   readonly groups: readonly Pushed[]
 }
 
-const BASE = ['turn-host.lua', 'turn-wake.lua', 'turn-lanes.lua', 'turn-lines.lua'] as const
-const TAKE = [...BASE, 'quarantine.lua', 'turn-room.lua', 'turn-standing.lua'] as const
+const BASE = ['turn-host.lua', 'turn-wake.lua', 'turn-open.lua', 'turn-lanes.lua', 'turn-lines.lua'] as const
+const TAKE = [
+  ...BASE,
+  'turn-close.lua',
+  'turn-late.lua',
+  'quarantine.lua',
+  'turn-pace.lua',
+  'turn-room.lua',
+  'turn-standing.lua',
+] as const
 
 const pushScript = luaScript(...BASE, 'turn-push.lua')
-const beginScript = luaScript(...TAKE, 'turn-back.lua', 'turn-begin.lua')
+const beginScript = luaScript(...TAKE, 'turn-blame.lua', 'turn-back.lua', 'turn-begin.lua')
 const exchangeScript = luaScript(
   ...TAKE,
+  'turn-news.lua',
+  'turn-learn.lua',
   'turn-take.lua',
   'turn-ended.lua',
   'turn-leave.lua',
@@ -118,8 +130,9 @@ const aloneScript = luaScript('turn-host.lua', 'turn-alone.lua')
 const renewScript = luaScript('turn-host.lua', 'turn-renew.lua')
 const sweepScript = luaScript('turn-host.lua', 'turn-sweep.lua')
 const countsScript = luaScript('turn-host.lua', 'turn-counts.lua')
+const hostsScript = luaScript('turn-host.lua', 'turn-hosts.lua')
 const nudgeScript = luaScript('turn-host.lua', 'turn-nudge.lua')
-const clearScript = luaScript(...BASE, 'turn-clear.lua')
+const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
 
 /** How long a repeated push may be late, once its owner is settled. */
 const SETTLED_KEPT_MS = 30_000
@@ -231,6 +244,12 @@ export class TurnScripts {
     return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
   }
 
+  /** Some of the hosts that have a line, and where to go on; '0' when that were all. One may come twice. */
+  async hosts(cursor: string, count: number): Promise<{ cursor: string; hosts: HostView[] }> {
+    const [next, views] = (await this.#run(hostsScript, [cursor, count])) as [string, HostReply[]]
+    return { cursor: next, hosts: views.map(hostViewOf) }
+  }
+
   /** Makes BullMQ able to fetch one job on a Redis at its maxmemory; false when there is none. */
   async nudge(): Promise<boolean> {
     return (await this.#run(nudgeScript, [])) === 1
@@ -246,8 +265,13 @@ export class TurnScripts {
 }
 
 function addTurn(args: Argument[], turn: TurnSays): void {
-  const { host, lane, generation, owner, startedAgoMs = '', delayMs, isUndone, floorMs = '', ended } = turn
-  args.push(host, lane, generation, owner, startedAgoMs, delayMs, flag(isUndone), floorMs, ended.length)
+  const { host, lane, generation, owner, startedAgoMs = '', drawnMs, isUndone, news, ended } = turn
+  args.push(host, lane, generation, owner, startedAgoMs, drawnMs, flag(isUndone), flag(news !== undefined))
+  if (news) {
+    const { delayMs, failures = '', pauseMs, pauseReason = '' } = news
+    args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
+  }
+  args.push(ended.length)
   for (const { token, id = '', refusal = '', placed } of ended) {
     args.push(token, id, refusal, placed.length)
     for (const { place, host, priority, lanes, texts } of placed) {
@@ -257,9 +281,43 @@ function addTurn(args: Argument[], turn: TurnSays): void {
   args.push(turn.most, turn.batch, turn.aheadMs, turn.concurrency, flag(turn.leaves))
 }
 
-type StandingReply = [waitMs: number, head: string, lateInMs: number | '', floorMs: number]
+type StandingReply = [
+  waitMs: number,
+  head: string,
+  lateInMs: number | '',
+  pausedMs: number,
+  floorMs: number,
+  failures: number,
+]
 type StirredReply = [woken: string[], raised: string[]]
+type HostReply = [
+  host: string,
+  waiting: number,
+  delayed: number,
+  leased: number,
+  nextInMs: number,
+  delayMs: number,
+  failures: number,
+  pausedMs: number,
+  why: string,
+]
 type TurnReply = ['over' | 'lost'] | ['held' | 'left', StandingReply, string[]] | ['over', StandingReply, []]
+
+function hostViewOf([
+  host,
+  waiting,
+  delayed,
+  leased,
+  nextInMs,
+  delayMs,
+  failures,
+  pausedMs,
+  why,
+]: HostReply): HostView {
+  const slot = decodeURIComponent(host)
+  const state = { slot, waiting, delayed, leased, nextInMs, delayMs, failures, pausedMs }
+  return why === '' ? state : { ...state, pauseReason: why }
+}
 
 function answerOf(reply: TurnReply, batch: number): TurnAnswer {
   const [status, standing, texts] = reply
@@ -271,12 +329,13 @@ function answerOf(reply: TurnReply, batch: number): TurnAnswer {
   return { status, standing: standingOf(standing!), taken }
 }
 
-function standingOf([waitMs, head, lateInMs, floorMs]: StandingReply): Standing {
+function standingOf([waitMs, head, lateInMs, pausedMs, delayMs, failures]: StandingReply): Standing {
   return {
     waitMs,
+    pausedMs,
     ...(head !== '' && { head: Number(head) }),
     ...(lateInMs !== '' && { lateInMs }),
-    floorMs,
+    state: { delayMs, failures },
   }
 }
 
@@ -288,6 +347,10 @@ function wakesOf(flat: readonly string[]): Wake[] {
   const wakes: Wake[] = []
   for (let at = 0; at < flat.length; at += 2) wakes.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
   return wakes
+}
+
+function wholeMs(ms: number | undefined): number | '' {
+  return ms === undefined ? '' : Math.ceil(ms)
 }
 
 function flag(is: boolean): '1' | '' {

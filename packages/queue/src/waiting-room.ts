@@ -140,7 +140,7 @@ export class WaitingRoom<Guest extends RoomGuest> {
       host.waitSeenMs = Math.max(host.waitSeenMs, aheadMs)
       host.turnMs = Math.min(GUESS_MS_MAX, Math.max(TURN_MS_MIN, host.waitSeenMs))
     }
-    const heldMax = this.#heldMaxOf(host)
+    const heldMax = this.#heldMaxOf(host, aheadMs)
     const surplus = host.held.splice(
       Math.min(heldMax, Math.max(0, host.held.length + Math.min(0, this.places))),
     )
@@ -162,7 +162,9 @@ export class WaitingRoom<Guest extends RoomGuest> {
     return guests
   }
 
-  #heldMaxOf({ isMeasured, waitSeenMs, turnMs }: HostRoom<Guest>): number {
+  #heldMaxOf({ isMeasured, waitSeenMs, turnMs }: HostRoom<Guest>, aheadMs: number): number {
+    // It is paused: the place is for others.
+    if (aheadMs > HOLD_MS) return 1
     // A guess that is wrong would park them for too long.
     if (!isMeasured && waitSeenMs === 0) return HOST_HELD_MAX
     return Math.min(HOST_HELD_MAX, Math.max(1, Math.ceil(HOLD_MS / turnMs)))

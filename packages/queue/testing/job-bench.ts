@@ -3,6 +3,7 @@ import { type RedisServer, type StartedProcess, startProcess, startRedis } from 
 import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/bull-job-queue.ts'
 import { BULL_PREFIX, type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
+import type { HostSlots } from '../src/host-slots.ts'
 import { MemoryHostClock } from '../src/memory-host-clock.ts'
 
 export interface JobQueueUnderTest {
@@ -12,6 +13,7 @@ export interface JobQueueUnderTest {
   readonly order?: QueueOrder
   readonly pace?: Partial<HostPace>
   readonly clock?: MemoryHostClock
+  readonly slots?: HostSlots
   readonly url?: string
   readonly quarantineAfter?: number
   readonly logger?: Logger
@@ -57,6 +59,7 @@ export class JobBench {
     order = 'priority',
     pace,
     clock,
+    slots,
     url,
     quarantineAfter,
     logger,
@@ -67,6 +70,7 @@ export class JobBench {
       workerId: workerId ?? `test:${++this.#workers}`,
       clock:
         clock ?? new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false, ...pace } }),
+      ...(slots && { slots }),
       order,
       concurrency: 16,
       ...(quarantineAfter !== undefined && { quarantineAfter }),

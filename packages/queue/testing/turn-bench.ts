@@ -9,6 +9,7 @@ import {
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
+import type { HostSlots } from '../src/host-slots.ts'
 import { HostTurnQueue } from '../src/host-turn-queue.ts'
 
 export interface TurnQueueUnderTest {
@@ -18,6 +19,8 @@ export interface TurnQueueUnderTest {
   readonly pace?: Partial<HostPace>
   readonly url?: string
   readonly concurrency?: number
+  readonly slots?: HostSlots
+  readonly refusedMs?: number
 }
 
 /** One real Redis for some tests; each crawl has keys of its own. */
@@ -68,14 +71,14 @@ export class TurnBench {
 
   /** A worker's queue, open. */
   async queue(options: TurnQueueUnderTest = {}): Promise<HostTurnQueue> {
-    const { keys = this.nextKeys(), order = 'priority', pace, url, concurrency } = options
+    const { keys = this.nextKeys(), order = 'priority', pace, url, ...given } = options
     const queue = new HostTurnQueue({
       redis: this.connect(url),
       keys,
       workerId: `bench:${++this.#workers}:x`,
       order,
       pace: () => ({ delayMs: 0, concurrency: 0, randomize: false, ...pace }),
-      ...(concurrency !== undefined && { concurrency }),
+      ...given,
     })
     this.#queues.push(queue)
     await queue.open()

@@ -23,6 +23,13 @@
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * owner until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
  *
+ * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
+ *
+ *     commit: page out                     the queue knows a request by its id; while the page is in it, a second one met
+ *                                          elsewhere would count as the same and be gone with it.
+ *     forget it                            crash before it: the page stays "seen", as without that setting. The worker
+ *                                          whose commit was taken is the only one that forgets, so it happens once.
+ *
  * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
  * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back
  * and is fetched again later.
@@ -55,6 +62,10 @@ const HIGH_WATER_LOOK_MS = 250
 const FULL_HOLD_MS = 5000
 /** How long such a page stays away: others, with fewer new links, go first. */
 const POSTPONE_MS = 15_000
+/** How long forgetting a page waits for a filter that does not answer; then the page stays "seen". */
+const FORGET_HOLD_MS = 10_000
+/** What follows the owner in the id of a request of start() or a seed that goes past the filter. */
+const START_PAGE = '/page'
 
 export interface SchedulerParts {
   readonly filter: DupeFilter
@@ -145,7 +156,7 @@ export class Scheduler {
    */
   async enqueueStart(request: Request, owner: string): Promise<number> {
     return this.#push(
-      await this.#fresh([request], owner, { marksAll: true, idOf: () => `${owner}/page` }),
+      await this.#fresh([request], owner, { marksAll: true, idOf: () => owner + START_PAGE }),
       owner,
     )
   }
@@ -226,6 +237,27 @@ export class Scheduler {
 
   async release(lease: Lease): Promise<void> {
     await this.#queue.release(lease)
+  }
+
+  /**
+   * The next link to the committed page of `lease` will be told "new". Only what left its mark in the filter is taken out
+   * of it: a filter that counts would otherwise forget others.
+   */
+  async forget({ id, request }: Lease): Promise<void> {
+    const isMarked = id === this.#fingerprinter.fingerprint(request) || id.endsWith(START_PAGE)
+    if (!isMarked || !this.#filter.forget) return
+    try {
+      await patiently(async () => this.#filter.forget?.(request), {
+        logger: this.#logger,
+        what: 'forgetting a page that could not be had',
+        forMs: FORGET_HOLD_MS,
+      })
+      this.#stats.inc('dupefilter/forgotten')
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      this.#stats.inc('dupefilter/not_forgotten')
+      this.#logger.warn({ url: request.url, err: error }, 'the page could not be forgotten and stays seen')
+    }
   }
 
   /** This worker cannot do the request; another may. */

@@ -9,25 +9,39 @@ export type SeedOutput = Awaitable<
   Request | null | undefined | Iterable<Request | null> | AsyncIterable<Request | null>
 >
 
-/**
- * A spider whose start URLs come from a Redis list, set or sorted set, and that waits for more when it has crawled them.
- * `webloom seed <name> <url…>` puts some there, and so does everything that feeds scrapy-redis.
- */
-export class RedisSpider extends Spider {
+/** What a spider tells of the seeds it takes. */
+export interface RedisSeeds {
   /** Key of the start URLs; `%(name)s` in it stands for the spider with its CRAWL_ID. Default REDIS_START_URLS_KEY. */
   redisKey?: string
   /** Messages taken at a time. Default REDIS_START_URLS_BATCH_SIZE, else CONCURRENT_REQUESTS. */
   redisBatchSize?: number
   /** Seconds without anything to do after which the crawl ends. Default MAX_IDLE_TIME_BEFORE_CLOSE; 0: never. */
   maxIdleTime?: number
-
   /**
    * What one message asks for: one request or several, or nothing. By default a URL, or JSON as SEEDS_FORMAT says. The
    * message of one that throws, or makes nothing, goes to the `…:invalid` list with the reason. It is called again for a
    * message that has to be handed out again, and must then make the same requests.
    */
+  makeRequestFromData(data: string): SeedOutput
+}
+
+/** A spider that takes seeds: a `RedisSpider` or `RedisCrawlSpider`. */
+export type SeededSpider = Spider & RedisSeeds
+
+/**
+ * A spider whose start URLs come from a Redis list, set or sorted set, and that waits for more when it has crawled them.
+ * `webloom seed <name> <url…>` puts some there, and so does everything that feeds scrapy-redis.
+ */
+export class RedisSpider extends Spider implements RedisSeeds {
+  redisKey?: string
+  redisBatchSize?: number
+  maxIdleTime?: number
+
   makeRequestFromData(data: string): SeedOutput {
-    return requestFromSeed(data, { format: this.settings.get('SEEDS_FORMAT') })
+    return requestFromSeed(data, {
+      format: this.settings.get('SEEDS_FORMAT'),
+      trusted: this.settings.getBool('SEEDS_TRUSTED'),
+    })
   }
 }
 
@@ -35,10 +49,11 @@ export class RedisSpider extends Spider {
  * Whether a spider takes seeds, be its class that of another copy of the package: a project may have its own webloom
  * beside the one whose command runs.
  */
-export function isRedisSpider(spider: Spider): spider is RedisSpider {
+export function isRedisSpider(spider: Spider): spider is SeededSpider {
   if (spider instanceof RedisSpider) return true
   for (let base: object | null = spider; base; base = Object.getPrototypeOf(base)) {
-    if (base.constructor?.name === 'RedisSpider' && Object.hasOwn(base, 'makeRequestFromData')) return true
+    const isOurs = /^Redis(?:Crawl)?Spider$/.test(base.constructor?.name ?? '')
+    if (isOurs && Object.hasOwn(base, 'makeRequestFromData')) return true
   }
   return false
 }
@@ -53,7 +68,7 @@ export interface SeedOptions {
 }
 
 /** From the spider's fields and, where it has none, the settings. Throws `SettingsError` for a field that is no good. */
-export function seedOptionsOf(spider: RedisSpider, settings: Settings): SeedOptions {
+export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOptions {
   const { redisKey, redisBatchSize, maxIdleTime } = spider
   const pattern = redisKey ?? settings.getString('REDIS_START_URLS_KEY')
   if (typeof pattern !== 'string' || pattern.trim() === '') {
@@ -82,7 +97,7 @@ const REQUESTS_A_MESSAGE_MAX = 10_000
 
 /** `-a redisBatchSize=10` arrives as text. */
 function numberIn(
-  spider: RedisSpider,
+  spider: SeededSpider,
   name: string,
   value: number | undefined,
   least: number,
@@ -95,7 +110,7 @@ function numberIn(
   ])
 }
 
-async function requestsOf(spider: RedisSpider, data: string): Promise<Request[]> {
+async function requestsOf(spider: SeededSpider, data: string): Promise<Request[]> {
   const requests: Request[] = []
   for await (const request of asStream(await spider.makeRequestFromData(data))) {
     if (request === null || request === undefined) continue

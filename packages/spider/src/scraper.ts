@@ -13,6 +13,7 @@
 import {
   CloseSpider,
   Response as CoreResponse,
+  DownloadError,
   IgnoreRequest,
   type JsonObject,
   jsonCopy,
@@ -24,6 +25,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { methodNamed, nameCallbacks } from './callbacks.ts'
+import { InvalidItem } from './items/item.ts'
 import type { Response } from './response.ts'
 import { Selector } from './selectors/selector.ts'
 import type { Spider } from './spider.ts'
@@ -35,6 +37,8 @@ export class CallbackOutput {
   readonly items: unknown[] = []
   /** What has been handed on before the callback's end. */
   handedOn = 0
+  /** Why there was nothing for the callback; undefined when there was. */
+  failure: Failure | undefined
 
   get size(): number {
     return this.requests.length + this.items.length
@@ -97,14 +101,17 @@ export class Scraper {
     } catch (error) {
       await this.#callbackThrew(error, response, output, handOn)
     }
+    this.#sift(output, response)
     return output
   }
 
   /** Tells the errback, if there is one, and says in the log why there is nothing for the callback. */
   async fail(failure: Failure, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
-    const { spider, logger } = this.#options
+    output.failure = failure
+    const { spider, stats, logger } = this.#options
     const { request, error, response } = failure
+    if (error instanceof DownloadError) stats.inc(`downloader/given_up/${error.reason ?? error.kind}`)
     if (request.errback === null) {
       this.#logFailure(failure)
       return output
@@ -183,20 +190,39 @@ export class Scraper {
     const result = isPromise(yielded) ? await yielded : yielded
     if (isSyncIterable(result)) {
       for (const element of result) {
-        this.#take(element, response, output)
-        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, handOn)
+        // As an async generator does: `yield item(schema, value)` may be a promise.
+        this.#take(isPromise(element) ? await element : element, response, output)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
       }
     } else if (isAsyncIterable(result)) {
       for await (const element of result) {
         this.#take(element, response, output)
-        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, handOn)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
       }
     } else {
       this.#take(result, response, output)
     }
   }
 
-  async #handOnEarly(output: CallbackOutput, handOn: HandOn): Promise<void> {
+  /** Lets the middlewares that want all requests of a page at once choose from them. */
+  #sift(output: CallbackOutput, response: Response): void {
+    for (const component of this.#components) {
+      if (!component.processSpiderRequests || output.requests.length === 0) continue
+      try {
+        const kept = component.processSpiderRequests(output.requests, output.items, response)
+        if (kept !== output.requests) output.requests.splice(0, output.requests.length, ...kept)
+      } catch (error) {
+        this.#countException(error)
+        this.#options.logger.error(
+          { url: response.url, err: error },
+          'processSpiderRequests threw; the page’s requests are kept as they are',
+        )
+      }
+    }
+  }
+
+  async #handOnEarly(output: CallbackOutput, response: Response | null, handOn: HandOn): Promise<void> {
+    if (response) this.#sift(output, response)
     this.#options.stats.inc('scraper/callback_output_max_reached')
     output.handedOn += output.size
     await handOn(output)
@@ -227,6 +253,10 @@ export class Scraper {
   #takeItem(yielded: object, response: Response | null, output: CallbackOutput): void {
     if (isNoItem(yielded)) {
       this.#refuse(yielded, response)
+      return
+    }
+    if (yielded instanceof InvalidItem) {
+      output.items.push(yielded)
       return
     }
     // Items are kept until the callback ends; one that is changed and yielded again must not change those before.
@@ -342,7 +372,7 @@ function isNoItem(value: object): boolean {
     isSyncIterable(value) ||
     isAsyncIterable(value) ||
     isPromise(value) ||
-    value instanceof Error ||
+    (value instanceof Error && !(value instanceof InvalidItem)) ||
     value instanceof CoreResponse ||
     value instanceof Selector
   )

@@ -149,6 +149,16 @@ const MEANT: Readonly<Record<string, string>> = {
   redis_batch_size: 'redisBatchSize',
   max_idle_time: 'maxIdleTime',
   make_request_from_data: 'makeRequestFromData',
+  parse_start_url: 'parseStartUrl',
+  process_results: 'processResults',
+  sitemap_urls: 'sitemapUrls',
+  sitemap_rules: 'sitemapRules',
+  sitemap_follow: 'sitemapFollow',
+  sitemap_filter: 'sitemapFilter',
+  sitemap_alternate_links: 'sitemapAlternateLinks',
+  parse_node: 'parseNode',
+  parse_row: 'parseRow',
+  adapt_response: 'adaptResponse',
 }
 
 function checkFields(spider: Spider): void {

@@ -8,6 +8,22 @@ export { FakeWeb, type RouteHandler, startFakeWeb } from './fake-web.ts'
 export { FakeWebProcess, startFakeWebProcess } from './fake-web-process.ts'
 export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './options.ts'
 
+// Pages that are broken, and chance that is the same each time.
+
+export { brokenMarkup } from './broken-markup.ts'
+export { randomStream } from './random.ts'
+
+// A web that attacks.
+
+export type { Expected, HostileCase } from './hostile/hostile-case.ts'
+export {
+  HOSTILE_CASES,
+  type HostileCertificates,
+  type HostileUrl,
+  HostileWeb,
+  startHostileWeb,
+} from './hostile-web.ts'
+
 // What is true of it, and what happened to it.
 
 export { type Hit, HitLog } from './hit-log.ts'
@@ -29,6 +45,10 @@ export {
   type TcpProxyOptions,
 } from './tcp-proxy.ts'
 
+// A web that means ill.
+
+export { WAYS_INSIDE, type WayInside } from './ways-inside.ts'
+
 // Folders and processes of a test.
 
 export {
@@ -38,4 +58,5 @@ export {
   type StartedProcess,
   startProcess,
 } from './run-process.ts'
+export { S3Server, type S3ServerOptions, startS3Server } from './s3-server.ts'
 export { type TempDir, tempDir } from './temp-dir.ts'

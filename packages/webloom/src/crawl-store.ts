@@ -267,16 +267,19 @@ async function redisStore(
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {
       const { shown } = servers.targets('queue')[0]!
-      const filterServers = links.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
+      const filterServers =
+        links.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
       return [
         `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis)),
         ...(links.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
-        ...(await Promise.all(
-          links
-            .filter((_link, n) => filterServers[n] !== shown)
-            .map((link) => healthNotes('dupefilter', link.client)),
-        )).flat(),
+        ...(
+          await Promise.all(
+            links
+              .filter((_link, n) => filterServers[n] !== shown)
+              .map((link) => healthNotes('dupefilter', link.client)),
+          )
+        ).flat(),
       ]
     },
     howToBeginAnew: 'Begin a new one with webloom crawl, webloom worker --new, or another CRAWL_ID',

@@ -74,6 +74,7 @@ export {
   IgnoreRequest,
   InvalidUrl,
   NotConfigured,
+  type ProtectionReason,
   SettingsError,
   UsageError,
   WebloomError,

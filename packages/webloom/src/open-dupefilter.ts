@@ -95,7 +95,8 @@ async function chosenFilter(
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
   if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter, links: [] }
-  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings)) return { filter: IN_PROCESS[chosen](crawler), links: [] }
+  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings))
+    return { filter: IN_PROCESS[chosen](crawler), links: [] }
   if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, queueRunId)
   const builtins = Object.keys({ ...IN_PROCESS, ...ON_REDIS })
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
@@ -109,8 +110,7 @@ function filterOnRedis(
 ): ChosenFilter {
   const targets = serversOf(crawler.settings, chosen)
   const links = targets.map((target) => linkTo(crawler, target))
-  const on = (link: RedisLink, shard?: ShardPart) =>
-    ON_REDIS[chosen](crawler, link.client, queueRunId, shard)
+  const on = (link: RedisLink, shard?: ShardPart) => ON_REDIS[chosen](crawler, link.client, queueRunId, shard)
   const [only, ...others] = links
   if (others.length === 0) return { filter: on(only!), links }
   const shards = links.map((link, index) => ({

@@ -1,3 +1,4 @@
+import type { Headers } from '../headers.ts'
 import type { Request } from '../request.ts'
 import type { Response } from '../response.ts'
 import type { HostNews, HostState } from './host-clock.ts'
@@ -18,10 +19,28 @@ export interface DownloadHandler {
 export interface DownloadOptions {
   readonly signal: AbortSignal
   readonly onStart: () => void
+  /** Of a body that is longer than allowed, the beginning will do. */
+  readonly cutsBody?: boolean
+  /** Where the body goes, chunk by chunk, in place of `Response.body`. */
+  readonly bodyTo?: BodyTo
   /** What is known of the request's host. */
   readonly host?: HostState
   /** Something was learnt of the host. Of several delays and pauses the longest counts. */
   readonly onHostNews?: (news: HostNews) => void
+}
+
+/**
+ * Asked when an answer's headers are there: who takes its body as it comes, unfolded by nobody. Undefined: it is kept for
+ * `Response.body`, as that of any page. What the taker throws ends the download with that error. A download that is tried
+ * again asks anew.
+ */
+export type BodyTo = (status: number, headers: Headers) => ((chunk: Uint8Array) => void) | undefined
+
+/** What a request is given that does not go by way of the queue. */
+export interface FetchOptions {
+  /** When it fires, the wait for the host's turn or the download is given up. */
+  readonly signal: AbortSignal
+  readonly bodyTo?: BodyTo
 }
 
 /**

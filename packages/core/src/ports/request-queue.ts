@@ -18,7 +18,7 @@ export interface Lease extends QueuedRequest {
   /** True when an earlier lease of it was lost, so that it may have been fetched before. */
   readonly redelivered: boolean
   /** What was known of its host when it was handed out. */
-  readonly host?: HostState
+  readonly host: HostState
   /** Fires when the lease is lost: another worker has it, and `commit` will be refused with WL_LEASE_LOST. */
   readonly signal: AbortSignal
   /**
@@ -32,6 +32,7 @@ export interface Lease extends QueuedRequest {
 export interface CommitOptions {
   /** New requests found on the page, in order. Stored in the same step that removes the page. */
   readonly children?: readonly QueuedRequest[]
+  /** What the page has taught about its host; known to all workers in the same step. */
   readonly host?: HostNews
 }
 

@@ -15,15 +15,19 @@ import type {
   UsedSetting,
 } from './setting-row.ts'
 import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
+import { CONNECTION_SETTINGS } from './settings-table/connections.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
 import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
 import { LOG_SETTINGS } from './settings-table/log.ts'
+import { MEDIA_SETTINGS } from './settings-table/media.ts'
 import { MIDDLEWARE_SETTINGS } from './settings-table/middlewares.ts'
 import { OUTPUT_SETTINGS } from './settings-table/output.ts'
 import { PACE_SETTINGS } from './settings-table/pace.ts'
+import { PROTECTION_SETTINGS } from './settings-table/protection.ts'
 import { REDIS_SETTINGS } from './settings-table/redis.ts'
 import { ROBOTS_SETTINGS } from './settings-table/robots.ts'
 import { SCHEDULER_SETTINGS } from './settings-table/scheduler.ts'
+import { TRAP_SETTINGS } from './settings-table/traps.ts'
 import { UNUSED_CLUSTER_SETTINGS } from './settings-table/unused-cluster.ts'
 import { UNUSED_SCRAPY_SETTINGS } from './settings-table/unused-scrapy.ts'
 
@@ -34,9 +38,13 @@ const USED_SETTINGS = [
   ...REDIS_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
+  ...CONNECTION_SETTINGS,
+  ...PROTECTION_SETTINGS,
+  ...TRAP_SETTINGS,
   ...ROBOTS_SETTINGS,
   ...MIDDLEWARE_SETTINGS,
   ...OUTPUT_SETTINGS,
+  ...MEDIA_SETTINGS,
   ...LOG_SETTINGS,
 ] as const satisfies readonly UsedSetting[]
 
@@ -53,9 +61,13 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'Redis and its dupefilters', settings: REDIS_SETTINGS },
   { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
+  { title: 'Connections', settings: CONNECTION_SETTINGS },
+  { title: 'Protection against a hostile web', settings: PROTECTION_SETTINGS },
+  { title: 'Spider traps', settings: TRAP_SETTINGS },
   { title: 'robots.txt', settings: ROBOTS_SETTINGS },
   { title: 'Cookies, proxies, cache and referer', settings: MIDDLEWARE_SETTINGS },
   { title: 'Items and output', settings: OUTPUT_SETTINGS },
+  { title: 'Files of items', settings: MEDIA_SETTINGS },
   { title: 'Log and counters', settings: LOG_SETTINGS },
 ]
 

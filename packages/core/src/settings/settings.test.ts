@@ -205,15 +205,14 @@ describe('problems', () => {
 describe('warnings', () => {
   test('a name that is known but not used, only when it was set', () => {
     const settings = Settings.fromLayers({
-      config: { AUTOTHROTTLE_ENABLED: true, DOWNLOAD_DELAY: 1, DUPEFILTER_TTL: 60 },
+      config: { REDIS_QUEUE_NAME: 'shared', DOWNLOAD_DELAY: 1 },
       environment: { FTP_PASSWORD: 'secret' },
     })
     settings.validate()
     expect(settings.warnings()).toEqual([
       expect.stringMatching(
-        /^AUTOTHROTTLE_ENABLED \(from the config file\) is known from Scrapy but not used: AutoThrottle is not in/,
+        /^REDIS_QUEUE_NAME \(from the config file\) is known from .* but not used: two spiders/,
       ),
-      expect.stringMatching(/^DUPEFILTER_TTL \(from the config file\) is not used yet: /),
       expect.stringMatching(
         /^FTP_PASSWORD \(from WEBLOOM_FTP_PASSWORD in the environment\) is known from Scrapy/,
       ),
@@ -222,7 +221,7 @@ describe('warnings', () => {
   })
 
   test('an unused setting with a wrong value stops nothing', () => {
-    expect(new Settings({ AUTOTHROTTLE_MAX_DELAY: 'long' } as unknown as SettingsInput).problems()).toEqual(
+    expect(new Settings({ REDIS_KEY_CHECK_INTERVAL: 'long' } as unknown as SettingsInput).problems()).toEqual(
       [],
     )
   })

@@ -50,6 +50,8 @@ function labelToAscii(label: string): string | undefined {
   const prepared = label.length > LABEL_RAW_MAX ? undefined : nameprep(label)
   if (prepared === undefined) return undefined
   if (isAscii(prepared)) return fits(prepared)
+  // Punycode has at least one character for each; it takes time quadratic in their number.
+  if (Array.from(prepared).length > LABEL_MAX) return undefined
   return prepared.toLowerCase().startsWith('xn--') ? undefined : fits(`xn--${punycode(prepared)}`)
 }
 

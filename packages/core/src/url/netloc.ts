@@ -44,12 +44,17 @@ function checkBracketed(hostPort: string): string | undefined {
   return valid ? undefined : `${JSON.stringify(host)} in brackets is no IPv6 address`
 }
 
+// A name has 253 octets at the most. Normalising takes time quadratic in the length of a run of combining marks: one of
+// 100 000, as a hostile page may hold, would take ten seconds.
+const UNICODE_NETLOC_MAX = 1024
+
 /**
  * IDNA normalises by NFKC, and some characters (℀, ／, ：) then become delimiters: the host that is looked up would
  * not be the host that was checked. Python bug 36216.
  */
 function checkNfkc(netloc: string): string | undefined {
   if (isAscii(netloc)) return undefined
+  if (netloc.length > UNICODE_NETLOC_MAX) return `its host of ${netloc.length} characters is longer than any`
   const plain = netloc.replace(/[@:#?]/g, '')
   const normal = plain.normalize('NFKC')
   if (normal === plain || !/[/?#@:]/.test(normal)) return undefined

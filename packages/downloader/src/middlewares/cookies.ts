@@ -23,6 +23,8 @@ export interface CookiesMiddlewareOptions {
   readonly jars: CookieJarStore
   /** A larger cookie, name and value together, is not kept. */
   readonly bytesMax: number
+  /** What one answer sets beyond these is not kept. Default 100. */
+  readonly perResponseMax?: number
   /** Logs each cookie that is sent or received. */
   readonly debug: boolean
   readonly stats: StatsCollector
@@ -54,6 +56,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     return new CookiesMiddleware({
       jars: jars ?? MemoryCookieJarStore.fromCrawler(crawler),
       bytesMax: settings.getInt('COOKIE_MAXSIZE'),
+      perResponseMax: settings.getInt('COOKIES_PER_RESPONSE_MAX'),
       debug: settings.getBool('COOKIES_DEBUG'),
       stats,
       logger,
@@ -78,7 +81,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 
   processResponse(request: Request, response: Response): Response | Promise<Response> {
     this.#takeOff(request)
-    const setCookies = response.headers.getAll('set-cookie')
+    const setCookies = this.#firstOf(response.headers.getAll('set-cookie'))
     if (setCookies.length === 0 || !mergesCookies(request)) return response
     const place = cookiePlace(response.url)
     if (!place) return response
@@ -113,6 +116,13 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 
   #takeOff(request: Request): void {
     if (this.#written.delete(request)) request.headers.delete('cookie')
+  }
+
+  #firstOf(setCookies: readonly string[]): readonly string[] {
+    const { perResponseMax = 100, stats } = this.#options
+    if (setCookies.length <= perResponseMax) return setCookies
+    stats.inc('cookies/too_many', setCookies.length - perResponseMax)
+    return setCookies.slice(0, perResponseMax)
   }
 
   #accepted(setCookie: string, place: CookiePlace): KeptCookie | null {

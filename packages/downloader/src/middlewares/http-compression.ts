@@ -1,51 +1,52 @@
-import { promisify } from 'node:util'
-import zlib from 'node:zlib'
 import {
   type Crawler,
   DownloadError,
   type DownloaderMiddleware,
   NotConfigured,
+  protectionStat,
   type Request,
   type Response,
   type StatsCollector,
 } from '@webloom/core'
+import { contentCoding } from '../compression/content-coding.ts'
+import { Unfolding, UnfoldsTooFar } from '../compression/unfolding.ts'
 
-// Below this a synchronous call is quicker than a trip through the thread pool (measured: 7 KiB take 40 µs).
-const SYNC_BYTES_MAX = 65_536
-// Servers chain two at the most; a longer chain is an attack.
-const CHAIN_MAX = 2
-
-interface Decoder {
-  sync(body: Uint8Array, bytesMax: number): Buffer
-  async(body: Uint8Array, bytesMax: number): Promise<Buffer>
+export interface HttpCompressionMiddlewareOptions {
+  /** DOWNLOAD_MAXSIZE, for what comes out of each encoding. 0: no bound. */
+  readonly bodyBytesMax: number
+  /** DOWNLOAD_MAX_ENCODINGS. Default 3. */
+  readonly encodingsMax?: number
+  /** DOWNLOAD_MAX_RATIO. Default 200; 0: no bound. */
+  readonly ratioMax?: number
+  readonly stats: StatsCollector
 }
 
-// A body cut short still gives what it holds: the flush modes ask for that, as browsers do.
-const FLATE = { finishFlush: zlib.constants.Z_SYNC_FLUSH }
-const BROTLI = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
-const ZSTD = { finishFlush: zlib.constants.ZSTD_e_flush }
+// An honest page may shrink by any factor; a bomb is worth its while only above some size.
+const RATIO_FREE_BYTES = 8_388_608
 
-const gzip: Decoder = decoder(zlib.gunzipSync, promisify(zlib.gunzip), FLATE)
-const zlibDeflate: Decoder = decoder(zlib.inflateSync, promisify(zlib.inflate), FLATE)
-const rawDeflate: Decoder = decoder(zlib.inflateRawSync, promisify(zlib.inflateRaw), FLATE)
-const brotli: Decoder = decoder(zlib.brotliDecompressSync, promisify(zlib.brotliDecompress), BROTLI)
-const zstd: Decoder = decoder(zlib.zstdDecompressSync, promisify(zlib.zstdDecompress), ZSTD)
-
-/**
- * Says which encodings are understood and undoes them, never past DOWNLOAD_MAXSIZE: a bomb is cut while it unfolds.
- */
+/** Says which encodings are understood and undoes them, within bounds: a bomb is cut while it unfolds. */
 export class HttpCompressionMiddleware implements DownloaderMiddleware {
   readonly #bytesMax: number
+  readonly #encodingsMax: number
+  readonly #ratioMax: number
   readonly #stats: StatsCollector
+  readonly #unfolding = new Unfolding()
 
-  constructor({ bodyBytesMax, stats }: { bodyBytesMax: number; stats: StatsCollector }) {
-    this.#bytesMax = bodyBytesMax
-    this.#stats = stats
+  constructor(options: HttpCompressionMiddlewareOptions) {
+    this.#bytesMax = options.bodyBytesMax
+    this.#encodingsMax = options.encodingsMax ?? 3
+    this.#ratioMax = options.ratioMax ?? 200
+    this.#stats = options.stats
   }
 
   static fromCrawler({ settings, stats }: Crawler): HttpCompressionMiddleware {
     if (!settings.getBool('COMPRESSION_ENABLED')) throw new NotConfigured('COMPRESSION_ENABLED is false')
-    return new HttpCompressionMiddleware({ bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'), stats })
+    return new HttpCompressionMiddleware({
+      bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
+      encodingsMax: settings.getInt('DOWNLOAD_MAX_ENCODINGS'),
+      ratioMax: settings.getFloat('DOWNLOAD_MAX_RATIO'),
+      stats,
+    })
   }
 
   processRequest(request: Request): void {
@@ -54,32 +55,40 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
   }
 
   processResponse(request: Request, response: Response): Response | Promise<Response> {
-    const header = response.headers.get('content-encoding')
-    if (header === null || request.method === 'HEAD' || response.body.length === 0) return response
-    return this.#decoded(request, response, header)
+    const { headers, body } = response
+    if (!headers.has('content-encoding') || request.method === 'HEAD' || body.length === 0) return response
+    return this.#decoded(request, response, encodingsIn(headers.getAll('content-encoding')))
   }
 
-  async #decoded(request: Request, response: Response, header: string): Promise<Response> {
-    const encodings = header
-      .toLowerCase()
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== '' && name !== 'identity')
-    if (encodings.length > CHAIN_MAX) {
-      throw new DownloadError(
-        'ResponseDecodeError',
-        `${request}: ${encodings.length} chained encodings (${header}); at most ${CHAIN_MAX} are undone`,
-      )
+  async #decoded(request: Request, response: Response, encodings: readonly string[]): Promise<Response> {
+    try {
+      return await this.#undone(request, response, encodings)
+    } catch (error) {
+      if (error instanceof DownloadError && error.reason) this.#stats.inc(protectionStat(error.reason))
+      throw error
     }
-    const asked = request.hasMeta ? request.meta.download_maxsize : undefined
-    const bytesMax = typeof asked === 'number' ? asked : this.#bytesMax
+  }
+
+  async #undone(request: Request, response: Response, encodings: readonly string[]): Promise<Response> {
+    if (encodings.length > this.#encodingsMax) {
+      const message = `${request}: encoded ${encodings.length} times; DOWNLOAD_MAX_ENCODINGS is ${this.#encodingsMax}`
+      throw new DownloadError('ResponseDecodeError', message, { reason: 'encoding_chain' })
+    }
+    const limit = this.#limitOf(request, response)
     let body: Uint8Array = response.body
     const left = [...encodings]
     while (left.length > 0) {
-      const decode = decoderOf(left.at(-1)!, body)
+      const coding = contentCoding(left.at(-1)!, body)
       // An encoding nobody knows is left to the callback, with the header that names it.
-      if (!decode) break
-      body = await undo(decode, body, bytesMax, request, left.pop()!)
+      if (!coding) break
+      const encoding = left.pop()!
+      try {
+        body = await this.#unfolding.unfold(coding, body, limit.bytes)
+      } catch (cause) {
+        throw cause instanceof UnfoldsTooFar
+          ? tooFar(request, response, limit)
+          : notEncoded(request, encoding, cause as Error)
+      }
     }
     if (left.length === encodings.length) return response
     this.#stats.inc('httpcompression/response_bytes', body.length)
@@ -89,58 +98,47 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
     else headers.delete('content-encoding')
     return response.replace({ body, headers })
   }
-}
 
-function decoder<Options extends object>(
-  sync: (body: Uint8Array, options: Options & { maxOutputLength: number }) => Buffer,
-  async: (body: Uint8Array, options: Options & { maxOutputLength: number }) => Promise<Buffer>,
-  options: Options,
-): Decoder {
-  return {
-    sync: (body, maxOutputLength) => sync(body, { ...options, maxOutputLength }),
-    async: (body, maxOutputLength) => async(body, { ...options, maxOutputLength }),
+  #limitOf(request: Request, { body }: Response): UnfoldingLimit {
+    const asked = request.hasMeta ? request.meta.download_maxsize : undefined
+    const bytesMax = orInfinite(typeof asked === 'number' ? asked : this.#bytesMax)
+    const byRatio = Math.max(RATIO_FREE_BYTES, body.length * orInfinite(this.#ratioMax))
+    return byRatio < bytesMax
+      ? {
+          bytes: byRatio,
+          reason: 'decompression_ratio',
+          setting: `${this.#ratioMax} times as much (DOWNLOAD_MAX_RATIO)`,
+        }
+      : { bytes: bytesMax, reason: 'decompressed_size', setting: `DOWNLOAD_MAXSIZE, ${bytesMax} bytes` }
   }
 }
 
-function decoderOf(encoding: string, body: Uint8Array): Decoder | undefined {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return gzip
-    case 'br':
-      return brotli
-    case 'zstd':
-      return zstd
-    case 'deflate':
-      // Meant is zlib's format (RFC 9110 §8.4.1.2), but some servers send the bare stream: the first byte tells.
-      return ((body[0] ?? 0) & 0x0f) === 8 ? zlibDeflate : rawDeflate
-    default:
-      return undefined
-  }
+interface UnfoldingLimit {
+  readonly bytes: number
+  readonly reason: 'decompressed_size' | 'decompression_ratio'
+  /** For the message. */
+  readonly setting: string
 }
 
-async function undo(
-  decode: Decoder,
-  body: Uint8Array,
-  bytesMax: number,
-  request: Request,
-  encoding: string,
-): Promise<Buffer> {
-  const limit = bytesMax > 0 ? bytesMax : zlib.constants.Z_MAX_CHUNK
-  try {
-    return body.length <= SYNC_BYTES_MAX ? decode.sync(body, limit) : await decode.async(body, limit)
-  } catch (cause) {
-    if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new DownloadError(
-        'DownloadTooLargeError',
-        `${request}: ${body.length} bytes of ${encoding} unfold to more than DOWNLOAD_MAXSIZE, ${bytesMax} bytes`,
-        { cause },
-      )
-    }
-    throw new DownloadError(
-      'ResponseDecodeError',
-      `${request}: the body is no ${encoding}: ${(cause as Error).message}`,
-      { cause },
-    )
-  }
+function tooFar(request: Request, { body }: Response, { reason, setting }: UnfoldingLimit): DownloadError {
+  const message = `${request}: ${body.length} bytes unfold to more than ${setting}`
+  return new DownloadError('DownloadTooLargeError', message, { reason })
+}
+
+function notEncoded(request: Request, encoding: string, cause: Error): DownloadError {
+  const message = `${request}: the body is no ${encoding}: ${cause.message}`
+  return new DownloadError('ResponseDecodeError', message, { cause, reason: 'bad_encoding' })
+}
+
+function encodingsIn(headers: readonly string[]): string[] {
+  return headers
+    .join(',')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity')
+}
+
+function orInfinite(limit: number): number {
+  return limit > 0 ? limit : Number.POSITIVE_INFINITY
 }

@@ -1,16 +1,17 @@
 import { createServer as createTlsServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { DownloadError, InvalidUrl, NotConfigured, Request, SettingsError } from '@webloom/core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Fetching, testCrawler } from '../../testing/fetching.ts'
-import { localCertificates } from '../../testing/local-certificates.ts'
+import { LOCAL_CA, LOCAL_CERTIFICATE } from '../../testing/local-certificates.ts'
 import { LocalProxy } from '../../testing/local-proxy.ts'
 import { LocalSite } from '../../testing/local-site.ts'
+import { Connections } from '../connecting/connections.ts'
 import { HttpProxyMiddleware } from './http-proxy.ts'
 
-const certificates = localCertificates(['a.example', 'b.example'])
-const trusted = getCACertificates('default')
+const trusting = (ca: string[]) => ({
+  connections: new Connections({ tls: { rejectUnauthorized: true, ca } }),
+})
 
 let site: LocalSite
 let tlsSite: Server | undefined
@@ -20,8 +21,7 @@ const opened: { close(): Promise<unknown> }[] = []
 beforeAll(async () => {
   site = await LocalSite.start()
   opened.length = 0
-  if (!certificates) return
-  tlsSite = createTlsServer(certificates, (req, res) =>
+  tlsSite = createTlsServer(LOCAL_CERTIFICATE, (req, res) =>
     res.end(JSON.stringify({ path: req.url, host: req.headers.host, headers: req.headers })),
   )
   await new Promise<void>((resolve) => tlsSite!.listen(0, '127.0.0.1', resolve))
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()))
-  setDefaultCACertificates(trusted)
   site.hits.length = 0
 })
 afterAll(async () => {
@@ -73,23 +72,18 @@ describe('meta.proxy', () => {
     expect(response.headers.getAll('set-cookie')).toEqual(['a=1', 'b=2'])
   })
 
-  test.skipIf(!certificates)('sends https through a tunnel, and checks the site, not the proxy', async () => {
+  test('sends https through a tunnel, and checks the site, not the proxy', async () => {
     const { address, asked } = await proxy()
     const meta = { proxy: `http://${address}` }
-    const { fetching: checking } = fetching({}, { verifyCertificates: true })
-    const refused = checking.response(new Request('https://a.example/x', { meta }))
-    await expect(refused).rejects.toSatisfy(failedWith('DownloadFailedError'))
+    const refused = fetching({}, trusting([])).fetching.response(new Request('https://a.example/x', { meta }))
+    await expect(refused).rejects.toSatisfy(failedWith('DownloadCertificateError'))
 
-    setDefaultCACertificates([...trusted, certificates!.ca])
-    const response = await fetching({}, { verifyCertificates: true }).fetching.response(
-      new Request('https://a.example/x', { meta }),
-    )
+    const { fetching: checking } = fetching({}, trusting([LOCAL_CA]))
+    const response = await checking.response(new Request('https://a.example/x', { meta }))
     expect(response.json()).toMatchObject({ path: '/x', host: 'a.example' })
     expect(asked.at(-1)!.line).toBe('CONNECT a.example:443')
-    const other = fetching({}, { verifyCertificates: true }).fetching.response(
-      new Request('https://not.example/', { meta }),
-    )
-    await expect(other).rejects.toSatisfy(failedWith('DownloadFailedError'))
+    const other = checking.response(new Request('https://not.example/', { meta }))
+    await expect(other).rejects.toSatisfy(failedWith('DownloadCertificateError'))
   })
 
   test('gives user and password to the proxy and not to the site', async () => {
@@ -105,7 +99,7 @@ describe('meta.proxy', () => {
     expect(request.headers.has('proxy-authorization')).toBe(false)
   })
 
-  test.skipIf(!certificates)('gives them for a tunnel too', async () => {
+  test('gives them for a tunnel too', async () => {
     const authorization = `Basic ${Buffer.from('u:p').toString('base64')}`
     const { address, asked } = await proxy({ authorization })
     const request = new Request('https://a.example/', { meta: { proxy: `http://u:p@${address}` } })
@@ -184,7 +178,7 @@ describe('PROXY_LIST', () => {
 
 test('connections of proxies are bounded, and one that was closed is opened again', async () => {
   const proxies = [await proxy(), await proxy()]
-  const { fetching: bounded } = fetching({}, { proxyAgentsMax: 1 })
+  const { fetching: bounded } = fetching({}, { connections: new Connections({ proxyAgentsMax: 1 }) })
   for (const { address } of [...proxies, ...proxies]) {
     const request = new Request('http://a.example/', { meta: { proxy: `http://${address}` } })
     expect((await bounded.response(request)).status).toBe(200)

@@ -3,6 +3,7 @@ import {
   IgnoreRequest,
   type JsonObject,
   type Logger,
+  protectionStat,
   type ReferrerPolicy,
   type Request,
   type Response,
@@ -15,6 +16,8 @@ import {
 export interface RedirectRules {
   readonly timesMax: number
   readonly priorityAdjust: number
+  /** A request that is redirected to a longer URL is dropped. Default 8192 characters; 0: no bound. */
+  readonly urlLengthMax?: number
   /** How much the target is told of the page that linked to the source; absent: nothing. */
   readonly referrerPolicy?: ReferrerPolicy
   readonly stats: StatsCollector
@@ -43,7 +46,10 @@ const HEADERS_OF_A_BODY = [
   'content-location',
 ]
 
-/** The request that takes the place of a redirected one. Throws `IgnoreRequest` after too many redirects, which is counted. */
+/**
+ * The request that takes the place of a redirected one. Throws `IgnoreRequest` after too many redirects and for too long
+ * a target, which is counted.
+ */
 export function redirectRequest(
   request: Request,
   response: Response,
@@ -60,6 +66,7 @@ export function redirectRequest(
     logger.warn({ url: request.url, times, REDIRECT_MAX_TIMES: timesMax }, 'gave up following redirects')
     throw new IgnoreRequest(`${request}: redirected ${times} times; REDIRECT_MAX_TIMES is ${timesMax}`)
   }
+  checkLength(request, url, rules)
   const redirectMeta: JsonObject = {
     ...meta,
     redirect_times: times,
@@ -77,6 +84,23 @@ export function redirectRequest(
     priority: request.priority + priorityAdjust,
     ...(toGet && { method: 'GET', body: null }),
   })
+}
+
+// As long as the request line that common servers take.
+const URL_LENGTH_MAX = 8192
+
+/** A target is kept in the queue and in the `redirect_urls` of all that follow. */
+function checkLength(request: Request, url: string, { urlLengthMax, stats, logger }: RedirectRules): void {
+  const most = urlLengthMax ?? URL_LENGTH_MAX
+  if (most === 0 || url.length <= most) return
+  stats.inc(protectionStat('location_length'))
+  logger.warn(
+    { url: request.url, length: url.length, REDIRECT_MAX_URL_LENGTH: most },
+    'redirected to a URL that is too long; the request is dropped',
+  )
+  throw new IgnoreRequest(
+    `${request}: redirected to a URL of ${url.length} characters; REDIRECT_MAX_URL_LENGTH is ${most}`,
+  )
 }
 
 /** What may be told to the target: no cookies to another host or a less safe scheme, no credentials to another origin. */

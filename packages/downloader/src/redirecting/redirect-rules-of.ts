@@ -5,6 +5,7 @@ import type { RedirectRules } from './redirect-request.ts'
 export function redirectRulesOf({ settings, stats, logger }: Crawler): RedirectRules {
   return {
     timesMax: settings.getInt('REDIRECT_MAX_TIMES'),
+    urlLengthMax: settings.getInt('REDIRECT_MAX_URL_LENGTH'),
     priorityAdjust: settings.getInt('REDIRECT_PRIORITY_ADJUST'),
     ...(settings.getBool('REFERER_ENABLED') && { referrerPolicy: settings.get('REFERRER_POLICY') }),
     stats,

@@ -106,6 +106,11 @@ type Described = DupeFilterDescription & {
   readonly errorNow?: number
   readonly pagesLost?: number
   readonly layers?: number
+  readonly leaves?: number
+  readonly depth?: number
+  readonly splitting?: number
+  readonly capacityPerLeaf?: number
+  readonly shards?: readonly { readonly server: string; readonly count: number }[]
   readonly warnings?: readonly string[]
 }
 
@@ -117,7 +122,12 @@ function figures(description: Described, memoryBytes: number | undefined): [name
       description.ttlMs === undefined ? grouped(count) : `${grouped(count)}, with those that have expired`,
     ],
     ['lifetime', description.ttlMs === undefined ? undefined : `${grouped(description.ttlMs / 1000)} s`],
+    ...(description.shards ?? []).map(({ server, count }): [string, string] => [
+      'of which',
+      `${grouped(count)} on ${server}`,
+    ]),
     ...hostFigures(description),
+    ...leafFigures(description),
     [
       'capacity',
       capacity === undefined
@@ -141,6 +151,15 @@ function hostFigures({ hosts, fullHosts, capacityPerHost, fullest }: Described):
     ['hosts', `${grouped(hosts)}, of which ${grouped(fullHosts ?? 0)} are full`],
     ['each holds', grouped(capacityPerHost)],
     ...(most ? [['fullest', most] as [string, string]] : []),
+  ]
+}
+
+function leafFigures({ leaves, depth, splitting, capacityPerLeaf }: Described): [string, string][] {
+  if (leaves === undefined || capacityPerLeaf === undefined) return []
+  const beingSplit = splitting ? `, of which ${grouped(splitting)} are being split` : ''
+  return [
+    ['leaves', `${grouped(leaves)}${beingSplit}; split ${grouped(depth ?? 0)} times at most`],
+    ['each holds', grouped(capacityPerLeaf)],
   ]
 }
 

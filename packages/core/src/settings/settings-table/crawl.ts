@@ -35,6 +35,13 @@ export const CRAWL_SETTINGS = [
     summary: 'Requests with a longer URL are dropped. 0: no limit.',
   },
   {
+    name: 'CRAWLSPIDER_FOLLOW_LINKS',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Whether the rules of a CrawlSpider make requests; without them it sees its start pages only.',
+  },
+  {
     name: 'HTTPERROR_ALLOWED_CODES',
     type: 'list',
     of: 'int',

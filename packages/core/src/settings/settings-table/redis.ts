@@ -62,7 +62,8 @@ export const REDIS_SETTINGS = [
     secret: true,
     default: [],
     since: 'webloom',
-    summary: 'Redis of the dupefilter alone. One in this release; a list will shard it.',
+    summary:
+      'Redis of the dupefilter alone. Of a list, each server keeps a part of it; all workers need the same list in the same order.',
   },
   {
     name: 'FILTER_URL',
@@ -156,13 +157,25 @@ export const REDIS_SETTINGS = [
       'How `redis-set` keeps a fingerprint: 40 hex digits (88 bytes of memory), or the first 20 or 16 bytes (72 either way), which scrapy-redis does not understand.',
   },
   {
+    name: 'DUPEFILTER_TTL',
+    type: 'float',
+    unit: 's',
+    nullable: true,
+    default: null,
+    min: 0.001,
+    since: 'webloom',
+    summary:
+      'How long `redis-key` keeps a request: afterwards it may be met again. `meta.dedupTtl` of a request comes first.',
+  },
+  {
     name: 'BLOOMFILTER_BIT',
     type: 'int',
     default: 30,
     min: 1,
     max: 40,
     since: 'scrapy-redis-bloomfilter',
-    summary: 'The filter has 2 to this power bits: 30 are 128 MiB; from 33 on in blocks of 2^32 (512 MiB).',
+    summary:
+      'The filter has 2 to this power bits: 30 are 128 MiB; from 33 on in blocks of 2^32 (512 MiB). `counting-bloom`: counters of four bits, 28 unless it is set.',
   },
   {
     name: 'BLOOMFILTER_HASH_NUMBER',
@@ -214,6 +227,25 @@ export const REDIS_SETTINGS = [
     summary: 'Strings the filter is spread over. null: as few as will hold it.',
   },
   {
+    name: 'BLOOMFILTER_LEAF_BIT',
+    type: 'int',
+    default: 23,
+    min: 10,
+    max: 25,
+    since: 'webloom',
+    summary: 'Of `splittable-bloom`: a leaf has 2 ** this many bits (23: 1 MiB, 291 000 URLs at 1e-6).',
+  },
+  {
+    name: 'BLOOMFILTER_SPLITS_MAX',
+    type: 'int',
+    default: 10,
+    min: 0,
+    max: 24,
+    since: 'webloom',
+    summary:
+      'Of `splittable-bloom`: how often a leaf, its children and theirs may split. 10: the error keeps for a thousand times as many URLs as were expected. 0: none keeps fingerprints.',
+  },
+  {
     name: 'BLOOMFILTER_COMPAT',
     type: 'enum',
     choices: ['native', 'germey', 'liuxingming', 'liuxingming-demo'],
@@ -228,5 +260,14 @@ export const REDIS_SETTINGS = [
     default: 'warn',
     since: 'webloom',
     summary: 'Past its capacity: adds a layer, warns, or ends the crawl with `dupefilter_full`.',
+  },
+  {
+    name: 'BLOOMFILTER_PARTITION_BY',
+    type: 'enum',
+    choices: ['fingerprint', 'host'],
+    default: 'fingerprint',
+    since: 'webloom',
+    summary:
+      'One filter for all requests, or by `host` a small one for each, of 32 KiB unless BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY says otherwise.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -36,8 +36,7 @@ export const ROBOTS_SETTINGS = [
     default: 4_194_304,
     min: 1,
     since: 'webloom',
-    summary:
-      'A larger robots.txt, also once decompressed, cannot be had. Of smaller ones the first 500 KiB are read.',
+    summary: 'Of a larger robots.txt no more than this is fetched. Of all the first 500 KiB are read.',
   },
   {
     name: 'ROBOTSTXT_CACHE_TTL',

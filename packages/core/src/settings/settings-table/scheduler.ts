@@ -14,7 +14,7 @@ export const SCHEDULER_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'Remembers which requests were met: `memory`, `redis-set`, `redis-bloom`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
+      'Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`, `counting-bloom`, `splittable-bloom`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
   },
   {
     name: 'DUPEFILTER_DEBUG',
@@ -22,6 +22,14 @@ export const SCHEDULER_SETTINGS = [
     default: false,
     since: 'scrapy',
     summary: 'Logs every request dropped as a duplicate, not only the first.',
+  },
+  {
+    name: 'DUPEFILTER_RELEASE_ON_FAILURE',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary:
+      'A page that could not be had, after all retries, is forgotten: the next link to it has it fetched. For filters that can forget.',
   },
   {
     name: 'FINGERPRINTER',

@@ -1,8 +1,8 @@
 import type { UnusedSettings } from '../setting-row.ts'
 
 /**
- * Names of scrapy-redis, of its Bloom forks and of our own that this release does not act on: setting one gives a
- * warning with the reason. Type and default are those it had there, or those it will have here.
+ * Names of scrapy-redis and its Bloom forks that this release does not act on: setting one gives a warning with the reason.
+ * Type and default are those it had there.
  */
 export const UNUSED_CLUSTER_SETTINGS = [
   {
@@ -40,25 +40,5 @@ export const UNUSED_CLUSTER_SETTINGS = [
     since: 'scrapy-redis-bloomfilter',
     because: 'two spiders that share a queue would get each other’s callbacks; CRAWL_ID tells crawls apart.',
     rows: [{ name: 'REDIS_QUEUE_NAME', type: 'string', nullable: true, default: null }],
-  },
-  {
-    since: 'webloom',
-    because: 'it belongs to a filter or guard that is not in this release.',
-    rows: [
-      { name: 'SEEDS_TRUSTED', type: 'bool', default: false },
-      { name: 'DUPEFILTER_RELEASE_ON_FAILURE', type: 'bool', default: false },
-      { name: 'DUPEFILTER_TTL', type: 'float', unit: 's', nullable: true, default: null, min: 0 },
-      {
-        name: 'BLOOMFILTER_PARTITION_BY',
-        type: 'enum',
-        choices: ['fingerprint', 'host'],
-        default: 'fingerprint',
-      },
-    ],
-  },
-  {
-    since: 'webloom',
-    because: 'this release paces by host with DOWNLOAD_DELAY and DOWNLOAD_SLOTS only.',
-    rows: [{ name: 'POLITENESS_GROUP_BY', type: 'enum', choices: ['host', 'domain', 'ip'], default: 'host' }],
   },
 ] as const satisfies readonly UnusedSettings[]

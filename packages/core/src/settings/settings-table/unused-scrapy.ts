@@ -7,17 +7,6 @@ import type { UnusedSettings } from '../setting-row.ts'
 export const UNUSED_SCRAPY_SETTINGS = [
   {
     since: 'scrapy',
-    because: 'AutoThrottle is not in this release; DOWNLOAD_DELAY and DOWNLOAD_SLOTS set the pace.',
-    rows: [
-      { name: 'AUTOTHROTTLE_ENABLED', type: 'bool', default: false },
-      { name: 'AUTOTHROTTLE_START_DELAY', type: 'float', unit: 's', default: 5, min: 0 },
-      { name: 'AUTOTHROTTLE_MAX_DELAY', type: 'float', unit: 's', default: 60, min: 0 },
-      { name: 'AUTOTHROTTLE_TARGET_CONCURRENCY', type: 'float', default: 1, min: 0 },
-      { name: 'AUTOTHROTTLE_DEBUG', type: 'bool', default: false },
-    ],
-  },
-  {
-    since: 'scrapy',
     because: 'robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged.',
     rows: [{ name: 'ROBOTSTXT_PARSER', type: 'component', nullable: true, default: null }],
   },
@@ -44,26 +33,15 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'this release uses HTTP/1.1 only.',
-    rows: [
-      { name: 'HTTP2_MAX_FRAME_SIZE', type: 'int', unit: 'bytes', default: 16_384, min: 1 },
-      { name: 'HTTPX_HTTP2_ENABLED', type: 'bool', default: false },
-    ],
+    because: 'frames of HTTP/2 have the size that Node gives them, 16 KiB.',
+    rows: [{ name: 'HTTP2_MAX_FRAME_SIZE', type: 'int', unit: 'bytes', default: 16_384, min: 1 }],
   },
   {
     since: 'scrapy',
-    because: 'connections, TLS versions and DNS are left to Node and its defaults in this release.',
+    because: 'names are looked up by the operating system, and TLS is Node’s.',
     rows: [
-      { name: 'DNSCACHE_ENABLED', type: 'bool', default: true },
-      { name: 'DNSCACHE_SIZE', type: 'int', default: 10_000, min: 1 },
       { name: 'DNS_RESOLVER', type: 'component', nullable: true, default: null },
-      { name: 'DNS_TIMEOUT', type: 'float', unit: 's', default: 60, min: 0 },
-      { name: 'DOWNLOAD_BIND_ADDRESS', type: 'string', nullable: true, default: null },
-      { name: 'DOWNLOAD_TLS_MAX_VERSION', type: 'string', nullable: true, default: null },
-      { name: 'DOWNLOAD_TLS_MIN_VERSION', type: 'string', nullable: true, default: null },
       { name: 'DOWNLOADER_CLIENTCONTEXTFACTORY', type: 'component', nullable: true, default: null },
-      { name: 'DOWNLOADER_CLIENT_TLS_CIPHERS', type: 'string', default: 'DEFAULT' },
-      { name: 'DOWNLOADER_CLIENT_TLS_METHOD', type: 'string', default: 'TLS' },
       { name: 'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING', type: 'bool', default: false },
     ],
   },
@@ -84,22 +62,14 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'feeds are written to files and standard output as jsonl, json and csv in this release.',
+    because:
+      'feeds go to files, standard output and S3, in the formats that are built in; nothing is read of these.',
     rows: [
       { name: 'FEED_EXPORTERS', type: 'dict', default: {} },
-      { name: 'FEED_EXPORT_BATCH_ITEM_COUNT', type: 'int', unit: 'items', default: 0, min: 0 },
       { name: 'FEED_STORAGES', type: 'dict', default: {} },
       { name: 'FEED_STORAGE_FTP_ACTIVE', type: 'bool', default: false },
       { name: 'FEED_STORAGE_GCS_ACL', type: 'string', default: '' },
-      { name: 'FEED_STORAGE_S3_ACL', type: 'string', default: '' },
-      { name: 'FEED_TEMPDIR', type: 'string', nullable: true, default: null },
-      { name: 'FEED_URI_PARAMS', type: 'component', nullable: true, default: null },
-      { name: 'AWS_ACCESS_KEY_ID', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'AWS_ENDPOINT_URL', type: 'string', nullable: true, default: null },
       { name: 'AWS_MAX_POOL_CONNECTIONS', type: 'int', nullable: true, default: null, min: 1 },
-      { name: 'AWS_REGION_NAME', type: 'string', nullable: true, default: null },
-      { name: 'AWS_SECRET_ACCESS_KEY', type: 'string', secret: true, nullable: true, default: null },
-      { name: 'AWS_SESSION_TOKEN', type: 'string', secret: true, nullable: true, default: null },
       { name: 'AWS_USE_SSL', type: 'bool', nullable: true, default: null },
       { name: 'AWS_VERIFY', type: 'bool', nullable: true, default: null },
       { name: 'GCS_PROJECT_ID', type: 'string', nullable: true, default: null },
@@ -123,14 +93,11 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'files and images are not downloaded by a pipeline in this release.',
+    because:
+      'the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them.',
     rows: [
-      { name: 'FILES_EXPIRES', type: 'int', unit: 'days', default: 90, min: 0 },
-      { name: 'FILES_RESULT_FIELD', type: 'string', default: 'files' },
-      { name: 'FILES_STORE', type: 'string', nullable: true, default: null },
       { name: 'FILES_STORE_GCS_ACL', type: 'string', default: '' },
       { name: 'FILES_STORE_S3_ACL', type: 'string', default: 'private' },
-      { name: 'FILES_URLS_FIELD', type: 'string', default: 'file_urls' },
       { name: 'IMAGES_EXPIRES', type: 'int', unit: 'days', default: 90, min: 0 },
       { name: 'IMAGES_MIN_HEIGHT', type: 'int', unit: 'pixels', default: 0, min: 0 },
       { name: 'IMAGES_MIN_WIDTH', type: 'int', unit: 'pixels', default: 0, min: 0 },
@@ -140,7 +107,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
       { name: 'IMAGES_STORE_S3_ACL', type: 'string', default: 'private' },
       { name: 'IMAGES_THUMBS', type: 'dict', default: {} },
       { name: 'IMAGES_URLS_FIELD', type: 'string', default: 'image_urls' },
-      { name: 'MEDIA_ALLOW_REDIRECTS', type: 'bool', default: false },
     ],
   },
   {
@@ -229,11 +195,8 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'CrawlSpider and contracts are not in this release.',
-    rows: [
-      { name: 'CRAWLSPIDER_FOLLOW_LINKS', type: 'bool', default: true },
-      { name: 'SPIDER_CONTRACTS', type: 'components', default: [] },
-    ],
+    because: 'contracts are not in this release.',
+    rows: [{ name: 'SPIDER_CONTRACTS', type: 'components', default: [] }],
   },
   {
     since: 'scrapy',

@@ -1,0 +1,94 @@
+/** What ends an exchange, in the crawl's own words. */
+
+import {
+  DownloadError,
+  type DownloadFailureKind,
+  type ProtectionReason,
+  type Request,
+  WebloomError,
+} from '@webloom/core'
+
+/** A failure that undici or Node reports before there was an answer. */
+export function failureBeforeAnswer(request: Request, error: Error & { code?: string }): WebloomError {
+  const cause =
+    error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
+  // What was found out while connecting: no address, or none that may be connected to.
+  if (cause instanceof WebloomError) return cause
+  const { code = '', message } = cause
+  // undici's word for a proxy that answers 407; one that refuses a tunnel has a code of its own.
+  if (code === 'UND_ERR_INVALID_ARG' && !message.startsWith('Proxy Authentication Required')) {
+    // Asking again would change nothing.
+    return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${message}`, { cause })
+  }
+  const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
+  const options = { cause, ...(reason && { reason }) }
+  return new DownloadError(kind, `${request}: ${message || code || cause.name}${hint}`, options)
+}
+
+export function tooLate(request: Request, timeoutMs: number): DownloadError {
+  const message = `${request} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`
+  return new DownloadError('DownloadTimeoutError', message, { reason: 'deadline' })
+}
+
+export function tooSlow(
+  request: Request,
+  reason: 'slow_headers' | 'slow_body',
+  { rateMin, rateWindowMs }: { rateMin: number; rateWindowMs: number },
+): DownloadError {
+  const seconds = rateWindowMs / 1000
+  const message =
+    reason === 'slow_headers'
+      ? `${request}: the headers began to come and were not complete within ${seconds} s (DOWNLOAD_RATE_WINDOW)`
+      : `${request}: less than ${rateMin} bytes/s (DOWNLOAD_MIN_RATE) in ${seconds} s (DOWNLOAD_RATE_WINDOW)`
+  return new DownloadError('DownloadTimeoutError', message, { reason })
+}
+
+export function tooMuch(request: Request, reason: ProtectionReason, what: string): DownloadError {
+  return new DownloadError('DownloadTooLargeError', `${request}: ${what}`, { reason })
+}
+
+export function endedTooEarly(request: Request, bytes: number, cause: Error): DownloadError {
+  const message = `${request} ended after ${bytes} bytes: ${cause.message} (DOWNLOAD_FAIL_ON_DATALOSS=false hands on what came)`
+  return new DownloadError('ResponseDataLossError', message, { cause, reason: 'data_loss' })
+}
+
+interface Meaning {
+  readonly kind: DownloadFailureKind
+  readonly reason?: ProtectionReason
+  readonly hint?: string
+}
+
+const MEANING_OF_CODE: Readonly<Record<string, Meaning>> = {
+  ENOTFOUND: { kind: 'CannotResolveHostError' },
+  EAI_AGAIN: { kind: 'CannotResolveHostError' },
+  ECONNREFUSED: { kind: 'DownloadConnectionRefusedError' },
+  ETIMEDOUT: { kind: 'DownloadTimeoutError' },
+  UND_ERR_CONNECT_TIMEOUT: { kind: 'DownloadTimeoutError', reason: 'deadline' },
+  UND_ERR_HEADERS_OVERFLOW: {
+    kind: 'DownloadTooLargeError',
+    reason: 'header_size',
+    hint: ': more bytes of headers than DOWNLOAD_MAX_HEADER_SIZE',
+  },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'DownloadFailedError', reason: 'bad_http' },
+  // undici asserts that a status has three digits that make sense.
+  ERR_ASSERTION: { kind: 'DownloadFailedError', reason: 'bad_http' },
+  EPROTO: { kind: 'DownloadFailedError', reason: 'bad_tls' },
+}
+
+// Node's names for what may be wrong with a certificate: OpenSSL's, and its own for one of another host.
+const CERTIFICATE =
+  /^(?:CERT_|CRL_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)|SELF_SIGNED_CERT/
+
+function meaningOf(name: string, code: string, message: string): Meaning {
+  const known = MEANING_OF_CODE[code]
+  if (known) return known
+  if (CERTIFICATE.test(code)) {
+    const hint = ' (DOWNLOAD_VERIFY_CERTIFICATES=false takes it all the same)'
+    return { kind: 'DownloadCertificateError', reason: 'bad_certificate', hint }
+  }
+  if (code.startsWith('ERR_SSL_')) return { kind: 'DownloadFailedError', reason: 'bad_tls' }
+  // `bad response` and `bad upgrade`: an answer that nobody asked for, or one in another protocol.
+  if (name === 'HTTPParserError' || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
+    return { kind: 'DownloadFailedError', reason: 'bad_http' }
+  return { kind: 'DownloadFailedError' }
+}

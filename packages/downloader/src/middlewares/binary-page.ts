@@ -1,0 +1,87 @@
+import {
+  type Crawler,
+  type DownloaderMiddleware,
+  type Logger,
+  protectionStat,
+  type Request,
+  type Response,
+  type StatsCollector,
+} from '@webloom/core'
+
+export interface BinaryPageMiddlewareOptions {
+  readonly stats: StatsCollector
+  readonly logger: Logger
+}
+
+/**
+ * Flags answers `binary` that are said to be pages, or not said to be anything, and are pictures, archives or programs.
+ * The callback gets them, but finds no links or elements in them.
+ */
+export class BinaryPageMiddleware implements DownloaderMiddleware {
+  readonly #options: BinaryPageMiddlewareOptions
+
+  constructor(options: BinaryPageMiddlewareOptions) {
+    this.#options = options
+  }
+
+  static fromCrawler({ stats, logger }: Crawler): BinaryPageMiddleware {
+    return new BinaryPageMiddleware({ stats, logger })
+  }
+
+  processResponse(_: Request, response: Response): Response {
+    if (!isSaidToBePage(response) || !isBinary(response.body)) return response
+    const { stats, logger } = this.#options
+    stats.inc(protectionStat('binary_page'))
+    logger.warn({ url: response.url }, 'said to be a page, but is binary; no links are looked for in it')
+    return response.replace({ flags: [...response.flags, 'binary'] })
+  }
+}
+
+const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i
+// What follows is decoded, not sniffed.
+const WIDE_CHARSET = /charset\s*=\s*["']?(?:utf-?16|utf-?32|ucs-?2|unicode)/i
+
+function isSaidToBePage({ headers }: Response): boolean {
+  // An encoding that nobody undoes hides what is in it.
+  if (headers.has('content-encoding')) return false
+  const contentType = headers.get('content-type')
+  return contentType === null || (PAGE.test(contentType) && !WIDE_CHARSET.test(contentType))
+}
+
+// How files begin that are no text (MIME Sniffing Standard §6).
+const SIGNATURES = [
+  '\x89PNG\r\n',
+  'GIF8',
+  '\xff\xd8\xff',
+  'PK\x03\x04',
+  '\x1f\x8b',
+  '%PDF-',
+  'OggS\0',
+  'ID3',
+  'Rar!\x1a',
+  '\x7fELF',
+  '\0asm',
+].map((signature) => Buffer.from(signature, 'latin1'))
+
+const SNIFFED_BYTES = 1024
+// Of random bytes a tenth is none that any text has.
+const BINARY_SHARE = 0.05
+// A page may hold a stray one.
+const BINARY_BYTES_MIN = 3
+
+function isBinary(body: Uint8Array): boolean {
+  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SNIFFED_BYTES))
+  if (SIGNATURES.some((signature) => head.subarray(0, signature.length).equals(signature))) return true
+  let binary = 0
+  for (const byte of head) if (isNoText(byte)) binary++
+  return binary >= BINARY_BYTES_MIN && binary >= head.length * BINARY_SHARE
+}
+
+/**
+ * The standard's "binary data byte", but for zero: UTF-16 without a byte order mark is full of it, and is guessed later.
+ */
+function isNoText(byte: number): boolean {
+  if (byte === 0 || byte >= 0x20) return false
+  // Tab, line feed, form feed, return, and the escape that Japanese mail encodings use.
+  return byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b
+}

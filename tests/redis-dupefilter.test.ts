@@ -208,7 +208,8 @@ describe('with REDIS_URL', () => {
 describe('what cannot work is refused before anything is fetched', () => {
   test.each([
     [{ REDIS_URL: '', DUPEFILTER_CLASS: 'redis-bloom' }, /no Redis is named/],
-    [{ DUPEFILTER_REDIS_URL: ['redis://a', 'redis://b'] }, /names 2 servers/],
+    [{ DUPEFILTER_CLASS: 'splittable-bloom', BLOOMFILTER_BIT: 30 }, /as many leaves as it needs/],
+    [{ DUPEFILTER_CLASS: 'splittable-bloom', BLOOMFILTER_ON_FULL: 'stop' }, /never full/],
     [{ DUPEFILTER_CLASS: 'redis-set', JOBDIR: 'job' }, /JOBDIR is set/],
     [{ DUPEFILTER_DIGEST: 'md5', FINGERPRINTER: () => 'x' }, /tells requests apart by their URLs alone/],
     [

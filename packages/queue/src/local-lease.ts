@@ -1,0 +1,46 @@
+import type { HostState, Lease, Request } from '@webloom/core'
+import type { StoredRequest } from './request-store.ts'
+
+export interface LocalLeaseOptions extends Pick<Lease, 'slot' | 'host' | 'signal'> {
+  readonly onStart: () => void
+}
+
+/** A request that an in-process queue has handed out. */
+export class LocalLease<Held extends StoredRequest> implements Lease {
+  readonly held: Held
+  readonly slot: string
+  readonly host: HostState
+  readonly signal: AbortSignal
+  readonly #onStart: () => void
+  hasStarted = false
+
+  constructor(held: Held, { slot, host, signal, onStart }: LocalLeaseOptions) {
+    this.held = held
+    this.slot = slot
+    this.host = host
+    this.signal = signal
+    this.#onStart = onStart
+  }
+
+  get id(): string {
+    return this.held.id
+  }
+
+  get request(): Request {
+    return this.held.request
+  }
+
+  get attempt(): number {
+    return this.held.attempt ?? 1
+  }
+
+  get redelivered(): boolean {
+    return this.held.redelivered ?? false
+  }
+
+  started(): void {
+    if (this.hasStarted) return
+    this.hasStarted = true
+    this.#onStart()
+  }
+}

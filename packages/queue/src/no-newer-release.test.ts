@@ -1,0 +1,74 @@
+import { Request } from '@webloom/core'
+import { type RedisServer, startProcess, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BullJobQueue } from './bull-job-queue.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
+import { HostTurnQueue } from './host-turn-queue.ts'
+import { MemoryHostClock } from './memory-host-clock.ts'
+import { Quarantine } from './quarantine.ts'
+
+let server: RedisServer
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = new Redis(server.url, { maxRetriesPerRequest: null })
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+const PACE = { delayMs: 0, concurrency: 0, randomize: false }
+const page = (id: string, callback?: string) => ({
+  id,
+  request: new Request(`http://a.test/${id}`, callback ? { callback } : {}),
+})
+
+/** As a newer release would leave it: one page with a callback of its own, and one in a form of its own. */
+async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
+  const options = { redis, keys, workerId: 'newer:1:x' }
+  const queue =
+    mode === 'job'
+      ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace: PACE }) })
+      : new HostTurnQueue({ ...options, pace: () => PACE })
+  await queue.open()
+  await queue.push([page('form'), page('detail', 'parseDetail'), page('1'), page('2')], 'start/0')
+  await queue.close()
+  const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
+  if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
+  else await redis.lset(`${keys.turns}:line:0:a.test`, 0, text)
+}
+
+test.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: what all workers refuse is quarantined with its history, and the crawl ends',
+  async (mode) => {
+    const spider = `newer-${mode}`
+    const keys = crawlRedisKeys({ spider, crawlId: null })
+    await leaveCrawl(mode, keys)
+    const workers = [1, 2].map(() =>
+      startProcess(process.execPath, [
+        '--conditions=webloom-source',
+        new URL('../testing/old-release-worker.ts', import.meta.url).pathname,
+        JSON.stringify({ url: server.url, spider, mode, refusedMs: 100 }),
+      ]),
+    )
+    for (const { exited } of workers) {
+      const { code, stdout, stderr } = await exited
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/over\n$/)
+    }
+    const set = await new Quarantine({ redis, keys }).list(9)
+    const reasons = new Map(set.map(({ id, reason }) => [id, reason]))
+    expect(reasons.get('detail')).toBe('the spider has no callback parseDetail')
+    expect(reasons.get('form')).toMatch(/99/)
+    expect(reasons.size).toBe(2)
+    const ids = workers.map(({ stdout }) => /^ready (\S+)$/m.exec(stdout)![1])
+    for (const { history } of set) {
+      expect(history.length).toBeGreaterThanOrEqual(10)
+      // A worker that began when all was over has refused nothing.
+      for (const { worker } of history) expect(ids).toContain(worker)
+    }
+  },
+  40_000,
+)

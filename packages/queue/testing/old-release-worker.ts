@@ -1,0 +1,58 @@
+/**
+ * A worker process of an older release: it commits what it can do, and refuses the callback `parseDetail`, which it does
+ * not know. It ends with the crawl, and says `over`.
+ */
+import { hostname } from 'node:os'
+import { MemoryStatsCollector } from '@webloom/core'
+import { Redis } from 'ioredis'
+import { BullJobQueue } from '../src/bull-job-queue.ts'
+import { CrawlMember } from '../src/crawl-member.ts'
+import { crawlRedisKeys } from '../src/crawl-redis-keys.ts'
+import { HostTurnQueue } from '../src/host-turn-queue.ts'
+import { MemoryHostClock } from '../src/memory-host-clock.ts'
+import { RedisCrawlRecord } from '../src/redis-crawl-record.ts'
+
+const { url, spider, mode, refusedMs } = JSON.parse(process.argv[2]!) as {
+  url: string
+  spider: string
+  mode: 'turns' | 'job'
+  refusedMs: number
+}
+const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000 })
+const keys = crawlRedisKeys({ spider, crawlId: null })
+const workerId = `${hostname()}:${process.pid}:x`
+const pace = { delayMs: 0, concurrency: 0, randomize: false }
+const options = { redis, keys, workerId, refusedMs }
+const queue =
+  mode === 'job'
+    ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
+    : new HostTurnQueue({ ...options, pace: () => pace })
+const record = new RedisCrawlRecord({ redis, keys, workerId, begins: false, persists: true })
+await record.open()
+const member = new CrawlMember({
+  redis,
+  keys,
+  statsKey: `${spider}:stats`,
+  workerId,
+  stats: new MemoryStatsCollector(),
+  activity: () => ({ downloading: 0, scraping: 0 }),
+  onPause: () => {},
+  onResume: () => {},
+  onStop: () => {},
+})
+await member.open(record.run)
+await queue.open()
+console.log(`ready ${workerId}`)
+for (;;) {
+  for (const lease of await queue.lease(4)) {
+    const { callback } = lease.request
+    if (callback === 'parseDetail') await queue.refuse(lease, `the spider has no callback ${callback}`)
+    else await queue.commit(lease)
+  }
+  const { waiting, delayed, leased } = await queue.counts()
+  if (waiting + delayed + leased === 0) break
+}
+await member.close()
+await queue.close()
+redis.disconnect()
+console.log('over')

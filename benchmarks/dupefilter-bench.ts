@@ -2,11 +2,12 @@
  * What asking about links costs: URLs a second, Redis CPU, memory, and errors against theory, on one real Redis or in this
  * process.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30] [--parts speed,memory,errors,hosts]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/dupefilter-bench.ts [--urls 100000] [--rounds 3] [--only batch.30] [--parts speed,memory,errors,hosts,growth]
  *
  * `fill` asks about new links only. `crawl` is what a crawl asks: of a page's 30 links one is new, ten are navigation (50
  * links of the site), and the others are known, half of them from the last thousand pages. What is known was met long
- * enough ago for nobody to hold it. Pages are asked about eight at a time. Rounds are run in turn, and medians shown. Fingerprints are made beforehand: this is about the filters.
+ * enough ago for nobody to hold it. `growth` compares filters that grow, to a hundred times what was expected; --urls says how
+ * many were. Pages are asked about eight at a time. Rounds are run in turn, and medians shown. Fingerprints are made beforehand: this is about the filters.
  */
 import { hash } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
@@ -30,6 +31,7 @@ import { RedisBloomDupeFilter } from '../packages/dupefilter/src/redis-bloom-dup
 import { RedisHostBloomDupeFilter } from '../packages/dupefilter/src/redis-host-bloom-dupefilter.ts'
 import { RedisKeyDupeFilter } from '../packages/dupefilter/src/redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from '../packages/dupefilter/src/redis-set-dupefilter.ts'
+import { SplittableBloomDupeFilter } from '../packages/dupefilter/src/splittable-bloom-dupefilter.ts'
 import { measuredError } from '../packages/dupefilter/testing/bloom-probes.ts'
 import { startRedis } from '../packages/testkit/src/redis-server.ts'
 
@@ -39,7 +41,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     probes: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
-    parts: { type: 'string', default: 'speed,memory,errors,hosts' },
+    parts: { type: 'string', default: 'speed,memory,errors,hosts,growth' },
   },
 })
 const URLS = Number(values.urls)
@@ -76,6 +78,7 @@ const FAMILY: Record<string, (all: FilterParts) => DupeFilter> = {
   ...IN_PROCESS,
   'redis-key': (all) => new RedisKeyDupeFilter({ ...all, ttlMs: DAY_MS }),
   'counting-bloom 1e-6, 20 hashes': (all) => new CountingBloomDupeFilter({ ...all, ...bloom20 }),
+  'splittable-bloom 1e-6': (all) => new SplittableBloomDupeFilter({ ...all, ...bloom20, leafBit: 20 }),
   'redis-bloom by host, 32 KiB': (all) => new RedisHostBloomDupeFilter(all),
 }
 
@@ -125,6 +128,7 @@ if (parts.includes('speed')) await speed()
 if (parts.includes('memory')) await memory()
 if (parts.includes('errors') && values.only === '') await errors()
 if (parts.includes('hosts') && values.only === '') await hosts()
+if (parts.includes('growth') && values.only === '') await growth()
 redis.disconnect()
 
 async function speed() {
@@ -235,6 +239,8 @@ async function memory() {
     'redis-set, binary16': (all) => new RedisSetDupeFilter({ ...all, members: 'binary16' }),
     'redis-bloom 1e-6, 20 hashes': (all) => new RedisBloomDupeFilter({ ...all, ...bloom20 }),
     'redis-bloom 1e-6, 12 hashes': (all) => new RedisBloomDupeFilter({ ...all, ...bloom12 }),
+    'splittable-bloom 1e-6, 10^6 expected': (all) =>
+      new SplittableBloomDupeFilter({ ...all, ...bloom20, leafBit: 20 }),
     'redis-key': FAMILY['redis-key']!,
     'counting-bloom 1e-6, 20 hashes': FAMILY['counting-bloom 1e-6, 20 hashes']!,
     ...IN_PROCESS,
@@ -323,6 +329,65 @@ async function hosts() {
   }
   console.log(`the filter of one host, BLOOMFILTER_PARTITION_BY=host, 6 hashes, ${probes} probes`)
   console.table(shown)
+}
+
+/** What a URL costs as more and more come than were expected, in layers and in leaves. */
+async function growth() {
+  const size = { capacity: URLS, errorRate: 1e-6 }
+  const makes: Record<string, (all: FilterParts) => RedisBloomDupeFilter | SplittableBloomDupeFilter> = {
+    'redis-bloom, ON_FULL=grow': (all) => new RedisBloomDupeFilter({ ...all, ...size, onFull: 'grow' }),
+    'splittable-bloom': (all) => new SplittableBloomDupeFilter({ ...all, ...size, leafBit: 18 }),
+    'redis-bloom, large enough from the start': (all) =>
+      new RedisBloomDupeFilter({ ...all, capacity: 100 * URLS, errorRate: 1e-6 }),
+  }
+  const shown: Record<string, Record<string, number>> = {}
+  for (const [name, make] of Object.entries(makes)) {
+    await redis.flushall()
+    const before = await usedMemory()
+    const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
+    await made.open()
+    for (const [from, to] of [
+      [0, URLS],
+      [URLS, 10 * URLS],
+      [10 * URLS, 100 * URLS],
+    ] as const) {
+      const fill = await redisUsPerUrl(made, from, to)
+      await letGo()
+      const bytes = (await usedMemory()) - before
+      const oldest = await redisUsPerUrl(made, 0, Math.min(to, 20_000))
+      const newest = await redisUsPerUrl(made, Math.max(0, to - 20_000), to)
+      const described = await made.describe()
+      shown[`${name}, ${to / URLS} times`] = {
+        'bytes/URL': round2(bytes / to),
+        'Redis µs/URL, new': round2(fill),
+        'seen, oldest': round2(oldest),
+        'seen, newest': round2(newest),
+        'strings a new one is looked for in': 'layers' in described ? described.layers : 1,
+        'error now': Number(described.errorNow.toPrecision(2)),
+      }
+    }
+    await made.close()
+  }
+  console.log(`${URLS} expected at 1e-6; Redis ${await version()}`)
+  console.table(shown)
+}
+
+async function redisUsPerUrl(filter: DupeFilter, from: number, to: number): Promise<number> {
+  const before = await redisCpuUs()
+  for (let n = from; n < to; n += 240) {
+    const firsts = Array.from({ length: AT_ONCE }, (_, part) => n + 30 * part).filter((first) => first < to)
+    await Promise.all(
+      firsts.map(async (first) => {
+        const requests = Array.from(
+          { length: Math.min(30, to - first) },
+          (_, at) => new Request(`https://example.com/${first + at}`),
+        )
+        await filter.requestsSeen(requests, `page ${first} of ${from}`)
+        await filter.settled(`page ${first} of ${from}`)
+      }),
+    )
+  }
+  return ((await redisCpuUs()) - before) / (to - from)
 }
 
 /** As after some seconds: every owner is settled, and all marks are gone. */

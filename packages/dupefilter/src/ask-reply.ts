@@ -1,0 +1,24 @@
+/** What ask.lua answers. */
+export interface AskReply {
+  readonly generation: string
+  /** By the clock of the filter's Redis (ms). */
+  readonly now: number
+  /** A digit for each member. */
+  readonly answers: string
+  /** There are more marks to clean. */
+  readonly more: boolean
+  /** What the filter's own store says. */
+  readonly extra: readonly unknown[]
+}
+
+export function askReplyOf(reply: unknown): AskReply {
+  if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
+  const [generation, now, answers, more, ...extra] = reply as unknown[]
+  return {
+    generation: String(generation),
+    now: Number(now),
+    answers: String(answers),
+    more: more === 1,
+    extra,
+  }
+}

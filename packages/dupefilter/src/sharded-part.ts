@@ -1,0 +1,26 @@
+import { SettingsError } from '@webloom/core'
+
+/** Which part of a filter that is spread over servers one of them keeps. */
+export interface ShardPart {
+  /** From 0. */
+  readonly index: number
+  readonly count: number
+}
+
+/** As it is stored in field `shard` of the record. A filter that is whole has none. */
+export function partText({ index, count }: ShardPart): string {
+  return `${index}/${count}`
+}
+
+/** What is stored belongs to another list of servers. */
+export function otherPart(key: string, stored: string | null, wanted: ShardPart | undefined): SettingsError {
+  const place = wanted ? `server ${wanted.index + 1} of the ${wanted.count}` : 'the only server'
+  return new SettingsError([
+    `${place} in DUPEFILTER_REDIS_URL has ${shown(stored)} of the filter ${key}. The list must name the same servers in the same order as when the filter was begun, each once: set it back, or clear the filter with the list that it was begun with, or choose another SCHEDULER_DUPEFILTER_KEY`,
+  ])
+}
+
+function shown(stored: string | null): string {
+  const [index, count] = (stored ?? '').split('/')
+  return stored === null ? 'all' : `part ${Number(index) + 1} of ${count}`
+}

@@ -336,14 +336,13 @@ async function growth() {
   const size = { capacity: URLS, errorRate: 1e-6 }
   const makes: Record<string, (all: FilterParts) => RedisBloomDupeFilter | SplittableBloomDupeFilter> = {
     'redis-bloom, ON_FULL=grow': (all) => new RedisBloomDupeFilter({ ...all, ...size, onFull: 'grow' }),
-    'splittable-bloom': (all) => new SplittableBloomDupeFilter({ ...all, ...size, leafBit: 18 }),
+    'splittable-bloom': (all) => new SplittableBloomDupeFilter({ ...all, ...size, leafBit: 16 }),
     'redis-bloom, large enough from the start': (all) =>
       new RedisBloomDupeFilter({ ...all, capacity: 100 * URLS, errorRate: 1e-6 }),
   }
   const shown: Record<string, Record<string, number>> = {}
   for (const [name, make] of Object.entries(makes)) {
     await redis.flushall()
-    const before = await usedMemory()
     const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
     await made.open()
     for (const [from, to] of [
@@ -353,9 +352,10 @@ async function growth() {
     ] as const) {
       const fill = await redisUsPerUrl(made, from, to)
       await letGo()
-      const bytes = (await usedMemory()) - before
+      const bytes = (await made.memoryBytes()) ?? 0
       const oldest = await redisUsPerUrl(made, 0, Math.min(to, 20_000))
       const newest = await redisUsPerUrl(made, Math.max(0, to - 20_000), to)
+      console.log(`${name}: ${to} URLs`)
       const described = await made.describe()
       shown[`${name}, ${to / URLS} times`] = {
         'bytes/URL': round2(bytes / to),

@@ -83,6 +83,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
+    if (this.#settled) return
     if (status < 200) {
       this.#onInterimAnswer()
       return
@@ -180,9 +181,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
     const { request, limits } = this.#options
     const { bodyBytesMax } = limits
     if (bodyBytesMax === 0 || !(bytes > bodyBytesMax)) return
-    if (limits.cutsBody) return this.#cut()
     const what = `body of ${bytes} bytes or more; DOWNLOAD_MAXSIZE is ${bodyBytesMax}`
-    this.#fail(tooMuch(request, 'body_size', what))
+    if (limits.cutsBody) this.#cut()
+    else this.#fail(tooMuch(request, 'body_size', what))
   }
 
   #cut(): void {

@@ -4,7 +4,7 @@
 -- Output   1 when it is one
 local state = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 local done = tonumber(string.match(state, '^frozen (%d+)') or -1)
-if done * ARGV[2] ~= redis.call('STRLEN', KEYS[4]) then
+if done * ARGV[2] < redis.call('STRLEN', KEYS[4]) then
   return state == 'inner' and 1 or 0
 end
 redis.call('HSET', KEYS[1], ARGV[1], 'inner')

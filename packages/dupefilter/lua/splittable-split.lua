@@ -1,8 +1,8 @@
 -- Does a part of the splitting of a leaf: freezes it, or puts some of its members into its children.
 --
 -- Input    KEYS as for ask.lua, last tree: hash node → "inner" | "frozen <done> <until, ms> <holder>"
---          header {node, holder, leaseMs, room, from, count, groups of both children}; ARGV[2…] its members from `from` on
--- Output   {"leaf"} nothing to split; {"inner"} it is split; {"held"} somebody else is at it;
+--          header {node, parent?, holder, leaseMs, room, from, count, groups of both children}; ARGV[2…] its members from `from` on
+-- Output   {"leaf"} it stays: it has room, or its parent is not split yet; {"inner"} it is split; {"held"} somebody else is at it;
 --          {"mine", done, ripe…} so many of its members are in its children, of which those have come to their limit
 local tree, state = KEYS[#KEYS], redis.call('HGET', KEYS[#KEYS], header.node)
 local done, heldUntil, holder = string.match(state or '', '^frozen (%d+) (%d+) (.*)$')
@@ -11,7 +11,8 @@ if state == 'inner' then
 elseif state and holder ~= header.holder and tonumber(heldUntil) > now then
   return { 'held' }
 elseif not state then
-  if countsOf(header.node) < header.ripe then
+  local isWhole = not header.parent or redis.call('HGET', tree, header.parent) == 'inner'
+  if not isWhole or countsOf(header.node) < header.ripe then
     return { 'leaf' }
   end
   -- What is there was left by one who asked while the filter was cleared.

@@ -105,10 +105,7 @@ test('requests fall evenly on the servers, and each is on one of them', async ()
   const key = bench.nextKey()
   const filter = await spread(set, urls(), { key })
   await filter.requestsSeen(pages(0, 300), 'page')
-  const { count, shards } = (await filter.describe()) as {
-    count: number
-    shards: readonly { count: number }[]
-  }
+  const { count, shards } = await filter.describe()
   expect(count).toBe(300)
   const sizes = await Promise.all(urls().map((url) => bench.connect(url).scard(key)))
   expect(shards.map((shard) => shard.count)).toEqual(sizes)
@@ -127,6 +124,15 @@ test('what a Bloom filter says of itself is said of all servers together', async
   expect(described).toMatchObject({ name: 'redis-bloom', count: 90, capacity: 60_000, warnings: [] })
   expect(filter.forget).toBeUndefined()
   expect((await spread(set, urls())).forget).toBeDefined()
+})
+
+test('what a second run of a page no longer yields can be met again, whichever servers the first had asked', async () => {
+  const key = bench.nextKey()
+  const [filter, other] = [await spread(set, urls(), { key }), await spread(set, urls(), { key })]
+  expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
+  expect(await other.requestsSeen(pages(0, 1), 'page')).toEqual([false])
+  await other.settled('page')
+  expect(await other.requestsSeen(pages(0, 30), 'other')).toEqual([true, ...fresh(29)])
 })
 
 describe('a list of servers that is not the one it was begun with', () => {

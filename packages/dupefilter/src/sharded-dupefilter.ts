@@ -9,7 +9,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type { DupeFilter, DupeFilterDescription, Logger, Request } from '@webloom/core'
+import type { DupeFilter, Logger, Request } from '@webloom/core'
 import type { RedisDupeFilter } from './redis-dupefilter.ts'
 import { type ShardedDescription, shardedDescription } from './sharded-description.ts'
 
@@ -96,7 +96,7 @@ export class ShardedDupeFilter implements DupeFilter {
     return this.#filterFor(request).has(request)
   }
 
-  async describe(): Promise<ShardedDescription & DupeFilterDescription> {
+  async describe(): Promise<ShardedDescription> {
     const descriptions = await Promise.all(this.#filters.map((filter) => filter.describe()))
     return shardedDescription(
       descriptions,

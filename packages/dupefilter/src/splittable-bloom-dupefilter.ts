@@ -54,7 +54,7 @@ const STORE_FILES = [
   'bloom-unmark.lua',
 ]
 
-/** A Bloom filter on a plain Redis that keeps its error however many requests come, at 8 bytes more a request. */
+/** A Bloom filter on a plain Redis that keeps its error however many requests come, at 25 to 32 bytes each. */
 export class SplittableBloomDupeFilter extends RedisDupeFilter {
   readonly #parameters: SplittableParameters
   readonly #leafKeys: SplittableKeys

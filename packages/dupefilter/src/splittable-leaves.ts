@@ -4,7 +4,15 @@ import { nativeOffsets } from './bloom-offsets.ts'
 import type { StoreQuestion } from './redis-dupefilter.ts'
 import type { SplittableKeys } from './splittable-keys.ts'
 import type { SplittableParameters } from './splittable-parameters.ts'
-import { childOf, childrenOf, depthOf, type LeafPlace, type LeafTree, placeOf } from './splittable-tree.ts'
+import {
+  childOf,
+  childrenOf,
+  depthOf,
+  type LeafPlace,
+  type LeafTree,
+  parentOf,
+  placeOf,
+} from './splittable-tree.ts'
 
 /** Members that may be in the same leaf. */
 interface LeafGroup {
@@ -53,7 +61,7 @@ export function splitQuestion(
     const place = placeOf(mark)
     put(groups, { leaf: childOf(node, place), top: true }, n + 1, listed(place, surroundings.parameters))
   }
-  return questionOf(surroundings, [...groups.values()], marks, { node })
+  return questionOf(surroundings, [...groups.values()], marks, { node, parent: parentOf(node) })
 }
 
 /** The places of a request's bits in its leaf. */

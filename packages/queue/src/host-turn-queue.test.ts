@@ -293,7 +293,7 @@ describe('a request that no worker can do', () => {
     const [lease] = await queue.lease(1)
     await queue.refuse(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
-    const [, dueAt] = await bench.redis.zrange(`${keys.turns}:late:a.test`, 0, 0, 'WITHSCORES')
+    const [, dueAt] = await bench.redis.zrange(`${keys.turns}:late:a.test`, '0', '0', 'WITHSCORES')
     const inMs = Number(dueAt) - (Number(seconds) * 1000 + Number(micros) / 1000)
     expect(inMs).toBeGreaterThan(4500)
     expect(inMs).toBeLessThanOrEqual(5000)

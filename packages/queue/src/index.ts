@@ -1,7 +1,29 @@
-// In memory
+// In one process
+
+export { MemoryCrawlRecord } from './memory-crawl-record.ts'
+export { MemoryHostClock, type MemoryHostClockOptions } from './memory-host-clock.ts'
+export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './memory-request-queue.ts'
+export { MemoryStartHosts } from './memory-start-hosts.ts'
+
+// In a JOBDIR
+
+export { JobDir, type JobDirOptions } from './job-dir.ts'
+
+// The queue of many workers
 
 export { BullJobQueue, type BullJobQueueOptions } from './bull-job-queue.ts'
+export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
+export { HostTurnQueue, type HostTurnQueueOptions } from './host-turn-queue.ts'
+export { Quarantine, type QuarantinedRequest } from './quarantine.ts'
+
+// Hosts: which line a request waits in, how fast they may be asked, how they stand
+
+export { paceOf } from './host-pace.ts'
+export { HostSlots, type ResolveHost, type SlotGrouping } from './host-slots.ts'
+export { readTurnHosts } from './turn-hosts.ts'
+
 // A crawl of many workers
+
 export {
   type ClearCrawlOptions,
   clearCrawl,
@@ -11,7 +33,6 @@ export {
   stopCrawl,
 } from './crawl-control.ts'
 export { CrawlMember, type CrawlMemberOptions } from './crawl-member.ts'
-export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
 export {
   type CrawlState,
   type CrawlView,
@@ -20,17 +41,6 @@ export {
   readCrawl,
 } from './crawl-view.ts'
 export type { CrawlWorker } from './crawl-worker.ts'
-// Which line a request waits in
-export { paceOf } from './host-pace.ts'
-export { HostSlots, type ResolveHost, type SlotGrouping } from './host-slots.ts'
-export { HostTurnQueue, type HostTurnQueueOptions } from './host-turn-queue.ts'
-// In a JOBDIR
-export { JobDir, type JobDirOptions } from './job-dir.ts'
-export { MemoryCrawlRecord } from './memory-crawl-record.ts'
-export { MemoryHostClock, type MemoryHostClockOptions } from './memory-host-clock.ts'
-export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './memory-request-queue.ts'
-export { MemoryStartHosts } from './memory-start-hosts.ts'
-export { Quarantine, type QuarantinedRequest } from './quarantine.ts'
 export {
   type CrawlLeft,
   type CrawlRun,
@@ -38,7 +48,10 @@ export {
   type RedisCrawlRecordOptions,
 } from './redis-crawl-record.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis-memory.ts'
+export { RedisStartHosts } from './redis-start-hosts.ts'
+
 // Start URLs from a Redis
+
 export {
   RedisSeedPush,
   type RedisSeedPushOptions,
@@ -47,7 +60,5 @@ export {
   type SeedToPush,
 } from './redis-seed-push.ts'
 export { RedisSeedSource, type RedisSeedSourceOptions } from './redis-seed-source.ts'
-export { RedisStartHosts } from './redis-start-hosts.ts'
 export { readSeedCounts, type SeedCounts } from './seed-counts.ts'
 export { type SeedKeys, type SeedType, seedKeys, seedTypeOf } from './seed-keys.ts'
-export { readTurnHosts } from './turn-hosts.ts'

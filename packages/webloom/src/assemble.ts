@@ -4,6 +4,7 @@
  */
 
 import { type Crawler, fingerprinterOf, type ItemPipeline, type Settings } from '@webloom/core'
+import { HostAddresses } from '@webloom/downloader'
 import { MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
@@ -50,7 +51,9 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const base: Crawler = { settings, stats, signals, logger, spider, createResponse, close: controls.stop }
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger)
-  const store = await crawlStore(base, { spider, folder, part, controls, servers })
+  const addresses = HostAddresses.fromCrawler(base)
+  const resolve = (hostname: string) => addresses.of(hostname)
+  const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve })
   const { startHosts, others } = store
   const outsideQueue = new PacedFetch({
     download: (request, given) => downloader.fetch(request, given),
@@ -69,7 +72,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const downloader = await downloaderOf(crawler, servers, folder)
+  const downloader = await downloaderOf(crawler, servers, folder, addresses)
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
     queue: store.queue,

@@ -9,7 +9,6 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import {
   type Crawler,
@@ -23,6 +22,7 @@ import {
   SettingsError,
   type StartHosts,
 } from '@webloom/core'
+import { HostAddresses } from '@webloom/downloader'
 import {
   BullJobQueue,
   CrawlMember,
@@ -101,11 +101,11 @@ export async function crawlStore(
     controls: CrawlControls
     servers: RedisServers
     /** For POLITENESS_GROUP_BY=ip. */
-    resolve?: ResolveHost
+    resolve: ResolveHost
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { spider, folder, part, servers, resolve = addressesOf } = parts
+  const { spider, folder, part, servers, resolve } = parts
   const slots = HostSlots.fromCrawler(crawler, resolve)
   const jobDir = JobDir.fromCrawler(crawler, slots)
   const queueRedis = jobDir ? undefined : servers.connection('queue')
@@ -292,7 +292,8 @@ export async function withQueueAndFilter<T>(
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
 ): Promise<T> {
   const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
-  const slots = HostSlots.fromCrawler(crawler, addressesOf)
+  const addresses = HostAddresses.fromCrawler(crawler)
+  const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
   const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })
   try {
     await openAll(links)
@@ -349,11 +350,6 @@ async function healthNotes(role: string, redis: Redis): Promise<string[]> {
 
 function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
-}
-
-/** As the system resolves a name for any program. */
-async function addressesOf(hostname: string): Promise<string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 
 /** Another one after each start of that server. */

@@ -1,7 +1,13 @@
 /** The parts that fetch and scrape single pages: of a crawl, and of commands and tests that have no crawl around them. */
 
 import type { Crawler, DownloadOptions, Request, ResponseInit } from '@webloom/core'
-import { composeMiddlewares, Downloader, HttpDownloadHandler, HttpProxyMiddleware } from '@webloom/downloader'
+import {
+  composeMiddlewares,
+  Downloader,
+  HostAddresses,
+  HttpDownloadHandler,
+  HttpProxyMiddleware,
+} from '@webloom/downloader'
 import { pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
 import { DOWNLOADER_MIDDLEWARES, paceMiddlewares, SPIDER_MIDDLEWARES } from './builtin-components.ts'
 import { cookies, robotsTxt } from './connected-components.ts'
@@ -19,13 +25,17 @@ export function responseFactory({
   return (url, init) => new Response(url, { ...init, htmlParser, bounds })
 }
 
-/** @param folder from which `./file.ts#Export` in settings is meant */
+/**
+ * @param folder from which `./file.ts#Export` in settings is meant
+ * @param addresses what is known of hosts' names
+ */
 export async function downloaderOf(
   crawler: Crawler,
   servers: RedisServers,
   folder: string,
+  addresses = HostAddresses.fromCrawler(crawler),
 ): Promise<Downloader> {
-  const http = HttpDownloadHandler.fromCrawler(crawler, crawler.createResponse)
+  const http = HttpDownloadHandler.fromCrawler(crawler, crawler.createResponse, addresses)
   // The middlewares need the downloader, and it is made of them.
   const optionsOf = (request: Request) => downloader.optionsOf(request)
   const robots = robotsTxt(servers, {

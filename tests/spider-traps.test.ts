@@ -195,7 +195,10 @@ describe('not cut', () => {
     const site: Site = (path) => {
       const n = Number(/\d+/.exec(path)?.[0] ?? 0)
       const below = Array.from({ length: 8 }, (_, nth) => 8 * n - 6 + nth)
-      return [...NAVIGATION, ...below.filter((child) => child > 1 && child <= 10_000).map((child) => `/p/${child}.html`)]
+      return [
+        ...NAVIGATION,
+        ...below.filter((child) => child > 1 && child <= 10_000).map((child) => `/p/${child}.html`),
+      ]
     }
     const { fetched } = await crawled(site, '/p/1.html', { itemsOf: () => [] })
     expect(fetched.filter((path) => path.startsWith('/p/')).length).toBe(10_000)

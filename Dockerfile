@@ -24,6 +24,8 @@ RUN npm run build \
 
 FROM node:24-bookworm-slim AS webloom
 ENV NODE_ENV=production
+# glibc hands memory back that large pages took once; worker --processes does the same for its processes.
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 COPY --from=build /webloom/package.json /webloom/
 COPY --from=build /webloom/node_modules /webloom/node_modules
 COPY --from=build /webloom/packages /webloom/packages

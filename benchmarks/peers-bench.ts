@@ -5,8 +5,8 @@
  *
  * nginx serves pages of 7.4 KB with 30 links each. Every system runs in fresh processes, follows all links, 32 at a
  * time, and, where it says so, selects each page's title. Pages and seconds come from nginx's log, from the first request
- * to the last, so that starting an interpreter does not count. All systems run once in each round; medians are shown. The
- * peers are installed on the first run (`peers/installed.ts`).
+ * to the last, so that starting an interpreter does not count. All systems run once in each round, the slowest two only in
+ * the first; medians are shown. The peers are installed on the first run (`peers/installed.ts`).
  */
 
 import { execFile } from 'node:child_process'
@@ -41,6 +41,8 @@ interface System {
   readonly select?: boolean
   readonly processes?: number
   readonly needs?: 'redis' | 'storage' | 'urls'
+  /** It takes minutes: the first round is enough. */
+  readonly runsOnce?: boolean
 }
 
 const SYSTEMS: readonly System[] = [
@@ -81,13 +83,21 @@ const SYSTEMS: readonly System[] = [
     processes: 2,
   },
   { name: 'Scrapy, title', file: 'scrapy_pages.py', select: true, flavour: 'plain' },
-  { name: 'scrapy-redis, title', file: 'scrapy_pages.py', select: true, flavour: 'redis', needs: 'redis' },
+  {
+    name: 'scrapy-redis, title',
+    file: 'scrapy_pages.py',
+    select: true,
+    flavour: 'redis',
+    needs: 'redis',
+    runsOnce: true,
+  },
   {
     name: 'scrapy-redis-bloomfilter, title',
     file: 'scrapy_pages.py',
     select: true,
     flavour: 'redis-bloom',
     needs: 'redis',
+    runsOnce: true,
   },
   { name: 'Crawlee, storage in memory, title', file: 'crawlee.ts', select: true },
   { name: 'Crawlee, default storage, title', file: 'crawlee.ts', select: true, needs: 'storage' },
@@ -160,7 +170,7 @@ const wanted = values.only?.split(',')
 const systems = SYSTEMS.filter(({ name }) => !wanted || wanted.some((part) => name.includes(part)))
 const results = new Map<System, Measured[]>(systems.map((system) => [system, []]))
 for (let round = 1; round <= rounds; round++) {
-  for (const system of systems) {
+  for (const system of systems.filter(({ runsOnce }) => round === 1 || !runsOnce)) {
     await site.visits()
     const measured = await measure(system, site, peers)
     results.get(system)!.push(measured)

@@ -81,7 +81,7 @@ async function crawl(
   pages: number,
   visit: (lease: Lease) => Promise<void>,
 ): Promise<void> {
-  let [done, busy] = [0, 0]
+  let [begun, done, busy] = [0, 0, 0]
   const ended = Promise.withResolvers<void>()
   let wake: (() => void) | undefined
   const one = async (lease: Lease) => {
@@ -91,21 +91,19 @@ async function crawl(
     wake?.()
     if (++done === pages) ended.resolve()
   }
-  const intake = async () => {
-    while (done < pages) {
-      if (busy >= concurrency) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-        continue
-      }
-      for (const lease of await queue.lease(concurrency - busy)) {
-        busy++
-        void one(lease)
-      }
+  while (begun < pages) {
+    if (busy >= concurrency) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      continue
+    }
+    for (const lease of await queue.lease(Math.min(concurrency - busy, pages - begun))) {
+      begun++
+      busy++
+      void one(lease)
     }
   }
-  await Promise.race([ended.promise, intake()])
   await ended.promise
 }
 

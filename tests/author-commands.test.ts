@@ -117,9 +117,25 @@ describe('parse', () => {
     )
   })
 
-  test('follows its requests with --depth, and sends items through the pipelines with --pipelines', async () => {
-    const { stdout, stderr } = await webloom(['parse', at('/books'), '-d', '2', '--pipelines', '--json'])
+  test('follows the requests of a spider in a file with --depth, and sends items through the pipelines with --pipelines', async () => {
+    const { stdout, stderr } = await webloom([
+      'parse',
+      at('/books'),
+      '-d',
+      '2',
+      '--pipelines',
+      '--json',
+      '--spider',
+      'spiders/books.ts',
+    ])
     expect(JSON.parse(stdout), stderr).toEqual({ items: [{ price: 13 }], requests: [] })
+  })
+
+  test('asks which spider, where none is for this host', async () => {
+    const elsewhere = new URL(home)
+    elsewhere.hostname = '[::1]'
+    const { code, stderr } = await webloom(['parse', elsewhere.href])
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--spider <file>') })
   })
 
   test('names a callback that the spider does not have', async () => {
@@ -142,18 +158,21 @@ describe('shell', () => {
       "(await fetch('/nowhere'.replace('/nowhere', response.urljoin(links[0])))).css('.price::text').get()",
       'response.status',
       'throw new Error("mine")',
+      'response',
+      'request.headers',
+      '.exit',
       'response.url',
-      '',
     ]
     const { code, stdout, stderr } = await webloom(['shell'], { input: lines.join('\n') })
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/\n1\n12\n200\nUncaught Error: mine\n/)
-    expect(stdout.trim().endsWith(at('/book')), stdout).toBe(true)
+    expect(stdout).toContain(`\n<200 ${at('/book')}>\n{\n  accept: 'text/html`)
+    expect(stdout.endsWith('\n}\n'), stdout).toBe(true)
   })
 
-  test('reads a local file', async () => {
+  test('reads a local file, and code may await', async () => {
     writeFileSync(folder.join('saved.html'), '<title>Saved</title>')
-    const { stdout } = await webloom(['shell', 'saved.html', '-c', "response.css('title::text').get()"])
+    const { stdout } = await webloom(['shell', '-c', "(await fetch('saved.html')).css('title::text').get()"])
     expect(stdout).toBe('Saved\n')
   })
 })
@@ -194,7 +213,7 @@ describe('genspider', () => {
 
 describe('check', () => {
   test('tells which contracts are kept and how the others are broken; the exit code says whether all are', async () => {
-    const { code, stdout, stderr } = await webloom(['check', 'books'])
+    const { code, stdout, stderr } = await webloom(['check', 'spiders/books.ts'])
     expect(code, stderr).toBe(1)
     expect(stdout).toBe(`kept    books.parse  ${at('/books')}
 kept    books.parseBook  ${at('/book')}

@@ -185,7 +185,7 @@ export async function finishRound(
   })
   await using folder = await ClusterFolder.of(web, {
     REDIS_URL: redis.url,
-    CRAWL_ID: `finish-${seed}`,
+    CRAWL_ID: `finish-${mode}-${seed}`,
     QUEUE_MODE: mode,
     CONCURRENT_REQUESTS: 4,
     LOG_FORMAT: 'json',

@@ -3,10 +3,12 @@
  * the servers.
  */
 
+import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FakeWeb, type RedisServer, type StartedProcess, startFakeWeb } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder } from './cluster-crawl.ts'
+import { StoodStill } from './stood-still.ts'
 
 /** Timers and the network may bring one request early and the next late. */
 export const GAP_SLACK_MS = 25
@@ -45,6 +47,8 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
     SHUTDOWN_GRACE: 0.5,
   }
   await using folder = await ClusterFolder.of(web, settings, listingSpider(web, pages))
+  using _ = firstServed()
+  using still = new StoodStill()
   let workers = fourWorkers(folder, 'first')
   await askedTwice(web, hosts)
   if (restarts) {
@@ -61,13 +65,20 @@ export async function paceRound(options: PaceRoundOptions): Promise<number[]> {
   await Promise.all(workers.map(({ exited }) => exited))
 
   for (let host = 0; host < hosts; host++)
-    expect(web.smallestGapMs(host), `host ${host}`).toBeGreaterThanOrEqual(delayOf(host) - GAP_SLACK_MS)
+    expect(smallestGapMs(web.starts(host), still), `host ${host}`).toBeGreaterThanOrEqual(
+      delayOf(host) - GAP_SLACK_MS,
+    )
   if (withBadHosts) expectPausesKept(web.starts(REFUSES), refusals)
   return web.origins.slice(FIRST_GOOD).map((_, n) => {
     const host = n + FIRST_GOOD
     const starts = web.starts(host).filter((atMs) => atMs >= from && atMs < from + windowMs)
     return (starts.length * delayOf(host)) / windowMs
   })
+}
+
+/** A request that came while the site stood still may have come at any moment of that. */
+function smallestGapMs(starts: readonly number[], still: StoodStill): number {
+  return Math.min(...starts.slice(1).map((atMs, n) => atMs - still.earliestOf(starts[n]!)))
 }
 
 /** Yields every page of every host, so that each always has more waiting than may go. */
@@ -118,7 +129,22 @@ function hostNameOf(origin: string): string {
 }
 
 export function fourWorkers(folder: ClusterFolder, name: string): StartedProcess[] {
-  return [1, 2, 3, 4].map((n) => folder.worker(`${name}-${n}`))
+  const workers = [1, 2, 3, 4].map((n) => folder.worker(`${name}-${n}`))
+  for (const { pid } of workers) setPriority(pid!, 0)
+  return workers
+}
+
+/**
+ * The site runs in this process, and a site that gets no core sees a request late and the next one in time: too close. Where
+ * the system allows it, the site goes before the workers that start up beside it.
+ */
+function firstServed(): Disposable {
+  try {
+    setPriority(-10)
+  } catch {
+    // Only root may.
+  }
+  return { [Symbol.dispose]: () => setPriority(0) }
 }
 
 /** Resolves when every host was asked, and those that answer twice. */

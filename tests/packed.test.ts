@@ -1,39 +1,23 @@
 /** A user's first five minutes: our packages packed, installed into an empty folder, a spider run without a build. */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FakeWeb, runProcess, startFakeWeb, type TempDir, tempDir } from '@webloom/testkit'
+import { type FakeWeb, runProcess, startFakeWeb, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-const ROOT = join(import.meta.dirname, '..')
-const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => name !== 'testkit')
+import { npxWebloom, packedFolder } from './packed-folder.ts'
 
 let web: FakeWeb
 let folder: TempDir
 
 beforeAll(async () => {
   web = await startFakeWeb({ seed: 1, pagesPerHost: 25 })
-  folder = await tempDir()
-  const workspaces = PACKAGES.flatMap((name) => ['--workspace', `packages/${name}`])
-  await npm(['pack', '--pack-destination', folder.path, ...workspaces], ROOT)
-  const tarballs = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'))
-  expect(tarballs).toHaveLength(PACKAGES.length)
-  writeFileSync(folder.join('package.json'), '{}')
-  await npm(
-    ['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs.map((name) => `./${name}`)],
-    folder.path,
-  )
+  folder = await packedFolder()
 }, 180_000)
 
 afterAll(async () => {
   await web?.close()
   await folder?.remove()
 })
-
-async function npm(args: readonly string[], cwd: string): Promise<void> {
-  const { code, stderr } = await runProcess('npm', args, { cwd, env: { ...process.env }, timeoutMs: 170_000 })
-  expect(code, stderr).toBe(0)
-}
 
 test.each([
   ['commonjs', '{ "type": "commonjs" }'],
@@ -64,11 +48,7 @@ export default class FirstSpider extends Spider {
 }
 `,
   )
-  const { code, stderr } = await runProcess('npx', ['webloom', 'runspider', 'spider.ts', '-O', 'out.jsonl'], {
-    cwd: folder.path,
-    env: { ...process.env },
-    timeoutMs: 30_000,
-  })
+  const { code, stderr } = await npxWebloom(folder.path, ['runspider', 'spider.ts', '-O', 'out.jsonl'])
   expect(code, stderr).toBe(0)
   const items = readFileSync(folder.join('out.jsonl'), 'utf8')
     .trim()
@@ -76,6 +56,23 @@ export default class FirstSpider extends Spider {
     .map((line) => JSON.parse(line) as { url: string })
   expect(new Set(items.map(({ url }) => url))).toEqual(web.reachable())
   expect(stderr).not.toMatch(/Warning/)
+})
+
+test('a generated spider is run as it says, also by a webloom that is installed elsewhere', async () => {
+  const page = web.seeds[0]!
+  const { stdout: said } = await npxWebloom(folder.path, ['genspider', 'fresh', page])
+  expect(said).toBe('fresh.ts\n\nRun it:  npx webloom runspider fresh.ts\n')
+  const elsewhere = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
+  const command = ['parse', page, '--spider', 'fresh.ts', '--json']
+  const [own, other] = await Promise.all([
+    npxWebloom(folder.path, command),
+    runProcess(process.execPath, [elsewhere, ...command], { cwd: folder.path, env: { ...process.env } }),
+  ])
+  expect(JSON.parse(own.stdout), own.stderr).toEqual({
+    items: [{ url: page, title: expect.any(String) }],
+    requests: [],
+  })
+  expect(other.stdout, other.stderr).toBe(own.stdout)
 })
 
 test('an old Node is told what to do, in one message', async () => {

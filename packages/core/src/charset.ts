@@ -63,7 +63,7 @@ function declaredInMarkup(body: Uint8Array): string | undefined {
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, PRESCAN_BYTES)).toString(
     'latin1',
   )
-  const markup = head.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '')
+  const markup = head.includes('<!--') ? head.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '') : head
   const declared =
     /<meta\s(?:[^>]*[\s"';])?charset\s*=\s*(?:["']\s*)?([^\s"'>;/]+)/i.exec(markup)?.[1] ??
     /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']+)["']/i.exec(markup)?.[1]

@@ -38,7 +38,7 @@ export interface Crawler {
   close(reason: string): void
 }
 
-/** What this worker knows of the others, about a second late. */
+/** What this worker knows of the others, about a second late from the first question on. */
 export interface OtherWorkers {
   /** What they have counted under that key, those included that have left. */
   stat(key: string): number

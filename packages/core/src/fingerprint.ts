@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { RecentFingerprints } from './recent-fingerprints.ts'
 import { type Request, rememberedFingerprint } from './request.ts'
 import { canonicalizeUrl } from './url/canonicalize-url.ts'
 
@@ -72,12 +73,25 @@ export function createFingerprinter(
   options: FingerprintOptions = {},
   canonicalize = scrapyCanonical,
 ): Fingerprinter {
-  const make = (request: Request) => fingerprintBy(canonicalize, request, options)
+  const recent = new RecentFingerprints()
+  const afresh = (request: Request) => fingerprintBy(canonicalize, request, options)
+  // Another canonicalizer may count what it is asked.
+  const mayRemember = canonicalize === scrapyCanonical
+  const make = (request: Request) =>
+    mayRemember && isKnownByUrl(request, options)
+      ? recent.of(request.url, () => afresh(request))
+      : afresh(request)
   return {
     name: options.algorithm ?? 'scrapy',
     hashBytes: 20,
     fingerprint: (request) => rememberedFingerprint(request, make, make),
   }
+}
+
+/** True when all such requests to one URL have one fingerprint. */
+function isKnownByUrl(request: Request, { includeHeaders = [] }: FingerprintOptions): boolean {
+  if (request.method !== 'GET' || request.body.length > 0) return false
+  return !(includeHeaders.length > 0 && request.hasHeaders) && !isVerbatim(request)
 }
 
 /** What a filter may remember a request by, other than its fingerprint: its canonical URL, or a hash of that. */
@@ -113,8 +127,11 @@ function scrapyText(
 }
 
 function canonicalUrl(canonicalize: Canonicalize, request: Request, keepFragments: boolean): string {
-  const isVerbatim = request.hasMeta && Boolean(request.meta.verbatim_url)
-  return isVerbatim ? request.url : canonicalize(request.url, keepFragments)
+  return isVerbatim(request) ? request.url : canonicalize(request.url, keepFragments)
+}
+
+function isVerbatim(request: Request): boolean {
+  return request.hasMeta && Boolean(request.meta.verbatim_url)
 }
 
 /** As Python's `json.dumps(…, sort_keys=True)` writes it, spaces included. */

@@ -41,6 +41,11 @@ export class Headers implements Iterable<[string, string]> {
     return headers
   }
 
+  /** What `console.log(response.headers)` shows. */
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    return this.toJSON()
+  }
+
   get size(): number {
     return this.#values.size
   }

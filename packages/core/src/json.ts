@@ -13,30 +13,30 @@ const DEPTH_MAX = 100
  * A deep copy of `value` as JSON would give it back, so that a later change by its owner reaches no queued request.
  * Throws WL_REQUEST_INVALID where something would come back changed: a function, Date, Map, NaN, bigint, cycle.
  *
- * @param where how to call the value in the message, e.g. `meta`
+ * @param where how to call the value in the message, e.g. `meta`; asked for only then
  */
-export function jsonCopy(value: unknown, where: string): JsonValue {
+export function jsonCopy(value: unknown, where: () => string): JsonValue {
   return copy(value, where, 0)
 }
 
-function copy(value: unknown, where: string, depth: number): JsonValue {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return value
-    throw refusal(where, `${value} becomes null in JSON`)
-  }
+function copy(value: unknown, where: () => string, depth: number): JsonValue {
+  if (isSimple(value)) return value
+  if (typeof value === 'number') throw refusal(where, `${value} becomes null in JSON`)
   if (typeof value !== 'object') throw refusal(where, `a ${typeof value} does not survive JSON`)
   if (depth > DEPTH_MAX) throw refusal(where, `it is nested deeper than ${DEPTH_MAX} levels, or holds itself`)
-  if (Array.isArray(value)) return value.map((entry, index) => copy(entry, `${where}[${index}]`, depth + 1))
+  if (Array.isArray(value))
+    return value.map((entry, index) => copy(entry, () => `${where()}[${index}]`, depth + 1))
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
     throw refusal(where, `a ${value.constructor?.name ?? 'object with a class'} does not survive JSON`)
   }
   const plain: JsonObject = {}
-  for (const [key, entry] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const entry: unknown = Reflect.get(value, key)
     // As JSON.stringify does: a key without a value is no key.
     if (entry === undefined) continue
-    const copied = copy(entry, `${where}.${key}`, depth + 1)
+    // Most entries are simple, and need no function that would tell where they are.
+    const copied = isSimple(entry) ? entry : copy(entry, () => `${where()}.${key}`, depth + 1)
     // Plain assignment to this one key would set the prototype instead of an entry.
     if (key === '__proto__')
       Object.defineProperty(plain, key, {
@@ -50,9 +50,13 @@ function copy(value: unknown, where: string, depth: number): JsonValue {
   return plain
 }
 
-function refusal(where: string, reason: string): WebloomError {
+function isSimple(value: unknown): value is string | number | boolean | null {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+function refusal(where: () => string, reason: string): WebloomError {
   return new WebloomError(
     'WL_REQUEST_INVALID',
-    `${where} holds what cannot be queued: ${reason}. Use strings, finite numbers, booleans, null, arrays and plain objects`,
+    `${where()} holds what cannot be queued: ${reason}. Use strings, finite numbers, booleans, null, arrays and plain objects`,
   )
 }

@@ -8,11 +8,11 @@ export interface ScriptRunner {
 
 /** A Lua script that runs in Redis. It is sent by its hash, and whole only to a server that does not know it yet. */
 export class RedisScript {
-  readonly #lua: string
+  readonly lua: string
   readonly #sha1: string
 
   constructor(lua: string) {
-    this.#lua = lua
+    this.lua = lua
     this.#sha1 = hash('sha1', lua)
   }
 
@@ -25,7 +25,7 @@ export class RedisScript {
       return await redis.evalsha(this.#sha1, keys.length, ...keys, ...args)
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return redis.eval(this.#lua, keys.length, ...keys, ...args)
+      return redis.eval(this.lua, keys.length, ...keys, ...args)
     }
   }
 }

@@ -24,6 +24,7 @@ interface Page {
   readonly url: string
   readonly origin: string
   readonly scheme: string
+  readonly isTls: boolean
 }
 
 const whole: Rule = (from) => from.url
@@ -33,7 +34,7 @@ const nothing: Rule = () => null
 const unlessDowngraded =
   (rule: Rule): Rule =>
   (from, to) =>
-    isTls(from.url) && !isTls(to) ? null : rule(from, to)
+    from.isTls && !isTls(to) ? null : rule(from, to)
 
 const withinOrigin =
   (inside: Rule, outside: Rule): Rule =>
@@ -41,7 +42,7 @@ const withinOrigin =
     (from.origin === page(to)?.origin ? inside : outside)(from, to)
 
 const RULES: Readonly<Record<ReferrerPolicy, Rule>> = {
-  'scrapy-default': unlessDowngraded((from) => (['file', 's3'].includes(from.scheme) ? null : from.url)),
+  'scrapy-default': unlessDowngraded((from) => (isStorage(from) ? null : from.url)),
   'no-referrer': nothing,
   'no-referrer-when-downgrade': unlessDowngraded(whole),
   'same-origin': withinOrigin(whole, nothing),
@@ -109,6 +110,10 @@ function sourcePage(from: string): Page | undefined {
   return lastSource.page
 }
 
+function isStorage({ scheme }: Page): boolean {
+  return scheme === 'file' || scheme === 's3'
+}
+
 function isTls(url: string): boolean {
   return /^(?:https|ftps):/i.test(url)
 }
@@ -118,7 +123,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '44
 /** Cut out and not rewritten: a server shall see its URL as it knows it. Without user, password, default port and fragment. */
 function page(url: string): Page | undefined {
   const scheme = url.slice(0, url.indexOf(':')).toLowerCase()
-  if (LOCAL_SCHEMES.includes(scheme)) return { url, origin: '', scheme }
+  if (LOCAL_SCHEMES.includes(scheme)) return { url, origin: '', scheme, isTls: false }
   const parts = /^[^:/?#]+:\/\/([^/?#]*)([^#]*)/.exec(url)
   if (!parts) return undefined
   const [, authority = '', pathAndQuery = ''] = parts
@@ -129,5 +134,6 @@ function page(url: string): Page | undefined {
     url: `${scheme}://${shown}${pathAndQuery}`,
     origin: `${scheme}://${shown}/`,
     scheme,
+    isTls: isTls(url),
   }
 }

@@ -1,4 +1,5 @@
 import { parseCurl } from './curl/curl-command.ts'
+import { curlLine } from './curl/curl-line.ts'
 import { InvalidUrl, WebloomError } from './errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
@@ -166,7 +167,12 @@ export class Request {
   /** The same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
   replace(changes: RequestInit & { url?: string | URL } = {}): Request {
     const { url = this.url, ...init } = changes
-    return new Request(url, {
+    return new Request(url, { ...this.parts, ...init })
+  }
+
+  /** What an equal request is made with. */
+  protected get parts(): RequestInit {
+    return {
       method: this.method,
       body: this.body,
       encoding: this.encoding,
@@ -179,8 +185,15 @@ export class Request {
       ...(this.hasHeaders && { headers: this.headers }),
       ...(this.#meta && { meta: this.#meta }),
       ...(this.#cbKwargs && { cbKwargs: this.#cbKwargs }),
-      ...init,
-    })
+    }
+  }
+
+  /**
+   * The curl command that sends this request, for a shell: without what middlewares add, such as a User-Agent.
+   * Throws WL_REQUEST_INVALID for a body that is no UTF-8 text.
+   */
+  toCurl(): string {
+    return curlLine(this)
   }
 
   toString(): string {

@@ -65,9 +65,14 @@ export class Downloader {
   }
 
   /** What came of the request: a Response for the callback, a Request in its place, or the wish to ask again. */
-  fetch(request: Request, options: DownloadOptions): Promise<DownloadResult> {
+  async fetch(request: Request, options: DownloadOptions): Promise<DownloadResult> {
     this.#underWay.set(request, options)
-    return this.#fetch(request, options)
+    try {
+      return await this.#fetch(request, options)
+    } finally {
+      // A request that waited long is old to V8, and would keep the rest until the next full collection.
+      this.#underWay.delete(request)
+    }
   }
 
   /** What was given with a request that is being fetched, for middlewares that ask the host for something first. */

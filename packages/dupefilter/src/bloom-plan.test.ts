@@ -35,6 +35,21 @@ test('it warns when there are no more bits than are set', () => {
   expect(plan.warnings[0]).toContain('most pages lost')
 })
 
+test('each filter is there by its name, in the order of how sure it is', () => {
+  const plans = planFilters({ urls: 1e8 })
+  const names = ['memory', 'redis-set', 'redis-set', 'redis-key', 'redis-bloom', 'memory-bloom']
+  expect(plans.map(({ filter }) => filter)).toEqual([
+    ...names,
+    'counting-bloom',
+    'splittable-bloom',
+    'redis-bloom',
+  ])
+  const named = (name: string) => plans.find(({ filter }) => filter === name)!
+  expect(named('counting-bloom').bytes).toBe(named('redis-bloom').bytes * 4)
+  expect(named('splittable-bloom')).toMatchObject({ errorAtEnd: 1e-6, pagesLost: 100 })
+  expect(named('memory').warnings).toEqual(['a JavaScript set ends at 16777216; use memory-bloom'])
+})
+
 test('the formulas agree with each other', () => {
   const size = optimalSize(1_000_000, 1e-4)
   expect(size).toEqual({ bits: 19_170_117, hashes: 13 })

@@ -38,16 +38,26 @@ export interface FilterPlan {
  */
 export const SET_BYTES_PER_URL = { hex: 88.4, binary20: 72.4, binary16: 72.4 } as const
 
+// Measured in the same way; the heap's own count for the one in memory, and the upper end for the one that splits.
+const MEMORY_BYTES_PER_URL = 77
+const KEY_BYTES_PER_URL = 208.8
+const SPLITTABLE_BYTES_PER_URL = 32
+const JAVASCRIPT_SET_MAX = 2 ** 24
+
 /** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
 export function planFilters(options: PlanOptions): FilterPlan[] {
   const { urls, errorRate = 1e-6, bit = 30, hashNumber = 6, blocks } = options
+  const sized = `BLOOMFILTER_CAPACITY=${urls} BLOOMFILTER_ERROR_RATE=${errorRate}`
+  const bloom = bloomPlan(urls, errorRate, sized, { capacity: urls, errorRate })
   return [
+    memoryPlan(urls),
     setPlan(urls, 'redis-set', '40 hex digits, as scrapy-redis', SET_BYTES_PER_URL.hex),
     setPlan(urls, 'redis-set', '16 or 20 raw bytes', SET_BYTES_PER_URL.binary16),
-    bloomPlan(urls, errorRate, `BLOOMFILTER_CAPACITY=${urls} BLOOMFILTER_ERROR_RATE=${errorRate}`, {
-      capacity: urls,
-      errorRate,
-    }),
+    setPlan(urls, 'redis-key', 'forgets by itself, DUPEFILTER_TTL', KEY_BYTES_PER_URL),
+    bloom,
+    { ...bloom, filter: 'memory-bloom' },
+    countingPlan(bloom),
+    splittablePlan(urls, errorRate),
     bloomPlan(
       urls,
       errorRate,
@@ -60,6 +70,30 @@ export function planFilters(options: PlanOptions): FilterPlan[] {
 function setPlan(urls: number, filter: string, variant: string, bytesPerUrl: number): FilterPlan {
   const exact = { errorAtEnd: 0, pagesLost: 0, warnings: [] }
   return { filter, variant, bytes: Math.round(urls * bytesPerUrl), bytesPerUrl, ...exact }
+}
+
+function memoryPlan(urls: number): FilterPlan {
+  const plan = setPlan(urls, 'memory', 'in one process', MEMORY_BYTES_PER_URL)
+  const warnings =
+    urls > JAVASCRIPT_SET_MAX ? [`a JavaScript set ends at ${JAVASCRIPT_SET_MAX}; use memory-bloom`] : []
+  return { ...plan, warnings }
+}
+
+/** Four bits a place, so that it can forget. */
+function countingPlan(bloom: FilterPlan): FilterPlan {
+  const { bytes, bytesPerUrl } = bloom
+  return { ...bloom, filter: 'counting-bloom', bytes: bytes * 4, bytesPerUrl: bytesPerUrl * 4 }
+}
+
+/** It keeps its error however many come, so BLOOMFILTER_CAPACITY is only where it begins. */
+function splittablePlan(urls: number, errorRate: number): FilterPlan {
+  const plan = setPlan(
+    urls,
+    'splittable-bloom',
+    `BLOOMFILTER_ERROR_RATE=${errorRate}`,
+    SPLITTABLE_BYTES_PER_URL,
+  )
+  return { ...plan, errorAtEnd: errorRate, pagesLost: urls * errorRate }
 }
 
 function bloomPlan(urls: number, errorRate: number, variant: string, options: BloomOptions): FilterPlan {

@@ -10,4 +10,5 @@ end
 local flush = redis.call('HGET', KEYS[1], 'flush') or 'owed'
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[1], 'flush', flush)
+redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return present

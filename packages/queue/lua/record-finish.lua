@@ -1,4 +1,4 @@
--- Ends the crawl for all workers when there is nothing left to do.
+-- Ends the crawl for all workers when there is nothing left to do, and tells them to look.
 --
 -- Input    KEYS as in record-counts.lua, KEYS[1] record; ARGV[1] run
 -- Output   1 when the crawl is finished, by this call or an earlier one
@@ -14,4 +14,5 @@ if startEnded ~= '1' or waiting + delayed + leased > 0 then
   return 0
 end
 redis.call('HSET', KEYS[1], 'state', 'finished', 'endedAt', nowText, 'finishReason', 'finished')
+redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return 1

@@ -1,4 +1,4 @@
--- Pauses a running crawl, or lets it go on.
+-- Pauses a running crawl, or lets it go on, and tells its workers that something is asked of them.
 --
 -- Input    KEYS[1] record; ARGV[1] "1" to pause, "0" to resume
 -- Output   1; 0 when no crawl runs
@@ -10,4 +10,5 @@ if ARGV[1] == '1' then
 else
   redis.call('HDEL', KEYS[1], 'paused')
 end
+redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return 1

@@ -1,4 +1,4 @@
--- Stops the crawl for all workers.
+-- Stops the crawl for all workers, and tells them that something is asked of them.
 --
 -- Input    KEYS[1] record; ARGV[1] why, ARGV[2] run, "" for whichever runs
 -- Output   1 when it is stopped, by this call or an earlier one
@@ -10,4 +10,5 @@ if state ~= 'running' then
   return state == 'stopped' and 1 or 0
 end
 redis.call('HSET', KEYS[1], 'state', 'stopped', 'stopReason', ARGV[1], 'finishReason', ARGV[1], 'endedAt', nowText)
+redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return 1

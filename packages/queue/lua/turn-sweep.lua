@@ -1,22 +1,23 @@
--- Looks after turns that nobody has seen for a while, and after what dead workers left.
+-- Looks after turns that nobody has seen for a while, and after what dead workers left. Tells all workers how it stands.
 --
 -- Input    ARGV[2] worker, [3] least time between two sweeps (ms), by whomever
--- Output   {workers, turns that wait in BullMQ, woken}: those whose job is owed to BullMQ, as its adder died or Redis lost it
-local PRESENT_MS, KNOWN_MS, SEEN_MS = 15000, 86400000, 30000
-local workers = KEYS[1] .. ':workers'
--- A first write that Redis never refuses, see turn-begin.lua.
-redis.call('ZREMRANGEBYSCORE', workers, '-inf', whole(now - KNOWN_MS))
-redis.call('ZADD', workers, whole(now), arg())
-local present = redis.call('ZCOUNT', workers, whole(now - PRESENT_MS), '+inf')
+-- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken}: those whose job is owed to
+--          BullMQ, as its adder died or Redis lost it
+local KNOWN_MS, SEEN_MS, sweeper, least = 86400000, 30000, arg(), number()
+local sweptAt, queued, delayed, leased = unpack(redis.call('HMGET', KEYS[2], 'sweptAt', 'waiting', 'delayed', 'leased'))
+local present = redis.call('PUBSUB', 'NUMSUB', KEYS[1] .. ':sweeps')[2]
 local waiting = redis.call('ZCARD', KEYS[6] .. 'prioritized')
-if now - (redis.call('HGET', KEYS[2], 'sweptAt') or 0) < number() then
-  return { present, waiting, {} }
+local requests = (queued or 0) + (delayed or 0) + (leased or 0)
+if now - (sweptAt or 0) < least then
+  return { 0, present, waiting, requests, {} }
 end
+-- A first write that Redis never refuses, see turn-begin.lua.
+redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':workers', '-inf', whole(now - KNOWN_MS))
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':paused', '-inf', whole(now))
 for _, worker in ipairs(redis.call('HKEYS', KEYS[3])) do
-  if not redis.call('ZSCORE', workers, worker) then
+  if not redis.call('ZSCORE', KEYS[1] .. ':workers', worker) then
     redis.call('HDEL', KEYS[3], worker)
   end
 end
@@ -33,4 +34,9 @@ for _, unit in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. ':due', '-inf', who
     end
   end
 end
-return { present, waiting, woken }
+-- Whoever waits for a job is woken by BullMQ's marker, and one that died may have taken it.
+if waiting > 0 or redis.call('ZCOUNT', KEYS[6] .. 'delayed', '-inf', now * 0x1000) > 0 then
+  redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')
+end
+redis.call('PUBLISH', KEYS[1] .. ':sweeps', table.concat({ sweeper, present, waiting, requests }, '\n'))
+return { 1, present, waiting, requests, woken }

@@ -2,10 +2,12 @@
  * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of host turns: what waits is seen in Bull Board job by
  * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
  *
- *     queue ──► JobTaker ──► WaitingRoom ──► LeaseDesk ──► engine
- *               (BullMQ)     (host must wait)               │
- *       ▲                         │ too many                │
- *       └─────────── JobScripts ◄─┴─────────────────────────┘  commit, retry, release, refuse
+ *     queue ──► JobIntake ──► WaitingRoom ──► LeaseDesk ──► engine
+ *               (JobTaker,    (host must wait)               │
+ *       ▲        BullMQ)           │ too many                │
+ *       └─────────── JobScripts ◄──┴─────────────────────────┘  commit, retry, release, refuse
+ *                        ▲
+ *                     JobCare   keeps leases, finds those of workers that are gone
  *
  * Jobs are taken when the engine asks for more than lies ready; all that is taken is leased, until it is ended.
  *
@@ -49,10 +51,13 @@ import type { Redis } from 'ioredis'
 import { bullJob, bullPriority } from './bull-job.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { type HostSlots, SLOTS_BY_HOST } from './host-slots.ts'
+import { JobCare } from './job-care.ts'
+import { JobIntake } from './job-intake.ts'
 import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
-import { JobScripts, LOCK_MS } from './job-scripts.ts'
-import { JobTaker, type TakenJob } from './job-taker.ts'
+import { JobScripts, lockArgs } from './job-scripts.ts'
+import { JobTaker, type TakenJob, textOf } from './job-taker.ts'
 import { LeaseDesk } from './lease-desk.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import { type PackedMarks, packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
 import { nobodyCanDo, REFUSED_MS } from './refusals.ts'
 import { waitAtMost } from './wait-at-most.ts'
@@ -64,6 +69,8 @@ export interface BullJobQueueOptions {
   readonly keys: CrawlRedisKeys
   /** The same in all parts of this process, and in no other process. */
   readonly workerId: string
+  /** Keeps leases while a callback blocks the event loop. Absent: they are lost after some seconds. */
+  readonly keeper?: LockKeeper
   /** This worker's pace: other workers keep theirs. */
   readonly clock: HostClock
   readonly slots?: HostSlots
@@ -77,17 +84,8 @@ export interface BullJobQueueOptions {
   readonly logger?: Logger
 }
 
-/** Twice before a lock expires something may go wrong. */
-const RENEW_EVERY_MS = 1500
-/** A lease whose lock may expire sooner than this is renewed before it is handed out. */
-const LOCKED_MS_MIN = 1000
-const TAKE_AT_ONCE_MAX = 64
-/** Between two looks into the queue after one that found only requests whose hosts must wait. */
-const SEARCH_PAUSE_MS = 20
 /** After Redis has refused something. */
 const ERROR_PAUSE_MS = 1000
-/** What may go, and nobody wants for so long, goes back to the queue: this worker is paused, or busy. */
-const READY_MS_MAX = 3000
 /** How many requests are stored in one step. */
 const PUSHED_AT_ONCE = 500
 /** Requests held for their hosts, for each that may be in flight. */
@@ -99,33 +97,28 @@ export class BullJobQueue implements RequestQueue {
   readonly #clock: HostClock
   readonly #slots: HostSlots
   readonly #order: QueueOrder
-  readonly #quarantineAfter: number
   readonly #refusedMs: number
   readonly #logger: Logger
   readonly #scripts: JobScripts
   readonly #place: Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId'>
-  readonly #taker: JobTaker
+  readonly #intake: JobIntake
+  readonly #care: JobCare
+  readonly #locks: KeptLocks
   readonly #desk: LeaseDesk<JobLease>
   readonly #room: WaitingRoom<JobLease>
   /** By job id: all that this worker has. */
   readonly #leases = new Map<string, JobLease>()
   readonly #closing = new AbortController()
-  #wake = () => {}
-  /** The last look into the queue found only requests whose hosts must wait. */
-  #isSearching = false
-  #fetching: Promise<void> | undefined
 
   constructor(options: BullJobQueueOptions) {
-    const { redis, keys, workerId, concurrency = 0 } = options
+    const { redis, keys, workerId, concurrency = 0, logger = silentLogger } = options
     this.#clock = options.clock
     this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
-    this.#quarantineAfter = options.quarantineAfter ?? 3
     this.#refusedMs = options.refusedMs ?? REFUSED_MS
-    this.#logger = options.logger ?? silentLogger
+    this.#logger = logger
     this.#place = { redis, keys, workerId }
     this.#scripts = new JobScripts({ redis, keys, workerId, order: this.#order })
-    this.#taker = new JobTaker({ redis, keys, workerId, logger: this.#logger })
     this.#desk = new LeaseDesk<JobLease>({
       beginAlone: (lease) => this.#beginAlone(lease),
       // What has ended took the note along; this is for one that was lost.
@@ -136,20 +129,35 @@ export class BullJobQueue implements RequestQueue {
       heldMax: Math.max(HELD_MIN, HELD_FOR_EACH * concurrency),
       onTurn: (slot) => this.#let(slot),
     })
-    this.#desk.onDemand(() => this.#wake())
+    this.#intake = new JobIntake({
+      taker: new JobTaker({ ...this.#place, logger }),
+      logger,
+      demand: () => this.#desk.demand,
+      places: () => this.#room.places,
+      receive: (taken, lockedUntilMs) => this.#receive(taken, lockedUntilMs),
+    })
+    this.#care = new JobCare({
+      scripts: this.#scripts,
+      leases: this.#leases,
+      quarantineAfter: options.quarantineAfter ?? 3,
+      logger,
+      onLost: (lease, why) => this.#lose(lease, why),
+      giveBack: (lease) => this.#giveBack(lease),
+    })
+    this.#locks = options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY
+    this.#desk.onDemand(() => this.#intake.wake())
   }
 
   async open(): Promise<void> {
-    this.#taker.open()
-    this.#fetching = this.#fetch()
-    void this.#keepUp()
+    await this.#intake.open()
+    this.#care.open()
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#care.close()
     this.#desk.close()
-    this.#wake()
-    await this.#taker.close(this.#fetching)
+    await this.#intake.close()
     this.#room.close()
     const leases = [...this.#leases.values()]
     this.#leases.clear()
@@ -160,7 +168,7 @@ export class BullJobQueue implements RequestQueue {
 
   async clear(): Promise<void> {
     await this.#scripts.clear()
-    await this.#renew([...this.#leases.values()])
+    await this.#care.renewAll()
     this.#desk.recheck()
   }
 
@@ -184,18 +192,15 @@ export class BullJobQueue implements RequestQueue {
 
   async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
     try {
-      const leases = await this.#desk.take(max, signal, () => this.#nothingCanCome())
+      const leases = await this.#desk.take(max, signal, () => this.isEmpty())
       for (const lease of leases) {
         lease.isOut = true
         lease.host = this.#clock.stateOf(lease.slot)
       }
-      // This process may have slept: nobody fetches what has long been another's.
-      const soonMs = performance.now() + LOCKED_MS_MIN
-      await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
-      return leases.filter(({ signal: lost }) => !lost.aborted)
+      return await this.#care.confirm(leases)
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
-      await this.#pause(ERROR_PAUSE_MS)
+      await sleep(ERROR_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
       return []
     }
   }
@@ -240,37 +245,10 @@ export class BullJobQueue implements RequestQueue {
     return this.#scripts.counts()
   }
 
-  /** Takes jobs as long as somebody wants more than there is. */
-  async #fetch(): Promise<void> {
-    while (!this.#isClosed) {
-      const demand = Math.min(TAKE_AT_ONCE_MAX, this.#desk.demand)
-      if (demand > 0) {
-        // Behind those whose hosts must wait there may be others; and what is held is soon used up.
-        const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#room.places) : 0
-        await this.#fetchSome(Math.max(demand, places))
-      } else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-      }
-    }
-  }
-
-  async #fetchSome(max: number): Promise<void> {
-    try {
-      let atMs = performance.now()
-      let taken = await this.#taker.take(max)
-      if (taken.length === 0) {
-        atMs = performance.now()
-        taken = await this.#taker.next()
-      }
-      this.#isSearching = (await this.#receive(taken, atMs + LOCK_MS)) === 0 && taken.length > 0
-      if (this.#isSearching) await this.#pause(SEARCH_PAUSE_MS)
-    } catch (error) {
-      if (this.#isClosed) return
-      this.#logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
-      await this.#pause(ERROR_PAUSE_MS)
-    }
+  async isEmpty(): Promise<boolean> {
+    if (this.#leases.size > 0) return false
+    const { waiting, delayed, leased } = await this.counts()
+    return waiting + delayed + leased === 0
   }
 
   /** Lets go what may, holds a few of what must wait, and puts the rest back. Answers how many may go. */
@@ -310,6 +288,7 @@ export class BullJobQueue implements RequestQueue {
     const host = this.#clock.stateOf(slot)
     const lease = new JobLease(taken, { slot, host, order: this.#order, lockedUntilMs, onStart })
     this.#leases.set(lease.jobId, lease)
+    this.#locks.keep(lease.token, lockArgs(lease))
     this.#room.enter(lease)
     return slot
   }
@@ -396,6 +375,7 @@ export class BullJobQueue implements RequestQueue {
 
   /** It is not this worker's any more. */
   #forget(lease: JobLease): void {
+    this.#locks.drop(lease.token)
     if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
     this.#room.leave(lease)
     if (!this.#desk.withdraw(lease)) this.#desk.ended(lease)
@@ -408,59 +388,6 @@ export class BullJobQueue implements RequestQueue {
     lease.lose(why)
     this.#forget(lease)
   }
-
-  /** Keeps locks, takes back those of workers that are gone, and gives back what is not wanted. */
-  async #keepUp(): Promise<void> {
-    while (!this.#isClosed) {
-      try {
-        await this.#renew([...this.#leases.values()])
-        for (const { id, worker, fate } of await this.#scripts.takeBack(this.#quarantineAfter)) {
-          this.#logger.warn({ id, worker, fate }, 'taken back from a worker that is gone')
-        }
-        const readyMsMax = performance.now() - READY_MS_MAX
-        const unwanted = [...this.#leases.values()].filter(
-          ({ isOut, isEnding, readySinceMs }) => !isOut && !isEnding && readySinceMs! < readyMsMax,
-        )
-        await Promise.all(unwanted.map((lease) => this.#giveBack(lease)))
-      } catch (error) {
-        if (!this.#isClosed)
-          this.#logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
-      }
-      await this.#pause(RENEW_EVERY_MS)
-    }
-  }
-
-  async #renew(leases: readonly JobLease[]): Promise<void> {
-    const held = leases.filter(({ isEnding }) => !isEnding)
-    const atMs = performance.now()
-    const lost = new Set(await this.#scripts.renew(held))
-    for (const lease of held) {
-      if (!lost.has(lease.jobId)) lease.lockedUntilMs = atMs + LOCK_MS
-      // What has ended meanwhile is no loss.
-      else if (this.#leases.get(lease.jobId) === lease && !lease.isEnding) {
-        this.#lose(lease, 'this worker was silent for too long')
-      }
-    }
-  }
-
-  async #nothingCanCome(): Promise<boolean> {
-    if (this.#leases.size > 0) return false
-    const { waiting, delayed, leased } = await this.counts()
-    return waiting + delayed + leased === 0
-  }
-
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
-  }
-}
-
-/** A job that somebody else has put into the queue is treated as a request that cannot be read. */
-function textOf({ data, jobId }: TakenJob): string {
-  return typeof data === 'string' ? data : `${jobId}\n\n${JSON.stringify(data)}`
 }
 
 function leaseLost({ request }: Lease): WebloomError {

@@ -1,4 +1,4 @@
-/** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers learn it within two seconds. */
+/** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'

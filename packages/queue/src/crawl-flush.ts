@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { luaScript } from './lua.ts'
-import { within } from './within.ts'
+import { NoAnswer, within } from './within.ts'
 
 const LEASE_MS = 6000
 const RENEW_EVERY_MS = 2000
@@ -37,18 +37,24 @@ export interface FlushOptions {
   readonly worker: string
   /** Empties queue and filter. May be called again after it threw, by anybody. */
   readonly flush: () => Promise<void>
+  /** A Redis that does not answer is waited for: the crawl cannot begin without. Else that ends it after ten seconds. */
+  readonly isPatient?: boolean
 }
 
 /**
  * Resolves when nothing is owed any more: with true if this call ran `flush`, with false if another worker did. Rejects
  * with what `flush` throws; it is then still owed.
  */
-export async function flushOwed({ redis, keys, worker, flush }: FlushOptions): Promise<boolean> {
+export async function flushOwed(options: FlushOptions): Promise<boolean> {
+  const { redis, keys, worker, flush, isPatient = false } = options
   const ask = (what: number | 'done' | 'owed') =>
     within(ANSWER_MS_MAX, 'emptying the queue', flushScript.run(redis, [keys.record], [worker, what]))
+  const unanswered = (error: unknown) => {
+    if (!isPatient || !(error instanceof NoAnswer)) throw error
+  }
   const deadline = performance.now() + WAIT_MAX_MS
   while (performance.now() < deadline) {
-    const answer = await ask(LEASE_MS)
+    const answer = await ask(LEASE_MS).catch(unanswered)
     if (answer === NOTHING_OWED) return false
     if (answer !== MINE) {
       await sleep(POLL_MS)

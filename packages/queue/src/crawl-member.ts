@@ -1,7 +1,11 @@
 /**
- * A worker as a member of its crawl. Every second it gives a sign of life, tells what it is doing and what it has counted,
- * and is told what the crawl wants of it: go on, pause, stop. So what anybody asks of a crawl reaches all its workers
- * within two seconds, and a worker that is killed is known to be lost after ten.
+ * A worker as a member of its crawl. Every three seconds it gives a sign of life, tells what it is doing, and is told what
+ * the crawl wants of it: go on, pause, stop. Whoever asks for something calls (crawl-calls.ts), and the next sign of life
+ * comes at once. So it reaches all workers at once, with a lost call within three seconds, and a worker that is killed is
+ * known to be lost after ten.
+ *
+ * What it has counted it tells about every ten seconds, and at its end; a worker that is killed takes that long with it.
+ * Where limits hold for all workers together (CLOSESPIDER_*), both are told every second.
  *
  * One thing at a time: while Redis does not answer, the next sign waits, and the log says so once. Nothing here ever ends a
  * crawl for a Redis that is away.
@@ -10,9 +14,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, type OtherWorkers, type StatsCollector, silentLogger } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import type { CrawlCalls } from './crawl-calls.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { CrawlStats } from './crawl-stats.ts'
 import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import type { CrawlRun } from './redis-crawl-record.ts'
 import { VitalScript } from './vital-script.ts'
 import { within } from './within.ts'
@@ -21,9 +27,13 @@ export interface CrawlMemberOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
+  /** Opened and closed by whoever gives it. Without it, what is asked is learnt with the next sign of life. */
+  readonly calls?: CrawlCalls
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string
   readonly workerId: string
+  /** Gives the sign of life while a callback blocks the event loop. */
+  readonly keeper?: LockKeeper
   readonly stats: StatsCollector
   /** What is under way at this moment. */
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
@@ -37,18 +47,25 @@ export interface CrawlMemberOptions {
   readonly logger?: Logger
 }
 
-const BEAT_EVERY_MS = 1000
+const BEAT_EVERY_MS = 3000
+/** While others' counts matter, or Redis does not answer. */
+const BEAT_OFTEN_MS = 1000
+/** Reached with every fourth sign of life. */
+const STATS_EVERY_MS = 10_000
 /** A sign of life unanswered for so long is told in the log, and no longer waited for when the worker opens. */
 const ANSWER_LATE_MS = 3000
-/** No sign of life by any worker for so long: Redis was away, and so nobody is lost. */
-const SILENCE_MS = 5000
+/**
+ * No sign of life by any worker for so long: Redis was away, and so nobody is lost. That of some worker is older by up to
+ * BEAT_EVERY_MS; together it must be less than WORKER_LOST_AFTER_MS.
+ */
+const SILENCE_MS = 6000
 /** What is said last may take so long; what is not said then is missing in the totals. */
 const CLOSE_ANSWER_MS_MAX = 4000
 /** How long a lost worker is shown, and how often somebody tidies up behind those. */
 const LOST_SHOWN_MS = 600_000
-const SWEEP_EVERY_BEATS = 60
-/** Rates are of so many beats. */
-const RATE_BEATS = 10
+const SWEEP_EVERY_BEATS = 20
+/** Rates are of so long. */
+const RATE_MS = 10_500
 
 const beatScript = new VitalScript('record-now.lua', 'member-beat.lua')
 
@@ -63,6 +80,8 @@ export class CrawlMember implements OtherWorkers {
   readonly #options: CrawlMemberOptions
   readonly #logger: Logger
   readonly #crawlStats: CrawlStats
+  /** The sign of life that is given when this worker is blocked. */
+  readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
   readonly #startedAt = new Date()
   #run: CrawlRun | undefined
@@ -75,11 +94,18 @@ export class CrawlMember implements OtherWorkers {
   #isAnswered = true
   #isNoted = true
   #isWritten = true
+  #writtenAt = Number.NEGATIVE_INFINITY
+  #isHurried = false
+  /** Ends the rest between two signs of life. */
+  #wake = () => {}
 
   constructor(options: CrawlMemberOptions) {
     this.#options = options
+    options.calls?.listen({ onAsked: () => this.#hurry() })
     this.#logger = options.logger ?? silentLogger
     this.#crawlStats = new CrawlStats(options)
+    const renewal = { lua: beatScript.lua, keys: [options.keys.record, options.keys.workers], args: [] }
+    this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
 
   /** Begins with the signs of life. Resolves when the crawl's wishes are known, or Redis does not tell them at once. */
@@ -93,6 +119,8 @@ export class CrawlMember implements OtherWorkers {
   /** Writes the final stats. Others see this worker as present until its record has left. */
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#wake()
+    this.#blockedBeat.drop('beat')
     const run = this.#run
     if (!run) return
     try {
@@ -107,6 +135,7 @@ export class CrawlMember implements OtherWorkers {
   }
 
   stat(key: string): number {
+    if (!this.#crawlStats.isAsked) this.#hurry()
     return this.#crawlStats.ofOthers(key)
   }
 
@@ -118,6 +147,7 @@ export class CrawlMember implements OtherWorkers {
   async #loop(run: CrawlRun, onFirst: () => void): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
+      this.#isHurried = false
       const begunAt = performance.now()
       const late = setTimeout(() => this.#onSilence('no answer'), ANSWER_LATE_MS).unref()
       try {
@@ -128,26 +158,38 @@ export class CrawlMember implements OtherWorkers {
       }
       clearTimeout(late)
       onFirst()
-      const restMs = BEAT_EVERY_MS - (performance.now() - begunAt)
-      await sleep(Math.max(0, restMs), undefined, { signal, ref: false }).catch(() => {})
+      await this.#rest(begunAt)
     }
+  }
+
+  async #rest(begunAt: number): Promise<void> {
+    if (this.#isHurried || this.#closing.signal.aborted) return
+    const isOften = this.#crawlStats.isAsked || !this.#isAnswered
+    const restMs = (isOften ? BEAT_OFTEN_MS : BEAT_EVERY_MS) - (performance.now() - begunAt)
+    const resting = new AbortController()
+    this.#wake = () => resting.abort()
+    await sleep(Math.max(0, restMs), undefined, { signal: resting.signal, ref: false }).catch(() => {})
+  }
+
+  /** The next sign of life comes at once. */
+  #hurry(): void {
+    this.#isHurried = true
+    this.#wake()
   }
 
   /** Both scripts travel together. */
   async #beat({ id, begunAt }: CrawlRun): Promise<void> {
     const { redis, keys, workerId } = this.#options
+    const activity = this.#activity()
+    const entry = workerEntry(workerId, this.#startedAt, activity)
+    const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
+    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, SILENCE_MS])
     const beating = beatScript.run(
       redis,
       [keys.record, keys.workers],
-      [
-        workerId,
-        id,
-        workerEntry(workerId, this.#startedAt, this.#activity()),
-        this.#isNoted ? 0 : 1,
-        SILENCE_MS,
-      ],
+      [workerId, id, entry, this.#isNoted ? 0 : 1, SILENCE_MS],
     )
-    const [reply] = await Promise.all([beating, this.#writeStats(this.#run!)])
+    const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
     const [isNoted, now, run, state, paused, stopReason, runningSince] = reply as [number, ...string[]]
     this.#isNoted = isNoted === 1
     this.#clock = { redisMs: Number(now), at: performance.now() }
@@ -160,10 +202,17 @@ export class CrawlMember implements OtherWorkers {
     }
   }
 
+  /** The very first write says only who is there; so what was counted since goes with the next sign of life. */
+  get #isWriteDue(): boolean {
+    if (this.#beats <= 1 || this.#crawlStats.isAsked || !this.#isWritten) return true
+    return performance.now() - this.#writtenAt >= STATS_EVERY_MS
+  }
+
   async #writeStats(run: CrawlRun): Promise<void> {
     try {
       await this.#crawlStats.write(run)
       this.#isWritten = true
+      this.#writtenAt = performance.now()
     } catch (error) {
       // They are written with the next sign of life, or another key must be chosen.
       if (this.#isWritten) this.#logger.warn({ err: error }, 'the stats of this worker cannot be written now')
@@ -195,7 +244,7 @@ export class CrawlMember implements OtherWorkers {
       pages: count('response_received_count'),
       items: count('item_scraped_count'),
     }
-    this.#done = [...this.#done, done].slice(-RATE_BEATS - 1)
+    this.#done = [...this.#done.filter(({ at }) => done.at - at <= RATE_MS), done]
     const { at, pages, items } = this.#done[0]!
     const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
     return {
@@ -204,6 +253,7 @@ export class CrawlMember implements OtherWorkers {
       items: done.items,
       pagesPerMinute: perMinute(done.pages - pages),
       itemsPerMinute: perMinute(done.items - items),
+      blocked: false,
     }
   }
 

@@ -16,7 +16,7 @@
  * numbers of the writes have a gap, and the worker writes all it has.
  *
  * The hash has a key of its own for whoever knows scrapy-redis, in another slot than the queue; so this is a script of its
- * own, sent together with the sign of life.
+ * own, sent together with a sign of life.
  */
 
 import type { StatsCollector, StatValue } from '@webloom/core'
@@ -66,6 +66,11 @@ export class CrawlStats {
     this.#key = statsKey
     this.#workerId = workerId
     this.#stats = stats
+  }
+
+  /** Whether anybody wants to know what others have counted. */
+  get isAsked(): boolean {
+    return this.#totals.size > 0
   }
 
   /** What the other workers have counted; 0 until the first write after a key was first asked for. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 /** A worker without a sign of life for so long is lost: killed, cut off, or stopped in the middle. */
 export const WORKER_LOST_AFTER_MS = 10_000
 
-/** What a worker is doing, as it says itself every second. */
+/** What a worker is doing, as it says itself with each sign of life. */
 export interface WorkerActivity {
   readonly downloading: number
   readonly scraping: number
@@ -13,6 +13,8 @@ export interface WorkerActivity {
   /** Over the last ten seconds. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
+  /** A callback blocks its event loop: its lock keeper says so in its stead. */
+  readonly blocked: boolean
 }
 
 /** A worker as others see it. */
@@ -35,6 +37,7 @@ const IDLE: WorkerActivity = {
   items: 0,
   pagesPerMinute: 0,
   itemsPerMinute: 0,
+  blocked: false,
 }
 
 /** A worker's entry as it is stored; the script puts `at` before it, by Redis's clock. */

@@ -1,7 +1,9 @@
 import { ByPriority } from './by-priority.ts'
 import { Deque } from './deque.ts'
 import type { HostTurn } from './host-turn.ts'
+import type { KeptLocks } from './lock-keeper.ts'
 import { TimeHeap } from './time-heap.ts'
+import { lockArgs } from './turn-scripts.ts'
 
 /** A turn's place in a ring or the heap; void once the turn has another. */
 interface Place {
@@ -16,6 +18,8 @@ type Rings = ByPriority<Deque<Place>>
  * ends or comes.
  */
 export class HeldTurns {
+  /** When the last of those that went did so. */
+  removedAtMs = Number.NEGATIVE_INFINITY
   readonly #turns = new Set<HostTurn>()
   readonly #ofHost = new Map<string, HostTurn>()
   readonly #places = new Map<HostTurn, Place>()
@@ -24,6 +28,12 @@ export class HeldTurns {
   readonly #served: Rings = new ByPriority()
   readonly #timed = new TimeHeap<Place>()
   readonly #withSpare = new Set<HostTurn>()
+  readonly #locks: KeptLocks
+
+  /** @param locks who keeps the turns' locks while the event loop is blocked */
+  constructor(locks: KeptLocks) {
+    this.#locks = locks
+  }
 
   get size(): number {
     return this.#turns.size
@@ -83,6 +93,7 @@ export class HeldTurns {
   add(turn: HostTurn): void {
     this.#turns.add(turn)
     this.#ofHost.set(turn.job.host, turn)
+    this.#locks.keep(turn.owner, lockArgs(turn))
     this.place(turn)
   }
 
@@ -90,6 +101,8 @@ export class HeldTurns {
     this.unplace(turn)
     this.#withSpare.delete(turn)
     this.#turns.delete(turn)
+    this.removedAtMs = performance.now()
+    this.#locks.drop(turn.owner)
     if (this.#ofHost.get(turn.job.host) === turn) this.#ofHost.delete(turn.job.host)
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -154,7 +153,7 @@ test('a worker that stood still for eight seconds is told that its leases are lo
   zombie.kill('SIGSTOP')
   await using other = startWorker({ ...tree, fetchMs: 5 })
   await other.waitForOutput(/start p1 2/, STARTING_MS_MAX)
-  await sleep(500)
+  await other.waitForOutput(/start p2 2/, STARTING_MS_MAX)
   zombie.kill('SIGCONT')
   expect((await other.exited).code).toBe(0)
   await zombie.waitForOutput(/lost p2 /)

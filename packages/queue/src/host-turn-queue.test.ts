@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { crawl, page, pages, TurnBench } from '../testing/turn-bench.ts'
 import { BULL_PREFIX } from './crawl-redis-keys.ts'
 import { Quarantine } from './quarantine.ts'
+import { TURN_LOCK_MS } from './turn-jobs.ts'
 
 const bench = new TurnBench()
 beforeAll(() => bench.start())
@@ -358,14 +359,14 @@ describe('Redis', () => {
     }
   }
 
-  test('a restart of eight seconds: who holds a page still holds it, and the crawl goes on', async () => {
+  test('a restart that takes longer than a lock lasts: who holds a page still holds it, and the crawl goes on', async () => {
     await using own = new TurnBench()
     await own.start({ appendonly: 'always' })
     const queue = await own.queue()
     await queue.push(pages('a', 20), 'o')
     const leases = await queue.lease(3)
     await own.server.kill()
-    await sleep(8000)
+    await sleep(TURN_LOCK_MS + 500)
     await own.server.restart()
     for (const lease of leases) {
       expect(lease.signal.aborted).toBe(false)
@@ -471,7 +472,10 @@ describe('at its maxmemory', () => {
     await expect(queue.commit(leases[0]!, { children })).rejects.toSatisfy(isFull)
     await queue.commit(leases[1]!)
     // Locks are renewed, and turns begun, though BullMQ’s own scripts are refused.
-    await sleep(8000)
+    const [lock] = await own.redis.keys('*:lock')
+    const endsAtMs = async () => Date.now() + (await own.redis.pttl(lock!))
+    const firstEndMs = await endsAtMs()
+    await vi.waitUntil(async () => (await endsAtMs()) > firstEndMs + TURN_LOCK_MS / 6, 5 * TURN_LOCK_MS)
     const done = new Set([leases[1]!.id])
     while (done.size < 37) {
       for (const lease of await queue.lease(3)) {

@@ -51,12 +51,14 @@ import {
   silentLogger,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { CrawlCalls } from './crawl-calls.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { CrawlRemainder } from './crawl-remainder.ts'
 import { HeldTurns } from './held-turns.ts'
 import { paceOf } from './host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from './host-slots.ts'
 import type { HostTurn } from './host-turn.ts'
-import { PauseCalls } from './pause-calls.ts'
+import { KEPT_BY_NOBODY, type LockKeeper } from './lock-keeper.ts'
 import { TurnCare } from './turn-care.ts'
 import { TurnCourse } from './turn-course.ts'
 import { TurnDesk } from './turn-desk.ts'
@@ -64,7 +66,7 @@ import { TurnEndings } from './turn-endings.ts'
 import { explained, lostError } from './turn-errors.ts'
 import { REQUESTS_A_SCRIPT, TurnExchange } from './turn-exchange.ts'
 import { TurnIntake } from './turn-intake.ts'
-import { TurnJobs } from './turn-jobs.ts'
+import { TURN_LOCK_MS, TurnJobs } from './turn-jobs.ts'
 import { TurnLease } from './turn-lease.ts'
 import { TurnPlacing } from './turn-placing.ts'
 import { type Stirred, TurnScripts } from './turn-scripts.ts'
@@ -75,6 +77,10 @@ export interface HostTurnQueueOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly workerId: string
+  /** Opened and closed by whoever gives it. Default: one of its own. */
+  readonly calls?: CrawlCalls
+  /** Keeps turns while a callback blocks the event loop. Absent: they are lost after some seconds. */
+  readonly keeper?: LockKeeper
   readonly order?: QueueOrder
   readonly slots?: HostSlots
   readonly pace: (slot: string) => HostPace
@@ -115,14 +121,15 @@ export class HostTurnQueue implements RequestQueue {
   readonly #jobs: TurnJobs
   readonly #slots: HostSlots
   readonly #placing: TurnPlacing
-  readonly #turns = new HeldTurns()
+  readonly #turns: HeldTurns
   readonly #desk: TurnDesk
   readonly #intake: TurnIntake
   readonly #exchange: TurnExchange
   readonly #endings: TurnEndings
   readonly #course: TurnCourse
   readonly #care: TurnCare
-  readonly #pauseCalls: PauseCalls
+  readonly #calls: CrawlCalls
+  readonly #remainder: CrawlRemainder
   #alarm: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -134,9 +141,12 @@ export class HostTurnQueue implements RequestQueue {
     this.#concurrency = concurrency > 0 ? concurrency : TURNS_MIN
     this.#turnsMax = Math.min(TURNS_MAX, Math.max(TURNS_MIN, 8 * this.#concurrency))
     const scripts = new TurnScripts({ redis, keys, order })
-    const turns = this.#turns
+    const turns = new HeldTurns(options.keeper?.locks(scripts.renewal(TURN_LOCK_MS)) ?? KEPT_BY_NOBODY)
     const common = { scripts, turns, workerId, logger }
+    this.#calls = options.calls ?? new CrawlCalls({ redis, keys })
+    this.#remainder = new CrawlRemainder({ turns, counts: () => scripts.counts() })
     this.#scripts = scripts
+    this.#turns = turns
     this.#jobs = new TurnJobs({
       redis,
       queueName: keys.queueName,
@@ -192,21 +202,22 @@ export class HostTurnQueue implements RequestQueue {
     })
     this.#care = new TurnCare({
       ...common,
+      jobs: this.#jobs,
+      calls: this.#calls,
       exchange: this.#exchange,
       turnsMax: this.#turnsMax,
       demand: () => this.#desk.demand,
       onDoubt: (turn) => this.#desk.layAside(turn),
       onRenewed: (turn) => this.#desk.putBack(turn),
       onLost: (turn) => this.#course.lose(turn, `its lock on ${turn.slot} ran out`),
-      onSwept: (workers, owed) => {
+      onSwept: ({ workers, requests }) => {
         this.#placing.workers = workers
-        this.#jobs.stir({ woken: owed, raised: [] })
+        this.#remainder.heard(requests)
       },
+      onOwed: (woken) => this.#jobs.stir({ woken, raised: [] }),
       onTended: () => this.#serve(),
     })
-    this.#pauseCalls = new PauseCalls({
-      redis,
-      keys,
+    this.#calls.listen({
       onPause: (host, ms) => {
         const turn = turns.of(host)
         if (turn) this.#endings.pause(turn, ms)
@@ -216,7 +227,7 @@ export class HostTurnQueue implements RequestQueue {
 
   static fromCrawler(
     { settings, logger }: Crawler,
-    connected: Pick<HostTurnQueueOptions, 'redis' | 'keys' | 'workerId' | 'slots'>,
+    connected: Pick<HostTurnQueueOptions, 'redis' | 'keys' | 'workerId' | 'calls' | 'keeper' | 'slots'>,
   ): HostTurnQueue {
     return new HostTurnQueue({
       ...connected,
@@ -230,7 +241,7 @@ export class HostTurnQueue implements RequestQueue {
 
   async open(): Promise<void> {
     await this.#jobs.open()
-    await this.#pauseCalls.open()
+    if (!this.#options.calls) await this.#calls.open()
     await this.#care.open()
     this.#intake.open()
   }
@@ -252,7 +263,7 @@ export class HostTurnQueue implements RequestQueue {
       )
     }
     for (const turn of this.#turns) this.#course.lose(turn, 'the queue was closed')
-    this.#pauseCalls.close()
+    if (!this.#options.calls) this.#calls.close()
     await this.#jobs.close()
   }
 
@@ -294,7 +305,7 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    return this.#desk.take(max, signal, () => this.#nothingCanCome())
+    return this.#desk.take(max, signal, () => this.isEmpty())
   }
 
   async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
@@ -305,21 +316,16 @@ export class HostTurnQueue implements RequestQueue {
     const before = Math.max(0, children.length - REQUESTS_A_SCRIPT)
     if (before > 0) await this.push(children.slice(0, before), owner)
     const placed = this.#placing.groups(children.slice(before))
-    await this.#endings.end(own, {
-      placed,
-      adds: children.length - before,
-      ...(host && { news: host }),
-    })
+    const adds = children.length - before
+    await this.#endings.end(own, { placed, adds, ...(host && { news: host }) })
     if (before > 0) await this.settled(owner)
   }
 
   async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
     await this.#slots.prepare([{ request }])
     const own = this.#ownOf(lease)
-    await this.#endings.end(own, {
-      placed: [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, delayMs)],
-      ...(host && { news: host }),
-    })
+    const placed = [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, delayMs)]
+    await this.#endings.end(own, { placed, ...(host && { news: host }) })
   }
 
   async release(lease: Lease): Promise<void> {
@@ -334,9 +340,8 @@ export class HostTurnQueue implements RequestQueue {
     return this.#scripts.counts()
   }
 
-  async #nothingCanCome(): Promise<boolean> {
-    const { waiting, delayed, leased } = await this.counts()
-    return waiting + delayed + leased === 0
+  isEmpty(): Promise<boolean> {
+    return this.#remainder.isNone()
   }
 
   #ownOf(lease: Lease): TurnLease {

@@ -9,7 +9,7 @@ export const LEAD_MS = 10
  * Timers and the way to the downloader make a start a little late. So much of it the next start does not wait for, as
  * otherwise a host would get less than its delay allows; two starts are never closer than the delay less this.
  */
-const CREDIT_MS = 10
+const CREDIT_MS = 5
 /** A start that was later than this is the beginning of something new. */
 const LATE_MS_MAX = 50
 

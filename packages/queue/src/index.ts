@@ -14,6 +14,7 @@ export { JobDir, type JobDirOptions } from './job-dir.ts'
 export { BullJobQueue, type BullJobQueueOptions } from './bull-job-queue.ts'
 export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
 export { HostTurnQueue, type HostTurnQueueOptions } from './host-turn-queue.ts'
+export { LockKeeper, type LockKeeperOptions } from './lock-keeper.ts'
 export { Quarantine, type QuarantinedRequest } from './quarantine.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
@@ -24,6 +25,7 @@ export { readTurnHosts } from './turn-hosts.ts'
 
 // A crawl of many workers
 
+export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './crawl-calls.ts'
 export {
   type ClearCrawlOptions,
   clearCrawl,

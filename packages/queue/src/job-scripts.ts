@@ -18,6 +18,7 @@ import type { Redis } from 'ioredis'
 import { bullData } from './bull-job.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
+import type { Renewal } from './lock-keeper.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 import { stateKeys } from './redis-crawl-record.ts'
@@ -161,8 +162,13 @@ export class JobScripts {
   /** Answers the ids of the jobs that are lost. */
   async renew(holds: readonly Pick<JobHold, 'jobId' | 'token'>[]): Promise<string[]> {
     if (holds.length === 0) return []
-    const args = [this.#workerId, LOCK_MS, ...holds.flatMap(({ jobId, token }) => [jobId, token])]
-    return (await renewScript.run(this.#redis, this.#jobKeys, args)) as string[]
+    const { keys, args } = this.renewal()
+    return (await renewScript.run(this.#redis, keys, [...args, ...holds.flatMap(lockArgs)])) as string[]
+  }
+
+  /** The same for a keeper, who has the leases' `lockArgs`. */
+  renewal(): Renewal {
+    return { lua: renewScript.lua, keys: this.#jobKeys, args: [this.#workerId, LOCK_MS] }
   }
 
   /** Looks for workers that are gone, if nobody has of late. */
@@ -203,6 +209,11 @@ export class JobScripts {
   #bullKey(name: string): string {
     return `${BULL_PREFIX}:${this.#keys.queueName}:${name}`
   }
+}
+
+/** What it takes to renew a lease. */
+export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): string[] {
+  return [jobId, token]
 }
 
 const START_OWNER = /^start\/(\d+)$/

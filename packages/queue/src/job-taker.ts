@@ -4,7 +4,7 @@
  */
 
 import { type Logger, silentLogger } from '@webloom/core'
-import { type Job, Worker } from 'bullmq'
+import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
@@ -15,6 +15,11 @@ import { waitAtMost } from './wait-at-most.ts'
 export interface TakenJob extends JobHold {
   /** Whatever the job holds: the packed request, unless somebody else has added it. */
   readonly data: unknown
+}
+
+/** A job that somebody else has put into the queue is treated as a request that cannot be read. */
+export function textOf({ data, jobId }: TakenJob): string {
+  return typeof data === 'string' ? data : `${jobId}\n\n${JSON.stringify(data)}`
 }
 
 /** How long it blocks for news; BullMQ makes it longer, when it knows that something is due later. */
@@ -42,14 +47,16 @@ export class JobTaker {
     this.#logger = options.logger ?? silentLogger
   }
 
-  open(): void {
+  async open(): Promise<void> {
+    // Most commands and crawls need none of it, and it takes long to load.
+    const bullmq = await import('bullmq')
     // One connection to take with, and BullMQ makes a second of it to wait with: longer than others may be silent.
     this.#connection = this.#redis.duplicate({
       socketTimeout: BLOCK_MS_MAX + LOCK_MS,
       maxRetriesPerRequest: null,
     })
     this.#connection.on('error', () => {}) // The crawl's own connection, to the same server, is the one that complains.
-    this.#worker = new Worker(this.#keys.queueName, null, {
+    this.#worker = new bullmq.Worker(this.#keys.queueName, null, {
       connection: this.#connection,
       prefix: BULL_PREFIX,
       autorun: false,

@@ -149,7 +149,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 
   lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
     const leases = this.#take(max)
-    if (leases.length > 0 || this.#nothingCanCome() || signal?.aborted || this.#closed.signal.aborted) {
+    if (leases.length > 0 || this.#isEmpty || signal?.aborted || this.#closed.signal.aborted) {
       return Promise.resolve(leases)
     }
     return new Promise((resolve) => {
@@ -229,7 +229,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     }
   }
 
-  #nothingCanCome(): boolean {
+  async isEmpty(): Promise<boolean> {
+    return this.#isEmpty
+  }
+
+  get #isEmpty(): boolean {
     return this.#waiting === 0 && this.#delayed.size === 0 && this.#leased.size === 0
   }
 
@@ -368,7 +372,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   #serve(): void {
     for (const waiter of this.#waiters) {
       const leases = this.#take(waiter.max)
-      if (leases.length === 0 && !this.#nothingCanCome()) break
+      if (leases.length === 0 && !this.#isEmpty) break
       waiter.answer(leases)
     }
     this.#arm()

@@ -483,7 +483,7 @@ test('after Redis was away nobody takes itself for the last one', async () => {
   expect(await stateOf(keys)).toBe('running')
 })
 
-test('a Redis at its maxmemory still takes signs of life, finishes the crawl and lets workers leave', async () => {
+test('a Redis at its maxmemory still takes signs of life, begins outputs, finishes the crawl and lets workers leave', async () => {
   const full = new CrawlBench()
   await full.start()
   try {
@@ -496,7 +496,9 @@ test('a Redis at its maxmemory still takes signs of life, finishes the crawl and
     const seenAt = async () =>
       (await readCrawl({ redis: full.redis, keys, statsKey: 'none' })).workers[0]!.seenAt.getTime()
     const before = await seenAt()
-    await until(async () => (await seenAt()) > before, 3000)
+    await until(async () => (await seenAt()) > before, 4000)
+    await worker.record.beginOutput('items.jsonl')
+    expect(await worker.record.outputBegun('items.jsonl')).toBe(true)
     await worker.record.startMoved(1)
     await worker.record.startEnded()
     expect(await worker.record.finish()).toBe(true)

@@ -45,6 +45,7 @@ import type { Redis } from 'ioredis'
 import { flushOwed } from './crawl-flush.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { WORKER_LOST_AFTER_MS, workerEntry } from './crawl-worker.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import { VitalScript } from './vital-script.ts'
 import { unlessAborted, within } from './within.ts'
 
@@ -53,6 +54,8 @@ export interface RedisCrawlRecordOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly workerId: string
+  /** Keeps the right to run start() while it blocks the event loop. */
+  readonly keeper?: LockKeeper
   /** What to do when the crawl has finished: begin a new one (`webloom crawl`, `worker --new`), or leave it at that. */
   readonly begins: boolean
   /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves. */
@@ -110,6 +113,7 @@ const takeStartScript = new VitalScript('record-now.lua', 'record-take-start.lua
 const startMovedScript = new VitalScript('record-start-moved.lua')
 const finishScript = new VitalScript('record-now.lua', 'record-counts.lua', 'record-finish.lua')
 const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
+const outputScript = new VitalScript('record-output.lua')
 const leaveScript = new VitalScript('record-now.lua', 'record-present.lua', 'record-leave.lua')
 
 export class RedisCrawlRecord implements CrawlRecord {
@@ -121,6 +125,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #flushes: boolean
   readonly #logger: Logger
   readonly #host: string
+  readonly #startLock: KeptLocks
   readonly #newRunId = randomUUID()
   #run: CrawlRun | undefined
   #reason = 'not_opened'
@@ -136,6 +141,8 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#flushes = options.flushes ?? false
     this.#logger = options.logger ?? silentLogger
     this.#host = options.host ?? hostname()
+    const renewal = { lua: takeStartScript.lua, keys: [this.#keys.record], args: [] }
+    this.#startLock = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
 
   /** The run that this worker takes part in, from `open` on. */
@@ -167,10 +174,12 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /**
    * Empties queue and filter with `flush`, if that is owed; in a run exactly one worker does, and the others wait until it is
-   * done. True when it was this one. Called after `open` has answered `anew`, and after `leave` has answered `flush`.
+   * done. True when it was this one. Called after `open` has answered `anew`, and after `leave` has answered `flush`. Before
+   * the worker has left it waits for a Redis that does not answer.
    */
   flushOnce(flush: () => Promise<void>): Promise<boolean> {
-    return flushOwed({ redis: this.#redis, keys: this.#keys, worker: this.#workerId, flush })
+    const isPatient = this.#left === undefined
+    return flushOwed({ redis: this.#redis, keys: this.#keys, worker: this.#workerId, flush, isPatient })
   }
 
   async close(): Promise<void> {
@@ -217,10 +226,10 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async beginOutput(path: string): Promise<void> {
-    await this.#redis.hset(this.#keys.record, this.#output(path), '1')
+    await outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)])
   }
 
-  /** A reason that concerns the crawl stops it for all workers; they learn it with their next sign of life. */
+  /** A reason that concerns the crawl stops it for all workers, who are told at once. */
   async ended(reason: string): Promise<void> {
     this.#reason = reason
     this.#dropStart()
@@ -258,13 +267,17 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   #askForStart(): Promise<number> {
-    const args = [this.#workerId, this.run.id, START_LEASE_MS]
-    return takeStartScript.run(this.#redis, [this.#keys.record], args) as Promise<number>
+    return takeStartScript.run(this.#redis, [this.#keys.record], this.#startArgs) as Promise<number>
+  }
+
+  get #startArgs(): (string | number)[] {
+    return [this.#workerId, this.run.id, START_LEASE_MS]
   }
 
   #keepStart(): void {
     this.#dropStart()
     this.#startRenewal = setInterval(() => void this.#renewStart(), START_RENEW_EVERY_MS).unref()
+    this.#startLock.keep('start', this.#startArgs)
   }
 
   async #renewStart(): Promise<void> {
@@ -277,6 +290,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   #dropStart(): void {
+    this.#startLock.drop('start')
     clearInterval(this.#startRenewal)
     this.#startRenewal = undefined
   }

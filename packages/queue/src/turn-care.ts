@@ -1,17 +1,27 @@
-/** What must be done about turns from time to time: renew their locks, give up those that others should have, find lost ones. */
+/**
+ * What must be done about turns from time to time: renew their locks, give up those that others should have, find lost ones.
+ *
+ * The last is for all workers, and one is in charge of it, whoever did it last: it has BullMQ look for stalled jobs every
+ * two seconds, and every four it sweeps over the turns, of which all workers hear. Where that is not heard any more, another
+ * sweeps. A worker that was lost in charge is found no later than any other: its locks outlast the change.
+ */
 
 import type { Logger } from '@webloom/core'
+import type { CrawlCalls, Swept } from './crawl-calls.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import { LINGER_MS, type TurnExchange } from './turn-exchange.ts'
-import { TURN_LOCK_MS } from './turn-jobs.ts'
+import { STALLED_CHECK_MS, TURN_LOCK_MS, type TurnJobs } from './turn-jobs.ts'
 import type { TurnScripts, Wake } from './turn-scripts.ts'
 
 const TEND_EVERY_MS = 100
 const RENEW_EVERY_MS = TURN_LOCK_MS / 3
-const SWEEP_EVERY_MS = 2000
-/** All workers together sweep this often. */
-const SWEPT_MS_MIN = 1500
+const SWEEP_EVERY_MS = 4000
+/** No sweep was heard of for so long: whoever is in charge is lost. Less than TURN_LOCK_MS. */
+const SWEEP_MISSED_MS = 4800
+const SWEEP_LOOK_MS = 400
+/** Of several that would be in charge, one sweeps. */
+const SWEPT_MS_MIN = 3000
 /** A turn that could go and is not served for so long goes to another worker. */
 const YIELD_AFTER_MS = 250
 /** Without a delay, a turn goes behind the others after so long, or so many requests. */
@@ -23,6 +33,8 @@ const EVICTED_AT_ONCE = 16
 
 export interface TurnCareOptions {
   readonly scripts: TurnScripts
+  readonly jobs: TurnJobs
+  readonly calls: CrawlCalls
   readonly turns: HeldTurns
   readonly exchange: TurnExchange
   readonly workerId: string
@@ -34,7 +46,9 @@ export interface TurnCareOptions {
   readonly onDoubt: (turn: HostTurn) => void
   readonly onRenewed: (turn: HostTurn) => void
   readonly onLost: (turn: HostTurn) => void
-  readonly onSwept: (workers: number, owed: readonly Wake[]) => void
+  readonly onSwept: (swept: Swept) => void
+  /** Turns that BullMQ does not have. */
+  readonly onOwed: (owed: readonly Wake[]) => void
   readonly onTended: () => void
 }
 
@@ -45,9 +59,14 @@ export class TurnCare {
   /** Turns wait in BullMQ, as last heard of. */
   #othersWait = false
   #isRenewing = false
+  #isClosed = false
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+  /** Runs while this worker is in charge. */
+  #stalledCheck: NodeJS.Timeout | undefined
 
   constructor(options: TurnCareOptions) {
     this.#options = options
+    options.calls.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
   }
 
   async open(): Promise<void> {
@@ -55,12 +74,14 @@ export class TurnCare {
     this.#timers.push(
       setInterval(() => this.#tend(), TEND_EVERY_MS),
       setInterval(() => void this.#renew(), RENEW_EVERY_MS),
-      setInterval(() => void this.#sweep(SWEPT_MS_MIN), SWEEP_EVERY_MS),
+      setInterval(() => this.#sweepIfDue(), SWEEP_LOOK_MS),
     )
   }
 
   close(): void {
+    this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#stalledCheck)
   }
 
   #tend(): void {
@@ -134,15 +155,38 @@ export class TurnCare {
     this.#isRenewing = false
   }
 
+  #sweepIfDue(): void {
+    const sinceMs = performance.now() - this.#sweptAtMs
+    if (sinceMs >= (this.#stalledCheck ? SWEEP_EVERY_MS : SWEEP_MISSED_MS)) void this.#sweep(SWEPT_MS_MIN)
+  }
+
   async #sweep(sweptMsMin: number): Promise<void> {
-    const { scripts, workerId, onSwept, logger } = this.#options
+    const { scripts, workerId, onOwed, logger } = this.#options
+    this.#sweptAtMs = performance.now()
     try {
-      const { workers, waiting, woken } = await scripts.sweep(workerId, sweptMsMin)
-      this.#workers = workers
-      this.#othersWait = waiting > 0
-      onSwept(workers, woken)
+      const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin)
+      this.#heard(swept, isSwept)
+      onOwed(woken)
     } catch (error) {
       logger.debug({ err: error }, 'turns could not be looked after; it is tried again')
     }
+  }
+
+  #heard(swept: Swept, isMine: boolean): void {
+    this.#sweptAtMs = performance.now()
+    this.#workers = swept.workers
+    this.#othersWait = swept.waiting > 0
+    this.#takeCharge(isMine)
+    this.#options.onSwept(swept)
+  }
+
+  #takeCharge(isInCharge: boolean): void {
+    if (isInCharge === (this.#stalledCheck !== undefined) || this.#isClosed) return
+    clearInterval(this.#stalledCheck)
+    this.#stalledCheck = undefined
+    if (!isInCharge) return
+    const check = () => void this.#options.jobs.checkStalled()
+    this.#stalledCheck = setInterval(check, STALLED_CHECK_MS)
+    check()
   }
 }

@@ -35,6 +35,8 @@ export class TurnIntake {
   readonly #beginning = new Set<Promise<void>>()
   #turns = 0
   #lookingSinceMs: number | undefined
+  /** BullMQ had no more at hand when it was last asked. */
+  #isDrained = false
   #isClosed = false
   #wake: (() => void) | undefined
 
@@ -89,22 +91,25 @@ export class TurnIntake {
   }
 
   async #fetch(): Promise<void> {
-    const { jobs } = this.#options
+    const job = this.#isDrained ? await this.#options.jobs.fetch({ block: true }) : await this.#fetchAtHand()
+    this.#isDrained = !job
+    if (!job) return
     this.#lookingSinceMs ??= performance.now()
-    let job = await jobs.fetch({ block: false })
-    if (!job) {
-      await Promise.all(this.#beginning)
-      this.#lookingSinceMs = undefined
-      this.#options.onDrained()
-      job = await jobs.fetch({ block: true })
-      if (!job) return
-      this.#lookingSinceMs = performance.now()
-    }
     const beginning = this.#begin(job).finally(() => {
       this.#beginning.delete(beginning)
       this.#wake?.()
     })
     this.#beginning.add(beginning)
+  }
+
+  async #fetchAtHand(): Promise<TurnJob | undefined> {
+    this.#lookingSinceMs ??= performance.now()
+    const job = await this.#options.jobs.fetch({ block: false })
+    if (job) return job
+    await Promise.all(this.#beginning)
+    this.#lookingSinceMs = undefined
+    this.#options.onDrained()
+    return undefined
   }
 
   async #begin(job: TurnJob): Promise<void> {
@@ -146,6 +151,7 @@ export class TurnIntake {
   /** Until there may be room. */
   async #rest(): Promise<void> {
     this.#lookingSinceMs = undefined
+    this.#isDrained = false
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       if (this.#isClosed) resolve()

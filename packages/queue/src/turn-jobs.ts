@@ -4,33 +4,29 @@
  *
  * They are fetched one by one, when this worker wants another turn, not by BullMQ's own loop: that would fetch as many as
  * it may, and a turn held by a worker that has no room is kept from all others. So no processor can throw, either, and no
- * job can fail; a failed turn would strand its host. BullMQ's stalled check runs as usual.
+ * job can fail; a failed turn would strand its host. BullMQ's stalled check is run by one worker for all, see turn-care.ts.
  *
  * Its connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given connection
  * takes a silent server to be alive.
+ *
+ * BullMQ is loaded when a queue opens: that takes as long as half of all else, and most commands and crawls need none.
  */
 
 import { type Logger, WebloomError } from '@webloom/core'
-import {
-  type BackendFactory,
-  type Job,
-  Queue,
-  QueueKeys,
-  RedisConnection,
-  RedisQueueBackend,
-  Worker,
-} from 'bullmq'
+import type { BackendFactory, Job, Queue, RedisQueueBackend, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX } from './crawl-redis-keys.ts'
 import type { Stirred, Wake } from './turn-scripts.ts'
-import { within } from './within.ts'
+import { NoAnswer, within } from './within.ts'
 
 /** A lost worker is noticed when its locks have run out; the check finds them at its second look. */
 export const TURN_LOCK_MS = 6000
-const STALLED_CHECK_MS = 2000
-/** How long BullMQ blocks while nothing is due, seconds; and the longest it blocks at all, milliseconds. */
-const BLOCK_S = 5
+export const STALLED_CHECK_MS = 2000
+/** BullMQ passes over a check that comes sooner after another. */
+const STALLED_CHECK_MS_MIN = STALLED_CHECK_MS / 2
+/** How long BullMQ blocks while nothing is due; it never blocks for longer. */
 const BLOCK_MS_MAX = 10_000
+const BLOCK_LATE_MS = 5000
 /** A fetch that takes longer hangs: BullMQ's worker is made anew. */
 const FETCH_MS_MAX = 2 * BLOCK_MS_MAX
 const CLOSE_MS_MAX = 2000
@@ -38,6 +34,8 @@ const EVENTS_MAX = 100
 // BullMQ's priorities are 1 to 2 ** 21, lower first; 0 would go before all others.
 const PRIORITY_MIDDLE = 2 ** 20
 const PRIORITY_MAX = 2 ** 21
+
+type BullMQ = typeof import('bullmq')
 
 /** A turn that this worker may take: the job's lock is its. */
 export interface TurnJob {
@@ -61,6 +59,7 @@ export interface TurnJobsOptions {
 
 export class TurnJobs {
   readonly #options: TurnJobsOptions
+  #bullmq: BullMQ | undefined
   #queue: Queue | undefined
   #worker: Worker | undefined
   /** What is being told to BullMQ. */
@@ -74,7 +73,8 @@ export class TurnJobs {
 
   async open(): Promise<void> {
     const { redis, queueName } = this.#options
-    this.#queue = new Queue(queueName, {
+    this.#bullmq = await import('bullmq')
+    this.#queue = new this.#bullmq.Queue(queueName, {
       connection: redis,
       prefix: BULL_PREFIX,
       streams: { events: { maxLen: EVENTS_MAX } },
@@ -142,10 +142,15 @@ export class TurnJobs {
       const job = await within(FETCH_MS_MAX, 'fetching a turn', fetching)
       return job && !this.#isClosed ? turnJob(job) : undefined
     } catch (error) {
-      if (!isLate(error) || this.#isClosed) throw error
+      if (!(error instanceof NoAnswer) || this.#isClosed) throw error
       this.#rebuild(worker, error)
       return undefined
     }
+  }
+
+  /** Gives turns whose lock has run out to others. */
+  async checkStalled(): Promise<void> {
+    await this.#worker!.backend.moveStalledJobsToWait().catch((error: Error) => this.#onError(error))
   }
 
   /** It is over. */
@@ -176,22 +181,23 @@ export class TurnJobs {
 
   #newWorker(): Worker {
     const { redis, queueName } = this.#options
-    const worker = new Worker(
+    const bullmq = this.#bullmq!
+    const worker = new bullmq.Worker(
       queueName,
       null,
       {
         connection: redis,
         prefix: BULL_PREFIX,
         lockDuration: TURN_LOCK_MS,
-        stalledInterval: STALLED_CHECK_MS,
+        skipStalledCheck: true,
+        stalledInterval: STALLED_CHECK_MS_MIN,
         // A request that kills workers is ours to find; its host's turn goes on for ever.
         maxStalledCount: 2 ** 31 - 1,
-        drainDelay: BLOCK_S,
+        drainDelay: BLOCK_MS_MAX / 1000,
       },
-      backendWithOwnBlocking,
+      backendWithOwnBlocking(bullmq),
     )
     worker.on('error', (error) => this.#onError(error))
-    void worker.startStalledCheckTimer()
     return worker
   }
 
@@ -206,24 +212,27 @@ export class TurnJobs {
   }
 }
 
-const backendWithOwnBlocking: BackendFactory<RedisQueueBackend> = (name, options) => {
-  const opts = { ...options, prefix: BULL_PREFIX }
-  const redis = opts.connection as Redis
-  const blocking = redis.duplicate({
-    socketTimeout: BLOCK_MS_MAX + BLOCK_S * 1000,
-    connectionName: `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`,
-  })
-  // BullMQ listens until it closes the connection; what comes after that is of no interest.
-  blocking.on('error', () => {})
-  const keys = new QueueKeys(BULL_PREFIX)
-  return new RedisQueueBackend(
-    new RedisConnection(redis, { shared: true, blocking: false }),
-    name,
-    keys.getKeys(name),
-    (type) => keys.toKey(name, type),
-    opts,
-    new RedisConnection(blocking, { shared: false, blocking: true }),
-  )
+function backendWithOwnBlocking(bullmq: BullMQ): BackendFactory<RedisQueueBackend> {
+  const { QueueKeys, RedisConnection, RedisQueueBackend } = bullmq
+  return (name, options) => {
+    const opts = { ...options, prefix: BULL_PREFIX }
+    const redis = opts.connection as Redis
+    const blocking = redis.duplicate({
+      socketTimeout: BLOCK_MS_MAX + BLOCK_LATE_MS,
+      connectionName: `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`,
+    })
+    // BullMQ listens until it closes the connection; what comes after that is of no interest.
+    blocking.on('error', () => {})
+    const keys = new QueueKeys(BULL_PREFIX)
+    return new RedisQueueBackend(
+      new RedisConnection(redis, { shared: true, blocking: false }),
+      name,
+      keys.getKeys(name),
+      (type) => keys.toKey(name, type),
+      opts,
+      new RedisConnection(blocking, { shared: false, blocking: true }),
+    )
+  }
 }
 
 function turnJob(job: Job): TurnJob {
@@ -246,8 +255,4 @@ function turnJob(job: Job): TurnJob {
 
 function bullPriority(priority: number): number {
   return Math.min(PRIORITY_MAX, Math.max(1, PRIORITY_MIDDLE - Math.round(priority)))
-}
-
-function isLate(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('gave no answer')
 }

@@ -2,8 +2,10 @@
 
 import type { HostNews, HostState, QueueCounts, QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import type { Swept } from './crawl-calls.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import type { HostView } from './crawl-view.ts'
+import type { Renewal } from './lock-keeper.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 
@@ -138,6 +140,13 @@ const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
 const SETTLED_KEPT_MS = 30_000
 const CLEAR_PAGE = 100
 
+/** What it takes to renew a turn's lock. */
+export interface LockedTurn {
+  readonly unit: string
+  readonly lockToken: string
+  readonly owner: string
+}
+
 type Script = ReturnType<typeof luaScript>
 type Argument = string | number
 
@@ -219,20 +228,21 @@ export class TurnScripts {
   }
 
   /** Answers those that are lost. */
-  async renew<T extends { readonly unit: string; readonly lockToken: string; readonly owner: string }>(
-    turns: readonly T[],
-    lockMs: number,
-  ): Promise<T[]> {
-    const args = turns.flatMap(({ unit, lockToken, owner }) => [unit, lockToken, owner])
-    const lost = (await this.#run(renewScript, [lockMs, ...args])) as number[]
+  async renew<T extends LockedTurn>(turns: readonly T[], lockMs: number): Promise<T[]> {
+    const lost = (await this.#run(renewScript, [lockMs, ...turns.flatMap(lockArgs)])) as number[]
     return lost.map((n) => turns[n - 1]!)
   }
 
-  /** Notes this worker as present; answers how many are, how many turns wait, and which BullMQ does not have. */
-  async sweep(worker: string, everyMs: number): Promise<{ workers: number; waiting: number; woken: Wake[] }> {
+  /** The same for a keeper, who has the turns' `lockArgs`. */
+  renewal(lockMs: number): Renewal {
+    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs] }
+  }
+
+  /** Answers how it stands, and which turns BullMQ does not have; with `isSwept` false, somebody looked after them lately. */
+  async sweep(worker: string, everyMs: number): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
     const reply = await this.#run(sweepScript, [worker, everyMs])
-    const [workers, waiting, woken] = reply as [number, number, string[]]
-    return { workers, waiting, woken: wakesOf(woken) }
+    const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
+    return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
   }
 
   async leave(worker: string): Promise<void> {
@@ -347,6 +357,10 @@ function wakesOf(flat: readonly string[]): Wake[] {
   const wakes: Wake[] = []
   for (let at = 0; at < flat.length; at += 2) wakes.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
   return wakes
+}
+
+export function lockArgs({ unit, lockToken, owner }: LockedTurn): string[] {
+  return [unit, lockToken, owner]
 }
 
 function wholeMs(ms: number | undefined): number | '' {

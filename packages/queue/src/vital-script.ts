@@ -16,6 +16,10 @@ export class VitalScript {
     this.#script = luaScript(...files)
   }
 
+  get lua(): string {
+    return this.#script.lua
+  }
+
   async run(
     redis: ScriptRunner,
     keys: readonly string[],

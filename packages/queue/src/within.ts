@@ -1,8 +1,11 @@
-/** What `work` comes to; rejects when that takes longer than `ms`. The work itself goes on. */
+/** Something took longer than it may. */
+export class NoAnswer extends Error {}
+
+/** What `work` comes to; rejects with `NoAnswer` when that takes longer than `ms`. The work itself goes on. */
 export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: no answer for ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new NoAnswer(`${what}: no answer for ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([work, late])

@@ -7,6 +7,7 @@ import {
   startRedis,
 } from '@webloom/testkit'
 import { Redis } from 'ioredis'
+import { CrawlCalls } from '../src/crawl-calls.ts'
 import { CrawlMember, type CrawlMemberOptions } from '../src/crawl-member.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/redis-crawl-record.ts'
@@ -15,6 +16,7 @@ import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/redis-cra
 export class CrawlBench {
   readonly #connections: Redis[] = []
   readonly #members: CrawlMember[] = []
+  readonly #calls: CrawlCalls[] = []
   #server: RedisServer | undefined
   #crawls = 0
   #workers = 0
@@ -27,6 +29,7 @@ export class CrawlBench {
 
   async stop(): Promise<void> {
     for (const member of this.#members) await member.close()
+    for (const calls of this.#calls) calls.close()
     for (const connection of this.#connections) connection.disconnect()
     await this.#server?.stop()
   }
@@ -90,9 +93,13 @@ export class CrawlBench {
     }
     const record = this.record(keys, { redis, workerId, persists: true })
     await record.open()
+    const calls = new CrawlCalls({ redis, keys })
+    this.#calls.push(calls)
+    await calls.open()
     const member = new CrawlMember({
       redis,
       keys,
+      calls,
       statsKey: this.statsKey(keys),
       workerId,
       stats,

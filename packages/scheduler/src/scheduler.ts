@@ -272,12 +272,17 @@ export class Scheduler {
     return waiting < mark && !(await this.#isNearlyFull())
   }
 
-  /** Waits for a queue that cannot tell now, until `signal` fires. */
-  async counts(signal?: AbortSignal): Promise<QueueCounts> {
-    return patiently(() => this.#queue.counts(), {
+  /** Waits for a queue that cannot tell now. */
+  async counts(): Promise<QueueCounts> {
+    return patiently(() => this.#queue.counts(), { logger: this.#logger, what: 'counting requests' })
+  }
+
+  /** Whether nothing is left to do, for anybody. Waits for a queue that cannot tell now, until `signal` fires. */
+  async isEmpty(signal: AbortSignal): Promise<boolean> {
+    return patiently(() => this.#queue.isEmpty(), {
       logger: this.#logger,
-      what: 'counting requests',
-      ...(signal && { signal }),
+      what: 'looking whether anything is left',
+      signal,
     })
   }
 

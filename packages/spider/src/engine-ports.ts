@@ -19,7 +19,8 @@ export interface EngineScheduler {
   refuse(lease: Lease, reason: string): Promise<void>
   /** Fewer than `mark` requests wait, and what keeps them can take more. */
   hasRoom(mark: number): Promise<boolean>
-  counts(signal?: AbortSignal): Promise<{ waiting: number; delayed: number; leased: number }>
+  /** Nothing is waiting, delayed or leased. */
+  isEmpty(signal: AbortSignal): Promise<boolean>
 }
 
 /** What the engine needs of `@webloom/downloader`. */

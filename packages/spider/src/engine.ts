@@ -21,6 +21,7 @@ import {
   type Signals,
   type StatsCollector,
 } from '@webloom/core'
+import type { Failure } from './callback-output.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
 import { Feeder } from './feeder.ts'
@@ -28,7 +29,7 @@ import { inTime, TIMER_MS_MAX } from './in-time.ts'
 import type { ItemProcessor } from './item-processor.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
-import type { Failure, Scraper } from './scraper.ts'
+import type { Scraper } from './scraper.ts'
 import type { Spider } from './spider.ts'
 
 export interface EngineOptions {
@@ -182,6 +183,8 @@ export class Engine {
 
   async #isOver(): Promise<boolean> {
     const { signals, spider, record, idleMsBeforeFinish } = this.#options
+    // It stays, whatever it would find.
+    if (idleMsBeforeFinish === Number.POSITIVE_INFINITY && !signals.listened('spiderIdle')) return false
     let isIdle = await this.#isIdle()
     if (isIdle && signals.listened('spiderIdle')) {
       await signals.send('spiderIdle', { spider })
@@ -218,8 +221,7 @@ export class Engine {
     const { scheduler, seeds } = this.#options
     if (!this.#feeder.isIdle || this.#pages.size > 0) return false
     if (seeds && (await seeds.pending()) > 0) return false
-    const { waiting, delayed, leased } = await scheduler.counts(this.#stopping.signal)
-    return waiting + delayed + leased === 0
+    return scheduler.isEmpty(this.#stopping.signal)
   }
 
   /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. What start() may still wait for is of no interest. */

@@ -22,6 +22,8 @@ const START_ELEMENTS_A_TURN = 64
 const SEEDS_AT_ONCE = 64
 /** How often seeds are looked for while none waits. */
 const SEEDS_POLL_MS = 300
+/** Room that was there for seeds when none came is there still, for so long. */
+const ROOM_KEPT_MS = 1000
 
 export interface FeederOptions {
   readonly scheduler: EngineScheduler
@@ -105,28 +107,36 @@ export class Feeder {
     this.#options.pulse.fire()
   }
 
-  async #feedStart(element: StartElement, index: number): Promise<void> {
+  async #feedStart(element: StartElement, index: number): Promise<true> {
     const { scheduler, items, record } = this.#options
     const owner = `start/${index}`
     if (element instanceof Request) await scheduler.enqueueStart(element, owner)
     else await items.process([element.item], owner, 0, null)
     await record.startMoved(index + 1)
+    return true
   }
 
   /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
-    const { seeds, stopping, startLowWater, logger } = this.#options
+    const { seeds, stopping, startLowWater, isPaused, logger } = this.#options
     if (!seeds) return
     let told = ''
+    let roomUntilMs = 0
     while (!stopping.aborted) {
       try {
-        await this.#lowWater(startLowWater)
-        const found = await this.#fed(async () => {
+        if (isPaused() || performance.now() >= roomUntilMs) {
+          await this.#lowWater(startLowWater)
+          roomUntilMs = performance.now() + ROOM_KEPT_MS
+        }
+        const hasFound = await this.#fed(async () => {
           const batch = await seeds.next(SEEDS_AT_ONCE)
           await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
-          return batch.length
+          return batch.length > 0
         })
-        if (found > 0) continue
+        if (hasFound) {
+          roomUntilMs = 0
+          continue
+        }
       } catch (error) {
         const { message } = error as Error
         if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
@@ -148,14 +158,20 @@ export class Feeder {
     await seeds.acknowledge(seed)
   }
 
-  /** While `work` runs, the crawl is not idle. */
-  async #fed<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * While `work` runs, the crawl is not idle. What it answers, whether it has fed anything, is told to those who wait: a look
+   * that found no seed would make an idle worker ask its queue again.
+   */
+  async #fed(work: () => Promise<boolean>): Promise<boolean> {
+    const { pulse, stopping } = this.#options
     this.#feeding++
+    let isNews = true
     try {
-      return await work()
+      isNews = await work()
+      return isNews
     } finally {
       this.#feeding--
-      this.#options.pulse.fire()
+      if (isNews || stopping.aborted) pulse.fire()
     }
   }
 

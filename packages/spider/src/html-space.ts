@@ -2,6 +2,7 @@
 export function stripHtmlSpace(text: string): string {
   let start = 0
   let end = text.length
+  if (text.charCodeAt(0) > SPACE && text.charCodeAt(end - 1) > SPACE) return text
   // By hand: a pattern such as /[ \t]+$/ takes quadratic time on a long run of spaces inside.
   while (start < end && HTML_SPACE.includes(text[start]!)) start++
   while (end > start && HTML_SPACE.includes(text[end - 1]!)) end--
@@ -9,3 +10,5 @@ export function stripHtmlSpace(text: string): string {
 }
 
 const HTML_SPACE = ' \t\n\f\r'
+// What comes after it is no space of HTML's.
+const SPACE = 0x20

@@ -1,5 +1,7 @@
 // What a spider author writes and gets
 
+export type { Failure } from './callback-output.ts'
+export { type CallbackOutput, SpiderClosing } from './callback-output.ts'
 export { callbackName, methodNamed } from './callbacks.ts'
 // The crawl
 export {
@@ -14,7 +16,13 @@ export { CoreStats } from './extensions/core-stats.ts'
 export { LogStats } from './extensions/log-stats.ts'
 export { MemoryUsage } from './extensions/memory-usage.ts'
 // Feeds
-export { feedsFrom, parseOutputArgument } from './feeds/index.ts'
+export {
+  feedsFrom,
+  type ItemExporter,
+  type ItemExporterClass,
+  type ItemExporterOptions,
+  parseOutputArgument,
+} from './feeds/index.ts'
 // Deadlines
 export { inTime } from './in-time.ts'
 export { ItemProcessor, type ItemProcessorOptions } from './item-processor.ts'
@@ -83,8 +91,7 @@ export { FormRequest, type FormRequestInit, type FromResponseInit } from './requ
 export type { FormChoice } from './requests/html-form.ts'
 export { JsonRequest, type JsonRequestInit } from './requests/json-request.ts'
 export { type FollowTarget, type LinkLike, Response, type ResponseInit } from './response.ts'
-export type { Failure } from './scraper.ts'
-export { type CallbackOutput, Scraper, type ScraperOptions, SpiderClosing } from './scraper.ts'
+export { Scraper, type ScraperOptions } from './scraper.ts'
 export { requestFromSeed, type SeedFormat, type SeedRequestOptions } from './seeds/seed-request.ts'
 export type { HtmlParser } from './selectors/parse-document.ts'
 export {

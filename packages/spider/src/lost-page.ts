@@ -1,5 +1,5 @@
 import { DownloadError, type DownloadFailureKind } from '@webloom/core'
-import type { Failure } from './scraper.ts'
+import type { Failure } from './callback-output.ts'
 import { HttpError } from './spider-middlewares/http-error.ts'
 
 /** These come out the same each time. */

@@ -18,11 +18,13 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
+import { type CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
+import { DownloadCut } from './download-cut.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
 import type { ItemProcessor } from './item-processor.ts'
 import type { Response } from './response.ts'
-import { type CallbackOutput, type Failure, type HandOn, type Scraper, SpiderClosing } from './scraper.ts'
+import type { Scraper } from './scraper.ts'
 import type { Spider } from './spider.ts'
 
 export interface PageFlowOptions {
@@ -53,8 +55,8 @@ export class PageFlow {
   readonly #pages = new Set<Promise<void>>()
   /** What leases have taught about their hosts. */
   readonly #hostNews = new WeakMap<Lease, HostNews>()
-  /** What cuts off each download that is under way. */
-  readonly #cuts = new Set<(reason: unknown) => void>()
+  /** One for each download that is under way. */
+  readonly #cuts = new Set<DownloadCut>()
   #downloading = 0
   #scrapingBytes = 0
   #abortReason: Error | undefined
@@ -97,7 +99,7 @@ export class PageFlow {
   /** Downloads are cut off and their requests given back; callbacks hand nothing more on before they end. */
   abort(): void {
     this.#abortReason ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once')
-    for (const cut of this.#cuts) cut(this.#abortReason)
+    for (const cut of this.#cuts) cut.now(this.#abortReason)
   }
 
   /** What is still under way has no effect any more. */
@@ -135,24 +137,18 @@ export class PageFlow {
   }
 
   async #fetch(lease: Lease): Promise<DownloadResult> {
-    const cutting = new AbortController()
-    const { promise: isCut, reject } = Promise.withResolvers<never>()
-    // A middleware that waits for ever knows nothing of the signal; it must not hold up the end of the crawl.
-    const cut = (reason: unknown) => {
-      cutting.abort(reason)
-      reject(reason)
-    }
-    const onLost = () => cut(lease.signal.reason)
+    const cut = new DownloadCut()
+    const onLost = () => cut.now(lease.signal.reason)
     this.#cuts.add(cut)
     lease.signal.addEventListener('abort', onLost)
     try {
-      const fetched = this.#options.downloader.fetch(lease.request, {
-        signal: cutting.signal,
+      const download = this.#options.downloader.fetch(lease.request, {
+        signal: cut.signal,
         onStart: () => lease.started(),
         host: lease.host,
         onHostNews: (news) => this.#hostNews.set(lease, together(this.#hostNews.get(lease), news)),
       })
-      return await Promise.race([fetched, isCut])
+      return await cut.over(download)
     } finally {
       this.#cuts.delete(cut)
       lease.signal.removeEventListener('abort', onLost)

@@ -124,7 +124,7 @@ export class Response extends CoreResponse {
    * href and WL_URL_INVALID for a URL that cannot be requested.
    */
   follow(target: FollowTarget, init: RequestInit = {}): Request {
-    return this.#request(this.urljoin(stripHtmlSpace(urlOf(target))), init)
+    return requestIn(urlEncodingOf(this.encoding), this.urljoin(stripHtmlSpace(urlOf(target))), init)
   }
 
   /**
@@ -134,28 +134,20 @@ export class Response extends CoreResponse {
    * http, https, file and ftp, URLs that are broken.
    */
   followAll(target?: string | Iterable<FollowTarget>, init: RequestInit = {}): Request[] {
+    const encoding = urlEncodingOf(this.encoding)
     const requests: Request[] = []
     for (const url of this.#requestable(this.#hrefsOf(target))) {
-      const request = unlessUrlInvalid(() => this.#request(url, init))
-      if (request) requests.push(request)
+      try {
+        requests.push(requestIn(encoding, url, init))
+      } catch (error) {
+        if (!isUrlInvalid(error)) throw error
+      }
     }
     return requests
   }
 
   protected override parts(): ResponseInit {
     return { ...super.parts(), htmlParser: this.#htmlParser, bounds: this.#bounds }
-  }
-
-  #request(url: string, init: RequestInit): Request {
-    const encoding = urlEncodingOf(this.encoding)
-    if (encoding === 'utf-8') return new Request(url, init)
-    try {
-      return new Request(url, { encoding, ...init })
-    } catch (error) {
-      // A query with a character that the page's own encoding lacks: better asked for in UTF-8 than lost.
-      if (!(error instanceof InvalidUrl)) throw error
-      return new Request(url, init)
-    }
   }
 
   #hrefsOf(target: string | Iterable<FollowTarget> | undefined): Iterable<string> {
@@ -177,8 +169,12 @@ export class Response extends CoreResponse {
   #requestable(hrefs: Iterable<string>): string[] {
     const urls: string[] = []
     for (const href of hrefs) {
-      const url = unlessUrlInvalid(() => this.urljoin(stripHtmlSpace(href)))
-      if (url !== undefined && REQUESTABLE.test(url)) urls.push(url)
+      try {
+        const url = this.urljoin(stripHtmlSpace(href))
+        if (REQUESTABLE.test(url)) urls.push(url)
+      } catch (error) {
+        if (!isUrlInvalid(error)) throw error
+      }
     }
     return urls
   }
@@ -279,12 +275,19 @@ function ownCopy(text: string): string {
   return `${text} `.slice(0, -1)
 }
 
-function unlessUrlInvalid<T>(make: () => T): T | undefined {
+function isUrlInvalid(error: unknown): boolean {
+  return error instanceof WebloomError && error.code === 'WL_URL_INVALID'
+}
+
+/** A request for a link of a page in this encoding. */
+function requestIn(encoding: string, url: string, init: RequestInit): Request {
+  if (encoding === 'utf-8') return new Request(url, init)
   try {
-    return make()
+    return new Request(url, { encoding, ...init })
   } catch (error) {
-    if (error instanceof WebloomError && error.code === 'WL_URL_INVALID') return undefined
-    throw error
+    // A query with a character that the page's own encoding lacks: better asked for in UTF-8 than lost.
+    if (!(error instanceof InvalidUrl)) throw error
+    return new Request(url, init)
   }
 }
 

@@ -24,37 +24,13 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
+import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
 import { methodNamed, nameCallbacks } from './callbacks.ts'
 import { InvalidItem } from './items/item.ts'
 import type { Response } from './response.ts'
 import { Selector } from './selectors/selector.ts'
 import type { Spider } from './spider.ts'
 import { HttpError } from './spider-middlewares/http-error.ts'
-
-/** What a callback yielded, in its order. */
-export class CallbackOutput {
-  readonly requests: Request[] = []
-  readonly items: unknown[] = []
-  /** What has been handed on before the callback's end. */
-  handedOn = 0
-  /** Why there was nothing for the callback; undefined when there was. */
-  failure: Failure | undefined
-
-  get size(): number {
-    return this.requests.length + this.items.length
-  }
-}
-
-/** Takes what a callback has yielded so far, when it is too much to keep; it empties the output. */
-export type HandOn = (output: CallbackOutput) => Promise<void>
-
-/** Why a request has no response for its callback; what an errback gets. */
-export interface Failure {
-  readonly request: Request
-  readonly error: unknown
-  /** There when the failure is about a response: a status nobody asked for, a middleware's refusal. */
-  readonly response: Response | null
-}
 
 /** What `start()` may yield. */
 export type StartElement = Request | { readonly item: unknown }
@@ -74,17 +50,23 @@ export interface ScraperOptions {
 export class Scraper {
   readonly #options: ScraperOptions
   readonly #components: readonly SpiderMiddleware[]
+  /** Those of them that look at each request: they run for every link. */
+  readonly #requestHooks: readonly Pick<Required<SpiderMiddleware>, 'processSpiderRequest'>[]
 
   constructor(options: ScraperOptions) {
     this.#options = options
     this.#components = options.middlewares.map(({ component }) => component)
+    this.#requestHooks = this.#components.filter(looksAtRequests)
   }
 
   /** Runs the request's callback on its response. Never rejects for what the spider does, but for `CloseSpider`. */
   async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
     try {
-      for (const component of this.#components) await component.processSpiderInput?.(response)
+      for (const component of this.#components) {
+        const hook = component.processSpiderInput?.(response)
+        if (isPromise(hook)) await hook
+      }
     } catch (error) {
       return this.#kept(response, error, handOn)
     }
@@ -167,9 +149,9 @@ export class Scraper {
   /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */
   prepare(request: Request): Request {
     nameCallbacks(this.#options.spider, request)
-    if (request.hasMeta) request.meta = jsonCopy(request.meta, `meta of ${request}`) as JsonObject
+    if (request.hasMeta) request.meta = jsonCopy(request.meta, () => `meta of ${request}`) as JsonObject
     if (request.hasCbKwargs)
-      request.cbKwargs = jsonCopy(request.cbKwargs, `cbKwargs of ${request}`) as JsonObject
+      request.cbKwargs = jsonCopy(request.cbKwargs, () => `cbKwargs of ${request}`) as JsonObject
     return request
   }
 
@@ -236,8 +218,8 @@ export class Scraper {
 
   #takeRequest(yielded: Request, response: Response | null, output: CallbackOutput): void {
     let request: Request | null = yielded
-    for (const component of this.#components) {
-      if (component.processSpiderRequest) request = component.processSpiderRequest(request, response)
+    for (const component of this.#requestHooks) {
+      request = component.processSpiderRequest(request, response)
       if (request === null) return
     }
     try {
@@ -354,16 +336,10 @@ export class Scraper {
   }
 }
 
-/** A callback asked for the end of the crawl; what it yielded before is kept. */
-export class SpiderClosing extends Error {
-  readonly reason: string
-  readonly output: CallbackOutput
-
-  constructor(reason: string, output: CallbackOutput) {
-    super(reason)
-    this.reason = reason
-    this.output = output
-  }
+function looksAtRequests(
+  component: SpiderMiddleware,
+): component is Pick<Required<SpiderMiddleware>, 'processSpiderRequest'> {
+  return component.processSpiderRequest !== undefined
 }
 
 /** Objects that are certainly not meant as items: a forgotten `*` after yield, a forgotten `.get()`. */

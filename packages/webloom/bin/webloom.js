@@ -1,5 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read, so that it can say what is wrong instead of failing on new syntax.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
 const WANTED = [22, 19]
 const [major, minor] = process.versions.node.split('.').map(Number)
 
@@ -12,7 +16,7 @@ if (major < WANTED[0] || (major === WANTED[0] && minor < WANTED[1])) {
   process.exit(2)
 }
 
-import('../dist/cli.js').then(
+import(commandLine()).then(
   ({ main }) => main(process.argv),
   (error) => {
     if (error.code === 'ERR_MODULE_NOT_FOUND' && String(error.message).includes('dist')) {
@@ -22,3 +26,14 @@ import('../dist/cli.js').then(
     throw error
   },
 )
+
+// A project that has a webloom of its own is run by that one, whichever was called: its spiders extend that one's Spider.
+function commandLine() {
+  const own = new URL('../dist/cli.js', import.meta.url).href
+  try {
+    const exported = createRequire(join(process.cwd(), 'package.json')).resolve('webloom')
+    return exported.endsWith(join('dist', 'index.js')) ? new URL('cli.js', pathToFileURL(exported)).href : own
+  } catch {
+    return own
+  }
+}

@@ -1,37 +1,25 @@
 /**
- * The command line. Each command is a few lines here and a file in `commands/`; errors of all of them come out in
- * `main`, as one message and an exit code.
+ * The command line. Each command is a few lines here and a file in `commands/`, loaded when it is called for, as reading
+ * all of them takes longer than most commands; errors of all come out in `main`, as one message and an exit code.
  */
 
 import { WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { Command, CommanderError } from 'commander'
-import { bench } from './commands/bench.ts'
-import { type CheckFlags, check } from './commands/check.ts'
-import { clear, pause, resume, stop } from './commands/crawl-control.ts'
+import type { BenchFlags } from './commands/bench.ts'
+import type { CheckFlags } from './commands/check.ts'
 import { type CrawlFlags, repeatable, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
-import {
-  type DupeFilterFlags,
-  dupefilterAdd,
-  dupefilterHas,
-  dupefilterRemove,
-  dupefilterStats,
-} from './commands/dupefilter.ts'
-import { type FetchFlags, fetchPage } from './commands/fetch.ts'
-import { type GenspiderFlags, genspider } from './commands/genspider.ts'
-import { list } from './commands/list.ts'
+import type { DupeFilterFlags } from './commands/dupefilter.ts'
+import type { FetchFlags } from './commands/fetch.ts'
+import type { GenspiderFlags } from './commands/genspider.ts'
 import { withPageOptions } from './commands/page-options.ts'
-import { type ParseFlags, parse } from './commands/parse.ts'
-import { type PlanFlags, plan } from './commands/plan.ts'
-import { quarantineList, quarantineRetry } from './commands/quarantine.ts'
-import { runCrawl } from './commands/run-crawl.ts'
-import { type SeedFlags, seed } from './commands/seed.ts'
-import { type SettingsFlags, showSettings } from './commands/settings.ts'
-import { type ShellFlags, shell } from './commands/shell.ts'
-import { status } from './commands/status.ts'
-import { showVersion } from './commands/version.ts'
-import { type ViewFlags, view } from './commands/view.ts'
-import { type WorkerFlags, worker } from './commands/worker.ts'
+import type { ParseFlags } from './commands/parse.ts'
+import type { PlanFlags } from './commands/plan.ts'
+import type { SeedFlags } from './commands/seed.ts'
+import type { SettingsFlags } from './commands/settings.ts'
+import type { ShellFlags } from './commands/shell.ts'
+import type { ViewFlags } from './commands/view.ts'
+import type { WorkerFlags } from './commands/worker.ts'
 import type { OutsideFlags } from './crawl-from-outside.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './loading/config.ts'
@@ -81,6 +69,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
   ).action(async (name: string, flags: CrawlFlags) => {
     const config = await projectConfig(process.cwd())
     const { Class } = await findSpider(config, name, spiderArguments(flags))
+    const { runCrawl } = await import('./commands/run-crawl.ts')
     setExitCode(await runCrawl(Class, flags, config))
   })
   withCrawlOptions(
@@ -93,6 +82,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
   ).action(async (name: string, flags: WorkerFlags) => {
     const config = await projectConfig(process.cwd())
     const { Class } = await findSpider(config, name, spiderArguments(flags))
+    const { worker } = await import('./commands/worker.ts')
     setExitCode(await worker(Class, flags, config))
   })
   program
@@ -109,19 +99,24 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .action(async (name: string, messages: string[], flags: SeedFlags) => {
       const config = await projectConfig(process.cwd())
       const { Class } = await findSpider(config, name, spiderArguments(flags))
+      const { seed } = await import('./commands/seed.ts')
       setExitCode(await seed(Class, messages, flags, config))
     })
   withCrawlOptions(
     program.command('runspider <file>').description('run the spider in a file, without a project'),
   ).action(async (file: string, flags: CrawlFlags) => {
     const Class = await loadSpiderFile(file)
+    const { runCrawl } = await import('./commands/run-crawl.ts')
     setExitCode(await runCrawl(Class, flags, await configHere()))
   })
   program
     .command('list')
     .description('print the names of this project’s spiders')
     .option('--json', 'as JSON, with their files')
-    .action(async (flags: { json?: boolean }) => list(await projectConfig(process.cwd()), flags))
+    .action(async (flags: { json?: boolean }) => {
+      const { list } = await import('./commands/list.ts')
+      await list(await projectConfig(process.cwd()), flags)
+    })
   program
     .command('settings')
     .description('print settings as they stand in this folder')
@@ -129,7 +124,10 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--explain <NAME>', 'the value of one, and every place that sets it')
     .option('-s, --set <NAME=VALUE...>', 'as if it were given to crawl')
     .option('--json', 'as JSON')
-    .action(async (flags: SettingsFlags) => showSettings(flags, await configHere()))
+    .action(async (flags: SettingsFlags) => {
+      const { showSettings } = await import('./commands/settings.ts')
+      await showSettings(flags, await configHere())
+    })
   program
     .command('plan')
     .description('print what each dupefilter would take and give for so many URLs')
@@ -139,14 +137,14 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--hash-number <K>', 'BLOOMFILTER_HASH_NUMBER to compare with (default 6)')
     .option('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with')
     .option('--json', 'as JSON')
-    .action((flags: PlanFlags) => plan(flags))
+    .action(async (flags: PlanFlags) => (await import('./commands/plan.ts')).plan(flags))
   program
     .command('bench')
     .description('measure how fast pages are crawled here; with REDIS_URL, on Redis too')
     .option('--pages <N>', 'pages of the site that is crawled', '5000')
     .option('--rounds <N>', 'how often each is measured; the one in the middle is shown', '3')
     .option('--json', 'as JSON')
-    .action(bench)
+    .action(async (flags: BenchFlags) => (await import('./commands/bench.ts')).bench(flags))
   withAuthorCommands(program, setExitCode)
   withClusterCommands(program)
   withDupefilterCommands(program)
@@ -155,7 +153,9 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .description('print the version')
     .option('-v, --verbose', 'with those of Node and the main libraries')
     .option('--json', 'as JSON')
-    .action(showVersion)
+    .action(async (flags: { verbose?: boolean; json?: boolean }) =>
+      (await import('./commands/version.ts')).showVersion(flags),
+    )
   return program
 }
 
@@ -165,19 +165,28 @@ function withAuthorCommands(program: Command, setExitCode: (code: number) => voi
       .command('shell [url]')
       .description('try selectors on a page, or on a local file')
       .option('-c, --code <code>', 'run this and print its answer, instead of asking for lines'),
-  ).action(async (url: string | undefined, flags: ShellFlags) => shell(url, flags, await configHere()))
+  ).action(async (url: string | undefined, flags: ShellFlags) => {
+    const { shell } = await import('./commands/shell.ts')
+    await shell(url, flags, await configHere())
+  })
   withPageOptions(
     program
       .command('fetch <url>')
       .description('print a page as the crawl would get it')
       .option('--headers', 'print what was sent and answered instead of the page'),
-  ).action(async (url: string, flags: FetchFlags) => fetchPage(url, flags, await configHere()))
+  ).action(async (url: string, flags: FetchFlags) => {
+    const { fetchPage } = await import('./commands/fetch.ts')
+    await fetchPage(url, flags, await configHere())
+  })
   withPageOptions(
     program
       .command('view <url>')
       .description('open a page in the browser as the crawl gets it')
       .option('--no-open', 'only print where the page was saved'),
-  ).action(async (url: string, flags: ViewFlags) => view(url, flags, await configHere()))
+  ).action(async (url: string, flags: ViewFlags) => {
+    const { view } = await import('./commands/view.ts')
+    await view(url, flags, await configHere())
+  })
   withPageOptions(
     program
       .command('parse <url>')
@@ -191,7 +200,10 @@ function withAuthorCommands(program: Command, setExitCode: (code: number) => voi
       .option('--no-links', 'leave requests out')
       .option('-v, --verbose', 'print each level by itself')
       .option('--json', 'as JSON'),
-  ).action(async (url: string, flags: ParseFlags) => parse(url, flags, await configHere()))
+  ).action(async (url: string, flags: ParseFlags) => {
+    const { parse } = await import('./commands/parse.ts')
+    await parse(url, flags, await configHere())
+  })
   program
     .command('genspider [name] [site]')
     .description('write a spider to start from')
@@ -199,18 +211,20 @@ function withAuthorCommands(program: Command, setExitCode: (code: number) => voi
     .option('-l, --list', 'print the templates')
     .option('-d, --dump <name>', 'print a template')
     .option('--force', 'write over a file that is there')
-    .action(async (name: string | undefined, site: string | undefined, flags: GenspiderFlags) =>
-      genspider(name, site, flags, await configHere()),
-    )
+    .action(async (name: string | undefined, site: string | undefined, flags: GenspiderFlags) => {
+      const { genspider } = await import('./commands/genspider.ts')
+      genspider(name, site, flags, await configHere())
+    })
   withPageOptions(
     program
       .command('check [spider]')
       .description('check what callbacks make of the pages of their contracts')
       .option('-l, --list', 'print the contracts')
       .option('--json', 'as JSON'),
-  ).action(async (name: string | undefined, flags: CheckFlags) =>
-    setExitCode(await check(name, flags, await projectConfig(process.cwd()))),
-  )
+  ).action(async (name: string | undefined, flags: CheckFlags) => {
+    const { check } = await import('./commands/check.ts')
+    setExitCode(await check(name, flags, await configHere()))
+  })
 }
 
 function withClusterCommands(program: Command): void {
@@ -224,35 +238,40 @@ function withClusterCommands(program: Command): void {
     const config = await projectConfig(process.cwd())
     return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
   }
+  type Act<Flags> = (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>
   const of =
-    <Flags extends OutsideFlags>(
-      act: (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>,
-    ) =>
+    <Flags extends OutsideFlags>(load: () => Promise<Act<Flags>>) =>
     async (name: string, flags: Flags) => {
-      const { Class, config } = await place(name, flags)
+      const [act, { Class, config }] = [await load(), await place(name, flags)]
       await act(Class, flags, config)
     }
+  const control = () => import('./commands/crawl-control.ts')
   outside(program, 'status <spider>', 'print what the crawl of a spider is doing, on all machines')
     .option('--json', 'as JSON')
-    .action(of(status))
-  outside(program, 'pause <spider>', 'let all workers of a crawl begin nothing new').action(of(pause))
-  outside(program, 'resume <spider>', 'let a paused crawl go on').action(of(resume))
+    .action(of(async () => (await import('./commands/status.ts')).status))
+  outside(program, 'pause <spider>', 'let all workers of a crawl begin nothing new').action(
+    of(async () => (await control()).pause),
+  )
+  outside(program, 'resume <spider>', 'let a paused crawl go on').action(
+    of(async () => (await control()).resume),
+  )
   outside(program, 'stop <spider>', 'end a crawl for all its workers')
     .option('--reason <text>', 'the finish_reason (default stopped)')
-    .action(of(stop))
+    .action(of(async () => (await control()).stop))
   outside(program, 'clear <spider>', 'delete queue, requests met, record and stats of a crawl')
     .option('--force', 'even while workers are present')
-    .action(of(clear))
+    .action(of(async () => (await control()).clear))
   const quarantine = program
     .command('quarantine')
     .description('requests that were set aside, as they killed their workers or nobody could do them')
   outside(quarantine, 'list <spider>', 'print them with their history')
     .option('--json', 'as JSON')
-    .action(of(quarantineList))
+    .action(of(async () => (await import('./commands/quarantine.ts')).quarantineList))
   outside(quarantine, 'retry <spider> [ids...]', 'queue them again')
     .option('--all', 'every one')
     .option('--json', 'as JSON')
     .action(async (name: string, ids: string[], flags: OutsideFlags & { all?: boolean }) => {
+      const { quarantineRetry } = await import('./commands/quarantine.ts')
       const { Class, config } = await place(name, flags)
       await quarantineRetry(Class, ids, flags, config)
     })
@@ -272,17 +291,21 @@ function withDupefilterCommands(program: Command): void {
     return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
   }
   type WithUrls = [name: string, urls: string[], flags: DupeFilterFlags]
+  const filter = () => import('./commands/dupefilter.ts')
   sub('has <spider> <urls...>', 'print for each URL whether it was met (- reads them from stdin)').action(
-    async (...[name, urls, flags]: WithUrls) => dupefilterHas(await place(name, flags), urls, flags),
+    async (...[name, urls, flags]: WithUrls) =>
+      (await filter()).dupefilterHas(await place(name, flags), urls, flags),
   )
   sub('add <spider> <urls...>', 'record URLs as met: the crawl passes them over').action(
-    async (...[name, urls, flags]: WithUrls) => dupefilterAdd(await place(name, flags), urls, flags),
+    async (...[name, urls, flags]: WithUrls) =>
+      (await filter()).dupefilterAdd(await place(name, flags), urls, flags),
   )
   sub('rm <spider> <urls...>', 'make URLs new again').action(async (...[name, urls, flags]: WithUrls) =>
-    dupefilterRemove(await place(name, flags), urls, flags),
+    (await filter()).dupefilterRemove(await place(name, flags), urls, flags),
   )
   sub('stats <spider>', 'print how much is recorded, and how well it fits').action(
-    async (name: string, flags: DupeFilterFlags) => dupefilterStats(await place(name, flags), flags),
+    async (name: string, flags: DupeFilterFlags) =>
+      (await filter()).dupefilterStats(await place(name, flags), flags),
   )
 }
 

@@ -1,5 +1,5 @@
 import { type JsonObject, UsageError } from '@webloom/core'
-import type { Response, SpiderClass } from '@webloom/spider'
+import { InvalidItem, type Response, type SpiderClass } from '@webloom/spider'
 import type { Yielded } from './workbench.ts'
 
 /** How many: exactly so many, or least and most. */
@@ -40,15 +40,21 @@ function checked(contract: Contract, className: string, callback: string): Contr
 /** In which ways the callback did not keep its contract; none when it did. */
 export async function breaches(contract: Contract, yielded: Yielded, response: Response): Promise<string[]> {
   const { returns = {}, scrapes = [], expect } = contract
-  const amounts = (['items', 'requests'] as const).flatMap((kind) =>
-    wrongAmount(kind, returns[kind], yielded),
-  )
-  const missing = scrapes.flatMap((field) => missingField(field, yielded.items))
+  // What its schema refuses is no item: a crawl drops it.
+  const items = yielded.items.filter((item) => !(item instanceof InvalidItem))
+  const refused = yielded.items.filter((item) => item instanceof InvalidItem)
+  const broken = [
+    ...(['items', 'requests'] as const).flatMap((kind) =>
+      wrongAmount(kind, returns[kind], { ...yielded, items }),
+    ),
+    ...refused.map(({ message }) => `an item is refused by its schema: ${message}`),
+    ...scrapes.flatMap((field) => missingField(field, items)),
+  ]
   try {
     await expect?.(yielded, response)
-    return [...amounts, ...missing]
+    return broken
   } catch (error) {
-    return [...amounts, ...missing, error instanceof Error ? error.message : String(error)]
+    return [...broken, error instanceof Error ? error.message : String(error)]
   }
 }
 

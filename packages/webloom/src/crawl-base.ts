@@ -6,8 +6,9 @@ import {
   type SettingsPlaces,
   Signals,
   type StatsCollector,
+  UsageError,
 } from '@webloom/core'
-import { createSpider, type Spider, type SpiderClass } from '@webloom/spider'
+import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { withLoadedFunctions } from './loading/component-class.ts'
 
 export interface CrawlBaseOptions {
@@ -33,6 +34,7 @@ export interface CrawlBase {
 /** A spider with its settings. Opens nothing; throws `SettingsError` with every problem there is. */
 export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): Promise<CrawlBase> {
   const spider = createSpider(Class, options.args)
+  refuseStranger(spider)
   const layers = { ...options.layers, spider: spider.customSettings ?? {} }
   const written = Settings.fromLayers(layers, {
     spider: `customSettings of ${spider.name}`,
@@ -46,4 +48,13 @@ export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): 
     logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
   )
   return { spider, settings, stats, signals, logger }
+}
+
+/** Two copies of the package know nothing of each other's requests and errors. */
+function refuseStranger(spider: unknown): void {
+  if (spider instanceof Spider) return
+  throw new UsageError(
+    'WL_SPIDER_LOAD',
+    'the spider extends the Spider of another copy of webloom; run it by that copy:  npx webloom …  in the folder where it is installed',
+  )
 }

@@ -25,12 +25,14 @@ import {
 import { HostAddresses } from '@webloom/downloader'
 import {
   BullJobQueue,
+  CrawlCalls,
   CrawlMember,
   type CrawlRedisKeys,
   crawlRedisKeys,
   HostSlots,
   HostTurnQueue,
   JobDir,
+  LockKeeper,
   MemoryCrawlRecord,
   MemoryHostClock,
   MemoryRequestQueue,
@@ -205,11 +207,14 @@ async function redisStore(
   const workerId = newWorkerId()
   const queueRunId = () => runIdOf(queueRedis)
   const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId })
-  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, slots })
+  const calls = new CrawlCalls({ redis: queueRedis, keys })
+  const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
+  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, calls, slots })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
     keys,
     workerId,
+    keeper,
     begins: part.begins,
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
@@ -218,8 +223,10 @@ async function redisStore(
   const member = new CrawlMember({
     redis: queueRedis,
     keys,
+    calls,
     statsKey: crawlKey(settings.getString('STATS_KEY'), name),
     workerId,
+    keeper,
     stats,
     logger,
     activity: () => controls.activity(),
@@ -248,10 +255,13 @@ async function redisStore(
       await Promise.all([servers.open(), openAll(links)])
     },
     disconnect() {
+      keeper.close()
+      calls.close()
       servers.close()
       closeAll(links)
     },
     join: async () => {
+      await calls.open()
       await member.open(record.run)
       await seeds?.open()
     },
@@ -306,7 +316,14 @@ export async function withQueueAndFilter<T>(
 
 function requestQueue(
   crawler: Crawler,
-  parts: { redis: Redis; keys: CrawlRedisKeys; workerId: string; slots: HostSlots },
+  parts: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    workerId: string
+    keeper?: LockKeeper
+    calls?: CrawlCalls
+    slots: HostSlots
+  },
 ): RequestQueue {
   const { settings, logger } = crawler
   return settings.get('QUEUE_MODE') === 'job'

@@ -126,6 +126,8 @@ export {
   type FileResult,
   FilesPipeline,
   type FilesPipelineOptions,
+  type ItemExporter,
+  type ItemExporterOptions,
   RedisPipeline,
   SqlPipeline,
 } from '@webloom/spider'

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { type Logger, type RedisTarget, WebloomError } from '@webloom/core'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 
 // Reconnecting is tried at once, then ever slower, but never slower than this: a restarted Redis must be noticed.
 const RECONNECT_MS_MAX = 2000
@@ -18,7 +19,9 @@ export class RedisLink {
     this.#startTimeoutMs = startTimeoutMs
     this.#logger = logger
     const { tls, sentinels, ...plain } = target.options
-    this.client = new Redis({
+    // Loaded by the first who has a Redis: others start sooner without it.
+    const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis')
+    this.client = new ioredis.Redis({
       ...plain,
       ...(tls && { tls: { ...tls } }),
       ...(sentinels && { sentinels: [...sentinels] }),

@@ -5,6 +5,8 @@
  *     left           it was over MEMUSAGE_LIMIT_MB: another takes its place at once
  *     refused        wrong settings, no Redis: the others would end the same way, so all end, with its exit code
  *     died           a signal, a crash: another takes its place, later each time if it dies again soon
+ *     hangs          its event loop is blocked for longer than WORKER_BLOCKED_MAX, and others have its requests by now:
+ *                    it is killed
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -15,6 +17,32 @@ import { EXIT } from './exit-codes.ts'
 /** What a worker process tells before it ends. */
 export interface WorkerEnd {
   readonly finishReason: string
+}
+
+/** What a worker process says to whoever has started it. */
+export type WorkerWord = 'alive' | WorkerEnd
+
+const ALIVE_EVERY_MS = 2000
+/** A lock that was renewed last at WORKER_BLOCKED_MAX is good for six seconds more. */
+const LOCK_MS = 6000
+
+/**
+ * How glibc hands memory back: large bodies by the page, and two pools for all threads. Without it a process keeps what large
+ * pages took once. The Dockerfile sets the same; a process cannot set it for itself.
+ */
+export const LEAN_MALLOC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
+
+/** In a worker process: says from now on that it runs. */
+export function tellAlive(): void {
+  if (!process.send) return
+  // Whoever has started it may be gone; it crawls on.
+  const tell = () => process.connected && process.send!('alive' satisfies WorkerWord, undefined, {}, () => {})
+  tell()
+  setInterval(tell, ALIVE_EVERY_MS).unref()
 }
 
 /** A worker that leaves for this reason has left work to others. */
@@ -30,6 +58,8 @@ export interface WorkerProcessesOptions {
   /** The program and its arguments, those of one process. */
   readonly program: string
   readonly argv: readonly string[]
+  /** WORKER_BLOCKED_MAX in milliseconds; 0: none is killed for it. */
+  readonly blockedMsMax: number
   readonly logger: Logger
 }
 
@@ -103,19 +133,41 @@ class WorkerProcesses {
     const { program, argv } = this.#options
     // Their standard error comes through here, so that none of them takes it for a terminal of its own. A group of their
     // own, as Ctrl-C reaches the whole group, and they would take our word for the second signal.
-    const child = fork(program, argv, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'], detached: true })
+    const child = fork(program, argv, {
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      detached: true,
+      env: { ...LEAN_MALLOC, ...process.env },
+    })
     this.#running.add(child)
     child.stderr?.pipe(process.stderr, { end: false })
+    const watch = this.#watch(child)
     let end: WorkerEnd | undefined
-    child.on('message', (message) => {
-      end = message as WorkerEnd
+    child.on('message', (word: WorkerWord) => {
+      if (word !== 'alive') end = word
     })
     return new Promise((resolve) => {
       child.on('error', () => {})
       child.on('close', (code, signal) => {
+        clearInterval(watch)
         this.#running.delete(child)
         resolve({ code, signal, end })
       })
     })
+  }
+
+  /** Kills it when it hangs. What is silent is counted in our own rounds: none passes while we are stopped ourselves. */
+  #watch(child: ChildProcess): NodeJS.Timeout {
+    const { blockedMsMax, logger } = this.#options
+    // It may take its time to start.
+    let silentMs = Number.NEGATIVE_INFINITY
+    child.on('message', () => {
+      silentMs = 0
+    })
+    return setInterval(() => {
+      silentMs += ALIVE_EVERY_MS
+      if (blockedMsMax === 0 || silentMs <= blockedMsMax + LOCK_MS) return
+      logger.warn(`process ${child.pid} is blocked for longer than WORKER_BLOCKED_MAX; it is killed`)
+      child.kill('SIGKILL')
+    }, ALIVE_EVERY_MS)
   }
 }

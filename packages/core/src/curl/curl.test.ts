@@ -95,6 +95,36 @@ describe('options', () => {
   })
 })
 
+describe('a request as a curl command', () => {
+  test.each([
+    [new Request('https://e.com/a?b=1&c'), "curl 'https://e.com/a?b=1&c'"],
+    [new Request('https://e.com/', { method: 'HEAD' }), 'curl https://e.com/ -I'],
+    [
+      new Request('https://e.com/', {
+        method: 'POST',
+        body: "it's é",
+        headers: { 'x-a': ['1', ''] },
+        cookies: { s: 'x' },
+      }),
+      "curl https://e.com/ -X POST -H 'x-a: 1' -H 'x-a;' -b s=x --data-raw 'it'\\''s é'",
+    ],
+  ])('%s', (request, command) => {
+    expect(request.toCurl()).toBe(command)
+    const again = Request.fromCurl(command)
+    expect([again.method, again.url, bodyOf(again), again.cookies]).toEqual([
+      request.method,
+      request.url,
+      bodyOf(request),
+      request.cookies,
+    ])
+  })
+
+  test('a body that is no text is refused', () => {
+    const request = new Request('https://e.com/', { method: 'POST', body: new Uint8Array([0xff]) })
+    expect(() => request.toCurl()).toThrow('no UTF-8 text')
+  })
+})
+
 describe('a shell’s words', () => {
   test.each([
     [`a  'b c'"d e"f\\ g`, ['a', 'b cd ef g']],

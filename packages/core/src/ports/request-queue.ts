@@ -84,6 +84,11 @@ export interface RequestQueue {
   refuse(lease: Lease, reason: string): Promise<void>
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
+  /**
+   * Whether nothing is waiting, delayed or leased by anybody. A queue that is shared may answer false by what it heard some
+   * seconds ago, so that whoever has nothing to do may ask often; but not to the one that has just done the last of it.
+   */
+  isEmpty(): Promise<boolean>
 }
 
 /** Order within a host: by priority and then first come, first come, or last come. */

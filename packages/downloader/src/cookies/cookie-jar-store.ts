@@ -9,6 +9,8 @@ type Awaitable<T> = T | Promise<T>
  * other's changes.
  */
 export interface CookieJarStore {
+  /** True while no jar has a cookie: then nobody need ask. Absent where others put cookies in as well. */
+  readonly isEmpty?: boolean
   /** What the jar has for exactly these domains, in the order in which it was first set. It may hold expired ones. */
   cookies(jar: string, domains: readonly string[]): Awaitable<readonly KeptCookie[]>
   /** Each takes the place of the one with its domain, path and name; one that has expired only removes that. */

@@ -36,6 +36,10 @@ export class MemoryCookieJarStore implements CookieJarStore {
     })
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
   cookies(name: string, domains: readonly string[]): readonly KeptCookie[] {
     const jar = this.#jars.get(name)
     if (!jar) return []

@@ -61,7 +61,7 @@ const SIGNATURES = [
   'Rar!\x1a',
   '\x7fELF',
   '\0asm',
-].map((signature) => Buffer.from(signature, 'latin1'))
+]
 
 const SNIFFED_BYTES = 1024
 // Of random bytes a tenth is none that any text has.
@@ -69,19 +69,14 @@ const BINARY_SHARE = 0.05
 // A page may hold a stray one.
 const BINARY_BYTES_MIN = 3
 
+// The standard's "binary data byte", but for zero: UTF-16 without a byte order mark is full of it, and is guessed later.
+// Tab, line feed, form feed, return, and the escape that Japanese mail encodings use are text.
+const NO_TEXT = /[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]/g
+
 function isBinary(body: Uint8Array): boolean {
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SNIFFED_BYTES))
-  if (SIGNATURES.some((signature) => head.subarray(0, signature.length).equals(signature))) return true
-  let binary = 0
-  for (const byte of head) if (isNoText(byte)) binary++
+  const bytes = head.toString('latin1')
+  if (SIGNATURES.some((signature) => bytes.startsWith(signature))) return true
+  const binary = bytes.match(NO_TEXT)?.length ?? 0
   return binary >= BINARY_BYTES_MIN && binary >= head.length * BINARY_SHARE
-}
-
-/**
- * The standard's "binary data byte", but for zero: UTF-16 without a byte order mark is full of it, and is guessed later.
- */
-function isNoText(byte: number): boolean {
-  if (byte === 0 || byte >= 0x20) return false
-  // Tab, line feed, form feed, return, and the escape that Japanese mail encodings use.
-  return byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b
 }

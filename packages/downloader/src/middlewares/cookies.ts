@@ -64,6 +64,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   processRequest(request: Request): void | Promise<void> {
+    if (request.cookies === null && this.#options.jars.isEmpty) return
     const place = cookiePlace(request.url)
     if (!place) return
     const named = request.cookies === null ? [] : cookiesOfRequest(request, place)

@@ -24,6 +24,7 @@ import type { FieldNames } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 import { JsonArrayFormat, JsonLinesFormat } from './json-format.ts'
 import { OutputLock } from './output-lock.ts'
+import { type ItemExporterOptions, OwnFormat } from './own-format.ts'
 import { S3Destination } from './s3-destination.ts'
 import { bucketOf, missingKey, placeholderPath, s3Uri } from './s3-settings.ts'
 import { arraySpoolLayout, formatLayout, linesLayout, type SpoolLayout } from './spool-layout.ts'
@@ -260,7 +261,13 @@ function streamFormat(
       return new CsvFormat(options)
     case 'xml':
       return new XmlFormat({ ...options, indent })
+    default:
+      return new OwnFormat({ ...options, exporter: new format(exporterOptions(fields, indent)) })
   }
+}
+
+function exporterOptions(fields: FieldNames | undefined, indent: number | null): ItemExporterOptions {
+  return { indent, ...(fields && { fields: [...fields.values()] }) }
 }
 
 /** Items lie in the spool with the fields and names that they get in the end; those of CSV are for its columns. */
@@ -278,10 +285,16 @@ function layoutOf({ format, fields, indent }: FeedPlan, reports: FormatReports):
       return formatLayout(new CsvFormat({ fields, reports }))
     case 'xml':
       return formatLayout(new XmlFormat({ indent, reports }))
+    default:
+      return formatLayout(new OwnFormat({ reports, exporter: new format(exporterOptions(fields, indent)) }))
   }
 }
 
 const WHOLES = { jsonl: 'a file', json: 'a JSON array', csv: 'a file', xml: 'an XML document' }
+
+function wholeOf(format: FeedPlan['format']): string {
+  return typeof format === 'string' ? WHOLES[format] : 'an output of this format'
+}
 
 function destinationOf(
   { format, compression }: FeedPlan,
@@ -290,7 +303,7 @@ function destinationOf(
   settings: Settings,
 ): Destination {
   if (target.kind === 'file')
-    return new FileDestination(target.path, compression ? 'a compressed file' : WHOLES[format])
+    return new FileDestination(target.path, compression ? 'a compressed file' : wholeOf(format))
   return new S3Destination(bucketOf(target, settings), target.key, uri)
 }
 

@@ -12,6 +12,7 @@ import {
 } from './feed-formats.ts'
 import { type FeedTarget, feedTarget, filledUri, shownUri, type UriWords, usesWord } from './feed-uri.ts'
 import type { FieldNames } from './item-fields.ts'
+import type { ItemExporterClass } from './own-format.ts'
 
 /** A feed as it was asked for. */
 export interface FeedPlan {
@@ -21,7 +22,8 @@ export interface FeedPlan {
   readonly uri: string
   /** Where a batch goes; without batches there is one, with the number 1. */
   readonly placeOf: (batchId: number) => FeedPlace
-  readonly format: FeedFormatName
+  /** A class of FEED_EXPORTERS, or the name of one that is built in. */
+  readonly format: FeedFormatName | ItemExporterClass
   readonly compression: CompressionOptions | undefined
   readonly overwrite: boolean
   readonly storeEmpty: boolean
@@ -85,7 +87,7 @@ export function feedPlan(
   const first = placed(1)
   if ('problem' in first) problem(first.problem)
   const place = 'problem' in first ? undefined : first
-  const packing = packingOf(written, given, place?.target, problem)
+  const packing = packingOf(written, given, settings, place?.target, problem)
   const checked = {
     overwrite: boolOf('overwrite', given, false, problem),
     storeEmpty: boolOf('store_empty', given, settings.getBool('FEED_STORE_EMPTY'), problem),
@@ -129,12 +131,14 @@ function placeIn(written: string, words: UriWords, cwd: string): FeedPlace | { r
 function packingOf(
   written: string,
   given: Given,
+  settings: Settings,
   target: FeedTarget | undefined,
   problem: Problem,
 ): Pick<FeedPlan, 'format' | 'compression'> | undefined {
   const path = target?.kind === 'file' ? target.path : target?.kind === 's3' ? target.key : ''
   const extensions = extensionsOf(path)
-  const format = formatOf(shownUri(written), given.format ?? extensions.format, target, problem)
+  const name = given.format ?? extensions.format
+  const format = formatOf(shownUri(written), name, settings, target, problem)
   const compression = compressionOf(given, problem) ?? extensions.compression
   if (compression && target?.kind === 'stdout')
     return problem('standard output is not compressed here; write jsonl to "| gzip"')
@@ -145,14 +149,19 @@ function packingOf(
 function formatOf(
   uri: string,
   name: unknown,
+  settings: Settings,
   target: FeedTarget | undefined,
   problem: Problem,
-): FeedFormatName | undefined {
+): FeedPlan['format'] | undefined {
   if (typeof name !== 'string') return problem(`format is ${shown(name)}; the formats are ${FORMATS_SHOWN}`)
   // What the scheme is wrong about has been said.
   if (name === '')
     return target && problem(`no format is named; write "format": "jsonl" for ${uri}, or ${FORMATS_SHOWN}`)
-  return formatNamed(name) ?? problem(notAFormat(name))
+  const exporters = settings.getDict('FEED_EXPORTERS')
+  if (!Object.hasOwn(exporters, name)) return formatNamed(name) ?? problem(notAFormat(name))
+  const exporter = exporters[name]
+  if (typeof exporter === 'function') return exporter as ItemExporterClass
+  return problem(`FEED_EXPORTERS has ${shown(exporter)} for ${name}; expected ./file.ts#Export or a class`)
 }
 
 function compressionOf(

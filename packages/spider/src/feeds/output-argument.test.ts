@@ -12,6 +12,8 @@ describe('-o and -O', () => {
     ['a.b/out.jl', { uri: 'a.b/out.jl' }],
     ['out.csv:jsonl', { uri: 'out.csv', format: 'jsonl' }],
     ['out.txt:jsonlines', { uri: 'out.txt', format: 'jsonl' }],
+    ['out.md', { uri: 'out.md' }],
+    ['out.txt:own', { uri: 'out.txt', format: 'own' }],
     ['out:csv', { uri: 'out', format: 'csv' }],
     ['-:json', { uri: '-', format: 'json' }],
     ['stdout:csv', { uri: 'stdout:', format: 'csv' }],
@@ -29,12 +31,7 @@ describe('-o and -O', () => {
   })
 
   test.each([
-    ['out.jsonl.bz2', 'bz2 is not in this release'],
     ['out.gz', 'names no format'],
-    ['out.csv:pickle', 'pickle is not in this release'],
-    ['out.foo', '"foo" is no format'],
-    ['out.csv:foo', '"foo" is no format'],
-    ['out.constructor', '"constructor" is no format'],
     ['out', 'Write out.jsonl or out:jsonl'],
     ['.hidden', 'Write .hidden.jsonl'],
     ['folder/', 'Write folder/out.jsonl'],

@@ -1,5 +1,5 @@
 import { UsageError } from '@webloom/core'
-import { extensionsOf, FORMATS_SHOWN, formatNamed, notAFormat } from './feed-formats.ts'
+import { extensionsOf, FORMATS_SHOWN, formatNamed } from './feed-formats.ts'
 import { isStdout } from './feed-uri.ts'
 
 /** What `-o` or `-O` asks for: an entry of FEEDS. */
@@ -11,13 +11,14 @@ export interface OutputArgument {
 }
 
 /**
- * Reads `file[:format]` of `-o` (append) and `-O` (overwrite): `out.csv`, `out.txt:jsonl`, `-:json`.
+ * Reads `file[:format]` of `-o` (append) and `-O` (overwrite): `out.csv`, `out.txt:jsonl`, `-:json`. Whether there is such
+ * a format the settings say, as FEED_EXPORTERS may name more.
  *
  * @throws UsageError when no format can be told
  */
 export function parseOutputArgument(text: string, overwrite: boolean): OutputArgument {
   const { uri, suffix } = splitSuffix(text)
-  if (suffix !== undefined) return { uri, format: knownFormat(suffix, text), overwrite }
+  if (suffix !== undefined) return { uri, format: formatNamed(suffix) ?? suffix, overwrite }
   if (uri === '') throw new UsageError('WL_USAGE', `An output is empty. Write a path, such as out.jsonl`)
   if (isStdout(uri)) throw new UsageError('WL_USAGE', `Output ${uri} needs a format: ${uri}:jsonl`)
   const extension = extensionsOf(uri).format
@@ -29,7 +30,6 @@ export function parseOutputArgument(text: string, overwrite: boolean): OutputArg
       `Output ${text} names no format. Write ${example}; the formats are ${FORMATS_SHOWN}`,
     )
   }
-  knownFormat(extension, text)
   return { uri, overwrite }
 }
 
@@ -43,10 +43,4 @@ function splitSuffix(text: string): { uri: string; suffix?: string } {
   if (colon < 1 || !/^[\w-]+$/.test(suffix)) return { uri: text }
   const uri = text.slice(0, colon)
   return { uri: uri === 'stdout' ? 'stdout:' : uri, suffix }
-}
-
-function knownFormat(name: string, text: string): string {
-  const format = formatNamed(name)
-  if (format) return format
-  throw new UsageError('WL_USAGE', `Output ${text}: ${notAFormat(name)}`)
 }

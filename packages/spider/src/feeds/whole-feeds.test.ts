@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { type CrawlRecord, type ItemFeed, Settings, type SettingsInput } from '@webloom/core'
+import { type CrawlRecord, type ItemFeed, type JsonObject, Settings, type SettingsInput } from '@webloom/core'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type FeedsContext, feedsFrom } from './feed-options.ts'
+import type { ItemExporter, ItemExporterOptions } from './own-format.ts'
 
 let folder: TempDir
 beforeEach(async () => {
@@ -59,6 +60,47 @@ const items = [
   { name: 'Lamp <1> & "2"', price: 1.5, tags: ['old', 'brass'], size: { w: 1, h: null } },
   { name: 'Bed', inStock: true },
 ]
+
+describe('a format of one’s own', () => {
+  class Markdown implements ItemExporter {
+    readonly #fields: readonly string[]
+    constructor({ fields = ['name'] }: ItemExporterOptions) {
+      this.#fields = fields
+    }
+    start = () => '# Things\n'
+    item(item: JsonObject) {
+      if (item.name === 'Chair') throw new Error('no chairs')
+      return `- ${this.#fields.map((field) => item[field]).join(', ')}\n`
+    }
+    end = () => '(end)\n'
+  }
+  const FEED_EXPORTERS = { md: Markdown }
+
+  test('is chosen by extension or name, and gets the fields that were asked for', async () => {
+    await run('out.md', items, {}, { FEED_EXPORTERS })
+    await run('out.txt.gz', items, { format: 'md', fields: { price: 'cost' } }, { FEED_EXPORTERS })
+    await run('none.md', [], {}, { FEED_EXPORTERS })
+    expect(textOf('out.md')).toBe('# Things\n- Lamp <1> & "2"\n- Bed\n(end)\n')
+    expect(gunzipSync(bytesOf('out.txt.gz')).toString()).toBe('# Things\n- 1.5\n- \n(end)\n')
+    expect(textOf('none.md')).toBe('# Things\n(end)\n')
+  })
+
+  test('an item that it cannot write is lost alone', async () => {
+    const lost: unknown[] = []
+    const onUnserializable = (item: unknown) => lost.push(item)
+    const feed = feedOf('out.md', {}, { onUnserializable }, { FEED_EXPORTERS })
+    await feed.open()
+    await feed.write([{ name: 'Chair' }, { name: 'Bed' }])
+    await feed.close('finished')
+    expect([textOf('out.md'), lost]).toEqual(['# Things\n- Bed\n(end)\n', [{ name: 'Chair' }]])
+  })
+
+  test('what is no class is refused by the name of the setting', () => {
+    expect(() => feedOf('out.md', {}, {}, { FEED_EXPORTERS: { md: 'markdown' } })).toThrow(
+      'FEED_EXPORTERS has "markdown" for md; expected ./file.ts#Export or a class',
+    )
+  })
+})
 
 describe('xml', () => {
   test('is what XmlItemExporter writes', async () => {

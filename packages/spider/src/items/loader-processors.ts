@@ -4,8 +4,16 @@ import type { JsonValue } from '@webloom/core'
 import { jmespathSearch } from '../selectors/json-query.ts'
 import type { LoaderContext } from './item-loader.ts'
 
-/** Makes a field's value from what was collected. null and undefined mean: nothing. */
-export type LoaderProcessor = (value: unknown, context: LoaderContext) => unknown
+/**
+ * Makes a field's value from what was collected. null and undefined mean: nothing. It may name the type that it expects,
+ * `(text: string) => text.trim()`; what comes is not checked against it.
+ */
+export type LoaderProcessor = Processor['process']
+
+interface Processor {
+  // As a method: TypeScript then lets the value be of a narrower type than unknown.
+  process(value: unknown, context: LoaderContext): unknown
+}
 
 /** The values as they are. */
 export function Identity(): LoaderProcessor {

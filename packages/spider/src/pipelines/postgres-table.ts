@@ -1,5 +1,6 @@
 import { WebloomError } from '@webloom/core'
 import {
+  cannotHold,
   columnNames,
   createTable,
   onConflict,
@@ -58,10 +59,7 @@ export class PostgresTable implements SqlTable {
       await this.upsert([])
     } catch (error) {
       await this.close()
-      const { message } = error as Error
-      throw new WebloomError('WL_OUTPUT_UNWRITABLE', `items cannot go to ${this.shown}: ${message}`, {
-        cause: error,
-      })
+      throw cannotHold(this, error)
     }
   }
 

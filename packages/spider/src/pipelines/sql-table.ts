@@ -1,6 +1,6 @@
 /** A table that takes items, whatever the database. */
 
-import { type Settings, SettingsError } from '@webloom/core'
+import { type Settings, SettingsError, WebloomError } from '@webloom/core'
 
 /** Rows of items under their ids. */
 export interface SqlTable {
@@ -42,6 +42,12 @@ export interface SqlColumn {
 
 /** The column that holds whole items. */
 export const ITEM_COLUMN = 'item'
+
+/** What `open` throws. */
+export function cannotHold({ shown }: SqlTable, cause: unknown): WebloomError {
+  const { message } = cause as Error
+  return new WebloomError('WL_OUTPUT_UNWRITABLE', `items cannot go to ${shown}: ${message}`, { cause })
+}
 
 /** What SQL_TABLE, SQL_ID_COLUMN and SQL_COLUMNS ask for. Throws SettingsError. */
 export function shapeFrom(settings: Settings, spiderName: string): SqlShape {

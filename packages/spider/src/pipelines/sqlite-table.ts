@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { sqlite, WebloomError } from '@webloom/core'
+import { sqlite } from '@webloom/core'
 import {
+  cannotHold,
   columnNames,
   createTable,
   onConflict,
@@ -43,10 +44,7 @@ export class SqliteTable implements SqlTable {
       this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
     } catch (error) {
       await this.close()
-      const { message } = error as Error
-      throw new WebloomError('WL_OUTPUT_UNWRITABLE', `items cannot go to ${this.shown}: ${message}`, {
-        cause: error,
-      })
+      throw cannotHold(this, error)
     }
   }
 

@@ -117,6 +117,25 @@ describe('JsonRequest', () => {
     expect(request.headers.get('accept')).toBe('application/ld+json')
   })
 
+  test('replaced with other data it keeps the rest, and how data are written', () => {
+    const first = new JsonRequest('http://e.com/', {
+      method: 'PUT',
+      data: { page: 1 },
+      dumps: (data) => `${JSON.stringify(data)}\n`,
+      cbKwargs: { page: 1 },
+    })
+    const second = first.replace({ data: { page: 2 }, url: 'http://e.com/2' })
+    expect(second).toBeInstanceOf(JsonRequest)
+    expect([second.method, second.url, Buffer.from(second.body).toString()]).toEqual([
+      'PUT',
+      'http://e.com/2',
+      '{"page":2}\n',
+    ])
+    expect([second.cbKwargs, second.headers.toJSON()]).toEqual([{ page: 1 }, first.headers.toJSON()])
+    expect(Buffer.from(second.replace({ priority: 1 }).body).toString()).toBe('{"page":2}\n')
+    expect(() => first.replace({ data: 1, body: '2' })).toThrow('expected one of them')
+  })
+
   test('without data it is a GET that asks for JSON; with data and body it is refused', () => {
     const request = new JsonRequest('http://e.com/')
     expect([request.method, request.body.length]).toEqual(['GET', 0])

@@ -9,8 +9,12 @@ export interface JsonRequestInit extends RequestInit {
   dumps?: (data: unknown) => string
 }
 
-/** A request that sends JSON and asks for some. Once made it is a request like any other. */
+export type JsonRequestChanges = JsonRequestInit & { readonly url?: string | URL }
+
+/** A request that sends JSON and asks for some. Once it is queued it is a request like any other. */
 export class JsonRequest extends Request {
+  readonly #dumps: (data: unknown) => string
+
   /** Throws WL_REQUEST_INVALID when both `data` and `body` are given, and what `new Request` throws. */
   constructor(url: string | URL, { data, dumps = pythonJson, ...init }: JsonRequestInit = {}) {
     const headers = new Headers(init.headers)
@@ -20,6 +24,14 @@ export class JsonRequest extends Request {
       url,
       data === undefined ? { ...init, headers } : { method: 'POST', ...withData(init, dumps(data)), headers },
     )
+    this.#dumps = dumps
+  }
+
+  /** As every request's, and with `data` the body is written anew. */
+  override replace(changes: JsonRequestChanges = {}): JsonRequest {
+    const { url = this.url, data, dumps = this.#dumps, ...init } = changes
+    const changed = data === undefined ? init : withData(init, dumps(data))
+    return new JsonRequest(url, { ...this.parts, ...changed, dumps })
   }
 }
 

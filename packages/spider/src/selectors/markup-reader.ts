@@ -6,6 +6,14 @@
  * the next `<`, over a quoted value to its other quote, over comments and the text of script and style to their end. Of
  * tree construction it knows one thing, because reading depends on it: where SVG and MathML are (`ForeignContent`).
  *
+ * Characters are looked at as numbers, through a window:
+ *
+ *     page     <html> … <p class="…"> … … … … … … … … … </html>
+ *     window              [ 65 536 characters ]
+ *
+ * It holds all of most pages. On a larger one it moves with the reading, so that a page of 32 MiB takes no 64 MiB more; a
+ * single name or unquoted value that is longer makes it as long. What looks back to where it was reads `html` itself.
+ *
  * Who wants something extends it and overrides `startTag`, `endTag` or `text`; these get places in `html`, not strings,
  * since for most tags a look at one or two characters decides.
  *
@@ -15,6 +23,7 @@
  */
 
 import { decodeHTMLAttribute } from 'entities'
+import { characterCodes, giveBackCodes, NO_CODES, WINDOW_LENGTH } from './character-codes.ts'
 import { ForeignContent } from './foreign-content.ts'
 
 const BANG = 33
@@ -53,8 +62,12 @@ export class MarkupReader {
   #at = 0
   #stopped = false
   #isPlain = true
-  /** The page's characters as numbers, with room for a look beyond its end. */
-  #codes: Uint16Array = NO_CODES
+  /** Characters of the page as numbers, with room for a look beyond their end: those from `#start` to `#end`. */
+  #codes = NO_CODES
+  #start = 0
+  #end = 0
+  /** What begins behind this place gets a new window. */
+  #movesAt = 0
   /** Of the tag read last: where each attribute's name and value begin and end, four numbers each. */
   readonly #attributes: number[] = []
   /** How many of these numbers are of that tag; the array keeps its room. */
@@ -84,7 +97,7 @@ export class MarkupReader {
   /** Reads the page to its end, or until `stop()`. */
   protected read(): void {
     const { html } = this
-    this.#codes = codesOf(html)
+    this.#show(0)
     while (this.#at < html.length && !this.#stopped) {
       const from = this.#at
       const open = this.#find(LESS, '<', from)
@@ -92,7 +105,7 @@ export class MarkupReader {
       if (open < 0) break
       this.#readMarkup(open)
     }
-    giveBack(this.#codes)
+    giveBackCodes(this.#codes)
     this.#codes = NO_CODES
   }
 
@@ -122,9 +135,13 @@ export class MarkupReader {
 
   /** Does the page have this lower-case word here, in any case? */
   protected isWord(word: string, start: number): boolean {
-    for (let i = 0; i < word.length; i++) {
+    const codes = this.#codes
+    const from = start - this.#start
+    const { length } = word
+    if (from < 0 || start + length > this.#end) return this.word(start, start + length) === word
+    for (let i = 0; i < length; i++) {
       const wanted = word.charCodeAt(i)
-      const written = this.#codes[start + i]!
+      const written = codes[from + i]!
       const isCapital = wanted >= SMALL_A && written === wanted - 32
       if (written !== wanted && !isCapital) return false
     }
@@ -144,10 +161,12 @@ export class MarkupReader {
   // ---- tags ----
 
   #readMarkup(open: number): void {
+    if (open > this.#movesAt) this.#show(open)
     const codes = this.#codes
-    const c = codes[open + 1]!
+    const at = open - this.#start
+    const c = codes[at + 1]!
     if (isLetter(c)) this.#readStartTag(open + 1)
-    else if (c === SLASH && isLetter(codes[open + 2]!)) this.#readEndTag(open + 2)
+    else if (c === SLASH && isLetter(codes[at + 2]!)) this.#readEndTag(open + 2)
     else if (c === SLASH && open + 2 < this.html.length) this.#skipBogusComment(open + 2)
     else if (c === BANG) this.#skipDeclaration(open + 2)
     else if (c === QUESTION) this.#skipBogusComment(open + 2)
@@ -169,7 +188,7 @@ export class MarkupReader {
 
   #readEndTag(start: number): void {
     const end = this.#nameEnd(start)
-    if (this.#codes[end] === GREATER) this.#at = end + 1
+    if (this.#codes[end - this.#start] === GREATER) this.#at = end + 1
     else {
       this.#isPlain = false // attributes have no meaning here, and not everyone reads them
       if (!this.#readAttributes(end, false)) return
@@ -180,26 +199,39 @@ export class MarkupReader {
 
   #nameEnd(start: number): number {
     const codes = this.#codes
-    const { length } = this.html
-    let at = start + 1
-    while (at < length && !(ROLES[codes[at]!]! & ENDS_TAG_NAME)) at++
-    return at
+    const windowStart = this.#start
+    const shown = this.#end - windowStart
+    let at = start + 1 - windowStart
+    while (at < shown && !(ROLES[codes[at]!]! & ENDS_TAG_NAME)) at++
+    if (at < shown || this.#end === this.html.length) return at + windowStart
+    this.#showMore(start)
+    return this.#nameEnd(start)
   }
 
   /** Reads to the end of a tag; false when the page ends first. */
   #readAttributes(from: number, wanted: boolean): boolean {
-    const codes = this.#codes
     const { length } = this.html
     const places = this.#attributes
     this.#attributesEnd = 0
     this.#at = length
-    let at = from
+    // Places within the window are counted from its start.
+    let codes = this.#codes
+    let start = this.#start
+    let shown = this.#end - start
+    let at = from - start
     let slash = false
-    while (at < length) {
+    while (at + start < length) {
+      if (at + start > this.#movesAt) {
+        this.#show(at + start)
+        codes = this.#codes
+        start += at
+        shown = this.#end - start
+        at = 0
+      }
       const c = codes[at]!
       if (c === GREATER) {
         this.selfClosing = slash
-        this.#at = at + 1
+        this.#at = at + 1 + start
         return true
       }
       slash = c === SLASH
@@ -208,7 +240,7 @@ export class MarkupReader {
         continue
       }
       const nameStart = at++ // whatever it is: even `=` begins a name here
-      while (at < length && !(ROLES[codes[at]!]! & ENDS_ATTRIBUTE_NAME)) at++
+      while (at < shown && !(ROLES[codes[at]!]! & ENDS_ATTRIBUTE_NAME)) at++
       const nameEnd = at
       while (ROLES[codes[at]!]! & SPACE) at++
       let valueStart = at
@@ -220,19 +252,28 @@ export class MarkupReader {
         valueStart = at
         if (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) {
           valueStart++
-          valueEnd = this.#find(quote, quote === DOUBLE_QUOTE ? '"' : "'", valueStart)
+          valueEnd = this.#find(quote, quote === DOUBLE_QUOTE ? '"' : "'", valueStart + start) - start
           if (valueEnd < 0) return false
           at = valueEnd + 1
         } else {
-          while (at < length && !(ROLES[codes[at]!]! & ENDS_UNQUOTED_VALUE)) at++
+          while (at < shown && !(ROLES[codes[at]!]! & ENDS_UNQUOTED_VALUE)) at++
           valueEnd = at
         }
       }
+      if (at === shown && at + start < length) {
+        // It may go on beyond the window: it is read again.
+        this.#showMore(nameStart + start)
+        codes = this.#codes
+        start += nameStart
+        shown = this.#end - start
+        at = 0
+        continue
+      }
       if (!wanted) continue
-      places[this.#attributesEnd++] = nameStart
-      places[this.#attributesEnd++] = nameEnd
-      places[this.#attributesEnd++] = valueStart
-      places[this.#attributesEnd++] = valueEnd
+      places[this.#attributesEnd++] = nameStart + start
+      places[this.#attributesEnd++] = nameEnd + start
+      places[this.#attributesEnd++] = valueStart + start
+      places[this.#attributesEnd++] = valueEnd + start
     }
     return false
   }
@@ -241,9 +282,26 @@ export class MarkupReader {
     const start = this.#attributes[i + 2]!
     const end = this.#attributes[i + 3]!
     const written = this.html.slice(start, end)
-    for (let at = start; at < end; at++)
+    if (start < this.#start || end > this.#end) return attributeText(written)
+    for (let at = start - this.#start; at < end - this.#start; at++)
       if (ROLES[this.#codes[at]!]! & REWRITTEN) return attributeText(written)
     return written
+  }
+
+  // ---- the window ----
+
+  /** Moves the window: it begins at this place. */
+  #show(start: number, length = WINDOW_LENGTH): void {
+    const shown = this.html.slice(start, start + length)
+    this.#codes = characterCodes(shown, this.#codes)
+    this.#start = start
+    this.#end = start + shown.length
+    this.#movesAt = this.#end === this.html.length ? this.#end : this.#end - MOVES_BEFORE_END
+  }
+
+  /** For a name or a value that begins here and goes on beyond the window. */
+  #showMore(start: number): void {
+    this.#show(start, start === this.#start ? 2 * (this.#end - start) : WINDOW_LENGTH)
   }
 
   // ---- what is no tag ----
@@ -251,10 +309,11 @@ export class MarkupReader {
   /** Where a character stands next, or -1. */
   #find(code: number, character: string, from: number): number {
     const codes = this.#codes
+    const start = this.#start
+    const near = Math.min(from + NEAR, this.#end) - start
+    for (let at = from - start; at < near; at++) if (codes[at] === code) return at + start
     const { length } = this.html
-    const near = Math.min(from + NEAR, length)
-    for (let at = from; at < near; at++) if (codes[at] === code) return at
-    return near === length ? -1 : this.html.indexOf(character, near)
+    return near + start === length ? -1 : this.html.indexOf(character, Math.max(from, near + start))
   }
 
   /** `<?php … >`, `</ … >`, `<! … >` */
@@ -324,30 +383,10 @@ export class MarkupReader {
   }
 }
 
+// Longer than most tags and attributes, so that few are read twice.
+const MOVES_BEFORE_END = 4096
 // So many characters are looked at one by one; what is farther away `indexOf` finds quicker.
 const NEAR = 64
-
-const NO_CODES: Uint16Array<ArrayBufferLike> = new Uint16Array(0)
-// Kept from page to page, as a new one costs more than reading some pages. Larger ones are rare and not kept.
-const SPARE_LENGTH_MAX = 1 << 20
-let spare: Uint16Array = NO_CODES
-
-/**
- * A page's characters as numbers: one look at a string costs five times as much as one at an array, because it may be
- * stored in six ways.
- */
-function codesOf(html: string): Uint16Array {
-  const enough = spare.length > html.length + 2
-  const codes = enough ? spare : new Uint16Array(Math.max(1 << 16, html.length + 3))
-  spare = NO_CODES // a reader within a reader gets its own
-  Buffer.from(codes.buffer).write(html, 'utf16le')
-  codes.fill(0, html.length, html.length + 3)
-  return codes
-}
-
-function giveBack(codes: Uint16Array): void {
-  if (codes.length <= SPARE_LENGTH_MAX) spare = codes
-}
 
 // Elements that hold nothing but text, by the length of their names.
 const RAW_TEXT: readonly (readonly string[] | undefined)[] = Array.from({ length: 10 }, (_, length) => {

@@ -39,6 +39,16 @@ test("the page's Referrer-Policy and the request's own are obeyed", () => {
   expect(refererOf(new RefererMiddleware(), open, strict)).toBe('https://a.com/page')
 })
 
+test("a page's policy counts for all its links but those with one of their own, and for no other page's", () => {
+  const middleware = new RefererMiddleware()
+  const to = (meta = {}) => new Request('https://b.com/', { meta })
+  const strict = page({ 'referrer-policy': 'no-referrer' })
+  expect(refererOf(middleware, to(), strict)).toBe(null)
+  expect(refererOf(middleware, to({ referrer_policy: 'unsafe-url' }), strict)).toBe('https://a.com/page')
+  expect(refererOf(middleware, to(), strict)).toBe(null)
+  expect(refererOf(middleware, to(), page())).toBe('https://a.com/page')
+})
+
 test('REFERRER_POLICY is the policy of the crawl, by its name or by that of the class in Scrapy', () => {
   const request = () => new Request('https://b.com/')
   const origin = fromSettings({ REFERRER_POLICY: 'origin' })

@@ -15,6 +15,8 @@ import {
  */
 export class RefererMiddleware implements SpiderMiddleware {
   readonly #policy: ReferrerPolicy
+  /** The page whose links come at the moment, and its own policy. */
+  #page: { readonly response: Response; readonly policy: ReferrerPolicy } | undefined
 
   constructor(policy: ReferrerPolicy = 'scrapy-default') {
     this.#policy = policy
@@ -27,9 +29,16 @@ export class RefererMiddleware implements SpiderMiddleware {
 
   processSpiderRequest(request: Request, response: Response | null): Request {
     if (response === null || (request.hasHeaders && request.headers.has('referer'))) return request
-    const policy = referrerPolicyFor(request, response, this.#policy)
-    const referrer = referrerOf(policy, response.url, request.url)
+    const referrer = referrerOf(this.#policyFor(request, response), response.url, request.url)
     if (referrer !== null) request.headers.set('referer', referrer)
     return request
+  }
+
+  #policyFor(request: Request, response: Response): ReferrerPolicy {
+    if (request.hasMeta && request.meta.referrer_policy !== undefined)
+      return referrerPolicyFor(request, response, this.#policy)
+    if (this.#page?.response !== response)
+      this.#page = { response, policy: referrerPolicyFor(request, response, this.#policy) }
+    return this.#page.policy
   }
 }

@@ -15,25 +15,50 @@ export type PathTrap = 'repeated_segments' | 'too_many_segments'
  * need not repeat in a row. Numbers do not count: dates and map tiles have the same ones often enough.
  */
 export function pathTrapOf(url: string, { segmentsMax, repeatsMax }: PathLimits): PathTrap | undefined {
+  // Before the first slash there is nothing: a path has no more segments than slashes, and most have few.
+  const slashes = slashesInPath(url)
+  const mayBeLong = segmentsMax > 0 && slashes >= segmentsMax
+  const mayRepeat = repeatsMax > 0 && slashes > repeatsMax
+  if (!mayBeLong && !mayRepeat) return undefined
   const segments = pathOf(url).split('/')
-  if (segmentsMax > 0 && segments.length > segmentsMax && segments.filter(Boolean).length > segmentsMax)
-    return 'too_many_segments'
-  // Before the first slash there is nothing.
-  if (repeatsMax === 0 || segments.length - 1 <= repeatsMax) return undefined
+  if (mayBeLong && segments.filter(Boolean).length > segmentsMax) return 'too_many_segments'
+  return mayRepeat && hasRepeats(segments, repeatsMax) ? 'repeated_segments' : undefined
+}
+
+function hasRepeats(segments: readonly string[], repeatsMax: number): boolean {
   const times = new Map<string, number>()
   for (const segment of segments) {
     if (/^\d*$/.test(segment)) continue
     const count = (times.get(segment) ?? 0) + 1
-    if (count > repeatsMax) return 'repeated_segments'
+    if (count > repeatsMax) return true
     times.set(segment, count)
   }
-  return undefined
+  return false
 }
+
+function slashesInPath(url: string): number {
+  let slashes = 0
+  for (let at = pathStart(url); at < url.length; at++) {
+    const code = url.charCodeAt(at)
+    if (code === SLASH) slashes++
+    else if (code === QUESTION_MARK || code === HASH) break
+  }
+  return slashes
+}
+
+const SLASH = 0x2f
+const QUESTION_MARK = 0x3f
+const HASH = 0x23
 
 /** From the first slash after the host to the query. */
 function pathOf(url: string): string {
+  const path = url.slice(pathStart(url))
+  const end = path.search(/[?#]/)
+  return end < 0 ? path : path.slice(0, end)
+}
+
+/** Where the first slash after the host stands; behind the URL when there is none. */
+function pathStart(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3)
-  if (start < 0) return ''
-  const end = url.slice(start).search(/[?#]/)
-  return end < 0 ? url.slice(start) : url.slice(start, start + end)
+  return start < 0 ? url.length : start
 }

@@ -1,8 +1,15 @@
 import { Request } from '@webloom/core'
+import { createSpider } from '@webloom/spider'
 import { breaches, type Contract, contractsOf } from '../contracts.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { LoadedConfig } from '../loading/config.ts'
-import { findSpider, loadProjectSpiders, type ProjectSpider } from '../loading/spider-loader.ts'
+import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import {
+  findSpider,
+  isSpiderFile,
+  loadProjectSpiders,
+  loadSpiderFile,
+  type ProjectSpider,
+} from '../loading/spider-loader.ts'
 import { visibleLines } from '../terminal/sanitize.ts'
 import type { Workbench } from '../workbench.ts'
 import { openWorkbenchOf, type PageFlags, pageOf } from './page-options.ts'
@@ -24,10 +31,9 @@ interface CheckedCallback {
 export async function check(
   name: string | undefined,
   flags: CheckFlags,
-  config: LoadedConfig,
+  config: LoadedConfig | undefined,
 ): Promise<number> {
-  const spiders =
-    name === undefined ? (await loadProjectSpiders(config)).spiders : [await findSpider(config, name)]
+  const spiders = await spidersNamed(name, config)
   if (flags.list) {
     for (const { name: spider, Class } of spiders)
       for (const { callback, contract } of contractsOf(Class))
@@ -41,10 +47,25 @@ export async function check(
   return all.some(({ broken }) => broken.length > 0) ? EXIT.unexpected : EXIT.finished
 }
 
+/** Those of the project, or the one of that name or file. */
+async function spidersNamed(
+  name: string | undefined,
+  config: LoadedConfig | undefined,
+): Promise<readonly Pick<ProjectSpider, 'name' | 'Class'>[]> {
+  if (name !== undefined && isSpiderFile(name)) return [await spiderOfFile(name)]
+  const project = config ?? (await projectConfig(process.cwd()))
+  return name === undefined ? (await loadProjectSpiders(project)).spiders : [await findSpider(project, name)]
+}
+
+async function spiderOfFile(path: string): Promise<Pick<ProjectSpider, 'name' | 'Class'>> {
+  const Class = await loadSpiderFile(path)
+  return { name: createSpider(Class).name, Class }
+}
+
 async function checkedSpider(
-  { name, Class }: ProjectSpider,
+  { name, Class }: Pick<ProjectSpider, 'name' | 'Class'>,
   flags: CheckFlags,
-  config: LoadedConfig,
+  config: LoadedConfig | undefined,
 ): Promise<CheckedCallback[]> {
   const contracts = contractsOf(Class)
   if (contracts.length === 0) return []

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { didYouMean, UsageError } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
+import { commandName } from '../terminal/resume-line.ts'
 import { type Site, SPIDER_TEMPLATES, siteUrl } from './spider-templates.ts'
 
 export interface GenspiderFlags {
@@ -40,7 +41,7 @@ function writeSpider(site: Site, flags: GenspiderFlags, config: LoadedConfig | u
     throw new UsageError('WL_USAGE', `${shown} is there already; --force writes over it`)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
-  console.log(`${shown}\n\nRun it:  webloom ${config ? `crawl ${name}` : `runspider ${shown}`}`)
+  console.log(`${shown}\n\nRun it:  ${commandName()} ${config ? `crawl ${name}` : `runspider ${shown}`}`)
 }
 
 function template(name: string): (site: Site) => string {

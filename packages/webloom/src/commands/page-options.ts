@@ -3,11 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { environmentSettings, Request } from '@webloom/core'
+import { environmentSettings, Request, UsageError } from '@webloom/core'
 import { Response, Spider, type SpiderClass } from '@webloom/spider'
 import type { Command } from 'commander'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
-import { findSpider, loadProjectSpiders } from '../loading/spider-loader.ts'
+import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 import { Workbench } from '../workbench.ts'
 import { type CrawlFlags, commandLayer, repeatable, spiderArguments } from './crawl-options.ts'
@@ -20,7 +20,10 @@ export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglev
 
 export function withPageOptions(command: Command): Command {
   return command
-    .option('--spider <name>', 'fetch as this spider of the project does (default: the one for this host)')
+    .option(
+      '--spider <name or file>',
+      'fetch as this spider does (default: the one of the project that is for this host)',
+    )
     .option('--no-redirect', 'show redirects instead of following them')
     .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
     .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
@@ -66,6 +69,7 @@ async function spiderClass(
   flags: PageFlags,
   config: LoadedConfig | undefined,
 ): Promise<SpiderClass> {
+  if (flags.spider !== undefined && isSpiderFile(flags.spider)) return loadSpiderFile(flags.spider)
   if (flags.spider !== undefined) {
     const project = config ?? (await projectConfig(process.cwd()))
     return (await findSpider(project, flags.spider, spiderArguments(flags))).Class
@@ -75,6 +79,15 @@ async function spiderClass(
   const { spiders } = await loadProjectSpiders(config, spiderArguments(flags))
   const its = spiders.filter(({ name, Class }) => isFor(host, name, new Class(spiderArguments(flags))))
   return its.length === 1 ? its[0]!.Class : Visitor
+}
+
+/** Throws where a callback is to run, and no spider was found that has it. */
+export function refuseVisitor({ spider }: Workbench, url: string): void {
+  if (!(spider instanceof Visitor)) return
+  throw new UsageError(
+    'WL_SPIDER_NOT_FOUND',
+    `which spider? Here is none that alone is for ${new URL(url).host || url}; name one with  --spider <name>  or  --spider <file>`,
+  )
 }
 
 /** As Scrapy chooses: by the spider's name and allowed domains. */

@@ -1,8 +1,9 @@
 import { type JsonObject, Request, UsageError } from '@webloom/core'
+import { InvalidItem } from '@webloom/spider'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visibleJson, visibleLines } from '../terminal/sanitize.ts'
 import type { Workbench } from '../workbench.ts'
-import { openWorkbench, type PageFlags, pageOf, typedUrl } from './page-options.ts'
+import { openWorkbench, type PageFlags, pageOf, refuseVisitor, typedUrl } from './page-options.ts'
 
 export interface ParseFlags extends PageFlags {
   readonly callback?: string
@@ -32,6 +33,7 @@ export async function parse(
   const url = typedUrl(typed)
   const depth = depthOf(flags.depth)
   await using workbench = await openWorkbench(url, flags, config)
+  refuseVisitor(workbench, url)
   const first = new Request(url, {
     dontFilter: true,
     callback: flags.callback ?? null,
@@ -80,14 +82,19 @@ function together(levels: readonly Level[]): Level {
 
 function asText({ depth, items, requests }: Level, flags: ParseFlags): string {
   const lines = [`>>> depth ${depth} <<<`]
-  if (flags.items !== false)
-    lines.push(`# items: ${items.length}`, ...items.map((item) => visibleJson(JSON.stringify(item))))
+  if (flags.items !== false) lines.push(`# items: ${items.length}`, ...items.map(shownItem))
   if (flags.links !== false)
     lines.push(
       `# requests: ${requests.length}`,
       ...requests.map((request) => visibleLines(described(request))),
     )
   return `${lines.join('\n')}\n`
+}
+
+function shownItem(item: unknown): string {
+  return item instanceof InvalidItem
+    ? `dropped: ${visibleLines(item.message)}`
+    : visibleJson(JSON.stringify(item))
 }
 
 function described({ method, url, callback }: Request): string {

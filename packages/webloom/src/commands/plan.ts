@@ -25,7 +25,9 @@ export function plan(flags: PlanFlags): void {
     console.log(JSON.stringify(plans))
     return
   }
-  console.log(`${grouped(urls)} URLs\n`)
+  console.log(
+    `${grouped(urls)} URLs; with a list in DUPEFILTER_REDIS_URL each server holds its part of them\n`,
+  )
   for (const one of plans) console.log(planText(one))
 }
 

@@ -44,16 +44,21 @@ class ShellSession {
 
   /** Fetches a page; it is `response` from then on. */
   async fetch(target: string | Request): Promise<Response> {
+    const request = typeof target === 'string' && /^curl\s/.test(target) ? Request.fromCurl(target) : target
     this.#response =
-      target instanceof Request
-        ? await pageOf(this.#workbench, target)
-        : await pageAt(this.#workbench, typedUrl(target), this.#flags)
+      request instanceof Request
+        ? await pageOf(this.#workbench, request)
+        : await pageAt(this.#workbench, typedUrl(request), this.#flags)
     return this.#response
   }
 
   /** One line, awaited; its answer is printed. */
   async run(code: string): Promise<void> {
-    const value: unknown = await runInContext(code, createContext(this.#named({})), { filename: 'code' })
+    // Only a function may await.
+    const expression = /\bawait\b/.test(code) ? `(async () => (${code}\n))()` : code
+    const value: unknown = await runInContext(expression, createContext(this.#named({})), {
+      filename: 'code',
+    })
     if (value !== undefined) process.stdout.write(`${shown(value)}\n`)
   }
 
@@ -104,13 +109,14 @@ class ShellSession {
 
 const NAMES = `response                     the page, with css(), xpath(), jmespath()
 request                      what was sent for it
-fetch(url or request)        fetches another page, which is response from then on
+fetch(url, request or curl)  fetches another page, which is response from then on
 scrape(response, callback?)  what the spider's callback yields
 view()                       opens the page in the browser
 spider, settings, crawler, Request, Response, Selector
 `
 
 function shown(value: unknown): string {
+  if (value instanceof Response || value instanceof Request) return visible(String(value))
   return visibleLines(
     typeof value === 'string' ? value : inspect(value, { colors: process.stdout.isTTY, depth: 4 }),
   )
@@ -136,12 +142,18 @@ async function lineByLine(prompt: PassThrough, server: REPLServer): Promise<void
     onPrompt()
   }
   Object.assign(server, { displayPrompt: displaying })
+  let hasEnded = false
+  server.once('exit', () => {
+    hasEnded = true
+    onPrompt()
+  })
   for await (const line of createInterface({ input: process.stdin })) {
     const prompted = new Promise<void>((resolve) => {
       onPrompt = resolve
     })
     prompt.write(`${line}\n`)
     await prompted
+    if (hasEnded) return // by .exit
   }
   prompt.end()
 }

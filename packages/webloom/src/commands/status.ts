@@ -142,7 +142,7 @@ function workerLines({ workers, pagesPerMinute, itemsPerMinute, state }: Status,
     ...workers.map((worker) =>
       worker.lost
         ? `    ${worker.id}   lost, last seen ${durationInWords((now - worker.seenAt.getTime()) / 1000)} ago`
-        : `    ${worker.id}   downloading ${worker.downloading} · scraping ${worker.scraping} · ${grouped(worker.pagesPerMinute)} pages/min · for ${duration(now - worker.startedAt.getTime())}`,
+        : `    ${worker.id}   ${worker.blocked ? 'blocked by a callback · ' : ''}downloading ${worker.downloading} · scraping ${worker.scraping} · ${grouped(worker.pagesPerMinute)} pages/min · for ${duration(now - worker.startedAt.getTime())}`,
     ),
   ]
 }

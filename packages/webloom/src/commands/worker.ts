@@ -29,12 +29,13 @@ async function supervise(
   flags: WorkerFlags,
   config: LoadedConfig,
 ): Promise<number> {
-  const { spider, logger } = await crawlerFromOutside(Class, flags, config)
+  const { spider, settings, logger } = await crawlerFromOutside(Class, flags, config)
   logger.info(`${count} worker processes of spider ${spider.name}`)
   return runWorkerProcesses({
     count,
     program: process.argv[1]!,
     argv: withoutProcesses(process.argv.slice(2)),
+    blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
     logger,
   })
 }

@@ -24,7 +24,7 @@ export async function componentClass<T>(
 /** Settings that are functions. */
 const FUNCTIONS = ['FINGERPRINTER', 'FEED_URI_PARAMS'] as const
 
-/** A setting that is a function may name one in a file: it is loaded once, here. */
+/** A setting that is a function, or a class of FEED_EXPORTERS, may stand in a file: it is loaded once, here. */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
   let loaded = settings
   for (const setting of FUNCTIONS) {
@@ -34,5 +34,17 @@ export async function withLoadedFunctions(settings: Settings, folder: string): P
     if (layer === undefined || layer === 'default') continue
     loaded = loaded.with(layer, { [setting]: await loadComponent(written, { folder, setting }) })
   }
-  return loaded
+  return withLoadedExporters(loaded, folder)
+}
+
+async function withLoadedExporters(settings: Settings, folder: string): Promise<Settings> {
+  const setting = 'FEED_EXPORTERS'
+  const layer = settings.source(setting)
+  if (layer === undefined || layer === 'default') return settings
+  const exporters: Record<string, unknown> = {}
+  for (const [format, exporter] of Object.entries(settings.getDict(setting))) {
+    const isReference = typeof exporter === 'string' && exporter.includes('#')
+    exporters[format] = isReference ? await loadComponent(exporter, { folder, setting }) : exporter
+  }
+  return settings.with(layer, { [setting]: exporters })
 }

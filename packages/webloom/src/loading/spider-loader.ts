@@ -23,6 +23,11 @@ export async function loadSpiderFile(path: string): Promise<SpiderClass> {
   )
 }
 
+/** Whether what stands for a spider is the path of a file, and not a name. */
+export function isSpiderFile(text: string): boolean {
+  return /\.[cm]?[jt]s$/.test(text)
+}
+
 const SCRIPT = /\.m?[jt]s$/
 
 function checkFile(file: string): void {
@@ -30,7 +35,7 @@ function checkFile(file: string): void {
   if (!stats) throw new UsageError('WL_SPIDER_LOAD', noFile(file))
   if (stats.isDirectory())
     throw new UsageError('WL_SPIDER_LOAD', `${shownPath(file)} is a folder; give a file.${filesOf(file)}`)
-  if (!/\.[cm]?[jt]s$/.test(file))
+  if (!isSpiderFile(file))
     throw new UsageError('WL_SPIDER_LOAD', `${shownPath(file)} is no TypeScript or JavaScript file`)
 }
 

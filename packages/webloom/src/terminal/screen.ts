@@ -6,7 +6,8 @@
  * away first, and the block comes back below it.
  */
 
-import { createLogUpdate } from 'log-update'
+import { createRequire } from 'node:module'
+import type { createLogUpdate } from 'log-update'
 import { watchStandardStreams } from './standard-streams.ts'
 import { SyncWriter } from './sync-writer.ts'
 
@@ -32,7 +33,8 @@ const ROWS_DEFAULT = 24
 export class Screen implements TextSink {
   readonly #stream: ScreenStream
   readonly #out: TextSink & { readonly unwrittenCount?: number }
-  readonly #draw: ReturnType<typeof createLogUpdate>
+  /** Made for the first block: only terminals have one. */
+  #draw: ReturnType<typeof createLogUpdate> | undefined
   #block = ''
   #isDrawn = false
   #lineIsOpen = false
@@ -43,7 +45,6 @@ export class Screen implements TextSink {
   constructor(stream: ScreenStream = process.stderr) {
     this.#stream = stream
     this.#out = textSinkOf(stream)
-    this.#draw = createLogUpdate(this.#ownStream(), { showCursor: true })
   }
 
   get isTty(): boolean {
@@ -99,7 +100,7 @@ export class Screen implements TextSink {
   }
 
   #erase(): void {
-    if (this.#isDrawn) this.#draw.clear()
+    if (this.#isDrawn) this.#draw?.clear()
     this.#isDrawn = false
   }
 
@@ -109,6 +110,7 @@ export class Screen implements TextSink {
     if (this.#block === '') return
     // A `process.stdout.write('.')` left the cursor within a line; a block drawn there could not be erased.
     if (this.#lineIsOpen) this.#put('\n')
+    this.#draw ??= logUpdate().createLogUpdate(this.#ownStream(), { showCursor: true })
     this.#draw(this.#block)
     this.#isDrawn = true
   }
@@ -144,6 +146,10 @@ export class Screen implements TextSink {
     }
     return view as unknown as NodeJS.WritableStream
   }
+}
+
+function logUpdate(): typeof import('log-update') {
+  return createRequire(import.meta.url)('log-update') as typeof import('log-update')
 }
 
 let ofThisProcess: Screen | undefined

@@ -68,6 +68,16 @@ export const CLUSTER_SETTINGS = [
     summary: 'A request that has killed this many workers, each time running alone, is quarantined.',
   },
   {
+    name: 'WORKER_BLOCKED_MAX',
+    type: 'float',
+    unit: 's',
+    default: 60,
+    min: 0,
+    since: 'webloom',
+    summary:
+      'A worker keeps its requests while a callback blocks its event loop, for so long; then it counts as lost. 0: for no longer than a lock lasts, 6 s.',
+  },
+  {
     name: 'REDIS_START_URLS_KEY',
     type: 'string',
     default: '%(name)s:start_urls',

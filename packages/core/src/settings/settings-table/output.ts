@@ -37,6 +37,14 @@ export const OUTPUT_SETTINGS = [
       'Output files and their options: `{"out.jsonl": {"format": "jsonl", "overwrite": true}}`; `-o` adds one.',
   },
   {
+    name: 'FEED_EXPORTERS',
+    type: 'dict',
+    default: {},
+    since: 'scrapy',
+    summary:
+      'Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`.',
+  },
+  {
     name: 'FEED_EXPORT_FIELDS',
     type: 'list-or-dict',
     nullable: true,

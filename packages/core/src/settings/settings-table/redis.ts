@@ -142,10 +142,11 @@ export const REDIS_SETTINGS = [
     name: 'DUPEFILTER_CACHE_SIZE',
     type: 'int',
     unit: 'fingerprints',
-    default: 0,
+    // About 5 MB; a site's pages link to the same pages again and again.
+    default: 50_000,
     min: 0,
     since: 'webloom',
-    summary: 'Fingerprints seen for good that this process remembers, so as not to ask Redis again.',
+    summary: 'Fingerprints seen for good that this process remembers, so as not to ask Redis again. 0: none.',
   },
   {
     name: 'DUPEFILTER_MEMBERS',

@@ -65,7 +65,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
     because:
       'feeds go to files, standard output and S3, in the formats that are built in; nothing is read of these.',
     rows: [
-      { name: 'FEED_EXPORTERS', type: 'dict', default: {} },
       { name: 'FEED_STORAGES', type: 'dict', default: {} },
       { name: 'FEED_STORAGE_FTP_ACTIVE', type: 'bool', default: false },
       { name: 'FEED_STORAGE_GCS_ACL', type: 'string', default: '' },

@@ -1,0 +1,97 @@
+/** What must be done about leases from time to time: keep them, take back those of workers that are gone, give back what nobody wants. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@webloom/core'
+import type { JobLease } from './job-lease.ts'
+import { type JobScripts, LOCK_MS } from './job-scripts.ts'
+
+export interface JobCareOptions {
+  readonly scripts: JobScripts
+  /** All that this worker has, by job id. */
+  readonly leases: ReadonlyMap<string, JobLease>
+  /** QUARANTINE_AFTER. */
+  readonly quarantineAfter: number
+  readonly logger: Logger
+  readonly onLost: (lease: JobLease, why: string) => void
+  readonly giveBack: (lease: JobLease) => Promise<void>
+}
+
+/** Twice before a lock expires something may go wrong. */
+const RENEW_EVERY_MS = 1500
+/** A lease whose lock may expire sooner than this is renewed before it is handed out. */
+const LOCKED_MS_MIN = 1000
+/** What may go, and nobody wants for so long, goes back to the queue: this worker is paused, or busy. */
+const READY_MS_MAX = 3000
+
+export class JobCare {
+  readonly #options: JobCareOptions
+  readonly #closing = new AbortController()
+
+  constructor(options: JobCareOptions) {
+    this.#options = options
+  }
+
+  open(): void {
+    void this.#keepUp()
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async renewAll(): Promise<void> {
+    await this.#renew([...this.#options.leases.values()])
+  }
+
+  /** This process may have slept: answers those that are still its own. */
+  async confirm(leases: readonly JobLease[]): Promise<JobLease[]> {
+    const soonMs = performance.now() + LOCKED_MS_MIN
+    await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
+    return leases.filter(({ signal: lost }) => !lost.aborted)
+  }
+
+  async #keepUp(): Promise<void> {
+    const { logger } = this.#options
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        await this.renewAll()
+        await this.#takeBack()
+        await this.#giveBackUnwanted()
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
+      }
+      await sleep(RENEW_EVERY_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  async #renew(leases: readonly JobLease[]): Promise<void> {
+    const { scripts, leases: all, onLost } = this.#options
+    const held = leases.filter(({ isEnding }) => !isEnding)
+    const atMs = performance.now()
+    const lost = new Set(await scripts.renew(held))
+    for (const lease of held) {
+      if (!lost.has(lease.jobId)) lease.lockedUntilMs = atMs + LOCK_MS
+      // What has ended meanwhile is no loss.
+      else if (all.get(lease.jobId) === lease && !lease.isEnding) {
+        onLost(lease, 'this worker was silent for too long')
+      }
+    }
+  }
+
+  async #takeBack(): Promise<void> {
+    const { scripts, quarantineAfter, logger } = this.#options
+    for (const { id, worker, fate } of await scripts.takeBack(quarantineAfter)) {
+      logger.warn({ id, worker, fate }, 'taken back from a worker that is gone')
+    }
+  }
+
+  async #giveBackUnwanted(): Promise<void> {
+    const { leases, giveBack } = this.#options
+    const readyMsMax = performance.now() - READY_MS_MAX
+    const unwanted = [...leases.values()].filter(
+      ({ isOut, isEnding, readySinceMs }) => !isOut && !isEnding && readySinceMs! < readyMsMax,
+    )
+    await Promise.all(unwanted.map((lease) => giveBack(lease)))
+  }
+}

@@ -1,0 +1,90 @@
+/** Takes jobs from BullMQ as long as somebody wants more requests than there are. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '@webloom/core'
+import { LOCK_MS } from './job-scripts.ts'
+import type { JobTaker, TakenJob } from './job-taker.ts'
+
+export interface JobIntakeOptions {
+  readonly taker: JobTaker
+  readonly logger: Logger
+  /** How many requests are wanted that are not there. */
+  readonly demand: () => number
+  /** How many more may be held for hosts that must wait. */
+  readonly places: () => number
+  /** Answers how many of them may go now. */
+  readonly receive: (taken: readonly TakenJob[], lockedUntilMs: number) => Promise<number>
+}
+
+const TAKE_AT_ONCE_MAX = 64
+/** Between two looks into the queue after one that found only requests whose hosts must wait. */
+const SEARCH_PAUSE_MS = 20
+/** After Redis has refused something. */
+const ERROR_PAUSE_MS = 1000
+
+export class JobIntake {
+  readonly #options: JobIntakeOptions
+  readonly #closing = new AbortController()
+  /** The last look into the queue found only requests whose hosts must wait. */
+  #isSearching = false
+  #fetching: Promise<void> | undefined
+  #wake = () => {}
+
+  constructor(options: JobIntakeOptions) {
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    await this.#options.taker.open()
+    this.#fetching = this.#fetch()
+  }
+
+  /** Ends when the last take has. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake()
+    await this.#options.taker.close(this.#fetching)
+  }
+
+  /** Somebody wants more. */
+  wake(): void {
+    this.#wake()
+  }
+
+  async #fetch(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const demand = Math.min(TAKE_AT_ONCE_MAX, this.#options.demand())
+      if (demand > 0) {
+        // Behind those whose hosts must wait there may be others; and what is held is soon used up.
+        const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#options.places()) : 0
+        await this.#fetchSome(Math.max(demand, places))
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+    }
+  }
+
+  async #fetchSome(max: number): Promise<void> {
+    const { taker, receive, logger } = this.#options
+    try {
+      let atMs = performance.now()
+      let taken = await taker.take(max)
+      if (taken.length === 0) {
+        atMs = performance.now()
+        taken = await taker.next()
+      }
+      this.#isSearching = (await receive(taken, atMs + LOCK_MS)) === 0 && taken.length > 0
+      if (this.#isSearching) await this.#pause(SEARCH_PAUSE_MS)
+    } catch (error) {
+      if (this.#closing.signal.aborted) return
+      logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
+      await this.#pause(ERROR_PAUSE_MS)
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The thread of a `LockKeeper`. It imports nothing that it does not need at rest: see there.
+ *
+ * It looks at its messages when it looks at the clock, and not when they come: a worker has hundreds of turns a second.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { Redis } from 'ioredis'
+import type { LockNews, LockThreadOptions, Renewal } from './lock-keeper.ts'
+
+const LOOK_EVERY_MS = 500
+/** The main thread is blocked when it has told nothing for so long. Its last renewal is good for two seconds more. */
+const LATE_MS = 1500
+const RENEW_EVERY_MS = 2000
+/** Then it is tried again. */
+const ANSWER_MS_MAX = 2000
+
+interface Kept extends Renewal {
+  readonly locks: Map<string, readonly (string | number)[]>
+}
+
+const { redis: reached, blockedMsMax } = workerData as LockThreadOptions
+const kept: Kept[] = []
+let heardAtMs = performance.now()
+let renewedAtMs = Number.NEGATIVE_INFINITY
+let redis: Redis | undefined
+
+while (true) {
+  await sleep(LOOK_EVERY_MS)
+  hear()
+  const silentMs = performance.now() - heardAtMs
+  if (silentMs < LATE_MS) rest()
+  else if (silentMs < blockedMsMax && performance.now() - renewedAtMs >= RENEW_EVERY_MS) await standIn()
+}
+
+function hear(): void {
+  for (let got = receiveMessageOnPort(parentPort!); got; got = receiveMessageOnPort(parentPort!)) {
+    heardAtMs = performance.now()
+    const { renewals, changes } = got.message as LockNews
+    for (const renewal of renewals) kept.push({ ...renewal, locks: new Map() })
+    for (const [number, id, args] of changes) {
+      if (args) kept[number]!.locks.set(id, args)
+      else kept[number]!.locks.delete(id)
+    }
+  }
+}
+
+function rest(): void {
+  redis?.disconnect()
+  redis = undefined
+}
+
+async function standIn(): Promise<void> {
+  try {
+    redis ??= await connection()
+    await Promise.all(kept.filter(({ locks }) => locks.size > 0).map((one) => renew(redis!, one)))
+    renewedAtMs = performance.now()
+  } catch (error) {
+    parentPort!.postMessage((error as Error).message)
+  }
+}
+
+/** What the script answers is for the main thread, which asks itself as soon as it can. */
+async function renew(on: Redis, { lua, keys, args, locks }: Kept): Promise<void> {
+  await on.eval(lua, keys.length, ...keys, ...args, ...[...locks.values()].flat())
+}
+
+async function connection(): Promise<Redis> {
+  const { Redis } = await import('ioredis')
+  const { tls, sentinels, ...plain } = reached
+  const opened = new Redis({
+    ...plain,
+    ...(tls && { tls: { ...tls } }),
+    ...(sentinels && { sentinels: [...sentinels] }),
+    commandTimeout: ANSWER_MS_MAX,
+  })
+  opened.on('error', () => {}) // What was asked for rejects, too.
+  return opened
+}

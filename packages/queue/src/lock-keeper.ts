@@ -1,0 +1,174 @@
+/**
+ * Keeps what a worker has in Redis while a callback blocks its event loop: a parse that takes twelve seconds, a loop that
+ * never waits. A lock lasts six seconds, and nothing of the main thread runs meanwhile, not even a timer.
+ *
+ *     main thread  renews its locks itself, every two seconds       ── and tells, twice a second ──►  thread
+ *                  blocked: tells nothing                                                             renews them
+ *                  goes on: renews, and is told by Redis what it has lost                             rests
+ *
+ * So there are two who renew, with the same scripts and the same arguments, and never both. One alone would be a path less:
+ * but then a crawl that is never blocked would hang by a second thread, a second connection, and answers that come back
+ * from there; here nothing ever comes back, a thread that cannot start costs what it was to cure, and at rest it has no
+ * connection, and has not even loaded ioredis: 13 MB more in the process instead of 25.
+ *
+ * What is kept is told when it begins, before any callback can see it; what has ended, with the next message. The scripts
+ * renew only what is still this worker's, so a thread that knows too much, or wakes too late, does no harm.
+ *
+ * After WORKER_BLOCKED_MAX the thread stops, and the worker counts as lost: somebody whose loop never ends must not keep its
+ * hosts for ever. A process that is stopped (SIGSTOP) has no thread that runs, and is taken over as ever.
+ *
+ * Not chosen: asking the operating system for a child process, which weighs four times as much; longer locks, with which a
+ * killed worker would be missed later.
+ */
+
+import { Worker } from 'node:worker_threads'
+import { type Crawler, type Logger, type RedisOptions, silentLogger } from '@webloom/core'
+
+/** How something is kept: one script, with its own arguments before those of all that it keeps. */
+export interface Renewal {
+  readonly lua: string
+  readonly keys: readonly string[]
+  readonly args: readonly (string | number)[]
+}
+
+/** What one script renews. */
+export interface KeptLocks {
+  /** @param args what the script must know of this one */
+  keep(id: string, args: readonly (string | number)[]): void
+  drop(id: string): void
+}
+
+/** For a queue that no keeper stands by. */
+export const KEPT_BY_NOBODY: KeptLocks = { keep() {}, drop() {} }
+
+/** Renewal (by its number), id, and its arguments; null when it has ended. */
+export type LockChange = readonly [number, string, readonly (string | number)[] | null]
+
+/** An empty one says that the main thread runs. */
+export interface LockNews {
+  readonly renewals: readonly Renewal[]
+  readonly changes: readonly LockChange[]
+}
+
+export interface LockThreadOptions {
+  readonly redis: RedisOptions
+  readonly blockedMsMax: number
+}
+
+export interface LockKeeperOptions {
+  /** How the queue's Redis is reached. */
+  readonly redis: RedisOptions
+  /** WORKER_BLOCKED_MAX in milliseconds; 0: nothing is kept. */
+  readonly blockedMsMax: number
+  readonly logger?: Logger
+}
+
+/** How often the thread is told that this one runs. */
+const TELL_EVERY_MS = 500
+/** The log tells of longer blocks. */
+const BLOCKED_TOLD_MS = 3000
+
+export class LockKeeper {
+  readonly #options: LockKeeperOptions
+  readonly #logger: Logger
+  #renewalCount = 0
+  #renewals: Renewal[] = []
+  #changes: LockChange[] = []
+  #isTelling = false
+  #thread: Worker | undefined
+  #telling: NodeJS.Timeout | undefined
+  #toldAtMs = 0
+  #isClosed = false
+
+  constructor(options: LockKeeperOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  static fromCrawler({ settings, logger }: Crawler, redis: RedisOptions): LockKeeper {
+    return new LockKeeper({ redis, blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000, logger })
+  }
+
+  /** The thread starts when the first is kept. */
+  locks(renewal: Renewal): KeptLocks {
+    if (this.#options.blockedMsMax === 0) return KEPT_BY_NOBODY
+    const number = this.#renewalCount++
+    this.#renewals.push(renewal)
+    return {
+      keep: (id, args) => {
+        this.#change([number, id, args])
+        this.#tellSoon()
+      },
+      // The next message is early enough.
+      drop: (id) => this.#change([number, id, null]),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#telling)
+    await this.#thread?.terminate()
+  }
+
+  #change(change: LockChange): void {
+    if (!this.#isClosed) this.#changes.push(change)
+  }
+
+  /** What begins together is told together, and before any promise that waits for it goes on. */
+  #tellSoon(): void {
+    if (this.#isClosed || this.#isTelling) return
+    this.#thread ??= this.#start()
+    this.#isTelling = true
+    queueMicrotask(() => this.#tell())
+  }
+
+  #tell(): void {
+    this.#isTelling = false
+    this.#thread!.postMessage({ renewals: this.#renewals, changes: this.#changes } satisfies LockNews)
+    this.#renewals = []
+    this.#changes = []
+  }
+
+  #start(): Worker {
+    const { redis, blockedMsMax } = this.#options
+    const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const thread = new Worker(new URL(`./lock-keeper-thread.${suffix}`, import.meta.url), {
+      name: 'webloom-locks',
+      workerData: { redis, blockedMsMax } satisfies LockThreadOptions,
+      // What the process was started with (loaders, inspectors) is no business of the thread.
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 64 },
+    })
+    thread.on('message', (reason: string) => this.#onFailure(reason))
+    thread.on('error', (error) => this.#onFailure(error.message))
+    // Last, as whoever listens holds it. The process ends without asking the thread.
+    thread.unref()
+    this.#toldAtMs = performance.now()
+    this.#telling = setInterval(() => this.#pulse(), TELL_EVERY_MS).unref()
+    return thread
+  }
+
+  #pulse(): void {
+    const nowMs = performance.now()
+    const blockedMs = nowMs - this.#toldAtMs - TELL_EVERY_MS
+    this.#toldAtMs = nowMs
+    if (blockedMs > BLOCKED_TOLD_MS) this.#onBlocked(blockedMs)
+    this.#tell()
+  }
+
+  #onBlocked(blockedMs: number): void {
+    const mostS = this.#options.blockedMsMax / 1000
+    this.#logger.warn(
+      `nothing else of this worker ran for ${(blockedMs / 1000).toFixed(1)} s: a callback has blocked the event loop (or the process was stopped). ` +
+        `Its requests are kept for WORKER_BLOCKED_MAX (${mostS} s) at most. Move long work into a worker thread, or await something between its parts`,
+    )
+  }
+
+  #onFailure(reason: string): void {
+    if (this.#isClosed) return
+    this.#logger.warn(
+      { reason },
+      'locks could not be kept while the event loop was blocked; other workers may have taken requests over',
+    )
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * What cuts off one download, also where a middleware that waits for ever knows nothing of the signal.
+ *
+ * Long-lived sets and signals forget it when the download is over, but V8 does not at once: a set's old table and a removed
+ * listener lead on to the next, and what has become old counts as alive until the next full collection. So it leads
+ * nowhere once the download is over. A promise that never settles, raced with the download, kept every page with its body
+ * and text for seconds: 350 MB after 5 000 pages of 7 KB instead of 235.
+ */
+export class DownloadCut {
+  readonly #controller = new AbortController()
+  #reject: ((reason: unknown) => void) | undefined
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  now(reason: unknown): void {
+    this.#controller.abort(reason)
+    this.#reject?.(reason)
+  }
+
+  /** What `download` comes to; rejects at once when it is cut. */
+  async over<T>(download: Promise<T>): Promise<T> {
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        this.#reject = reject
+        if (this.signal.aborted) reject(this.signal.reason)
+        download.then(resolve, reject)
+      })
+    } finally {
+      this.#reject = undefined
+    }
+  }
+}

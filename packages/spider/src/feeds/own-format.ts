@@ -1,0 +1,78 @@
+/** A format of the user's own, by FEED_EXPORTERS. */
+
+import type { JsonObject } from '@webloom/core'
+import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
+import type { FormatReports, ItemFormat } from './item-format.ts'
+import { escapedCell } from './terminal-text.ts'
+
+/** What a class in FEED_EXPORTERS is: makes text of items, and knows nothing of where it goes. One is made for each output. */
+export interface ItemExporter {
+  /** What comes before the first item. */
+  start?(): string
+  /** One item as text, with its line end if it is to have one. What it throws loses this item to this output. */
+  item(item: JsonObject): string
+  /** What completes the output. */
+  end?(): string
+}
+
+/** What an exporter is made with: what was asked for of its output. */
+export interface ItemExporterOptions {
+  /** FEED_EXPORT_FIELDS: the fields that items have here, in their order. Absent: all. */
+  readonly fields?: readonly string[]
+  /** FEED_EXPORT_INDENT. */
+  readonly indent: number | null
+}
+
+export type ItemExporterClass = new (options: ItemExporterOptions) => ItemExporter
+
+export interface OwnFormatOptions {
+  readonly exporter: ItemExporter
+  /** All fields when absent. */
+  readonly fields?: FieldNames | undefined
+  readonly forTerminal?: boolean
+  readonly reports: FormatReports
+}
+
+/** What the exporter writes, as its items come. */
+export class OwnFormat implements ItemFormat {
+  readonly #options: OwnFormatOptions
+  #isEmpty = true
+
+  constructor(options: OwnFormatOptions) {
+    this.#options = options
+  }
+
+  async resume(): Promise<void> {
+    throw new Error('only jsonl and csv can be appended to')
+  }
+
+  text(items: readonly unknown[]): string {
+    const entries = items.flatMap((item) => this.#entry(item) ?? [])
+    if (entries.length === 0) return ''
+    const text = this.#opening() + entries.join('')
+    this.#isEmpty = false
+    return this.#options.forTerminal ? escapedCell(text) : text
+  }
+
+  end(): string {
+    return this.#opening() + (this.#options.exporter.end?.() ?? '')
+  }
+
+  #opening(): string {
+    return this.#isEmpty ? (this.#options.exporter.start?.() ?? '') : ''
+  }
+
+  #entry(item: unknown): string | undefined {
+    const { exporter, fields, reports } = this.#options
+    try {
+      // By way of JSON, so that dates and toJSON mean the same as in the other formats.
+      const json: string | undefined = JSON.stringify(fields ? chosenFields(item, fields) : item)
+      const record = json === undefined ? undefined : recordOf(JSON.parse(json))
+      if (!record) throw new TypeError('it has no fields, and this format is made of fields')
+      return exporter.item(record as JsonObject)
+    } catch (error) {
+      reports.lost(item, error)
+      return undefined
+    }
+  }
+}

@@ -3,7 +3,8 @@
 -- Input    ARGV[1] {owner, attempt, staleMs, count, fingerprinter, settle: [[owner, attempt, run]…],
 --          clean?: [run, before], shard?, …store's}
 --          ARGV[2…count + 1] members, each once
--- Output   {generation, now (ms), answers, more to clean, …store's}
+-- Output   {generation, now (ms), answers, more to clean, holders, …store's}
+--          holders: for each 1 who was told "new", a line "<ms>:<beginning of the owner>"
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,
 --          3 new, though another owner was told so: it has not said for too long that it queued it,
 --          4 new, though this owner has queued it: its page runs once more
@@ -12,6 +13,7 @@ for _, settling in ipairs(header.settle) do
 end
 local more = header.clean and clean(unpack(header.clean)) or 0
 local members, answers, fresh, mine, taken = { unpack(ARGV, 2, header.count + 1) }, {}, {}, {}, {}
+local others = {}
 local seen = #members > 0 and probe(members) or {}
 for i, member in ipairs(members) do
   if not seen[i] then
@@ -30,7 +32,7 @@ for n, i in ipairs(at) do
     answers[i], mine[#mine + 1], taken[#taken + 1] = held == '' and 0 or 3, members[i], members[i]
     redis.call('LREM', membersOf(ownerIn(held)), 1, members[i])
   else
-    answers[i] = 1
+    answers[i], others[#others + 1] = 1, string.sub(string.match(held, '^[^\n]*'), 1, 22)
   end
 end
 -- Held before it is recorded: a script that fails in between leaves nothing that is seen and that nobody holds.
@@ -40,4 +42,4 @@ end
 if #fresh > 0 then
   record(fresh, members)
 end
-return { generation(#members > 0), nowText, table.concat(answers), more, unpack(extra()) }
+return { generation(#members > 0), nowText, table.concat(answers), more, table.concat(others, '\n'), unpack(extra()) }

@@ -1,7 +1,7 @@
 -- What an owner asked about is queued for good: from now on only this owner is still told "new" for it.
 --
 -- Input    settle(owner, attempt, run); attempt "" when the worker that settles does not know which one it was
--- Output   what an earlier attempt of this owner asked about and this one did not is un-marked
+-- Output   what an earlier attempt of this owner asked about and this one did not is un-marked; caches are then out of date
 local function unmarkOthers(owner, attempt)
   local list = membersOf(owner)
   for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
@@ -10,6 +10,7 @@ local function unmarkOthers(owner, attempt)
       redis.call('LREM', list, 1, member)
       redis.call('HDEL', KEYS[2], member)
       unmark(member)
+      redis.call('HDEL', KEYS[5], 'generation')
     end
   end
 end

@@ -37,29 +37,6 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     expect(await filter.requestsSeen(pages(0, 31), 'other')).toEqual([...new Array(30).fill(true), false])
   })
 
-  test('the reply of every question is lost once: a crawl finds each page, and none twice', async () => {
-    await using proxy = await startTcpProxy({ target: bench.url })
-    const redis = bench.connect(proxy.url)
-    const filter = await bench.open(make, { redis })
-    await filter.requestsSeen([page(0)], 'start/0')
-    await filter.settled('start/0')
-    const [queue, crawled] = [[0], new Set<number>()]
-    for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
-      expect(crawled.has(n), `page ${n} twice`).toBe(false)
-      crawled.add(n)
-      // Ten links: two new ones, others that are known, and the page itself.
-      const links = [n, 2 * n + 1, 2 * n + 2, ...Array.from({ length: 7 }, (_, k) => Math.abs(n - k))].filter(
-        (link) => link < 40,
-      )
-      const fault = proxy.cutReplyOf(isScript)
-      const seen = await filter.requestsSeen(links.map(page), `page ${n}`)
-      expect(fault.count).toBe(1)
-      queue.push(...new Set(links.filter((_, at) => !seen[at])))
-      await filter.settled(`page ${n}`)
-    }
-    expect(crawled.size).toBe(40)
-  })
-
   test('a question that failed, and a page that then yields others: what it yielded first is not lost', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const [key, redis] = [bench.nextKey(), bench.connect(proxy.url)]
@@ -137,36 +114,6 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     expect(await redis.hget(`{${key}}:owners`, 'page')).toMatch(/^s /)
   })
 
-  test('marks of the present run go after five seconds, whoever made them; those of an earlier run stay', async () => {
-    const redis = bench.connect()
-    const key = bench.nextKey()
-    let run = 'run 1'
-    const shared = { redis, key, queueRunId: async () => run }
-    const filter = await bench.open(make, shared)
-    await filter.requestsSeen(pages(0, 5), 'earlier')
-    await filter.settled('earlier')
-    await filter.close()
-    run = 'run 2'
-    const next = await bench.open(make, shared)
-    await next.requestsSeen(pages(10, 5), 'present')
-    await next.settled('present')
-    await next.close()
-    expect(await redis.hlen(`{${key}}:pending`)).toBe(10)
-    const third = await bench.open(make, shared)
-    await vi.waitFor(
-      async () => {
-        expect(await third.requestsSeen(pages(10, 1), 'x')).toEqual([true])
-        expect(await redis.hlen(`{${key}}:pending`)).toBe(5)
-      },
-      { timeout: 12_000, interval: 300 },
-    )
-    expect(await third.requestsSeen(pages(10, 5), 'present'), 'seen for good').toEqual(
-      new Array(5).fill(true),
-    )
-    expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
-    expect(await redis.llen(`{${key}}:settled`)).toBe(0)
-  }, 20_000)
-
   test('a page that runs again after its queue has come back older hands on what it then yields', async () => {
     let run = '1'
     const filter = await bench.open(make, { queueRunId: () => run })
@@ -181,11 +128,6 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     await filter.settled('page')
     expect(await filter.requestsSeen([page(0), page(1), page(7)], 'other')).toEqual([true, false, true])
   })
-
-  test('two processes asking about 50 000 equal requests: exactly one is told each is new', async () => {
-    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 50_000 })
-    expect(told.every((times) => times === 1)).toBe(true)
-  }, 60_000)
 
   test('a server that goes in the middle of a batch: the question fails, and later nothing is falsely seen', async () => {
     await using server = await startRedis({ appendonly: 'always' })
@@ -242,11 +184,18 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     const hits = { inc: vi.fn() }
     const cached = { key, cacheSize: 100, stats: hits, redis: bench.connect(proxy.url) }
     const filter = await bench.open(make, { ...cached, pendingStaleMs: STALE_MS })
-    // Held by an owner that may go stale: asked again each time.
-    await filter.requestsSeen(pages(0, 3), 'dead')
+    // Held by an owner that may go stale: asked again from then on.
+    const heldByOthers = await bench.open(make, { key, pendingStaleMs: STALE_MS })
+    await heldByOthers.requestsSeen(pages(0, 3), 'dead')
     await filter.requestsSeen(pages(0, 3), 'x')
+    proxy.resetCounts()
+    expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(new Array(3).fill(true))
+    expect(proxy.commandCount).toBe(0)
+    // The holder itself, taken over by this worker.
+    expect(await filter.requestsSeen(pages(0, 3), 'dead')).toEqual(fresh(3))
     expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(new Array(3).fill(true))
     await wait(STALE_MS + 50)
+    hits.inc.mockClear()
     expect(await filter.requestsSeen(pages(0, 3), 'y')).toEqual(fresh(3))
     expect(hits.inc.mock.calls).toEqual(new Array(3).fill(['dupefilter/taken_over']))
     // Held by nobody: what any crawler recorded before owners were kept.
@@ -263,6 +212,32 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     await filter.requestsSeen(pages(7, 1), 'z')
     expect(hits.inc).toHaveBeenCalledWith('dupefilter/cache_emptied')
     expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
+  })
+
+  test('a page that runs again and yields less: the rest is new for other workers that had it from their cache', async () => {
+    const key = bench.nextKey()
+    const owners = await bench.open(make, { key })
+    const other = await bench.open(make, { key, cacheSize: 100 })
+    await owners.requestsSeen(pages(0, 3), 'page')
+    expect(await other.requestsSeen(pages(0, 3), 'z')).toEqual(new Array(3).fill(true))
+    expect(await owners.requestsSeen(pages(0, 2), 'page')).toEqual(fresh(2))
+    await owners.settled('page')
+    await owners.requestSeen(page(9))
+    await other.requestSeen(page(8))
+    expect(await other.requestsSeen(pages(0, 3), 'z')).toEqual([true, true, false])
+  })
+
+  test('a page that runs again elsewhere and yields only what the cache knows: the rest is new for others', async () => {
+    const key = bench.nextKey()
+    const first = await bench.open(make, { key })
+    const second = await bench.open(make, { key, cacheSize: 100 })
+    await first.requestsSeen([page(0)], 'page')
+    await first.requestsSeen([page(1)], 'neighbour')
+    await second.requestsSeen([page(1)], 'z')
+    expect(await second.requestsSeen([page(1)], 'page')).toEqual([true])
+    await second.settled('page')
+    await second.requestSeen(page(9))
+    expect(await first.requestSeen(page(0), 'y')).toBe(false)
   })
 
   test('a Redis that lost everything empties the cache, too', async () => {
@@ -311,6 +286,67 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
       'SCHEDULER_DUPEFILTER_KEY is "a{b:dupefilter"',
     )
   })
+})
+
+// Most of these is waiting.
+describe.concurrent.each(Object.entries(FILTERS))('%s, beside others', (kind, make) => {
+  test('the reply of every question is lost once: a crawl finds each page, and none twice', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const redis = bench.connect(proxy.url)
+    const filter = await bench.open(make, { redis })
+    await filter.requestsSeen([page(0)], 'start/0')
+    await filter.settled('start/0')
+    const [queue, crawled] = [[0], new Set<number>()]
+    for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
+      expect(crawled.has(n), `page ${n} twice`).toBe(false)
+      crawled.add(n)
+      // Ten links: two new ones, others that are known, and the page itself.
+      const links = [n, 2 * n + 1, 2 * n + 2, ...Array.from({ length: 7 }, (_, k) => Math.abs(n - k))].filter(
+        (link) => link < 40,
+      )
+      const fault = proxy.cutReplyOf(isScript)
+      const seen = await filter.requestsSeen(links.map(page), `page ${n}`)
+      expect(fault.count).toBe(1)
+      queue.push(...new Set(links.filter((_, at) => !seen[at])))
+      await filter.settled(`page ${n}`)
+    }
+    expect(crawled.size).toBe(40)
+  })
+
+  test('marks of the present run go after five seconds, whoever made them; those of an earlier run stay', async () => {
+    const redis = bench.connect()
+    const key = bench.nextKey()
+    let run = 'run 1'
+    const shared = { redis, key, queueRunId: async () => run }
+    const filter = await bench.open(make, shared)
+    await filter.requestsSeen(pages(0, 5), 'earlier')
+    await filter.settled('earlier')
+    await filter.close()
+    run = 'run 2'
+    const next = await bench.open(make, shared)
+    await next.requestsSeen(pages(10, 5), 'present')
+    await next.settled('present')
+    await next.close()
+    expect(await redis.hlen(`{${key}}:pending`)).toBe(10)
+    const third = await bench.open(make, shared)
+    await vi.waitFor(
+      async () => {
+        expect(await third.requestsSeen(pages(10, 1), 'x')).toEqual([true])
+        expect(await redis.hlen(`{${key}}:pending`)).toBe(5)
+      },
+      { timeout: 12_000, interval: 300 },
+    )
+    expect(await third.requestsSeen(pages(10, 5), 'present'), 'seen for good').toEqual(
+      new Array(5).fill(true),
+    )
+    expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
+    expect(await redis.llen(`{${key}}:settled`)).toBe(0)
+  }, 20_000)
+
+  test('two processes asking about 50 000 equal requests: exactly one is told each is new', async () => {
+    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 50_000 })
+    expect(told.every((times) => times === 1)).toBe(true)
+  }, 60_000)
 })
 
 test.each(['redis-key', 'counting-bloom', 'redis-bloom by host'])(

@@ -38,7 +38,7 @@ import { type Claim, Claims, type Settling } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
 import { QueueRun, type QueueRunId } from './queue-run.ts'
 import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
-import { SeenCache } from './seen-cache.ts'
+import { type Holder, SeenCache } from './seen-cache.ts'
 import { otherPart, partText, type ShardPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
@@ -57,7 +57,7 @@ export interface RedisDupeFilterOptions {
   readonly queueRunId?: QueueRunId
   /** Which part of a filter that is spread over several servers this one is. Default: the whole of it. */
   readonly shard?: ShardPart
-  /** DUPEFILTER_CACHE_SIZE: how many fingerprints seen for good are remembered in this process. Default 0. */
+  /** DUPEFILTER_CACHE_SIZE: how many fingerprints that are seen are remembered in this process. Default 0. */
   readonly cacheSize?: number
   /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
   readonly stats?: Pick<StatsCollector, 'inc'>
@@ -244,14 +244,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
-    // It asks about nothing here, and still is another attempt than the one before it.
-    if (requests.length === 0) this.#claims.ask(owner, [], this.#run.current)
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
-    const unknown = [...distinct.values()].filter(({ fingerprint }) => !this.#cache.has(fingerprint))
+    const unknown = [...distinct.values()].filter(({ fingerprint }) => !this.#cache.has(fingerprint, owner))
     if (unknown.length < distinct.size)
       this.stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
+    // Who has nothing to ask about is another attempt than the one before it all the same.
+    if (unknown.length === 0) this.#claims.ask(owner, [], this.#run.current)
     const fresh = unknown.length > 0 ? await this.#askAll(unknown, owner) : new Set()
     // What is asked about twice is new only the first time.
     return all.map(({ fingerprint }) => !fresh.delete(fingerprint))
@@ -299,16 +299,28 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const askedAt = performance.now()
     const reply = await this.#call(asked, owner, claim.attempt)
     if (this.#cache.heardOf(reply.generation, askedAt)) this.stats?.inc('dupefilter/cache_emptied')
+    const own: Holder = { owner, untilMs: askedAt + this.#pendingStaleMs }
+    const holders = reply.holders.values()
     const fresh: string[] = []
     for (const [n, { fingerprint }] of asked.entries()) {
-      const answer = reply.answers[n]
+      const answer = reply.answers[n]!
       if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
-      if (answer === SEEN || answer === SEEN_FOR_GOOD) continue
-      fresh.push(fingerprint)
-      const repeat = REPEATS[answer!]
-      if (repeat) this.stats?.inc(repeat)
+      else if (answer === SEEN)
+        this.#cache.add(fingerprint, this.#holderIn(holders.next().value!, reply.now, askedAt))
+      else {
+        this.#cache.add(fingerprint, own)
+        fresh.push(fingerprint)
+        const repeat = REPEATS[answer]
+        if (repeat) this.stats?.inc(repeat)
+      }
     }
     return fresh
+  }
+
+  /** @param text `<ms>:<owner>`, when the owner was told so by the clock of Redis, which was at `now` not before `askedAt` */
+  #holderIn(text: string, now: number, askedAt: number): Holder {
+    const [ms = '', owner = ''] = text.split(':', 2)
+    return { owner, untilMs: askedAt + this.#pendingStaleMs - (now - Number(ms)) }
   }
 
   async #settleAll(): Promise<void> {

@@ -1,20 +1,29 @@
 /** How long a generation that Redis told is trusted: a filter cleared by somebody else is noticed after that. */
 const TRUST_MS = 1000
 
+/** Another page that was told "new" for a fingerprint, or several. */
+export interface Holder {
+  /** The page's id, or how it begins. */
+  readonly owner: string
+  /** Until then nobody but this page will be told "new"; by `performance.now()`. */
+  readonly untilMs: number
+}
+
 /**
- * Fingerprints of which nobody will be told "new" any more, the last ones met.
+ * Fingerprints for which Redis would answer "seen", the last ones met.
  *
- * Only an answer that cannot change may be in here. What an unsettled owner holds may become new for somebody else, and
- * what a settled one still holds is new for its owner; both are asked again. A request may be met again after `clear` or
- * `forget`: both change the filter's generation, which comes with each answer and empties this cache.
+ * Only an answer that cannot change may be in here. What nobody holds is seen for good. What a page holds is new for that
+ * page, and once it may be stale for anybody; so it is known with its holder, and until then. All may be met again after
+ * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
+ * comes with each answer and empties this cache.
  *
  * They are in two halves. What the older one has and is met again goes over into the younger one; when that is full, the
- * older one is forgotten. To move each to the end of one set whenever it is met would cost three times as much.
+ * older one is forgotten. To move each to the end of one map whenever it is met would cost three times as much.
  */
 export class SeenCache {
   readonly #halfSize: number
-  #younger = new Set<string>()
-  #older = new Set<string>()
+  #younger = new Map<string, Holder | undefined>()
+  #older = new Map<string, Holder | undefined>()
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
@@ -23,11 +32,17 @@ export class SeenCache {
   }
 
   /** False for everything while the generation has not been heard of for a while. */
-  has(fingerprint: string): boolean {
-    const isYoung = this.#younger.has(fingerprint)
-    if (!isYoung && !this.#older.has(fingerprint)) return false
-    if (performance.now() - this.#toldAt > TRUST_MS) return false
-    if (!isYoung) this.add(fingerprint)
+  has(fingerprint: string, owner: string): boolean {
+    let holder = this.#younger.get(fingerprint)
+    const isYoung = holder !== undefined || this.#younger.has(fingerprint)
+    if (!isYoung) {
+      holder = this.#older.get(fingerprint)
+      if (holder === undefined && !this.#older.has(fingerprint)) return false
+    }
+    const now = performance.now()
+    if (now - this.#toldAt > TRUST_MS) return false
+    if (holder && (now > holder.untilMs || owner.startsWith(holder.owner))) return false
+    if (!isYoung) this.add(fingerprint, holder)
     return true
   }
 
@@ -44,13 +59,14 @@ export class SeenCache {
     return hadSome
   }
 
-  add(fingerprint: string): void {
+  /** @param holder who was told "new"; nobody when it is seen for good */
+  add(fingerprint: string, holder?: Holder): void {
     if (this.#halfSize === 0) return
     if (this.#younger.size >= this.#halfSize) {
       this.#older = this.#younger
-      this.#younger = new Set()
+      this.#younger = new Map()
     }
-    this.#younger.add(fingerprint)
+    this.#younger.set(fingerprint, holder)
   }
 
   clear(): void {

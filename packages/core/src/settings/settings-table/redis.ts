@@ -146,7 +146,7 @@ export const REDIS_SETTINGS = [
     default: 50_000,
     min: 0,
     since: 'webloom',
-    summary: 'Fingerprints seen for good that this process remembers, so as not to ask Redis again. 0: none.',
+    summary: 'Fingerprints met before that this process remembers, so as not to ask Redis again. 0: none.',
   },
   {
     name: 'DUPEFILTER_MEMBERS',

@@ -151,6 +151,14 @@ describe('what may be asked for all the same', () => {
     expect(inside.paths.sort()).toEqual(['/page', '/start'])
   })
 
+  test('another one of startUrls, long before it is its turn', async () => {
+    leadsInside()
+    const own = Array.from({ length: 20 }, (_, n) => `http://127.0.0.1:${site.port}/${n || ''}`)
+    const last = `http://127.0.0.1:${inside.port}/start`
+    await crawled({ START_LOW_WATER: 1, CONCURRENT_REQUESTS: 1 }, [...own, last])
+    expect(inside.paths).toEqual(['/page', '/start'])
+  })
+
   test('what a resumed crawl was started with', async () => {
     await using dir = await tempDir()
     leadsInside()

@@ -109,7 +109,7 @@ export { HttpError, HttpErrorMiddleware } from './spider-middlewares/http-error.
 export { PageBudgetsMiddleware, type PageBudgetsOptions } from './spider-middlewares/page-budgets.ts'
 export { PathTrapsMiddleware } from './spider-middlewares/path-traps.ts'
 export { RefererMiddleware } from './spider-middlewares/referer.ts'
-export { noteStartHost, StartHostsMiddleware } from './spider-middlewares/start-hosts.ts'
+export { DeclaredStartHosts, noteStartHost, StartHostsMiddleware } from './spider-middlewares/start-hosts.ts'
 export { TrapChainsMiddleware } from './spider-middlewares/trap-chains.ts'
 export { UrlLengthMiddleware } from './spider-middlewares/url-length.ts'
 // Spiders that know how to walk a site or read a feed

@@ -9,6 +9,7 @@ import { MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
   couldNotBeHad,
+  DeclaredStartHosts,
   Engine,
   type EngineOptions,
   feedsFrom,
@@ -54,7 +55,8 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const addresses = HostAddresses.fromCrawler(base)
   const resolve = (hostname: string) => addresses.of(hostname)
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve })
-  const { startHosts, others } = store
+  const { others } = store
+  const startHosts = new DeclaredStartHosts(spider, store.startHosts)
   const outsideQueue = new PacedFetch({
     download: (request, given) => downloader.fetch(request, given),
     clock: MemoryHostClock.fromCrawler(base),

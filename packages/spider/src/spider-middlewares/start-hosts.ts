@@ -36,3 +36,29 @@ export async function noteStartHost(startHosts: StartHosts, { url }: Request): P
   const place = hostAndPort(url)
   if (place !== undefined) await startHosts.add(place)
 }
+
+/**
+ * The hosts of `startUrls` as well, without waiting for their requests: those of a long list are made little by little, and
+ * a page may lead to one of its hosts before it is that host's turn. What is refused then would be lost.
+ */
+export class DeclaredStartHosts implements StartHosts {
+  readonly #spider: { readonly startUrls: readonly string[] }
+  readonly #noted: StartHosts
+  #declared: ReadonlySet<string | undefined> | undefined
+
+  /** @param noted those of the requests that were made */
+  constructor(spider: { readonly startUrls: readonly string[] }, noted: StartHosts) {
+    this.#spider = spider
+    this.#noted = noted
+  }
+
+  add(place: string): Promise<void> {
+    return this.#noted.add(place)
+  }
+
+  /** Reads the list when the first host inside is met: most crawls never meet one. */
+  async has(place: string): Promise<boolean> {
+    this.#declared ??= new Set(this.#spider.startUrls.map(hostAndPort))
+    return this.#declared.has(place) || this.#noted.has(place)
+  }
+}

@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
 import type { Participation } from '../crawl-store.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
+import { keepMemoryFlat } from '../flat-memory.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { skippedText } from '../skipped-pages.ts'
 import { startBanner } from '../terminal/banner.ts'
@@ -126,16 +126,6 @@ async function writeStats(path: string, stats: CrawlResult['stats']): Promise<vo
     const why = (cause as Error).message
     throw new WebloomError('WL_OUTPUT_FAILED', `--stats-file ${path} could not be written: ${why}`, { cause })
   }
-}
-
-/**
- * V8 doubles the room for young objects again and again in a long run, up to 100 MiB, and lets garbage lie as long as it
- * thinks there is room, so that memory grows although nothing is kept. Here it does neither: less memory in the same time,
- * as what is young fits a processor's cache. Only the command line does this: the process is its own.
- */
-function keepMemoryFlat(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--optimize-for-size')
 }
 
 /** On the screen and not in the log: it is for whoever types. */

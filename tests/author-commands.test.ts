@@ -1,6 +1,6 @@
 /** shell, fetch, view, parse, genspider and check as an author types them, and the helpers for an author's tests. */
 
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -195,6 +195,7 @@ describe('genspider', () => {
   })
 
   test('writes into the folder of spiders and says how to run it', async () => {
+    rmSync(folder.join('spiders/fresh.ts'), { force: true })
     const { code, stdout, stderr } = await webloom(['genspider', 'fresh', 'example.com', '-t', 'redis'])
     expect({ code, stdout }, stderr).toEqual({
       code: 0,

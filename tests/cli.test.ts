@@ -1,6 +1,6 @@
 /** The built command line as a person meets it: real processes, real files, and what they print. */
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb, startProcess, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -90,6 +90,7 @@ describe('runspider', () => {
 
   test('-o appends, -O overwrites, and - is stdout', async () => {
     file('one.ts', spider('one', 'return'))
+    rmSync(folder.join('appended.csv'), { force: true })
     for (const [flag, lines] of [
       ['-o', 1],
       ['-o', 2],

@@ -1,8 +1,17 @@
 /** A callback that blocks its worker's event loop for longer than a lock lasts: nobody else gets what the worker has. */
 
+import { crawlRedisKeys, readCrawl } from '@webloom/queue'
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ClusterFolder, expectComplete, fetchCounts, followingSpider, messagesOf } from './cluster-crawl.ts'
+import {
+  ClusterFolder,
+  expectComplete,
+  fetchCounts,
+  followingSpider,
+  freshCrawlId,
+  messagesOf,
+} from './cluster-crawl.ts'
 
 /** A lost worker's locks last 6 s, and are found at the second look after that, within 4 s. */
 const BLOCKED_MS = 12_000
@@ -23,19 +32,20 @@ function blockingSpider(web: FakeWebProcess, url: string): string {
 
 describe.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s', (mode) => {
   test('a callback blocks its worker for twice as long as a lock lasts: each page is fetched once, and the worker is not lost', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 10, crossHostLinks: 0.2 })
     const slow = web.pageUrl(1, 1)
+    const crawlId = freshCrawlId(mode)
     await using folder = await ClusterFolder.of(
       web,
-      { REDIS_URL: redis.url, CRAWL_ID: mode, QUEUE_MODE: mode, LOG_FORMAT: 'json' },
+      { REDIS_URL: redis.url, CRAWL_ID: crawlId, QUEUE_MODE: mode, LOG_FORMAT: 'json' },
       blockingSpider(web, slow),
     )
     const workers = [folder.worker('a'), folder.worker('b')]
-    await expect
-      .poll(async () => (await status(folder)).workers, { timeout: 60_000, interval: 1000 })
-      .toContainEqual(expect.objectContaining({ blocked: true, lost: false }))
+    await seenBlocked(crawlId)
+    const { stdout } = await folder.run('status', 'pages', '--json')
+    expect(JSON.parse(stdout).workers).toContainEqual(expect.objectContaining({ blocked: true, lost: false }))
 
     const ended = await Promise.all(workers.map(({ exited }) => exited))
     for (const { code, stderr } of ended) expect(code, stderr).toBe(0)
@@ -49,6 +59,19 @@ describe.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s', (mode) => {
   })
 })
 
-async function status(folder: ClusterFolder): Promise<{ workers: { blocked: boolean; lost: boolean }[] }> {
-  return JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+/** Looks without starting a process each time: a command that takes long to start might come too late. */
+async function seenBlocked(crawlId: string): Promise<void> {
+  const client = new Redis(redis.url)
+  try {
+    const crawl = {
+      redis: client,
+      keys: crawlRedisKeys({ spider: 'pages', crawlId }),
+      statsKey: `pages:${crawlId}:stats`,
+    }
+    await expect
+      .poll(async () => (await readCrawl(crawl)).workers, { timeout: 60_000, interval: 200 })
+      .toContainEqual(expect.objectContaining({ blocked: true, lost: false }))
+  } finally {
+    client.disconnect()
+  }
 }

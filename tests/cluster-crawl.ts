@@ -20,6 +20,9 @@ import { expect } from 'vitest'
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const BIN = join(PACKAGE, 'bin/webloom.js')
 
+/** Never reached. With a limit for all workers stats are written every second, so those of killed ones are there. */
+export const STATS_EACH_SECOND = { CLOSESPIDER_PAGECOUNT: 1_000_000 }
+
 /** A project folder whose spider `pages` crawls a fake web, and the workers that run it. */
 export class ClusterFolder implements AsyncDisposable {
   readonly #dir: TempDir
@@ -92,6 +95,14 @@ export class ClusterFolder implements AsyncDisposable {
     return all.flatMap((stats) => keys.map((key) => stats[key] ?? 0)).reduce((sum, count) => sum + count, 0)
   }
 
+  /** How many pages may have been fetched again because workers were killed, counted by all: see STATS_EACH_SECOND. */
+  async repeatsCounted(): Promise<number> {
+    const { stats } = JSON.parse((await this.run('status', 'pages', '--json')).stdout)
+    return ['scheduler/redelivered', 'dupefilter/taken_over', 'dupefilter/told_again']
+      .map((stat) => Number(stats[stat] ?? 0))
+      .reduce((a, b) => a + b)
+  }
+
   /** The URLs in all item files; every line must be whole, but for the last of a killed worker. */
   itemUrls(): string[] {
     return readdirSync(this.#dir.path)
@@ -106,6 +117,13 @@ export class ClusterFolder implements AsyncDisposable {
     await Promise.allSettled(this.#started.map(({ exited }) => exited))
     await this.#dir.remove()
   }
+}
+
+let crawlIds = 0
+
+/** A CRAWL_ID that nobody had before: a test that is tried again must not find the crawl of its first try. */
+export function freshCrawlId(name: string): string {
+  return `${name}-${++crawlIds}`
 }
 
 /** Follows every link, and yields an item for each page. */
@@ -185,7 +203,7 @@ export async function finishRound(
   })
   await using folder = await ClusterFolder.of(web, {
     REDIS_URL: redis.url,
-    CRAWL_ID: `finish-${mode}-${seed}`,
+    CRAWL_ID: freshCrawlId(`finish-${mode}-${seed}`),
     QUEUE_MODE: mode,
     CONCURRENT_REQUESTS: 4,
     LOG_FORMAT: 'json',
@@ -212,6 +230,15 @@ export function fetchCounts(hits: readonly Hit[]): Map<string, number> {
 /** How many fetches there were beyond the first of each page. */
 export function repeatsIn(hits: readonly Hit[]): number {
   return [...fetchCounts(hits).values()].reduce((sum, count) => sum + count - 1, 0)
+}
+
+/**
+ * The same, without the pages that are started with: they are not asked of the filter, and one that a page has linked
+ * before start() yields it is fetched for both.
+ */
+export function repeatsOfLinks(web: FakeWebTruth, hits: readonly Hit[]): number {
+  const starts = new Set(web.seeds)
+  return repeatsIn(hits.filter(({ url }) => !starts.has(url)))
 }
 
 /** The messages of a worker's log. */

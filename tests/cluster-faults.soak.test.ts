@@ -27,7 +27,7 @@ test.each(['turns', 'job'] as const)(
     const next = cases.entries()
     const work = async () => {
       for (const [n, { command, fault }] of next) {
-        const options = { ...shared, crawlId: `case-${n}` }
+        const options = { ...shared, name: `case-${n}` }
         try {
           if (fault === 'reply') await cutRepliesOf([command], options)
           else await killedAt(command, fault, options)
@@ -43,8 +43,8 @@ test.each(['turns', 'job'] as const)(
 )
 
 async function lifeOf(
-  shared: Omit<Parameters<typeof FaultCrawl.of>[0], 'crawlId'>,
+  shared: Omit<Parameters<typeof FaultCrawl.of>[0], 'name'>,
 ): Promise<Map<string, number>> {
-  await using crawl = await FaultCrawl.of({ ...shared, crawlId: 'life' })
+  await using crawl = await FaultCrawl.of({ ...shared, name: 'life' })
   return await crawl.commandCounts()
 }

@@ -18,7 +18,7 @@ let life: Map<string, number>
 beforeAll(async () => {
   const [queue, filter] = await Promise.all([startRedis(), startRedis()])
   servers = { queue: queue!, filter: filter! }
-  await using crawl = await FaultCrawl.of({ ...servers, crawlId: 'life', mode: 'turns', names })
+  await using crawl = await FaultCrawl.of({ ...servers, name: 'life', mode: 'turns', names })
   life = await crawl.commandCounts()
 }, 90_000)
 afterAll(() => Promise.all([servers.queue.stop(), servers.filter.stop()]))
@@ -26,7 +26,17 @@ afterAll(() => Promise.all([servers.queue.stop(), servers.filter.stop()]))
 const LONG = { timeout: 180_000 }
 const growing = (words: readonly string[]) => argumentsOf(words)[1] === 'grows'
 
-describe('a worker is killed with -9, and another is started: every page is crawled', () => {
+test.concurrent(
+  'each command of a worker’s life loses its first reply: nothing is lost, nothing is done twice',
+  LONG,
+  async () => {
+    expect([...life.keys()]).toContain('turn-exchange')
+    const commands = [...life.keys()].map((name) => ({ name }))
+    await cutRepliesOf(commands, { ...servers, name: 'cut', mode: 'turns', names })
+  },
+)
+
+describe.concurrent('a worker is killed with -9, and another is started: every page is crawled', () => {
   const moments: [what: string, when: 'before' | 'after', command: CommandAt][] = [
     ['it has asked about an element of start(), and not queued it', 'before', { name: 'turn-push' }],
     ['it has queued an element of start(), and not settled it', 'after', { name: 'turn-push' }],
@@ -42,18 +52,8 @@ describe('a worker is killed with -9, and another is started: every page is craw
     ],
     ['it has ended the crawl, and not left it', 'before', { name: 'record-leave' }],
   ]
-  test.concurrent.each(moments)('%s', LONG, async (what, when, command) => {
-    const crawlId = what.replaceAll(/\W+/g, '-')
-    await killedAt(command, when, { ...servers, crawlId, mode: 'turns', names })
+  test.each(moments)('%s', LONG, async (what, when, command) => {
+    const name = what.replaceAll(/\W+/g, '-')
+    await killedAt(command, when, { ...servers, name, mode: 'turns', names })
   })
 })
-
-test(
-  'each command of a worker’s life loses its first reply: nothing is lost, nothing is done twice',
-  LONG,
-  async () => {
-    expect([...life.keys()]).toContain('turn-exchange')
-    const commands = [...life.keys()].map((name) => ({ name }))
-    await cutRepliesOf(commands, { ...servers, crawlId: 'cut', mode: 'turns', names })
-  },
-)

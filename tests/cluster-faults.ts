@@ -16,7 +16,7 @@ import {
   type TcpProxy,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, expectComplete, seededSpider } from './cluster-crawl.ts'
+import { ClusterFolder, expectComplete, freshCrawlId, seededSpider } from './cluster-crawl.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const textsIn = (pattern: string): [name: string, text: string][] =>
@@ -71,8 +71,8 @@ export interface FaultServers {
 }
 
 export interface FaultCrawlOptions extends FaultServers {
-  /** Crawls at the same time on the same servers have each their own. */
-  readonly crawlId: string
+  /** What its CRAWL_ID begins with; each crawl has its own. */
+  readonly name: string
   readonly mode: 'turns' | 'job'
   readonly names: CommandNames
   readonly settings?: Readonly<Record<string, unknown>>
@@ -103,7 +103,8 @@ export class FaultCrawl implements AsyncDisposable {
   }
 
   static async of(options: FaultCrawlOptions): Promise<FaultCrawl> {
-    const { queue, filter, crawlId } = options
+    const { queue, filter, name } = options
+    const crawlId = freshCrawlId(name)
     // Without links between the two, a seed that comes late is not found by a link before.
     const web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 25 })
     const [first, second] = web.seeds

@@ -8,7 +8,7 @@ import {
   startFakeWebProcess,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, fetchCounts, randomOf, repeatsIn } from './cluster-crawl.ts'
+import { ClusterFolder, fetchCounts, randomOf, repeatsOfLinks, STATS_EACH_SECOND } from './cluster-crawl.ts'
 
 export interface KillRound {
   readonly seed: number
@@ -51,8 +51,7 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
     DUPEFILTER_REDIS_URL: [filterRedis.url],
     QUEUE_MODE: mode,
     CONCURRENT_REQUESTS: CONCURRENCY,
-    // Never reached. With a limit for all workers stats are written every second, so those of the killed are there.
-    CLOSESPIDER_PAGECOUNT: 1_000_000,
+    ...STATS_EACH_SECOND,
     LOG_FORMAT: 'json',
   })
   let started = 0
@@ -81,23 +80,22 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
   expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
   const items = new Set(folder.itemUrls())
   expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])
-  // Not asked of the filter (dontFilter): one that a page has linked before start() yields it is fetched for both.
-  const starts = new Set(web.seeds)
-  const again = hitsAgain(hits)
-  const { stats } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
   return {
     seed,
     pages: counts.size,
-    repeats: repeatsIn(hits.filter(({ url }) => !starts.has(url))),
-    repeatsMax: ['scheduler/redelivered', 'dupefilter/taken_over', 'dupefilter/told_again']
-      .map((stat) => Number(stats[stat] ?? 0))
-      .reduce((a, b) => a + b),
-    takenOverMs: kills.map((at) => Math.round((again.find(({ atMs }) => atMs > at)?.atMs ?? at) - at)),
+    repeats: repeatsOfLinks(web, hits),
+    repeatsMax: await folder.repeatsCounted(),
+    takenOverMs: kills.map((at) => takenOverMs(hits, at)),
   }
 }
 
-/** The hits of a page after its first. */
-function hitsAgain(hits: readonly Hit[]): Hit[] {
-  const met = new Set<string>()
-  return hits.filter(({ url }) => met.has(url) || !met.add(url))
+/** What a worker has in hand was fetched so lately. */
+const IN_HAND_MS = 1000
+
+/** From the kill to the first page that is fetched again of those fetched just before it; 0 when none is. */
+function takenOverMs(hits: readonly Hit[], killedAtMs: number): number {
+  const lately = hits.filter(({ atMs }) => atMs <= killedAtMs && atMs > killedAtMs - IN_HAND_MS)
+  const urls = new Set(lately.map(({ url }) => url))
+  const again = hits.find(({ url, atMs }) => atMs > killedAtMs && urls.has(url))
+  return again ? Math.round(again.atMs - killedAtMs) : 0
 }

@@ -8,6 +8,7 @@ import {
   expectComplete,
   fetchCounts,
   followingSpider,
+  freshCrawlId,
   messagesOf,
   seededSpider,
 } from './cluster-crawl.ts'
@@ -32,8 +33,56 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
   ...more,
 })
 
+test.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: two releases at once: what the older one does not know is given back, and crawled by the newer',
+  LONG,
+  async (mode) => {
+    const crawlId = freshCrawlId(`releases-${mode}`)
+    await using web = await startFakeWebProcess({
+      hosts: 8,
+      pagesPerHost: 12,
+      crossHostLinks: 0.2,
+      latencyMs: 60,
+    })
+    const older = seededSpider([])
+    // The newer one has a callback more, for every second page.
+    const newer = older.replace('yield* response.followAll()', 'yield* this.follow(response)').replace(
+      'async *parse(',
+      `async *follow(response: Response) {
+    for (const request of response.followAll())
+      yield /[02468]\\.html$/.test(request.url) ? request.replace({ callback: this.parseDetail }) : request
+  }
+  async *parseDetail(response: Response) {
+    yield { url: response.url, detail: true }
+    yield* this.follow(response)
+  }
+  async *parse(`,
+    )
+    await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), newer)
+    // So slow that it leaves much to the others, however long they take to start.
+    const first = folder.worker('first', '-a', 'maxIdleTime=0', '-s', 'DOWNLOAD_DELAY=3')
+    await first.waitForOutput(/note: crawl/, 60_000)
+    await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...web.seeds)
+    await web.waitForHits(10, 60_000)
+    folder.writeSpider(older)
+    const ofOlder = folder.worker('older', '-a', 'maxIdleTime=0')
+    await ofOlder.waitForOutput(/note: crawl/, 60_000)
+    // What the newer one has queued is the older one's now.
+    first.kill('SIGTERM')
+    await ofOlder.waitForOutput(/given back: this worker cannot do it/, 60_000)
+    folder.writeSpider(newer)
+    const ofNewer = folder.worker('newer', '-a', 'maxIdleTime=0')
+    await web.waitForHits(web.linked().size, 120_000)
+    expect((await folder.run('stop', 'pages')).code).toBe(0)
+    const ended = await Promise.all([ofNewer.exited, ofOlder.exited])
+    for (const { code, stderr } of ended) expect(code, stderr).toBe(0)
+    expect((await first.exited).code).toBe(143)
+    expect(await expectComplete(web, folder)).toBe(0)
+  },
+)
+
 test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its part', LONG, async (mode) => {
-  const crawlId = `late-${mode}`
+  const crawlId = freshCrawlId(`late-${mode}`)
   await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 25, latencyMs: 100 })
   const [first, ...others] = web.seeds
   const spider = seededSpider([first!])
@@ -57,10 +106,11 @@ test.concurrent(
   LONG,
   async () => {
     await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 30 })
-    await using folder = await ClusterFolder.of(web, settings('early'), seededSpider([]))
+    const crawlId = freshCrawlId('early')
+    await using folder = await ClusterFolder.of(web, settings(crawlId), seededSpider([]))
     const workers = ['a', 'b'].map((name) => folder.worker(name, ...IDLE))
     await Promise.all(workers.map((worker) => worker.waitForOutput(/note: crawl/, 60_000)))
-    await redis.command('RPUSH', 'pages:early:start_urls', ...web.seeds)
+    await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...web.seeds)
     for (const { code, stderr } of await Promise.all(workers.map(({ exited }) => exited))) {
       expect(code, stderr).toBe(0)
       expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: finished')
@@ -71,7 +121,7 @@ test.concurrent(
 
 test.concurrent('--stay: a worker with nothing left to do stays until it is stopped', LONG, async () => {
   await using web = await startFakeWebProcess({ pagesPerHost: 10 })
-  await using folder = await ClusterFolder.of(web, settings('stays'))
+  await using folder = await ClusterFolder.of(web, settings(freshCrawlId('stays')))
   const worker = folder.worker('a', '--stay')
   await web.waitForHits(web.linked().size, 60_000)
   const idle = folder.worker('b', '--stay')
@@ -84,58 +134,6 @@ test.concurrent('--stay: a worker with nothing left to do stays until it is stop
     expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: stopped')
   }
 })
-
-test.concurrent.each(['turns', 'job'])(
-  'QUEUE_MODE=%s: two releases at once: what the older one does not know is given back, and crawled by the newer',
-  LONG,
-  async (mode) => {
-    const crawlId = `releases-${mode}`
-    await using web = await startFakeWebProcess({
-      hosts: 8,
-      pagesPerHost: 30,
-      crossHostLinks: 0.2,
-      latencyMs: 60,
-    })
-    const older = seededSpider([])
-    // The newer one has a callback more, for every second page.
-    const newer = older.replace('yield* response.followAll()', 'yield* this.follow(response)').replace(
-      'async *parse(',
-      `async *follow(response: Response) {
-    for (const request of response.followAll())
-      yield /[02468]\\.html$/.test(request.url) ? request.replace({ callback: this.parseDetail }) : request
-  }
-  async *parseDetail(response: Response) {
-    yield { url: response.url, detail: true }
-    yield* this.follow(response)
-  }
-  async *parse(`,
-    )
-    await using folder = await ClusterFolder.of(
-      web,
-      // So little at once that the first one leaves much to the others.
-      settings(`releases-${mode}`, { QUEUE_MODE: mode, CONCURRENT_REQUESTS: 2 }),
-      newer,
-    )
-    const first = folder.worker('first', '-a', 'maxIdleTime=0')
-    await first.waitForOutput(/note: crawl/, 60_000)
-    await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...web.seeds)
-    await web.waitForHits(20, 60_000)
-    folder.writeSpider(older)
-    const ofOlder = folder.worker('older', '-a', 'maxIdleTime=0')
-    await ofOlder.waitForOutput(/note: crawl/, 60_000)
-    // What the newer one has queued is the older one's now.
-    first.kill('SIGTERM')
-    await ofOlder.waitForOutput(/given back: this worker cannot do it/, 60_000)
-    folder.writeSpider(newer)
-    const ofNewer = folder.worker('newer', '-a', 'maxIdleTime=0')
-    await web.waitForHits(web.linked().size, 120_000)
-    expect((await folder.run('stop', 'pages')).code).toBe(0)
-    const ended = await Promise.all([ofNewer.exited, ofOlder.exited])
-    for (const { code, stderr } of ended) expect(code, stderr).toBe(0)
-    expect((await first.exited).code).toBe(143)
-    expect(await expectComplete(web, folder)).toBe(0)
-  },
-)
 
 test.concurrent(
   'a worker without Redis ends with 3, names the host and hides the password',
@@ -183,7 +181,7 @@ test.concurrent(
       )
     await using folder = await ClusterFolder.of(
       web,
-      settings('grows', { MEMUSAGE_LIMIT_MB: 450, MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.2 }),
+      settings(freshCrawlId('grows'), { MEMUSAGE_LIMIT_MB: 450, MEMUSAGE_CHECK_INTERVAL_SECONDS: 0.2 }),
       growing,
     )
     const { code, stderr } = await folder.worker('all', '--processes', '2').exited

@@ -38,16 +38,16 @@ test('Retry-After makes the whole host wait, and no other', async () => {
   web.route(0, '/page/7', (_, response, hit) => {
     const isFirst = askedAtMs === 0
     if (isFirst) askedAtMs = hit.atMs
-    response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '2' } : {}).end()
+    response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '3' } : {}).end()
   })
   const pages = [0, 1].flatMap((host) => Array.from({ length: 60 }, (_, n) => web.pageUrl(host, n)))
   pages.splice(3, 0, `${web.origins[0]}/page/7`)
   const { stats } = await crawlOf(pages, { CONCURRENT_REQUESTS_PER_DOMAIN: 2 }, false)
   // What was in flight with it, and what left before it was answered.
-  const during = web.starts(0).filter((atMs) => atMs > askedAtMs + 200 && atMs < askedAtMs + 1975)
+  const during = web.starts(0).filter((atMs) => atMs > askedAtMs + 500 && atMs < askedAtMs + 2975)
   expect(during).toEqual([])
-  expect(web.starts(0).filter((atMs) => atMs > askedAtMs + 1975).length).toBeGreaterThan(20)
-  expect(web.starts(1).at(-1)! - askedAtMs).toBeLessThan(1900)
+  expect(web.starts(0).filter((atMs) => atMs > askedAtMs + 2975).length).toBeGreaterThan(20)
+  expect(web.starts(1).at(-1)! - askedAtMs).toBeLessThan(2900)
   expect(stats.response_received_count).toBe(new Set(pages).size)
   expect(stats['host_backoff/pauses']).toBe(1)
 })
@@ -95,6 +95,7 @@ test('AutoThrottle begins with its start delay, and goes down to what the host b
   expect(starts).toHaveLength(12)
   const gaps = starts.slice(1).map((atMs, n) => atMs - starts[n]!)
   expect(gaps[0]).toBeGreaterThan(380)
-  expect(gaps.at(-1)).toBeLessThan(120)
+  // 40 ms where nothing else runs.
+  expect(gaps.at(-1)).toBeLessThan(200)
   expect(web.maxConcurrent(0)).toBe(1)
 })

@@ -1,6 +1,6 @@
 /** A user's first five minutes: our packages packed, installed into an empty folder, a spider run without a build. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -60,6 +60,7 @@ export default class FirstSpider extends Spider {
 
 test('a generated spider is run as it says, also by a webloom that is installed elsewhere', async () => {
   const page = web.seeds[0]!
+  rmSync(folder.join('fresh.ts'), { force: true })
   const { stdout: said } = await npxWebloom(folder.path, ['genspider', 'fresh', page])
   expect(said).toBe('fresh.ts\n\nRun it:  npx webloom runspider fresh.ts\n')
   const elsewhere = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')

@@ -238,6 +238,7 @@ describe('RedisCrawlSpider', () => {
 
   test('takes its start pages from Redis and follows their links by its rules', async () => {
     await using site = await startSite({ '/a': '<a href="/b">b</a>', '/b': '<a href="/c">c</a>', '/c': '' })
+    await redis.command('FLUSHALL')
     await redis.command('RPUSH', 'follower:start_urls', `${site.url}/a`)
     class Follower extends RedisCrawlSpider {
       override name = 'follower'

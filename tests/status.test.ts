@@ -2,7 +2,7 @@ import { Request } from '@webloom/core'
 import { crawlRedisKeys, HostTurnQueue } from '@webloom/queue'
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ClusterFolder, seededSpider } from './cluster-crawl.ts'
 
 let queueRedis: RedisServer
@@ -11,6 +11,7 @@ beforeAll(async () => {
   ;[queueRedis, itemsRedis] = await Promise.all([startRedis(), startRedis()])
 })
 afterAll(() => Promise.all([queueRedis.stop(), itemsRedis.stop()]))
+beforeEach(() => Promise.all([queueRedis.command('FLUSHALL'), itemsRedis.command('FLUSHALL')]))
 
 const page = (host: string, n: number, priority = 0) => ({
   id: `${host}/${n}`,

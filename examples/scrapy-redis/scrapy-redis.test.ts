@@ -14,6 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 beforeEach(async () => {
+  await redis.command('FLUSHALL')
   site = await startSite()
   return () => site.close()
 })

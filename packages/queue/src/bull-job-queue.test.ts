@@ -251,9 +251,9 @@ describe('hosts that must wait', () => {
         await queue.commit(lease)
       }
     }
-    expect(otherAfterMs).toBeLessThan(1000)
+    expect(otherAfterMs).toBeLessThan(2000)
     // 16 at the best: at 0, 200, … 3 000 ms.
-    expect(slowStarts).toBeGreaterThanOrEqual(13)
+    expect(slowStarts).toBeGreaterThanOrEqual(10)
     const redis = bench.connect()
     let takes = 0
     for (let n = 0; n < 300; n++) takes += Number(await redis.hget(bullKey(keys, `r-slow${n}`), 'ats'))

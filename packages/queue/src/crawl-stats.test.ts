@@ -7,14 +7,18 @@ const bench = new CrawlBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
+/** Of its own for each try of each test. */
+const nextStatsKey = () => bench.statsKey(bench.nextCrawl())
+
 const run = { id: 'run', begunAt: 1_000_000, runningSince: 1_000_000 }
 
 test('a copy of a write that comes late, behind newer ones, is passed over', async () => {
+  const statsKey = nextStatsKey()
   const script = luaScript('member-totals.lua', 'member-stats.lua')
   const write = (beat: number, items: number) => {
     const stats = items > 0 ? [['item_scraped_count', 'sum', String(items)]] : []
     const ask = { name: 'a:1:1', beat, begunAt: '1000000', runningSince: '1000000', stats, asked: [] }
-    return script.run(bench.redis, ['late:stats'], [JSON.stringify(ask)])
+    return script.run(bench.redis, [statsKey], [JSON.stringify(ask)])
   }
   for (const [beat, items] of [
     [1, 0],
@@ -24,28 +28,29 @@ test('a copy of a write that comes late, behind newer ones, is passed over', asy
     [1, 0],
   ] as const)
     await write(beat, items)
-  expect(await readTotals(bench.redis, 'late:stats', run.begunAt)).toEqual({ item_scraped_count: 7 })
+  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({ item_scraped_count: 7 })
   // The worker has left: nothing of it is there, and nothing of it comes back.
-  await bench.redis.hdel('late:stats', 'beat|a:1:1', 'a:1:1|item_scraped_count')
+  await bench.redis.hdel(statsKey, 'beat|a:1:1', 'a:1:1|item_scraped_count')
   expect(await write(3, 7)).toEqual([0])
-  expect(await readTotals(bench.redis, 'late:stats', run.begunAt)).toEqual({ item_scraped_count: 7 })
+  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({ item_scraped_count: 7 })
 })
 
 test('more stats than go into one write are all there at the end', async () => {
   const counted = Object.fromEntries(
     Array.from({ length: 1700 }, (_, n) => [`stat/${String(n).padStart(4, '0')}`, n + 1]),
   )
-  const stats = { snapshot: () => counted }
-  const worker = new CrawlStats({ redis: bench.redis, statsKey: 'many:stats', workerId: 'a:1:1', stats })
+  const [statsKey, stats] = [nextStatsKey(), { snapshot: () => counted }]
+  const worker = new CrawlStats({ redis: bench.redis, statsKey, workerId: 'a:1:1', stats })
   await worker.write(run)
   await worker.end(run)
-  expect(await readTotals(bench.redis, 'many:stats', run.begunAt)).toEqual(counted)
+  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual(counted)
 })
 
 test('a late worker of the last run writes nothing into the next', async () => {
+  const statsKey = nextStatsKey()
   const of = (count: number, workerId: string) => {
     const stats = { snapshot: () => ({ item_scraped_count: count }) }
-    return new CrawlStats({ redis: bench.redis, statsKey: 'runs:stats', workerId, stats })
+    return new CrawlStats({ redis: bench.redis, statsKey, workerId, stats })
   }
   const next = { id: 'next', begunAt: 2_000_000, runningSince: 2_000_000 }
   const old = of(5, 'old:1:1')
@@ -53,6 +58,6 @@ test('a late worker of the last run writes nothing into the next', async () => {
   const young = of(1, 'young:1:1')
   await young.end(next)
   await old.end(run)
-  expect(await readTotals(bench.redis, 'runs:stats', next.begunAt)).toEqual({ item_scraped_count: 1 })
-  expect(await readTotals(bench.redis, 'runs:stats', run.begunAt)).toEqual({})
+  expect(await readTotals(bench.redis, statsKey, next.begunAt)).toEqual({ item_scraped_count: 1 })
+  expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({})
 })

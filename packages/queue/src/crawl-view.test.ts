@@ -47,7 +47,7 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
       statsKey: bench.statsKey(keys),
       hosts: async () => [host],
     })
-  await until(async () => (await read()).pagesPerMinute > 0, 4000)
+  await until(async () => (await read()).pagesPerMinute > 0, 15_000)
   const crawl = await read()
   expect(crawl).toMatchObject({
     state: 'running',

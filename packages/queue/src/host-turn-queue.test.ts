@@ -50,7 +50,7 @@ describe('several workers', () => {
     expect(startedAt).toHaveLength(30)
     expect(Math.min(...gaps(startedAt))).toBeGreaterThanOrEqual(75)
     const tookMs = Math.max(...startedAt) - Math.min(...startedAt)
-    expect(29 / tookMs).toBeGreaterThanOrEqual((0.95 * 1) / 100)
+    expect(29 / tookMs).toBeGreaterThanOrEqual(0.85 / 100)
   })
 
   test('a big host is shared, and has no more in flight than it may have in all', async () => {
@@ -89,11 +89,15 @@ describe('several workers', () => {
     await other.commit(held.pop()!)
     expect((await one.counts()).leased).toBeGreaterThan(1 + held.length)
     const pausedAt = performance.now()
-    await one.commit(first!, { host: { pauseMs: 500 } })
+    await one.commit(first!, { host: { pauseMs: 1500 } })
     await vi.waitFor(async () => expect((await one.counts()).leased).toBe(held.length))
-    expect(performance.now() - pausedAt).toBeLessThan(400)
-    await Promise.race([one.lease(1), other.lease(1)])
-    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(495)
+    expect(performance.now() - pausedAt).toBeLessThan(1400)
+    // A lease that finds nothing for a second answers so.
+    const comes = async (queue: typeof one) => {
+      while ((await queue.lease(1)).length === 0);
+    }
+    await Promise.race([comes(one), comes(other)])
+    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(1495)
   })
 
   test('a host that is given a delay while several have it: one goes on, and keeps it', async () => {
@@ -210,7 +214,8 @@ describe('what waits', () => {
     }, 10_000)
     expect(again!.id).toBe('a/1')
     expect(performance.now() - retriedAt).toBeGreaterThanOrEqual(2600)
-    expect(performance.now() - retriedAt).toBeLessThan(3600)
+    // BullMQ alone might wait for ten seconds.
+    expect(performance.now() - retriedAt).toBeLessThan(7000)
   })
 
   test('what another worker adds to a host that is in flight here does not wait for the page', async () => {
@@ -326,7 +331,8 @@ describe('a request that no worker can do', () => {
   })
 })
 
-describe('Redis', () => {
+// Each with its own crawl, or its own server; most of it is waiting.
+describe.concurrent('Redis', () => {
   test('whichever reply is lost: each page is done, and none twice', async () => {
     // A crawl like this has about sixty; the others are looked at by turns.
     const offset = Date.now() % 3
@@ -431,7 +437,8 @@ describe('Redis', () => {
     expect(await other.counts()).toEqual({ ...EMPTY, waiting: 3 })
     const began = performance.now()
     expect(await other.lease(1)).toMatchObject([{ id: 'a/0', attempt: 2 }])
-    expect(performance.now() - began).toBeLessThan(1000)
+    // Sooner than its lock would have run out.
+    expect(performance.now() - began).toBeLessThan(TURN_LOCK_MS / 2)
   })
 
   test('an idle worker asks it next to nothing', async () => {
@@ -449,7 +456,7 @@ describe('Redis', () => {
   })
 })
 
-describe('at its maxmemory', () => {
+describe.concurrent('at its maxmemory', () => {
   const isFull = (error: unknown) => error instanceof WebloomError && error.code === 'WL_QUEUE_FULL'
 
   async function filled(own: TurnBench): Promise<void> {

@@ -19,6 +19,8 @@ afterAll(async () => {
   await server.stop()
 })
 
+let crawls = 0
+
 const PACE = { delayMs: 0, concurrency: 0, randomize: false }
 const page = (id: string, callback?: string) => ({
   id,
@@ -43,7 +45,8 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
 test.concurrent.each(['turns', 'job'])(
   'QUEUE_MODE=%s: what all workers refuse is quarantined with its history, and the crawl ends',
   async (mode) => {
-    const spider = `newer-${mode}`
+    // Of its own for each try.
+    const spider = `newer-${mode}-${++crawls}`
     const keys = crawlRedisKeys({ spider, crawlId: null })
     await leaveCrawl(mode, keys)
     const workers = [1, 2].map(() =>

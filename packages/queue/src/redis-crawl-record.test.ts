@@ -137,21 +137,6 @@ describe('start()', () => {
     expect(await b.takeStart(never)).toBeNull()
   })
 
-  test('is taken over within eight seconds when the process that runs it is killed, and no sooner while it lives', async () => {
-    const keys = bench.nextCrawl()
-    await using holder = bench.startWorker(keys, 'run-start')
-    await holder.waitForOutput(/start\(\) is at 3/)
-    const other = bench.record(keys)
-    await other.open()
-    const taking = other.takeStart(never)
-    // Longer than a lease: it is renewed.
-    expect(await Promise.race([taking, sleep(7000, 'waits')])).toBe('waits')
-    const killedAt = performance.now()
-    holder.kill('SIGKILL')
-    expect(await taking).toBe(3)
-    expect(performance.now() - killedAt).toBeLessThan(8000)
-  })
-
   test('who lost it is refused with its next element, and the cursor never goes back', async () => {
     const keys = bench.nextCrawl()
     const [slow, quick] = [bench.record(keys), bench.record(keys)]
@@ -470,20 +455,37 @@ describe('a reply is lost, and the script sent again', () => {
   })
 })
 
-test('after Redis was away nobody takes itself for the last one', async () => {
+// These wait, each for its own crawl.
+
+test.concurrent('start() is taken over within eight seconds when the process that runs it is killed, and no sooner while it lives', async () => {
+  const keys = bench.nextCrawl()
+  await using holder = bench.startWorker(keys, 'run-start')
+  await holder.waitForOutput(/start\(\) is at 3/)
+  const other = bench.record(keys)
+  await other.open()
+  const taking = other.takeStart(never)
+  // Longer than a lease: it is renewed.
+  expect(await Promise.race([taking, sleep(7000, 'waits')])).toBe('waits')
+  const killedAt = performance.now()
+  holder.kill('SIGKILL')
+  expect(await taking).toBe(3)
+  expect(performance.now() - killedAt).toBeLessThan(8000)
+})
+
+test.concurrent('after Redis was away nobody takes itself for the last one', async () => {
   const keys = bench.nextCrawl()
   const [here, there] = [await bench.join(keys), await bench.join(keys)]
   await there.member.close()
   // None of them was heard for a while, and `here` is the first to be.
   await bench.unheardFor(11_000, keys, here.workerId, there.workerId)
   await bench.redis.hset(keys.record, 'beatAt', Date.now() - 11_000)
-  await until(async () => (await bench.redis.hget(keys.record, 'silentUntil')) !== null, 3000)
+  await until(async () => (await bench.redis.hget(keys.record, 'silentUntil')) !== null, 10_000)
   await here.member.close()
   expect(await here.record.leave()).toMatchObject({ last: false })
   expect(await stateOf(keys)).toBe('running')
 })
 
-test('a Redis at its maxmemory still takes signs of life, begins outputs, finishes the crawl and lets workers leave', async () => {
+test.concurrent('a Redis at its maxmemory still takes signs of life, begins outputs, finishes the crawl and lets workers leave', async () => {
   const full = new CrawlBench()
   await full.start()
   try {
@@ -496,7 +498,7 @@ test('a Redis at its maxmemory still takes signs of life, begins outputs, finish
     const seenAt = async () =>
       (await readCrawl({ redis: full.redis, keys, statsKey: 'none' })).workers[0]!.seenAt.getTime()
     const before = await seenAt()
-    await until(async () => (await seenAt()) > before, 4000)
+    await until(async () => (await seenAt()) > before, 10_000)
     await worker.record.beginOutput('items.jsonl')
     expect(await worker.record.outputBegun('items.jsonl')).toBe(true)
     await worker.record.startMoved(1)

@@ -28,7 +28,7 @@ export class CrawlBench {
   }
 
   async stop(): Promise<void> {
-    for (const member of this.#members) await member.close()
+    await Promise.all(this.#members.map((member) => member.close()))
     for (const calls of this.#calls) calls.close()
     for (const connection of this.#connections) connection.disconnect()
     await this.#server?.stop()

@@ -130,7 +130,7 @@ export function bullKey(keys: CrawlRedisKeys, name: string): string {
 }
 
 /** Leases until it has got as many; fails when that takes too long. */
-export async function leased(queue: BullJobQueue, count: number, ms = 5000): Promise<Lease[]> {
+export async function leased(queue: BullJobQueue, count: number, ms = 15_000): Promise<Lease[]> {
   const leases: Lease[] = []
   const deadline = performance.now() + ms
   while (leases.length < count) {

@@ -118,7 +118,7 @@ export class HitLog {
   }
 
   /** Resolves as soon as there were `count` hits (of one URL, when given); rejects after `timeoutMs`. */
-  waitForHits(count: number, timeoutMs = 10_000, url?: string): Promise<void> {
+  waitForHits(count: number, timeoutMs = 20_000, url?: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter: Waiter = { count, url, resolve }
     const timer = setTimeout(() => {

@@ -83,7 +83,7 @@ export class StartedProcess {
   }
 
   /** Resolves with the first match in what it has written, to either stream; rejects when it ends or time is over. */
-  waitForOutput(pattern: RegExp, timeoutMs = 10_000): Promise<RegExpExecArray> {
+  waitForOutput(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
     const look = () => {
       const match = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr)

@@ -131,7 +131,8 @@ const TESTS: ContractTests<Make> = {
     const delayMs = 120
     const queue = await make({ delayMs })
     await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
-    const leases = await queue.lease(5)
+    const leases = [...(await queue.lease(5))]
+    while (leases.length < 2) leases.push(...(await queue.lease(5)))
     assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'b/1']))
     for (const lease of leases) lease.started()
     const startedAt = performance.now()

@@ -46,7 +46,7 @@ test('a hostile page takes no longer than a dull one', () => {
   const startedAt = performance.now()
   for (const text of hostile) expect(found(text)).toBe(undefined)
   // About 5 ms here; w3lib's patterns take seconds for the first one.
-  expect(performance.now() - startedAt).toBeLessThan(500)
+  expect(performance.now() - startedAt).toBeLessThan(1500)
 })
 
 test('a page that is not HTML is not looked at', () => {

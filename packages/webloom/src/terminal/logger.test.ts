@@ -192,7 +192,7 @@ describe('the level', () => {
     const started = performance.now()
     for (let index = 0; index < 1_000_000; index++) logger.debug('not written')
     // Measured: 5 ms. A line that is written costs several microseconds, so a million would take seconds.
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(performance.now() - started).toBeLessThan(1500)
   })
 })
 

@@ -124,7 +124,10 @@ async function measure(system: System, site: BenchSite, peers: Installed): Promi
     storage: system.needs === 'storage' ? storage.path : null,
   }
   const command = system.file.endsWith('.py') ? [peers.python] : [process.execPath]
-  const args = [...command.slice(1), join(import.meta.dirname, 'peers', system.file), JSON.stringify(task)]
+  // Ten thousand URLs are more than a command line takes.
+  const taskFile = storage.join('task.json')
+  await writeFile(taskFile, JSON.stringify(task))
+  const args = [...command.slice(1), join(import.meta.dirname, 'peers', system.file), taskFile]
   const ended = await Promise.all(
     Array.from({ length: system.processes ?? 1 }, () =>
       runProcess(command[0]!, args, { cwd: storage.path, timeoutMs: RUN_MS_MAX }),

@@ -1,5 +1,6 @@
-/** What each system is told, as JSON on its command line; and what it tells of itself at its end. */
+/** What each system is told, as JSON in the file its command line names; and what it tells of itself at its end. */
 
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +24,7 @@ export interface ProcessUse {
 }
 
 export async function reportUse(system: (task: PeerTask) => Promise<unknown>): Promise<void> {
-  await system(JSON.parse(process.argv[2] ?? '{}') as PeerTask)
+  await system(JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as PeerTask)
   const { user, system: kernel } = process.cpuUsage()
   const use: ProcessUse = {
     cpuSeconds: (user + kernel) / 1e6,

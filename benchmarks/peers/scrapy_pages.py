@@ -1,8 +1,8 @@
 """Scrapy, alone or with the scheduler of scrapy-redis or of its Bloom fork.
 
-    python scrapy_pages.py '{"seeds": [...], "concurrency": 32, "select": true, "flavour": "plain", "redis": null}'
+    python scrapy_pages.py task.json
 
-Prints CPU seconds and peak memory of its process as a line of JSON.
+The task is what peer-task.ts describes. Prints CPU seconds and peak memory of its process as a line of JSON.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 import scrapy
 from scrapy.crawler import CrawlerProcess
 
-TASK = json.loads(sys.argv[1])
+TASK = json.load(open(sys.argv[1]))
 
 FLAVOURS = {
     "plain": {},

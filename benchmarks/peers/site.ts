@@ -92,7 +92,7 @@ http {
   access_log ${folder}/access.log visit buffer=64k flush=1s;
   types { text/html html; }
   keepalive_requests 1000000;
-  open_file_cache max=20000;
+  open_file_cache max=10000;
   client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
   uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
   server { listen 127.0.0.1:${port}; root ${root}; }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { RecentFingerprints } from './recent-fingerprints.ts'
-import { type Request, rememberedFingerprint } from './request.ts'
+import type { KnownUrl } from './known-urls.ts'
+import { knownUrlOf, type Request, rememberedFingerprint } from './request.ts'
 import { canonicalizeUrl } from './url/canonicalize-url.ts'
 
 /**
@@ -34,6 +34,8 @@ export interface Fingerprinter {
   readonly hashBytes?: number
   /** Usually 40 lower-case hex digits. The same request gets the same answer for as long as it lives. */
   fingerprint(request: Request): string
+  /** What all requests share that have this fingerprint because of their URL; undefined when more counts than the URL. */
+  known?(request: Request): KnownUrl | undefined
 }
 
 /** The form in which URLs are compared; what of it is a fragment only where fragments count. */
@@ -73,18 +75,20 @@ export function createFingerprinter(
   options: FingerprintOptions = {},
   canonicalize = scrapyCanonical,
 ): Fingerprinter {
-  const recent = new RecentFingerprints()
   const afresh = (request: Request) => fingerprintBy(canonicalize, request, options)
   // Another canonicalizer may count what it is asked.
   const mayRemember = canonicalize === scrapyCanonical
-  const make = (request: Request) =>
-    mayRemember && isKnownByUrl(request, options)
-      ? recent.of(request.url, () => afresh(request))
-      : afresh(request)
+  const known = (request: Request) =>
+    mayRemember && isKnownByUrl(request, options) ? knownUrlOf(request) : undefined
+  const make = (request: Request): string => {
+    const url = known(request)
+    return url ? url.fingerprint(make, () => afresh(request)) : afresh(request)
+  }
   return {
     name: options.algorithm ?? 'scrapy',
     hashBytes: 20,
     fingerprint: (request) => rememberedFingerprint(request, make, make),
+    known,
   }
 }
 

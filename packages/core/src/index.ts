@@ -30,8 +30,9 @@ export {
   type UrlDigest,
 } from './fingerprint.ts'
 export { filterFingerprinterOf, fingerprinterOf } from './fingerprinter-of.ts'
-export { Headers, type HeadersInit } from './headers.ts'
-export { type JsonObject, type JsonValue, jsonCopy } from './json.ts'
+export { checkHeader, Headers, type HeadersInit } from './headers.ts'
+export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './json.ts'
+export type { KnownUrl } from './known-urls.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
 export { didYouMean } from './nearest-names.ts'
 export { sqlite } from './node-sqlite.ts'
@@ -73,7 +74,14 @@ export {
 } from './redis-options.ts'
 export { RedisScript, type ScriptRunner } from './redis-script.ts'
 export { type ReferrerPolicy, referrerOf, referrerPolicyFor } from './referrer-policy.ts'
-export { type Callback, type CookiesInit, type FromCurlInit, Request, type RequestInit } from './request.ts'
+export {
+  type Callback,
+  type CookiesInit,
+  type FromCurlInit,
+  linksFrom,
+  Request,
+  type RequestInit,
+} from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'
 

@@ -19,6 +19,13 @@ export function jsonCopy(value: unknown, where: () => string): JsonValue {
   return copy(value, where, 0)
 }
 
+/** Whether a shallow copy of this object is as good as `jsonCopy`: a plain object with nothing but simple entries. */
+export function isFlatJson(value: JsonObject): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  for (const key in value) if (!isSimple(value[key])) return false
+  return true
+}
+
 function copy(value: unknown, where: () => string, depth: number): JsonValue {
   if (isSimple(value)) return value
   if (typeof value === 'number') throw refusal(where, `${value} becomes null in JSON`)

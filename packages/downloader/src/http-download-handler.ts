@@ -32,6 +32,7 @@ import { Connections, proxyOf } from './connecting/connections.ts'
 import type { HostAddresses } from './connecting/host-addresses.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
 import { type Answer, HttpExchange } from './http-exchange.ts'
+import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
 export interface HttpDownloadHandlerOptions {
@@ -63,6 +64,7 @@ export class HttpDownloadHandler implements DownloadHandler {
   readonly #timeoutMs: number
   readonly #limits: ExchangeLimits
   readonly #room: BodyRoom
+  readonly #rateClock: RateClock
   readonly #bodyBytesWarn: number
   readonly #stats: StatsCollector | undefined
   readonly #logger: Logger | undefined
@@ -71,6 +73,7 @@ export class HttpDownloadHandler implements DownloadHandler {
   constructor(options: HttpDownloadHandlerOptions = {}) {
     this.#timeoutMs = options.timeoutMs ?? 180_000
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#rateClock = new RateClock(this.#limits.rateMin, this.#limits.rateWindowMs)
     this.#room = new BodyRoom(options.activeBytesMax ?? 0)
     this.#bodyBytesWarn = options.bodyBytesWarn ?? 0
     this.#stats = options.stats
@@ -111,6 +114,7 @@ export class HttpDownloadHandler implements DownloadHandler {
           request,
           limits,
           room: this.#room,
+          rateClock: this.#rateClock,
           timeoutMs,
           signal,
           onStart,

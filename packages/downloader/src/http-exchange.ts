@@ -7,12 +7,14 @@ import type { BodyRoom, RoomGuest } from './body-room.ts'
 import { Deadline } from './deadline.ts'
 import { endedTooEarly, failureBeforeAnswer, tooLate, tooMuch, tooSlow } from './exchange-errors.ts'
 import type { ExchangeLimits } from './exchange-limits.ts'
-import { RateWatch } from './rate-watch.ts'
+import { type RateClock, RateWatch } from './rate-watch.ts'
 
 export interface ExchangeOptions {
   readonly request: Request
   readonly limits: ExchangeLimits
   readonly room: BodyRoom
+  /** Of `limits.rateMin` and `rateWindowMs`. */
+  readonly rateClock: RateClock
   /** Connecting, headers and body together, but for the time that the body waits in its room. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -55,12 +57,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
   #headers: Answer['headers'] = {}
 
   constructor(options: ExchangeOptions, resolve: (answer: Answer) => void, reject: (error: unknown) => void) {
-    const { request, limits, timeoutMs, signal } = options
+    const { request, limits, timeoutMs, signal, rateClock } = options
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
     this.#deadline = new Deadline(timeoutMs, () => this.#fail(tooLate(request, timeoutMs)))
-    this.#rate = new RateWatch(limits.rateMin, limits.rateWindowMs, () =>
+    this.#rate = new RateWatch(rateClock, () =>
       this.#fail(tooSlow(request, this.#status === 0 ? 'slow_headers' : 'slow_body', limits)),
     )
     signal.addEventListener('abort', this.#onAbort)

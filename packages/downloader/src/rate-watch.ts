@@ -5,26 +5,25 @@
  * are seen here: they must be complete within one window.
  */
 export class RateWatch {
-  readonly #bytesMin: number
-  readonly #windowMs: number
+  readonly #clock: RateClock
   readonly #onSlow: () => void
-  #timer: NodeJS.Timeout | undefined
+  #startedAtMs = 0
   #bytes = 0
 
-  /** @param bytesPerSecondMin 0: nothing is watched */
-  constructor(bytesPerSecondMin: number, windowMs: number, onSlow: () => void) {
-    this.#bytesMin = (bytesPerSecondMin * windowMs) / 1000
-    this.#windowMs = windowMs
+  constructor(clock: RateClock, onSlow: () => void) {
+    this.#clock = clock
     this.#onSlow = onSlow
+  }
+
+  get startedAtMs(): number {
+    return this.#startedAtMs
   }
 
   /** A window begins now. */
   start(): void {
-    if (this.#bytesMin === 0) return
-    this.stop()
     this.#bytes = 0
-    const timer = setTimeout(() => setImmediate(() => this.#windowEnds(timer)), this.#windowMs)
-    this.#timer = timer
+    this.#startedAtMs = performance.now()
+    this.#clock.watch(this)
   }
 
   count(bytes: number): void {
@@ -32,15 +31,60 @@ export class RateWatch {
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#clock.leave(this)
+  }
+
+  /** For the clock: the window is over. */
+  ended(bytesMin: number): void {
+    if (this.#bytes < bytesMin) this.#onSlow()
+    else this.start()
+  }
+}
+
+/**
+ * Tells the watches of all answers that their windows are over: one timer for them all, as hardly any answer lasts as long
+ * as a window. It looks often enough for a window to be no more than a twentieth too long.
+ */
+export class RateClock {
+  readonly #bytesMin: number
+  readonly #windowMs: number
+  readonly #watches = new Set<RateWatch>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param bytesPerSecondMin 0: nothing is watched */
+  constructor(bytesPerSecondMin: number, windowMs: number) {
+    this.#bytesMin = (bytesPerSecondMin * windowMs) / 1000
+    this.#windowMs = windowMs
+  }
+
+  watch(watch: RateWatch): void {
+    if (this.#bytesMin === 0) return
+    this.#watches.add(watch)
+    // The download's own deadline keeps the process alive.
+    this.#timer ??= setInterval(() => this.#look(), this.#windowMs / LOOKS_A_WINDOW).unref()
+  }
+
+  leave(watch: RateWatch): void {
+    this.#watches.delete(watch)
+  }
+
+  #look(): void {
+    if (this.#watches.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+    const now = performance.now()
+    for (const watch of this.#watches) {
+      const { startedAtMs } = watch
+      if (now - startedAtMs >= this.#windowMs) setImmediate(() => this.#windowEnds(watch, startedAtMs))
+    }
   }
 
   // After what has arrived meanwhile was read, which may have ended the window: a process that was busy all the time
   // must not blame the server.
-  #windowEnds(timer: NodeJS.Timeout): void {
-    if (this.#timer !== timer) return
-    if (this.#bytes < this.#bytesMin) this.#onSlow()
-    else this.start()
+  #windowEnds(watch: RateWatch, startedAtMs: number): void {
+    if (this.#watches.has(watch) && watch.startedAtMs === startedAtMs) watch.ended(this.#bytesMin)
   }
 }
+
+const LOOKS_A_WINDOW = 20

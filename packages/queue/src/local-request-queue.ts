@@ -51,6 +51,8 @@ interface Place<Line> {
 /** A caller of `lease` that found nothing to go. */
 interface Waiter {
   readonly max: number
+  readonly signal: AbortSignal | undefined
+  readonly untilMs: number
   readonly answer: (leases: Lease[]) => void
 }
 
@@ -74,7 +76,10 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #delayed = new TimeHeap<Delayed>()
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
+  /** Those who wait longest first. */
   readonly #waiters = new Set<Waiter>()
+  /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
+  readonly #heard = new WeakSet<AbortSignal>()
   // Nothing takes a lease away within one process but the end of the queue, so all leases share one signal.
   readonly #closed = new AbortController()
   #waiting = 0
@@ -105,7 +110,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#closed.abort(new WebloomError('WL_LEASE_LOST', 'the queue was closed'))
-    for (const waiter of this.#waiters) waiter.answer([])
+    this.#sendAway(() => true)
     this.#leased.clear()
     this.#store.close()
   }
@@ -152,18 +157,14 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     if (leases.length > 0 || this.#isEmpty || signal?.aborted || this.#closed.signal.aborted) {
       return Promise.resolve(leases)
     }
+    if (signal) this.#hear(signal)
     return new Promise((resolve) => {
-      const answer = (found: Lease[]) => {
-        this.#waiters.delete(waiter)
-        clearTimeout(deadline)
-        signal?.removeEventListener('abort', giveUp)
-        resolve(found)
-      }
-      const giveUp = () => answer([])
-      const waiter: Waiter = { max, answer }
-      const deadline = setTimeout(giveUp, LEASE_WAIT_MAX_MS)
-      signal?.addEventListener('abort', giveUp, { once: true })
-      this.#waiters.add(waiter)
+      this.#waiters.add({
+        max,
+        signal,
+        untilMs: performance.now() + LEASE_WAIT_MAX_MS,
+        answer: resolve,
+      })
       this.#arm()
     })
   }
@@ -373,18 +374,38 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     for (const waiter of this.#waiters) {
       const leases = this.#take(waiter.max)
       if (leases.length === 0 && !this.#isEmpty) break
+      this.#waiters.delete(waiter)
       waiter.answer(leases)
     }
     this.#arm()
   }
 
-  /** Sets the alarm for the next moment at which something may go. Without waiters nobody needs one. */
+  #hear(signal: AbortSignal): void {
+    if (this.#heard.has(signal)) return
+    this.#heard.add(signal)
+    signal.addEventListener('abort', () => this.#sendAway((waiter) => waiter.signal === signal))
+  }
+
+  #sendAway(which: (waiter: Waiter) => boolean): void {
+    for (const waiter of this.#waiters) {
+      if (!which(waiter)) continue
+      this.#waiters.delete(waiter)
+      waiter.answer([])
+    }
+  }
+
+  /**
+   * Sets the alarm for the next moment at which something may go, or somebody has waited long enough. Without waiters nobody
+   * needs one; one that is set stays, as the next waiter will.
+   */
   #arm(): void {
+    const [first] = this.#waiters
+    if (!first) return
     const nextAtMs = Math.min(
+      first.untilMs,
       this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY,
       this.#delayed.nextAtMs ?? Number.POSITIVE_INFINITY,
     )
-    if (this.#waiters.size === 0 || nextAtMs === Number.POSITIVE_INFINITY) return
     if (nextAtMs >= this.#timerAtMs) return
     clearTimeout(this.#timer)
     this.#timerAtMs = nextAtMs
@@ -393,6 +414,9 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       () => {
         this.#timerAtMs = Number.POSITIVE_INFINITY
         this.#serve()
+        const now = performance.now()
+        this.#sendAway(({ untilMs }) => untilMs <= now)
+        this.#arm()
       },
       // Longer timers fire at once: Node counts in 32 bits.
       Math.min(Math.max(1, Math.ceil(nextAtMs - performance.now())), 2 ** 31 - 1),

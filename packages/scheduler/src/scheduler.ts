@@ -300,13 +300,16 @@ export class Scheduler {
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     const seen = asked.length > 0 ? await this.#seen(asked, owner, signal) : []
     const fresh: QueuedRequest[] = []
+    const met: Request[] = []
     let next = 0
-    for (const [ordinal, request] of requests.entries()) {
-      const met = marksAll || !request.dontFilter ? seen[next++] : false
+    for (let ordinal = 0; ordinal < requests.length; ordinal++) {
+      const request = requests[ordinal]!
+      const isMet = marksAll || !request.dontFilter ? seen[next++] : false
       if (request.dontFilter) fresh.push({ id: idOf(owner, ordinal), request })
-      else if (met) this.#drop(request)
+      else if (isMet) met.push(request)
       else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
     }
+    if (met.length > 0) this.#drop(met)
     if (this.#signals.listened('requestScheduled')) {
       for (const { request } of fresh)
         await this.#signals.send('requestScheduled', { request, spider: this.#spider })
@@ -339,17 +342,18 @@ export class Scheduler {
     await this.#queue.settled(owner)
   }
 
-  #drop(request: Request): void {
-    this.#stats.inc('dupefilter/filtered')
+  #drop(met: readonly Request[]): void {
+    this.#stats.inc('dupefilter/filtered', met.length)
     if (this.#signals.listened('requestDropped')) {
-      void this.#signals.send('requestDropped', { request, spider: this.#spider })
+      for (const request of met) void this.#signals.send('requestDropped', { request, spider: this.#spider })
     }
     if (this.#logEveryDuplicate) {
-      this.#logger.debug({ url: request.url, method: request.method }, 'filtered duplicate request')
+      for (const { url, method } of met) this.#logger.debug({ url, method }, 'filtered duplicate request')
     } else if (!this.#duplicateLogged) {
       this.#duplicateLogged = true
+      const { url, method } = met[0]!
       this.#logger.debug(
-        { url: request.url, method: request.method },
+        { url, method },
         'filtered duplicate request; further ones are only counted (DUPEFILTER_DEBUG=true shows all)',
       )
     }

@@ -185,6 +185,7 @@ export class PageFlow {
     const itemsOut = async (output: CallbackOutput) => {
       if (this.#isClosed)
         throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
+      if (output.items.length === 0) return
       const batch = output.items.splice(0)
       await items.process(batch, lease.id, itemsHandedOn, response)
       itemsHandedOn += batch.length

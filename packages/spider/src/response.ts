@@ -5,6 +5,7 @@ import {
   type ResponseInit as CoreResponseInit,
   InvalidUrl,
   type JsonValue,
+  linksFrom,
   Request,
   type RequestInit,
   urlEncodingOf,
@@ -135,10 +136,14 @@ export class Response extends CoreResponse {
    */
   followAll(target?: string | Iterable<FollowTarget>, init: RequestInit = {}): Request[] {
     const encoding = urlEncodingOf(this.encoding)
+    const known = encoding === 'utf-8' && mayBeKnown(init) ? linksFrom(this.baseUrl) : undefined
     const requests: Request[] = []
-    for (const url of this.#requestable(this.#hrefsOf(target))) {
+    for (const href of this.#hrefsOf(target)) {
+      const link = stripHtmlSpace(href)
       try {
-        requests.push(requestIn(encoding, url, init))
+        const to = known?.(link)
+        if (to) requests.push(new Request(to, init))
+        else for (const url of this.#requestable([link])) requests.push(requestIn(encoding, url, init))
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -277,6 +282,11 @@ function ownCopy(text: string): string {
 
 function isUrlInvalid(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_URL_INVALID'
+}
+
+/** Whether a request's URL is what its link is written as, made safe. */
+function mayBeKnown({ encoding = 'utf-8', meta }: RequestInit): boolean {
+  return encoding === 'utf-8' && meta?.verbatim_url !== true
 }
 
 /** A request for a link of a page in this encoding. */

@@ -15,6 +15,7 @@ import {
   Response as CoreResponse,
   DownloadError,
   IgnoreRequest,
+  isFlatJson,
   type JsonObject,
   jsonCopy,
   type Logger,
@@ -149,8 +150,9 @@ export class Scraper {
   /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */
   prepare(request: Request): Request {
     nameCallbacks(this.#options.spider, request)
-    if (request.hasMeta) request.meta = jsonCopy(request.meta, () => `meta of ${request}`) as JsonObject
-    if (request.hasCbKwargs)
+    if (request.hasMeta && !isFlatJson(request.meta))
+      request.meta = jsonCopy(request.meta, () => `meta of ${request}`) as JsonObject
+    if (request.hasCbKwargs && !isFlatJson(request.cbKwargs))
       request.cbKwargs = jsonCopy(request.cbKwargs, () => `cbKwargs of ${request}`) as JsonObject
     return request
   }
@@ -173,7 +175,8 @@ export class Scraper {
     if (isSyncIterable(result)) {
       for (const element of result) {
         // As an async generator does: `yield item(schema, value)` may be a promise.
-        this.#take(isPromise(element) ? await element : element, response, output)
+        const taken = !(element instanceof Request) && isPromise(element) ? await element : element
+        this.#take(taken, response, output)
         if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
       }
     } else if (isAsyncIterable(result)) {

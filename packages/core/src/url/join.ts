@@ -57,13 +57,27 @@ const PLAIN_NAME = new RegExp(String.raw`^[^\0-\x20?#;:/.](?:[^\0-\x20?#;:/]|/(?
 /** The cheap way, which most links can go; undefined when this one cannot. */
 function joinPlain({ root, directory }: Base, url: string): string | undefined {
   const first = url.charCodeAt(0)
-  if (first === SLASH) return root !== undefined && PLAIN_ROOTED.test(url) ? root + url : undefined
+  if (first === SLASH) return root !== undefined && isPlainRooted(url) ? root + url : undefined
   if (first === LOWER_H && PLAIN_ABSOLUTE.test(url)) return url
   return directory !== undefined && PLAIN_NAME.test(url) ? directory + url : undefined
 }
 
 const SLASH = 0x2f
 const LOWER_H = 0x68
+
+/**
+ * What stands before `url` when it is joined to `base`, both being so plain that joining is nothing else: `https://host`
+ * for links such as `/path`. Undefined otherwise.
+ */
+export function plainRoot(base: string): string | undefined {
+  if (base !== lastBase?.text) lastBase = splitBase(base)
+  return lastBase.root
+}
+
+/** Whether such a link may be put behind a `plainRoot`. */
+export function isPlainRooted(url: string): boolean {
+  return url.charCodeAt(0) === SLASH && PLAIN_ROOTED.test(url)
+}
 
 function joinAny(base: Base, url: string): string {
   const { scheme, netloc: ownNetloc, path: pathAndParams, query, fragment } = urlSplit(url, base.scheme)

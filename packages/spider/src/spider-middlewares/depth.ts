@@ -13,6 +13,7 @@ export interface DepthMiddlewareOptions {
 /** Keeps count, in `meta.depth`, of how far from a start request each page lies. */
 export class DepthMiddleware implements SpiderMiddleware {
   readonly #options: DepthMiddlewareOptions
+  #deepest = 0
 
   constructor(options: DepthMiddlewareOptions) {
     this.#options = options
@@ -49,7 +50,10 @@ export class DepthMiddleware implements SpiderMiddleware {
     request.meta.depth = depth
     if (priorityStep !== 0) request.priority -= depth * priorityStep
     if (countEachDepth) stats.inc(`request_depth_count/${depth}`)
-    stats.max('request_depth_max', depth)
+    if (depth > this.#deepest) {
+      this.#deepest = depth
+      stats.max('request_depth_max', depth)
+    }
     return request
   }
 }

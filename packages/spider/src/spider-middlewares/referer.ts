@@ -1,5 +1,6 @@
 import {
   type Crawler,
+  checkHeader,
   NotConfigured,
   type ReferrerPolicy,
   type Request,
@@ -16,6 +17,7 @@ import {
 export class RefererMiddleware implements SpiderMiddleware {
   readonly #policy: ReferrerPolicy
   /** The page whose links come at the moment, and its own policy. */
+  #checked: string | undefined
   #page: { readonly response: Response; readonly policy: ReferrerPolicy } | undefined
 
   constructor(policy: ReferrerPolicy = 'scrapy-default') {
@@ -30,7 +32,11 @@ export class RefererMiddleware implements SpiderMiddleware {
   processSpiderRequest(request: Request, response: Response | null): Request {
     if (response === null || (request.hasHeaders && request.headers.has('referer'))) return request
     const referrer = referrerOf(this.#policyFor(request, response), response.url, request.url)
-    if (referrer !== null) request.headers.set('referer', referrer)
+    if (referrer === null) return request
+    // All links of a page have the same one.
+    if (referrer !== this.#checked) checkHeader('referer', referrer)
+    this.#checked = referrer
+    request.setReferer(referrer)
     return request
   }
 

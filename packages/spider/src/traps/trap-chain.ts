@@ -62,8 +62,16 @@ export function chainLinkOf(page: PageYield): ChainLink | undefined {
 }
 
 function isOnward({ url, method }: Request, from: string, path: string): boolean {
-  return method === 'GET' && url.startsWith(path) && ';?'.includes(url[path.length] ?? '#') && url !== from
+  // Its character behind the path tells most others apart, without a look at the rest.
+  return isQueryMark(url.charCodeAt(path.length)) && method === 'GET' && url.startsWith(path) && url !== from
 }
+
+function isQueryMark(code: number): boolean {
+  return code === QUESTION_MARK || code === SEMICOLON
+}
+
+const QUESTION_MARK = 0x3f
+const SEMICOLON = 0x3b
 
 function bringsNew({ requests }: PageYield, path: string, items: number, before: PageBefore): boolean {
   if (items !== NO_ITEMS && items !== before.items) return true

@@ -1,0 +1,49 @@
+import type { KnownUrl } from './known-urls.ts'
+import { ownCopy } from './own-copy.ts'
+import { isPlainRooted } from './url/join.ts'
+
+/**
+ * What links such as `/about` lead to on the pages of one host. Most of a site's links are on many of its pages, and one
+ * look here is quicker than joining and then looking for the whole URL.
+ */
+export class KnownLinks {
+  readonly #make: (url: string) => KnownUrl
+  readonly #byRoot = new Map<string, Map<string, KnownUrl>>()
+  #count = 0
+
+  /** @param make what a whole URL becomes; what it throws is thrown */
+  constructor(make: (url: string) => KnownUrl) {
+    this.#make = make
+  }
+
+  /**
+   * Of one page: what a link is known to lead to, or comes to be; undefined when it has to be joined.
+   *
+   * @param root the page's `plainRoot`
+   */
+  from(root: string): (link: string) => KnownUrl | undefined {
+    const links = this.#byRoot.get(root) ?? new Map<string, KnownUrl>()
+    this.#byRoot.set(root, links)
+    return (link) => links.get(link) ?? this.#learn(links, root, link)
+  }
+
+  #learn(links: Map<string, KnownUrl>, root: string, link: string): KnownUrl | undefined {
+    if (!isPlainRooted(link)) return undefined
+    const known = this.#make(root + link)
+    if (link.length <= CHARACTERS_MAX) {
+      if (++this.#count > LINKS_MAX) this.#forget()
+      links.set(ownCopy(link), known)
+    }
+    return known
+  }
+
+  #forget(): void {
+    for (const links of this.#byRoot.values()) links.clear()
+    this.#byRoot.clear()
+    this.#count = 0
+  }
+}
+
+// Of all hosts together; then all begin anew.
+const LINKS_MAX = 32_768
+const CHARACTERS_MAX = 256

@@ -6,8 +6,8 @@ import chardet from 'chardet'
  * byte order mark, Content-Type header, meta tag or XML declaration, guess.
  */
 
-// Browsers look at 1 024 bytes; Scrapy at 4 096, and pages with long heads before their meta tag are common.
-const PRESCAN_BYTES = 4096
+/** How long a `byteHead` is. Browsers look at 1 024 bytes for an encoding; Scrapy at 4 096, and long heads are common. */
+export const HEAD_BYTES = 4096
 // A guess from more bytes is no better and takes longer: 16 KiB cost about a millisecond.
 const GUESS_BYTES = 16_384
 
@@ -20,12 +20,25 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
 // One quantifier for each run of spaces: with two in a row, a header of 64 KB takes seconds.
 const CHARSET_PARAMETER = /charset\s*=\s*(?:["']\s*)?([^\s"';,]+)/i
 
-/** Always a label that `TextDecoder` knows. */
-export function detectEncoding(body: Uint8Array, contentType: string | null): string {
+/** The beginning of a body, a character for each byte: for a look at it before its encoding is known. */
+export function byteHead(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, HEAD_BYTES)).toString('latin1')
+}
+
+/**
+ * Always a label that `TextDecoder` knows.
+ *
+ * @param headOf the body's `byteHead`, when it is needed
+ */
+export function detectEncoding(
+  body: Uint8Array,
+  contentType: string | null,
+  headOf: () => string = () => byteHead(body),
+): string {
   return (
     byteOrderMark(body) ??
     knownLabel(contentType && CHARSET_PARAMETER.exec(contentType)?.[1]) ??
-    declaredInMarkup(body) ??
+    declaredInMarkup(headOf()) ??
     guess(body)
   )
 }
@@ -59,10 +72,7 @@ function byteOrderMark(body: Uint8Array): string | undefined {
   return BYTE_ORDER_MARKS.find(([, bytes]) => bytes.every((byte, index) => body[index] === byte))?.[0]
 }
 
-function declaredInMarkup(body: Uint8Array): string | undefined {
-  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, PRESCAN_BYTES)).toString(
-    'latin1',
-  )
+function declaredInMarkup(head: string): string | undefined {
   const markup = head.includes('<!--') ? head.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, '') : head
   const declared =
     /<meta\s(?:[^>]*[\s"';])?charset\s*=\s*(?:["']\s*)?([^\s"'>;/]+)/i.exec(markup)?.[1] ??

@@ -103,6 +103,22 @@ export class Headers implements Iterable<[string, string]> {
     if (at >= 0) this.#pairs.splice(at, this.#end(lowered, at) - at)
   }
 
+  /** Adds those of `others` whose names are absent here. */
+  addMissing(others: Headers): void {
+    const known = this.#pairs.length
+    const pairs = others.#pairs
+    for (let at = 0; at < pairs.length; at += 2) {
+      const place = this.#find(pairs[at]!)
+      if (place < 0 || place >= known) this.#pairs.push(pairs[at]!, pairs[at + 1]!)
+    }
+  }
+
+  /** As a loop over all pairs; quicker. */
+  forEach(look: (name: string, value: string) => void): void {
+    const pairs = this.#pairs
+    for (let at = 0; at < pairs.length; at += 2) look(pairs[at]!, pairs[at + 1]!)
+  }
+
   /** One `[name, value]` pair a value; names in lower case. */
   *[Symbol.iterator](): Iterator<[string, string]> {
     for (let at = 0; at < this.#pairs.length; at += 2) yield [this.#pairs[at]!, this.#pairs[at + 1]!]

@@ -1,6 +1,6 @@
 // Requests and responses
 
-export { decodeText, detectEncoding, urlEncodingOf } from './charset.ts'
+export { decodeText, detectEncoding, HEAD_BYTES, urlEncodingOf } from './charset.ts'
 export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
 export { buildComponents, fromCrawler, type Placed, requireMethods } from './component.ts'
 export { type CrawlName, crawlKey, crawlQueueName } from './crawl-keys.ts'

@@ -1,4 +1,4 @@
-import { decodeText, detectEncoding } from './charset.ts'
+import { byteHead, decodeText, detectEncoding } from './charset.ts'
 import { WebloomError } from './errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
@@ -33,6 +33,7 @@ export class Response {
   readonly protocol: string | undefined
   readonly #request: Request | undefined
   #encoding: string | undefined
+  #head: string | undefined
   #text: string | undefined
 
   constructor(url: string, init: ResponseInit = {}) {
@@ -80,8 +81,14 @@ export class Response {
    * tag or XML declaration in the first 4 096 bytes, then a guess from the bytes.
    */
   get encoding(): string {
-    this.#encoding ??= detectEncoding(this.body, this.headers.get('content-type'))
+    this.#encoding ??= detectEncoding(this.body, this.headers.get('content-type'), () => this.head)
     return this.#encoding
+  }
+
+  /** The first 4 096 bytes of the body, a character for each byte, whatever its encoding. */
+  get head(): string {
+    this.#head ??= byteHead(this.body)
+    return this.#head
   }
 
   /** The body as text; bytes that are wrong in its encoding become U+FFFD. Decoded once. */

@@ -9,6 +9,8 @@ export class RateWatch {
   readonly #onSlow: () => void
   #startedAtMs = 0
   #bytes = 0
+  /** Where the clock has it; -1: nowhere. */
+  place = -1
 
   constructor(clock: RateClock, onSlow: () => void) {
     this.#clock = clock
@@ -48,7 +50,8 @@ export class RateWatch {
 export class RateClock {
   readonly #bytesMin: number
   readonly #windowMs: number
-  readonly #watches = new Set<RateWatch>()
+  // A list in which each knows its place: a Set costs several times as much for each answer.
+  readonly #watches: RateWatch[] = []
   #timer: NodeJS.Timeout | undefined
 
   /** @param bytesPerSecondMin 0: nothing is watched */
@@ -58,18 +61,24 @@ export class RateClock {
   }
 
   watch(watch: RateWatch): void {
-    if (this.#bytesMin === 0) return
-    this.#watches.add(watch)
+    if (this.#bytesMin === 0 || watch.place >= 0) return
+    watch.place = this.#watches.push(watch) - 1
     // The download's own deadline keeps the process alive.
     this.#timer ??= setInterval(() => this.#look(), this.#windowMs / LOOKS_A_WINDOW).unref()
   }
 
   leave(watch: RateWatch): void {
-    this.#watches.delete(watch)
+    if (watch.place < 0) return
+    const last = this.#watches.pop()!
+    if (last !== watch) {
+      this.#watches[watch.place] = last
+      last.place = watch.place
+    }
+    watch.place = -1
   }
 
   #look(): void {
-    if (this.#watches.size === 0) {
+    if (this.#watches.length === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
@@ -83,7 +92,7 @@ export class RateClock {
   // After what has arrived meanwhile was read, which may have ended the window: a process that was busy all the time
   // must not blame the server.
   #windowEnds(watch: RateWatch, startedAtMs: number): void {
-    if (this.#watches.has(watch) && watch.startedAtMs === startedAtMs) watch.ended(this.#bytesMin)
+    if (watch.place >= 0 && watch.startedAtMs === startedAtMs) watch.ended(this.#bytesMin)
   }
 }
 

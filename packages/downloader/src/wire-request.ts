@@ -25,11 +25,11 @@ export function wireHeaders(request: Request): string[] | null {
   if (!request.hasHeaders) return null
   const flat: string[] = []
   // As Scrapy does: what is not ASCII goes out as UTF-8. undici takes a string's characters for bytes.
-  for (const [name, value] of request.headers) {
+  request.headers.forEach((name, value) => {
     // It is for the proxy, which `ProxyAgents` tells; no site may see it.
-    if (name === 'proxy-authorization') continue
+    if (name === 'proxy-authorization') return
     flat.push(name, ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1'))
-  }
+  })
   return flat
 }
 

@@ -98,7 +98,7 @@ export class Scheduler {
   readonly #logger: Logger
   readonly #spider: SpiderLike
   readonly #logEveryDuplicate: boolean
-  readonly #queueName: string
+  readonly #keys: Readonly<Record<'enqueued' | 'dequeued', readonly string[]>>
   readonly #emptyOnOpen: SchedulerParts['emptyOnOpen']
   readonly #emptyOnClose: SchedulerParts['emptyOnClose']
   readonly #isNearlyFull: () => Promise<boolean>
@@ -116,7 +116,11 @@ export class Scheduler {
     this.#logger = options.logger
     this.#spider = options.spider
     this.#logEveryDuplicate = options.logEveryDuplicate ?? false
-    this.#queueName = options.queue.describe().name
+    const { name } = options.queue.describe()
+    this.#keys = {
+      enqueued: ['scheduler/enqueued', `scheduler/enqueued/${name}`],
+      dequeued: ['scheduler/dequeued', `scheduler/dequeued/${name}`],
+    }
   }
 
   static fromCrawler(
@@ -361,8 +365,7 @@ export class Scheduler {
 
   #count(what: 'enqueued' | 'dequeued', count: number): void {
     if (count === 0) return
-    this.#stats.inc(`scheduler/${what}`, count)
-    this.#stats.inc(`scheduler/${what}/${this.#queueName}`, count)
+    for (const key of this.#keys[what]) this.#stats.inc(key, count)
   }
 }
 

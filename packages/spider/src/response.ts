@@ -51,6 +51,7 @@ export class Response extends CoreResponse {
   #selector: Selector | undefined
   #cheerio: CheerioAPI | undefined
   #baseUrl: string | undefined
+  #markupType: MarkupType | undefined
   /** How many queries were answered without a tree. */
   #readings = 0
 
@@ -224,7 +225,8 @@ export class Response extends CoreResponse {
   }
 
   #type(): MarkupType {
-    return isXml(this) ? 'xml' : 'html'
+    this.#markupType ??= isXml(this) ? 'xml' : 'html'
+    return this.#markupType
   }
 }
 
@@ -315,7 +317,11 @@ const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\
 function isXml({ headers, text }: CoreResponse): boolean {
   const contentType = headers.get('content-type') ?? ''
   if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)
-  return text.startsWith('<?xml', text.search(/\S/)) && XML_BODY.test(text.slice(0, 4_096))
+  // Most pages begin with their doctype, and have no space before it.
+  return (
+    text.startsWith('<?xml', text.startsWith('<') ? 0 : text.search(/\S/)) &&
+    XML_BODY.test(text.slice(0, 4_096))
+  )
 }
 
 // Cheerio is loaded when first asked for (70 ms), and without its parse5 (200 ms more): the tree is built here.

@@ -29,7 +29,7 @@ export class BinaryPageMiddleware implements DownloaderMiddleware {
   }
 
   processResponse(_: Request, response: Response): Response {
-    if (!isSaidToBePage(response) || !isBinary(response.body)) return response
+    if (!isSaidToBePage(response) || !isBinary(response.head)) return response
     const { stats, logger } = this.#options
     stats.inc(protectionStat('binary_page'))
     logger.warn({ url: response.url }, 'said to be a page, but is binary; no links are looked for in it')
@@ -73,10 +73,9 @@ const BINARY_BYTES_MIN = 3
 // Tab, line feed, form feed, return, and the escape that Japanese mail encodings use are text.
 const NO_TEXT = /[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]/g
 
-function isBinary(body: Uint8Array): boolean {
-  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, SNIFFED_BYTES))
-  const bytes = head.toString('latin1')
-  if (SIGNATURES.some((signature) => bytes.startsWith(signature))) return true
+function isBinary(head: string): boolean {
+  if (SIGNATURES.some((signature) => head.startsWith(signature))) return true
+  const bytes = head.slice(0, SNIFFED_BYTES)
   const binary = bytes.match(NO_TEXT)?.length ?? 0
-  return binary >= BINARY_BYTES_MIN && binary >= head.length * BINARY_SHARE
+  return binary >= BINARY_BYTES_MIN && binary >= bytes.length * BINARY_SHARE
 }

@@ -2,6 +2,7 @@ import {
   type Crawler,
   DownloadError,
   type DownloaderMiddleware,
+  type Headers,
   NotConfigured,
   type Request,
   type Response,
@@ -11,6 +12,8 @@ import {
 /** Counts what goes to the network and what comes from it, under Scrapy's `downloader/*` keys. */
 export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   readonly #stats: StatsCollector
+  readonly #methodKeys = new Keys<string>('downloader/request_method_count/')
+  readonly #statusKeys = new Keys<number>('downloader/response_status_count/')
 
   constructor(stats: StatsCollector) {
     this.#stats = stats
@@ -23,13 +26,13 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
 
   processRequest(request: Request): void {
     this.#stats.inc('downloader/request_count')
-    this.#stats.inc(`downloader/request_method_count/${request.method}`)
+    this.#stats.inc(this.#methodKeys.of(request.method))
     this.#stats.inc('downloader/request_bytes', requestBytes(request))
   }
 
   processResponse(_: Request, response: Response): Response {
     this.#stats.inc('downloader/response_count')
-    this.#stats.inc(`downloader/response_status_count/${response.status}`)
+    this.#stats.inc(this.#statusKeys.of(response.status))
     this.#stats.inc(
       'downloader/response_bytes',
       response.body.length + headerBytes(response.headers) + STATUS_LINE_BYTES,
@@ -45,6 +48,27 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   }
 }
 
+/** Keys that begin alike. Kept, as one that is put together anew for each page is looked up more slowly. */
+class Keys<Part> {
+  readonly #start: string
+  readonly #keys = new Map<Part, string>()
+
+  constructor(start: string) {
+    this.#start = start
+  }
+
+  of(part: Part): string {
+    const known = this.#keys.get(part)
+    if (known !== undefined) return known
+    const key = `${this.#start}${part}`
+    if (this.#keys.size < KEYS_MAX) this.#keys.set(part, key)
+    return key
+  }
+}
+
+// Statuses come from servers.
+const KEYS_MAX = 100
+
 // "HTTP/1.1 200 OK" and two line ends: what it takes on the wire but for the phrase.
 const STATUS_LINE_BYTES = 19
 
@@ -54,8 +78,10 @@ function requestBytes(request: Request): number {
   return line + (request.hasHeaders ? headerBytes(request.headers) : 0) + request.body.length
 }
 
-function headerBytes(headers: Iterable<[string, string]>): number {
+function headerBytes(headers: Headers): number {
   let bytes = 0
-  for (const [name, value] of headers) bytes += name.length + value.length + 4
+  headers.forEach((name, value) => {
+    bytes += name.length + value.length + 4
+  })
   return bytes
 }

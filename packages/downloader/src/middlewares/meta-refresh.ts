@@ -1,8 +1,10 @@
+import { isAscii } from 'node:buffer'
 import {
   baseUrlOf,
   type Crawler,
   type DownloaderMiddleware,
   type DownloadResult,
+  HEAD_BYTES,
   InvalidUrl,
   NotConfigured,
   type Request,
@@ -52,13 +54,20 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
 const HTML = /^\s*(?:text\/html|application\/(?:[\w.+-]+\.)?xhtml\+xml)\b/i
 
 /** Cheap: most pages have no such tag, and a page that is no HTML need not even be decoded. */
-function mayRefresh({ headers, body }: Response): boolean {
+function mayRefresh(response: Response): boolean {
+  const { headers, body } = response
   const contentType = headers.get('content-type')
   if (contentType !== null && !HTML.test(contentType)) return false
-  // Four bytes a character at the most; a page with zeros in it may be UTF-16.
-  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, REFRESH_SEARCH_CHARS * 4))
-  const text = head.toString('latin1')
-  return /refresh/i.test(text) || text.includes('\0')
+  if (hasRefreshOrZero(response.head)) return true
+  if (body.length <= HEAD_BYTES || isAscii(body.subarray(0, HEAD_BYTES))) return false
+  // Four bytes a character at the most.
+  const longest = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, REFRESH_SEARCH_CHARS * 4))
+  return hasRefreshOrZero(longest.toString('latin1'))
+}
+
+/** A page with zeros in it may be UTF-16. */
+function hasRefreshOrZero(bytes: string): boolean {
+  return /refresh/i.test(bytes) || bytes.includes('\0')
 }
 
 function absoluteUrl(written: string, { url, text, encoding }: Response): string | undefined {

@@ -2,14 +2,10 @@ import { type Crawler, type DownloaderMiddleware, Headers, NotConfigured, type R
 
 /** Sends DEFAULT_REQUEST_HEADERS with each request that does not set them itself. */
 export class DefaultHeadersMiddleware implements DownloaderMiddleware {
-  readonly #defaults: readonly (readonly [string, readonly string[]])[]
+  readonly #defaults: Headers
 
   constructor(headers: Readonly<Record<string, string | readonly string[]>>) {
-    const checked = new Headers(headers)
-    this.#defaults = [...new Set([...checked].map(([name]) => name))].map((name) => [
-      name,
-      checked.getAll(name),
-    ])
+    this.#defaults = new Headers(headers)
   }
 
   static fromCrawler({ settings }: Crawler): DefaultHeadersMiddleware {
@@ -22,8 +18,7 @@ export class DefaultHeadersMiddleware implements DownloaderMiddleware {
   }
 
   processRequest(request: Request): void {
-    const { headers } = request
-    for (const [name, values] of this.#defaults) if (!headers.has(name)) headers.set(name, values)
+    request.headers.addMissing(this.#defaults)
   }
 }
 

@@ -12,7 +12,7 @@ export interface MetaRefresh {
   readonly url: string
 }
 
-/** As much of a page as is looked at. */
+/** As much of a page as is looked at; no more than HEAD_BYTES. */
 export const REFRESH_SEARCH_CHARS = 4096
 
 export function metaRefresh(text: string, ignoredTags: readonly string[]): MetaRefresh | undefined {

@@ -1,7 +1,8 @@
 /** Pages a second of one crawl by more and more worker processes, and what a page costs each Redis. */
 
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, startRedis } from '@webloom/testkit'
+import { runProcess, startRedis, tempDir } from '@webloom/testkit'
 import type { PeerTask, ProcessUse } from '../peers/peer-task.ts'
 import type { BenchSite } from '../peers/site.ts'
 import { redisUse } from './redis-use.ts'
@@ -36,6 +37,7 @@ export async function crawlTogether(
 ): Promise<ClusterPoint> {
   await using queueRedis = await startRedis()
   await using filterRedis = await startRedis()
+  await using folder = await tempDir()
   const task: PeerTask = {
     seeds: [site.start],
     concurrency: IN_FLIGHT,
@@ -48,7 +50,9 @@ export async function crawlTogether(
     DUPEFILTER_REDIS_URL: filterRedis.url,
     WEBLOOM_BLOOMFILTER_CAPACITY: String(BLOOM_CAPACITY),
   }
-  const command = [...flags, '--conditions=webloom-source', WORKER, JSON.stringify(task)]
+  const taskFile = folder.join('task.json')
+  await writeFile(taskFile, JSON.stringify(task))
+  const command = [...flags, '--conditions=webloom-source', WORKER, taskFile]
   await site.visits()
   const ended = await Promise.all(
     Array.from({ length: workers }, () =>

@@ -26,7 +26,7 @@ const PARTS: readonly (readonly [pattern: RegExp, part: string | undefined])[] =
   [/^\(idle\)|^\(root\)|internal\/modules|internal\/process\/pre_execution/, undefined],
   [/^\(garbage collector\)/, 'garbage collection'],
   [
-    /packages\/core\/src\/(url|fingerprint|request)/,
+    /packages\/core\/src\/(url|known|fingerprint|request)/,
     'URLs: join, safe and canonical form, fingerprint, request',
   ],
   [/packages\/spider\/src\/(selectors|link)/, 'links: reading the page for them'],

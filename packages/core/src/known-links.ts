@@ -22,28 +22,36 @@ export class KnownLinks {
    * @param root the page's `plainRoot`
    */
   from(root: string): (link: string) => KnownUrl | undefined {
-    const links = this.#byRoot.get(root) ?? new Map<string, KnownUrl>()
-    this.#byRoot.set(root, links)
+    const links = this.#byRoot.get(root) ?? this.#newHost(root)
     return (link) => links.get(link) ?? this.#learn(links, root, link)
+  }
+
+  #newHost(root: string): Map<string, KnownUrl> {
+    this.#makeRoom()
+    const links = new Map<string, KnownUrl>()
+    this.#byRoot.set(root, links)
+    return links
   }
 
   #learn(links: Map<string, KnownUrl>, root: string, link: string): KnownUrl | undefined {
     if (!isPlainRooted(link)) return undefined
     const known = this.#make(root + link)
     if (link.length <= CHARACTERS_MAX) {
-      if (++this.#count > LINKS_MAX) this.#forget()
+      this.#makeRoom()
       links.set(ownCopy(link), known)
     }
     return known
   }
 
-  #forget(): void {
+  /** For one more host or link. */
+  #makeRoom(): void {
+    if (++this.#count <= KEPT_MAX) return
     for (const links of this.#byRoot.values()) links.clear()
     this.#byRoot.clear()
-    this.#count = 0
+    this.#count = 1
   }
 }
 
-// Of all hosts together; then all begin anew.
-const LINKS_MAX = 32_768
+// Hosts, and links of all of them together; then all begin anew.
+const KEPT_MAX = 32_768
 const CHARACTERS_MAX = 256

@@ -11,12 +11,12 @@ const CALM_AFTER_MS = 30_000
  * Keeps the memory of a process that crawls from growing although nothing is kept. For a process of one's own, as the
  * command line's is: these are settings of V8.
  *
- * V8 doubles the room for young objects again and again in a long run, up to 100 MiB; here it stays as it is at first. It
- * collects old ones when there are three or four times as many as were left the last time; here when there is half as much
- * more (a worker on Redis had 320 MB, and has 230, for no measurable time). And it lets garbage lie as long as it thinks
- * there is room: with large pages, each of which leaves tens of megabytes, the
- * process would become half as large again, so while there are any it is told to save memory. Not always: then it collects
- * so often that a worker on Redis, with its many small answers, needs two thirds more CPU for a page.
+ * V8 doubles the room for young objects again and again in a long run, up to 100 MiB; here it stays as it is at first. Old
+ * ones it collects when they have become a multiple of what was left the last time; here when there is half as much more (a
+ * worker on Redis had 320 MB, and has 240). And it lets garbage lie as long as it thinks there is room: with large pages,
+ * each of which leaves tens of megabytes, the process would become half as large again, so while there are any it is told to
+ * save memory. Not always: then it collects so often that a worker on Redis, with its many small answers, needs two thirds
+ * more CPU for a page.
  */
 export function keepMemoryFlat(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

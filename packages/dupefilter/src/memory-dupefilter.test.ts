@@ -29,3 +29,26 @@ test('a forgotten request can be met again', async () => {
   await filter.forget(request)
   expect(await filter.requestSeen(request)).toBe(false)
 })
+
+test('what other pages were told "seen" of is new again once it is forgotten, and after clear', async () => {
+  const filter = new MemoryDupeFilter()
+  const ask = async (owner: string) => {
+    const [seen] = await filter.requestsSeen([new Request('https://example.com/often')], owner)
+    await filter.settled(owner)
+    return seen
+  }
+  expect([await ask('a'), await ask('b'), await ask('c')]).toEqual([false, true, true])
+  await filter.forget(new Request('https://example.com/often'))
+  expect([await ask('d'), await ask('e'), await ask('f')]).toEqual([false, true, true])
+  await filter.clear()
+  expect([await ask('g'), await ask('h')]).toEqual([false, true])
+})
+
+test('what one filter has seen another has not', async () => {
+  const url = 'https://example.com/both'
+  for (const filter of [new MemoryDupeFilter(), new MemoryDupeFilter()]) {
+    expect(await filter.requestsSeen([new Request(url)], 'a')).toEqual([false])
+    await filter.settled('a')
+    expect(await filter.requestsSeen([new Request(url)], 'b')).toEqual([true])
+  }
+})

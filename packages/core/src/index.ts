@@ -36,6 +36,7 @@ export type { KnownUrl } from './known-urls.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
 export { didYouMean } from './nearest-names.ts'
 export { sqlite } from './node-sqlite.ts'
+export { ownCopy } from './own-copy.ts'
 // Ports
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {

@@ -6,6 +6,7 @@ import {
   InvalidUrl,
   type JsonValue,
   linksFrom,
+  ownCopy,
   Request,
   type RequestInit,
   urlEncodingOf,
@@ -143,8 +144,9 @@ export class Response extends CoreResponse {
       const link = stripHtmlSpace(href)
       try {
         const to = known?.(link)
+        const url = to ? undefined : this.urljoin(link)
         if (to) requests.push(new Request(to, init))
-        else for (const url of this.#requestable([link])) requests.push(requestIn(encoding, url, init))
+        else if (url !== undefined && REQUESTABLE.test(url)) requests.push(requestIn(encoding, url, init))
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -272,14 +274,6 @@ function hrefOf(target: FollowTarget): string | undefined {
 function hrefOfSelector(selector: Selector): string | undefined {
   if (selector.tag === undefined) return selector.get()
   return /^(?:a|area|link)$/i.test(selector.tag) ? selector.attrib.href : undefined
-}
-
-/**
- * The same text in memory of its own: a slice points into the text it was cut from, so that a list of links would keep
- * the whole page. (`Request` does the same for its URL.)
- */
-function ownCopy(text: string): string {
-  return `${text} `.slice(0, -1)
 }
 
 function isUrlInvalid(error: unknown): boolean {

@@ -10,6 +10,7 @@
 import {
   canonicalizeUrl,
   InvalidUrl,
+  ownCopy,
   safeUrlString,
   urlEncodingOf,
   urlJoin,
@@ -139,7 +140,7 @@ export class LinkExtractor {
   }
 
   #wanted(links: readonly Link[]): Link[] {
-    const wanted = links.filter(({ url, text }) => this.#filter.wants(url, text)).map(ownCopy)
+    const wanted = links.filter(({ url, text }) => this.#filter.wants(url, text)).map(withOwnTexts)
     if (!this.#canonicalize) return wanted
     return this.#once(wanted.map((link) => ({ ...link, url: canonicalizeUrl(link.url) })))
   }
@@ -179,7 +180,7 @@ function unlessInvalid<T>(make: () => T): T | undefined {
   }
 }
 
-/** In memory of its own: a slice points into the text it was cut from, and so would keep the whole page. */
-function ownCopy({ url, text, ...rest }: Link): Link {
-  return { url: `${url} `.slice(0, -1), text: `${text} `.slice(0, -1), ...rest }
+/** As long as it is kept, the page it was found on need not be. */
+function withOwnTexts({ url, text, ...rest }: Link): Link {
+  return { url: ownCopy(url), text: ownCopy(text), ...rest }
 }

@@ -23,13 +23,16 @@ export function callbackName(spider: Spider, callback: Callback, role: 'callback
   return name
 }
 
-/** The method of that name. Throws WL_CALLBACK_UNKNOWN, with what there is, when the spider has none. */
+/**
+ * The method of that name, or the function in the spider's own field of it. Throws WL_CALLBACK_UNKNOWN, with what there
+ * is, when the spider has none: getters are not run, and what every object has (`valueOf`) is no callback.
+ */
 export function methodNamed(
   spider: Spider,
   name: string,
   role: 'callback' | 'errback',
 ): (...args: unknown[]) => unknown {
-  const method: unknown = Reflect.get(spider, name)
+  const method = propertyNamed(spider, name)
   if (typeof method === 'function' && name !== 'constructor') return method as (...args: unknown[]) => unknown
   throw new WebloomError(
     'WL_CALLBACK_UNKNOWN',
@@ -48,6 +51,15 @@ function nameByIdentity(spider: Spider, callback: unknown): string | undefined {
   return undefined
 }
 
+/** As the language finds it, but for getters and for what `Object.prototype` has. */
+function propertyNamed(spider: Spider, name: string): unknown {
+  for (const object of chainOf(spider)) {
+    const property = Object.getOwnPropertyDescriptor(object, name)
+    if (property) return property.value
+  }
+  return undefined
+}
+
 function methodNames(spider: Spider): string[] {
   const names = new Set<string>()
   for (const [name, value] of properties(spider))
@@ -57,14 +69,20 @@ function methodNames(spider: Spider): string[] {
 
 /** Values of the spider and its prototypes by name; getters are not run. */
 function* properties(spider: Spider): Generator<[string, unknown]> {
+  for (const object of chainOf(spider)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
+      yield [name, value]
+  }
+}
+
+/** The spider and its prototypes, without that of all objects. */
+export function* chainOf(spider: Spider): Generator<object> {
   for (
     let object: object | null = spider;
     object && object !== Object.prototype;
     object = Object.getPrototypeOf(object)
-  ) {
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
-      yield [name, value]
-  }
+  )
+    yield object
 }
 
 function notAMethod(spider: Spider, callback: unknown, role: string): WebloomError {

@@ -93,6 +93,7 @@ export { JsonRequest, type JsonRequestInit } from './requests/json-request.ts'
 export { type FollowTarget, type LinkLike, Response, type ResponseInit } from './response.ts'
 export { Scraper, type ScraperOptions } from './scraper.ts'
 export { requestFromSeed, type SeedFormat, type SeedRequestOptions } from './seeds/seed-request.ts'
+export { checkStrangersRequest } from './seeds/strangers-request.ts'
 export type { HtmlParser } from './selectors/parse-document.ts'
 export {
   type RegexOptions,

@@ -1,6 +1,6 @@
 import { crawlKey, Request, type Settings, SettingsError, WebloomError } from '@webloom/core'
 import { requestFromSeed } from './seeds/seed-request.ts'
-import { Spider } from './spider.ts'
+import { FRAMEWORK_CLASS, Spider } from './spider.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -33,6 +33,7 @@ export type SeededSpider = Spider & RedisSeeds
  * `webloom seed <name> <url…>` puts some there, and so does everything that feeds scrapy-redis.
  */
 export class RedisSpider extends Spider implements RedisSeeds {
+  static override readonly [FRAMEWORK_CLASS]: true = true
   redisKey?: string
   redisBatchSize?: number
   maxIdleTime?: number
@@ -41,6 +42,7 @@ export class RedisSpider extends Spider implements RedisSeeds {
     return requestFromSeed(data, {
       format: this.settings.get('SEEDS_FORMAT'),
       trusted: this.settings.getBool('SEEDS_TRUSTED'),
+      spider: this,
     })
   }
 }

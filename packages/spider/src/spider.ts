@@ -20,10 +20,18 @@ interface SpiderSurroundings {
 let argsUnderConstruction: Readonly<Record<string, string>> | undefined
 
 /**
+ * Stands on the spider classes of this package, in any copy of it: a project may have its own beside the one whose command
+ * runs.
+ */
+export const FRAMEWORK_CLASS: unique symbol = Symbol.for('webloom.spider.framework')
+
+/**
  * Knows where a crawl starts, what to take from a page, and where to go on. Write one as a subclass:
  * `name`, `startUrls` or `start()`, and `parse`.
  */
 export class Spider {
+  /** @internal What this class defines is no method of a user's. */
+  static readonly [FRAMEWORK_CLASS]: true = true
   /** How the spider is called on the command line, in keys and in logs. Required. */
   name = ''
   /** Where `start()` begins, unless it is overridden. */

@@ -177,11 +177,3 @@ describe('SEEDS_FORMAT=webloom', () => {
     expect(() => requestFromSeed(message)).toThrow(reason)
   })
 })
-
-test('a proxy may be chosen by those who are trusted only', () => {
-  const message = '{"url":"https://example.com/","meta":{"proxy":"http://10.0.0.1:6379"}}'
-  for (const format of ['webloom', 'scrapy-redis'] as const) {
-    expect(() => requestFromSeed(message, { format })).toThrow('SEEDS_TRUSTED')
-    expect(requestFromSeed(message, { format, trusted: true }).meta.proxy).toBe('http://10.0.0.1:6379')
-  }
-})

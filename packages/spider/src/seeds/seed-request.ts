@@ -18,7 +18,9 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { type FormFields, urlencodedForm, withMoreQuery } from '../requests/urlencoded-form.ts'
+import type { Spider } from '../spider.ts'
 import { requestFromScrapyRedisSeed } from './scrapy-redis-seed.ts'
+import { checkStrangersRequest } from './strangers-request.ts'
 
 /** SEEDS_FORMAT. */
 export type SeedFormat = 'webloom' | 'scrapy-redis'
@@ -27,8 +29,10 @@ export type SeedFormat = 'webloom' | 'scrapy-redis'
 export interface SeedRequestOptions {
   /** SEEDS_FORMAT. */
   readonly format?: SeedFormat
-  /** SEEDS_TRUSTED. Absent: whoever wrote the message is a stranger, who may not choose a proxy: it could lead anywhere, also inside. */
+  /** SEEDS_TRUSTED. Absent: whoever wrote the message is a stranger, and what a stranger may not ask for is refused. */
   readonly trusted?: boolean
+  /** Whose methods a stranger may name. Absent: `callback` and `errback` are checked when the request is queued only. */
+  readonly spider?: Spider
 }
 
 /**
@@ -37,11 +41,17 @@ export interface SeedRequestOptions {
  */
 export function requestFromSeed(
   data: string,
-  { format = 'webloom', trusted = false }: SeedRequestOptions = {},
+  { format = 'webloom', trusted = false, spider }: SeedRequestOptions = {},
 ): Request {
   const request = format === 'scrapy-redis' ? requestFromScrapyRedisSeed(data) : requestFromMessage(data)
-  if (trusted || !request.hasMeta || request.meta.proxy === undefined) return request
-  throw invalid('it names a proxy in meta, which start URLs from Redis may do with SEEDS_TRUSTED=true only')
+  checkDelay(request)
+  if (!trusted) checkStrangersRequest(request, spider)
+  return request
+}
+
+/** Scrapy-redis's form has no field for it, so it may come in meta as well. */
+function checkDelay(request: Request): void {
+  if (request.hasMeta && request.meta.seed_delay !== undefined) seconds(request.meta.seed_delay)
 }
 
 function requestFromMessage(data: string): Request {

@@ -3,7 +3,7 @@ import type { Failure } from '../callback-output.ts'
 import type { Link } from '../link-extractor/link-extractor.ts'
 import type { Response } from '../response.ts'
 import { responseKind } from '../response-kind.ts'
-import { Spider } from '../spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { methodOf, type Rule } from './rule.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
@@ -15,6 +15,7 @@ import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
  * (`meta.rule`), so that any worker with the same spider can go on with it.
  */
 export class CrawlSpider extends Spider {
+  static override readonly [FRAMEWORK_CLASS]: true = true
   /** Asked in their order for the links of each page. */
   rules: readonly Rule[] = []
   #areRulesChecked = false

@@ -1,11 +1,12 @@
 import { WebloomError } from '@webloom/core'
 import type { Response } from '../response.ts'
-import { Spider } from '../spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { csvRows } from './csv-rows.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
 /** Reads CSV feeds: `parseRow` gets each row, by the names of its columns. */
 export class CSVFeedSpider extends Spider {
+  static override readonly [FRAMEWORK_CLASS]: true = true
   /** What stands between two fields: one character. */
   delimiter = ','
   /** What stands around a field that holds the delimiter or a line end: one character. */

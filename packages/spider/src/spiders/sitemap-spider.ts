@@ -10,7 +10,7 @@ import {
 import { methodNamed } from '../callbacks.ts'
 import type { Response } from '../response.ts'
 import { responseKind } from '../response-kind.ts'
-import { Spider } from '../spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { anyOf, type PatternTest, type UrlPattern } from '../url-pattern.ts'
 import { gunzipped, isGzip } from './gunzipped.ts'
 import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
@@ -27,6 +27,7 @@ export type SitemapRule = readonly [pattern: UrlPattern, callback: Callback]
  * A sitemap is read as one text without a tree, so one of 50 MB takes twice that for as long as it is read.
  */
 export class SitemapSpider extends Spider {
+  static override readonly [FRAMEWORK_CLASS]: true = true
   /** Sitemaps, or robots.txt files that name them. */
   sitemapUrls: string[] = []
   /** The first whose pattern is found in a page's URL says who gets it; a page that fits none is not asked for. */

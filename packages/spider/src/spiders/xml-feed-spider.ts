@@ -1,12 +1,13 @@
 import { WebloomError } from '@webloom/core'
 import type { Response } from '../response.ts'
 import { Selector } from '../selectors/selector.ts'
-import { Spider } from '../spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 import { xmlNodes } from './xml-nodes.ts'
 
 /** Reads XML feeds: `parseNode` gets each element of the name `itertag`. */
 export class XMLFeedSpider extends Spider {
+  static override readonly [FRAMEWORK_CLASS]: true = true
   /**
    * `iternodes` reads a feed element by element, whatever its length. `xml` and `html` build a tree of all of it, so that
    * what stands around an element can be reached from it.

@@ -125,7 +125,7 @@ function checkOf(spider: SeededSpider, settings: Settings): (text: string) => Re
   if (!isUsual) return () => undefined
   const [format, trusted] = [settings.get('SEEDS_FORMAT'), settings.getBool('SEEDS_TRUSTED')]
   return (text) => {
-    const request = requestFromSeed(text, { format, trusted })
+    const request = requestFromSeed(text, { format, trusted, spider })
     if (typeof request.callback === 'string') methodNamed(spider, request.callback, 'callback')
     if (typeof request.errback === 'string') methodNamed(spider, request.errback, 'errback')
     return request

@@ -1,0 +1,120 @@
+/**
+ * What a request may ask for whose author is a stranger: whoever fills a list of start URLs.
+ *
+ * - `callback` and `errback` name methods that the spider's own classes define. Not what the framework calls itself
+ *   (`start`, `closed`, `makeRequestFromData` …), nor functions that stand in fields: those may be anything.
+ * - `meta` lifts no bound. Keys that nothing here reads are the spider's own and pass. Of those that are read, and of
+ *   those that are called as such keys are, the ones pass that can only make a crawl ask for less.
+ *
+ * What is refused is refused whole: the request that would be left is not the one that was asked for.
+ */
+
+import { type JsonValue, type Request, WebloomError } from '@webloom/core'
+import { chainOf } from '../callbacks.ts'
+import { FRAMEWORK_CLASS, type Spider } from '../spider.ts'
+
+/** Throws WL_REQUEST_INVALID for what strangers may not ask for, and WL_CALLBACK_UNKNOWN for methods they may not name. */
+export function checkStrangersRequest(request: Request, spider?: Spider): void {
+  if (request.hasMeta) checkMeta(request.meta)
+  checkHeaders(request)
+  if (!spider) return
+  const { callback, errback } = request
+  if (typeof callback === 'string') checkMethod(spider, callback, 'callback')
+  if (typeof errback === 'string') checkMethod(spider, errback, 'errback')
+}
+
+const isCount = (value: JsonValue) => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Keys that the framework reads and a stranger may give, if the value is one of these. */
+const HARMLESS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+  depth: isCount,
+  dont_cache: () => true,
+  dont_merge_cookies: () => true,
+  dont_redirect: () => true,
+  dont_retry: () => true,
+  handle_httpstatus_all: () => true,
+  handle_httpstatus_list: () => true,
+  redirect_times: isCount,
+  retry_times: isCount,
+  seed_delay: () => true,
+}
+
+/** Every other key that the framework reads, or that Scrapy and its usual middlewares do. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'allow_offsite',
+  'bindaddress',
+  'cookiejar',
+  'dedupTtl',
+  'depth_reset',
+  'give_up_log_level',
+  'host_retry_times',
+  'is_start_request',
+  'max_retry_times',
+  'priority_adjust',
+  'referrer_policy',
+  'trap_chain',
+  'verbatim_url',
+])
+// So that what is added one day is refused until somebody has thought about it.
+const REFUSED_BEGINNINGS =
+  /^(?:_auth|autothrottle_|cookie|dont_|download_|ftp_|handle_http|http_|proxy|redirect_|referrer_|retry_|robots)/
+
+/** Whether a stranger may give this key of `meta` that value. */
+export function mayStrangerSet(key: string, value: JsonValue): boolean {
+  const isHarmless = Object.hasOwn(HARMLESS, key) ? HARMLESS[key] : undefined
+  if (isHarmless) return isHarmless(value)
+  return !REFUSED.has(key) && !REFUSED_BEGINNINGS.test(key)
+}
+
+function checkMeta(meta: Request['meta']): void {
+  const refused = Object.entries(meta).filter(([key, value]) => !mayStrangerSet(key, value))
+  if (refused.length === 0) return
+  const keys = refused.map(([key, value]) => `meta.${key} ${shown(value)}`).join(', ')
+  throw refusal(`it gives ${keys}, which could lift a bound of the crawl`)
+}
+
+function checkHeaders(request: Request): void {
+  if (!request.hasHeaders || !request.headers.has('proxy-authorization')) return
+  throw refusal('it has a header Proxy-Authorization')
+}
+
+function refusal(what: string): WebloomError {
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${what}; start URLs from Redis may do that with SEEDS_TRUSTED=true only`,
+  )
+}
+
+function checkMethod(spider: Spider, name: string, role: 'callback' | 'errback'): void {
+  if (name === 'parse' || methodsOf(spider).has(name)) return
+  const named = [...new Set(['parse', ...methodsOf(spider)])].join(', ')
+  throw new WebloomError(
+    'WL_CALLBACK_UNKNOWN',
+    `${role} ${JSON.stringify(name)} is no method that start URLs from Redis may name; of spider ${spider.name} they may name ${named}`,
+  )
+}
+
+/** Methods that the spider's own classes define, without those that the framework has a use for. */
+function methodsOf(spider: Spider): ReadonlySet<string> {
+  const found = new Map<string, boolean>()
+  const frameworks = new Set(['constructor', 'closed'])
+  for (const object of chainOf(spider)) {
+    const isOurs = isFrameworkClass(object)
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object))) {
+      if (isOurs) frameworks.add(name)
+      // The nearest counts, as for the language: a field hides a method.
+      if (!found.has(name)) found.set(name, typeof value === 'function' && object !== spider && !isOurs)
+    }
+  }
+  return new Set([...found].filter(([name, isOwn]) => isOwn && !frameworks.has(name)).map(([name]) => name))
+}
+
+function isFrameworkClass(prototype: object): boolean {
+  const Class = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value as unknown
+  return typeof Class === 'function' && Object.hasOwn(Class, FRAMEWORK_CLASS)
+}
+
+function shown(value: JsonValue): string {
+  const text = JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Guard, shellQuoted } from './redis-guard.ts'
 import { engineSays, type RedisProgram } from './redis-program.ts'
 import { type StartedProcess, startProcess } from './run-process.ts'
@@ -17,6 +19,10 @@ export interface RedisHome {
   /** The server's process id, as this machine's `kill` and `ps` know it. */
   pid(): Promise<number>
   signal(signal: NodeJS.Signals): Promise<void>
+  /** Copies the append-only folder as it is now, over an earlier copy. The server runs on. */
+  copyAppendOnly(): Promise<void>
+  /** Puts that copy in the folder's place. The server must have ended. */
+  putCopyBack(): Promise<void>
   /** Deletes the files. The server must have ended. */
   remove(): Promise<void>
 }
@@ -55,11 +61,25 @@ class FolderHome implements RedisHome {
     this.#server?.kill(signal)
   }
 
+  async copyAppendOnly(): Promise<void> {
+    await rm(join(this.#folder.path, COPY), { recursive: true, force: true })
+    await cp(join(this.#folder.path, APPEND_ONLY), join(this.#folder.path, COPY), { recursive: true })
+  }
+
+  async putCopyBack(): Promise<void> {
+    await rm(join(this.#folder.path, APPEND_ONLY), { recursive: true, force: true })
+    await cp(join(this.#folder.path, COPY), join(this.#folder.path, APPEND_ONLY), { recursive: true })
+  }
+
   async remove(): Promise<void> {
     this.#guard.dismiss()
     await this.#folder.remove()
   }
 }
+
+/** Redis's name for the folder of its append-only file, and ours for the copy. */
+const APPEND_ONLY = 'appendonlydir'
+const COPY = 'appendonlydir.copy'
 
 /** A volume, and a container for each start. The port is published on loopback only. */
 class ContainerHome implements RedisHome {
@@ -109,6 +129,20 @@ class ContainerHome implements RedisHome {
 
   async signal(signal: NodeJS.Signals): Promise<void> {
     await engineSays(this.#engine, 'kill', '--signal', signal, this.#container)
+  }
+
+  copyAppendOnly(): Promise<void> {
+    return this.#inVolume(`rm -rf ${COPY} && cp -a ${APPEND_ONLY} ${COPY}`)
+  }
+
+  putCopyBack(): Promise<void> {
+    return this.#inVolume(`rm -rf ${APPEND_ONLY} && cp -a ${COPY} ${APPEND_ONLY}`)
+  }
+
+  /** Runs a line of shell where the files are, in a container of its own. */
+  async #inVolume(line: string): Promise<void> {
+    const where = ['--rm', '--volume', `${this.#volume}:/data`, '--workdir', '/data', '--entrypoint', '/bin/sh']
+    await engineSays(this.#engine, 'run', ...where, this.#image, '-c', line)
   }
 
   async remove(): Promise<void> {

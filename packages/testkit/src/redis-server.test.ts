@@ -51,6 +51,16 @@ test('with an append-only file it keeps what it had, killed or ended politely', 
   expect(await redis.command('GET', 'a')).toBe('2')
 })
 
+test('set back, it has what it had when that was kept, and nothing of what came after', async () => {
+  await using redis = await startRedis({ appendonly: 'everysec' })
+  await redis.command('SET', 'a', 1)
+  await redis.remember()
+  await redis.command('SET', 'a', 2)
+  await redis.command('SET', 'b', 2)
+  await redis.setBack()
+  expect(await redis.command('MGET', 'a', 'b')).toEqual(['1', null])
+})
+
 test('everysec: a polite end loses nothing, and what is a second old survives a kill', async () => {
   await using redis = await startRedis({ appendonly: 'everysec' })
   await redis.command('SET', 'a', 1)

@@ -109,6 +109,18 @@ export class RedisServer {
     running.pid = await this.#home.pid()
   }
 
+  /** Keeps a copy of its append-only file as it is now, for `setBack()`. */
+  remember(): Promise<void> {
+    return this.#home.copyAppendOnly()
+  }
+
+  /** Kills it and starts it with what `remember()` has kept: to its clients it comes back so much older. */
+  async setBack(): Promise<void> {
+    await this.kill()
+    await this.#home.putCopyBack()
+    await this.restart()
+  }
+
   /** Stops it with SIGSTOP: connections stay open and new ones are taken, and nothing is answered until `resume()`. */
   pause(): Promise<void> {
     return this.#home.signal('SIGSTOP')

@@ -242,11 +242,16 @@ export function repeatsOfLinks(web: FakeWebTruth, hits: readonly Hit[]): number 
 }
 
 /** The messages of a worker's log. */
-export function messagesOf({ stderr }: { readonly stderr: string }): string[] {
+export function messagesOf(worker: { readonly stderr: string }): string[] {
+  return linesOf(worker).map(({ msg }) => String(msg))
+}
+
+/** A worker's log, written with LOG_FORMAT=json. */
+export function linesOf({ stderr }: { readonly stderr: string }): Record<string, unknown>[] {
   return stderr
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .map((line) => String((JSON.parse(line) as { msg: unknown }).msg))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
 /** A generator of numbers from 0 to 1, the same for the same seed (Park and Miller's). */

@@ -1,9 +1,10 @@
 -- A worker's sign of life, answered with what the crawl wants of it.
 --
--- Input    KEYS[1] record, KEYS[2] workers
+-- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared
 --          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
 --          ARGV[5] ms without any worker's sign of life after which it was Redis that was away
--- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince}; "" for what is not there
+-- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when somebody asked for the end of the
+--          worker's run: `webloom clear`, or it was over and another was begun}; "" for what is not there
 local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt')
 local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
 if told[1] == ARGV[2] then
@@ -15,4 +16,9 @@ if told[1] == ARGV[2] then
     redis.call('HSET', KEYS[1], 'silentUntil', nowText)
   end
 end
-return { isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '' }
+local isOver = false
+if told[1] ~= ARGV[2] then
+  local before = redis.call('HGET', KEYS[1], 'runsBefore') or ''
+  isOver = redis.call('GET', KEYS[3]) == ARGV[2] or string.find(before, ARGV[2], 1, true) ~= nil
+end
+return { isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0 }

@@ -25,6 +25,11 @@ export interface ClearCrawlOptions extends CrawlOnRedis {
 
 /** Keys looked at in one step, so that Redis serves others in between. */
 const SCAN_AT_ONCE = 1000
+/**
+ * For so long a worker of the cleared crawl learns that somebody cleared it, and does not take Redis for the one that lost
+ * it: longer than a network is away, or a machine asleep, without anybody looking.
+ */
+const CLEARED_KEPT_MS = 3_600_000
 
 const pauseScript = new VitalScript('record-pause.lua')
 const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
@@ -65,8 +70,8 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const { redis, keys, statsKey, force = false, clear } = options
   const present = (await clearScript.run(
     redis,
-    [keys.record, keys.workers, keys.alone],
-    [WORKER_LOST_AFTER_MS, force ? 1 : 0],
+    [keys.record, keys.workers, keys.alone, keys.cleared],
+    [WORKER_LOST_AFTER_MS, force ? 1 : 0, CLEARED_KEPT_MS],
   )) as number
   if (present > 0 && !force) return present
   const flush = async () => {

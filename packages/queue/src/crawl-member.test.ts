@@ -1,12 +1,14 @@
 import type { Logger } from '@webloom/core'
-import { silentLogger } from '@webloom/core'
+import { MemoryStatsCollector, silentLogger } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, type JoinedWorker, until } from '../testing/crawl-bench.ts'
 import { CrawlCalls } from './crawl-calls.ts'
 import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+import { CrawlMember } from './crawl-member.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { readCrawl } from './crawl-view.ts'
+import type { CrawlRun } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
@@ -93,6 +95,43 @@ describe('what is asked of a crawl', () => {
     const next = await bench.join(keys)
     await old.hears('stop: cleared')
     expect(await bench.redis.hkeys(keys.workers)).toEqual([next.workerId])
+  })
+
+  test('a worker whose crawl is gone, though nobody cleared it, ends with another reason (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const old = await bench.join(keys)
+    await bench.redis.del(keys.record, keys.workers)
+    const next = await bench.join(keys)
+    await old.hears('stop: crawl_lost')
+    expect(await bench.redis.hkeys(keys.workers)).toEqual([next.workerId])
+  })
+
+  test('a worker that slept through the end of its crawl, after which another was begun, ends in order', async () => {
+    const keys = bench.nextCrawl()
+    const runs: CrawlRun[] = []
+    for (let n = 0; n < 3; n++) {
+      const record = bench.record(keys, { begins: true })
+      await record.open()
+      await record.takeStart(new AbortController().signal)
+      await record.startEnded()
+      expect(await record.finish()).toBe(true)
+      runs.push(record.run)
+    }
+    const ended = Promise.withResolvers<string>()
+    const asleep = new CrawlMember({
+      redis: bench.redis,
+      keys,
+      statsKey: bench.statsKey(keys),
+      workerId: bench.nextWorker(),
+      stats: new MemoryStatsCollector(),
+      activity: () => ({ downloading: 0, scraping: 0 }),
+      onPause() {},
+      onResume() {},
+      onStop: ended.resolve,
+    })
+    await asleep.open(runs[0]!)
+    expect(await ended.promise).toBe('cleared')
+    await asleep.close()
   })
 })
 

@@ -19,7 +19,7 @@ import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { CrawlStats } from './crawl-stats.ts'
 import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
-import type { CrawlRun } from './redis-crawl-record.ts'
+import { CRAWL_LOST, type CrawlRun } from './redis-crawl-record.ts'
 import { VitalScript } from './vital-script.ts'
 import { within } from './within.ts'
 
@@ -40,8 +40,8 @@ export interface CrawlMemberOptions {
   readonly onPause: () => void
   readonly onResume: () => void
   /**
-   * The crawl is over for all workers: `finished`, why it was stopped, or `cleared`, when its record is gone or another
-   * run's. Called once.
+   * The crawl is over for all workers: `finished`, why it was stopped, `cleared` when somebody cleared it or began another
+   * run when this one was over, or `crawl_lost` when its record is gone, or another's, and nobody asked for that. Called once.
    */
   readonly onStop: (reason: string) => void
   readonly logger?: Logger
@@ -68,6 +68,12 @@ const SWEEP_EVERY_BEATS = 20
 const RATE_MS = 10_500
 
 const beatScript = new VitalScript('record-now.lua', 'member-beat.lua')
+
+type BeatReply = [number, string, string, string, string, string, string, number]
+
+function beatKeys({ record, workers, cleared }: CrawlRedisKeys): string[] {
+  return [record, workers, cleared]
+}
 
 /** Done so far, at a moment of the monotonic clock. */
 interface Done {
@@ -104,7 +110,7 @@ export class CrawlMember implements OtherWorkers {
     options.calls?.listen({ onAsked: () => this.#hurry() })
     this.#logger = options.logger ?? silentLogger
     this.#crawlStats = new CrawlStats(options)
-    const renewal = { lua: beatScript.lua, keys: [options.keys.record, options.keys.workers], args: [] }
+    const renewal = { lua: beatScript.lua, keys: beatKeys(options.keys), args: [] }
     this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
 
@@ -184,16 +190,18 @@ export class CrawlMember implements OtherWorkers {
     const entry = workerEntry(workerId, this.#startedAt, activity)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
     this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, SILENCE_MS])
-    const beating = beatScript.run(
-      redis,
-      [keys.record, keys.workers],
-      [workerId, id, entry, this.#isNoted ? 0 : 1, SILENCE_MS],
-    )
+    const beating = beatScript.run(redis, beatKeys(keys), [
+      workerId,
+      id,
+      entry,
+      this.#isNoted ? 0 : 1,
+      SILENCE_MS,
+    ])
     const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
-    const [isNoted, now, run, state, paused, stopReason, runningSince] = reply as [number, ...string[]]
+    const [isNoted, now, run, state, paused, stopReason, runningSince, isOver] = reply as BeatReply
     this.#isNoted = isNoted === 1
     this.#clock = { redisMs: Number(now), at: performance.now() }
-    if (run !== id) return this.#stop('cleared')
+    if (run !== id) return this.#stop(isOver === 1 ? 'cleared' : CRAWL_LOST)
     this.#run = { id, begunAt, runningSince: Number(runningSince) }
     this.#obey(state!, paused === '1', stopReason!)
     if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {

@@ -16,6 +16,8 @@ export interface CrawlRedisKeys {
   readonly record: string
   /** Hash: worker id → heartbeat as JSON. */
   readonly workers: string
+  /** String: the run that `webloom clear` ended while workers were known to it. */
+  readonly cleared: string
   /** Hash: worker id → id of the request that it runs alone, as a suspect. */
   readonly alone: string
   /** Hash: request id → quarantined request and its history as JSON. */
@@ -37,6 +39,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     queueName,
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
+    cleared: key('webloom:%(queue)s:cleared'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),
     startHosts: key('webloom:%(queue)s:start-hosts'),

@@ -44,6 +44,7 @@ export {
 } from './crawl-view.ts'
 export type { CrawlWorker } from './crawl-worker.ts'
 export {
+  CRAWL_LOST,
   type CrawlLeft,
   type CrawlRun,
   RedisCrawlRecord,

@@ -92,6 +92,9 @@ const FINISH_ANSWER_MS_MAX = 10_000
 /** Redis may be away when a worker leaves; it is then noticed as lost. */
 const LEAVE_ANSWER_MS_MAX = 5000
 
+/** Why a worker ends whose crawl is gone from Redis, though nobody cleared it. */
+export const CRAWL_LOST = 'crawl_lost'
+
 /** These ends concern one worker; the crawl goes on with the others. */
 const ENDS_OF_ONE_WORKER = [
   'shutdown',
@@ -100,6 +103,7 @@ const ENDS_OF_ONE_WORKER = [
   'output_failed',
   'not_opened',
   'cleared',
+  CRAWL_LOST,
 ]
 /** After these the last worker leaves the crawl as a killed one does: it is replaced, or somebody sees to it. */
 const ENDS_THAT_EMPTY_NOTHING = ['memusage_exceeded', 'internal_error', 'output_failed', 'not_opened']

@@ -25,6 +25,7 @@ import {
 import { HostAddresses } from '@webloom/downloader'
 import {
   BullJobQueue,
+  CRAWL_LOST,
   CrawlCalls,
   CrawlMember,
   type CrawlRedisKeys,
@@ -232,7 +233,10 @@ async function redisStore(
     activity: () => controls.activity(),
     onPause: () => controls.pause(),
     onResume: () => controls.resume(),
-    onStop: (reason) => controls.stop(reason),
+    onStop: (reason) => {
+      if (reason === CRAWL_LOST) logger.error(crawlLostText(name, servers.targets('queue')[0]!.shown))
+      controls.stop(reason)
+    },
   })
   const memory = new RedisMemory({ redis: queueRedis })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
@@ -358,6 +362,12 @@ function seedSource(
     return requests
   }
   return new RedisSeedSource({ redis, ...options, makeRequests, ...worker, stats, logger })
+}
+
+/** What happened, what is lost, what to do. */
+function crawlLostText({ spider, crawlId }: CrawlName, redis: string): string {
+  const crawl = crawlId === null ? spider : `${spider} -s CRAWL_ID=${crawlId}`
+  return `the crawl is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All that was queued there is lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would keep them out: to crawl again, webloom clear ${crawl}, then webloom worker ${crawl}. Against the next time: appendonly yes and maxmemory-policy noeviction`
 }
 
 async function healthNotes(role: string, redis: Redis): Promise<string[]> {

@@ -31,7 +31,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** A crawl that ended for these reasons did not do what it was asked to. */
-const FAILED: readonly string[] = ['start_error', 'internal_error', 'output_failed']
+const FAILED: readonly string[] = ['start_error', 'internal_error', 'output_failed', 'crawl_lost']
 
 export function exitCodeOfReason(finishReason: string): number {
   return FAILED.includes(finishReason) ? EXIT.unexpected : EXIT.finished

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
+import { CRAWL_LOST } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
@@ -115,7 +116,10 @@ async function report(
   }
   const skipped = skippedText(stats)
   if (skipped !== '') logger.info(`skipped: ${skipped}`)
-  logger.info(`crawl ended: ${finishReason}`)
+  const ended = `crawl ended: ${finishReason}`
+  if (finishReason === CRAWL_LOST)
+    logger.error(`${ended}: it is not finished; the ERROR above says what to do`)
+  else logger.info(ended)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }
 

@@ -24,6 +24,12 @@ async function stopped(folder: JobFolder, hits: number, ...args: string[]) {
   return running.exited
 }
 
+/** The fingerprints in `requests.seen`, as Scrapy 2.19 would read them. */
+function recordsOf(folder: JobFolder): string[] {
+  const bytes = readFileSync(folder.path('job/requests.seen'))
+  return Array.from({ length: bytes.length / 22 }, (_, n) => bytes.toString('hex', 22 * n + 2, 22 * n + 22))
+}
+
 describe('a crawl that is killed', () => {
   test('goes on when it is run again: no page is lost, and only what was in flight is fetched twice', async () => {
     await using folder = await JobFolder.of(web)
@@ -36,7 +42,7 @@ describe('a crawl that is killed', () => {
     expect(messages(last)).toContainEqual(
       expect.stringMatching(/^going on with a crawl that has \d+ requests queued$/),
     )
-    const seen = folder.read('job/requests.seen').trim().split('\n')
+    const seen = recordsOf(folder)
     const all = [...web.linked()].map((url) => fingerprint(new Request(url)))
     expect(seen.toSorted()).toEqual(all.toSorted())
   })
@@ -147,33 +153,35 @@ test('a second process in the same folder is refused with the name of the first,
 describe('requests.seen', () => {
   const half = () => [...web.reachable()].filter((_, index) => index % 2 === 1 && !web.seeds.includes(_))
 
-  test('of Scrapy is imported, and its torn last line is cut', async () => {
+  test('of Scrapy is imported, and its torn last entry is cut', async () => {
     await using folder = await JobFolder.of(web, spiderOf(web))
     await stopped(folder, 1)
     const known = half().map((url) => fingerprint(new Request(url)))
-    appendFileSync(folder.path('job/requests.seen'), `${known.join('\n')}\n${known[0]!.slice(0, 17)}`)
+    appendFileSync(
+      folder.path('job/requests.seen'),
+      Buffer.from(`${known.map((hex) => `0014${hex}`).join('')}0014a1`, 'hex'),
+    )
     const asked = new Set(web.hits.map(({ url }) => url))
     const { stderr, code } = await folder.run()
     expect(code, stderr).toBe(0)
-    expect(messages({ stderr })).toContainEqual(expect.stringMatching(/half a line/))
+    expect(messages({ stderr })).toContainEqual(expect.stringMatching(/in the middle of an entry/))
     expect(messages({ stderr })).toContainEqual(
       expect.stringMatching(/^requests\.seen: \d+ seen requests imported/),
     )
-    for (const line of folder.read('job/requests.seen').trim().split('\n'))
-      expect(line).toMatch(/^[0-9a-f]{40}$/)
+    for (const hex of recordsOf(folder)) expect(hex).toMatch(/^[0-9a-f]{40}$/)
     expect(asked.size).toBeGreaterThan(0)
   })
 
   test('is completed when a kill came between commit and file, and written anew when it is gone', async () => {
     await using folder = await JobFolder.of(web)
     await stopped(folder, 40)
-    const before = readFileSync(folder.path('job/requests.seen'))
-    truncateSync(folder.path('job/requests.seen'), 41 * 2 + 5)
+    const before = recordsOf(folder)
+    truncateSync(folder.path('job/requests.seen'), 22 * 2 + 5)
     expect((await folder.run()).code).toBe(0)
-    const lines = folder.read('job/requests.seen').trim().split('\n')
+    const lines = recordsOf(folder)
     expect(new Set(lines).size).toBe(lines.length)
     expect(lines.length).toBe(web.linked().size)
-    expect(lines.slice(0, before.length / 41)).toEqual(before.toString().trim().split('\n'))
+    expect(lines.slice(0, before.length)).toEqual(before)
   })
 })
 

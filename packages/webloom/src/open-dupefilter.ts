@@ -23,6 +23,7 @@ import {
   MemoryCountingBloomDupeFilter,
   MemoryDupeFilter,
   memoryBloomFromCrawler,
+  NoDupeFilter,
   type QueueRunId,
   redisBloomFromCrawler,
   redisKeyFromCrawler,
@@ -95,10 +96,11 @@ async function chosenFilter(
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
   if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter, links: [] }
+  if (chosen === 'none') return { filter: new NoDupeFilter(), links: [] }
   if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings))
     return { filter: IN_PROCESS[chosen](crawler), links: [] }
   if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, queueRunId)
-  const builtins = Object.keys({ ...IN_PROCESS, ...ON_REDIS })
+  const builtins = [...Object.keys({ ...IN_PROCESS, ...ON_REDIS }), 'none']
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
   return { filter: completeDupeFilter(fromCrawler(Own, crawler)), links: [] }
 }
@@ -241,9 +243,14 @@ function refuseInvisible(settings: Settings): void {
   if (jobDir !== null && jobDir !== '') {
     throw new UsageError(
       'WL_USAGE',
-      `JOBDIR is ${JSON.stringify(jobDir)}: the requests met are kept there, and only the crawl itself opens it. Their fingerprints are in ${jobDir}/requests.seen, a line each`,
+      `JOBDIR is ${JSON.stringify(jobDir)}: the requests met are kept there, and only the crawl itself opens it. Their fingerprints are in ${jobDir}/requests.seen`,
     )
   }
+  if (settings.get('DUPEFILTER_CLASS') === 'none')
+    throw new UsageError(
+      'WL_USAGE',
+      'DUPEFILTER_CLASS is none: nothing is remembered, so there is nothing to look at',
+    )
   const inProcess = inProcessFilter(settings)
   if (inProcess !== undefined) {
     throw new UsageError(

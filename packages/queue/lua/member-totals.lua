@@ -2,7 +2,8 @@
 --
 -- Input    write(stats, name, stat, kind, value): value as text
 --          startSession(stats): what is in the totals now was counted before the crawl was resumed
--- Output   fields <name>|<stat>, total|<stat>, before|<stat> of the hash
+-- Output   fields <name>|<stat>, total|<stat>, before|<stat> of the hash, and the total once more as <stat>, where scrapy-redis's
+--          collector looks for it
 local function isPast(kind, value, total)
   local a, b = tonumber(value) or value, tonumber(total) or total
   if type(a) ~= type(b) or kind == 'last' then
@@ -24,6 +25,9 @@ local function write(stats, name, stat, kind, value)
     redis.call('HSET', stats, total, value)
   end
   redis.call('HSET', stats, own, value)
+  if not string.find(stat, '|', 1, true) and stat ~= 'begunAt' and stat ~= 'runningSince' then
+    redis.call('HSET', stats, stat, redis.call('HGET', stats, total))
+  end
 end
 
 local function startSession(stats)

@@ -61,3 +61,26 @@ test('a late worker of the last run writes nothing into the next', async () => {
   expect(await readTotals(bench.redis, statsKey, next.begunAt)).toEqual({ item_scraped_count: 1 })
   expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual({})
 })
+
+test('totals stand under their plain names, too, where scrapy-redis’s collector and people look for them', async () => {
+  const statsKey = nextStatsKey()
+  const of = (counted: Record<string, number>, workerId: string) =>
+    new CrawlStats({ redis: bench.redis, statsKey, workerId, stats: { snapshot: () => counted } })
+  const [a, b] = [
+    of({ item_scraped_count: 5, 'host:8080/pages': 1, begunAt: 7 }, 'a:1:1'),
+    of({ item_scraped_count: 4, 'own|stat': 3 }, 'b:1:1'),
+  ]
+  await a.end(run)
+  await b.end(run)
+  await a.forgetAllBut([])
+  expect(await bench.redis.hgetall(statsKey)).toEqual({
+    item_scraped_count: '9',
+    'total|item_scraped_count': '9',
+    'host:8080/pages': '1',
+    'total|host:8080/pages': '1',
+    'total|own|stat': '3',
+    'total|begunAt': '7',
+    begunAt: String(run.begunAt),
+    runningSince: String(run.runningSince),
+  })
+})

@@ -3,6 +3,7 @@
  *
  *     <worker>|<stat>   what one worker has counted since it started, as it says
  *     total|<stat>      of all workers, those included that have left
+ *     <stat>            the same once more, where scrapy-redis's RedisStatsCollector looks for it
  *     before|<stat>     the total when the crawl was resumed: limits like CLOSESPIDER_PAGECOUNT count from there
  *     beat|<worker>     number of the worker's last write
  *     begunAt, runningSince   which run this is of, and since when it is resumed
@@ -168,6 +169,7 @@ export async function readTotals(
 
 /** A worker's, in `<worker>|<stat>` and `beat|<worker>`; worker ids hold colons, which the words in their place do not. */
 function nameIn(field: string): string | undefined {
+  if (!field.includes('|')) return undefined
   const [head, tail] = [field.slice(0, field.indexOf('|')), field.slice(field.indexOf('|') + 1)]
   if (head === 'beat') return tail
   return head.includes(':') ? head : undefined

@@ -14,6 +14,7 @@ export {
   MemoryHostBloomDupeFilter,
   type MemoryHostBloomDupeFilterOptions,
 } from './memory-host-bloom-dupefilter.ts'
+export { NoDupeFilter } from './no-dupefilter.ts'
 export { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
 export type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
 export {

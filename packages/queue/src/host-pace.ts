@@ -14,18 +14,26 @@ export function paceFrom(settings: Settings): HostPace {
     delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
     concurrency: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),
     randomize: settings.getBool('RANDOMIZE_DOWNLOAD_DELAY'),
+    jitter: settings.getFloat('DOWNLOAD_DELAY_JITTER'),
   }
 }
 
-const SLOT_KEYS = ['delay', 'concurrency', 'randomize_delay']
+const JITTER = 0.5
 
-/** DOWNLOAD_SLOTS as Scrapy has it: `{host: {delay: seconds, concurrency, randomize_delay}}`. */
+/** The delay as chance has it. @param chance 0 to 1 */
+export function drawnDelayMs({ delayMs, randomize, jitter = JITTER }: HostPace, chance: number): number {
+  return randomize ? delayMs * (1 + jitter * (2 * chance - 1)) : delayMs
+}
+
+const SLOT_KEYS = ['delay', 'concurrency', 'jitter', 'randomize_delay']
+
+/** DOWNLOAD_SLOTS as Scrapy has it: `{host: {delay: seconds, concurrency, jitter, randomize_delay}}`. */
 export function slotPaces(settings: Settings): Record<string, Partial<HostPace>> {
   const paces: Record<string, Partial<HostPace>> = {}
   const problems: string[] = []
   for (const [slot, given] of Object.entries(settings.getDict('DOWNLOAD_SLOTS'))) {
     const entry = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
-    const { delay, concurrency, randomize_delay: randomize } = entry
+    const { delay, concurrency, jitter, randomize_delay: randomize } = entry
     const unknown = Object.keys(entry).filter((key) => !SLOT_KEYS.includes(key))
     if (unknown.length > 0)
       problems.push(
@@ -41,10 +49,16 @@ export function slotPaces(settings: Settings): Record<string, Partial<HostPace>>
         `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].concurrency is ${JSON.stringify(concurrency)}; expected a whole number ≥ 0`,
       )
     }
+    if (jitter !== undefined && !(typeof jitter === 'number' && jitter >= 0 && jitter <= 1)) {
+      problems.push(
+        `DOWNLOAD_SLOTS[${JSON.stringify(slot)}].jitter is ${JSON.stringify(jitter)}; expected a number from 0 to 1`,
+      )
+    }
     paces[slot] = {
       ...(typeof delay === 'number' && { delayMs: delay * 1000 }),
       ...(typeof concurrency === 'number' && { concurrency }),
       ...(typeof randomize === 'boolean' && { randomize }),
+      ...(typeof jitter === 'number' && { randomize: jitter > 0, jitter }),
     }
   }
   if (problems.length > 0) throw new SettingsError(problems)

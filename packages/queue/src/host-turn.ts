@@ -1,4 +1,5 @@
 import type { HostNews, HostPace, HostState } from '@webloom/core'
+import { drawnDelayMs } from './host-pace.ts'
 import type { TurnJob } from './turn-jobs.ts'
 import type { TurnLease } from './turn-lease.ts'
 import type { Standing } from './turn-scripts.ts'
@@ -69,7 +70,7 @@ export class HostTurn {
     this.quotaFromMs = nowMs
     this.lookedAtMs = nowMs
     this.#pace = pace
-    this.#drawnMs = drawn(pace)
+    this.#drawnMs = drawnDelayMs(pace, Math.random())
     this.heard(standing, nowMs)
   }
 
@@ -199,7 +200,7 @@ export class HostTurn {
     const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
     const countedFromMs = isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs
     this.#startedAtMs = nowMs
-    this.#drawnMs = drawn(this.#pace)
+    this.#drawnMs = drawnDelayMs(this.#pace, Math.random())
     this.#dueAtMs = countedFromMs + this.#delayMs
     this.#isStartTold = false
   }
@@ -226,8 +227,4 @@ export class HostTurn {
   startUntold(): void {
     this.#isStartTold = this.#startedAtMs === Number.NEGATIVE_INFINITY
   }
-}
-
-function drawn({ delayMs, randomize }: HostPace): number {
-  return randomize ? delayMs * (0.5 + Math.random()) : delayMs
 }

@@ -30,6 +30,13 @@ test('chance makes the delay 0.5 to 1.5 times as long', () => {
   }
 })
 
+test('jitter says how much chance may change', () => {
+  const clock = clockOf({ delayMs: 1000, randomize: true, jitter: 0.1 }, () => 0)
+  clock.taken('a')
+  clock.started('a', 0)
+  expect(clock.waitMs('a', 0)).toBeCloseTo(900, 0)
+})
+
 test('a floor is a floor under chance, and takes effect at once', () => {
   const clock = clockOf({ delayMs: 1000, randomize: true }, () => 0)
   clock.taken('a')

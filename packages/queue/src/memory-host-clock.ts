@@ -1,5 +1,5 @@
 import type { Crawler, HostClock, HostNews, HostPace, HostState } from '@webloom/core'
-import { paceFrom, slotPaces } from './host-pace.ts'
+import { drawnDelayMs, paceFrom, slotPaces } from './host-pace.ts'
 
 interface SlotState {
   readonly pace: HostPace
@@ -65,9 +65,8 @@ export class MemoryHostClock implements HostClock {
   started(slot: string, nowMs: number): void {
     const state = this.#state(slot)
     state.starting--
-    const { delayMs, randomize } = state.pace
     state.startedAtMs = nowMs
-    state.drawnDelayMs = randomize ? delayMs * (0.5 + this.#random()) : delayMs
+    state.drawnDelayMs = drawnDelayMs(state.pace, this.#random())
   }
 
   ended(slot: string, hadStarted: boolean): void {

@@ -309,7 +309,7 @@ export class Scheduler {
     for (let ordinal = 0; ordinal < requests.length; ordinal++) {
       const request = requests[ordinal]!
       const isMet = marksAll || !request.dontFilter ? seen[next++] : false
-      if (request.dontFilter) fresh.push({ id: idOf(owner, ordinal), request })
+      if (request.dontFilter || this.#filter.letsAllPass) fresh.push({ id: idOf(owner, ordinal), request })
       else if (isMet) met.push(request)
       else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
     }

@@ -50,6 +50,7 @@ import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { chooseDupefilter, closeAll, inProcessFilter, openAll } from './open-dupefilter.ts'
 import type { RedisServers } from './redis-servers.ts'
+import { schedulerWarning } from './scheduler-warning.ts'
 
 /** How a process takes part in a crawl that is on Redis. */
 export interface Participation {
@@ -123,6 +124,8 @@ export async function crawlStore(
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${inProcess}, which workers cannot share: each would fetch every page. Use redis-set or another filter on Redis`,
     ])
+  const warning = schedulerWarning(settings, queueRedis ? 'redis' : jobDir ? 'jobdir' : 'memory')
+  if (warning !== undefined) crawler.logger.warn(warning)
   return queueRedis
     ? redisStore(crawler, { ...parts, slots, queueRedis })
     : localStore(crawler, { spider, folder, servers, slots, jobDir })

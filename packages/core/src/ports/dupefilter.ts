@@ -32,6 +32,11 @@ export interface DupeFilter {
    * Bloom filter).
    */
   forget?(request: Request): Promise<void>
+  /**
+   * True for a filter that answers "new" to everything: two requests to one page are then two requests for the queue, too,
+   * which else knows a request by its fingerprint.
+   */
+  readonly letsAllPass?: boolean
 }
 
 /** What a filter says of itself. */

@@ -4,8 +4,10 @@ export interface HostPace {
   readonly delayMs: number
   /** Most requests in flight at once. 0: no bound. */
   readonly concurrency: number
-  /** True: each delay is 0.5 to 1.5 times `delayMs`, by chance. A floor under it is kept all the same. */
+  /** True: chance makes each delay longer or shorter, by `jitter` at most. A floor under it is kept all the same. */
   readonly randomize: boolean
+  /** A share of `delayMs`, 0 to 1. Absent: 0.5, which is 0.5 to 1.5 times the delay. */
+  readonly jitter?: number
 }
 
 /**

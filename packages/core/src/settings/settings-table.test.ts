@@ -15,7 +15,7 @@ function fromRoot(path: string): string {
 }
 
 describe('the table', () => {
-  test('every setting of Scrapy 2.18 is in it', () => {
+  test('every setting of Scrapy 2.19 is in it', () => {
     const scrapy = JSON.parse(readFileSync(fromRoot('packages/core/testdata/scrapy-settings.json'), 'utf8'))
     expect(scrapy.names.length).toBeGreaterThan(200)
     expect(scrapy.names.filter((name: string) => !names.includes(name))).toEqual([])

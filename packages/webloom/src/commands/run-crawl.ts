@@ -96,6 +96,7 @@ async function showBanner(crawl: Crawl): Promise<void> {
 
 function notesOn({ filter, notes }: CrawlParts): string[] {
   return [
+    ...(filter.name === 'none' ? ['nothing is filtered: each link is fetched each time it is met'] : []),
     ...(filter.owners ? [] : ['the filter knows no owners: a crash may lose links (guarantee 1)']),
     ...notes,
   ]

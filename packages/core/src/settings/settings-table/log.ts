@@ -28,6 +28,13 @@ export const LOG_SETTINGS = [
     summary: 'auto: pretty on a terminal, else JSON, a line each. (In Scrapy a template of the line.)',
   },
   {
+    name: 'LOG_COLOR',
+    type: 'bool',
+    default: true,
+    since: 'scrapy',
+    summary: 'Colours log lines on a terminal. NO_COLOR in the environment turns them off everywhere.',
+  },
+  {
     name: 'LOG_FILE',
     type: 'string',
     nullable: true,

@@ -35,7 +35,18 @@ export const PACE_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Waits between 0.5 and 1.5 times DOWNLOAD_DELAY instead of exactly that.',
+    summary:
+      'Lets chance make each DOWNLOAD_DELAY longer or shorter, by DOWNLOAD_DELAY_JITTER. false: exactly that delay.',
+  },
+  {
+    name: 'DOWNLOAD_DELAY_JITTER',
+    type: 'float',
+    default: 0.5,
+    min: 0,
+    max: 1,
+    since: 'scrapy',
+    summary:
+      'By which share of it: with 0.5 between 0.5 and 1.5 times DOWNLOAD_DELAY. Without effect when RANDOMIZE_DOWNLOAD_DELAY is false.',
   },
   {
     name: 'DOWNLOAD_SLOTS',
@@ -43,7 +54,7 @@ export const PACE_SETTINGS = [
     default: {},
     since: 'scrapy',
     summary:
-      'Pace of single hosts, or of what POLITENESS_GROUP_BY makes of them: `{"example.com": {"concurrency": 1, "delay": 2, "randomize_delay": false}}`.',
+      'Pace of single hosts, or of what POLITENESS_GROUP_BY makes of them: `{"example.com": {"concurrency": 1, "delay": 2, "jitter": 0}}`.',
   },
   {
     name: 'POLITENESS_GROUP_BY',

@@ -3,10 +3,25 @@ import type { UsedSetting } from '../setting-row.ts'
 /** Which requests are new, and which goes next. */
 export const SCHEDULER_SETTINGS = [
   {
+    name: 'SCHEDULER',
+    type: 'component',
+    nullable: true,
+    synonyms: {
+      'scrapy.core.scheduler.Scheduler': 'scrapy',
+      'scrapy_redis.scheduler.Scheduler': 'scrapy-redis',
+      'scrapy_redis_bloomfilter.scheduler.Scheduler': 'scrapy-redis',
+    },
+    default: null,
+    since: 'scrapy',
+    summary:
+      'Checked, and nothing else: with scrapy-redis’s the crawl is expected to be on Redis, and a warning says when it is not. What puts it there is REDIS_URL.',
+  },
+  {
     name: 'DUPEFILTER_CLASS',
     type: 'component',
     nullable: true,
     synonyms: {
+      'scrapy.dupefilters.BaseDupeFilter': 'none',
       'scrapy.dupefilters.RFPDupeFilter': 'memory',
       'scrapy_redis.dupefilter.RFPDupeFilter': 'redis-set',
       'scrapy_redis_bloomfilter.dupefilter.RFPDupeFilter': 'redis-bloom',
@@ -14,7 +29,7 @@ export const SCHEDULER_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`, `counting-bloom`, `splittable-bloom`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
+      'Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`, `counting-bloom`, `splittable-bloom`, `none`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
   },
   {
     name: 'DUPEFILTER_DEBUG',

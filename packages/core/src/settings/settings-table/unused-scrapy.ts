@@ -121,7 +121,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
     because:
       'SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this kind.',
     rows: [
-      { name: 'SCHEDULER', type: 'component', nullable: true, default: null },
       { name: 'SCHEDULER_DISK_QUEUE', type: 'component', nullable: true, default: null },
       { name: 'SCHEDULER_MEMORY_QUEUE', type: 'component', nullable: true, default: null },
       { name: 'SCHEDULER_PRIORITY_QUEUE', type: 'component', nullable: true, default: null },
@@ -174,6 +173,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
     because: 'LOG_FORMAT and LOG_LEVEL are all there is to choose about a log line.',
     rows: [
       { name: 'LOG_DATEFORMAT', type: 'string', default: '%Y-%m-%d %H:%M:%S' },
+      { name: 'LOG_INSTALL_ROOT_HANDLER', type: 'bool', default: true },
       { name: 'LOG_FORMATTER', type: 'component', nullable: true, default: null },
       { name: 'LOG_SHORT_NAMES', type: 'bool', default: false },
       { name: 'LOG_STDOUT', type: 'bool', default: false },

@@ -1,6 +1,7 @@
 import type { Logger } from './logger.ts'
 import type { FetchOptions } from './ports/downloader.ts'
 import type { StartHosts } from './ports/start-hosts.ts'
+import type { ProtocolTimes } from './protocol-times.ts'
 import type { Request } from './request.ts'
 import type { Response, ResponseInit } from './response.ts'
 import type { Settings } from './settings/settings.ts'
@@ -34,6 +35,8 @@ export interface Crawler {
    * goes to nobody but the caller. Absent where there is no crawl, as in tests.
    */
   readonly fetch?: (request: Request, options: FetchOptions) => Promise<Response>
+  /** How long its parts wait for each other; absent: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
   close(reason: string): void
 }

@@ -65,6 +65,7 @@ export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
 export { type ProtectionReason, protectionStat } from './protection-reason.ts'
+export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './protocol-times.ts'
 // Redis
 export {
   type RedisOptions,

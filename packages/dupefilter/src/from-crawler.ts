@@ -151,7 +151,7 @@ const FINGERPRINTERS: Readonly<Record<BloomMode, FingerprintAlgorithm>> = {
 }
 
 function common(
-  { settings, stats, logger }: Crawler,
+  { settings, stats, logger, times }: Crawler,
   redis: RedisConnection,
   { queueRunId, shard }: { queueRunId: QueueRunId | undefined; shard: ShardPart | undefined },
   auto: FingerprintAlgorithm,
@@ -159,6 +159,7 @@ function common(
   return {
     redis,
     ...(queueRunId && { queueRunId }),
+    ...(times && { times }),
     ...(shard && { shard }),
     fingerprinter: filterFingerprinterOf(settings, auto, stats),
     pendingStaleMs: settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000,

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
 
 /** The run id of the queue's Redis: another one after each start of that server. */
 export type QueueRunId = () => string | Promise<string>
-
-/** How old a mark must be before it goes. A queue that is written to disk every second never comes back so much older. */
-const MARK_KEPT_MS = 5000
-/** How often the run id is asked for. */
-const ASK_EVERY_MS = 1000
 
 /** Marks that may go: those of this run, settled no later than `before` by the clock of the filter's Redis. */
 export interface Cleaning {
@@ -17,18 +13,20 @@ export interface Cleaning {
 /**
  * Knows the present run of the queue's Redis, and from it which marks may go.
  *
- * A mark may go when the run in which its page was committed still goes on `MARK_KEPT_MS` later, for then the commit is
+ * A mark may go when the run in which its page was committed still goes on `markKeptMs` later, for then the commit is
  * on disk. So the run id has to be asked for *after* a time that the filter's Redis told; a script that is delayed in
  * between, by a lost connection for instance, must not take its own, later time.
  */
 export class QueueRun {
   readonly #runId: QueueRunId
+  readonly #times: ProtocolTimes['filter']
   #current = ''
   #cleaning: Cleaning | undefined
   #askedAt = Number.NEGATIVE_INFINITY
   #isAsking = false
 
-  constructor(runId: QueueRunId | undefined) {
+  constructor(runId: QueueRunId | undefined, times = PROTOCOL_TIMES.filter) {
+    this.#times = times
     const own = randomUUID()
     this.#runId = runId ?? (() => own)
   }
@@ -56,14 +54,14 @@ export class QueueRun {
 
   /** The filter's Redis told its time (ms). Every now and then the run id is asked for, in the background. */
   heardOf(now: number): void {
-    if (this.#isAsking || performance.now() - this.#askedAt < ASK_EVERY_MS) return
+    if (this.#isAsking || performance.now() - this.#askedAt < this.#times.runIdEveryMs) return
     this.#askedAt = performance.now()
     this.#isAsking = true
     this.#ask()
       .then(
         (run) => {
           this.#current = run
-          this.#cleaning = { run, before: now - MARK_KEPT_MS }
+          this.#cleaning = { run, before: now - this.#times.markKeptMs }
         },
         // The queue's Redis does not answer: marks stay until it does.
         () => {},

@@ -7,7 +7,7 @@
  *
  *     ask        one script tests, records, and notes in `pending` who was told "new". The owner is told so again;
  *                everybody is, when the owner has not been settled for `pendingStaleMs`.
- *     settled    the owner's links are queued. Travels with the next question, and alone after SETTLE_WITHIN_MS. Its
+ *     settled    the owner's links are queued. Travels with the next question, and alone after a second. Its
  *                notes become marks of the run of the queue's Redis: only the owner is still told "new", so that a
  *                queue which comes back a second older, and has the page run again, loses nothing.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
@@ -27,6 +27,8 @@ import {
   type FingerprintAlgorithm,
   type Fingerprinter,
   type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
   type RedisScript,
   type Request,
   type StatsCollector,
@@ -55,6 +57,8 @@ export interface RedisDupeFilterOptions {
    * remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
    */
   readonly queueRunId?: QueueRunId
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   /** Which part of a filter that is spread over several servers this one is. Default: the whole of it. */
   readonly shard?: ShardPart
   /** DUPEFILTER_CACHE_SIZE: how many fingerprints that are seen are remembered in this process. Default 0. */
@@ -73,8 +77,6 @@ export interface StoreQuestion {
 }
 
 const PENDING_STALE_MS = 10_000
-/** `settled` waits no longer than this for a question to travel with. */
-const SETTLE_WITHIN_MS = 1000
 /** Owners settled with one call: each costs Redis about 5 µs. */
 const SETTLE_AT_ONCE_MAX = 100
 /** Settled owners that may wait for a Redis that does not answer, before `settled` waits too. */
@@ -88,6 +90,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly fingerprinter: Fingerprinter
   protected readonly logger: Logger
   protected readonly stats: Pick<StatsCollector, 'inc'> | undefined
+  readonly #times: ProtocolTimes['filter']
   readonly #pendingStaleMs: number
   readonly #shard: ShardPart | undefined
   readonly #run: QueueRun
@@ -114,10 +117,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.keys = filterKeys(options.key)
     this.fingerprinter = options.fingerprinter ?? createFingerprinter({ algorithm })
     this.logger = options.logger ?? silentLogger
+    this.#times = (options.times ?? PROTOCOL_TIMES).filter
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
     this.#shard = options.shard
-    this.#run = new QueueRun(options.queueRunId)
-    this.#cache = new SeenCache(options.cacheSize ?? 0)
+    this.#run = new QueueRun(options.queueRunId, this.#times)
+    this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
     this.#storeFiles = storeFiles
     this.#askScript = luaScript(
@@ -330,7 +334,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   #settleSoon(): void {
     if (this.#isClosed) return
     // In good time before the owner goes stale.
-    const withinMs = Math.min(SETTLE_WITHIN_MS, this.#pendingStaleMs / 4)
+    const withinMs = Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#settlingLate = this.#settleAll().catch((error: unknown) => {

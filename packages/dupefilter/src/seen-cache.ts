@@ -1,5 +1,4 @@
-/** How long a generation that Redis told is trusted: a filter cleared by somebody else is noticed after that. */
-const TRUST_MS = 1000
+import { PROTOCOL_TIMES } from '@webloom/core'
 
 /** Another page that was told "new" for a fingerprint, or several. */
 export interface Holder {
@@ -22,12 +21,15 @@ export interface Holder {
  */
 export class SeenCache {
   readonly #halfSize: number
+  readonly #trustMs: number
   #younger = new Map<string, Holder | undefined>()
   #older = new Map<string, Holder | undefined>()
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
-  constructor(size: number) {
+  /** @param trustMs how long a generation is trusted: a filter cleared by somebody else is noticed after that */
+  constructor(size: number, trustMs = PROTOCOL_TIMES.filter.trustMs) {
+    this.#trustMs = trustMs
     this.#halfSize = Math.ceil(size / 2)
   }
 
@@ -40,7 +42,7 @@ export class SeenCache {
       if (holder === undefined && !this.#older.has(fingerprint)) return false
     }
     const now = performance.now()
-    if (now - this.#toldAt > TRUST_MS) return false
+    if (now - this.#toldAt > this.#trustMs) return false
     if (holder && (now > holder.untilMs || owner.startsWith(holder.owner))) return false
     if (!isYoung) this.add(fingerprint, holder)
     return true

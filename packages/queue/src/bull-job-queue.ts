@@ -39,6 +39,8 @@ import {
   type HostNews,
   type Lease,
   type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
@@ -59,7 +61,7 @@ import { JobTaker, type TakenJob, textOf } from './job-taker.ts'
 import { LeaseDesk } from './lease-desk.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import { type PackedMarks, packRequest, remarked, UNMARKED, unpackRequest } from './packed-request.ts'
-import { nobodyCanDo, REFUSED_MS } from './refusals.ts'
+import { nobodyCanDo } from './refusals.ts'
 import { waitAtMost } from './wait-at-most.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
@@ -79,13 +81,13 @@ export interface BullJobQueueOptions {
   readonly concurrency?: number
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
-  /** How long a refused request is held back; REFUSED_MS. */
+  /** How long a refused request is held back. Default: as `times` has it. */
   readonly refusedMs?: number
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   readonly logger?: Logger
 }
 
-/** After Redis has refused something. */
-const ERROR_PAUSE_MS = 1000
 /** How many requests are stored in one step. */
 const PUSHED_AT_ONCE = 500
 /** Requests held for their hosts, for each that may be in flight. */
@@ -100,7 +102,7 @@ export class BullJobQueue implements RequestQueue {
   readonly #refusedMs: number
   readonly #logger: Logger
   readonly #scripts: JobScripts
-  readonly #place: Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId'>
+  readonly #place: Required<Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId' | 'times'>>
   readonly #intake: JobIntake
   readonly #care: JobCare
   readonly #locks: KeptLocks
@@ -111,15 +113,16 @@ export class BullJobQueue implements RequestQueue {
   readonly #closing = new AbortController()
 
   constructor(options: BullJobQueueOptions) {
-    const { redis, keys, workerId, concurrency = 0, logger = silentLogger } = options
+    const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
     this.#clock = options.clock
     this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
-    this.#refusedMs = options.refusedMs ?? REFUSED_MS
+    this.#refusedMs = options.refusedMs ?? times.jobs.refusedMs
     this.#logger = logger
-    this.#place = { redis, keys, workerId }
-    this.#scripts = new JobScripts({ redis, keys, workerId, order: this.#order })
+    this.#place = { redis, keys, workerId, times }
+    this.#scripts = new JobScripts({ ...this.#place, order: this.#order })
     this.#desk = new LeaseDesk<JobLease>({
+      waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: (lease) => this.#beginAlone(lease),
       // What has ended took the note along; this is for one that was lost.
       endAlone: () => this.#scripts.endAlone(),
@@ -131,6 +134,7 @@ export class BullJobQueue implements RequestQueue {
     })
     this.#intake = new JobIntake({
       taker: new JobTaker({ ...this.#place, logger }),
+      times,
       logger,
       demand: () => this.#desk.demand,
       places: () => this.#room.places,
@@ -140,6 +144,7 @@ export class BullJobQueue implements RequestQueue {
       scripts: this.#scripts,
       leases: this.#leases,
       quarantineAfter: options.quarantineAfter ?? 3,
+      times,
       logger,
       onLost: (lease, why) => this.#lose(lease, why),
       giveBack: (lease) => this.#giveBack(lease),
@@ -200,7 +205,9 @@ export class BullJobQueue implements RequestQueue {
       return await this.#care.confirm(leases)
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
-      await sleep(ERROR_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+      await sleep(this.#place.times.jobs.errorPauseMs, undefined, { signal: this.#closing.signal }).catch(
+        () => {},
+      )
       return []
     }
   }

@@ -1,10 +1,10 @@
 /** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
+import { PROTOCOL_TIMES } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { flushOwed } from './crawl-flush.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
-import { WORKER_LOST_AFTER_MS } from './crawl-worker.ts'
 import { luaScript } from './lua.ts'
 import { Quarantine } from './quarantine.ts'
 import { VitalScript } from './vital-script.ts'
@@ -71,7 +71,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const present = (await clearScript.run(
     redis,
     [keys.record, keys.workers, keys.alone, keys.cleared],
-    [WORKER_LOST_AFTER_MS, force ? 1 : 0, CLEARED_KEPT_MS],
+    [PROTOCOL_TIMES.members.lostAfterMs, force ? 1 : 0, CLEARED_KEPT_MS],
   )) as number
   if (present > 0 && !force) return present
   const flush = async () => {

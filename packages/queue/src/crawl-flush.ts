@@ -14,14 +14,12 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { luaScript } from './lua.ts'
 import { NoAnswer, within } from './within.ts'
 
-const LEASE_MS = 6000
-const RENEW_EVERY_MS = 2000
-const POLL_MS = 200
 /** Emptying a queue of a hundred million requests is done in pages; longer than this nobody waits for it. */
 const WAIT_MAX_MS = 600_000
 const ANSWER_MS_MAX = 10_000
@@ -39,6 +37,8 @@ export interface FlushOptions {
   readonly flush: () => Promise<void>
   /** A Redis that does not answer is waited for: the crawl cannot begin without. Else that ends it after ten seconds. */
   readonly isPatient?: boolean
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
 /**
@@ -46,7 +46,8 @@ export interface FlushOptions {
  * with what `flush` throws; it is then still owed.
  */
 export async function flushOwed(options: FlushOptions): Promise<boolean> {
-  const { redis, keys, worker, flush, isPatient = false } = options
+  const { redis, keys, worker, flush, isPatient = false, times = PROTOCOL_TIMES } = options
+  const { flushLeaseMs, flushRenewEveryMs, flushPollMs } = times.record
   const ask = (what: number | 'done' | 'owed') =>
     within(ANSWER_MS_MAX, 'emptying the queue', flushScript.run(redis, [keys.record], [worker, what]))
   const unanswered = (error: unknown) => {
@@ -54,14 +55,14 @@ export async function flushOwed(options: FlushOptions): Promise<boolean> {
   }
   const deadline = performance.now() + WAIT_MAX_MS
   while (performance.now() < deadline) {
-    const answer = await ask(LEASE_MS).catch(unanswered)
+    const answer = await ask(flushLeaseMs).catch(unanswered)
     if (answer === NOTHING_OWED) return false
     if (answer !== MINE) {
-      await sleep(POLL_MS)
+      await sleep(flushPollMs)
       continue
     }
     // Late or lost renewals let another worker empty what is being emptied, which does no harm.
-    const renewal = setInterval(() => ask(LEASE_MS).catch(() => {}), RENEW_EVERY_MS).unref()
+    const renewal = setInterval(() => ask(flushLeaseMs).catch(() => {}), flushRenewEveryMs).unref()
     try {
       await flush()
     } catch (error) {

@@ -12,7 +12,14 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, type OtherWorkers, type StatsCollector, silentLogger } from '@webloom/core'
+import {
+  type Logger,
+  type OtherWorkers,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type StatsCollector,
+  silentLogger,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlCalls } from './crawl-calls.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
@@ -45,20 +52,10 @@ export interface CrawlMemberOptions {
    */
   readonly onStop: (reason: string) => void
   readonly logger?: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
-const BEAT_EVERY_MS = 3000
-/** While others' counts matter, or Redis does not answer. */
-const BEAT_OFTEN_MS = 1000
-/** Reached with every fourth sign of life. */
-const STATS_EVERY_MS = 10_000
-/** A sign of life unanswered for so long is told in the log, and no longer waited for when the worker opens. */
-const ANSWER_LATE_MS = 3000
-/**
- * No sign of life by any worker for so long: Redis was away, and so nobody is lost. That of some worker is older by up to
- * BEAT_EVERY_MS; together it must be less than WORKER_LOST_AFTER_MS.
- */
-const SILENCE_MS = 6000
 /** What is said last may take so long; what is not said then is missing in the totals. */
 const CLOSE_ANSWER_MS_MAX = 4000
 /** How long a lost worker is shown, and how often somebody tidies up behind those. */
@@ -85,6 +82,7 @@ interface Done {
 export class CrawlMember implements OtherWorkers {
   readonly #options: CrawlMemberOptions
   readonly #logger: Logger
+  readonly #times: ProtocolTimes['members']
   readonly #crawlStats: CrawlStats
   /** The sign of life that is given when this worker is blocked. */
   readonly #blockedBeat: KeptLocks
@@ -109,6 +107,7 @@ export class CrawlMember implements OtherWorkers {
     this.#options = options
     options.calls?.listen({ onAsked: () => this.#hurry() })
     this.#logger = options.logger ?? silentLogger
+    this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
     const renewal = { lua: beatScript.lua, keys: beatKeys(options.keys), args: [] }
     this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
@@ -119,7 +118,7 @@ export class CrawlMember implements OtherWorkers {
     this.#run = run
     const first = Promise.withResolvers<void>()
     this.#looping = this.#loop(run, first.resolve)
-    await within(ANSWER_LATE_MS, 'the first sign of life', first.promise).catch(() => {})
+    await within(this.#times.answerLateMs, 'the first sign of life', first.promise).catch(() => {})
   }
 
   /** Writes the final stats. Others see this worker as present until its record has left. */
@@ -155,7 +154,7 @@ export class CrawlMember implements OtherWorkers {
     while (!signal.aborted) {
       this.#isHurried = false
       const begunAt = performance.now()
-      const late = setTimeout(() => this.#onSilence('no answer'), ANSWER_LATE_MS).unref()
+      const late = setTimeout(() => this.#onSilence('no answer'), this.#times.answerLateMs).unref()
       try {
         await this.#beat(run)
         this.#onAnswer()
@@ -171,7 +170,8 @@ export class CrawlMember implements OtherWorkers {
   async #rest(begunAt: number): Promise<void> {
     if (this.#isHurried || this.#closing.signal.aborted) return
     const isOften = this.#crawlStats.isAsked || !this.#isAnswered
-    const restMs = (isOften ? BEAT_OFTEN_MS : BEAT_EVERY_MS) - (performance.now() - begunAt)
+    const restMs =
+      (isOften ? this.#times.beatOftenMs : this.#times.beatEveryMs) - (performance.now() - begunAt)
     const resting = new AbortController()
     this.#wake = () => resting.abort()
     await sleep(Math.max(0, restMs), undefined, { signal: resting.signal, ref: false }).catch(() => {})
@@ -189,13 +189,13 @@ export class CrawlMember implements OtherWorkers {
     const activity = this.#activity()
     const entry = workerEntry(workerId, this.#startedAt, activity)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
-    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, SILENCE_MS])
+    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs])
     const beating = beatScript.run(redis, beatKeys(keys), [
       workerId,
       id,
       entry,
       this.#isNoted ? 0 : 1,
-      SILENCE_MS,
+      this.#times.silenceMs,
     ])
     const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
     const [isNoted, now, run, state, paused, stopReason, runningSince, isOver] = reply as BeatReply
@@ -213,7 +213,7 @@ export class CrawlMember implements OtherWorkers {
   /** The very first write says only who is there; so what was counted since goes with the next sign of life. */
   get #isWriteDue(): boolean {
     if (this.#beats <= 1 || this.#crawlStats.isAsked || !this.#isWritten) return true
-    return performance.now() - this.#writtenAt >= STATS_EVERY_MS
+    return performance.now() - this.#writtenAt >= this.#times.statsEveryMs
   }
 
   async #writeStats(run: CrawlRun): Promise<void> {

@@ -1,3 +1,4 @@
+import { PROTOCOL_TIMES } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { CrawlRemainder } from './crawl-remainder.ts'
 
@@ -9,7 +10,11 @@ function workerIn(crawl: { requests: number }) {
     asked++
     return { waiting: 0, delayed: 0, leased: crawl.requests, quarantined: 1 }
   }
-  return { turns, remainder: new CrawlRemainder({ turns, counts }), asked: () => asked }
+  return {
+    turns,
+    remainder: new CrawlRemainder({ turns, counts, times: PROTOCOL_TIMES }),
+    asked: () => asked,
+  }
 }
 
 test('while others have something to do, Redis is asked once, and not at all when that was heard', async () => {

@@ -1,14 +1,12 @@
-import type { QueueCounts } from '@webloom/core'
+import type { ProtocolTimes, QueueCounts } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
-
-/** A crawl that was told to have requests is taken to have some for so long; sweeps tell it every four seconds. */
-const HEARD_MS_MAX = 6000
 
 export interface CrawlRemainderOptions {
   /** Those that this worker has. */
   readonly turns: Pick<HeldTurns, 'size' | 'removedAtMs'>
   /** Of all workers, as Redis has them now. */
   readonly counts: () => Promise<QueueCounts>
+  readonly times: ProtocolTimes
 }
 
 /**
@@ -18,12 +16,14 @@ export interface CrawlRemainderOptions {
 export class CrawlRemainder {
   readonly #turns: CrawlRemainderOptions['turns']
   readonly #counts: () => Promise<QueueCounts>
+  readonly #heardMsMax: number
   /** When there was something. */
   #seenAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ turns, counts }: CrawlRemainderOptions) {
+  constructor({ turns, counts, times }: CrawlRemainderOptions) {
     this.#turns = turns
     this.#counts = counts
+    this.#heardMsMax = times.turns.remainderHeardMs
   }
 
   /** So many requests are waiting, delayed or leased. */
@@ -34,7 +34,7 @@ export class CrawlRemainder {
   async isNone(): Promise<boolean> {
     const nowMs = performance.now()
     if (this.#turns.size > 0) return false
-    if (this.#seenAtMs > Math.max(this.#turns.removedAtMs, nowMs - HEARD_MS_MAX)) return false
+    if (this.#seenAtMs > Math.max(this.#turns.removedAtMs, nowMs - this.#heardMsMax)) return false
     const { waiting, delayed, leased } = await this.#counts()
     if (waiting + delayed + leased === 0) return true
     this.#seenAtMs = nowMs

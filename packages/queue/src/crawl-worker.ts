@@ -1,7 +1,5 @@
 import { hostname } from 'node:os'
-
-/** A worker without a sign of life for so long is lost: killed, cut off, or stopped in the middle. */
-export const WORKER_LOST_AFTER_MS = 10_000
+import { PROTOCOL_TIMES } from '@webloom/core'
 
 /** What a worker is doing, as it says itself with each sign of life. */
 export interface WorkerActivity {
@@ -26,7 +24,7 @@ export interface CrawlWorker extends WorkerActivity {
   readonly startedAt: Date
   /** Its last sign of life, by Redis's clock. */
   readonly seenAt: Date
-  /** There was none for WORKER_LOST_AFTER_MS. */
+  /** There was none for ten seconds: killed, cut off, or stopped in the middle. */
   readonly lost: boolean
 }
 
@@ -46,10 +44,14 @@ export function workerEntry(id: string, startedAt: Date, activity: WorkerActivit
 }
 
 /** Nothing for an entry that another release wrote in a way this one cannot read. */
-export function readWorkerEntry(text: string, nowMs: number): CrawlWorker | undefined {
+export function readWorkerEntry(
+  text: string,
+  nowMs: number,
+  lostAfterMs = PROTOCOL_TIMES.members.lostAfterMs,
+): CrawlWorker | undefined {
   try {
     const { at, startedAt, ...entry } = JSON.parse(text) as CrawlWorker & { at: number; startedAt: string }
-    const lost = at < nowMs - WORKER_LOST_AFTER_MS
+    const lost = at < nowMs - lostAfterMs
     return { ...IDLE, ...entry, startedAt: new Date(startedAt), seenAt: new Date(at), lost }
   } catch {
     return undefined

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Lease, type QueuedRequest, WebloomError } from '@webloom/core'
+import { type Lease, PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { crawl, page, pages, TurnBench } from '../testing/turn-bench.ts'
 import { BULL_PREFIX } from './crawl-redis-keys.ts'
 import { Quarantine } from './quarantine.ts'
-import { TURN_LOCK_MS } from './turn-jobs.ts'
 
+const TURN_LOCK_MS = PROTOCOL_TIMES.turns.lockMs
 const bench = new TurnBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())

@@ -43,6 +43,8 @@ import {
   type HostPace,
   type Lease,
   type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
@@ -66,7 +68,7 @@ import { TurnEndings } from './turn-endings.ts'
 import { explained, lostError } from './turn-errors.ts'
 import { REQUESTS_A_SCRIPT, TurnExchange } from './turn-exchange.ts'
 import { TurnIntake } from './turn-intake.ts'
-import { TURN_LOCK_MS, TurnJobs } from './turn-jobs.ts'
+import { TurnJobs } from './turn-jobs.ts'
 import { TurnLease } from './turn-lease.ts'
 import { TurnPlacing } from './turn-placing.ts'
 import { type Stirred, TurnScripts } from './turn-scripts.ts'
@@ -88,8 +90,10 @@ export interface HostTurnQueueOptions {
   readonly quarantineAfter?: number
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency?: number
-  /** How long a refused request is held back; REFUSED_MS. */
+  /** How long a refused request is held back. Default: as `times` has it. */
   readonly refusedMs?: number
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   readonly logger?: Logger
   /** For tests: called at each named point, where a worker may be killed. */
   readonly onPoint?: (name: TurnPoint) => void
@@ -135,22 +139,24 @@ export class HostTurnQueue implements RequestQueue {
 
   constructor(options: HostTurnQueueOptions) {
     const { redis, keys, workerId, order = 'priority', concurrency = 16, logger = silentLogger } = options
+    const { times = PROTOCOL_TIMES } = options
     this.#options = options
     this.#order = order
     this.#logger = logger
     this.#concurrency = concurrency > 0 ? concurrency : TURNS_MIN
     this.#turnsMax = Math.min(TURNS_MAX, Math.max(TURNS_MIN, 8 * this.#concurrency))
-    const scripts = new TurnScripts({ redis, keys, order })
-    const turns = new HeldTurns(options.keeper?.locks(scripts.renewal(TURN_LOCK_MS)) ?? KEPT_BY_NOBODY)
-    const common = { scripts, turns, workerId, logger }
+    const scripts = new TurnScripts({ redis, keys, order, times })
+    const turns = new HeldTurns(options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY)
+    const common = { scripts, turns, workerId, logger, times }
     this.#calls = options.calls ?? new CrawlCalls({ redis, keys })
-    this.#remainder = new CrawlRemainder({ turns, counts: () => scripts.counts() })
+    this.#remainder = new CrawlRemainder({ turns, times, counts: () => scripts.counts() })
     this.#scripts = scripts
     this.#turns = turns
     this.#jobs = new TurnJobs({
       redis,
       queueName: keys.queueName,
       workerId,
+      times,
       logger,
       onWoken: () => this.#point('woken'),
     })
@@ -158,6 +164,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#placing = new TurnPlacing({ order, slots: this.#slots, pace: options.pace })
     this.#desk = new TurnDesk({
       turns,
+      times,
       beginAlone: (id) => scripts.beginAlone(workerId, id),
       endAlone: () => scripts.endAlone(workerId),
       onDemand: () => this.#serve(),
@@ -186,6 +193,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#endings = new TurnEndings({
       ...options,
       ...common,
+      refusedMs: options.refusedMs ?? times.turns.refusedMs,
       desk: this.#desk,
       exchange: this.#exchange,
       placing: this.#placing,
@@ -194,6 +202,7 @@ export class HostTurnQueue implements RequestQueue {
     })
     this.#course = new TurnCourse({
       turns,
+      times,
       desk: this.#desk,
       exchange: this.#exchange,
       endings: this.#endings,
@@ -226,7 +235,7 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   static fromCrawler(
-    { settings, logger }: Crawler,
+    { settings, logger, times }: Crawler,
     connected: Pick<HostTurnQueueOptions, 'redis' | 'keys' | 'workerId' | 'calls' | 'keeper' | 'slots'>,
   ): HostTurnQueue {
     return new HostTurnQueue({
@@ -235,6 +244,7 @@ export class HostTurnQueue implements RequestQueue {
       pace: paceOf(settings),
       quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+      ...(times && { times }),
       logger,
     })
   }

@@ -1,9 +1,9 @@
 /** What must be done about leases from time to time: keep them, take back those of workers that are gone, give back what nobody wants. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@webloom/core'
+import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { JobLease } from './job-lease.ts'
-import { type JobScripts, LOCK_MS } from './job-scripts.ts'
+import type { JobScripts } from './job-scripts.ts'
 
 export interface JobCareOptions {
   readonly scripts: JobScripts
@@ -11,17 +11,11 @@ export interface JobCareOptions {
   readonly leases: ReadonlyMap<string, JobLease>
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter: number
+  readonly times: ProtocolTimes
   readonly logger: Logger
   readonly onLost: (lease: JobLease, why: string) => void
   readonly giveBack: (lease: JobLease) => Promise<void>
 }
-
-/** Twice before a lock expires something may go wrong. */
-const RENEW_EVERY_MS = 1500
-/** A lease whose lock may expire sooner than this is renewed before it is handed out. */
-const LOCKED_MS_MIN = 1000
-/** What may go, and nobody wants for so long, goes back to the queue: this worker is paused, or busy. */
-const READY_MS_MAX = 3000
 
 export class JobCare {
   readonly #options: JobCareOptions
@@ -45,7 +39,7 @@ export class JobCare {
 
   /** This process may have slept: answers those that are still its own. */
   async confirm(leases: readonly JobLease[]): Promise<JobLease[]> {
-    const soonMs = performance.now() + LOCKED_MS_MIN
+    const soonMs = performance.now() + this.#options.times.jobs.lockedMsMin
     await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
     return leases.filter(({ signal: lost }) => !lost.aborted)
   }
@@ -61,7 +55,7 @@ export class JobCare {
       } catch (error) {
         if (!signal.aborted) logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
       }
-      await sleep(RENEW_EVERY_MS, undefined, { signal }).catch(() => {})
+      await sleep(this.#options.times.jobs.renewEveryMs, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -71,7 +65,7 @@ export class JobCare {
     const atMs = performance.now()
     const lost = new Set(await scripts.renew(held))
     for (const lease of held) {
-      if (!lost.has(lease.jobId)) lease.lockedUntilMs = atMs + LOCK_MS
+      if (!lost.has(lease.jobId)) lease.lockedUntilMs = atMs + this.#options.times.jobs.lockMs
       // What has ended meanwhile is no loss.
       else if (all.get(lease.jobId) === lease && !lease.isEnding) {
         onLost(lease, 'this worker was silent for too long')
@@ -88,7 +82,7 @@ export class JobCare {
 
   async #giveBackUnwanted(): Promise<void> {
     const { leases, giveBack } = this.#options
-    const readyMsMax = performance.now() - READY_MS_MAX
+    const readyMsMax = performance.now() - this.#options.times.jobs.readyMsMax
     const unwanted = [...leases.values()].filter(
       ({ isOut, isEnding, readySinceMs }) => !isOut && !isEnding && readySinceMs! < readyMsMax,
     )

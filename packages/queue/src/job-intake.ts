@@ -1,12 +1,12 @@
 /** Takes jobs from BullMQ as long as somebody wants more requests than there are. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@webloom/core'
-import { LOCK_MS } from './job-scripts.ts'
+import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { JobTaker, TakenJob } from './job-taker.ts'
 
 export interface JobIntakeOptions {
   readonly taker: JobTaker
+  readonly times: ProtocolTimes
   readonly logger: Logger
   /** How many requests are wanted that are not there. */
   readonly demand: () => number
@@ -19,8 +19,6 @@ export interface JobIntakeOptions {
 const TAKE_AT_ONCE_MAX = 64
 /** Between two looks into the queue after one that found only requests whose hosts must wait. */
 const SEARCH_PAUSE_MS = 20
-/** After Redis has refused something. */
-const ERROR_PAUSE_MS = 1000
 
 export class JobIntake {
   readonly #options: JobIntakeOptions
@@ -67,7 +65,7 @@ export class JobIntake {
   }
 
   async #fetchSome(max: number): Promise<void> {
-    const { taker, receive, logger } = this.#options
+    const { taker, receive, times, logger } = this.#options
     try {
       let atMs = performance.now()
       let taken = await taker.take(max)
@@ -75,12 +73,12 @@ export class JobIntake {
         atMs = performance.now()
         taken = await taker.next()
       }
-      this.#isSearching = (await receive(taken, atMs + LOCK_MS)) === 0 && taken.length > 0
+      this.#isSearching = (await receive(taken, atMs + times.jobs.lockMs)) === 0 && taken.length > 0
       if (this.#isSearching) await this.#pause(SEARCH_PAUSE_MS)
     } catch (error) {
       if (this.#closing.signal.aborted) return
       logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
-      await this.#pause(ERROR_PAUSE_MS)
+      await this.#pause(times.jobs.errorPauseMs)
     }
   }
 

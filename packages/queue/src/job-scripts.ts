@@ -13,7 +13,7 @@
  * All that end a lease ask for its token, and answer alike when they are sent twice.
  */
 
-import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type { ProtocolTimes, QueueCounts, QueueOrder } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { bullData } from './bull-job.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
@@ -24,14 +24,6 @@ import { historyKey } from './quarantine.ts'
 import { stateKeys } from './redis-crawl-record.ts'
 import { VitalScript } from './vital-script.ts'
 
-/** A lock that is not renewed for this long is free for others. */
-export const LOCK_MS = 6000
-/** All workers together look for such locks no more often than this. */
-const TAKE_BACK_EVERY_MS = 1000
-/** Nobody has looked for this long: the locks may have expired because Redis was away. */
-const TAKE_BACK_GAP_MS = 5000
-/** How long what is settled stays noted: a push may be on its way a second time. */
-const SETTLED_NOTED_MS = 30_000
 const CLEARED_AT_ONCE = 500
 
 const pushScript = luaScript('record-now.lua', 'job-keys.lua', 'job-add.lua', 'job-push.lua')
@@ -95,8 +87,16 @@ export class JobScripts {
   readonly #workerId: string
   readonly #lifo: '1' | ''
   readonly #jobKeys: readonly string[]
+  readonly #times: ProtocolTimes['jobs']
 
-  constructor(options: { redis: Redis; keys: CrawlRedisKeys; workerId: string; order: QueueOrder }) {
+  constructor(options: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    workerId: string
+    order: QueueOrder
+    times: ProtocolTimes
+  }) {
+    this.#times = options.times.jobs
     this.#redis = options.redis
     this.#keys = options.keys
     this.#workerId = options.workerId
@@ -122,7 +122,7 @@ export class JobScripts {
   async settled(owner: string): Promise<void> {
     // Of start() the cursor is noted, not the ids.
     if (START_OWNER.test(owner)) return
-    await this.#redis.pexpire(this.#notedFor(owner), SETTLED_NOTED_MS)
+    await this.#redis.pexpire(this.#notedFor(owner), this.#times.settledKeptMs)
     await this.#redis.srem(this.#keys.noted, owner)
   }
 
@@ -168,13 +168,13 @@ export class JobScripts {
 
   /** The same for a keeper, who has the leases' `lockArgs`. */
   renewal(): Renewal {
-    return { lua: renewScript.lua, keys: this.#jobKeys, args: [this.#workerId, LOCK_MS] }
+    return { lua: renewScript.lua, keys: this.#jobKeys, args: [this.#workerId, this.#times.lockMs] }
   }
 
   /** Looks for workers that are gone, if nobody has of late. */
   async takeBack(quarantineAfter: number): Promise<TakenBack[]> {
     const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
-    const args = [TAKE_BACK_EVERY_MS, TAKE_BACK_GAP_MS, quarantineAfter]
+    const args = [this.#times.takeBackEveryMs, this.#times.takeBackGapMs, quarantineAfter]
     const taken = (await takeBackScript.run(this.#redis, keys, args)) as [string, string, TakenBack['fate']][]
     return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
   }

@@ -3,12 +3,11 @@
  * added or due, and brings back what was delayed. Locks, ends and lost workers are not its business: see job-scripts.ts.
  */
 
-import { type Logger, silentLogger } from '@webloom/core'
+import { type Logger, type ProtocolTimes, silentLogger } from '@webloom/core'
 import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
-import { LOCK_MS } from './job-scripts.ts'
 import { waitAtMost } from './wait-at-most.ts'
 
 /** A job that this worker has from now on. */
@@ -22,8 +21,7 @@ export function textOf({ data, jobId }: TakenJob): string {
   return typeof data === 'string' ? data : `${jobId}\n\n${JSON.stringify(data)}`
 }
 
-/** How long it blocks for news; BullMQ makes it longer, when it knows that something is due later. */
-const BLOCK_S = 1
+/** BullMQ blocks for longer than `blockMs` when it knows that something is due later, but never for longer than this. */
 const BLOCK_MS_MAX = 10_000
 const CLOSE_MS_MAX = 2000
 /** Asked for at once: more, while there are so many. */
@@ -34,13 +32,21 @@ export class JobTaker {
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
   readonly #workerId: string
+  readonly #times: ProtocolTimes['jobs']
   readonly #logger: Logger
   #connection: Redis | undefined
   #worker: Worker | undefined
   #tokens = 0
   #atOnce = AT_ONCE_MIN
 
-  constructor(options: { redis: Redis; keys: CrawlRedisKeys; workerId: string; logger?: Logger }) {
+  constructor(options: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    workerId: string
+    times: ProtocolTimes
+    logger?: Logger
+  }) {
+    this.#times = options.times.jobs
     this.#redis = options.redis
     this.#keys = options.keys
     this.#workerId = options.workerId
@@ -48,11 +54,12 @@ export class JobTaker {
   }
 
   async open(): Promise<void> {
+    const { lockMs, blockMs } = this.#times
     // Most commands and crawls need none of it, and it takes long to load.
     const bullmq = await import('bullmq')
     // One connection to take with, and BullMQ makes a second of it to wait with: longer than others may be silent.
     this.#connection = this.#redis.duplicate({
-      socketTimeout: BLOCK_MS_MAX + LOCK_MS,
+      socketTimeout: BLOCK_MS_MAX + lockMs,
       maxRetriesPerRequest: null,
     })
     this.#connection.on('error', () => {}) // The crawl's own connection, to the same server, is the one that complains.
@@ -62,8 +69,8 @@ export class JobTaker {
       autorun: false,
       // Kept with each job it takes: whose leases they are, when it dies.
       name: this.#workerId,
-      lockDuration: LOCK_MS,
-      drainDelay: BLOCK_S,
+      lockDuration: lockMs,
+      drainDelay: blockMs / 1000,
     })
     this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))
   }

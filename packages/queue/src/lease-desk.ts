@@ -30,6 +30,8 @@ export interface LeaseDeskOptions<Item> {
   beginAlone(item: Item): Promise<void>
   /** It is over: takes the note back. Must do nothing when it is taken back already. */
   endAlone(item: Item): Promise<void>
+  /** How long a taker waits. Default LEASE_WAIT_MAX_MS. */
+  readonly waitMsMax?: number
 }
 
 /** A caller of `take` that found nothing. */
@@ -43,6 +45,7 @@ interface Taker<Item> {
 }
 
 export class LeaseDesk<Item extends DeskItem> {
+  readonly #waitMsMax: number
   readonly #beginAlone: (item: Item) => Promise<void>
   readonly #endAlone: (item: Item) => Promise<void>
   /** In the order in which they go: there are never more than a worker holds. */
@@ -56,7 +59,8 @@ export class LeaseDesk<Item extends DeskItem> {
   #willServe = false
   #isClosed = false
 
-  constructor({ beginAlone, endAlone }: LeaseDeskOptions<Item>) {
+  constructor({ beginAlone, endAlone, waitMsMax = LEASE_WAIT_MAX_MS }: LeaseDeskOptions<Item>) {
+    this.#waitMsMax = waitMsMax
     this.#beginAlone = beginAlone
     this.#endAlone = endAlone
   }
@@ -131,7 +135,7 @@ export class LeaseDesk<Item extends DeskItem> {
       }
       const giveUp = () => answer([])
       const taker = { max, nothingCanCome, answer, fail, isAsking: false, mustAskAgain: false }
-      const deadline = setTimeout(giveUp, LEASE_WAIT_MAX_MS)
+      const deadline = setTimeout(giveUp, this.#waitMsMax)
       signal?.addEventListener('abort', giveUp, { once: true })
       this.#takers.add(taker)
       this.#serve()

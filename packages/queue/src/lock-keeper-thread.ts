@@ -9,29 +9,22 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { Redis } from 'ioredis'
 import type { LockNews, LockThreadOptions, Renewal } from './lock-keeper.ts'
 
-const LOOK_EVERY_MS = 500
-/** The main thread is blocked when it has told nothing for so long. Its last renewal is good for two seconds more. */
-const LATE_MS = 1500
-const RENEW_EVERY_MS = 2000
-/** Then it is tried again. */
-const ANSWER_MS_MAX = 2000
-
 interface Kept extends Renewal {
   readonly locks: Map<string, readonly (string | number)[]>
 }
 
-const { redis: reached, blockedMsMax } = workerData as LockThreadOptions
+const { redis: reached, blockedMsMax, times } = workerData as LockThreadOptions
 const kept: Kept[] = []
 let heardAtMs = performance.now()
 let renewedAtMs = Number.NEGATIVE_INFINITY
 let redis: Redis | undefined
 
 while (true) {
-  await sleep(LOOK_EVERY_MS)
+  await sleep(times.lookEveryMs)
   hear()
   const silentMs = performance.now() - heardAtMs
-  if (silentMs < LATE_MS) rest()
-  else if (silentMs < blockedMsMax && performance.now() - renewedAtMs >= RENEW_EVERY_MS) await standIn()
+  if (silentMs < times.lateMs) rest()
+  else if (silentMs < blockedMsMax && performance.now() - renewedAtMs >= times.renewEveryMs) await standIn()
 }
 
 function hear(): void {
@@ -73,7 +66,7 @@ async function connection(): Promise<Redis> {
     ...plain,
     ...(tls && { tls: { ...tls } }),
     ...(sentinels && { sentinels: [...sentinels] }),
-    commandTimeout: ANSWER_MS_MAX,
+    commandTimeout: times.answerMsMax,
   })
   opened.on('error', () => {}) // What was asked for rejects, too.
   return opened

@@ -22,7 +22,14 @@
  */
 
 import { Worker } from 'node:worker_threads'
-import { type Crawler, type Logger, type RedisOptions, silentLogger } from '@webloom/core'
+import {
+  type Crawler,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type RedisOptions,
+  silentLogger,
+} from '@webloom/core'
 
 /** How something is kept: one script, with its own arguments before those of all that it keeps. */
 export interface Renewal {
@@ -53,6 +60,7 @@ export interface LockNews {
 export interface LockThreadOptions {
   readonly redis: RedisOptions
   readonly blockedMsMax: number
+  readonly times: ProtocolTimes['keeper']
 }
 
 export interface LockKeeperOptions {
@@ -61,16 +69,14 @@ export interface LockKeeperOptions {
   /** WORKER_BLOCKED_MAX in milliseconds; 0: nothing is kept. */
   readonly blockedMsMax: number
   readonly logger?: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
-
-/** How often the thread is told that this one runs. */
-const TELL_EVERY_MS = 500
-/** The log tells of longer blocks. */
-const BLOCKED_TOLD_MS = 3000
 
 export class LockKeeper {
   readonly #options: LockKeeperOptions
   readonly #logger: Logger
+  readonly #times: ProtocolTimes['keeper']
   #renewalCount = 0
   #renewals: Renewal[] = []
   #changes: LockChange[] = []
@@ -83,10 +89,12 @@ export class LockKeeper {
   constructor(options: LockKeeperOptions) {
     this.#options = options
     this.#logger = options.logger ?? silentLogger
+    this.#times = (options.times ?? PROTOCOL_TIMES).keeper
   }
 
-  static fromCrawler({ settings, logger }: Crawler, redis: RedisOptions): LockKeeper {
-    return new LockKeeper({ redis, blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000, logger })
+  static fromCrawler({ settings, logger, times }: Crawler, redis: RedisOptions): LockKeeper {
+    const blockedMsMax = settings.getFloat('WORKER_BLOCKED_MAX') * 1000
+    return new LockKeeper({ redis, blockedMsMax, logger, ...(times && { times }) })
   }
 
   /** The thread starts when the first is kept. */
@@ -134,7 +142,7 @@ export class LockKeeper {
     const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const thread = new Worker(new URL(`./lock-keeper-thread.${suffix}`, import.meta.url), {
       name: 'webloom-locks',
-      workerData: { redis, blockedMsMax } satisfies LockThreadOptions,
+      workerData: { redis, blockedMsMax, times: this.#times } satisfies LockThreadOptions,
       // What the process was started with (loaders, inspectors) is no business of the thread.
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 64 },
@@ -144,15 +152,15 @@ export class LockKeeper {
     // Last, as whoever listens holds it. The process ends without asking the thread.
     thread.unref()
     this.#toldAtMs = performance.now()
-    this.#telling = setInterval(() => this.#pulse(), TELL_EVERY_MS).unref()
+    this.#telling = setInterval(() => this.#pulse(), this.#times.tellEveryMs).unref()
     return thread
   }
 
   #pulse(): void {
     const nowMs = performance.now()
-    const blockedMs = nowMs - this.#toldAtMs - TELL_EVERY_MS
+    const blockedMs = nowMs - this.#toldAtMs - this.#times.tellEveryMs
     this.#toldAtMs = nowMs
-    if (blockedMs > BLOCKED_TOLD_MS) this.#onBlocked(blockedMs)
+    if (blockedMs > this.#times.blockedToldMs) this.#onBlocked(blockedMs)
     this.#tell()
   }
 

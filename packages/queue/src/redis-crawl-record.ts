@@ -40,11 +40,19 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CrawlPast, type CrawlRecord, type Logger, silentLogger, WebloomError } from '@webloom/core'
+import {
+  type CrawlPast,
+  type CrawlRecord,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  silentLogger,
+  WebloomError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { flushOwed } from './crawl-flush.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
-import { WORKER_LOST_AFTER_MS, workerEntry } from './crawl-worker.ts'
+import { workerEntry } from './crawl-worker.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import { VitalScript } from './vital-script.ts'
 import { unlessAborted, within } from './within.ts'
@@ -63,6 +71,8 @@ export interface RedisCrawlRecordOptions {
   /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
   readonly flushes?: boolean
   readonly logger?: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   /** Default: this machine's name. Outputs are files of one machine. */
   readonly host?: string
 }
@@ -84,10 +94,6 @@ export interface CrawlLeft {
   readonly flush: boolean
 }
 
-/** How long a worker that runs start() may be silent before another takes it over. */
-const START_LEASE_MS = 6000
-const START_RENEW_EVERY_MS = 2000
-const START_POLL_MS = 1000
 const FINISH_ANSWER_MS_MAX = 10_000
 /** Redis may be away when a worker leaves; it is then noticed as lost. */
 const LEAVE_ANSWER_MS_MAX = 5000
@@ -129,6 +135,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #flushes: boolean
   readonly #logger: Logger
   readonly #host: string
+  readonly #times: ProtocolTimes
   readonly #startLock: KeptLocks
   readonly #newRunId = randomUUID()
   #run: CrawlRun | undefined
@@ -145,6 +152,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#flushes = options.flushes ?? false
     this.#logger = options.logger ?? silentLogger
     this.#host = options.host ?? hostname()
+    this.#times = options.times ?? PROTOCOL_TIMES
     const renewal = { lua: takeStartScript.lua, keys: [this.#keys.record], args: [] }
     this.#startLock = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
@@ -159,7 +167,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     const asked = {
       worker: this.#workerId,
       run: this.#newRunId,
-      lostMs: WORKER_LOST_AFTER_MS,
+      lostMs: this.#times.members.lostAfterMs,
       begins: this.#begins,
       flushes: this.#flushes,
     }
@@ -183,7 +191,8 @@ export class RedisCrawlRecord implements CrawlRecord {
    */
   flushOnce(flush: () => Promise<void>): Promise<boolean> {
     const isPatient = this.#left === undefined
-    return flushOwed({ redis: this.#redis, keys: this.#keys, worker: this.#workerId, flush, isPatient })
+    const [redis, keys, worker, times] = [this.#redis, this.#keys, this.#workerId, this.#times]
+    return flushOwed({ redis, keys, worker, flush, isPatient, times })
   }
 
   async close(): Promise<void> {
@@ -199,7 +208,7 @@ export class RedisCrawlRecord implements CrawlRecord {
         this.#keepStart()
         return answer
       }
-      await sleep(START_POLL_MS, undefined, { signal }).catch(() => {})
+      await sleep(this.#times.record.startPollMs, undefined, { signal }).catch(() => {})
     }
     return null
   }
@@ -255,7 +264,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       worker: this.#workerId,
       run: this.#run.id,
       reason: this.#reason,
-      lostMs: WORKER_LOST_AFTER_MS,
+      lostMs: this.#times.members.lostAfterMs,
       stops: this.#reason !== 'memusage_exceeded',
       empties: !this.#persists && !keepsAll,
     }
@@ -275,12 +284,15 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   get #startArgs(): (string | number)[] {
-    return [this.#workerId, this.run.id, START_LEASE_MS]
+    return [this.#workerId, this.run.id, this.#times.record.startLeaseMs]
   }
 
   #keepStart(): void {
     this.#dropStart()
-    this.#startRenewal = setInterval(() => void this.#renewStart(), START_RENEW_EVERY_MS).unref()
+    this.#startRenewal = setInterval(
+      () => void this.#renewStart(),
+      this.#times.record.startRenewEveryMs,
+    ).unref()
     this.#startLock.keep('start', this.#startArgs)
   }
 

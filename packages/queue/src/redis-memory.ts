@@ -1,21 +1,22 @@
 /** How full a Redis is, and whether it is set up so that a crawl's queue is safe there. */
 
+import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { within } from './within.ts'
 
-/** How often a server is asked. */
-const LOOK_EVERY_MS = 1000
 /** While it does not answer, what was last known holds. */
 const ANSWER_MS_MAX = 2000
 
 /** Watches one server's memory. */
 export class RedisMemory {
   readonly #redis: Redis
+  readonly #lookEveryMs: number
   #used = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
 
-  constructor({ redis }: { redis: Redis }) {
+  constructor({ redis, times = PROTOCOL_TIMES }: { redis: Redis; times?: ProtocolTimes }) {
+    this.#lookEveryMs = times.redis.memoryLookEveryMs
     this.#redis = redis
   }
 
@@ -25,7 +26,7 @@ export class RedisMemory {
    */
   async isAbove(highWater: number): Promise<boolean> {
     if (highWater === 0) return false
-    if (performance.now() - this.#lookedAt >= LOOK_EVERY_MS) await this.#look()
+    if (performance.now() - this.#lookedAt >= this.#lookEveryMs) await this.#look()
     return this.#used > highWater
   }
 

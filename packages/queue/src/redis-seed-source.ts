@@ -21,7 +21,16 @@
  * it serves lists only, and finding the messages of the dead means knowing all workers.
  */
 
-import type { Logger, Request, ScriptRunner, Seed, SeedSource, StatsCollector } from '@webloom/core'
+import {
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type Request,
+  type ScriptRunner,
+  type Seed,
+  type SeedSource,
+  type StatsCollector,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { luaScript } from './lua.ts'
 import { pendingSeeds } from './seed-counts.ts'
@@ -49,12 +58,10 @@ export interface RedisSeedSourceOptions {
    * a second behind, two at the most.
    */
   readonly ripeMs?: number
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
-const LEASE_MS = 10_000
-const RIPE_MS = 2000
-/** How old the known run id may be. An outdated one costs no more than handing out a few messages twice. */
-const RUN_ID_AGE_MS = 1000
 /** Messages that one process may have in work; until some are settled it takes no more. */
 const HELD_MAX = 10_000
 /** Messages named in one script. */
@@ -76,6 +83,7 @@ export class RedisSeedSource implements SeedSource {
   readonly #options: RedisSeedSourceOptions
   readonly #keys: SeedKeys
   readonly #bytes: ScriptRunner
+  readonly #times: ProtocolTimes['seeds']
   readonly #leaseMs: number
   readonly #ripeMs: number
   /** By id: what this process took and has not settled. */
@@ -92,10 +100,11 @@ export class RedisSeedSource implements SeedSource {
 
   constructor(options: RedisSeedSourceOptions) {
     this.#options = options
+    this.#times = (options.times ?? PROTOCOL_TIMES).seeds
     this.#keys = seedKeys(options.key)
     this.#bytes = repliesAsBytes(options.redis)
-    this.#leaseMs = options.leaseMs ?? LEASE_MS
-    this.#ripeMs = options.ripeMs ?? RIPE_MS
+    this.#leaseMs = options.leaseMs ?? this.#times.leaseMs
+    this.#ripeMs = options.ripeMs ?? this.#times.ripeMs
   }
 
   async open(): Promise<void> {
@@ -163,8 +172,9 @@ export class RedisSeedSource implements SeedSource {
     }
   }
 
+  /** An outdated one costs no more than handing out a few messages twice. */
   async #knowRun(): Promise<void> {
-    if (performance.now() - this.#runAskedAt < RUN_ID_AGE_MS) return
+    if (performance.now() - this.#runAskedAt < this.#times.runIdAgeMs) return
     await this.#askRun()
   }
 

@@ -1,11 +1,8 @@
-import { REFUSALS_MAX } from '@webloom/core'
+import { PROTOCOL_TIMES, type ProtocolTimes, REFUSALS_MAX } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { readWorkerEntry } from './crawl-worker.ts'
 import { historyKey, type QuarantineEvent } from './quarantine.ts'
-
-/** What a worker could not do is handed out again after this. */
-export const REFUSED_MS = 5000
 
 /** A request that a worker could not do. */
 export interface Refusal {
@@ -16,13 +13,22 @@ export interface Refusal {
   readonly refusals: number
   /** Whoever refuses it now. */
   readonly workerId: string
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
 /**
  * Whether the request is to be quarantined: it was refused often enough, and by every worker that is present. As long as one
  * has not had it, it may be of a newer release, and busy: an idle older one takes the same request again and again.
  */
-export async function nobodyCanDo({ redis, keys, id, refusals, workerId }: Refusal): Promise<boolean> {
+export async function nobodyCanDo({
+  redis,
+  keys,
+  id,
+  refusals,
+  workerId,
+  times = PROTOCOL_TIMES,
+}: Refusal): Promise<boolean> {
   if (refusals < REFUSALS_MAX) return false
   const [entries, lines] = await Promise.all([redis.hgetall(keys.workers), redis.hget(historyKey(keys), id)])
   const refusers = new Set([workerId, ...workersIn(lines ?? '')])
@@ -30,7 +36,7 @@ export async function nobodyCanDo({ redis, keys, id, refusals, workerId }: Refus
   // The clock of Redis, as the latest sign of life tells it.
   const now = Math.max(0, ...seenAt)
   return Object.values(entries)
-    .flatMap((text) => readWorkerEntry(text, now) ?? [])
+    .flatMap((text) => readWorkerEntry(text, now, times.members.lostAfterMs) ?? [])
     .every((worker) => worker.lost || refusers.has(worker.id))
 }
 

@@ -6,29 +6,16 @@
  * sweeps. A worker that was lost in charge is found no later than any other: its locks outlast the change.
  */
 
-import type { Logger } from '@webloom/core'
+import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { CrawlCalls, Swept } from './crawl-calls.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
-import { LINGER_MS, type TurnExchange } from './turn-exchange.ts'
-import { STALLED_CHECK_MS, TURN_LOCK_MS, type TurnJobs } from './turn-jobs.ts'
+import type { TurnExchange } from './turn-exchange.ts'
+import type { TurnJobs } from './turn-jobs.ts'
 import type { TurnScripts, Wake } from './turn-scripts.ts'
 
-const TEND_EVERY_MS = 100
-const RENEW_EVERY_MS = TURN_LOCK_MS / 3
-const SWEEP_EVERY_MS = 4000
-/** No sweep was heard of for so long: whoever is in charge is lost. Less than TURN_LOCK_MS. */
-const SWEEP_MISSED_MS = 4800
-const SWEEP_LOOK_MS = 400
-/** Of several that would be in charge, one sweeps. */
-const SWEPT_MS_MIN = 3000
-/** A turn that could go and is not served for so long goes to another worker. */
-const YIELD_AFTER_MS = 250
-/** Without a delay, a turn goes behind the others after so long, or so many requests. */
-const QUOTA_MS = 5000
+/** Without a delay, a turn goes behind the others after `quotaMs`, or so many requests. */
 const QUOTA_REQUESTS = 500
-/** A line that was empty is looked at again, as others may have added to it. */
-const LOOK_AGAIN_MS = 500
 const EVICTED_AT_ONCE = 16
 
 export interface TurnCareOptions {
@@ -38,6 +25,7 @@ export interface TurnCareOptions {
   readonly turns: HeldTurns
   readonly exchange: TurnExchange
   readonly workerId: string
+  readonly times: ProtocolTimes
   readonly logger: Logger
   /** More turns than this worker may have. */
   readonly turnsMax: number
@@ -54,6 +42,7 @@ export interface TurnCareOptions {
 
 export class TurnCare {
   readonly #options: TurnCareOptions
+  readonly #times: ProtocolTimes['turns']
   readonly #timers: NodeJS.Timeout[] = []
   #workers = 1
   /** Turns wait in BullMQ, as last heard of. */
@@ -66,15 +55,17 @@ export class TurnCare {
 
   constructor(options: TurnCareOptions) {
     this.#options = options
+    this.#times = options.times.turns
     options.calls.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
   }
 
   async open(): Promise<void> {
     await this.#sweep(0)
+    const { tendEveryMs, renewEveryMs, sweepLookEveryMs } = this.#times
     this.#timers.push(
-      setInterval(() => this.#tend(), TEND_EVERY_MS),
-      setInterval(() => void this.#renew(), RENEW_EVERY_MS),
-      setInterval(() => this.#sweepIfDue(), SWEEP_LOOK_MS),
+      setInterval(() => this.#tend(), tendEveryMs),
+      setInterval(() => void this.#renew(), renewEveryMs),
+      setInterval(() => this.#sweepIfDue(), sweepLookEveryMs),
     )
   }
 
@@ -98,20 +89,20 @@ export class TurnCare {
     if (turn.leavingSinceMs !== undefined) this.#tendLeaving(turn, nowMs - turn.leavingSinceMs)
     else if (!turn.isLocked) onDoubt(turn)
     else if (this.#shouldLeave(turn, nowMs)) exchange.leave(turn)
-    else if (nowMs - turn.lookedAtMs > LOOK_AGAIN_MS && wanted > 0) this.#lookAgain(turn, nowMs)
+    else if (nowMs - turn.lookedAtMs > this.#times.lookAgainMs && wanted > 0) this.#lookAgain(turn, nowMs)
   }
 
   #shouldLeave(turn: HostTurn, nowMs: number): boolean {
-    const isOverQuota = nowMs - turn.quotaFromMs > QUOTA_MS || turn.taken > QUOTA_REQUESTS
+    const isOverQuota = nowMs - turn.quotaFromMs > this.#times.quotaMs || turn.taken > QUOTA_REQUESTS
     if (isOverQuota && !turn.isPaced && this.#othersWait) return true
     if (turn.held.size > 0) return false
-    const isIdle = turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > YIELD_AFTER_MS
-    return turn.isFull || (isIdle && this.#workers > 1) || turn.goesOnAtMs - nowMs > LINGER_MS
+    const isIdle = turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > this.#times.yieldAfterMs
+    return turn.isFull || (isIdle && this.#workers > 1) || turn.goesOnAtMs - nowMs > this.#times.lingerMs
   }
 
   /** Its host must not wait for one slow page. */
   #tendLeaving(turn: HostTurn, forMs: number): void {
-    if (turn.held.size === 0 || forMs < LINGER_MS) return
+    if (turn.held.size === 0 || forMs < this.#times.lingerMs) return
     turn.renewQuota()
     this.#options.exchange.stay(turn)
   }
@@ -127,7 +118,7 @@ export class TurnCare {
   #evict(nowMs: number): void {
     const { turns, exchange } = this.#options
     const sleeping = [...turns].filter(
-      (turn) => turn.held.size === 0 && !turn.isLeaving && turn.goesOnAtMs - nowMs > TEND_EVERY_MS,
+      (turn) => turn.held.size === 0 && !turn.isLeaving && turn.goesOnAtMs - nowMs > this.#times.tendEveryMs,
     )
     sleeping.sort((a, b) => b.goesOnAtMs - a.goesOnAtMs)
     for (const turn of sleeping.slice(0, EVICTED_AT_ONCE)) exchange.leave(turn)
@@ -140,12 +131,12 @@ export class TurnCare {
     const held = [...turns]
     const sentAtMs = performance.now()
     try {
-      const lost = new Set(await scripts.renew(held, TURN_LOCK_MS))
+      const lost = new Set(await scripts.renew(held, this.#times.lockMs))
       for (const turn of held.filter((one) => turns.has(one))) {
         if (lost.has(turn)) {
           onLost(turn)
         } else {
-          turn.lockedUntilMs = sentAtMs + TURN_LOCK_MS
+          turn.lockedUntilMs = sentAtMs + this.#times.lockMs
           onRenewed(turn)
         }
       }
@@ -156,8 +147,9 @@ export class TurnCare {
   }
 
   #sweepIfDue(): void {
+    const { sweepEveryMs, sweepMissedMs, sweptMsMin } = this.#times
     const sinceMs = performance.now() - this.#sweptAtMs
-    if (sinceMs >= (this.#stalledCheck ? SWEEP_EVERY_MS : SWEEP_MISSED_MS)) void this.#sweep(SWEPT_MS_MIN)
+    if (sinceMs >= (this.#stalledCheck ? sweepEveryMs : sweepMissedMs)) void this.#sweep(sweptMsMin)
   }
 
   async #sweep(sweptMsMin: number): Promise<void> {
@@ -186,7 +178,7 @@ export class TurnCare {
     this.#stalledCheck = undefined
     if (!isInCharge) return
     const check = () => void this.#options.jobs.checkStalled()
-    this.#stalledCheck = setInterval(check, STALLED_CHECK_MS)
+    this.#stalledCheck = setInterval(check, this.#times.stalledCheckEveryMs)
     check()
   }
 }

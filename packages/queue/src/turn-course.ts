@@ -1,11 +1,12 @@
 /** What becomes of a turn that this worker has, by what Redis answers: it goes on, is left, is over, or is lost. */
 
+import type { ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import type { TurnDesk } from './turn-desk.ts'
 import type { TurnEndings } from './turn-endings.ts'
 import { lostError } from './turn-errors.ts'
-import { LINGER_MS, type TurnExchange } from './turn-exchange.ts'
+import type { TurnExchange } from './turn-exchange.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 import type { Standing, Taken, TurnAnswer, TurnSays } from './turn-scripts.ts'
 
@@ -15,11 +16,9 @@ export interface TurnCourseOptions {
   readonly exchange: TurnExchange
   readonly endings: TurnEndings
   readonly jobs: TurnJobs
+  readonly times: ProtocolTimes
   readonly onPoint: (name: 'taken' | 'left' | 'completed') => void
 }
-
-/** A turn whose host is full with other lanes' requests tries again after this. */
-const FULL_RETRY_MS = 500
 
 export class TurnCourse {
   readonly #options: TurnCourseOptions
@@ -83,14 +82,15 @@ export class TurnCourse {
 
   #giveBack(turn: HostTurn, { waitMs, pausedMs, head, lateInMs = 0 }: Standing): Promise<void> {
     const lateMs = head === undefined ? lateInMs : 0
-    const inMs = Math.max(waitMs, pausedMs, lateMs, turn.isFull ? FULL_RETRY_MS : 0)
+    const inMs = Math.max(waitMs, pausedMs, lateMs, turn.isFull ? this.#options.times.turns.fullRetryMs : 0)
     return this.#options.jobs.giveBack(turn.job, inMs, head ?? 0)
   }
 
   /** Gives its turn up when it holds nothing and its host may not be asked for a while. */
   #maybeLeave(turn: HostTurn): void {
     if (turn.isLeaving || turn.held.size > 0) return
-    if (turn.goesOnAtMs - performance.now() > LINGER_MS) this.#options.exchange.leave(turn)
+    if (turn.goesOnAtMs - performance.now() > this.#options.times.turns.lingerMs)
+      this.#options.exchange.leave(turn)
   }
 }
 

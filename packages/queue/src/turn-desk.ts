@@ -1,3 +1,4 @@
+import type { ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import { LeaseDesk } from './lease-desk.ts'
@@ -10,6 +11,7 @@ const STOCK_PART = 8
 
 export interface TurnDeskOptions {
   readonly turns: HeldTurns
+  readonly times: ProtocolTimes
   readonly beginAlone: (id: string) => Promise<void>
   readonly endAlone: () => Promise<void>
   readonly onDemand: () => void
@@ -29,6 +31,7 @@ export class TurnDesk {
     this.#options = options
     this.#turns = options.turns
     this.#desk = new LeaseDesk({
+      waitMsMax: options.times.engine.leaseWaitMaxMs,
       beginAlone: ({ id }) => options.beginAlone(id),
       endAlone: () => options.endAlone(),
     })

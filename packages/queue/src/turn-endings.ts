@@ -1,10 +1,10 @@
 /** How what a turn has taken ends: its script is sent with the next exchange, whoever has it now. */
 
-import { type HostNews, type Logger, WebloomError } from '@webloom/core'
+import { type HostNews, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import { remarked, unpackRequest } from './packed-request.ts'
-import { nobodyCanDo, REFUSED_MS, type Refusal } from './refusals.ts'
+import { nobodyCanDo, type Refusal } from './refusals.ts'
 import type { TurnDesk } from './turn-desk.ts'
 import type { TurnExchange } from './turn-exchange.ts'
 import type { TurnLease } from './turn-lease.ts'
@@ -26,13 +26,12 @@ export interface TurnEndingsOptions extends Pick<Refusal, 'redis' | 'keys' | 'wo
   readonly desk: TurnDesk
   readonly exchange: TurnExchange
   readonly placing: TurnPlacing
-  readonly refusedMs?: number
+  readonly refusedMs: number
+  readonly times: ProtocolTimes
   readonly logger: Logger
   readonly isClosed: () => boolean
   readonly onEnded: () => void
 }
-
-const RETRY_MS = 500
 
 export class TurnEndings {
   readonly #options: TurnEndingsOptions
@@ -120,7 +119,7 @@ export class TurnEndings {
   }
 
   async #refused(one: InTurn, id: string, refusals: number): Promise<Placed> {
-    const { placing, exchange, refusedMs = REFUSED_MS } = this.#options
+    const { placing, exchange, refusedMs } = this.#options
     const place = (await nobodyCanDo({ ...this.#options, id, refusals })) ? 'quarantine' : refusedMs
     // As long as this worker has the turn, nobody else can try.
     if (placing.workers > 1) exchange.leave(one.turn)
@@ -137,7 +136,7 @@ export class TurnEndings {
     const reject = (error: unknown) => {
       const isLost = error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
       if (isLost || this.#options.isClosed()) return
-      setTimeout(() => this.#putBack(turn, ended, lease), RETRY_MS).unref()
+      setTimeout(() => this.#putBack(turn, ended, lease), this.#options.times.turns.putBackRetryMs).unref()
     }
     this.#options.exchange.end({ turn, ended, ...(lease && { lease }), adds: 0, resolve, reject })
   }

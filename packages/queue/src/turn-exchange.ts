@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
-import type { HostNews } from '@webloom/core'
+import type { HostNews, ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, LEAD_MS } from './host-turn.ts'
 import { fullError, lostError } from './turn-errors.ts'
@@ -15,11 +15,8 @@ import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-s
 /** Requests added by one script. */
 export const REQUESTS_A_SCRIPT = 500
 const ENDINGS_A_SCRIPT = 200
-const RETRY_MS = 200
 /** A script costs Redis as much as three pages in it: while enough lies ready, endings gather for so long. */
 const GATHER_MS = 3
-/** A turn that must wait no longer than this stays with its worker. */
-export const LINGER_MS = 2000
 /** So many requests may be taken ahead for hosts that may not be asked yet, or as many as are wanted. */
 const SPARES_MIN = 4
 
@@ -39,6 +36,7 @@ export interface Ending {
 export interface TurnExchangeOptions {
   readonly scripts: TurnScripts
   readonly turns: HeldTurns
+  readonly times: ProtocolTimes
   /** How many requests would be handed out at once. */
   readonly demand: () => number
   /** How many more may be taken beyond that, where a script is sent anyhow. */
@@ -230,10 +228,11 @@ export class TurnExchange {
 
   /** A page that ends brings its host's next along, even if that may not go yet. */
   #takeAhead(says: Message['says'], wanted: number): void {
+    const { lingerMs } = this.#options.times.turns
     let spares = this.#options.turns.spareCount
     for (const [turn, turnSays] of says) {
       if (spares >= Math.max(SPARES_MIN, wanted)) return
-      const isNear = turn.dueAtMs - performance.now() < LINGER_MS
+      const isNear = turn.dueAtMs - performance.now() < lingerMs
       if (
         !turn.isPaced ||
         turn.isPaused ||
@@ -245,7 +244,7 @@ export class TurnExchange {
         continue
       if ([...turn.held.values()].some((lease) => !lease.hasStarted)) continue
       turnSays.most = 1
-      turnSays.aheadMs = LINGER_MS
+      turnSays.aheadMs = lingerMs
       this.#options.turns.unplace(turn)
       spares++
     }
@@ -292,7 +291,7 @@ export class TurnExchange {
       return
     }
     for (const { reject } of endings) reject(error)
-    await sleep(RETRY_MS)
+    await sleep(this.#options.times.turns.retryMs)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Fetches turns from BullMQ, one by one, as long as this worker wants more, and begins them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HostPace, Logger } from '@webloom/core'
+import type { HostPace, Logger, ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { HostTurn } from './host-turn.ts'
 import type { TurnJob, TurnJobs } from './turn-jobs.ts'
@@ -9,7 +9,6 @@ import type { Stirred, TurnScripts } from './turn-scripts.ts'
 
 /** While more turns are at hand, those that were served already wait so long for them. */
 const FRESH_WAIT_MS = 50
-const RETRY_MS = 200
 /** BullMQ's answer is waited for elsewhere; so many turns may be on their way from there to here. */
 const BEGINNING_MAX = 16
 
@@ -19,6 +18,7 @@ export interface TurnIntakeOptions {
   readonly workerId: string
   readonly pace: (slot: string) => HostPace
   readonly quarantineAfter: number
+  readonly times: ProtocolTimes
   readonly logger: Logger
   /** Whether this worker has room for one more, with so many on their way. */
   readonly wants: (beginning: number) => boolean
@@ -164,6 +164,6 @@ export class TurnIntake {
     this.#lookingSinceMs = undefined
     logger.debug({ err: error }, 'no turn can be fetched now; it is tried again')
     if (error.message.includes('OOM')) await scripts.nudge().catch(() => false)
-    await sleep(RETRY_MS)
+    await sleep(this.#options.times.turns.retryMs)
   }
 }

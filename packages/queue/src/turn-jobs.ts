@@ -12,23 +12,13 @@
  * BullMQ is loaded when a queue opens: that takes as long as half of all else, and most commands and crawls need none.
  */
 
-import { type Logger, WebloomError } from '@webloom/core'
+import { type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 import type { BackendFactory, Job, Queue, RedisQueueBackend, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { BULL_PREFIX } from './crawl-redis-keys.ts'
 import type { Stirred, Wake } from './turn-scripts.ts'
 import { NoAnswer, within } from './within.ts'
 
-/** A lost worker is noticed when its locks have run out; the check finds them at its second look. */
-export const TURN_LOCK_MS = 6000
-export const STALLED_CHECK_MS = 2000
-/** BullMQ passes over a check that comes sooner after another. */
-const STALLED_CHECK_MS_MIN = STALLED_CHECK_MS / 2
-/** How long BullMQ blocks while nothing is due; it never blocks for longer. */
-const BLOCK_MS_MAX = 10_000
-const BLOCK_LATE_MS = 5000
-/** A fetch that takes longer hangs: BullMQ's worker is made anew. */
-const FETCH_MS_MAX = 2 * BLOCK_MS_MAX
 const CLOSE_MS_MAX = 2000
 const EVENTS_MAX = 100
 // BullMQ's priorities are 1 to 2 ** 21, lower first; 0 would go before all others.
@@ -53,6 +43,7 @@ export interface TurnJobsOptions {
   readonly redis: Redis
   readonly queueName: string
   readonly workerId: string
+  readonly times: ProtocolTimes
   readonly logger: Logger
   readonly onWoken?: () => void
 }
@@ -139,8 +130,8 @@ export class TurnJobs {
       .then((job) => (this.#isClosed ? job?.moveToDelayed(Date.now(), token) : undefined))
       .catch(() => {})
     try {
-      const job = await within(FETCH_MS_MAX, 'fetching a turn', fetching)
-      return job && !this.#isClosed ? turnJob(job) : undefined
+      const job = await within(this.#fetchMsMax, 'fetching a turn', fetching)
+      return job && !this.#isClosed ? turnJob(job, this.#options.times.turns.lockMs) : undefined
     } catch (error) {
       if (!(error instanceof NoAnswer) || this.#isClosed) throw error
       this.#rebuild(worker, error)
@@ -179,8 +170,14 @@ export class TurnJobs {
     }
   }
 
+  /** A fetch that takes longer hangs: BullMQ's worker is made anew. */
+  get #fetchMsMax(): number {
+    return 2 * this.#options.times.turns.blockMsMax
+  }
+
   #newWorker(): Worker {
-    const { redis, queueName } = this.#options
+    const { redis, queueName, times } = this.#options
+    const { lockMs, stalledCheckEveryMs, blockMsMax } = times.turns
     const bullmq = this.#bullmq!
     const worker = new bullmq.Worker(
       queueName,
@@ -188,14 +185,15 @@ export class TurnJobs {
       {
         connection: redis,
         prefix: BULL_PREFIX,
-        lockDuration: TURN_LOCK_MS,
+        lockDuration: lockMs,
         skipStalledCheck: true,
-        stalledInterval: STALLED_CHECK_MS_MIN,
+        // BullMQ passes over a check that comes sooner after another.
+        stalledInterval: stalledCheckEveryMs / 2,
         // A request that kills workers is ours to find; its host's turn goes on for ever.
         maxStalledCount: 2 ** 31 - 1,
-        drainDelay: BLOCK_MS_MAX / 1000,
+        drainDelay: blockMsMax / 1000,
       },
-      backendWithOwnBlocking(bullmq),
+      backendWithOwnBlocking(bullmq, times),
     )
     worker.on('error', (error) => this.#onError(error))
     return worker
@@ -212,13 +210,13 @@ export class TurnJobs {
   }
 }
 
-function backendWithOwnBlocking(bullmq: BullMQ): BackendFactory<RedisQueueBackend> {
+function backendWithOwnBlocking(bullmq: BullMQ, { turns }: ProtocolTimes): BackendFactory<RedisQueueBackend> {
   const { QueueKeys, RedisConnection, RedisQueueBackend } = bullmq
   return (name, options) => {
     const opts = { ...options, prefix: BULL_PREFIX }
     const redis = opts.connection as Redis
     const blocking = redis.duplicate({
-      socketTimeout: BLOCK_MS_MAX + BLOCK_LATE_MS,
+      socketTimeout: turns.blockMsMax + turns.blockLateMs,
       connectionName: `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`,
     })
     // BullMQ listens until it closes the connection; what comes after that is of no interest.
@@ -235,13 +233,13 @@ function backendWithOwnBlocking(bullmq: BullMQ): BackendFactory<RedisQueueBacken
   }
 }
 
-function turnJob(job: Job): TurnJob {
+function turnJob(job: Job, lockMs: number): TurnJob {
   const unit = job.id!
   const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit) ?? []
   if (host === undefined)
     throw new WebloomError('WL_USAGE', `the job ${unit} of this queue is no host's turn; who has added it?`)
   // The lock began when BullMQ sent the command, which by this machine's clock was then.
-  const lockedForMs = TURN_LOCK_MS - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
+  const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
   return {
     unit,
     host,

@@ -1,6 +1,13 @@
 /** The scripts of host turns, `lua/turn-*.lua`: what goes in and what comes out, as values. */
 
-import type { HostNews, HostState, QueueCounts, QueueOrder } from '@webloom/core'
+import {
+  type HostNews,
+  type HostState,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type QueueCounts,
+  type QueueOrder,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { Swept } from './crawl-calls.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
@@ -136,8 +143,6 @@ const hostsScript = luaScript('turn-host.lua', 'turn-hosts.lua')
 const nudgeScript = luaScript('turn-host.lua', 'turn-nudge.lua')
 const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
 
-/** How long a repeated push may be late, once its owner is settled. */
-const SETTLED_KEPT_MS = 30_000
 const CLEAR_PAGE = 100
 
 /** What it takes to renew a turn's lock. */
@@ -155,11 +160,23 @@ export class TurnScripts {
   readonly #keys: CrawlRedisKeys
   readonly #keyList: readonly string[]
   readonly #order: QueueOrder
+  readonly #times: ProtocolTimes
 
-  constructor({ redis, keys, order }: { redis: Redis; keys: CrawlRedisKeys; order: QueueOrder }) {
+  constructor({
+    redis,
+    keys,
+    order,
+    times = PROTOCOL_TIMES,
+  }: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    order: QueueOrder
+    times?: ProtocolTimes
+  }) {
     this.#redis = redis
     this.#keys = keys
     this.#order = order
+    this.#times = times
     this.#keyList = [
       keys.turns,
       keys.turnCounts,
@@ -215,7 +232,7 @@ export class TurnScripts {
   }
 
   async settled(owner: string): Promise<void> {
-    await this.#run(settleScript, [owner, SETTLED_KEPT_MS])
+    await this.#run(settleScript, [owner, this.#times.turns.settledKeptMs])
   }
 
   /** Notes that this worker runs that request alone. */

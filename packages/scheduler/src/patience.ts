@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ErrorCode, type Logger, WebloomError } from '@webloom/core'
+import { type ErrorCode, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 
 // What a server says that cannot do its work now and will be able to: it restarts, fails over, is full, or is busy.
 const PASSING =
@@ -7,13 +7,12 @@ const PASSING =
 /** There is no room now; others make some, or somebody raises maxmemory. */
 const FULL: readonly ErrorCode[] = ['WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
 
-const WAIT_MS_MIN = 100
-const WAIT_MS_MAX = 2000
 /** A wait that lasts is told of again and again. */
 const TELL_EVERY_MS = 30_000
 
 export interface Patience {
   readonly logger: Logger
+  readonly times: Pick<ProtocolTimes['scheduler'], 'waitMsMin' | 'waitMsMax'>
   /** For the log: what waits. */
   readonly what: string
   /** Fires when there is no point in trying on. */
@@ -27,10 +26,10 @@ export interface Patience {
  * nothing. Rejects at once with any other error.
  */
 export async function patiently<T>(step: () => Promise<T>, patience: Patience): Promise<T> {
-  const { logger, what, signal, forMs = Number.POSITIVE_INFINITY } = patience
+  const { logger, times, what, signal, forMs = Number.POSITIVE_INFINITY } = patience
   const startedAt = performance.now()
   let toldAt = Number.NEGATIVE_INFINITY
-  for (let waitMs = WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
+  for (let waitMs = times.waitMsMin; ; waitMs = Math.min(waitMs * 2, times.waitMsMax)) {
     try {
       return await step()
     } catch (error) {

@@ -37,33 +37,26 @@
 
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  CommitOptions,
-  Crawler,
-  DupeFilter,
-  Fingerprinter,
-  HostNews,
-  Lease,
-  Logger,
-  QueueCounts,
-  QueuedRequest,
-  Request,
-  RequestQueue,
-  Signals,
-  SpiderLike,
-  StatsCollector,
+import {
+  type CommitOptions,
+  type Crawler,
+  type DupeFilter,
+  type Fingerprinter,
+  type HostNews,
+  type Lease,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type QueueCounts,
+  type QueuedRequest,
+  type Request,
+  type RequestQueue,
+  type Signals,
+  type SpiderLike,
+  type StatsCollector,
 } from '@webloom/core'
 import { isPassing, patiently } from './patience.ts'
 
-/** How long links wait for others to make room in a queue that is nearly full. */
-const HIGH_WATER_HOLD_MS = 3000
-const HIGH_WATER_LOOK_MS = 250
-/** How long links wait for room in a queue that takes nothing more, before their page goes back. */
-const FULL_HOLD_MS = 5000
-/** How long such a page stays away: others, with fewer new links, go first. */
-const POSTPONE_MS = 15_000
-/** How long forgetting a page waits for a filter that does not answer; then the page stays "seen". */
-const FORGET_HOLD_MS = 10_000
 /** What follows the owner in the id of a request of start() or a seed that goes past the filter. */
 const START_PAGE = '/page'
 
@@ -85,6 +78,8 @@ export interface SchedulerOptions extends SchedulerParts {
   readonly signals: Signals
   readonly logger: Logger
   readonly spider: SpiderLike
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
   /** DUPEFILTER_DEBUG: every filtered request is logged, not only the first. */
   readonly logEveryDuplicate?: boolean
 }
@@ -98,6 +93,7 @@ export class Scheduler {
   readonly #logger: Logger
   readonly #spider: SpiderLike
   readonly #logEveryDuplicate: boolean
+  readonly #times: ProtocolTimes['scheduler']
   readonly #keys: Readonly<Record<'enqueued' | 'dequeued', readonly string[]>>
   readonly #emptyOnOpen: SchedulerParts['emptyOnOpen']
   readonly #emptyOnClose: SchedulerParts['emptyOnClose']
@@ -105,6 +101,7 @@ export class Scheduler {
   #duplicateLogged = false
 
   constructor(options: SchedulerOptions) {
+    this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
     this.#filter = options.filter
     this.#queue = options.queue
     this.#fingerprinter = options.fingerprinter
@@ -124,11 +121,19 @@ export class Scheduler {
   }
 
   static fromCrawler(
-    { settings, stats, signals, logger, spider }: Crawler,
+    { settings, stats, signals, logger, spider, times }: Crawler,
     parts: SchedulerParts,
   ): Scheduler {
     const logEveryDuplicate = settings.getBool('DUPEFILTER_DEBUG')
-    return new Scheduler({ ...parts, stats, signals, logger, spider, logEveryDuplicate })
+    return new Scheduler({
+      ...parts,
+      stats,
+      signals,
+      logger,
+      spider,
+      logEveryDuplicate,
+      ...(times && { times }),
+    })
   }
 
   async open(): Promise<void> {
@@ -173,6 +178,7 @@ export class Scheduler {
   async #push(fresh: readonly QueuedRequest[], owner: string): Promise<number> {
     const added = await patiently(() => this.#queue.push(fresh, owner), {
       logger: this.#logger,
+      times: this.#times,
       what: 'queueing requests',
     })
     await this.#settle(owner)
@@ -184,6 +190,7 @@ export class Scheduler {
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
     const leases = await patiently(() => this.#queue.lease(max, signal), {
       logger: this.#logger,
+      times: this.#times,
       what: 'taking requests',
       ...(signal && { signal }),
     }).catch((error: unknown) => {
@@ -209,16 +216,21 @@ export class Scheduler {
     if (requests.length === 0) return this.#queue.commit(lease, options)
     const children = await this.#fresh(requests, lease.id, { marksAll, signal: lease.signal })
     if (children.length > 0) await this.#highWater(lease.signal)
-    const patience = { logger: this.#logger, signal: lease.signal, what: 'queueing links' }
+    const patience = {
+      logger: this.#logger,
+      times: this.#times,
+      signal: lease.signal,
+      what: 'queueing links',
+    }
     try {
       await patiently(() => this.#queue.commit(lease, { ...options, children }), {
         ...patience,
-        forMs: FULL_HOLD_MS,
+        forMs: this.#times.fullHoldMs,
       })
     } catch (error) {
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
-      return patiently(() => this.#queue.retry(lease, lease.request, POSTPONE_MS), patience)
+      return patiently(() => this.#queue.retry(lease, lease.request, this.#times.postponeMs), patience)
     }
     await this.#filter.settled(lease.id)
     this.#count('enqueued', children.length)
@@ -226,10 +238,10 @@ export class Scheduler {
 
   /** Links wait here for others to make room, for a while: then they may use the rest. */
   async #highWater(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + HIGH_WATER_HOLD_MS
+    const until = performance.now() + this.#times.highWaterHoldMs
     while (!signal.aborted && performance.now() < until && (await this.#isNearlyFull())) {
       this.#stats.inc('scheduler/high_water_waits')
-      await sleep(HIGH_WATER_LOOK_MS, undefined, { signal }).catch(() => {})
+      await sleep(this.#times.highWaterLookMs, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -253,8 +265,9 @@ export class Scheduler {
     try {
       await patiently(async () => this.#filter.forget?.(request), {
         logger: this.#logger,
+        times: this.#times,
         what: 'forgetting a page that could not be had',
-        forMs: FORGET_HOLD_MS,
+        forMs: this.#times.forgetHoldMs,
       })
       this.#stats.inc('dupefilter/forgotten')
     } catch (error) {
@@ -278,13 +291,18 @@ export class Scheduler {
 
   /** Waits for a queue that cannot tell now. */
   async counts(): Promise<QueueCounts> {
-    return patiently(() => this.#queue.counts(), { logger: this.#logger, what: 'counting requests' })
+    return patiently(() => this.#queue.counts(), {
+      logger: this.#logger,
+      times: this.#times,
+      what: 'counting requests',
+    })
   }
 
   /** Whether nothing is left to do, for anybody. Waits for a queue that cannot tell now, until `signal` fires. */
   async isEmpty(signal: AbortSignal): Promise<boolean> {
     return patiently(() => this.#queue.isEmpty(), {
       logger: this.#logger,
+      times: this.#times,
       what: 'looking whether anything is left',
       signal,
     })
@@ -324,6 +342,7 @@ export class Scheduler {
   #seen(requests: readonly Request[], owner: string, signal: AbortSignal | undefined): Promise<boolean[]> {
     return patiently(() => this.#filter.requestsSeen(requests, owner), {
       logger: this.#logger,
+      times: this.#times,
       what: 'asking the dupefilter',
       ...(signal && { signal }),
     })

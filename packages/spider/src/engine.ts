@@ -15,8 +15,9 @@
 import {
   CloseSpider,
   type CrawlRecord,
-  LEASE_WAIT_MAX_MS,
   type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
   type SeedSource,
   type Signals,
   type StatsCollector,
@@ -59,6 +60,8 @@ export interface EngineOptions {
   readonly shutdownGraceMs: number
   /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
   readonly forgets?: (failure: Failure) => boolean
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
 }
 
 /** What is under way at this moment, for progress displays. */
@@ -73,6 +76,7 @@ const LEASES_AT_ONCE_MAX = 1000
 export class Engine {
   readonly #options: EngineOptions
   readonly #downloadsMax: number
+  readonly #leaseWaitMaxMs: number
   /** Fires whenever room appears, start() has moved, or the crawl is asked to end. */
   readonly #pulse = new Pulse()
   /** Ends the wait for leases. */
@@ -85,13 +89,16 @@ export class Engine {
   #fatal: { readonly error: unknown } | undefined
 
   constructor(options: EngineOptions) {
+    const { times = PROTOCOL_TIMES } = options
     this.#options = options
+    this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
     this.#downloadsMax = options.downloadsMax > 0 ? options.downloadsMax : Number.POSITIVE_INFINITY
     const onStop = (reason: string) => this.stop(reason)
     const onFailure = (error: unknown) => this.#fail(error)
     this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
     this.#feeder = new Feeder({
       ...options,
+      times: times.engine,
       isPaused: () => this.#isPaused,
       pulse: this.#pulse,
       stopping: this.#stopping.signal,
@@ -162,7 +169,7 @@ export class Engine {
     while (!this.#stopping.signal.aborted) {
       const room = this.#room()
       if (room === 0) {
-        await this.#pulse.next(LEASE_WAIT_MAX_MS)
+        await this.#pulse.next(this.#leaseWaitMaxMs)
         continue
       }
       const started = this.#pulse.count
@@ -171,7 +178,7 @@ export class Engine {
       if (leases.length > 0) continue
       if (await this.#unlessStopping(this.#isOver())) return this.stop('finished')
       // Nothing waits, but start() may have more, or pages in flight may.
-      if (this.#pulse.count === started) await this.#pulse.next(LEASE_WAIT_MAX_MS)
+      if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
     }
   }
 
@@ -239,7 +246,7 @@ export class Engine {
     try {
       while (this.#pages.size > 0 || this.#feeder.isFeeding) {
         if (this.#pages.isAborted && this.#pages.downloading === 0) return
-        await this.#pulse.next(LEASE_WAIT_MAX_MS)
+        await this.#pulse.next(this.#leaseWaitMaxMs)
       }
     } finally {
       clearTimeout(grace)

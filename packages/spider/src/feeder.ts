@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CloseSpider,
   type CrawlRecord,
-  LEASE_WAIT_MAX_MS,
   type Logger,
+  type ProtocolTimes,
   Request,
   type Seed,
   type SeedSource,
@@ -20,10 +20,6 @@ import type { Scraper, StartElement } from './scraper.ts'
 
 const START_ELEMENTS_A_TURN = 64
 const SEEDS_AT_ONCE = 64
-/** How often seeds are looked for while none waits. */
-const SEEDS_POLL_MS = 300
-/** Room that was there for seeds when none came is there still, for so long. */
-const ROOM_KEPT_MS = 1000
 
 export interface FeederOptions {
   readonly scheduler: EngineScheduler
@@ -35,6 +31,7 @@ export interface FeederOptions {
   readonly logger: Logger
   /** START_LOW_WATER. */
   readonly startLowWater: number
+  readonly times: ProtocolTimes['engine']
   /** Nothing is fed while it answers true. */
   readonly isPaused: () => boolean
   /** Fires when there may be room; is fired when something was fed. */
@@ -118,7 +115,7 @@ export class Feeder {
 
   /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
-    const { seeds, stopping, startLowWater, isPaused, logger } = this.#options
+    const { seeds, stopping, startLowWater, isPaused, times, logger } = this.#options
     if (!seeds) return
     let told = ''
     let roomUntilMs = 0
@@ -126,7 +123,7 @@ export class Feeder {
       try {
         if (isPaused() || performance.now() >= roomUntilMs) {
           await this.#lowWater(startLowWater)
-          roomUntilMs = performance.now() + ROOM_KEPT_MS
+          roomUntilMs = performance.now() + times.roomKeptMs
         }
         const hasFound = await this.#fed(async () => {
           const batch = await seeds.next(SEEDS_AT_ONCE)
@@ -142,7 +139,7 @@ export class Feeder {
         if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
         told = message
       }
-      await sleep(SEEDS_POLL_MS, undefined, { signal: stopping }).catch(() => {})
+      await sleep(times.seedsPollMs, undefined, { signal: stopping }).catch(() => {})
     }
   }
 
@@ -177,10 +174,10 @@ export class Feeder {
 
   /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
   async #lowWater(mark: number): Promise<void> {
-    const { scheduler, stopping, isPaused, pulse } = this.#options
+    const { scheduler, stopping, isPaused, pulse, times } = this.#options
     while (!stopping.aborted) {
       if (!isPaused() && (await scheduler.hasRoom(mark))) return
-      await pulse.next(LEASE_WAIT_MAX_MS)
+      await pulse.next(times.leaseWaitMaxMs)
     }
   }
 }

@@ -3,7 +3,13 @@
  * only ports.
  */
 
-import { type Crawler, fingerprinterOf, type ItemPipeline, type Settings } from '@webloom/core'
+import {
+  type Crawler,
+  fingerprinterOf,
+  type ItemPipeline,
+  type ProtocolTimes,
+  type Settings,
+} from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import { MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
@@ -34,6 +40,8 @@ export interface AssembleOptions extends CrawlBaseOptions {
   readonly part?: Participation
   /** RedisSpiders stay, others end; `--stay`. */
   readonly stays?: boolean
+  /** For tests that must see leases run out by the thousand: `scaledTimes`. No setting, as its parts depend on each other. */
+  readonly times?: ProtocolTimes
 }
 
 /** A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened. */
@@ -49,9 +57,19 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     stop: (reason) => engine?.stop(reason),
   }
   const createResponse = responseFactory({ settings, stats, logger })
-  const base: Crawler = { settings, stats, signals, logger, spider, createResponse, close: controls.stop }
+  const times = options.times && { times: options.times }
+  const base: Crawler = {
+    settings,
+    stats,
+    signals,
+    logger,
+    spider,
+    createResponse,
+    ...times,
+    close: controls.stop,
+  }
   const { folder, part = { begins: true, isWorker: false } } = options
-  const servers = new RedisServers(settings, logger)
+  const servers = new RedisServers(settings, logger, options.times)
   const addresses = HostAddresses.fromCrawler(base)
   const resolve = (hostname: string) => addresses.of(hostname)
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve })
@@ -129,6 +147,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
     ...forgetting(settings),
+    ...times,
   })
 
   return new Crawl({

@@ -206,6 +206,7 @@ async function redisStore(
   { spider, folder, part, controls, servers, slots, queueRedis }: RedisStoreParts,
 ): Promise<CrawlStore> {
   const { settings, stats, logger } = crawler
+  const times = crawler.times && { times: crawler.times }
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
   const workerId = newWorkerId()
@@ -223,6 +224,7 @@ async function redisStore(
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     logger,
+    ...times,
   })
   const member = new CrawlMember({
     redis: queueRedis,
@@ -233,6 +235,7 @@ async function redisStore(
     keeper,
     stats,
     logger,
+    ...times,
     activity: () => controls.activity(),
     onPause: () => controls.pause(),
     onResume: () => controls.resume(),
@@ -241,7 +244,7 @@ async function redisStore(
       controls.stop(reason)
     },
   })
-  const memory = new RedisMemory({ redis: queueRedis })
+  const memory = new RedisMemory({ redis: queueRedis, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
   const emptyAll = (empty: () => Promise<void>) => async () => {
@@ -332,7 +335,7 @@ function requestQueue(
     slots: HostSlots
   },
 ): RequestQueue {
-  const { settings, logger } = crawler
+  const { settings, logger, times } = crawler
   return settings.get('QUEUE_MODE') === 'job'
     ? new BullJobQueue({
         ...parts,
@@ -340,6 +343,7 @@ function requestQueue(
         order: settings.get('SCHEDULER_QUEUE_CLASS'),
         concurrency: settings.getInt('CONCURRENT_REQUESTS'),
         quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+        ...(times && { times }),
         logger,
       })
     : HostTurnQueue.fromCrawler(crawler, parts)
@@ -347,7 +351,7 @@ function requestQueue(
 
 /** Undefined for a spider that takes no start URLs from Redis. */
 function seedSource(
-  { settings, stats, logger }: Crawler,
+  { settings, stats, logger, times }: Crawler,
   { spider, servers, startHosts }: { spider: Spider; servers: RedisServers; startHosts: StartHosts },
   worker: { workerId: string; queueRunId: () => Promise<string> },
 ): RedisSeedSource | undefined {
@@ -364,7 +368,15 @@ function seedSource(
       for (const request of requests) await noteStartHost(startHosts, request)
     return requests
   }
-  return new RedisSeedSource({ redis, ...options, makeRequests, ...worker, stats, logger })
+  return new RedisSeedSource({
+    redis,
+    ...options,
+    makeRequests,
+    ...worker,
+    stats,
+    logger,
+    ...(times && { times }),
+  })
 }
 
 /** What happened, what is lost, what to do. */

@@ -169,9 +169,9 @@ function serversOf(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarg
   return targets
 }
 
-function linkTo({ settings, logger }: Crawler, target: RedisTarget): RedisLink {
+function linkTo({ settings, logger, times }: Crawler, target: RedisTarget): RedisLink {
   const startTimeoutMs = settings.getFloat('REDIS_START_TIMEOUT') * 1000
-  return new RedisLink(target, { startTimeoutMs, logger })
+  return new RedisLink(target, { startTimeoutMs, logger, times })
 }
 
 /** A filter as commands see it. */

@@ -1,9 +1,12 @@
 import { createRequire } from 'node:module'
-import { type Logger, type RedisTarget, WebloomError } from '@webloom/core'
+import {
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type RedisTarget,
+  WebloomError,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
-
-// Reconnecting is tried at once, then ever slower, but never slower than this: a restarted Redis must be noticed.
-const RECONNECT_MS_MAX = 2000
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
@@ -14,7 +17,14 @@ export class RedisLink {
   #lastError: Error | undefined
   #isOpen = false
 
-  constructor(target: RedisTarget, { startTimeoutMs, logger }: { startTimeoutMs: number; logger: Logger }) {
+  constructor(
+    target: RedisTarget,
+    {
+      startTimeoutMs,
+      logger,
+      times = PROTOCOL_TIMES,
+    }: { startTimeoutMs: number; logger: Logger; times?: ProtocolTimes | undefined },
+  ) {
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
     this.#logger = logger
@@ -28,7 +38,8 @@ export class RedisLink {
       lazyConnect: true,
       // A command waits for its server: a crawl pauses while Redis is away, and loses nothing.
       maxRetriesPerRequest: null,
-      retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, RECONNECT_MS_MAX),
+      // At once, then ever slower, but not too slow: a restarted Redis must be noticed.
+      retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, times.redis.reconnectMsMax),
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     })

@@ -1,4 +1,11 @@
-import { type Logger, type RedisRole, type RedisTarget, redisTargets, type Settings } from '@webloom/core'
+import {
+  type Logger,
+  type ProtocolTimes,
+  type RedisRole,
+  type RedisTarget,
+  redisTargets,
+  type Settings,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RedisLink } from './redis-connection.ts'
 
@@ -6,11 +13,13 @@ import { RedisLink } from './redis-connection.ts'
 export class RedisServers {
   readonly #settings: Settings
   readonly #logger: Logger
+  readonly #times: ProtocolTimes | undefined
   readonly #links = new Map<string, RedisLink>()
 
-  constructor(settings: Settings, logger: Logger) {
+  constructor(settings: Settings, logger: Logger, times?: ProtocolTimes) {
     this.#settings = settings
     this.#logger = logger
+    this.#times = times
   }
 
   /** The servers that the settings name for a role: none without Redis, several for a sharded dupefilter. */
@@ -32,6 +41,7 @@ export class RedisServers {
     const link = new RedisLink(target, {
       startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
       logger: this.#logger,
+      times: this.#times,
     })
     this.#links.set(key, link)
     return link.client

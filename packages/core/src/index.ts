@@ -2,7 +2,7 @@
 
 export { decodeText, detectEncoding, HEAD_BYTES, urlEncodingOf } from './charset.ts'
 export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
-export { buildComponents, fromCrawler, type Placed, requireMethods } from './component.ts'
+export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './component.ts'
 export { type CrawlName, crawlKey, crawlQueueName } from './crawl-keys.ts'
 export type { ComponentClass, Crawler, OtherWorkers, SpiderLike } from './crawler.ts'
 // Errors
@@ -32,6 +32,7 @@ export {
 export { filterFingerprinterOf, fingerprinterOf } from './fingerprinter-of.ts'
 export { checkHeader, Headers, type HeadersInit } from './headers.ts'
 export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './json.ts'
+export { checkOptions, type OptionNames, type OptionsPlace, valueShown } from './known-options.ts'
 export type { KnownUrl } from './known-urls.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
 export { didYouMean } from './nearest-names.ts'
@@ -81,8 +82,12 @@ export {
   type CookiesInit,
   type FromCurlInit,
   linksFrom,
+  REQUEST_OPTIONS,
   Request,
   type RequestInit,
+  type RequestParts,
+  requestInit,
+  undefinedParts,
 } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'

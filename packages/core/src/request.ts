@@ -4,6 +4,7 @@ import { InvalidUrl, WebloomError } from './errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
 import { KnownLinks } from './known-links.ts'
+import { checkOptions, type OptionNames, valueShown } from './known-options.ts'
 import { KnownUrl, KnownUrls } from './known-urls.ts'
 import { ownCopy } from './own-copy.ts'
 import { plainRoot } from './url/join.ts'
@@ -54,6 +55,26 @@ export interface FromCurlInit extends RequestInit {
   ignoreUnknownOptions?: boolean
 }
 
+/** What a request is made with: its parts, or its callback alone, as `new Request(url, this.parse)`. */
+export type RequestParts = RequestInit | Callback
+
+/** All parts of a request but its URL, by name. */
+export const REQUEST_OPTIONS = {
+  method: true,
+  headers: true,
+  body: true,
+  cookies: true,
+  meta: true,
+  cbKwargs: true,
+  priority: true,
+  dontFilter: true,
+  callback: true,
+  errback: true,
+  flags: true,
+  encoding: true,
+} as const satisfies OptionNames<RequestInit>
+
+const NO_PARTS: RequestInit = Object.freeze({})
 const NO_BODY = new Uint8Array(0)
 const NO_FLAGS: readonly string[] = Object.freeze([])
 
@@ -116,8 +137,17 @@ export class Request {
     knownUrlOf = (request) => request.#known
   }
 
-  /** Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body). */
-  constructor(url: string | URL | KnownUrl, init: RequestInit = {}) {
+  /**
+   * Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body; a part that
+   * is not known; a callback that is undefined, as a misspelt method is).
+   */
+  constructor(url: string | URL | KnownUrl, parts: RequestParts = NO_PARTS) {
+    // Subclasses may hand on what they were not given.
+    // biome-ignore lint/complexity/noArguments: the default above hides whether undefined was written; a rest parameter costs a list a link.
+    if (arguments.length > 1 && arguments[1] === undefined && new.target === Request)
+      throw undefinedParts('new Request')
+    // Links of a page share their parts, which `followAll` has looked at.
+    const init = url instanceof KnownUrl ? (parts as RequestInit) : requestInit(parts, 'Request')
     this.encoding = init.encoding ?? 'utf-8'
     if (url instanceof KnownUrl) {
       this.#known = url
@@ -134,12 +164,12 @@ export class Request {
     this.flags = init.flags ?? NO_FLAGS
     this.priority = init.priority === undefined ? 0 : checkedPriority(init.priority)
     this.dontFilter = init.dontFilter ?? false
-    this.callback = init.callback ?? null
-    this.errback = init.errback ?? null
+    this.callback = init.callback === undefined ? null : checkedCallback(init.callback, 'callback')
+    this.errback = init.errback === undefined ? null : checkedCallback(init.errback, 'errback')
     this.#headers = init.headers && new Headers(init.headers)
     this.#referer = undefined
-    this.#meta = init.meta && { ...init.meta }
-    this.#cbKwargs = init.cbKwargs && { ...init.cbKwargs }
+    this.#meta = init.meta && { ...checkedDict(init.meta, 'meta') }
+    this.#cbKwargs = init.cbKwargs && { ...checkedDict(init.cbKwargs, 'cbKwargs') }
   }
 
   /**
@@ -148,7 +178,9 @@ export class Request {
    *
    * Throws WL_REQUEST_INVALID for what is no curl command, and for data that is to be read from a file.
    */
-  static fromCurl(command: string, { ignoreUnknownOptions = true, ...init }: FromCurlInit = {}): Request {
+  static fromCurl(command: string, options: FromCurlInit = {}): Request {
+    checkOptions(options, FROM_CURL_OPTIONS, { of: 'Request.fromCurl', code: 'WL_REQUEST_INVALID' })
+    const { ignoreUnknownOptions = true, ...init } = options
     const { url, init: said, ignored } = parseCurl(command)
     if (ignored.length > 0) {
       const message = `options of the curl command are not known here: ${ignored.join(', ')}`
@@ -244,6 +276,94 @@ export class Request {
   }
 }
 
+const FROM_CURL_OPTIONS = {
+  ...REQUEST_OPTIONS,
+  ignoreUnknownOptions: true,
+} as const satisfies OptionNames<FromCurlInit>
+
+/**
+ * The parts of a request as an author wrote them: a callback alone becomes one. Throws WL_REQUEST_INVALID for what no
+ * request has, and for a callback that is undefined: `parse` would get the page of a misspelt method.
+ *
+ * @param of who was given them, for the message
+ */
+export function requestInit(parts: RequestParts, of: string): RequestInit {
+  if (typeof parts === 'function' || typeof parts === 'string') return { callback: parts }
+  if (!areRequestOptions(parts))
+    checkOptions(parts, REQUEST_OPTIONS, { of, code: 'WL_REQUEST_INVALID', hints: HINTS })
+  if (parts.callback === undefined && 'callback' in parts) throw undefinedCallback(of, 'callback')
+  if (parts.errback === undefined && 'errback' in parts) throw undefinedCallback(of, 'errback')
+  return parts
+}
+
+/** A switch over the names takes half the time of looking them up, and this is done for each request. */
+function areRequestOptions(parts: RequestInit): boolean {
+  if (typeof parts !== 'object' || parts === null) return false
+  for (const name in parts) {
+    switch (name) {
+      case 'callback':
+      case 'cbKwargs':
+      case 'meta':
+      case 'headers':
+      case 'method':
+      case 'body':
+      case 'dontFilter':
+      case 'priority':
+      case 'errback':
+      case 'cookies':
+      case 'flags':
+      case 'encoding':
+        break
+      default:
+        return false
+    }
+  }
+  return true
+}
+
+/** Names of other frameworks' requests that no spelling leads from to ours. */
+const HINTS: Readonly<Record<string, string>> = {
+  css: 'Give the query itself: followAll(query, { callback })',
+  xpath: 'Give what it finds: followAll(response.xpath(query), { callback })',
+  formdata: 'Write new FormRequest(url, { formdata })',
+  data: 'Write new JsonRequest(url, { data })',
+  json: 'Write new JsonRequest(url, { data })',
+  userData: 'Data for the callback goes into cbKwargs, for middlewares into meta',
+  label: 'Name the method that gets the page: callback: this.parseItem',
+  url: 'The URL stands first: new Request(url, { … })',
+}
+
+function undefinedCallback(of: string, role: 'callback' | 'errback'): WebloomError {
+  const otherwise = role === 'callback' ? 'leave it out for parse' : 'leave it out for none'
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${role} of ${of} is undefined: is the method's name misspelt, or \`this\` another object? Write ${role}: this.parseItem for a method of the spider; ${otherwise}`,
+  )
+}
+
+/** For what was called with `undefined` where a callback or the parts of a request are expected. */
+export function undefinedParts(of: string): WebloomError {
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${of} was given undefined after the URL: is the method's name misspelt, or \`this\` another object? Expected a method (this.parseItem) or { callback, … }; leave it out for parse`,
+  )
+}
+
+function checkedCallback(given: Callback | null, role: string): Callback | null {
+  if (given === null || typeof given === 'function' || typeof given === 'string') return given
+  throw new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${role} is ${valueShown(given)}; expected a method of the spider, not called: ${role}: this.parseItem`,
+  )
+}
+
+function checkedDict(given: JsonObject, name: string): JsonObject {
+  const prototype = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined
+  // Of other classes nothing would be copied, or not all.
+  if (prototype === Object.prototype || (prototype !== undefined && !(Symbol.iterator in given))) return given
+  throw new WebloomError('WL_REQUEST_INVALID', `${name} is ${valueShown(given)}; expected a plain object`)
+}
+
 function safeUrl(url: string): string {
   return requestUrl(url, 'utf-8', false)
 }
@@ -276,7 +396,7 @@ function checkedPriority(priority: number): number {
   if (!Number.isSafeInteger(priority)) {
     throw new WebloomError(
       'WL_REQUEST_INVALID',
-      `priority is ${String(priority)}; expected an integer, higher goes first`,
+      `priority is ${valueShown(priority)}; expected an integer, higher goes first`,
     )
   }
   return priority

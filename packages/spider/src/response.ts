@@ -9,8 +9,12 @@ import {
   ownCopy,
   Request,
   type RequestInit,
+  type RequestParts,
+  requestInit,
+  undefinedParts,
   urlEncodingOf,
   urlJoin,
+  valueShown,
   WebloomError,
 } from '@webloom/core'
 import type { CheerioAPI } from 'cheerio'
@@ -123,10 +127,11 @@ export class Response extends CoreResponse {
   }
 
   /**
-   * A request for what `target` leads to; `init` as for `new Request`. Throws WL_SELECTOR_INVALID for an element without
-   * href and WL_URL_INVALID for a URL that cannot be requested.
+   * A request for what `target` leads to; `parts` as for `new Request`, or the callback alone. Throws WL_SELECTOR_INVALID for
+   * an element without href and WL_URL_INVALID for a URL that cannot be requested.
    */
-  follow(target: FollowTarget, init: RequestInit = {}): Request {
+  follow(target: FollowTarget, ...parts: [parts?: RequestParts]): Request {
+    const init = followInit(parts, 'follow()')
     return requestIn(urlEncodingOf(this.encoding), this.urljoin(stripHtmlSpace(urlOf(target))), init)
   }
 
@@ -134,9 +139,10 @@ export class Response extends CoreResponse {
    * Requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page.
    *
    * What leads nowhere is left out silently, as in Scrapy: elements without href, `mailto:` and other schemes than
-   * http, https, file and ftp, URLs that are broken.
+   * http, https, file and ftp, URLs that are broken. `parts` as for `new Request`, or the callback alone.
    */
-  followAll(target?: string | Iterable<FollowTarget>, init: RequestInit = {}): Request[] {
+  followAll(target?: string | Iterable<FollowTarget>, ...parts: [parts?: RequestParts]): Request[] {
+    const init = followInit(parts, 'followAll()')
     const encoding = urlEncodingOf(this.encoding)
     const known = encoding === 'utf-8' && mayBeKnown(init) ? linksFrom(this.baseUrl) : undefined
     const requests: Request[] = []
@@ -160,7 +166,7 @@ export class Response extends CoreResponse {
 
   #hrefsOf(target: string | Iterable<FollowTarget> | undefined): Iterable<string> {
     if (target === undefined) return this.#hrefs('a, area')
-    if (typeof target !== 'string') return hrefsOfTargets(target)
+    if (typeof target !== 'string') return hrefsOfTargets(checkedTargets(target))
     return ALL_LINKS.test(target) ? this.#hrefs('a') : hrefsOfTargets(this.css(target))
   }
 
@@ -238,6 +244,24 @@ const READINGS_MAX = 4
 const REQUESTABLE = /^(?:https?|file|ftp):/i
 // Queries for every <a> that has a href; they are answered without a tree.
 const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
+
+const NO_PARTS: RequestInit = Object.freeze({})
+
+/** What an author wrote after the link or links; undefined there is a misspelt method. */
+function followInit(written: readonly [parts?: RequestParts], of: string): RequestInit {
+  if (written.length === 0) return NO_PARTS
+  const [parts] = written
+  if (parts === undefined) throw undefinedParts(of)
+  return requestInit(parts, of)
+}
+
+function checkedTargets(targets: Iterable<FollowTarget>): Iterable<FollowTarget> {
+  if (typeof targets === 'object' && targets !== null && Symbol.iterator in targets) return targets
+  throw new WebloomError(
+    'WL_SELECTOR_INVALID',
+    `followAll() was given ${valueShown(targets)}; expected a CSS query or a list of links, as followAll('.next a', this.parse), or follow() for one link`,
+  )
+}
 
 function* hrefsOfTargets(targets: Iterable<FollowTarget>): Generator<string> {
   for (const target of targets) {

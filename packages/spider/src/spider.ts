@@ -133,12 +133,20 @@ export function createSpider(Class: SpiderClass, args: Readonly<Record<string, s
   if (typeof spider.name !== 'string' || spider.name === '') {
     throw new WebloomError(
       'WL_SPIDER_LOAD',
-      `${Class.name || 'the spider class'} has no name; add the field  name = 'my-spider'`,
+      isNameStatic(Class)
+        ? `the name ${JSON.stringify(Class.name)} is static; write it as a field:  name = ${JSON.stringify(Class.name)}`
+        : `${Class.name || 'the spider class'} has no name; add the field  name = 'my-spider'`,
     )
   }
   assignArguments(spider, args)
   checkFields(spider)
+  checkStatics(spider)
   return spider
+}
+
+/** The name of a class itself cannot be written to; a static field of that name can. */
+function isNameStatic(Class: SpiderClass): boolean {
+  return Object.getOwnPropertyDescriptor(Class, 'name')?.writable === true
 }
 
 /** Names that are nearly right, and would be ignored without a word. */
@@ -167,6 +175,35 @@ const MEANT: Readonly<Record<string, string>> = {
   parse_node: 'parseNode',
   parse_row: 'parseRow',
   adapt_response: 'adaptResponse',
+  startUrl: 'startUrls',
+  start_url: 'startUrls',
+  startURLs: 'startUrls',
+  allowedDomain: 'allowedDomains',
+  allowed_domain: 'allowedDomains',
+  customSetting: 'customSettings',
+  user_agent: 'userAgent',
+  download_delay: 'customSettings = { DOWNLOAD_DELAY: … }',
+  downloadDelay: 'customSettings = { DOWNLOAD_DELAY: … }',
+  download_timeout: 'customSettings = { DOWNLOAD_TIMEOUT: … }',
+  max_concurrent_requests: 'customSettings = { CONCURRENT_REQUESTS: … }',
+}
+
+/** Fields that each spider has for itself, and that a class may have by mistake. */
+const FIELDS = ['startUrls', 'allowedDomains', 'customSettings', 'handleHttpstatusList', 'rules', 'redisKey']
+
+/** What the class holds instead of its spiders is read by nobody, unless the spider's own field takes it from there. */
+function checkStatics(spider: Spider): void {
+  const Class = spider.constructor
+  for (const written of [...FIELDS, ...Object.keys(MEANT)]) {
+    const meant = MEANT[written] ?? written
+    const own: unknown = fieldOf(spider, meant)
+    const isTaken = Array.isArray(own) ? own.length > 0 : own !== undefined
+    if (!Object.hasOwn(Class, written) || isTaken) continue
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${written} of ${Class.name} is static; here it is a field of the spider: write  ${meant}${meant.includes('=') ? '' : ' = …'}  without the word static`,
+    )
+  }
 }
 
 function checkFields(spider: Spider): void {

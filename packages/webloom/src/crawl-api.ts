@@ -1,6 +1,9 @@
 import {
+  checkOptions,
   environmentSettings,
+  isSettingName,
   type Logger,
+  type OptionNames,
   type Settings,
   type SettingsInput,
   type StatsCollector,
@@ -22,6 +25,13 @@ export interface CrawlCallOptions {
   readonly logger?: Logger
 }
 
+const OPTIONS = {
+  settings: true,
+  args: true,
+  signal: true,
+  logger: true,
+} as const satisfies OptionNames<CrawlCallOptions>
+
 /**
  * Runs a spider in this process, from start to end.
  *
@@ -29,6 +39,7 @@ export interface CrawlCallOptions {
  * anything is fetched, and with WL_OUTPUT_FAILED when an output could not be written to its end.
  */
 export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}): Promise<CrawlResult> {
+  checkOptions(options, OPTIONS, { of: 'crawl()', hints: hintsOf(options) })
   const { settings = {}, args, signal, logger } = options
   const running = await assemble(Class, {
     layers: { environment: environmentSettings(process.env), command: settings },
@@ -45,4 +56,12 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
   } finally {
     signal?.removeEventListener('abort', stop)
   }
+}
+
+/** Settings that were written where the options stand. */
+function hintsOf(options: object): Record<string, string> {
+  const settings = Object.keys(options).filter(isSettingName)
+  return Object.fromEntries(
+    settings.map((name) => [name, `It is a setting: write  settings: { ${name}: … }`]),
+  )
 }

@@ -4,9 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import {
   type Callback,
+  checkOptions,
   environmentSettings,
   type HeadersInit,
   type JsonObject,
+  type OptionNames,
   Request,
   type SettingsInput,
   silentLogger,
@@ -43,6 +45,22 @@ export interface RunCallbackOptions {
   readonly settings?: SettingsInput
 }
 
+const PAGE_PARTS = {
+  url: true,
+  body: true,
+  file: true,
+  status: true,
+  headers: true,
+} as const satisfies OptionNames<SavedPage>
+
+const RUN_OPTIONS = {
+  callback: true,
+  meta: true,
+  cbKwargs: true,
+  args: true,
+  settings: true,
+} as const satisfies OptionNames<RunCallbackOptions>
+
 /**
  * What a callback yields for a saved page: items as it yields them, and the requests that the crawl would queue.
  *
@@ -54,6 +72,8 @@ export async function runCallback(
   page: SavedPage,
   options: RunCallbackOptions = {},
 ): Promise<Yielded> {
+  checkOptions(page, PAGE_PARTS, { of: 'the page of runCallback()' })
+  checkOptions(options, RUN_OPTIONS, { of: 'runCallback()' })
   const { callback = null, meta = {}, cbKwargs = {}, args, settings = {} } = options
   await using workbench = await Workbench.open(Class, {
     layers: { environment: environmentSettings(process.env), command: settings },
@@ -111,11 +131,19 @@ export function replayCrawl(Class: SpiderClass, options: RecordedCrawlOptions): 
   })
 }
 
+const RECORD_OPTIONS = {
+  folder: true,
+  args: true,
+  settings: true,
+} as const satisfies OptionNames<RecordedCrawlOptions>
+
 async function collect(
   Class: SpiderClass,
-  { folder, args, settings }: RecordedCrawlOptions,
+  options: RecordedCrawlOptions,
   mode: SettingsInput,
 ): Promise<CollectedCrawl> {
+  checkOptions(options, RECORD_OPTIONS, { of: 'recordCrawl() and replayCrawl()' })
+  const { folder, args, settings } = options
   const items: unknown[] = []
   const result = await crawl(collecting(Class, items), {
     settings: {

@@ -132,7 +132,7 @@ describe('FEEDS', () => {
       expect.stringMatching(
         /^FEEDS\["s3:\/\/bucket\/out"\]: no format is named; write "format": "jsonl" for s3:\/\/bucket/,
       ),
-      expect.stringContaining('unknown option "formt"; there are format, overwrite'),
+      expect.stringContaining('unknown option "formt". Did you mean format? There are format, overwrite'),
       expect.stringContaining('encoding is "latin-1"'),
       expect.stringContaining('overwrite is "yes"; expected true or false'),
       expect.stringContaining('store_empty is 0'),

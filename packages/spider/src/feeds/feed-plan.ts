@@ -1,6 +1,6 @@
 /** One entry of FEEDS, checked. */
 
-import type { Settings } from '@webloom/core'
+import { didYouMean, type Settings } from '@webloom/core'
 import type { CompressionOptions } from './compressed.ts'
 import {
   compressionNamed,
@@ -113,7 +113,9 @@ function refuseUnknownOptions(given: Given, problem: Problem): void {
     if (NOT_YET.has(name) && value !== null && !(isDict(value) && Object.keys(value).length === 0))
       problem(`the option ${name} is not in this release`)
     if (!NOT_YET.has(name) && !OPTIONS.includes(name))
-      problem(`unknown option ${JSON.stringify(name)}; there are ${OPTIONS.join(', ')}`)
+      problem(
+        `unknown option ${JSON.stringify(name)}.${didYouMean(name, OPTIONS)} There are ${OPTIONS.join(', ')}`,
+      )
   }
   const { encoding = null } = given
   const isUtf8 = encoding === null || (typeof encoding === 'string' && /^utf-?8$/i.test(encoding))

@@ -9,7 +9,7 @@
  * A field without processors of its own gets the loader's default ones, which leave everything as it is.
  */
 
-import { WebloomError } from '@webloom/core'
+import { checkOptions, type OptionNames, WebloomError } from '@webloom/core'
 import { extractRegex } from '../selectors/extract-regex.ts'
 import { Identity, isNothing, type LoaderProcessor, listOf } from './loader-processors.ts'
 
@@ -60,6 +60,27 @@ export type LoaderStep = LoaderProcessor | LoaderPattern
 
 type Query = 'css' | 'xpath' | 'jmespath'
 
+const OPTIONS = {
+  item: true,
+  source: true,
+  fields: true,
+  defaultInput: true,
+  defaultOutput: true,
+  context: true,
+} as const satisfies OptionNames<ItemLoaderOptions<object>>
+
+const FIELD_OPTIONS = { input: true, output: true } as const satisfies OptionNames<LoaderField>
+
+/** Scrapy's names for what is called otherwise here. */
+const HINTS = {
+  response: 'Write source: response',
+  selector: 'Write source: selector',
+  defaultInputProcessor: 'Did you mean defaultInput?',
+  default_input_processor: 'Did you mean defaultInput?',
+  defaultOutputProcessor: 'Did you mean defaultOutput?',
+  default_output_processor: 'Did you mean defaultOutput?',
+}
+
 /** Collects values of fields and makes an item of them. */
 export class ItemLoader<Item extends object = Record<string, unknown>> {
   /** Processors by field; a subclass may set it. */
@@ -72,7 +93,10 @@ export class ItemLoader<Item extends object = Record<string, unknown>> {
   #values = new Map<string, unknown[]>()
 
   constructor(options: ItemLoaderOptions<Item> = {}) {
+    checkOptions(options, OPTIONS, { of: 'ItemLoader', hints: HINTS })
     const { item = {} as Item, source, fields = {}, context = {} } = options
+    for (const [field, processors] of Object.entries<object>(fields as Record<string, LoaderField>))
+      checkOptions(processors, FIELD_OPTIONS, { of: `field ${field} of ItemLoader` })
     this.item = item
     this.fields = fields
     this.defaultInput = options.defaultInput ?? Identity()

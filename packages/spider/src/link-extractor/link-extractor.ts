@@ -9,7 +9,9 @@
 
 import {
   canonicalizeUrl,
+  checkOptions,
   InvalidUrl,
+  type OptionNames,
   ownCopy,
   safeUrlString,
   urlEncodingOf,
@@ -62,6 +64,25 @@ export interface LinkExtractorOptions extends LinkFilterOptions {
   strip?: boolean
 }
 
+const OPTIONS = {
+  allow: true,
+  deny: true,
+  allowDomains: true,
+  denyDomains: true,
+  denyExtensions: true,
+  restrictText: true,
+  restrictXpaths: true,
+  restrictCss: true,
+  tags: true,
+  attrs: true,
+  denyTags: true,
+  denyAttrs: true,
+  canonicalize: true,
+  unique: true,
+  processValue: true,
+  strip: true,
+} as const satisfies OptionNames<LinkExtractorOptions>
+
 /** Finds links in pages. One extractor serves any number of pages; it keeps nothing of them. */
 export class LinkExtractor {
   readonly #places: LinkPlaces
@@ -73,8 +94,9 @@ export class LinkExtractor {
   readonly #strip: boolean
   readonly #processValue: NonNullable<LinkExtractorOptions['processValue']>
 
-  /** Throws WL_SELECTOR_INVALID for a pattern that is no regular expression. */
+  /** Throws WL_SELECTOR_INVALID for a pattern that is no regular expression, and WL_USAGE for an option that is not known. */
   constructor(options: LinkExtractorOptions = {}) {
+    checkOptions(options, OPTIONS, { of: 'LinkExtractor' })
     this.#places = {
       isTag: nameTest(options.tags ?? ['a', 'area'], options.denyTags),
       isAttribute: nameTest(options.attrs ?? ['href'], options.denyAttrs),

@@ -1,4 +1,12 @@
-import { Headers, Request, type RequestInit, urlEncodingOf } from '@webloom/core'
+import {
+  checkOptions,
+  Headers,
+  type OptionNames,
+  REQUEST_OPTIONS,
+  Request,
+  type RequestInit,
+  urlEncodingOf,
+} from '@webloom/core'
 import { stripHtmlSpace } from '../html-space.ts'
 import type { Response } from '../response.ts'
 import { type FormDataInit, formFields, formNames } from './form-data.ts'
@@ -21,6 +29,21 @@ export interface FromResponseInit extends Omit<FormRequestInit, 'body'>, FormCho
   dontClick?: boolean
 }
 
+const FORM_OPTIONS = { ...REQUEST_OPTIONS, formdata: true } as const satisfies OptionNames<FormRequestInit>
+
+const { body: _, ...WITHOUT_BODY } = FORM_OPTIONS
+const FROM_RESPONSE_OPTIONS = {
+  ...WITHOUT_BODY,
+  formname: true,
+  formid: true,
+  formxpath: true,
+  formcss: true,
+  formnumber: true,
+  url: true,
+  clickdata: true,
+  dontClick: true,
+} as const satisfies OptionNames<FromResponseInit>
+
 /**
  * A request that carries a form. Its method is POST when there is `formdata`, unless another is given.
  *
@@ -28,7 +51,9 @@ export interface FromResponseInit extends Omit<FormRequestInit, 'body'>, FormCho
  */
 export class FormRequest extends Request {
   /** Throws WL_REQUEST_INVALID for a field that is neither text nor a number, and what `new Request` throws. */
-  constructor(url: string | URL, { formdata, ...init }: FormRequestInit = {}) {
+  constructor(url: string | URL, options: FormRequestInit = {}) {
+    checkOptions(options, FORM_OPTIONS, { of: 'FormRequest', code: 'WL_REQUEST_INVALID' })
+    const { formdata, ...init } = options
     const isForm = formNames(formdata).size > 0
     super(...(isForm ? withForm(url, init, formFields(formdata)) : ([url, init] as const)))
   }
@@ -40,6 +65,11 @@ export class FormRequest extends Request {
    * Throws WL_FORM_NOT_FOUND when there is no such form or button.
    */
   static fromResponse(response: Response, options: FromResponseInit = {}): FormRequest {
+    checkOptions(options, FROM_RESPONSE_OPTIONS, {
+      of: 'FormRequest.fromResponse',
+      code: 'WL_REQUEST_INVALID',
+      hints: { body: 'The form is the body; its fields are  formdata: { … }' },
+    })
     const { formname, formid, formnumber, formxpath, formcss, clickdata, dontClick, ...given } = options
     const { url, formdata, method, ...init } = given
     const form = findForm(response, { formname, formid, formnumber, formxpath, formcss })

@@ -1,4 +1,12 @@
-import { Headers, Request, type RequestInit, WebloomError } from '@webloom/core'
+import {
+  checkOptions,
+  Headers,
+  type OptionNames,
+  REQUEST_OPTIONS,
+  Request,
+  type RequestInit,
+  WebloomError,
+} from '@webloom/core'
 import { pythonJson } from './python-json.ts'
 
 /** What a `JsonRequest` may be told beside its URL. */
@@ -11,12 +19,27 @@ export interface JsonRequestInit extends RequestInit {
 
 export type JsonRequestChanges = JsonRequestInit & { readonly url?: string | URL }
 
+const JSON_OPTIONS = {
+  ...REQUEST_OPTIONS,
+  data: true,
+  dumps: true,
+} as const satisfies OptionNames<JsonRequestInit>
+
 /** A request that sends JSON and asks for some. Once it is queued it is a request like any other. */
 export class JsonRequest extends Request {
   readonly #dumps: (data: unknown) => string
 
   /** Throws WL_REQUEST_INVALID when both `data` and `body` are given, and what `new Request` throws. */
-  constructor(url: string | URL, { data, dumps = pythonJson, ...init }: JsonRequestInit = {}) {
+  constructor(url: string | URL, options: JsonRequestInit = {}) {
+    checkOptions(options, JSON_OPTIONS, {
+      of: 'JsonRequest',
+      code: 'WL_REQUEST_INVALID',
+      hints: {
+        dumpsKwargs: 'Write a function:  dumps: (data) => text',
+        dumps_kwargs: 'Write a function:  dumps: (data) => text',
+      },
+    })
+    const { data, dumps = pythonJson, ...init } = options
     const headers = new Headers(init.headers)
     if (!headers.has('content-type')) headers.set('Content-Type', 'application/json')
     if (!headers.has('accept')) headers.set('Accept', 'application/json, text/javascript, */*; q=0.01')

@@ -1,4 +1,4 @@
-import { type JsonValue, WebloomError } from '@webloom/core'
+import { checkOptions, type JsonValue, type OptionNames, WebloomError } from '@webloom/core'
 import { type AnyNode, type Document, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
 import { type Attribute, attributeValue } from './attribute.ts'
@@ -42,6 +42,9 @@ export interface SelectedPart {
   readonly inTree?: () => Selector
 }
 
+const REGEX_OPTIONS = { replaceEntities: true } as const satisfies OptionNames<RegexOptions>
+const SELECTOR_OPTIONS = { type: true, htmlParser: true } as const satisfies OptionNames<SelectorOptions>
+
 /**
  * A part of a page (the whole document, an element, a text, an attribute or a value) that can be searched and read.
  *
@@ -64,6 +67,7 @@ export class Selector<Got = string> {
   }
 
   static from(text: string, options: SelectorOptions = {}): Selector {
+    checkOptions(options, SELECTOR_OPTIONS, { of: 'Selector.from' })
     return new Selector({ text, ...options })
   }
 
@@ -125,7 +129,9 @@ export class Selector<Got = string> {
    * What the pattern finds in `get()`: the group named `extract` of the first match, else all groups of all matches,
    * else all matches.
    */
-  re(pattern: string | RegExp, { replaceEntities = true }: RegexOptions = {}): string[] {
+  re(pattern: string | RegExp, options: RegexOptions = {}): string[] {
+    checkOptions(options, REGEX_OPTIONS, { of: 're()' })
+    const { replaceEntities = true } = options
     const got = this.#got()
     return extractRegex(pattern, typeof got === 'string' ? got : JSON.stringify(got), replaceEntities)
   }

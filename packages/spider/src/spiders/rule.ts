@@ -1,4 +1,11 @@
-import type { Callback, JsonObject, Request } from '@webloom/core'
+import {
+  type Callback,
+  checkOptions,
+  type JsonObject,
+  type OptionNames,
+  type Request,
+  WebloomError,
+} from '@webloom/core'
 import { methodNamed } from '../callbacks.ts'
 import { type Link, LinkExtractor } from '../link-extractor/link-extractor.ts'
 import type { Response } from '../response.ts'
@@ -25,6 +32,16 @@ export interface RuleInit {
   errback?: Callback | null
 }
 
+const OPTIONS = {
+  linkExtractor: true,
+  callback: true,
+  cbKwargs: true,
+  follow: true,
+  processLinks: true,
+  processRequest: true,
+  errback: true,
+} as const satisfies OptionNames<RuleInit & { linkExtractor?: LinkSource }>
+
 /** Which links of a page a `CrawlSpider` follows, and who gets what they lead to. */
 export class Rule {
   readonly linkExtractor: LinkSource
@@ -39,8 +56,12 @@ export class Rule {
   /** `new Rule({ linkExtractor, callback })`. */
   constructor(init: RuleInit & { linkExtractor?: LinkSource })
   constructor(first: LinkSource | (RuleInit & { linkExtractor?: LinkSource }) = {}, second: RuleInit = {}) {
+    checkOptions(second, OPTIONS, { of: 'Rule' })
+    if (!('extractLinks' in first)) checkOptions(first, OPTIONS, { of: 'Rule' })
     const { linkExtractor, ...init } =
       'extractLinks' in first ? { linkExtractor: first, ...second } : { ...first, ...second }
+    for (const method of METHODS)
+      if (method in init && init[method] === undefined) throw undefinedMethod(method)
     this.linkExtractor = linkExtractor ?? new LinkExtractor()
     this.callback = init.callback ?? null
     this.cbKwargs = init.cbKwargs ?? {}
@@ -66,6 +87,15 @@ export class Rule {
     const { processLinks, processRequest } = this.#init
     for (const named of [this.callback, this.errback, processLinks, processRequest]) methodOf(spider, named)
   }
+}
+
+const METHODS = ['callback', 'errback', 'processLinks', 'processRequest'] as const
+
+function undefinedMethod(name: (typeof METHODS)[number]): WebloomError {
+  return new WebloomError(
+    'WL_USAGE',
+    `${name} of Rule is undefined: is the method's name misspelt? Write ${name}: this.parseItem, or leave it out`,
+  )
 }
 
 /** A method given by its name, or itself. */

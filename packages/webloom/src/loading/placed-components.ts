@@ -1,6 +1,19 @@
 /** The list of components that a setting such as EXTENSIONS makes of the built-in ones. */
 
-import { buildComponents, type ComponentEntry, type Crawler, type Placed, SettingsError } from '@webloom/core'
+import {
+  buildComponents,
+  type ComponentEntry,
+  type Crawler,
+  type DownloaderMiddleware,
+  type Extension,
+  type ItemPipeline,
+  type OptionNames,
+  type Placed,
+  requireHooks,
+  SettingsError,
+  type SpiderMiddleware,
+  UsageError,
+} from '@webloom/core'
 import { componentClass } from './component-class.ts'
 
 /** A built-in component: its short name, Scrapy's import path for it, and its place. */
@@ -19,7 +32,70 @@ export async function placedComponents<T>(
   crawler: Crawler,
   folder: string,
 ) {
-  return buildComponents(await merged(setting, base, crawler.settings.get(setting), folder), crawler)
+  const placed = await merged(setting, base, crawler.settings.get(setting), folder)
+  const builtins = new Set<unknown>(base.map(({ Class }) => Class))
+  const own = placed.filter(({ Class }) => !builtins.has(Class))
+  for (const { name, Class } of own) refusePythonName(setting, name, Class)
+  const built = buildComponents(placed, crawler)
+  for (const { name } of own) {
+    const component = built.find((one) => one.name === name)?.component
+    if (component) checkHooks(setting, name, component)
+  }
+  return built
+}
+
+const WHAT = {
+  DOWNLOADER_MIDDLEWARES: 'the downloader middleware',
+  SPIDER_MIDDLEWARES: 'the spider middleware',
+  EXTENSIONS: 'the extension',
+  ITEM_PIPELINES: 'the item pipeline',
+} as const satisfies Record<ComponentsSetting, string>
+
+type HookNames = {
+  readonly DOWNLOADER_MIDDLEWARES: OptionNames<DownloaderMiddleware>
+  readonly SPIDER_MIDDLEWARES: OptionNames<SpiderMiddleware>
+  readonly EXTENSIONS: OptionNames<Extension>
+  readonly ITEM_PIPELINES: OptionNames<ItemPipeline>
+}
+
+const HOOKS: HookNames = {
+  DOWNLOADER_MIDDLEWARES: {
+    requestScheduled: true,
+    processRequest: true,
+    processResponse: true,
+    processException: true,
+  },
+  SPIDER_MIDDLEWARES: {
+    processSpiderInput: true,
+    processSpiderRequest: true,
+    processSpiderItem: true,
+    processSpiderRequests: true,
+    processSpiderOutput: true,
+    processSpiderException: true,
+    processStart: true,
+  },
+  EXTENSIONS: { close: true },
+  ITEM_PIPELINES: { openSpider: true, processItem: true, closeSpider: true },
+}
+
+function refusePythonName(setting: ComponentsSetting, name: string, Class: object): void {
+  if (!('from_crawler' in Class)) return
+  throw new UsageError(
+    'WL_COMPONENT_LOAD',
+    `${WHAT[setting]} ${JSON.stringify(name)} has static from_crawler; here it is called fromCrawler`,
+  )
+}
+
+/** Of a component without hooks the crawl would call nothing, and nobody would notice. */
+function checkHooks(setting: ComponentsSetting, name: string, component: object): void {
+  // An extension may have asked for all it wants in its fromCrawler.
+  const isListener = setting === 'EXTENSIONS' && 'fromCrawler' in component.constructor
+  if (!isListener)
+    requireHooks(
+      component,
+      Object.keys(HOOKS[setting]),
+      `${WHAT[setting]} ${JSON.stringify(name)} of ${setting}`,
+    )
 }
 
 /** The base with what a setting adds, moves and disables. */

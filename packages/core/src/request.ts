@@ -29,7 +29,7 @@ export interface RequestInit {
   headers?: HeadersInit
   /** A string is sent in `encoding`. */
   body?: string | Uint8Array | null
-  /** Sent as they are, with this request only. null: none. */
+  /** Put into the request's jar (`meta.cookiejar`) and sent. Control characters are refused. null: none. */
   cookies?: CookiesInit | null
   /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
   meta?: JsonObject

@@ -8,6 +8,13 @@ import {
   WebloomError,
 } from '@webloom/core'
 
+/** What undici refuses to send: a header with a control character, `Expect`, a Content-Length other than the body's. */
+const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+])
+
 /** A failure that undici or Node reports before there was an answer. */
 export function failureBeforeAnswer(request: Request, error: Error & { code?: string }): WebloomError {
   const cause =
@@ -16,7 +23,7 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
   if (cause instanceof WebloomError) return cause
   const { code = '', message } = cause
   // undici's word for a proxy that answers 407; one that refuses a tunnel has a code of its own.
-  if (code === 'UND_ERR_INVALID_ARG' && !message.startsWith('Proxy Authentication Required')) {
+  if (REQUESTS_OWN_FAULT.has(code) && !message.startsWith('Proxy Authentication Required')) {
     // Asking again would change nothing.
     return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${message}`, { cause })
   }

@@ -4,6 +4,8 @@ import { DownloadError, MemoryStatsCollector, Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalSite } from '../testing/local-site.ts'
 import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
+import { outcomeOfError } from './pace/host-back-off.ts'
+import { byName } from './wire-request.ts'
 
 let site: LocalSite
 
@@ -67,4 +69,33 @@ test('what a limit ends is counted by its reason', async () => {
   expect(error).toBeInstanceOf(DownloadError)
   expect((error as DownloadError).message).toContain('DOWNLOAD_MAXSIZE is 999')
   expect(stats.snapshot()).toEqual({ 'downloader/protection/body_size': 1 })
+})
+
+test.each([
+  ['Expect', { headers: { expect: '100-continue' } }],
+  [
+    'a Content-Length that is not the body’s',
+    { method: 'POST', body: 'abc', headers: { 'content-length': '2' } },
+  ],
+  ['Transfer-Encoding', { headers: { 'transfer-encoding': 'chunked' } }],
+  ['a control character', { headers: { x: 'a\x01' } }],
+])(
+  'issue 15: a header that cannot be sent is the request’s fault and not the host’s: %s',
+  async (_, init) => {
+    site.script = (_req, res) => res.end('ok')
+    const handler = new HttpDownloadHandler()
+    const request = new Request(`${site.origin}/`, init)
+    const error = await handler
+      .download(request, { signal: new AbortController().signal, onStart() {} })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'WL_REQUEST_INVALID' })
+    expect(outcomeOfError(error, request)).toBeUndefined()
+    await handler.close()
+  },
+)
+
+test('headers by name may be called as what every object has', () => {
+  expect({ ...byName(['constructor', 'a', '__proto__', 'b', 'constructor', 'c']) }).toMatchObject({
+    constructor: ['a', 'c'],
+  })
 })

@@ -34,7 +34,8 @@ export function wireHeaders(request: Request): string[] | null {
 }
 
 export function byName(flat: readonly string[] | null): Record<string, string[]> {
-  const headers: Record<string, string[]> = {}
+  // `__proto__` and `constructor` are names of headers, too.
+  const headers: Record<string, string[]> = Object.create(null)
   for (let index = 0; flat && index < flat.length; index += 2) {
     const name = flat[index]!
     headers[name] ??= []

@@ -154,6 +154,11 @@ export class Settings {
     return this.#winner(name)?.layer ?? (isCustomName(name) ? undefined : 'default')
   }
 
+  /** What was written for it, before it was read: an empty text where `get` says null. Undefined when nobody set it. */
+  written(name: SettingName): unknown {
+    return this.#winner(name)?.written
+  }
+
   /** Its value and what each layer says, also when that is wrong. */
   explain(name: SettingName | CustomSettingName): SettingExplanation {
     const winner = this.#winner(name)

@@ -6,7 +6,7 @@
  */
 
 import { isIP } from 'node:net'
-import type { CookiesInit, Request } from '@webloom/core'
+import type { Request } from '@webloom/core'
 import {
   Cookie,
   canonicalDomain,
@@ -52,26 +52,32 @@ export function cookieFromServer(setCookie: string, place: CookiePlace): KeptCoo
   return keptCookie(cookie, place)
 }
 
-/** The cookies that a request names, without those for a domain that its own host could not set. */
-export function cookiesOfRequest({ cookies }: Request, place: CookiePlace): KeptCookie[] {
-  return namedCookies(cookies)
-    .map(({ name, value, domain, path, secure }) =>
-      keptCookie(
-        new Cookie({
-          key: name,
-          value: String(value),
-          domain: domain ?? null,
-          path: path ?? null,
-          // As Scrapy: what was given for an https page does not leak to a plain one.
-          secure: secure ?? place.isHttps,
-        }),
-        place,
-      ),
-    )
-    .filter((cookie) => cookie !== null)
+/** The cookies that a request names. Null stands for one that is not kept: its host could not set that domain. */
+export function cookieOfRequest(
+  { name, value, domain, path, secure }: NamedCookie,
+  place: CookiePlace,
+): KeptCookie | null {
+  const cookie = new Cookie({
+    key: name,
+    value: String(value),
+    domain: domain ?? null,
+    path: path ?? null,
+    // As Scrapy: what was given for an https page does not leak to a plain one.
+    secure: secure ?? place.isHttps,
+  })
+  return keptCookie(cookie, place)
 }
 
-interface NamedCookie {
+// RFC 6265bis §5.6 refuses them in Set-Cookie. A line break would end the header, and no header with another can be sent.
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
+
+/** Whether a Cookie header that holds it can be sent. One that cannot would keep every request from its host. */
+export function isSendable({ name, value }: Pick<KeptCookie, 'name' | 'value'>): boolean {
+  return !CONTROL_CHARACTER.test(name) && !CONTROL_CHARACTER.test(value)
+}
+
+/** A cookie as a request names it. */
+export interface NamedCookie {
   readonly name: string
   readonly value: unknown
   readonly domain?: string
@@ -79,25 +85,40 @@ interface NamedCookie {
   readonly secure?: boolean
 }
 
-function namedCookies(cookies: CookiesInit | null): readonly NamedCookie[] {
+export function namedCookies({ cookies }: Request): readonly NamedCookie[] {
   if (cookies === null) return []
   if (Array.isArray(cookies)) return cookies
   return Object.entries(cookies).map(([name, value]) => ({ name, value }))
 }
 
 function keptCookie(cookie: Cookie, place: CookiePlace): KeptCookie | null {
-  const asked = cookie.domain ? canonicalDomain(cookie.domain) : null
-  const hostOnly = isHostOnly(asked ?? null, place.host)
+  if (!isSendable({ name: cookie.key, value: cookie.value })) return null
+  const asked = cookie.domain ? domainName(cookie.domain) : null
+  if (asked === undefined) return null
+  const hostOnly = isHostOnly(asked, place.host)
   if (hostOnly === null) return null
   return {
     name: cookie.key,
     value: cookie.value,
     domain: hostOnly ? place.host : asked!,
     hostOnly,
-    path: cookie.path?.startsWith('/') ? cookie.path : defaultPath(place.path),
+    path: isPath(cookie.path) ? cookie.path : defaultPath(place.path),
     secure: cookie.secure,
     expiresAtMs: expiry(cookie),
   }
+}
+
+/** Undefined for what is no domain: tough-cookie throws for some, and the page came whatever its cookies say. */
+function domainName(written: string): string | undefined {
+  try {
+    return canonicalDomain(written)
+  } catch {
+    return undefined
+  }
+}
+
+function isPath(path: string | null): path is string {
+  return path?.startsWith('/') === true && !CONTROL_CHARACTER.test(path)
 }
 
 /** Null when a cookie of that Domain is refused: of another site, or of a suffix such as co.uk that sites share. */
@@ -157,11 +178,14 @@ function domainsOf(host: string): readonly string[] {
 /** The value of the Cookie header: longer paths first, else in the order they were set. Empty when none goes there. */
 export function cookieHeader(cookies: Iterable<KeptCookie>, place: CookiePlace): string {
   const now = Date.now()
-  return [...cookies]
-    .filter((cookie) => goesTo(cookie, place) && !hasExpired(cookie, now))
-    .sort((a, b) => b.path.length - a.path.length)
-    .map(({ name, value }) => (name === '' ? value : `${name}=${value}`))
-    .join('; ')
+  return (
+    [...cookies]
+      // An older release kept such as cannot be sent, and shared jars hold them for a week.
+      .filter((cookie) => goesTo(cookie, place) && !hasExpired(cookie, now) && isSendable(cookie))
+      .sort((a, b) => b.path.length - a.path.length)
+      .map(({ name, value }) => (name === '' ? value : `${name}=${value}`))
+      .join('; ')
+  )
 }
 
 function goesTo({ domain, hostOnly, path, secure }: KeptCookie, place: CookiePlace): boolean {

@@ -14,6 +14,8 @@ let site: LocalSite
 let proxy: LocalProxy
 let fetching: Fetching
 let stats: MemoryStatsCollector
+let jars: MemoryCookieJarStore
+let warnings: object[]
 
 beforeAll(async () => {
   site = await LocalSite.start()
@@ -26,7 +28,8 @@ afterEach(() => fetching.close())
 function open(bounds: Partial<ConstructorParameters<typeof MemoryCookieJarStore>[0]> = {}): void {
   stats = new MemoryStatsCollector()
   site.hits.length = 0
-  const jars = new MemoryCookieJarStore({
+  warnings = []
+  jars = new MemoryCookieJarStore({
     perDomainMax: 180,
     cookiesMax: 1000,
     jarsMax: 100,
@@ -34,6 +37,7 @@ function open(bounds: Partial<ConstructorParameters<typeof MemoryCookieJarStore>
     ...bounds,
   })
   const rules = { stats, logger: silentLogger }
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
   fetching = new Fetching([
     new RetryMiddleware({
       times: 2,
@@ -44,7 +48,7 @@ function open(bounds: Partial<ConstructorParameters<typeof MemoryCookieJarStore>
       ...rules,
     }),
     new RedirectMiddleware({ timesMax: 20, priorityAdjust: 2, spider: { name: 'test' }, ...rules }),
-    new CookiesMiddleware({ jars, bytesMax: 4096, debug: false, ...rules }),
+    new CookiesMiddleware({ jars, bytesMax: 4096, debug: false, stats, logger }),
   ])
 }
 
@@ -220,6 +224,72 @@ describe('what is asked again sends what the jar has by then', () => {
     const onceMore = (await fetching.result(again.request)) as unknown as { request: Request }
     expect(site.hits.at(-1)!.headers.cookie).toBe('a=2')
     expect(onceMore.request.headers.has('cookie')).toBe(false)
+  })
+})
+
+describe('issue 15: a cookie that cannot be sent', () => {
+  test.each([
+    ['a value', { session: 'a\r\nX-Evil: 1' }],
+    ['a name', { 'a\nb': '1' }],
+    ['a NUL', { session: '\0' }],
+    ['a DEL', { session: '\x7f' }],
+    ['a tab', [{ name: 'session', value: 'a\tb' }]],
+    ['a domain', [{ name: 'session', value: 'a', domain: 'a.com\n.b.com' }]],
+    ['half a character for a domain', [{ name: 'session', value: 'a', domain: '\ud800' }]],
+    ['more than COOKIE_MAXSIZE', { session: 'x'.repeat(4096) }],
+  ] as const)('is left out, with a line in the log: %s', async (_, cookies) => {
+    setting('good=1; Path=/')
+    await sent('http://a.com/')
+    expect(await sent('http://a.com/', { cookies: cookies as never })).toBe('good=1')
+    expect(await sent('http://a.com/')).toBe('good=1')
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toMatchObject({ url: 'http://a.com/' })
+    expect(stats.get('cookies/refused') ?? stats.get('cookies/too_large')).toBe(1)
+  })
+
+  test('is told ten times and counted always', async () => {
+    for (let n = 0; n < 12; n++) await sent('http://a.com/', { cookies: { a: '\n' } })
+    expect(warnings).toHaveLength(10)
+    expect(stats.get('cookies/refused')).toBe(12)
+  })
+
+  test('a path with one counts as none', async () => {
+    setting()
+    const cookies = [{ name: 'a', value: '1', path: '/\n' }]
+    expect(await sent('http://a.com/deep/', { cookies })).toBe('a=1')
+    expect(await sent('http://a.com/')).toBe(undefined)
+  })
+
+  test('is not sent out of a jar that an older release filled', async () => {
+    const place = { domain: 'a.com', hostOnly: true, path: '/', secure: false, expiresAtMs: null }
+    jars.keep('null', [
+      { ...place, name: 'bad', value: 'a\nb' },
+      { ...place, name: 'good', value: '1' },
+    ])
+    setting()
+    expect(await sent('http://a.com/')).toBe('good=1')
+  })
+
+  test('comes from a server as well', async () => {
+    setting('good=1; Path=/')
+    await sent('http://a.com/')
+    site.script = (_, res) =>
+      void res.socket!.end('HTTP/1.1 200 OK\r\nSet-Cookie: bad=a\x7fb\r\nContent-Length: 0\r\n\r\n')
+    await sent('http://a.com/')
+    setting()
+    expect(await sent('http://a.com/')).toBe('good=1')
+  })
+
+  test('a Domain that is no name costs the cookie and not the page', async () => {
+    setting('bad=1; Domain=%ff', 'worse=1; Domain=a b', 'good=1')
+    expect(await fetching.result(request('http://a.com/'))).toMatchObject({ status: 200 })
+    expect(await sent('http://a.com/')).toBe('good=1')
+  })
+
+  test('what is not ASCII is sent as UTF-8, as Scrapy does', async () => {
+    setting()
+    const header = await sent('http://a.com/', { cookies: { a: 'é€ж' } })
+    expect(Buffer.from(header!, 'latin1').toString('utf8')).toBe('a=é€ж')
   })
 })
 

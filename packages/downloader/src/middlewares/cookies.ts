@@ -13,11 +13,18 @@ import {
   cookieDomains,
   cookieFromServer,
   cookieHeader,
+  cookieOfRequest,
   cookiePlace,
-  cookiesOfRequest,
+  isSendable,
   type KeptCookie,
+  type NamedCookie,
+  namedCookies,
 } from '../cookies/kept-cookie.ts'
 import { MemoryCookieJarStore } from '../cookies/memory-cookie-jar-store.ts'
+
+/** Further ones are counted only: each request of a spider may name the same cookie. */
+const REFUSALS_TOLD_MAX = 10
+const NAME_SHOWN_MAX = 100
 
 export interface CookiesMiddlewareOptions {
   readonly jars: CookieJarStore
@@ -44,6 +51,7 @@ export interface CookiesMiddlewareOptions {
 export class CookiesMiddleware implements DownloaderMiddleware {
   readonly #options: CookiesMiddlewareOptions
   readonly #written = new WeakSet<Request>()
+  #refusalsTold = 0
 
   constructor(options: CookiesMiddlewareOptions) {
     this.#options = options
@@ -67,7 +75,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     if (request.cookies === null && this.#options.jars.isEmpty) return
     const place = cookiePlace(request.url)
     if (!place) return
-    const named = request.cookies === null ? [] : cookiesOfRequest(request, place)
+    const named = this.#named(request, place)
     if (!mergesCookies(request)) {
       this.#write(request, cookieHeader(named, place))
       return
@@ -119,6 +127,33 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     if (this.#written.delete(request)) request.headers.delete('cookie')
   }
 
+  /** What the request names and may have. What it may not have is told: somebody wrote it on purpose. */
+  #named(request: Request, place: CookiePlace): KeptCookie[] {
+    return namedCookies(request).flatMap((named) => {
+      const cookie = cookieOfRequest(named, place)
+      if (cookie && this.#isSmall(cookie)) return [cookie]
+      this.#refuse(request, named, cookie)
+      return []
+    })
+  }
+
+  #refuse(request: Request, { name, value, domain }: NamedCookie, cookie: KeptCookie | null): void {
+    const { bytesMax, stats, logger } = this.#options
+    stats.inc(cookie ? 'cookies/too_large' : 'cookies/refused')
+    if (this.#refusalsTold++ >= REFUSALS_TOLD_MAX) return
+    const reason = cookie
+      ? `it is larger than COOKIE_MAXSIZE (${bytesMax} bytes)`
+      : isSendable({ name, value: String(value) })
+        ? `${request.url} may not set a cookie for ${JSON.stringify(domain)}`
+        : 'it holds a control character, such as a line break, and could not be sent'
+    const cut = name.slice(0, NAME_SHOWN_MAX)
+    logger.warn({ url: request.url, cookie: cut, reason }, 'a cookie of the request is left out')
+  }
+
+  #isSmall({ name, value }: KeptCookie): boolean {
+    return name.length + value.length <= this.#options.bytesMax
+  }
+
   #firstOf(setCookies: readonly string[]): readonly string[] {
     const { perResponseMax = 100, stats } = this.#options
     if (setCookies.length <= perResponseMax) return setCookies
@@ -127,10 +162,10 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   #accepted(setCookie: string, place: CookiePlace): KeptCookie | null {
-    const { bytesMax, stats } = this.#options
+    const { stats } = this.#options
     const cookie = cookieFromServer(setCookie, place)
     if (!cookie) stats.inc('cookies/refused')
-    else if (cookie.name.length + cookie.value.length <= bytesMax) return cookie
+    else if (this.#isSmall(cookie)) return cookie
     else stats.inc('cookies/too_large')
     return null
   }

@@ -26,8 +26,40 @@ test.each([
   expect(authorization(SETTINGS, url)).toBe(isSent ? basic('me:pass') : null)
 })
 
-test('without a domain every host gets them, without user and password none', () => {
-  expect(authorization({ HTTPAUTH_USER: 'me', HTTPAUTH_PASS: '' }, 'http://b.com/')).toBe(basic('me:'))
+test('issue 15: without a domain the crawl does not start, unless null is written', () => {
+  for (const [settings, spider] of [
+    [{ HTTPAUTH_USER: 'me' }, {}],
+    [{ HTTPAUTH_PASS: 'pass' }, {}],
+    [{}, { httpUser: 'me', httpPass: 'pass' }],
+    [{ HTTPAUTH_USER: 'me' }, { httpAuthDomain: undefined }],
+  ] as const)
+    expect(() => authorization(settings, 'http://b.com/', {}, spider)).toThrow(/HTTPAUTH_DOMAIN=example\.com/)
+  for (const domain of ['', '.', 'http://a.com', 'a.com:80', 'a b'])
+    expect(() => authorization({ HTTPAUTH_USER: 'me', HTTPAUTH_DOMAIN: domain }, 'http://a.com/')).toThrow(
+      'expected a host name',
+    )
+  const everywhere = { HTTPAUTH_USER: 'me', HTTPAUTH_PASS: '', HTTPAUTH_DOMAIN: null }
+  expect(authorization(everywhere, 'http://b.com/')).toBe(basic('me:'))
+  const spider = { httpUser: 'me', httpAuthDomain: null }
+  expect(authorization({ HTTPAUTH_DOMAIN: 'a.com' }, 'http://b.com/', {}, spider)).toBe(basic('me:'))
+})
+
+test('issue 15: what a request brings itself is for its host, also where it is redirected', () => {
+  const middleware = HttpAuthMiddleware.fromCrawler(testCrawler())
+  const first = new Request('http://a.com/', { meta: { http_user: 'me', http_pass: 'pass' } })
+  middleware.processRequest(first)
+  expect(first.headers.get('authorization')).toBe(basic('me:pass'))
+  for (const [url, isSent] of [
+    ['http://b.com/', false],
+    ['https://a.com/x', true],
+  ] as const) {
+    const target = new Request(url, { meta: first.meta })
+    middleware.processRequest(target)
+    expect(target.headers.has('authorization')).toBe(isSent)
+  }
+})
+
+test('without user and password nobody gets any', () => {
   expect(authorization({ HTTPAUTH_DOMAIN: 'a.com' }, 'http://a.com/')).toBe(null)
 })
 

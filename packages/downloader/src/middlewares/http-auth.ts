@@ -1,5 +1,12 @@
 import { domainToASCII } from 'node:url'
-import type { Crawler, DownloaderMiddleware, JsonValue, Request } from '@webloom/core'
+import {
+  type Crawler,
+  type DownloaderMiddleware,
+  type JsonValue,
+  type Request,
+  type Settings,
+  SettingsError,
+} from '@webloom/core'
 
 /** User, password, and the only domain that gets them; null: every host. */
 export interface HttpAuth {
@@ -8,10 +15,20 @@ export interface HttpAuth {
   readonly domain: string | null
 }
 
+interface OwnAuth {
+  readonly name?: string
+  readonly httpUser?: unknown
+  readonly httpPass?: unknown
+  readonly httpAuthDomain?: unknown
+}
+
 /**
  * Sends user and password (HTTP basic authentication) to one domain and its subdomains: those of `meta.http_user`,
  * `http_pass` and `http_auth_domain`, else the spider's own `httpUser`, `httpPass` and `httpAuthDomain`, else HTTPAUTH_*.
  * An Authorization header of the request's own stays.
+ *
+ * A request's own user and password without a domain are for its host, also when it is redirected: the target takes its
+ * meta along, and may be anybody's (CVE-2021-41125).
  */
 export class HttpAuthMiddleware implements DownloaderMiddleware {
   readonly #auth: HttpAuth
@@ -20,13 +37,17 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
     this.#auth = auth
   }
 
+  /** Throws `SettingsError` for user and password without a domain, so that no stranger is told them by oversight. */
   static fromCrawler({ settings, spider }: Crawler): HttpAuthMiddleware {
-    const own = spider as { httpUser?: unknown; httpPass?: unknown; httpAuthDomain?: unknown }
-    return new HttpAuthMiddleware({
-      user: textOr(own.httpUser, settings.getString('HTTPAUTH_USER')),
-      password: textOr(own.httpPass, settings.getString('HTTPAUTH_PASS')),
-      domain: textOr(own.httpAuthDomain, settings.get('HTTPAUTH_DOMAIN')),
-    })
+    const own: OwnAuth = spider
+    const user = textOr(own.httpUser, settings.getString('HTTPAUTH_USER'))
+    const password = textOr(own.httpPass, settings.getString('HTTPAUTH_PASS'))
+    const domain = domainOf(own, settings)
+    if (domain === undefined && (user !== '' || password !== ''))
+      throw new SettingsError([
+        `a user or password for HTTP authentication is set (HTTPAUTH_USER, HTTPAUTH_PASS, or httpUser, httpPass of spider ${spider.name}) and no domain: every host that the crawl meets would be told them. Set HTTPAUTH_DOMAIN=example.com, or httpAuthDomain of the spider; null, written out, means every host`,
+      ])
+    return new HttpAuthMiddleware({ user, password, domain: domain ?? null })
   }
 
   processRequest(request: Request): void {
@@ -40,12 +61,39 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
   #authOf(request: Request): HttpAuth {
     const meta: Readonly<Record<string, JsonValue>> = request.hasMeta ? request.meta : {}
     const { http_user, http_pass, http_auth_domain } = meta
+    const isOwn = typeof http_user === 'string' || typeof http_pass === 'string'
+    if (isOwn && http_auth_domain === undefined && this.#auth.domain === null)
+      request.meta.http_auth_domain = hostOf(request.url)
     return {
       user: textOr(http_user, this.#auth.user),
       password: textOr(http_pass, this.#auth.password),
-      domain: http_auth_domain === null ? null : textOr(http_auth_domain, this.#auth.domain),
+      domain: meta.http_auth_domain === null ? null : textOr(meta.http_auth_domain, this.#auth.domain),
     }
   }
+}
+
+/** Null where it was written out; undefined where nobody has said anything. */
+function domainOf({ name, httpAuthDomain: own }: OwnAuth, settings: Settings): string | null | undefined {
+  const isOwn = own !== undefined
+  if (!isOwn && !settings.isSet('HTTPAUTH_DOMAIN')) return undefined
+  // A variable that came out empty (HTTPAUTH_DOMAIN=$DOMAIN) reads as null, and is no decision for every host.
+  const isEmpty = settings.written('HTTPAUTH_DOMAIN') === ''
+  const domain = isOwn ? own : isEmpty ? '' : settings.get('HTTPAUTH_DOMAIN')
+  if (domain === null || (typeof domain === 'string' && asciiDomain(domain) !== '')) return domain
+  throw new SettingsError([
+    `${isOwn ? `httpAuthDomain of spider ${name}` : 'HTTPAUTH_DOMAIN'} is ${JSON.stringify(domain)}; expected a host name such as example.com, without scheme and port, or null for every host`,
+  ])
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? ''
+}
+
+/** Empty for what is no host name. */
+function asciiDomain(domain: string): string {
+  const name = domain.replace(/^\./, '')
+  // A port or scheme would be passed over, and the name behind it taken for all of it.
+  return /^(?:[^\s:/?#@\\]+|\[[\da-f:.]+\])$/i.test(name) ? domainToASCII(name) : ''
 }
 
 function textOr<T>(value: unknown, otherwise: T): string | T {
@@ -53,7 +101,6 @@ function textOr<T>(value: unknown, otherwise: T): string | T {
 }
 
 function isWithin(url: string, domain: string): boolean {
-  const host = URL.parse(url)?.hostname ?? ''
-  const wanted = domainToASCII(domain.replace(/^\./, '')) || domain.toLowerCase()
-  return host === wanted || host.endsWith(`.${wanted}`)
+  const [host, wanted] = [hostOf(url), asciiDomain(domain)]
+  return wanted !== '' && (host === wanted || host.endsWith(`.${wanted}`))
 }

@@ -170,6 +170,8 @@ describe('SEEDS_FORMAT=webloom', () => {
     ['{"url":"https://example.com/","headers":{"X":1}}', 'headers is {"X":1}'],
     ['{"url":"https://example.com/","headers":{"X":"a\\nb"}}', 'X'],
     ['{"url":"https://example.com/","cookies":[{"name":"a"}]}', 'cookies is'],
+    ['{"url":"https://example.com/","cookies":[{"name":"a","value":"b","path":1}]}', 'cookies is'],
+    ['{"url":"https://example.com/","headers":{"X":"a\\u0001"}}', 'no control characters'],
     ['{"url":"https://example.com/","meta":[]}', 'meta is []; expected an object'],
     ['{"url":"https://example.com/","delay":-1}', 'delay is -1; expected seconds'],
     ['{"url":"https://example.com/","form":{"a":null}}', 'form.a holds null'],

@@ -45,8 +45,17 @@ export function requestFromSeed(
 ): Request {
   const request = format === 'scrapy-redis' ? requestFromScrapyRedisSeed(data) : requestFromMessage(data)
   checkDelay(request)
+  checkHeaderValues(request)
   if (!trusted) checkStrangersRequest(request, spider)
   return request
+}
+
+/** As it could not be sent, the message is better told than the request lost. */
+function checkHeaderValues(request: Request): void {
+  if (!request.hasHeaders) return
+  for (const [name, value] of request.headers)
+    if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value))
+      throw invalid(`header ${name} is ${shortened(value)}; expected no control characters`)
 }
 
 /** Scrapy-redis's form has no field for it, so it may come in meta as well. */
@@ -213,9 +222,12 @@ const isObject = (value: unknown): value is JsonObject =>
 const isHeaders = (value: unknown): value is Record<string, string | string[]> =>
   isObject(value) && Object.values(value).every((one) => isString(one) || isStrings(one))
 const isCookies = (value: unknown): value is CookiesInit =>
-  Array.isArray(value)
-    ? value.every((one) => isObject(one) && isString(one.name) && isString(one.value))
-    : isObject(value) && Object.values(value).every(isString)
+  Array.isArray(value) ? value.every(isCookie) : isObject(value) && Object.values(value).every(isString)
+const isCookie = (value: unknown): boolean => {
+  if (!isObject(value)) return false
+  const { name, value: text, domain = '', path = '', secure = false } = value
+  return [name, text, domain, path].every(isString) && isBoolean(secure)
+}
 
 function invalid(reason: string): WebloomError {
   return new WebloomError('WL_REQUEST_INVALID', reason)

@@ -124,7 +124,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: null,
     since: 'scrapy',
     summary:
-      'The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets.',
+      'The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets. With a user or password it has to be set, to null as well.',
   },
   {
     name: 'METAREFRESH_ENABLED',

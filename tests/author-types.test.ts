@@ -1,6 +1,6 @@
 /** What the types say to an author in the editor. `npm run lint` checks these; vitest only runs past them. */
 
-import { expectTypeOf, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import {
   type Callback,
   defineConfig,
@@ -56,9 +56,9 @@ test('a spider may name its callbacks within themselves, and they keep the types
   expectTypeOf<Quotes['parseAbout']>().returns.not.toBeAny()
   expectTypeOf<Quotes['parseList']>().returns.toEqualTypeOf<Request[]>()
   // @ts-expect-error: a name or a method
-  new Request('https://quotes.example/', { callback: 1 })
+  expect(() => new Request('https://quotes.example/', { callback: 1 })).toThrow(/callback is 1/)
   // @ts-expect-error: no such option
-  new Request('https://quotes.example/', { calback: 'parse' })
+  expect(() => new Request('https://quotes.example/', { calback: 'parse' })).toThrow(/Did you mean callback/)
 })
 
 test('what a selector finds may be null, unless a default is given', () => {

@@ -225,7 +225,7 @@ describe('CrawlSpider', () => {
     expectTypeOf<Shop['parseItem']>().parameter(0).toEqualTypeOf<Response>()
     expectTypeOf(new LinkExtractor().extractLinks).returns.toEqualTypeOf<Link[]>()
     // @ts-expect-error: a rule takes no option of that name
-    new Rule(undefined, { callbak: 'parseItem' })
+    expect(() => new Rule(undefined, { callbak: 'parseItem' })).toThrow(/Did you mean callback/)
   })
 })
 

@@ -15,7 +15,7 @@ let proxy: LocalProxy
 let fetching: Fetching
 let stats: MemoryStatsCollector
 let jars: MemoryCookieJarStore
-let warnings: object[]
+let warnings: (object | string)[]
 
 beforeAll(async () => {
   site = await LocalSite.start()
@@ -37,7 +37,7 @@ function open(bounds: Partial<ConstructorParameters<typeof MemoryCookieJarStore>
     ...bounds,
   })
   const rules = { stats, logger: silentLogger }
-  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
+  const logger = { ...silentLogger, warn: (fields: object | string) => void warnings.push(fields) }
   fetching = new Fetching([
     new RetryMiddleware({
       times: 2,

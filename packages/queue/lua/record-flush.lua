@@ -2,8 +2,8 @@
 --
 -- Input    KEYS[1] record; ARGV[1] worker
 --          ARGV[2] for how many ms it takes the task, "done" when it has done it, "owed" when it could not
--- Output   0 nothing is owed, 1 this worker has the task, 2 another has it
-local flush = redis.call('HGET', KEYS[1], 'flush')
+-- Output   0 nothing is owed, 1 this worker has the task, 2 another has it, 3 as 1, and what was met stays
+local flush, keepsMet = unpack(redis.call('HMGET', KEYS[1], 'flush', 'keepsMet'))
 if not flush then
   return 0
 end
@@ -14,8 +14,10 @@ if not tonumber(ARGV[2]) then
   elseif ARGV[2] == 'owed' then
     redis.call('HSET', KEYS[1], 'flush', 'owed')
   elseif redis.call('HEXISTS', KEYS[1], 'state') == 1 then
-    redis.call('HDEL', KEYS[1], 'flush')
-    redis.call('HSET', KEYS[1], 'flushed', '1')
+    redis.call('HDEL', KEYS[1], 'flush', 'keepsMet')
+    if keepsMet ~= '1' then
+      redis.call('HSET', KEYS[1], 'flushed', '1')
+    end
   else
     redis.call('DEL', KEYS[1])
   end
@@ -25,4 +27,4 @@ if holder and holder ~= ARGV[1] and tonumber(untilMs) > now then
   return 2
 end
 redis.call('HSET', KEYS[1], 'flush', string.format('%.0f', now + ARGV[2]) .. ' ' .. ARGV[1])
-return 1
+return keepsMet == '1' and 3 or 1

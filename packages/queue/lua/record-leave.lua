@@ -23,10 +23,10 @@ if isLast and wasThere then
   end
   if left.empties and state == 'stopped' then
     redis.call('HDEL', KEYS[1], 'startCursor', 'startEnded')
-    redis.call('HSET', KEYS[1], 'emptied', '1')
   end
   if left.empties and state ~= 'running' then
-    redis.call('HSET', KEYS[1], 'flush', 'owed')
+    redis.call('HSET', KEYS[1], 'emptied', '1', 'flush', 'owed')
+    redis.call('HDEL', KEYS[1], 'keepsMet')
   end
 end
 return { isLast and 1 or 0, redis.call('HGET', KEYS[1], 'flush') == 'owed' and 1 or 0 }

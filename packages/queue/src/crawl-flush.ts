@@ -9,6 +9,9 @@
  *               ▲                        │ renewed every 2 s
  *               └── it failed, or died ──┘ (6 s ago)
  *
+ * A run that begins after another empties the queue, and leaves the filter where what was met is to outlive a crawl: `keepsMet`
+ * beside it.
+ *
  * A worker that opens a crawl to which this is owed waits for it before it queues anything. What stays open: a worker that
  * stands still for six seconds in the middle of it, and goes on deleting when another has emptied all and begun.
  */
@@ -26,6 +29,10 @@ const ANSWER_MS_MAX = 10_000
 
 const NOTHING_OWED = 0
 const MINE = 1
+const MINE_BUT_FOR_MET = 3
+
+/** Empties the queue, and the filter unless what was met is to stay. May be called again after it threw, by anybody. */
+export type Flush = (keepsMet: boolean) => Promise<void>
 
 const flushScript = luaScript('record-now.lua', 'record-flush.lua')
 
@@ -33,8 +40,7 @@ export interface FlushOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly worker: string
-  /** Empties queue and filter. May be called again after it threw, by anybody. */
-  readonly flush: () => Promise<void>
+  readonly flush: Flush
   /** A Redis that does not answer is waited for: the crawl cannot begin without. Else that ends it after ten seconds. */
   readonly isPatient?: boolean
   /** Default: PROTOCOL_TIMES. */
@@ -57,14 +63,14 @@ export async function flushOwed(options: FlushOptions): Promise<boolean> {
   while (performance.now() < deadline) {
     const answer = await ask(flushLeaseMs).catch(unanswered)
     if (answer === NOTHING_OWED) return false
-    if (answer !== MINE) {
+    if (answer !== MINE && answer !== MINE_BUT_FOR_MET) {
       await sleep(flushPollMs)
       continue
     }
     // Late or lost renewals let another worker empty what is being emptied, which does no harm.
     const renewal = setInterval(() => ask(flushLeaseMs).catch(() => {}), flushRenewEveryMs).unref()
     try {
-      await flush()
+      await flush(answer === MINE_BUT_FOR_MET)
     } catch (error) {
       await ask('owed').catch(() => {})
       throw error

@@ -23,6 +23,8 @@ export interface JobDirOptions {
   readonly clock: HostClock
   readonly slots?: HostSlots
   readonly order?: QueueOrder
+  /** A finished crawl goes on, for a spider to which seeds may come. */
+  readonly wakes?: boolean
   readonly fingerprinter?: Fingerprinter
   readonly logger?: Logger
 }
@@ -42,7 +44,7 @@ export class JobDir {
     const { spiderName, clock, order = 'priority', fingerprinter, logger = silentLogger } = options
     const folder = resolve(options.folder)
     const database = new JobDatabase({ folder, spiderName })
-    this.record = new SqliteCrawlRecord({ database })
+    this.record = new SqliteCrawlRecord({ database, ...(options.wakes && { wakes: true }) })
     this.startHosts = new SqliteStartHosts({ database })
     this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
     this.queue = new SqliteRequestQueue({
@@ -56,7 +58,7 @@ export class JobDir {
   }
 
   /** Null without a JOBDIR: the crawl is kept in memory. */
-  static fromCrawler(crawler: Crawler, slots?: HostSlots): JobDir | null {
+  static fromCrawler(crawler: Crawler, slots?: HostSlots, { wakes = false } = {}): JobDir | null {
     const { settings, spider, logger } = crawler
     const folder = settings.get('JOBDIR')
     if (folder === null || folder === '') return null
@@ -66,6 +68,7 @@ export class JobDir {
       clock: MemoryHostClock.fromCrawler(crawler),
       ...(slots && { slots }),
       order: settings.get('SCHEDULER_QUEUE_CLASS'),
+      wakes,
       fingerprinter: fingerprinterOf(settings, 'scrapy'),
       logger,
     })

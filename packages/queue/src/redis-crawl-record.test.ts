@@ -98,6 +98,23 @@ describe('open', () => {
     expect(await bench.redis.hget(keys.record, 'run')).toBe(next.run.id)
   })
 
+  test('a finished crawl goes on for a worker to which seeds may come: the same run, start() is over (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const first = await begun(keys)
+    await first.finish()
+    await first.ended('finished')
+    expect(await first.leave()).toEqual({ last: true, flush: true })
+    await first.flushOnce(async () => {})
+    for (const begins of [false, false]) {
+      const waked = bench.record(keys, { begins, wakes: true })
+      expect(await waked.open()).toEqual({ begun: true })
+      expect(waked.run.id).toBe(first.run.id)
+      expect(await waked.takeStart(never)).toBeNull()
+      expect(await stateOf(keys)).toBe('running')
+      expect(await waked.finish()).toBe(true)
+    }
+  })
+
   test('a crawl that was stopped goes on where it was, and no longer paused', async () => {
     const keys = bench.nextCrawl()
     const first = bench.record(keys, { persists: true })
@@ -363,6 +380,37 @@ describe('emptying queue and filter', () => {
     emptied.resolve()
     expect(await flushing).toBe(true)
     expect(await waiting).toBe(false)
+  })
+
+  test.each([
+    ['persisted, stays', { persists: true }, {}, [true]],
+    ['persisted, stays for one that does not persist', { persists: true }, { persists: false }, [true]],
+    ['persisted, goes where that is asked for', { persists: true }, { flushes: true }, [false]],
+    ['went at the end of the crawl, and what came since stays', { persists: false }, {}, [true]],
+  ])('what was met and %s (issue 15)', async (_, before, then, expected) => {
+    const keys = bench.nextCrawl()
+    const first = await begun(keys, before)
+    await first.finish()
+    await first.ended('finished')
+    if ((await first.leave()).flush) await first.flushOnce(async () => {})
+    const next = bench.record(keys, { ...before, ...then, begins: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    const told: boolean[] = []
+    await next.flushOnce(async (keepsMet) => void told.push(keepsMet))
+    expect(told).toEqual(expected)
+  })
+
+  test('what was met goes with a crawl that was to empty it and was killed before', async () => {
+    const keys = bench.nextCrawl()
+    await (await begun(keys)).finish()
+    await bench.redis.del(keys.workers)
+    const next = bench.record(keys, { begins: true })
+    await next.open()
+    const told: boolean[] = []
+    // It dies before it has emptied anything, and so does who comes next.
+    await expect(next.flushOnce(() => Promise.reject(new Error('died')))).rejects.toThrow('died')
+    await bench.record(keys).flushOnce(async (keepsMet) => void told.push(keepsMet))
+    expect(told).toEqual([false])
   })
 
   test('SCHEDULER_FLUSH_ON_START acts once in a crawl: not when it is resumed, nor under a worker that is at it', async () => {

@@ -2,7 +2,8 @@
  * The record of a crawl that any number of workers share: one hash on the queue's Redis, in the slot of the queue.
  *
  *     idle ─── open ───► running ─── finish ───► finished ── open, if it begins ──► a new run: running
- *   (no hash)             ▲    │                                  else: stays, the worker is told when it ended
+ *   (no hash)             ▲    │                                  if seeds may come: running, the same run
+ *                         │    │                                  else: stays, the worker is told when it ended
  *                    open │    ├── ended(reason for all), `webloom stop` ──► stopped
  *                         │    └── leave by the last worker ──────────────► stopped
  *                         └───────────────────────────────────────────────────┘
@@ -11,6 +12,11 @@
  *
  * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
  * an id, and a worker that slept through the end of its run changes nothing in the next one.
+ *
+ * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
+ * same run, and so with the seeds that have come since. start() is not run again, and what was met is met.
+ *
+ * **A new run** finds an empty queue, and no start cursor. What was met stays where that is asked for (SCHEDULER_PERSIST).
  *
  * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
  * queue and filter, as scrapy-redis does, and then there is nothing to resume: the record is `emptied`, and the next
@@ -50,7 +56,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { flushOwed } from './crawl-flush.ts'
+import { type Flush, flushOwed } from './crawl-flush.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { workerEntry } from './crawl-worker.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
@@ -66,7 +72,9 @@ export interface RedisCrawlRecordOptions {
   readonly keeper?: LockKeeper
   /** What to do when the crawl has finished: begin a new one (`webloom crawl`, `worker --new`), or leave it at that. */
   readonly begins: boolean
-  /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves. */
+  /** When the crawl has finished and this worker begins no new one, it goes on: for a spider to which seeds may come. */
+  readonly wakes?: boolean
+  /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves, and the next crawl uses the filter. */
   readonly persists: boolean
   /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
   readonly flushes?: boolean
@@ -118,7 +126,12 @@ const START_ENDED = -1
 const START_TAKEN = -2
 const RUN_OVER = -3
 
-const openScript = new VitalScript('record-now.lua', 'record-present.lua', 'record-open.lua')
+const openScript = new VitalScript(
+  'record-now.lua',
+  'record-present.lua',
+  'record-begin.lua',
+  'record-open.lua',
+)
 const takeStartScript = new VitalScript('record-now.lua', 'record-take-start.lua')
 const startMovedScript = new VitalScript('record-start-moved.lua')
 const finishScript = new VitalScript('record-now.lua', 'record-counts.lua', 'record-finish.lua')
@@ -131,6 +144,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #keys: CrawlRedisKeys
   readonly #workerId: string
   readonly #begins: boolean
+  readonly #wakes: boolean
   readonly #persists: boolean
   readonly #flushes: boolean
   readonly #logger: Logger
@@ -148,6 +162,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#keys = options.keys
     this.#workerId = options.workerId
     this.#begins = options.begins
+    this.#wakes = options.wakes ?? false
     this.#persists = options.persists
     this.#flushes = options.flushes ?? false
     this.#logger = options.logger ?? silentLogger
@@ -169,7 +184,9 @@ export class RedisCrawlRecord implements CrawlRecord {
       run: this.#newRunId,
       lostMs: this.#times.members.lostAfterMs,
       begins: this.#begins,
+      wakes: this.#wakes,
       flushes: this.#flushes,
+      persists: this.#persists,
     }
     const reply = await openScript.run(
       this.#redis,
@@ -177,7 +194,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
     const [state, id, begunAt, runningSince, endedAt, owesFlush] = reply as [...string[], number]
-    if (state === 'finished' && id !== this.#newRunId) {
+    if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }
     this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
@@ -189,7 +206,7 @@ export class RedisCrawlRecord implements CrawlRecord {
    * done. True when it was this one. Called after `open` has answered `anew`, and after `leave` has answered `flush`. Before
    * the worker has left it waits for a Redis that does not answer.
    */
-  flushOnce(flush: () => Promise<void>): Promise<boolean> {
+  flushOnce(flush: Flush): Promise<boolean> {
     const isPatient = this.#left === undefined
     const [redis, keys, worker, times] = [this.#redis, this.#keys, this.#workerId, this.#times]
     return flushOwed({ redis, keys, worker, flush, isPatient, times })

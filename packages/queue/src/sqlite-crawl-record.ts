@@ -11,11 +11,14 @@ interface CrawlRow {
 /** The crawl's record in its JOBDIR. It opens and closes the folder for queue and filter. */
 export class SqliteCrawlRecord implements CrawlRecord {
   readonly #database: JobDatabase
+  readonly #wakes: boolean
   #startCursor = 0
   #startEnded = false
 
-  constructor({ database }: { database: JobDatabase }) {
+  /** @param parts `wakes`: a finished crawl goes on, for a spider to which seeds may come */
+  constructor({ database, wakes = false }: { database: JobDatabase; wakes?: boolean }) {
     this.#database = database
+    this.#wakes = wakes
   }
 
   async open(): Promise<CrawlPast> {
@@ -26,7 +29,7 @@ export class SqliteCrawlRecord implements CrawlRecord {
     this.#startCursor = startCursor
     this.#startEnded = startEnded === 1
     const past = { begun: state !== 'idle' }
-    if (state === 'finished') return { ...past, finishedAt: new Date(endedMs ?? 0) }
+    if (state === 'finished' && !this.#wakes) return { ...past, finishedAt: new Date(endedMs ?? 0) }
     this.#database.run(
       "UPDATE crawl SET state = 'running', begun_ms = coalesce(begun_ms, ?), ended_ms = NULL, finish_reason = NULL",
       Date.now(),

@@ -1,1 +1,1 @@
-export { Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'
+export { type Empty, Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'

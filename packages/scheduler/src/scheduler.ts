@@ -60,15 +60,18 @@ import { isPassing, patiently } from './patience.ts'
 /** What follows the owner in the id of a request of start() or a seed that goes past the filter. */
 const START_PAGE = '/page'
 
+/** Empties the queue, and the filter unless what was met is to stay. */
+export type Empty = (keepsMet: boolean) => Promise<void>
+
 export interface SchedulerParts {
   readonly filter: DupeFilter
   readonly queue: RequestQueue
   /** Gives requests their ids. The filter has its own, which may follow other rules. */
   readonly fingerprinter: Fingerprinter
   /** Called before anything is queued, with what empties queue and filter, to be called where that is asked for. */
-  readonly emptyOnOpen?: (empty: () => Promise<void>) => Promise<void>
+  readonly emptyOnOpen?: (empty: Empty) => Promise<void>
   /** The same when this process leaves the crawl. */
-  readonly emptyOnClose?: (empty: () => Promise<void>) => Promise<void>
+  readonly emptyOnClose?: (empty: Empty) => Promise<void>
   /** REDIS_HIGH_WATER: whether what keeps the queue is nearly full. */
   readonly isNearlyFull?: () => Promise<boolean>
 }
@@ -139,21 +142,21 @@ export class Scheduler {
   async open(): Promise<void> {
     await this.#filter.open()
     await this.#queue.open()
-    await this.#emptyOnOpen?.(() => this.#empty())
+    await this.#emptyOnOpen?.((keepsMet) => this.#empty(keepsMet))
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0)
       this.#logger.info(`going on with a crawl that has ${waiting + delayed} requests queued`)
   }
 
   async close(): Promise<void> {
-    await this.#emptyOnClose?.(() => this.#empty())
+    await this.#emptyOnClose?.((keepsMet) => this.#empty(keepsMet))
     await this.#queue.close()
     await this.#filter.close()
   }
 
-  async #empty(): Promise<void> {
+  async #empty(keepsMet: boolean): Promise<void> {
     await this.#queue.clear()
-    await this.#filter.clear()
+    if (!keepsMet) await this.#filter.clear()
   }
 
   /**

@@ -141,7 +141,15 @@ class ContainerHome implements RedisHome {
 
   /** Runs a line of shell where the files are, in a container of its own. */
   async #inVolume(line: string): Promise<void> {
-    const where = ['--rm', '--volume', `${this.#volume}:/data`, '--workdir', '/data', '--entrypoint', '/bin/sh']
+    const where = [
+      '--rm',
+      '--volume',
+      `${this.#volume}:/data`,
+      '--workdir',
+      '/data',
+      '--entrypoint',
+      '/bin/sh',
+    ]
     await engineSays(this.#engine, 'run', ...where, this.#image, '-c', line)
   }
 

@@ -78,7 +78,10 @@ function commandLine(setExitCode: (code: number) => void): Command {
       .description('take part in the crawl of a spider that several processes or machines share (REDIS_URL)')
       .option('--processes <N>', 'run that many processes, and replace those that die')
       .option('--stay', 'wait for more when there is nothing left to do')
-      .option('--new', 'begin a new crawl where the last one is finished'),
+      .option(
+        '--new',
+        'begin a new crawl where the last one is finished; what SCHEDULER_PERSIST kept as met is not fetched again',
+      ),
   ).action(async (name: string, flags: WorkerFlags) => {
     const config = await projectConfig(process.cwd())
     const { Class } = await findSpider(config, name, spiderArguments(flags))

@@ -45,6 +45,7 @@ import {
   type ResolveHost,
   redisHealth,
 } from '@webloom/queue'
+import type { Empty } from '@webloom/scheduler'
 import { isRedisSpider, noteStartHost, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
@@ -85,9 +86,9 @@ export interface CrawlStore {
   /** The record is open and the crawl goes on. */
   join(): Promise<void>
   /** Called before anything is queued, with what empties queue and filter, to be called if that is owed. */
-  emptyOnOpen(empty: () => Promise<void>): Promise<void>
+  emptyOnOpen(empty: Empty): Promise<void>
   /** The same when this process leaves. */
-  emptyOnClose(empty: () => Promise<void>): Promise<void>
+  emptyOnClose(empty: Empty): Promise<void>
   isNearlyFull(): Promise<boolean>
   /** One line each, for the start banner; connect first. */
   notes(): Promise<string[]>
@@ -111,7 +112,7 @@ export async function crawlStore(
   const { settings } = crawler
   const { spider, folder, part, servers, resolve } = parts
   const slots = HostSlots.fromCrawler(crawler, resolve)
-  const jobDir = JobDir.fromCrawler(crawler, slots)
+  const jobDir = JobDir.fromCrawler(crawler, slots, { wakes: isRedisSpider(spider) })
   const queueRedis = jobDir ? undefined : servers.connection('queue')
   if (part.isWorker && !queueRedis)
     throw new SettingsError([
@@ -151,8 +152,8 @@ async function localStore(
   const worker = { workerId: newWorkerId(), queueRunId: async () => '-' }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, worker)
   // What is in memory or in a JOBDIR goes or stays by itself.
-  const empties = (setting: boolean) => async (empty: () => Promise<void>) => {
-    if (links.length > 0 && setting) await empty()
+  const empties = (setting: boolean) => async (empty: Empty) => {
+    if (links.length > 0 && setting) await empty(false)
   }
   return {
     workerId: worker.workerId,
@@ -186,7 +187,7 @@ async function localStore(
           ]
         : []),
     ],
-    howToBeginAnew: `Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew`,
+    howToBeginAnew: `Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew; without its webloom.sqlite alone, what was met (requests.seen) is not fetched again`,
   }
 }
 
@@ -221,6 +222,7 @@ async function redisStore(
     workerId,
     keeper,
     begins: part.begins,
+    wakes: isRedisSpider(spider),
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     logger,
@@ -247,9 +249,9 @@ async function redisStore(
   const memory = new RedisMemory({ redis: queueRedis, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
-  const emptyAll = (empty: () => Promise<void>) => async () => {
+  const emptyAll = (empty: Empty) => async (keepsMet: boolean) => {
     await startHosts.clear()
-    await empty()
+    await empty(keepsMet)
   }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, { workerId, queueRunId })
   return {
@@ -276,7 +278,10 @@ async function redisStore(
       await seeds?.open()
     },
     emptyOnOpen: async (empty) => {
-      await record.flushOnce(emptyAll(empty))
+      await record.flushOnce(async (keepsMet) => {
+        if (keepsMet && settings.getBool('SCHEDULER_PERSIST')) logger.info(MET_STAYS)
+        await emptyAll(empty)(keepsMet)
+      })
     },
     emptyOnClose: async (empty) => {
       await seeds?.close()
@@ -378,6 +383,9 @@ function seedSource(
     ...(times && { times }),
   })
 }
+
+const MET_STAYS =
+  'a new crawl begins; what the last one met stays met (SCHEDULER_PERSIST), and is not fetched again. SCHEDULER_FLUSH_ON_START=true or webloom clear forget it'
 
 /** What happened, what is lost, what to do. */
 function crawlLostText({ spider, crawlId }: CrawlName, redis: string): string {

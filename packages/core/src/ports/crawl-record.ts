@@ -2,7 +2,7 @@
  * What is known of a crawl beside its requests, kept where its queue is kept: `running → finished | stopped`.
  *
  * A crawl that was stopped or killed goes on when it is run again; **a finished crawl is never begun again by merely
- * starting**. `start()` runs once for a crawl, by one worker at a time: what it yields before the cursor was dealt with.
+ * starting**. One that takes start URLs from outside goes on with those that came since. `start()` runs once for a crawl, by one worker at a time: what it yields before the cursor was dealt with.
  */
 export interface CrawlRecord {
   /**
@@ -45,6 +45,6 @@ export interface CrawlPast {
   readonly begun: boolean
   /** When it finished; absent for one that goes on. */
   readonly finishedAt?: Date
-  /** Queue and filter may hold what is not this crawl's: they are emptied before anything is queued, by one worker. */
+  /** The queue, and the filter, may hold what is not this crawl's: it is emptied before anything is queued, by one worker. */
   readonly anew?: true
 }

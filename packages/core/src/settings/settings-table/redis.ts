@@ -119,14 +119,16 @@ export const REDIS_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy-redis',
-    summary: 'false: what the dupefilter has on Redis is deleted when the crawl ends.',
+    summary:
+      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, `worker --new` too, does not fetch again what the dupefilter has met.',
   },
   {
     name: 'SCHEDULER_FLUSH_ON_START',
     type: 'bool',
     default: false,
     since: 'scrapy-redis',
-    summary: 'true: what the dupefilter has on Redis is deleted when the crawl begins.',
+    summary:
+      'true: queue and dupefilter on Redis are emptied when the crawl begins, also what SCHEDULER_PERSIST kept of the last one.',
   },
   {
     name: 'DUPEFILTER_PENDING_STALE',

@@ -1,0 +1,39 @@
+-- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was met stays
+-- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
+--
+-- Input    foundOf(record); begin(record, asked, found), see record-open.lua
+-- Output   what the record says of the run before
+local RUNS_BEFORE_CHARS = 16 * 37
+
+local function foundOf(record)
+  local names = { 'state', 'emptied', 'flush', 'flushed', 'keepsMet', 'persists', 'run', 'runsBefore' }
+  local found = {}
+  for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
+    found[names[n]] = value or nil
+  end
+  return found
+end
+
+local function keepsMet(asked, found)
+  if asked.flushes then
+    return false
+  elseif found.flush then
+    return found.keepsMet == '1'
+  elseif found.persists then
+    return found.emptied ~= nil or found.persists == '1'
+  end
+  -- An earlier release wrote this record.
+  return asked.persists
+end
+
+local function begin(record, asked, found)
+  local flush = found.flush or ((found.state or asked.flushes) and 'owed')
+  -- Whoever slept through the end of one of these learns that it ended in order.
+  local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
+  redis.call('DEL', record)
+  redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'begunAt', nowText, 'runningSince', nowText)
+  redis.call('HSET', record, 'runsBefore', before)
+  if flush then
+    redis.call('HSET', record, 'flush', flush, 'keepsMet', keepsMet(asked, found) and '1' or '0')
+  end
+end

@@ -23,6 +23,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     settled: async (owner) => own.settled?.(owner),
     describe: async () =>
       own.describe?.() ?? { name: own.constructor.name, fingerprinter: 'its own', count: 0, owners },
+    ...(own.givenBack && { givenBack: (owner: string) => own.givenBack!(owner) }),
     ...(own.forget && { forget: (request: Request) => own.forget!(request) }),
   }
 }

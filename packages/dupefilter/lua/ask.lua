@@ -1,13 +1,14 @@
 -- Asks about members and records them in one step.
 --
 -- Input    ARGV[1] {owner, attempt, staleMs, count, fingerprinter, settle: [[owner, attempt, run]…],
---          clean?: [run, before], shard?, …store's}
+--          clean?: [run, before], again?: the owner was settled in another run of the queue's Redis, shard?, …store's}
 --          ARGV[2…count + 1] members, each once
--- Output   {generation, now (ms), answers, more to clean, holders, …store's}
+-- Output   {generation, now (ms), answers, more to clean, holders, run in which the owner was settled before, …store's}
 --          holders: for each 1 who was told "new", a line "<ms>:<beginning of the owner>"
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,
 --          3 new, though another owner was told so: it has not said for too long that it queued it,
---          4 new, though this owner has queued it: its page runs once more
+--          4 new, though this owner has queued it: its page runs again, as its queue has gone back,
+--          5 seen: this owner has queued it
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
 end
@@ -21,13 +22,14 @@ for i, member in ipairs(members) do
   end
 end
 local at, holders = holdersOf(members, seen)
-local again = #at > 0 and stateOf(header.owner) == 's' and 4 or 0
+local kind, _, tag = stateOf(header.owner)
 for n, i in ipairs(at) do
   local held = holders[n]
   if not held then
     answers[i] = 2
   elseif isMine(held) then
-    answers[i], mine[#mine + 1] = again, members[i]
+    answers[i] = kind ~= 's' and 0 or header.again and 4 or 5
+    mine[#mine + 1] = answers[i] ~= 5 and members[i] or nil
   elseif isFree(held) then
     answers[i], mine[#mine + 1], taken[#taken + 1] = held == '' and 0 or 3, members[i], members[i]
     redis.call('LREM', membersOf(ownerIn(held)), 1, members[i])
@@ -37,9 +39,10 @@ for n, i in ipairs(at) do
 end
 -- Held before it is recorded: a script that fails in between leaves nothing that is seen and that nobody holds.
 if #mine > 0 then
-  hold(mine, taken)
+  hold(mine, taken, kind, tag)
 end
 if #fresh > 0 then
   record(fresh, members)
 end
-return { generation(#members > 0), nowText, table.concat(answers), more, table.concat(others, '\n'), unpack(extra()) }
+return { generation(#members > 0), nowText, table.concat(answers), more, table.concat(others, '\n'),
+  kind == 's' and tag or '', unpack(extra()) }

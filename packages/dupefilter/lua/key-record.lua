@@ -8,13 +8,16 @@ local function record(fresh, members)
   redis.call('HINCRBY', KEYS[5], 'recorded', #fresh)
 end
 
-local function unmark(member)
+local function erase(member)
   if era then
     redis.call('DEL', keyOf(member))
   end
 end
 
-local erase = unmark
+local function unmark(member)
+  erase(member)
+  redis.call('HDEL', KEYS[2], member)
+end
 
 local function extra()
   return {}

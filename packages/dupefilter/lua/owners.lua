@@ -1,7 +1,8 @@
 -- Who was told "new" for what. Every filter's script begins with this file; then comes the filter's own, then ask.lua.
 --
 -- Input    KEYS[2] pending   hash  member → "<ms>:<owner>\n<attempt>", asked when, by whom; "" when anybody may have it
---          KEYS[3] owners    hash  owner → "u <ms> <attempt>" asked, "s <ms> <run>" settled; attempt "*": more than one
+--          KEYS[3] owners    hash  owner → "u <ms> <attempt>" asked, "s <ms> <run>" settled; attempt "*": more than one,
+--                                  "+…": one after the owner was settled, which leaves alone what was queued then
 --          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
 --          KEYS[3]:<owner>   list  the members that pending gives to this owner
 --          ARGV[1] header    JSON, see ask.lua

@@ -3,7 +3,7 @@
 -- Input    KEYS[1] set of members
 -- Output   probe(members) → table with true at the index of each that is there
 --          record(fresh, members) puts members[i] in for each i of fresh
---          unmark(member) takes it out again; erase(member) too
+--          unmark(member) takes it out again, and nobody holds it; erase(member) takes it out
 --          extra() → nothing to tell beside the answers
 local function probe(members)
   local seen = {}
@@ -21,11 +21,14 @@ local function record(fresh, members)
   redis.call('SADD', KEYS[1], unpack(added))
 end
 
-local function unmark(member)
+local function erase(member)
   redis.call('SREM', KEYS[1], member)
 end
 
-local erase = unmark
+local function unmark(member)
+  erase(member)
+  redis.call('HDEL', KEYS[2], member)
+end
 
 local function extra()
   return {}

@@ -1,28 +1,45 @@
--- What an owner asked about is queued for good: from now on only this owner is still told "new" for it.
+-- The end of an owner's attempt: what it asked about is queued for good, or its page goes back with nothing of it queued.
 --
--- Input    settle(owner, attempt, run); attempt "" when the worker that settles does not know which one it was
--- Output   what an earlier attempt of this owner asked about and this one did not is un-marked; caches are then out of date
-local function unmarkOthers(owner, attempt)
-  local list = membersOf(owner)
+-- Input    settle(owner, attempt, run); run nil when the page goes back
+--          attempt "" when the worker that settles does not know which one it was
+-- Output   settled: from now on nobody else is told "new" for it, and what an earlier attempt of this owner asked about and
+--          this one did not is un-marked. Gone back: what this attempt asked about is un-marked. Caches are then out of date
+local function unmarkWhere(owner, isUnwanted)
+  local list, own = membersOf(owner), ':' .. owner .. '\n'
   for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
     local held = redis.call('HGET', KEYS[2], member) or ''
-    if string.sub(held, 14) ~= ':' .. owner .. '\n' .. attempt then
-      redis.call('LREM', list, 1, member)
-      redis.call('HDEL', KEYS[2], member)
+    local isHeld = string.sub(held, 14, 13 + #own) == own
+    if isUnwanted(isHeld and string.sub(held, 14 + #own) or '') then
+      -- First, as it may need room that Redis has not: nothing may be seen that nobody holds.
       unmark(member)
+      redis.call('LREM', list, 1, member)
       redis.call('HDEL', KEYS[5], 'generation')
     end
   end
 end
 
+local function giveBack(owner, attempt)
+  unmarkWhere(owner, function(heldBy)
+    return heldBy == attempt
+  end)
+  if redis.call('EXISTS', membersOf(owner)) == 0 then
+    redis.call('HDEL', KEYS[3], owner)
+  end
+end
+
 local function settle(owner, attempt, run)
+  if not run then
+    return giveBack(owner, attempt)
+  end
   local kind, _, tag = stateOf(owner)
   -- Settled in this run already: the command was sent twice.
   if not kind or (kind == 's' and tag == run) then
     return
   end
-  if attempt ~= '' and (kind == 's' or tag ~= attempt) then
-    unmarkOthers(owner, attempt)
+  if attempt ~= '' and (kind == 's' or (tag ~= attempt and tag ~= '+' .. attempt)) then
+    unmarkWhere(owner, function(heldBy)
+      return heldBy ~= attempt
+    end)
   end
   redis.call('HSET', KEYS[3], owner, 's ' .. nowText .. ' ' .. run)
   redis.call('RPUSH', KEYS[4], nowText .. ' ' .. run .. ' ' .. owner)

@@ -9,19 +9,22 @@ export interface AskReply {
   readonly more: boolean
   /** For each `1` in `answers` who was told "new": `<ms>:<the owner's first letters>`. */
   readonly holders: readonly string[]
+  /** The queue's run in which the asker was settled before this question; '' when it was not. */
+  readonly settledIn: string
   /** What the filter's own store says. */
   readonly extra: readonly unknown[]
 }
 
 export function askReplyOf(reply: unknown): AskReply {
   if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
-  const [generation, now, answers, more, holders, ...extra] = reply as unknown[]
+  const [generation, now, answers, more, holders, settledIn, ...extra] = reply as unknown[]
   return {
     generation: String(generation),
     now: Number(now),
     answers: String(answers),
     more: more === 1,
     holders: String(holders).split('\n'),
+    settledIn: String(settledIn),
     extra,
   }
 }

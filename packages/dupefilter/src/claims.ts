@@ -8,12 +8,13 @@ export interface Claim {
   readonly told: Set<string>
 }
 
-/** What an owner has to have said when it is settled. */
+/** What an owner has to have said when it is settled, or its page goes back. */
 export interface Settling {
   readonly owner: string
   /** '' when another process has asked. */
   readonly attempt: string
-  readonly run: string
+  /** Absent when the page goes back: what this attempt was told is new is nobody's again. */
+  readonly run?: string
 }
 
 // Owners that ask and are never settled (their page failed) would pile up; one that is forgotten is settled whole.
@@ -42,6 +43,13 @@ export class Claims {
     const claim = this.#claims.get(owner)
     this.#claims.delete(owner)
     return claim ? { owner, attempt: claim.attempt, run: claim.run } : { owner, attempt: '', run }
+  }
+
+  /** The owner's page goes back. Undefined when this process has not asked for it. */
+  giveBack(owner: string): Settling | undefined {
+    const claim = this.#claims.get(owner)
+    this.#claims.delete(owner)
+    return claim && { owner, attempt: claim.attempt }
   }
 
   /** A question of this attempt has failed: the next one begins another. */

@@ -21,6 +21,9 @@ interface Claim {
   readonly fingerprints: string[]
 }
 
+/** Holds what was recorded for a page that went back: not every filter can take it out again. The next asker may have it. */
+const NOBODY: Claim = { owner: '', fingerprints: [] }
+
 export interface ProcessDupeFilterOptions {
   readonly fingerprinter?: Fingerprinter
 }
@@ -59,8 +62,9 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     if (owner !== undefined) return (await this.requestsSeen([request], owner))[0]!
     this.prepare()
     const asked = askedAbout(request, this.fingerprinter)
-    if (this.isRecorded(asked)) return true
-    this.record(asked)
+    if (!this.isRecorded(asked)) this.record(asked)
+    else if (this.#pending.get(asked.fingerprint) === NOBODY) this.#pending.delete(asked.fingerprint)
+    else return true
     return false
   }
 
@@ -86,6 +90,15 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     this.#claims.delete(owner)
   }
 
+  async givenBack(owner: string): Promise<void> {
+    for (const claim of this.#claims.get(owner) ?? []) {
+      for (const fingerprint of claim.fingerprints) {
+        if (this.#pending.get(fingerprint) === claim) this.#pending.set(fingerprint, NOBODY)
+      }
+    }
+    this.#claims.delete(owner)
+  }
+
   /** Nobody is told "new" for it again as the one who was told first. */
   protected letGo({ fingerprint }: Asked): void {
     this.#pending.delete(fingerprint)
@@ -100,7 +113,8 @@ export abstract class ProcessDupeFilter implements DupeFilter {
       const holder = this.#pending.get(fingerprint)
       if (holder === undefined) known?.mark(this.#settledMark)
       // The same claim means that the batch holds the request twice.
-      if (holder === undefined || holder === claim || holder.owner !== claim.owner) return true
+      const isAnothers = holder !== NOBODY && holder?.owner !== claim.owner
+      if (holder === undefined || holder === claim || isAnothers) return true
     } else {
       this.record(asked)
     }

@@ -40,6 +40,12 @@ export class QueueRun {
     return this.#current
   }
 
+  /** The run as the queue's Redis says it at this moment. Rejects when that does not answer. */
+  async now(): Promise<string> {
+    this.#current = await this.#ask()
+    return this.#current
+  }
+
   /** What the next call to Redis may remove; undefined most of the time. */
   takeCleaning(): Cleaning | undefined {
     const cleaning = this.#cleaning

@@ -8,8 +8,9 @@
  *     ask        one script tests, records, and notes in `pending` who was told "new". The owner is told so again;
  *                everybody is, when the owner has not been settled for `pendingStaleMs`.
  *     settled    the owner's links are queued. Travels with the next question, and alone after a second. Its
- *                notes become marks of the run of the queue's Redis: only the owner is still told "new", so that a
- *                queue which comes back a second older, and has the page run again, loses nothing.
+ *                notes become marks of the run of the queue's Redis: in another run the owner is still told "new", so
+ *                that a queue which comes back a second older, and has the page run again, loses nothing.
+ *     given back the page goes back with nothing of it queued: what it was told is new is nobody's.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
  *
  * An attempt is one run of the owner's callback. On settling, what an earlier attempt asked about and this one did not
@@ -36,13 +37,15 @@ import {
 } from '@webloom/core'
 import { type AskReply, askReplyOf } from './ask-reply.ts'
 import { type Asked, askedAbout } from './asked.ts'
-import { type Claim, Claims, type Settling } from './claims.ts'
+import { type Claim, Claims } from './claims.ts'
 import { type FilterKeys, filterKeys } from './filter-keys.ts'
 import { QueueRun, type QueueRunId } from './queue-run.ts'
 import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
 import { type Holder, SeenCache } from './seen-cache.ts'
+import { SettlingLine } from './settling-line.ts'
 import { otherPart, partText, type ShardPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
+import { within } from './within.ts'
 
 export interface RedisDupeFilterOptions {
   /** Opened and closed by whoever gives it. */
@@ -77,10 +80,6 @@ export interface StoreQuestion {
 }
 
 const PENDING_STALE_MS = 10_000
-/** Owners settled with one call: each costs Redis about 5 µs. */
-const SETTLE_AT_ONCE_MAX = 100
-/** Settled owners that may wait for a Redis that does not answer, before `settled` waits too. */
-const SETTLE_WAITING_MAX = 10_000
 /** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
@@ -96,16 +95,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #run: QueueRun
   readonly #cache: SeenCache
   readonly #claims = new Claims()
+  readonly #settling: SettlingLine
   readonly #askScript: RedisScript
   #eraseScript: RedisScript | undefined
   readonly #storeFiles: readonly string[]
   readonly #id = randomUUID()
   #onceCount = 0
   #forgetCount = 0
-  #settling: Settling[] = []
-  #timer: NodeJS.Timeout | undefined
-  #settlingLate: Promise<void> | undefined
-  #isClosed = false
 
   /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra`, and `erase` where it can forget */
   constructor(
@@ -123,6 +119,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#run = new QueueRun(options.queueRunId, this.#times)
     this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
+    this.#settling = new SettlingLine({
+      // In good time before the owner goes stale.
+      withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
+      tell: () => this.#call([], '', ''),
+      onFailure: (error) =>
+        this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again'),
+    })
     this.#storeFiles = storeFiles
     this.#askScript = luaScript(
       'owners.lua',
@@ -165,7 +168,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected cleared(): void {}
 
   async open(): Promise<void> {
-    this.#isClosed = false
+    this.#settling.open()
     await this.#run.open()
     await this.refuseOtherShard()
     if (this.#shard) {
@@ -188,26 +191,19 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(reject, CLOSE_WAIT_MS, new Error(`no answer for ${CLOSE_WAIT_MS} ms`))
-    })
     try {
-      await Promise.race([Promise.all([this.#settlingLate, this.#settleAll()]), late])
+      await within(CLOSE_WAIT_MS, this.#settling.finish())
     } catch (error) {
-      const owners = this.#settling.length
+      const owners = this.#settling.size
       this.logger.warn({ err: error, owners }, 'pages could not be settled: some links will be met again')
     } finally {
-      clearTimeout(timer)
-      clearTimeout(this.#timer)
-      this.#isClosed = true
+      this.#settling.close()
     }
   }
 
   async clear(): Promise<void> {
     this.#claims.clear()
-    this.#settling = []
+    this.#settling.clear()
     const { pending, owners, settled, record } = this.keys
     let cursor = '0'
     do {
@@ -262,9 +258,15 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async settled(owner: string): Promise<void> {
-    this.#settling.push(this.#claims.settle(owner, this.#run.current))
-    this.#settleSoon()
-    if (this.#settling.length > SETTLE_WAITING_MAX) await this.#settleAll()
+    await this.#settling.add(this.#claims.settle(owner, this.#run.current))
+  }
+
+  async givenBack(owner: string): Promise<void> {
+    const ended = this.#claims.giveBack(owner)
+    if (!ended) return
+    await this.#settling.add(ended)
+    // A Redis that is away is told later: until then whoever asks waits, too.
+    await this.#settling.tellAll().catch(() => {})
   }
 
   /** `forget` of a filter whose Lua defines `erase`. */
@@ -301,7 +303,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
   /** Those that are new. */
   async #ask(asked: readonly Asked[], owner: string, claim: Claim): Promise<string[]> {
     const askedAt = performance.now()
-    const reply = await this.#call(asked, owner, claim.attempt)
+    let reply = await this.#call(asked, owner, claim.attempt)
+    // An owner that was settled asks again. Only a queue that went back since has its page run for good reason.
+    if (reply.settledIn !== '' && (await this.#run.now()) !== reply.settledIn) {
+      reply = await this.#call(asked, owner, claim.attempt, { again: true })
+    }
     if (this.#cache.heardOf(reply.generation, askedAt)) this.stats?.inc('dupefilter/cache_emptied')
     const own: Holder = { owner, untilMs: askedAt + this.#pendingStaleMs }
     const holders = reply.holders.values()
@@ -311,7 +317,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       if (answer === SEEN_FOR_GOOD) this.#cache.add(fingerprint)
       else if (answer === SEEN)
         this.#cache.add(fingerprint, this.#holderIn(holders.next().value!, reply.now, askedAt))
-      else {
+      else if (answer !== OWN_AND_QUEUED) {
         this.#cache.add(fingerprint, own)
         fresh.push(fingerprint)
         const repeat = REPEATS[answer]
@@ -327,30 +333,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return { owner, untilMs: askedAt + this.#pendingStaleMs - (now - Number(ms)) }
   }
 
-  async #settleAll(): Promise<void> {
-    while (this.#settling.length > 0) await this.#call([], '', '')
-  }
-
-  #settleSoon(): void {
-    if (this.#isClosed) return
-    // In good time before the owner goes stale.
-    const withinMs = Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4)
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#settlingLate = this.#settleAll().catch((error: unknown) => {
-        // They are in line again, and go with the next question or in a second.
-        this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again')
-      })
-    }, withinMs).unref()
-  }
-
-  async #call(asked: readonly Asked[], owner: string, attempt: string): Promise<AskReply> {
+  async #call(
+    asked: readonly Asked[],
+    owner: string,
+    attempt: string,
+    { again = false } = {},
+  ): Promise<AskReply> {
     if (asked.length > 0) await this.prepare()
-    const settling = this.#settling.splice(0, SETTLE_AT_ONCE_MAX)
-    if (this.#settling.length === 0) {
-      clearTimeout(this.#timer)
-      this.#timer = undefined
-    }
+    const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
     const header = {
       owner,
@@ -358,8 +348,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
       staleMs: this.#pendingStaleMs,
       count: asked.length,
       fingerprinter: this.fingerprinter.name,
+      ...(again && { again }),
       ...(this.#shard && { shard: partText(this.#shard) }),
-      settle: settling.map((one) => [one.owner, one.attempt, one.run]),
+      settle: settling.map(({ owner, attempt, run }) =>
+        run === undefined ? [owner, attempt] : [owner, attempt, run],
+      ),
       ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
     }
     try {
@@ -369,8 +362,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       this.told(reply.extra)
       return reply
     } catch (error) {
-      this.#settling.unshift(...settling)
-      if (settling.length > 0) this.#settleSoon()
+      this.#settling.putBack(settling)
       throw explained(error, this.keys.main)
     }
   }
@@ -396,6 +388,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
 const SEEN = '1'
 const SEEN_FOR_GOOD = '2'
+const OWN_AND_QUEUED = '5'
 /** New for this owner, though it is queued, or may be: what is crawled twice for it is counted. */
 const REPEATS: Readonly<Record<string, string>> = {
   '3': 'dupefilter/taken_over',

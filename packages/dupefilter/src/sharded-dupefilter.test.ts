@@ -77,9 +77,12 @@ for (const [name, make] of Object.entries(MAKES)) {
     return { subject, dispose: () => dispose(subject) }
   }
   const createShared = async () => {
-    const shared = { key: bench.nextKey(), queueRunId: () => 'run', pendingStaleMs: STALE_MS }
+    let run = 1
+    const shared = { key: bench.nextKey(), queueRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+    const queueComesBack = () => void run++
     const [filter, other] = [await spread(make, urls(), shared), await spread(make, urls(), shared)]
-    return { filter, other, pendingStaleMs: STALE_MS, dispose: () => dispose(filter, other) }
+    const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
+    return { ...stores, dispose: () => dispose(filter, other) }
   }
   // The shared suite once: owners are the same for all.
   const both = name === 'redis-set' || name === 'splittable-bloom' ? { create, createShared } : { create }

@@ -91,6 +91,10 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.settled(owner)))
   }
 
+  async givenBack(owner: string): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.givenBack(owner)))
+  }
+
   /** True when the request was met before. Records nothing. */
   has(request: Request): Promise<boolean> {
     return this.#filterFor(request).has(request)

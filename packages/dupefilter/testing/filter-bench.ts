@@ -64,10 +64,13 @@ export class FilterBench {
       },
       createShared: async () => {
         const [a, b] = [this.connect(), this.connect()]
-        const shared = { key: this.nextKey(), queueRunId: () => 'run', pendingStaleMs: STALE_MS }
+        let run = 1
+        const shared = { key: this.nextKey(), queueRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+        const queueComesBack = () => void run++
         const filter = await this.open(make, { ...shared, redis: a })
         const other = await this.open(make, { ...shared, redis: b })
-        return { filter, other, pendingStaleMs: STALE_MS, dispose: () => dispose([filter, other], [a, b]) }
+        const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
+        return { ...stores, dispose: () => dispose([filter, other], [a, b]) }
       },
     }
   }

@@ -85,6 +85,15 @@ export class SqliteDupeFilter implements DupeFilter {
     if (this.#claims.has(owner)) this.#database.atomically(() => this.record(owner))
   }
 
+  async givenBack(owner: string): Promise<void> {
+    for (const claim of this.#claims.get(owner) ?? []) {
+      for (const fingerprint of claim.fingerprints) {
+        if (this.#pending.get(fingerprint) === claim) this.#pending.delete(fingerprint)
+      }
+    }
+    this.#claims.delete(owner)
+  }
+
   /** Makes seen what `owner` was told "new" for: a part of the step in which its requests are queued. */
   record(owner: string): void {
     for (const { fingerprints } of this.#claims.get(owner) ?? []) {

@@ -4,11 +4,14 @@ import {
   MemoryStatsCollector,
   Request,
   Signals,
+  scaledTimes,
   silentLogger,
+  WebloomError,
 } from '@webloom/core'
-import { MemoryDupeFilter } from '@webloom/dupefilter'
-import { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
-import { expect, test } from 'vitest'
+import { MemoryBloomDupeFilter, MemoryDupeFilter } from '@webloom/dupefilter'
+import { JobDir, MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
+import { type TempDir, tempDir } from '@webloom/testkit'
+import { describe, expect, test } from 'vitest'
 import { Scheduler } from './scheduler.ts'
 
 function schedulerUnderTest(logEveryDuplicate = false, make?: (request: Request) => string) {
@@ -103,4 +106,52 @@ test('a FINGERPRINTER that throws for one request costs that request only', asyn
   })
   expect(await scheduler.enqueue([page(1), page(2), page(3)], 'page')).toBe(2)
   expect(stats.get('scheduler/no_fingerprint_count')).toBe(1)
+})
+
+/** A filter and queue that go together. */
+async function storesOf(kind: 'memory' | 'memory-bloom' | 'JOBDIR', dir: TempDir) {
+  const clock = new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } })
+  if (kind === 'JOBDIR') {
+    const { filter, queue, record } = new JobDir({ folder: dir.path, spiderName: 's', clock })
+    await record.open()
+    return { filter, queue, close: () => record.close() }
+  }
+  const filter = kind === 'memory' ? new MemoryDupeFilter() : new MemoryBloomDupeFilter({ capacity: 1000 })
+  return { filter, queue: new MemoryRequestQueue({ clock }), close: async () => {} }
+}
+
+describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
+  test('issue 15: the first links of a page that went back for want of room, and then yields others, are not lost', async () => {
+    await using dir = await tempDir()
+    const { filter, queue, close } = await storesOf(kind, dir)
+    let isFull = true
+    const commit = queue.commit.bind(queue)
+    queue.commit = async (lease, options = {}) => {
+      if (isFull && options.children?.length) throw new WebloomError('WL_QUEUE_FULL', 'full')
+      return commit(lease, options)
+    }
+    const scheduler = new Scheduler({
+      filter,
+      queue,
+      fingerprinter: createFingerprinter(),
+      stats: new MemoryStatsCollector(),
+      signals: new Signals(() => {}),
+      logger: silentLogger,
+      spider: { name: 'test' },
+      times: scaledTimes(0.01),
+    })
+    await scheduler.open()
+    await scheduler.enqueue([page(0), page(1)], 'start/0')
+    const [changing, other] = (await scheduler.next(2)) as [Lease, Lease]
+    await scheduler.commit(changing, [page(10), page(11)])
+    isFull = false
+    const [again] = (await scheduler.next(1)) as [Lease]
+    await scheduler.commit(again, [page(20)])
+    await scheduler.commit(other, [page(10), page(11), page(20)])
+    expect((await scheduler.next(9)).map(({ request }) => request.url).sort()).toEqual(
+      [10, 11, 20].map((n) => `https://example.com/${n}`),
+    )
+    await scheduler.close()
+    await close()
+  })
 })

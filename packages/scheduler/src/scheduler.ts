@@ -10,6 +10,9 @@
  *     settle the owner                     crash before it: the links stay noted as the page's; they are queued, so
  *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
  *
+ * A page that goes back instead (no room, a retry, another worker's) gives back what it was told is new before it is queued
+ * again: the next time it may yield other links, and whoever meets the first ones must be told "new". Crash after it: as above.
+ *
  * start() and seeds have no page to commit; their requests are pushed under an owner of their own, `start/<n>` or
  * `seed/<id>`:
  *
@@ -231,6 +234,7 @@ export class Scheduler {
         forMs: this.#times.fullHoldMs,
       })
     } catch (error) {
+      await this.#filter.givenBack?.(lease.id)
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
       return patiently(() => this.#queue.retry(lease, lease.request, this.#times.postponeMs), patience)
@@ -250,11 +254,13 @@ export class Scheduler {
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
   async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+    await this.#filter.givenBack?.(lease.id)
     await this.#queue.retry(lease, request, delayMs, host)
     this.#count('enqueued', 1)
   }
 
   async release(lease: Lease): Promise<void> {
+    await this.#filter.givenBack?.(lease.id)
     await this.#queue.release(lease)
   }
 
@@ -282,6 +288,7 @@ export class Scheduler {
 
   /** This worker cannot do the request; another may. */
   async refuse(lease: Lease, reason: string): Promise<void> {
+    await this.#filter.givenBack?.(lease.id)
     await this.#queue.refuse(lease, reason)
     this.#stats.inc('scheduler/refused')
   }

@@ -89,6 +89,23 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'third'), [true, true])
   },
+  'what an owner was told is new and gives back is new for whoever asks next': async (filter) => {
+    if (!filter.givenBack) return
+    await filter.requestsSeen(pages(1, 2), 'page')
+    await filter.givenBack('page')
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), [false])
+    assert.deepEqual(await filter.requestsSeen(pages(3), 'page'), [false])
+    await filter.settled('page')
+    await filter.settled('other')
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'third'), [true, false, true])
+  },
+  'giving back nothing is harmless': async (filter) => {
+    await filter.givenBack?.('nobody')
+    await filter.requestsSeen(pages(1), 'page')
+    await filter.settled('page')
+    await filter.givenBack?.('page')
+    assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), [true])
+  },
   'describe counts what is recorded': async (filter) => {
     await filter.requestsSeen(pages(1, 2, 2), 'owner')
     const { name, count, fingerprinter } = await filter.describe()
@@ -102,6 +119,8 @@ interface SharedFilter {
   readonly filter: DupeFilter
   readonly other: DupeFilter
   readonly pendingStaleMs: number
+  /** From now on the queue is one that was killed and came back. Absent for a filter that does not ask. */
+  queueComesBack?(): void
 }
 
 const SHARED_TESTS: ContractTests<SharedFilter> = {
@@ -144,6 +163,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     await shared.filter.requestsSeen(pages(1, 2), 'page')
     await shared.filter.settled('page')
     assert.deepEqual(await shared.filter.requestsSeen(pages(1, 2), 'other'), [true, true])
+    shared.queueComesBack?.()
     assert.deepEqual(await shared.other.requestsSeen(pages(1, 2), 'page'), [false, false])
   },
   'settling twice, or late, changes nothing': async ({ filter, other, pendingStaleMs }) => {

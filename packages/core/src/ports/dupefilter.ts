@@ -24,6 +24,11 @@ export interface DupeFilter {
   requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]>
   /** What `owner` asked about is queued for good; from now on it is "seen" for everybody else. */
   settled(owner: string): Promise<void>
+  /**
+   * The page of `owner` goes back with nothing of it queued. What it was told is new is nobody's again, and the next asker is
+   * told "new", the page itself too when it runs again. Absent: a page that yields others the next time loses its first links.
+   */
+  givenBack?(owner: string): Promise<void>
   /** What is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
   /**

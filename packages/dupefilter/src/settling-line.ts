@@ -1,0 +1,87 @@
+import type { Settling } from './claims.ts'
+
+/** Owners settled with one call: each costs Redis about 5 µs. */
+const SETTLE_AT_ONCE_MAX = 100
+/** Owners that may wait for a Redis that does not answer, before `add` waits too. */
+const SETTLE_WAITING_MAX = 10_000
+
+export interface SettlingLineOptions {
+  /** How long one waits for a question to travel with. */
+  readonly withinMs: number
+  /** Tells Redis of the first ones. Rejects when Redis does not take them: they are in line again. */
+  readonly tell: () => Promise<unknown>
+  /** They could not be told; it is tried again. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Owners whose end the filter's Redis has not been told yet, in order. They travel with a question, or by themselves. */
+export class SettlingLine {
+  readonly #options: SettlingLineOptions
+  #waiting: Settling[] = []
+  #timer: NodeJS.Timeout | undefined
+  #late: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(options: SettlingLineOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  open(): void {
+    this.#isClosed = false
+  }
+
+  /** Nothing is told by itself any more. */
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#isClosed = true
+  }
+
+  clear(): void {
+    this.#waiting = []
+  }
+
+  async add(settling: Settling): Promise<void> {
+    this.#waiting.push(settling)
+    this.#tellSoon()
+    if (this.#waiting.length > SETTLE_WAITING_MAX) await this.tellAll()
+  }
+
+  /** Those that the next call tells. */
+  take(): Settling[] {
+    const taken = this.#waiting.splice(0, SETTLE_AT_ONCE_MAX)
+    if (this.#waiting.length === 0) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
+    return taken
+  }
+
+  /** That call has failed. */
+  putBack(taken: readonly Settling[]): void {
+    this.#waiting.unshift(...taken)
+    if (taken.length > 0) this.#tellSoon()
+  }
+
+  async tellAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#options.tell()
+  }
+
+  /** The same, when some may be on their way. */
+  async finish(): Promise<void> {
+    clearTimeout(this.#timer)
+    await Promise.all([this.#late, this.tellAll()])
+  }
+
+  #tellSoon(): void {
+    if (this.#isClosed) return
+    const { withinMs, onFailure } = this.#options
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#late = this.tellAll().catch(onFailure)
+    }, withinMs).unref()
+  }
+}

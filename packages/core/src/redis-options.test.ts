@@ -52,9 +52,29 @@ test('user, password and parameters reach the client, the URL’s before REDIS_P
   expect(target?.shown).toBe('redis://[::1]:6380/4')
 })
 
-test.each(['http://h', 'redis://', 'redis://h/one', 'h:6379'])('%s is refused', (url) => {
-  expect(() => shown({ REDIS_URL: url }, 'queue')).toThrow(/REDIS_URL is .*expected redis:\/\/host:port\/db/)
+test('the database is the one that redis-py would take: of the URL, then of REDIS_PARAMS (issue 15)', () => {
+  const REDIS_PARAMS = { db: '5' }
+  expect(shown({ REDIS_URL: 'redis://h', REDIS_PARAMS }, 'queue')).toEqual(['redis://h:6379/5'])
+  expect(shown({ REDIS_URL: 'redis://h/0', REDIS_PARAMS }, 'queue')).toEqual(['redis://h:6379/0'])
+  expect(shown({ REDIS_URL: 'redis://h/1?db=3' }, 'queue')).toEqual(['redis://h:6379/3'])
+  expect(shown({ REDIS_HOST: 'h', REDIS_PARAMS }, 'queue')).toEqual(['redis://h:6379/5'])
+  expect(shown({ REDIS_HOST: 'h', REDIS_DB: 2, REDIS_PARAMS }, 'queue')).toEqual(['redis://h:6379/2'])
 })
+
+test.each(['two', -1, 1.5, null])('REDIS_PARAMS.db %s is refused', (db) => {
+  expect(() => shown({ REDIS_URL: 'redis://h', REDIS_PARAMS: { db } }, 'queue')).toThrow(
+    /REDIS_PARAMS\.db is .*expected the number of a database/,
+  )
+})
+
+test.each(['http://h', 'redis://', 'redis://h/one', 'redis://h?db=one', 'redis://h/-1', 'h:6379'])(
+  '%s is refused',
+  (url) => {
+    expect(() => shown({ REDIS_URL: url }, 'queue')).toThrow(
+      /REDIS_URL is .*expected redis:\/\/host:port\/db/,
+    )
+  },
+)
 
 test('a password is never shown, however broken the URL', () => {
   expect(withoutPassword('redis://user:se:cr@et@host/x')).toBe('redis://user:***@host/x')

@@ -63,12 +63,14 @@ export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[]
   if (url !== null) return [target(settings, 'REDIS_URL', url)]
   const host = settings.get('REDIS_HOST')
   if (host === null) return []
-  return [finished(settings, { host, port: settings.getInt('REDIS_PORT'), db: settings.getInt('REDIS_DB') })]
+  const db = settings.getInt('REDIS_DB')
+  return [finished(settings, { host, port: settings.getInt('REDIS_PORT'), ...(db !== 0 && { db }) })]
 }
 
 function target(settings: Settings, setting: string, text: string): RedisTarget {
   const url = URL.parse(text)
-  const db = url ? decodeURIComponent(url.pathname.slice(1)) : ''
+  // As in redis-py, where both are there the one behind the question mark counts.
+  const db = url ? (url.searchParams.get('db') ?? decodeURIComponent(url.pathname.slice(1))) : ''
   if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) {
     throw new SettingsError([
       `${setting} is ${JSON.stringify(withoutPassword(text))}; expected redis://host:port/db, or rediss:// for TLS`,
@@ -77,7 +79,7 @@ function target(settings: Settings, setting: string, text: string): RedisTarget 
   return finished(settings, {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? 6379 : Number(url.port),
-    db: db === '' ? 0 : Number(db),
+    ...(db !== '' && { db: Number(db) }),
     ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
     ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
@@ -95,8 +97,18 @@ function finished(settings: Settings, named: RedisOptions): RedisTarget {
     ...(ssl === true && { tls: {} }),
     ...known,
     ...named,
+    db: named.db ?? databaseOf(known.db),
   }
   return { options, shown: shownTarget(options) }
+}
+
+/** REDIS_PARAMS.db; Python's configurations have texts there, too. */
+function databaseOf(value: unknown = 0): number {
+  const db = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  if (typeof db === 'number' && Number.isSafeInteger(db) && db >= 0) return db
+  throw new SettingsError([
+    `REDIS_PARAMS.db is ${JSON.stringify(value)}; expected the number of a database, from 0 on`,
+  ])
 }
 
 // Of redis-py only: what they ask for either holds here always or has no counterpart.

@@ -4,6 +4,7 @@ import {
   PROTOCOL_TIMES,
   type ProtocolTimes,
   type RedisTarget,
+  SettingsError,
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
@@ -14,6 +15,8 @@ export class RedisLink {
   readonly #target: RedisTarget
   readonly #startTimeoutMs: number
   readonly #logger: Logger
+  /** Rejects when the server does not let us into the database. */
+  readonly #refused = Promise.withResolvers<never>()
   #lastError: Error | undefined
   #isOpen = false
 
@@ -44,16 +47,21 @@ export class RedisLink {
       reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     })
     this.client.on('error', (error: Error) => this.#onError(error))
+    // Of interest to `open` alone.
+    this.#refused.promise.catch(() => {})
   }
 
-  /** Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT. */
+  /**
+   * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, and `SettingsError` when it has no
+   * database of that number.
+   */
   async open(): Promise<void> {
     let deadline: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       deadline = setTimeout(() => reject(this.#unreachable()), this.#startTimeoutMs)
     })
     try {
-      await Promise.race([this.client.ping(), late])
+      await Promise.race([this.client.ping(), late, this.#refused.promise])
       this.#isOpen = true
     } catch (error) {
       this.client.disconnect()
@@ -67,7 +75,12 @@ export class RedisLink {
     this.client.disconnect()
   }
 
-  #onError(error: Error): void {
+  #onError(error: Error & { command?: { name: string } }): void {
+    if (error.command?.name === 'select') {
+      // ioredis would go on, and all that is written would be in database 0.
+      this.client.disconnect(true)
+      this.#refused.reject(this.#noDatabase(error))
+    }
     // Before the first answer `open` tells; later each new kind of error is told once.
     if (this.#isOpen && error.message !== this.#lastError?.message) {
       this.#logger.warn(
@@ -76,6 +89,13 @@ export class RedisLink {
       )
     }
     this.#lastError = error
+  }
+
+  #noDatabase({ message }: Error): SettingsError {
+    const { shown, options } = this.#target
+    return new SettingsError([
+      `${shown} names database ${options.db}, which cannot be used there: ${message}. Name one that it has (0 to 15 unless \`databases\` in its configuration says otherwise; in a Redis Cluster only 0). Crawls need no databases of their own: CRAWL_ID keeps them apart`,
+    ])
   }
 
   #unreachable(error: unknown = this.#lastError): WebloomError {

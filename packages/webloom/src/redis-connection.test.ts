@@ -1,0 +1,51 @@
+import { redisTargets, Settings, silentLogger } from '@webloom/core'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RedisLink } from './redis-connection.ts'
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis({ config: { databases: '3' } })
+})
+afterAll(() => redis.stop())
+
+const linkTo = (db: number, logger = silentLogger) => {
+  const settings = Settings.fromLayers({ command: { REDIS_URL: `${redis.url}/${db}` } })
+  return new RedisLink(redisTargets(settings, 'queue')[0]!, { startTimeoutMs: 5000, logger })
+}
+
+test('a database that the server lacks is refused, and nothing is written to database 0 (issue 15)', async () => {
+  const link = linkTo(7)
+  const written = link.client.set('crawl', 'here').catch((error: Error) => error)
+  await expect(link.open()).rejects.toMatchObject({
+    code: 'WL_SETTINGS_INVALID',
+    message: expect.stringMatching(/\/7 names database 7, which cannot be used there: .*out of range/),
+  })
+  expect(await written).toBeInstanceOf(Error)
+  expect(await redis.command('DBSIZE')).toBe(0)
+})
+
+test('one that it has is used', async () => {
+  const link = linkTo(2)
+  await link.open()
+  await link.client.set('crawl', 'here')
+  expect(await redis.command('DBSIZE')).toBe(0)
+  link.close()
+})
+
+test('a Redis that later keeps us out of the database is waited for, and nothing is written to another', async () => {
+  const told = Promise.withResolvers<void>()
+  const warn = (fields: object | string) => {
+    if (JSON.stringify(fields).includes('NOPERM')) told.resolve()
+  }
+  const link = linkTo(2, { ...silentLogger, warn })
+  await link.open()
+  await redis.command('ACL', 'SETUSER', 'default', '-select')
+  await redis.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  const written = link.client.set('later', 'here')
+  await told.promise
+  await redis.command('ACL', 'SETUSER', 'default', '+select')
+  expect(await written).toBe('OK')
+  expect(await redis.command('DBSIZE')).toBe(0)
+  link.close()
+})

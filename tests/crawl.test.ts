@@ -831,7 +831,12 @@ describe('found by trying to break it', () => {
         throw new Error('and cannot be closed')
       }
     }
-    class NoClose {}
+    class NoClose {
+      readonly hooks = []
+      static fromCrawler() {
+        return Object.create(NoClose.prototype) as NoClose
+      }
+    }
     await crawlWeb(
       { seed: 1, pagesPerHost: 20, errors: 0.2, errorStatuses: [404] },
       {

@@ -79,21 +79,26 @@ const MEANING_OF_CODE: Readonly<Record<string, Meaning>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'DownloadFailedError', reason: 'bad_http' },
   // undici asserts that a status has three digits that make sense.
   ERR_ASSERTION: { kind: 'DownloadFailedError', reason: 'bad_http' },
-  EPROTO: { kind: 'DownloadFailedError', reason: 'bad_tls' },
 }
 
 // Node's names for what may be wrong with a certificate: OpenSSL's, and its own for one of another host.
 const CERTIFICATE =
   /^(?:CERT_|CRL_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)|SELF_SIGNED_CERT/
 
+// OpenSSL's words for bytes that begin no TLS record, such as those of HTTP.
+const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long/i
+
 function meaningOf(name: string, code: string, message: string): Meaning {
-  const known = MEANING_OF_CODE[code]
-  if (known) return known
   if (CERTIFICATE.test(code)) {
     const hint = ' (DOWNLOAD_VERIFY_CERTIFICATES=false takes it all the same)'
     return { kind: 'DownloadCertificateError', reason: 'bad_certificate', hint }
   }
-  if (code.startsWith('ERR_SSL_')) return { kind: 'DownloadFailedError', reason: 'bad_tls' }
+  const known = MEANING_OF_CODE[code]
+  if (known) return known
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    const hint = NO_TLS.test(code) || NO_TLS.test(message) ? ' (no TLS is spoken there; is it http://?)' : ''
+    return { kind: 'DownloadFailedError', reason: 'bad_tls', hint }
+  }
   // `bad response` and `bad upgrade`: an answer that nobody asked for, or one in another protocol.
   if (name === 'HTTPParserError' || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
     return { kind: 'DownloadFailedError', reason: 'bad_http' }

@@ -7,6 +7,8 @@ import type { Response } from './response.ts'
 export class CallbackOutput {
   readonly requests: Request[] = []
   readonly items: unknown[] = []
+  /** How many requests and items it yielded, those included that a middleware drops. */
+  yielded = 0
   /** What has been handed on before the callback's end. */
   handedOn = 0
   /** Why there was nothing for the callback; undefined when there was. */

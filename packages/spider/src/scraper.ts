@@ -85,7 +85,7 @@ export class Scraper {
       await this.#callbackThrew(error, response, output, handOn)
     }
     this.#sift(output, response)
-    return output
+    return this.#counted(output)
   }
 
   /** Tells the errback, if there is one, and says in the log why there is nothing for the callback. */
@@ -107,6 +107,11 @@ export class Scraper {
     } catch (thrown) {
       await this.#callbackThrew(thrown, response, output, handOn, request)
     }
+    return this.#counted(output)
+  }
+
+  #counted(output: CallbackOutput): CallbackOutput {
+    if (output.yielded > 0) this.#options.stats.inc('spider_output/yielded_count', output.yielded)
     return output
   }
 
@@ -118,6 +123,7 @@ export class Scraper {
     for await (const element of stream) {
       const single = new CallbackOutput()
       this.#take(element, null, single)
+      if (single.yielded > 0) this.#options.stats.inc('start/yielded_count')
       yield* single.requests
       for (const item of single.items) yield { item }
     }
@@ -220,6 +226,7 @@ export class Scraper {
   }
 
   #takeRequest(yielded: Request, response: Response | null, output: CallbackOutput): void {
+    output.yielded++
     let request: Request | null = yielded
     for (const component of this.#requestHooks) {
       request = component.processSpiderRequest(request, response)
@@ -240,6 +247,7 @@ export class Scraper {
       this.#refuse(yielded, response)
       return
     }
+    output.yielded++
     if (yielded instanceof InvalidItem) {
       output.items.push(yielded)
       return

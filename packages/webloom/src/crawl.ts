@@ -9,6 +9,7 @@ import type {
 } from '@webloom/core'
 import { type Engine, inTime, type Spider } from '@webloom/spider'
 import type { CrawlStore } from './crawl-store.ts'
+import { whyEmpty } from './empty-crawl.ts'
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {
@@ -55,6 +56,7 @@ interface CrawlOptions {
 export class Crawl {
   readonly #options: CrawlOptions
   #connected = false
+  #isEmpty = false
 
   constructor(options: CrawlOptions) {
     this.#options = options
@@ -102,6 +104,7 @@ export class Crawl {
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join()
       const finishReason = await engine.run()
+      if (finishReason === 'finished' && !past.begun) this.#tellWhenEmpty()
       return { finishReason, stats: stats.snapshot() }
     } finally {
       await store.record.close()
@@ -123,6 +126,20 @@ export class Crawl {
     } catch (error) {
       logger.error({ extension: name, err: error }, 'an extension could not be closed')
     }
+  }
+
+  /** Of a crawl that others share no worker can tell: `webloom status` has what all of them have counted. */
+  #tellWhenEmpty(): void {
+    const { store, stats, logger, spider } = this.#options
+    const why = store.others ? undefined : whyEmpty(stats.snapshot(), spider)
+    if (why === undefined) return
+    this.#isEmpty = true
+    logger.warn(`nothing was crawled: ${why} (FAIL_ON_EMPTY makes this exit code 1)`)
+  }
+
+  /** True when the crawl finished and brought neither an item nor a link. */
+  get isEmpty(): boolean {
+    return this.#isEmpty
   }
 
   /** A finished crawl is not begun again by merely starting it: a restarted container would crawl for ever. */

@@ -43,6 +43,9 @@ const ALONE: SettingsInput = {
   COOKIES_SHARED: false,
 }
 
+/** Somebody sits there who wants to see the page, or why there is none. */
+const WAITS_FOR_NOTHING: SettingsInput = { ROBOTSTXT_GIVE_UP_AFTER: 0 }
+
 export class Workbench implements AsyncDisposable {
   readonly crawler: Crawler
   readonly spider: Spider
@@ -68,7 +71,7 @@ export class Workbench implements AsyncDisposable {
   /** Throws `SettingsError` with every problem of the settings. Opens no connection. */
   static async open(Class: SpiderClass, options: CrawlBaseOptions): Promise<Workbench> {
     const { layers, folder } = options
-    const command = { ...layers?.command, ...ALONE }
+    const command = { ...WAITS_FOR_NOTHING, ...layers?.command, ...ALONE }
     const { spider, ...base } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
     const { settings, logger } = base
     const outsideQueue = new PacedFetch({

@@ -56,6 +56,8 @@ export interface RobotsTxtParts extends RobotsTxtPaceListeners {
   readonly store?: RobotsStore
 }
 
+// Of a long list of start URLs the rest is counted (robotstxt/forbidden).
+const START_WARNINGS_MAX = 20
 // A delay above a day would outlast the robots.txt it stands in.
 const OBEYED_SECONDS_MAX = 86_400
 
@@ -70,6 +72,7 @@ type Verdict = RetryLater | undefined
 export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #options: RobotsTxtMiddlewareOptions
   // By the entry, so that what the store forgets is forgotten here.
+  #warnings = 0
   readonly #parsed = new WeakMap<RobotsEntry, RobotsTxt>()
 
   constructor(options: RobotsTxtMiddlewareOptions) {
@@ -157,7 +160,14 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     const userAgent = robotsUserAgent ?? this.#userAgentOf(request)
     if (!robots.canFetch(request.url, userAgent)) {
       stats.inc('robotstxt/forbidden')
-      logger.debug({ url: request.url, userAgent }, 'forbidden by robots.txt')
+      const isStart = !request.hasMeta || request.meta.depth === undefined
+      if (isStart && this.#warnings < START_WARNINGS_MAX) {
+        this.#warnings++
+        logger.warn(
+          { url: request.url, userAgent },
+          'a start URL is forbidden by robots.txt and not fetched. Where you may fetch it all the same: ROBOTSTXT_OBEY=false, or meta.dont_obey_robotstxt for this request alone',
+        )
+      } else logger.debug({ url: request.url, userAgent }, 'forbidden by robots.txt')
       throw new IgnoreRequest('Forbidden by robots.txt')
     }
     const seconds = this.#crawlDelay(robots.crawlDelay(userAgent))

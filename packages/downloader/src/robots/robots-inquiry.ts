@@ -5,11 +5,13 @@
  *     4xx, lost redirects       absent: all may be fetched   holds as long
  *     5xx, 429, other failures  unreachable                  asked again after 2, 4, 8 … 60 s, or Retry-After
  *     … for too long            given up                     asked again after ROBOTSTXT_ERROR_TTL
- *     no such host, refused     none                         the request fails as it would itself
+ *     no such host, refused,    none                         the request fails as it would itself
+ *     no TLS, bad certificate
  *
  * So far RFC 9309 (2.3.1), but for 429, with which a site says that it is asked too much: to go on as if it had no
  * rules would be the wrong answer. Where nobody is there to be asked, there is nobody whose wish could be broken, and
- * the error goes to the request: it is retried, counted and told to its errback as every such error.
+ * the error goes to the request: it is retried, counted and told to its errback as every such error. So it is where no
+ * encrypted connection comes about: no page could be had by it either, and what is waited for would not come.
  *
  * An entry that no longer holds is still used while the site is unreachable (RFC 9309, 2.4).
  */
@@ -44,7 +46,10 @@ const KEPT_ON_MS = 86_400_000
 const NOBODY_THERE: ReadonlySet<string> = new Set([
   'CannotResolveHostError',
   'DownloadConnectionRefusedError',
+  'DownloadCertificateError',
 ])
+// In a crawl of many sites some are always in trouble; the log is for other things, too.
+const WARNINGS_MAX = 50
 
 /** Knows what sites' robots.txt say, or finds out. */
 export class RobotsInquiry {
@@ -52,6 +57,7 @@ export class RobotsInquiry {
   readonly #now: () => number
   readonly #asking = new Map<string, Promise<RobotsEntry>>()
   readonly #closing = new AbortController()
+  #warnings = 0
 
   constructor(options: RobotsInquiryOptions) {
     this.#options = options
@@ -117,16 +123,16 @@ export class RobotsInquiry {
     } catch (error) {
       const kind = error instanceof DownloadError ? error.kind : (error as Error).name
       stats.inc(`robotstxt/exception_count/${kind}`)
-      if (!(error instanceof DownloadError) || NOBODY_THERE.has(kind) || this.#closing.signal.aborted)
+      if (!(error instanceof DownloadError) || isFromNobody(error) || this.#closing.signal.aborted)
         throw error
-      return this.#unreachable(known, request.origin, kind)
+      return this.#unreachable(known, request.origin, kind, { why: error.message })
     }
     if (!response) return this.#absent()
     const { status } = response
     stats.inc('robotstxt/response_count')
     stats.inc(`robotstxt/response_status_count/${status}`)
     if (status >= 500 || status === 429)
-      return this.#unreachable(known, request.origin, String(status), response)
+      return this.#unreachable(known, request.origin, String(status), { response })
     return status < 300 ? this.#rules(response) : this.#absent()
   }
 
@@ -144,23 +150,42 @@ export class RobotsInquiry {
     known: RobotsEntry | undefined,
     origin: string,
     reason: string,
-    response?: Response,
+    { response, why = `HTTP ${reason}` }: { response?: Response; why?: string },
   ): RobotsEntry {
     const nowMs = this.#now()
     const pauseMs = response ? Math.min(retryAfterMs(response) ?? 0, this.#options.retryAfterMaxMs) : 0
     if (known && known.outcome !== 'unreachable')
       return { ...known, askAgainAtMs: nowMs + Math.max(RETRY_DELAY_MS_MAX, pauseMs) }
     const entry = this.#next(known, reason, nowMs, pauseMs)
-    const { logger } = this.#options
-    const line = {
-      origin,
-      reason,
-      tries: entry.tries,
-      againInS: Math.ceil((entry.askAgainAtMs - nowMs) / 1000),
-    }
-    if (entry.isGivenUp) logger.warn(line, 'gave up waiting for robots.txt')
-    else logger.debug(line, 'robots.txt cannot be had; its requests wait')
+    this.#tell(origin, entry, why, nowMs)
     return entry
+  }
+
+  /** Of each site once, at once: until then nobody knows what the crawl waits for. */
+  #tell(
+    origin: string,
+    { tries, isGivenUp, askAgainAtMs }: RobotsUnreachable,
+    why: string,
+    nowMs: number,
+  ): void {
+    const { logger, giveUpAfterMs } = this.#options
+    const line = { origin, reason: why, tries, againInS: Math.ceil((askAgainAtMs - nowMs) / 1000) }
+    const isLoud = (tries === 1 || isGivenUp) && this.#warnings++ < WARNINGS_MAX
+    const level = isLoud ? 'warn' : 'debug'
+    if (isGivenUp)
+      logger[level](
+        line,
+        `robots.txt of ${origin} cannot be had, and is not waited for any longer. ${WAYS_OUT}`,
+      )
+    else
+      logger[level](
+        line,
+        `robots.txt of ${origin} cannot be had: its requests wait for it, ${giveUpAfterMs / 1000} s at most (ROBOTSTXT_GIVE_UP_AFTER). ${WAYS_OUT}`,
+      )
+    if (isLoud && this.#warnings === WARNINGS_MAX)
+      logger.warn(
+        `so far ${WARNINGS_MAX} sites have no robots.txt to be had; further ones are told at level DEBUG`,
+      )
   }
 
   #next(
@@ -177,4 +202,12 @@ export class RobotsInquiry {
     const askAgainAtMs = nowMs + Math.max(isGivenUp ? errorTtlMs : growingMs, pauseMs)
     return { outcome: 'unreachable', reason, tries, sinceMs, isGivenUp, askAgainAtMs }
   }
+}
+
+const WAYS_OUT =
+  'Where you may fetch it all the same: ROBOTSTXT_WHEN_GIVEN_UP=allow with a short ROBOTSTXT_GIVE_UP_AFTER, or ROBOTSTXT_OBEY=false'
+
+/** Nobody was there, or no encrypted connection came about: the request itself would fail likewise. */
+function isFromNobody({ kind, reason }: DownloadError): boolean {
+  return NOBODY_THERE.has(kind) || reason === 'bad_tls'
 }

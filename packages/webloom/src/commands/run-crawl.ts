@@ -61,7 +61,9 @@ export async function runCrawl(
     await report(crawl, result, flags)
     tellSupervisor(result)
     if (result.finishReason !== 'finished') tellHowToResume(crawl)
-    return signals.received ?? exitCodeOfReason(result.finishReason)
+    if (signals.received !== undefined) return signals.received
+    const isFailure = crawl.isEmpty && crawl.settings.getBool('FAIL_ON_EMPTY')
+    return isFailure ? EXIT.unexpected : exitCodeOfReason(result.finishReason)
   } catch (error) {
     progress.stop()
     // What was crawled until then is worth knowing; a crawl that could not begin has nothing to tell.

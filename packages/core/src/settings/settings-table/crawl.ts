@@ -138,6 +138,14 @@ export const CRAWL_SETTINGS = [
     summary: 'Ends the crawl when no item came for this time. 0: never.',
   },
   {
+    name: 'FAIL_ON_EMPTY',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary:
+      'A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. Not for crawls on Redis: there `webloom status` has the totals of all workers.',
+  },
+  {
     name: 'COMPONENT_TIMEOUT',
     type: 'float',
     unit: 's',

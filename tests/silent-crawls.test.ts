@@ -1,0 +1,188 @@
+/** What a crawl says that waits, or has nothing to do (issue 15). */
+
+import { writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { runProcess, tempDir } from '@webloom/testkit'
+import { describe, expect, test } from 'vitest'
+import { type CrawlResult, crawl, type Logger, type SettingsInput, Spider, type SpiderClass } from 'webloom'
+
+const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
+
+interface Line {
+  readonly level: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
+function listening(onLine: (line: Line) => void): Logger {
+  const at = (level: string) => (first: object | string, message?: string) =>
+    onLine(
+      typeof first === 'string'
+        ? { level, fields: {}, message: first }
+        : { level, fields: { ...first }, message: message ?? '' },
+    )
+  const logger: Logger = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => logger,
+  }
+  return logger
+}
+
+class Site implements AsyncDisposable {
+  readonly #server: Server
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async start(listener: RequestListener): Promise<Site> {
+    const server = createServer(listener)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new Site(server)
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    return new Promise((resolve) => this.#server.close(() => resolve()))
+  }
+}
+
+const PAGE = '<title>Home</title><a href="/2">2</a>'
+
+/** A site whose robots.txt is that text, or that status. */
+function siteWith(robots: string | number): Promise<Site> {
+  return Site.start((request, response) => {
+    if (request.url !== '/robots.txt') response.setHeader('content-type', 'text/html').end(PAGE)
+    else if (typeof robots === 'number') response.writeHead(robots).end()
+    else response.end(robots)
+  })
+}
+
+function spiderOf(urls: readonly string[], parse: Spider['parse'] = () => undefined): SpiderClass {
+  return class Made extends Spider {
+    override name = 'made'
+    override startUrls = [...urls]
+    override parse = parse
+  }
+}
+
+async function crawled(
+  Class: SpiderClass,
+  settings: SettingsInput = {},
+): Promise<{ result: CrawlResult; lines: Line[] }> {
+  const lines: Line[] = []
+  const result = await crawl(Class, { settings, logger: listening((line) => lines.push(line)) })
+  return { result, lines }
+}
+
+const warnings = (lines: readonly Line[]) => lines.filter(({ level }) => level === 'warn')
+
+// The tests' environment turns it off.
+const OBEYING: SettingsInput = { ROBOTSTXT_OBEY: true }
+
+describe('robots.txt', () => {
+  test('that cannot be had is told at once, once for its host, with what to do', async () => {
+    await using site = await siteWith(500)
+    const stop = new AbortController()
+    const lines: Line[] = []
+    const logger = listening((line) => {
+      lines.push(line)
+      if (line.message.includes('cannot be had')) stop.abort()
+    })
+    const begunAt = performance.now()
+    const origin = `http://127.0.0.1:${site.port}`
+    await crawl(spiderOf([`${origin}/1`, `${origin}/2`]), {
+      settings: OBEYING,
+      logger,
+      signal: stop.signal,
+    })
+    expect(performance.now() - begunAt).toBeLessThan(5_000)
+    const [line, ...more] = warnings(lines)
+    expect(more).toEqual([])
+    expect(line?.fields).toMatchObject({ origin, reason: 'HTTP 500' })
+    expect(line?.message).toMatch(
+      /its requests wait for it, 300 s at most \(ROBOTSTXT_GIVE_UP_AFTER\).*ROBOTSTXT_OBEY=false/,
+    )
+  })
+
+  test('is not waited for where no TLS is spoken: the request fails as it would itself', async () => {
+    await using site = await siteWith('')
+    const url = `https://127.0.0.1:${site.port}/`
+    const { result, lines } = await crawled(spiderOf([url]), { ...OBEYING, RETRY_ENABLED: false })
+    expect(result.stats).toMatchObject({ 'downloader/given_up/bad_tls': 1 })
+    expect(result.stats['robotstxt/waited']).toBeUndefined()
+    const failure = lines.find(({ level }) => level === 'error')
+    expect(failure?.fields.reason).toMatch(/no TLS is spoken there; is it http:\/\//)
+  })
+
+  test('is not waited for by fetch', async () => {
+    await using site = await siteWith(503)
+    const url = `http://127.0.0.1:${site.port}/`
+    const refused = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=true'])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toMatch(/ROBOTSTXT_OBEY=false/)
+    const { stdout } = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=false'])
+    expect(stdout).toBe(PAGE)
+  })
+
+  test('that forbids a start URL: a warning with the URL and the setting', async () => {
+    await using site = await siteWith('User-agent: *\nDisallow: /')
+    const url = `http://127.0.0.1:${site.port}/`
+    const { lines } = await crawled(spiderOf([url]), OBEYING)
+    const [forbidden, empty] = warnings(lines)
+    expect(forbidden?.fields.url).toBe(url)
+    expect(forbidden?.message).toMatch(/start URL is forbidden by robots.txt.*ROBOTSTXT_OBEY=false/)
+    expect(empty?.message).toMatch(
+      /nothing was crawled: the start request brought no page; skipped: 1 robots.txt/,
+    )
+  })
+})
+
+describe('a crawl that brings nothing ends with a line that says so', () => {
+  test('without start URLs', async () => {
+    const { lines } = await crawled(spiderOf([]))
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^nothing was crawled: Made has no start URLs: write the field {2}startUrls/),
+    ])
+  })
+
+  test('whose callbacks yield nothing', async () => {
+    await using site = await siteWith('')
+    const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`]))
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/the callbacks of one page yielded no item and no request.*webloom shell http:/),
+    ])
+  })
+
+  test.each([
+    ['an item', () => ({ title: 'x' })],
+    ['a request', (response: { follow(url: string): unknown }) => response.follow('/')],
+  ])('but not with %s', async (_what, parse) => {
+    await using site = await siteWith('')
+    const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`], parse))
+    expect(warnings(lines)).toEqual([])
+  })
+
+  test('and exit code 1 with FAIL_ON_EMPTY', async () => {
+    await using folder = await tempDir()
+    const file = folder.join('empty.mjs')
+    await writeFile(
+      file,
+      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider { name = 'empty' }\n`,
+    )
+    const run = (...more: string[]) => runProcess(process.execPath, [BIN, 'runspider', file, ...more])
+    expect((await run()).code).toBe(0)
+    const { code, stderr } = await run('-s', 'FAIL_ON_EMPTY=true')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/Empty has no start URLs/)
+  })
+})

@@ -207,6 +207,14 @@ test('what is larger than DOWNLOAD_MAXSIZE is no file', async () => {
   expect(unfinished()).toEqual([])
 })
 
+test('issue 15: what has a longer URL than URLLENGTH_LIMIT is not asked for', async () => {
+  const [long, short] = [urlOf(`/file${'/'.repeat(300_000)}`), urlOf('/file')]
+  const { items, stats } = await crawlItems([{ file_urls: [long, short] }])
+  expect(items[0]!.files.map(({ url }) => url)).toEqual([short])
+  expect(stats).toMatchObject({ 'urllength/request_ignored_count': 1, file_error_count: 1 })
+  expect(hits.map(({ path }) => path)).toEqual(['/', '/file'])
+})
+
 test('an encoded answer is unfolded', async () => {
   answers['/file.txt'] = (_, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('plain'))

@@ -102,7 +102,7 @@ export type {
   SettingOrigin,
   SettingType,
 } from './settings/setting-row.ts'
-export { shownValue } from './settings/setting-shown.ts'
+export { shownValue, withoutSecrets, withoutUrlSecrets } from './settings/setting-shown.ts'
 export { suggestedNames } from './settings/setting-suggestions.ts'
 export {
   type SettingExplanation,

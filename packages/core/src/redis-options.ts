@@ -129,5 +129,6 @@ function shownTarget({ sentinels, name, tls, host, port, db }: RedisOptions): st
 
 /** A Redis URL for messages: its password is hidden, however broken the rest. */
 export function withoutPassword(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:@/]*):.*@/s, '$1:***@')
+  const hidden = url.replace(/^(\w+:\/\/[^:@/]*):.*@/s, '$1:***@')
+  return hidden === url ? url.replace(/^(\w+:\/\/)?.*@/s, '$1***@') : hidden
 }

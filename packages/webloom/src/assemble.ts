@@ -78,6 +78,8 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const outsideQueue = new PacedFetch({
     download: (request, given) => downloader.fetch(request, given),
     clock: MemoryHostClock.fromCrawler(base),
+    urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
+    stats,
     slotOf: async (request) => {
       await store.slots.prepare([{ request }])
       return store.slots.slotOf(request)

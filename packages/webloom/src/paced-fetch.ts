@@ -18,9 +18,11 @@ import {
   type DownloadResult,
   type FetchOptions,
   type HostClock,
+  IgnoreRequest,
   type Request,
   Response,
   RetryLater,
+  type StatsCollector,
 } from '@webloom/core'
 
 export interface PacedFetchOptions {
@@ -29,10 +31,15 @@ export interface PacedFetchOptions {
   readonly clock: HostClock
   /** The request's host, as politeness has it. */
   readonly slotOf: (request: Request) => string | Promise<string>
+  /** URLLENGTH_LIMIT; 0: no bound. */
+  readonly urlLengthMax: number
+  readonly stats: Pick<StatsCollector, 'inc'>
 }
 
 // How long a host without a free place is waited for until it is looked at again; its end wakes sooner.
 const FULL_PAUSE_MS = 1000
+
+const URL_SHOWN_MAX = 200
 
 export class PacedFetch {
   readonly #options: PacedFetchOptions
@@ -45,9 +52,10 @@ export class PacedFetch {
 
   /**
    * The answer at the end of all redirects and retries, whatever its status. Rejects with `DownloadError` when there is
-   * none, with `IgnoreRequest` when a middleware drops the request, and when `signal` fires.
+   * none, with `IgnoreRequest` when a middleware drops the request or its URL is too long, and when `signal` fires.
    */
   async fetch(request: Request, options: FetchOptions): Promise<Response> {
+    this.#checkLength(request)
     let asked = request
     for (;;) {
       const result = await this.#inItsTurn(asked, options)
@@ -58,6 +66,16 @@ export class PacedFetch {
         asked = result.request
       } else asked = result
     }
+  }
+
+  /** As for requests that callbacks yield. What they redirect to is bounded by REDIRECT_MAX_URL_LENGTH. */
+  #checkLength({ method, url }: Request): void {
+    const { urlLengthMax, stats } = this.#options
+    if (urlLengthMax === 0 || url.length <= urlLengthMax) return
+    stats.inc('urllength/request_ignored_count')
+    throw new IgnoreRequest(
+      `<${method} ${url.slice(0, URL_SHOWN_MAX)}…>: its URL has ${url.length} characters; URLLENGTH_LIMIT is ${urlLengthMax}`,
+    )
   }
 
   async #inItsTurn(request: Request, { signal, bodyTo }: FetchOptions): Promise<DownloadResult> {

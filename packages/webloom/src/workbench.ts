@@ -77,6 +77,8 @@ export class Workbench implements AsyncDisposable {
     const outsideQueue = new PacedFetch({
       download: (request, given) => downloader.fetch(request, given),
       clock: MemoryHostClock.fromCrawler({ ...base, spider, close() {} }),
+      urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
+      stats: base.stats,
       slotOf: (request) => new URL(request.url).hostname,
     })
     const crawler: Crawler = {

@@ -1,26 +1,98 @@
+/**
+ * Values of settings as they may be shown: in messages, in `webloom settings`, in logs. What is secret in them is hidden
+ * where it stands, so that the rest can still be read:
+ *
+ * - user and password of any URL, and what its query calls a token, key or password;
+ * - whatever an object has under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
+ * - everything else of a setting whose row says `secret`.
+ */
+
 import { settingRow } from './settings-table.ts'
 
+const HIDDEN = '***'
+const NOT_SHOWN = '(not shown)'
+
+// Deeper than anything that settings hold; what holds itself ends here.
+const DEPTH_MAX = 20
+
 /**
- * A value as messages and `webloom settings` show it: one line, no control characters, no passwords.
+ * A value as messages and `webloom settings` show it: one line, no control characters, nothing secret.
  *
  * @param lengthMax characters after which it is cut
  */
 export function shownValue(name: string, value: unknown, lengthMax = Infinity): string {
-  const text = settingRow(name)?.secret ? withoutSecret(value) : asText(value)
+  const text = asText(withoutSecrets(name, value))
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }
 
-const URL_WITH_USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
+/** The same value with what is secret in it hidden. */
+export function withoutSecrets(name: string, value: unknown): unknown {
+  const isSecret = settingRow(name)?.secret === true
+  // A setting of the author's own has no row to say so.
+  if (!isSecret && name.startsWith('CUSTOM_') && isSecretName(name) && isSomething(value)) return NOT_SHOWN
+  return cleared(value, isSecret, 0)
+}
+
+/** A text with the passwords of its URLs hidden. */
+export function withoutUrlSecrets(text: string): string {
+  if (!text.includes('://')) return text
+  return text.replace(USER_IN_URL, `$1${HIDDEN}@`).replace(SECRET_IN_QUERY, `$1${HIDDEN}`)
+}
+
+const USER_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^/?#\s"'@]*(?:@[^/?#\s"'@]*)*@/gi
+const SECRET_WORDS =
+  'pass(?:word|wd|phrase)?|pwd|secret|token|signature|credential|api_?key|access_?key|private_?key'
+const SECRET_IN_QUERY = new RegExp(`([?&][\\w.-]{0,40}?(?:${SECRET_WORDS})[\\w.-]{0,40}=)[^&#\\s"']*`, 'gi')
+const SECRET_NAME = new RegExp(`${SECRET_WORDS}|authorization|cookie(?!s_|jar)|bearer`, 'i')
+// Of TLS options and of authentication, where nothing longer is written.
+const SECRET_NAME_WHOLE = /^(?:auth|key|pfx|pass|pw)$/i
+// Names of settings and options that only speak of such things.
+const NO_SECRET = /_(?:ENABLED|MAX|MAXSIZE|DEBUG|SHARED|DOMAIN|ENCODING)$|^(?:tokenizer|keyPrefix)$/
+
+function isSecretName(name: string): boolean {
+  // The names of feeds are paths and URIs.
+  if (!/^[\w-]+$/.test(name)) return false
+  return (
+    (SECRET_NAME.test(name.replaceAll('-', '_')) || SECRET_NAME_WHOLE.test(name)) && !NO_SECRET.test(name)
+  )
+}
+
+function cleared(value: unknown, isSecret: boolean, depth: number): unknown {
+  if (typeof value === 'string') return isSecret ? withoutSecret(value) : withoutUrlSecrets(value)
+  if (value instanceof URL) return cleared(value.href, isSecret, depth)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= DEPTH_MAX) return '…'
+  if (Array.isArray(value)) return value.map((entry) => cleared(entry, isSecret, depth + 1))
+  const prototype = Object.getPrototypeOf(value)
+  // Whatever fields it has are its own business.
+  if (prototype !== Object.prototype && prototype !== null) return classOf(value)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [
+      withoutUrlSecrets(name),
+      isSecretName(name) && isSomething(entry) ? HIDDEN : cleared(entry, false, depth + 1),
+    ]),
+  )
+}
 
 /** Of a URL everything but user and password; nothing of anything else. */
-function withoutSecret(value: unknown): string {
-  if (value === null || value === undefined || value === '') return asText(value)
-  if (typeof value !== 'string' || !value.includes('://')) return '(not shown)'
-  return asText(value.replace(URL_WITH_USER, '$1***@'))
+function withoutSecret(text: string): string {
+  if (text === '') return text
+  if (!text.includes('://')) return NOT_SHOWN
+  // A password with a slash in it is a wrong URL, and still a password.
+  return withoutUrlSecrets(text.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, `$1${HIDDEN}@`))
+}
+
+function isSomething(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== '' && typeof value !== 'boolean'
+}
+
+function classOf(value: object): string {
+  return `an object of class ${value.constructor?.name ?? 'unknown'}`
 }
 
 function asText(value: unknown): string {
   if (typeof value === 'function') return `the function ${value.name || 'without a name'}`
+  if (value === NOT_SHOWN) return NOT_SHOWN
   if (typeof value === 'string' || (typeof value === 'object' && value !== null)) return jsonText(value)
   return String(value)
 }
@@ -30,7 +102,7 @@ function jsonText(value: string | object): string {
     // A class in a list of components would become null.
     return JSON.stringify(value, (_, entry) => (typeof entry === 'function' ? asText(entry) : entry))
   } catch {
-    // It holds itself or a bigint. Only the message is poorer for it.
-    return `an object of class ${value.constructor?.name ?? 'unknown'}`
+    // It holds a bigint. Only the message is poorer for it.
+    return classOf(Object(value))
   }
 }

@@ -189,7 +189,9 @@ function parsedJson(text: string): { json?: unknown; fault: string } {
   try {
     return { json: JSON.parse(text), fault: '' }
   } catch (error) {
-    return { fault: ` – this is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+    // Without the text that V8 shows with it: that may be a password, which is hidden beside it.
+    const reason = (error as Error).message.replace(/, (?:\.\.\.)?".*$/s, '')
+    return { fault: ` – this is not JSON: ${reason}` }
   }
 }
 

@@ -64,11 +64,49 @@ describe('shown values', () => {
     ['REDIS_URL', 'redis://host', '"redis://host"'],
     ['REDIS_URL', null, 'null'],
     ['HTTPAUTH_PASS', 'secret', '(not shown)'],
-    ['DUPEFILTER_REDIS_URL', ['redis://:secret@a'], '(not shown)'],
+    ['DUPEFILTER_REDIS_URL', ['redis://:secret@a'], '["redis://***@a"]'],
+    ['PROXY_LIST', ['http://u:secret@a:1', 'u:secret@b'], '["http://***@a:1","(not shown)"]'],
+    [
+      'REDIS_PARAMS',
+      { host: 'h', password: 'secret', tls: { key: 'secret' } },
+      '{"host":"h","password":"***","tls":{"key":"***"}}',
+    ],
+    [
+      'FEEDS',
+      { 's3://KEY:secret@bucket/a.csv': { format: 'csv' } },
+      '{"s3://***@bucket/a.csv":{"format":"csv"}}',
+    ],
+    [
+      'DEFAULT_REQUEST_HEADERS',
+      { Authorization: 'Bearer secret', Accept: '*/*' },
+      '{"Authorization":"***","Accept":"*/*"}',
+    ],
+    ['HTTPPROXY_X', 'http://user:secret@proxy:3128', '"http://***@proxy:3128"'],
+    ['CUSTOM_HOOK', 'https://h/x?api_key=secret&a=1', '"https://h/x?api_key=***&a=1"'],
+    ['CUSTOM_API_TOKEN', 'secret', '(not shown)'],
+    ['CUSTOM_OPTIONS', { a: [{ dbPassword: 'secret', port: 1 }] }, '{"a":[{"dbPassword":"***","port":1}]}'],
+    ['CUSTOM_OPTIONS', new URL('http://u:secret@h/'), '"http://***@h/"'],
+    [
+      'CUSTOM_OPTIONS',
+      new (class Client {
+        token = 'secret'
+      })(),
+      '"an object of class Client"',
+    ],
+    ['USER_AGENT', 'bot (+https://example.com/a@b; a@b.com)', '"bot (+https://example.com/a@b; a@b.com)"'],
+    ['REDIS_URL', 'redis://:sec/ret@h:1', '"redis://***@h:1"'],
     ['USER_AGENT', 'a\u001b[2J', '"a\\u001b[2J"'],
     ['ITEM_PIPELINES', [[class Mine {}, 300]], '[["the function Mine",300]]'],
     ['CUSTOM_X', undefined, 'undefined'],
   ])('%s %j is shown as %s', (name, value, shown) => expect(shownValue(name, value)).toBe(shown))
+})
+
+test('issue 15: no long value takes a long time to be shown', () => {
+  const began = performance.now()
+  for (const unit of ['a://', '@', '?pass', '&token', 'a', '://a', '?a=', '&a=&'])
+    for (const name of ['USER_AGENT', 'REDIS_URL', 'CUSTOM_X'])
+      shownValue(name, unit.repeat(300_000 / unit.length))
+  expect(performance.now() - began).toBeLessThan(2000)
 })
 
 describe('docs/settings.md', () => {

@@ -10,3 +10,10 @@ const vectors: Record<string, string> = JSON.parse(
 test.each(Object.entries(vectors))('%s', (url, path) => {
   expect(filePath(url)).toBe(path)
 })
+
+test.each(['/', ';', '.', '.tgz', '/;', '?', 'a;'])('issue 15: 300 KB of %j take no long time', (unit) => {
+  const began = performance.now()
+  for (const end of ['', 'a', '/', ';a'])
+    filePath(`http://example.com/${unit.repeat(300_000 / unit.length)}${end}`)
+  expect(performance.now() - began).toBeLessThan(500)
+})

@@ -32,6 +32,8 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { filePath } from './file-path.ts'
 import { FileStore, type UnfinishedFile } from './file-store.ts'
 
+const URL_SHOWN_MAX = 2083
+
 /** A file of an item. */
 export interface FileResult {
   readonly url: string
@@ -160,7 +162,10 @@ export class FilesPipeline implements ItemPipeline {
       if (error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED') throw error
       this.#options.stats.inc('file_error_count')
       const { message } = error as Error
-      this.#options.logger.warn({ url: request.url, reason: message }, 'a file of an item cannot be had')
+      this.#options.logger.warn(
+        { url: request.url.slice(0, URL_SHOWN_MAX), reason: message },
+        'a file of an item cannot be had',
+      )
       return { ok: false, url: request.url, error: error as Error }
     }
   }

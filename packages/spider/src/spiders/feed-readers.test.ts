@@ -8,6 +8,7 @@ import { csvRows } from './csv-rows.ts'
 import { gunzipped, isGzip } from './gunzipped.ts'
 import { readSitemap } from './sitemap.ts'
 import { xmlNodeMarkup, xmlNodes } from './xml-nodes.ts'
+import { attributeValue } from './xml-reader.ts'
 
 function vectors<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`../../testdata/${name}`, import.meta.url), 'utf8')) as T
@@ -62,6 +63,17 @@ describe('sitemaps, as Scrapy reads them', () => {
       expect(performance.now() - began, piece).toBeLessThan(1_000)
     }
   })
+})
+
+test('issue 15: a tag of 300 KB is read in time that grows with its length only', () => {
+  for (const piece of ['a', 'a ', ' ', 'a=', '"', "a='", '= ', 'a="b"']) {
+    const tag = `<url><link ${piece.repeat(300_000 / piece.length)}/></url>`
+    const began = performance.now()
+    for (const _ of readSitemap(`<urlset>${tag}`).entries);
+    expect(attributeValue(tag, 'href')).toBe(undefined)
+    for (const _ of xmlNodes(`<r xmlns:a="b">${tag}`, 'url'));
+    expect(performance.now() - began, piece).toBeLessThan(2_000)
+  }
 })
 
 describe('nodes of an XML feed, as Scrapy iterates them', () => {

@@ -1,5 +1,5 @@
 import { Selector } from '../selectors/selector.ts'
-import { ATTRIBUTE, readXml } from './xml-reader.ts'
+import { attributesOf, readXml } from './xml-reader.ts'
 
 /** The elements of this name, in order, each a document of its own. Their own prefix is known to XPath queries. */
 export function* xmlNodes(xml: string, name: string): Generator<Selector> {
@@ -61,7 +61,7 @@ function openingTag(
 /** By the names of their attributes; values with their quotes. */
 function declarationsIn(attributes: string): ReadonlyMap<string, string> {
   if (!attributes.includes('xmlns')) return NONE
-  const found = [...attributes.matchAll(ATTRIBUTE)].map(([, name, value]) => [name!, value!] as const)
+  const found = [...attributesOf(attributes)]
   return new Map(found.filter(([name]) => /^xmlns(?::|$)/.test(name)))
 }
 

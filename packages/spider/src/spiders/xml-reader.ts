@@ -44,14 +44,33 @@ export function* readXml(xml: string): Generator<XmlToken> {
 
 /** The value of an attribute, decoded; undefined when the tag has none of that name. */
 export function attributeValue(attributes: string, name: string): string | undefined {
-  for (const [, written, quoted] of attributes.matchAll(ATTRIBUTE)) {
-    if (written === name) return decodeXML(quoted!.slice(1, -1))
+  for (const [written, quoted] of attributesOf(attributes)) {
+    if (written === name) return decodeXML(quoted.slice(1, -1))
   }
   return undefined
 }
 
-/** One attribute: its name, and its value with the quotes around it. */
-export const ATTRIBUTE = /([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')/g
+const ATTRIBUTE_NAME = /[^\s=/>"']+/g
+const EQUALS = /\s*=\s*(?=["'])/y
+
+/**
+ * The attributes of a tag: name, and value with the quotes around it. Each character is looked at once or twice: one
+ * pattern for name and value would be tried anew from each letter of a name without a value.
+ */
+export function* attributesOf(text: string): Generator<readonly [name: string, quoted: string]> {
+  for (let at = 0; ; ) {
+    ATTRIBUTE_NAME.lastIndex = at
+    const name = ATTRIBUTE_NAME.exec(text)?.[0]
+    if (name === undefined) return
+    at = EQUALS.lastIndex = ATTRIBUTE_NAME.lastIndex
+    if (!EQUALS.test(text)) continue
+    const quote = EQUALS.lastIndex
+    const end = text.indexOf(text[quote]!, quote + 1)
+    if (end < 0) continue
+    at = end + 1
+    yield [name, text.slice(quote, at)]
+  }
+}
 
 /** A name without its prefix. */
 export function localName(name: string): string {

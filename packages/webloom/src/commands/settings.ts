@@ -7,6 +7,7 @@ import {
   shownValue,
   suggestedNames,
   UsageError,
+  withoutSecrets,
 } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { commandLayer } from './crawl-options.ts'
@@ -43,6 +44,7 @@ function known(name: string): SettingName {
   )
 }
 
+/** As it is: whoever asks for one setting by its name wants to use it, in a script. */
 function printValue(settings: Settings, name: SettingName, json = false): void {
   const value = settings.get(name)
   console.log(json || typeof value !== 'string' ? JSON.stringify(value) : value)
@@ -52,7 +54,9 @@ function explain(settings: Settings, name: SettingName, json = false): void {
   const row = SETTINGS_TABLE.find((one) => one.name === name)
   const explanation = settings.explain(name)
   if (json) {
-    console.log(JSON.stringify({ ...explanation, summary: row?.summary }))
+    const value = withoutSecrets(name, explanation.value)
+    const layers = explanation.layers.map((layer) => ({ ...layer, value: withoutSecrets(name, layer.value) }))
+    console.log(JSON.stringify({ ...explanation, value, layers, summary: row?.summary }))
     return
   }
   console.log(`${name} = ${shownValue(name, explanation.value)}   (from ${explanation.source})`)
@@ -64,7 +68,7 @@ function explain(settings: Settings, name: SettingName, json = false): void {
 function printAll(settings: Settings, json = false): void {
   const rows = SETTINGS_TABLE.filter(({ use }) => use === 'used').map(({ name }) => ({
     name,
-    value: settings.get(name as SettingName),
+    value: json ? withoutSecrets(name, settings.get(name as SettingName)) : settings.get(name as SettingName),
     source: settings.source(name as SettingName),
   }))
   if (json) {

@@ -32,7 +32,8 @@ export const CRAWL_SETTINGS = [
     default: 2083,
     min: 0,
     since: 'scrapy',
-    summary: 'Requests with a longer URL are dropped. 0: no limit.',
+    summary:
+      'Requests with a longer URL are dropped, those of `crawler.fetch` and of files too. 0: no limit.',
   },
   {
     name: 'CRAWLSPIDER_FOLLOW_LINKS',

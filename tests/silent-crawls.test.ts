@@ -172,6 +172,24 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     expect(warnings(lines)).toEqual([])
   })
 
+  test('and each line as JSON says whose it is: spider, crawl and worker', async () => {
+    await using folder = await tempDir()
+    const file = folder.join('empty.mjs')
+    await writeFile(
+      file,
+      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider {\n name = 'empty'\n async *start() { this.logger.info('mine') } }\n`,
+    )
+    const { stderr } = await runProcess(process.execPath, [BIN, 'runspider', file, '-s', 'CRAWL_ID=monday'])
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines.map(({ msg }) => msg)).toContain('mine')
+    const worker = lines[0]?.worker
+    expect(worker).toMatch(/:\d+:[0-9a-f]{8}$/)
+    for (const line of lines) expect(line).toMatchObject({ spider: 'empty', crawl: 'monday', worker })
+  })
+
   test('and exit code 1 with FAIL_ON_EMPTY', async () => {
     await using folder = await tempDir()
     const file = folder.join('empty.mjs')

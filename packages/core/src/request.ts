@@ -142,10 +142,6 @@ export class Request {
    * is not known; a callback that is undefined, as a misspelt method is).
    */
   constructor(url: string | URL | KnownUrl, parts: RequestParts = NO_PARTS) {
-    // Subclasses may hand on what they were not given.
-    // biome-ignore lint/complexity/noArguments: the default above hides whether undefined was written; a rest parameter costs a list a link.
-    if (arguments.length > 1 && arguments[1] === undefined && new.target === Request)
-      throw undefinedParts('new Request')
     // Links of a page share their parts, which `followAll` has looked at.
     const init = url instanceof KnownUrl ? (parts as RequestInit) : requestInit(parts, 'Request')
     this.encoding = init.encoding ?? 'utf-8'
@@ -338,14 +334,6 @@ function undefinedCallback(of: string, role: 'callback' | 'errback'): WebloomErr
   return new WebloomError(
     'WL_REQUEST_INVALID',
     `${role} of ${of} is undefined: is the method's name misspelt, or \`this\` another object? Write ${role}: this.parseItem for a method of the spider; ${otherwise}`,
-  )
-}
-
-/** For what was called with `undefined` where a callback or the parts of a request are expected. */
-export function undefinedParts(of: string): WebloomError {
-  return new WebloomError(
-    'WL_REQUEST_INVALID',
-    `${of} was given undefined after the URL: is the method's name misspelt, or \`this\` another object? Expected a method (this.parseItem) or { callback, … }; leave it out for parse`,
   )
 }
 

@@ -7,6 +7,7 @@ import {
   type Request,
   WebloomError,
 } from '@webloom/core'
+import { proxyOf, proxyShown } from './proxies/proxy-address.ts'
 
 /** What undici refuses to send: a header with a control character, `Expect`, a Content-Length other than the body's. */
 const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
@@ -29,12 +30,22 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
   }
   const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
   const options = { cause, ...(reason && { reason }) }
-  return new DownloadError(kind, `${request}: ${message || code || cause.name}${hint}`, options)
+  return new DownloadError(
+    kind,
+    `${request}${wayOf(request)}: ${message || code || cause.name}${hint}`,
+    options,
+  )
 }
 
 export function tooLate(request: Request, timeoutMs: number): DownloadError {
-  const message = `${request} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`
+  const message = `${request}${wayOf(request)} took longer than ${timeoutMs / 1000} s (DOWNLOAD_TIMEOUT)`
   return new DownloadError('DownloadTimeoutError', message, { reason: 'deadline' })
+}
+
+/** A proxy that fails must be known by name; its password is none of the log's business. */
+function wayOf(request: Request): string {
+  const proxy = proxyOf(request)
+  return proxy ? ` by the proxy ${proxyShown(proxy)}` : ''
 }
 
 export function tooSlow(

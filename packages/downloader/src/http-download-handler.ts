@@ -28,10 +28,11 @@ import {
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { BodyRoom } from './body-room.ts'
-import { Connections, proxyOf } from './connecting/connections.ts'
+import { Connections } from './connecting/connections.ts'
 import type { HostAddresses } from './connecting/host-addresses.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
 import { type Answer, HttpExchange } from './http-exchange.ts'
+import { proxyOf } from './proxies/proxy-address.ts'
 import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 

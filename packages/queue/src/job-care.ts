@@ -76,7 +76,7 @@ export class JobCare {
   async #takeBack(): Promise<void> {
     const { scripts, quarantineAfter, logger } = this.#options
     for (const { id, worker, fate } of await scripts.takeBack(quarantineAfter)) {
-      logger.warn({ id, worker, fate }, 'taken back from a worker that is gone')
+      logger.warn({ id, heldBy: worker, fate }, 'taken back from a worker that is gone')
     }
   }
 

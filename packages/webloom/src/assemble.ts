@@ -29,7 +29,7 @@ import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { redisPipeline } from './connected-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
-import { type CrawlControls, crawlStore, type Participation } from './crawl-store.ts'
+import { type CrawlControls, crawlStore, newWorkerId, type Participation } from './crawl-store.ts'
 import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
 import { placedComponents } from './loading/placed-components.ts'
 import { PacedFetch } from './paced-fetch.ts'
@@ -46,7 +46,14 @@ export interface AssembleOptions extends CrawlBaseOptions {
 
 /** A crawl of that spider, ready to run. Throws `SettingsError` with every problem, before anything is opened. */
 export async function assemble(Class: SpiderClass, options: AssembleOptions): Promise<Crawl> {
-  const { spider, settings, stats, signals, logger } = await crawlBase(Class, options)
+  const { spider, settings, stats, signals, ...made } = await crawlBase(Class, options)
+  const workerId = newWorkerId()
+  // Lines of many workers and crawls come together in one place; there each must say whose it is.
+  const logger = made.logger.child({
+    spider: spider.name,
+    crawl: settings.get('CRAWL_ID') ?? spider.name,
+    worker: workerId,
+  })
   for (const warning of settings.warnings()) logger.warn(warning)
   // The engine needs the components, and they need a way to end the crawl.
   let engine: Engine | undefined
@@ -72,7 +79,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const servers = new RedisServers(settings, logger, options.times)
   const addresses = HostAddresses.fromCrawler(base)
   const resolve = (hostname: string) => addresses.of(hostname)
-  const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve })
+  const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
   const { others } = store
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
   const outsideQueue = new PacedFetch({
@@ -91,7 +98,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     ...(others && { others }),
     fetch: (request, given) => outsideQueue.fetch(request, given),
   }
-  Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
+  Spider.attach(spider, { crawler, logger })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
   const downloader = await downloaderOf(crawler, servers, folder, addresses)

@@ -107,10 +107,11 @@ export async function crawlStore(
     servers: RedisServers
     /** For POLITENESS_GROUP_BY=ip. */
     resolve: ResolveHost
+    workerId: string
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const { spider, folder, part, servers, resolve } = parts
+  const { spider, folder, part, servers, resolve, workerId } = parts
   const slots = HostSlots.fromCrawler(crawler, resolve)
   const jobDir = JobDir.fromCrawler(crawler, slots, { wakes: isRedisSpider(spider) })
   const queueRedis = jobDir ? undefined : servers.connection('queue')
@@ -129,7 +130,7 @@ export async function crawlStore(
   if (warning !== undefined) crawler.logger.warn(warning)
   return queueRedis
     ? redisStore(crawler, { ...parts, slots, queueRedis })
-    : localStore(crawler, { spider, folder, servers, slots, jobDir })
+    : localStore(crawler, { spider, folder, servers, slots, jobDir, workerId })
 }
 
 /** In memory or in a JOBDIR; the filter alone may be on Redis. */
@@ -141,7 +142,15 @@ async function localStore(
     servers,
     slots,
     jobDir,
-  }: { spider: Spider; folder: string; servers: RedisServers; slots: HostSlots; jobDir: JobDir | null },
+    workerId,
+  }: {
+    spider: Spider
+    folder: string
+    servers: RedisServers
+    slots: HostSlots
+    jobDir: JobDir | null
+    workerId: string
+  },
 ): Promise<CrawlStore> {
   const { settings } = crawler
   const { filter, links } = await chooseDupefilter(crawler, {
@@ -149,7 +158,7 @@ async function localStore(
     ...(jobDir && { jobDirFilter: jobDir.filter }),
   })
   const startHosts = jobDir?.startHosts ?? new MemoryStartHosts()
-  const worker = { workerId: newWorkerId(), queueRunId: async () => '-' }
+  const worker = { workerId, queueRunId: async () => '-' }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, worker)
   // What is in memory or in a JOBDIR goes or stays by itself.
   const empties = (setting: boolean) => async (empty: Empty) => {
@@ -199,18 +208,18 @@ interface RedisStoreParts {
   readonly servers: RedisServers
   readonly slots: HostSlots
   readonly queueRedis: Redis
+  readonly workerId: string
 }
 
 /** On Redis, shared with other workers. */
 async function redisStore(
   crawler: Crawler,
-  { spider, folder, part, controls, servers, slots, queueRedis }: RedisStoreParts,
+  { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,
 ): Promise<CrawlStore> {
   const { settings, stats, logger } = crawler
   const times = crawler.times && { times: crawler.times }
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
-  const workerId = newWorkerId()
   const queueRunId = () => runIdOf(queueRedis)
   const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId })
   const calls = new CrawlCalls({ redis: queueRedis, keys })
@@ -398,7 +407,8 @@ async function healthNotes(role: string, redis: Redis): Promise<string[]> {
   return warnings.map((warning) => `the ${role}’s Redis: ${warning}`)
 }
 
-function newWorkerId(): string {
+/** Tells this process from all others of a crawl. */
+export function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
 }
 

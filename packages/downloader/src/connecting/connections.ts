@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Crawler, type Request, SettingsError, WebloomError } from '@webloom/core'
 import type { Dispatcher } from 'undici'
-import type { ProxyAddress } from '../proxies/proxy-address.ts'
+import { proxyOf } from '../proxies/proxy-address.ts'
 import { ProxyAgents } from '../proxies/proxy-agents.ts'
 import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
@@ -98,14 +98,6 @@ export class Connections {
   async close(): Promise<void> {
     await Promise.all([this.#sites.close(), this.#proxies.close()])
   }
-}
-
-/** The proxy that a request goes by, as `HttpProxyMiddleware` has written it; undefined: none. */
-export function proxyOf(request: Request): ProxyAddress | undefined {
-  const url = request.hasMeta ? request.meta.proxy : undefined
-  if (typeof url !== 'string' || url === '') return undefined
-  const authorization = request.headers.get('proxy-authorization')
-  return { url, ...(authorization !== null && { authorization }) }
 }
 
 /** `meta.bindaddress`: an address, or as in Scrapy a pair of address and port, of which the port is left to the system. */

@@ -112,7 +112,10 @@ describe('meta.proxy', () => {
     const { address } = await proxy({ authorization: 'Basic right' })
     for (const scheme of ['http', 'https']) {
       const request = new Request(`${scheme}://a.example/`, { meta: { proxy: `http://u:wrong@${address}` } })
-      await expect(fetching().fetching.response(request)).rejects.toSatisfy(failedWith('DownloadFailedError'))
+      const refused = fetching().fetching.response(request)
+      await expect(refused).rejects.toSatisfy(failedWith('DownloadFailedError'))
+      await expect(refused).rejects.toThrow(` by the proxy http://${address}: `)
+      await expect(refused).rejects.not.toThrow('wrong@')
     }
     expect(site.hits).toEqual([])
   })
@@ -122,9 +125,9 @@ describe('meta.proxy', () => {
       const request = new Request(`${scheme}://127.0.0.1:${site.port}/`, {
         meta: { proxy: 'http://127.0.0.1:1' },
       })
-      await expect(fetching().fetching.response(request)).rejects.toSatisfy(
-        failedWith('DownloadConnectionRefusedError'),
-      )
+      const refused = fetching().fetching.response(request)
+      await expect(refused).rejects.toSatisfy(failedWith('DownloadConnectionRefusedError'))
+      await expect(refused).rejects.toThrow(/ by the proxy http:\/\/127\.0\.0\.1:1: /)
     }
     expect(site.hits).toEqual([])
   })

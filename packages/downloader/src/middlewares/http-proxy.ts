@@ -3,13 +3,14 @@ import {
   DownloadError,
   type DownloaderMiddleware,
   type JsonValue,
+  type Logger,
   NotConfigured,
   type Request,
   type Response,
   SettingsError,
 } from '@webloom/core'
 import { EnvironmentProxies } from '../proxies/environment-proxies.ts'
-import { type ProxyAddress, proxyAddress } from '../proxies/proxy-address.ts'
+import { type ProxyAddress, proxyAddress, proxyOf, proxyShown } from '../proxies/proxy-address.ts'
 import { ProxyRotation, type RotatedProxy } from '../proxies/proxy-rotation.ts'
 
 export interface HttpProxyMiddlewareOptions {
@@ -18,7 +19,12 @@ export interface HttpProxyMiddlewareOptions {
   /** The same, where there is no rotation. */
   readonly environment?: EnvironmentProxies
   readonly authEncoding: 'latin-1' | 'utf-8'
+  /** Told of a proxy that rests, or lets nobody in. Default: nobody. */
+  readonly logger?: Logger
 }
+
+// Requests may name any number of them.
+const CLOSED_MAX = 100
 
 /** What a request looked like before its proxy was written into it. */
 interface Before {
@@ -38,25 +44,26 @@ interface Before {
 export class HttpProxyMiddleware implements DownloaderMiddleware {
   readonly #options: HttpProxyMiddlewareOptions
   readonly #before = new WeakMap<Request, Before>()
+  readonly #closed = new Set<string>()
 
   constructor(options: HttpProxyMiddlewareOptions) {
     this.#options = options
   }
 
-  static fromCrawler({ settings, stats }: Crawler): HttpProxyMiddleware {
+  static fromCrawler({ settings, stats, logger }: Crawler): HttpProxyMiddleware {
     if (!settings.getBool('HTTPPROXY_ENABLED')) throw new NotConfigured('HTTPPROXY_ENABLED is false')
     const authEncoding = settings.get('HTTPPROXY_AUTH_ENCODING')
     const list = settings.getList('PROXY_LIST').map(String)
     if (list.length === 0) {
       const environment = new EnvironmentProxies(process.env, authEncoding)
-      return new HttpProxyMiddleware({ environment, authEncoding })
+      return new HttpProxyMiddleware({ environment, authEncoding, logger })
     }
     const rotation = new ProxyRotation(proxiesOf('PROXY_LIST', list, authEncoding), {
       failuresMax: settings.getInt('PROXY_FAILURES_MAX'),
       banMs: settings.getFloat('PROXY_BAN') * 1000,
       stats,
     })
-    return new HttpProxyMiddleware({ rotation, authEncoding })
+    return new HttpProxyMiddleware({ rotation, authEncoding, logger })
   }
 
   processRequest(request: Request): void {
@@ -70,16 +77,40 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
   }
 
   processResponse(request: Request, response: Response): Response {
+    if (response.status === 407) this.#tellClosed(request)
     const rotated = this.#restore(request)
     // From the cache, which lies nearer the network: no proxy was asked.
     if (response.flags.includes('cached')) return response
-    if (rotated) this.#options.rotation?.[response.status === 407 ? 'failed' : 'succeeded'](rotated)
+    if (rotated && response.status === 407) this.#failed(rotated)
+    else if (rotated) this.#options.rotation?.succeeded(rotated)
     return response
   }
 
   processException(request: Request, error: unknown): void {
     const rotated = this.#restore(request)
-    if (rotated && isOfTheWay(error)) this.#options.rotation?.failed(rotated)
+    if (rotated && isOfTheWay(error)) this.#failed(rotated)
+  }
+
+  #failed(rotated: RotatedProxy): void {
+    const rests = this.#options.rotation?.failed(rotated)
+    const { address, failuresInARow } = rotated
+    if (rests)
+      this.#options.logger?.warn(
+        { proxy: proxyShown(address), failuresInARow },
+        'a proxy of PROXY_LIST fails and rests for PROXY_BAN',
+      )
+  }
+
+  /** Of each proxy once: it will say so to every request. */
+  #tellClosed(request: Request): void {
+    const address = proxyOf(request)
+    const proxy = address && proxyShown(address)
+    if (proxy === undefined || this.#closed.has(proxy) || this.#closed.size >= CLOSED_MAX) return
+    this.#closed.add(proxy)
+    this.#options.logger?.warn(
+      { proxy, url: request.url },
+      'the proxy lets nobody in without the right user and password (407): write them into its URL, http://user:password@host:port',
+    )
   }
 
   #address(request: Request, named: JsonValue | undefined): ProxyAddress | undefined {

@@ -63,15 +63,17 @@ export class ProxyRotation {
     proxy.score += (1 - proxy.score) * GAIN
   }
 
-  failed(proxy: RotatedProxy): void {
+  /** True when that was one too many: the proxy rests from now on. */
+  failed(proxy: RotatedProxy): boolean {
     const { failuresMax, banMs, stats } = this.#options
     proxy.score = Math.max(SCORE_MIN, proxy.score * LOSS)
     proxy.failuresInARow++
     stats.inc('proxy/failures')
     const now = this.#now()
-    if (proxy.failuresInARow < failuresMax || proxy.bannedUntilMs > now) return
+    if (proxy.failuresInARow < failuresMax || proxy.bannedUntilMs > now) return false
     proxy.bannedUntilMs = now + banMs
     stats.inc('proxy/banned')
+    return true
   }
 
   #byChance(proxies: readonly RotatedProxy[]): RotatedProxy {

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { stringify } from 'csv-stringify/sync'
+import { writtenItem } from '../items/written-item.ts'
 import { resumeCsv } from './csv-file.ts'
 import { type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
@@ -79,10 +80,20 @@ export class CsvFormat implements ItemFormat {
     const isFirst = this.#columns === undefined
     const columns = this.#columns ?? this.#columnsFor(record)
     // Made before the header is settled: an item that cannot be written decides nothing.
-    const row = columns.map(({ field }) => this.#cell(field === undefined ? undefined : record[field]))
+    const values = this.#written(record)
+    const row = columns.map(({ field }) => this.#cell(field === undefined ? undefined : values[field]))
     if (isFirst) this.#setColumns(columns)
     this.#countLeftOut(record)
     return isFirst ? [columns.map(({ name }) => this.#cell(name)), row] : [row]
+  }
+
+  /** Of what is not asked for nothing need be written. */
+  #written(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const { fields } = this.#options
+    const asked = fields
+      ? Object.fromEntries(Object.entries(record).filter(([name]) => fields.has(name)))
+      : record
+    return writtenItem(asked, { takesBigInt: true }) as Readonly<Record<string, unknown>>
   }
 
   #columnsFor(record: object): Column[] {

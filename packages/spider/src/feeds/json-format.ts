@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { itemJson } from '../items/written-item.ts'
 import { mendLastLine } from './file-end.ts'
 import { chosenFields, type FieldNames } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
@@ -92,9 +93,7 @@ function jsonOf(items: readonly unknown[], { fields, reports }: JsonFormatOption
   const texts: string[] = []
   for (const item of items) {
     try {
-      const json: string | undefined = JSON.stringify(fields ? chosenFields(item, fields) : item)
-      if (json === undefined) throw new TypeError(`a ${typeof item} has no JSON form`)
-      texts.push(json)
+      texts.push(itemJson(fields ? chosenFields(item, fields) : item))
     } catch (error) {
       reports.lost(item, error)
     }

@@ -11,6 +11,7 @@
  * characters, which are left out.
  */
 
+import { itemJson } from '../items/written-item.ts'
 import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 
@@ -60,8 +61,7 @@ export class XmlFormat implements ItemFormat {
     const { fields, indent, reports } = this.#options
     try {
       // By way of JSON, so that dates and toJSON mean the same as in the other formats.
-      const json: string | undefined = JSON.stringify(fields ? chosenFields(item, fields) : item)
-      const record = json === undefined ? undefined : recordOf(JSON.parse(json))
+      const record = recordOf(JSON.parse(itemJson(fields ? chosenFields(item, fields) : item)))
       if (!record) throw new TypeError('it has no fields, and an XML item is made of fields')
       return this.#element('item', record, 1).replace(/\n?$/, indent === null ? '' : '\n')
     } catch (error) {

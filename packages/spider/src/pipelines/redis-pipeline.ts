@@ -25,6 +25,7 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
+import { itemJson } from '../items/written-item.ts'
 
 /** What the pipeline needs of an ioredis connection. */
 export interface ItemsRedis extends ScriptRunner {
@@ -122,8 +123,7 @@ export class RedisPipeline implements ItemPipeline {
 
   #jsonOf(item: unknown, id: string): string {
     const { as, idField } = this.#options
-    const json: string | undefined = JSON.stringify(item)
-    if (json === undefined) throw new TypeError(`a ${typeof item} has no JSON form`)
+    const json = itemJson(item)
     if (as === 'stream' || idField === null || !json.startsWith('{')) return json
     return JSON.stringify({ [idField]: id, ...(JSON.parse(json) as object) })
   }

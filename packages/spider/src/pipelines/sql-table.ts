@@ -1,6 +1,7 @@
 /** A table that takes items, whatever the database. */
 
 import { type Settings, SettingsError, WebloomError } from '@webloom/core'
+import { itemJson } from '../items/written-item.ts'
 
 /** Rows of items under their ids. */
 export interface SqlTable {
@@ -71,9 +72,7 @@ export function shapeFrom(settings: Settings, spiderName: string): SqlShape {
 
 /** The row of an item. Throws TypeError for one that has no JSON form. */
 export function rowOf(item: unknown, id: string, { columns }: SqlShape): SqlRow {
-  const json: string | undefined = JSON.stringify(item)
-  if (json === undefined) throw new TypeError(`a ${typeof item} has no JSON form`)
-  const plain = JSON.parse(json) as Record<string, unknown>
+  const plain = JSON.parse(itemJson(item)) as Record<string, unknown>
   return { id, values: columns ? columns.map(({ name }) => plain[name] ?? null) : [plain] }
 }
 

@@ -8,6 +8,7 @@ import { createContext, runInContext } from 'node:vm'
 import { Request } from '@webloom/core'
 import { Response, Selector } from '@webloom/spider'
 import type { LoadedConfig } from '../loading/config.ts'
+import { colorWanted } from '../terminal/color.ts'
 import { visible, visibleLines } from '../terminal/sanitize.ts'
 import type { Workbench, Yielded } from '../workbench.ts'
 import { openWorkbench, type PageFlags, pageAt, pageOf, typedUrl } from './page-options.ts'
@@ -117,9 +118,13 @@ spider, settings, crawler, Request, Response, Selector
 
 function shown(value: unknown): string {
   if (value instanceof Response || value instanceof Request) return visible(String(value))
-  return visibleLines(
-    typeof value === 'string' ? value : inspect(value, { colors: process.stdout.isTTY, depth: 4 }),
-  )
+  if (typeof value === 'string') return visibleLines(value)
+  const plain = inspect(value, { colors: false, depth: 4 })
+  // What holds nothing that steers a terminal may have the colours of `inspect`, and those alone.
+  const isHarmless = visibleLines(plain) === plain
+  return isHarmless && colorWanted(process.stdout.isTTY)
+    ? inspect(value, { colors: true, depth: 4 })
+    : visibleLines(plain)
 }
 
 /** A line that begins with one of our calls goes on when it has its answer, without `await` being typed. */

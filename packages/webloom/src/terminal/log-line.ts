@@ -24,7 +24,7 @@ const LEVEL_STYLES: Readonly<Record<string, Style>> = {
 }
 
 // Of each process and line the same; in JSON they tell workers apart.
-const NOT_SHOWN = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
+const NOT_SHOWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'spider', 'crawl', 'worker'])
 const LEVEL_WIDTH = 'CRITICAL'.length
 // Longer values hide the rest of the log; JSON has them whole.
 const VALUE_CHARS_MAX = 2_000

@@ -45,9 +45,9 @@ describe('for people', () => {
 
   test('text with spaces, lists and objects are JSON, and a child adds its own', () => {
     const text = pretty((log) =>
-      log.child({ spider: 'quotes' }).info({ a: 'two words', b: [1, { c: '' }] }, 'got'),
+      log.child({ spider: 'quotes', feed: 'x.csv' }).info({ a: 'two words', b: [1, { c: '' }] }, 'got'),
     )
-    expect(text).toContain(' got spider=quotes a="two words" b=[1,{"c":""}]\n')
+    expect(text).toContain(' got feed=x.csv a="two words" b=[1,{"c":""}]\n')
   })
 
   test('no control character of a page comes through, wherever it stands', () => {

@@ -1,0 +1,164 @@
+/**
+ * An item as it is written: what JSON would make `{}` of, or leave out without a word, is an error that names the field
+ * and what to write instead; a Set is a list, as Scrapy writes one.
+ *
+ * Of objects with a class those are taken that say what they are (`toJSON`: Date, URL) or have fields of their own.
+ */
+
+import { Response as CoreResponse, Request } from '@webloom/core'
+import { Selector } from '../selectors/selector.ts'
+import { SelectorList } from '../selectors/selector-list.ts'
+
+export interface WrittenItemOptions {
+  /** True: a bigint may stay one. JSON has none. */
+  readonly takesBigInt?: boolean
+}
+
+/** The item itself where it can be written as it is. Throws TypeError. */
+export function writtenItem(item: unknown, { takesBigInt = false }: WrittenItemOptions = {}): unknown {
+  return new ItemWalk(takesBigInt).written(item)
+}
+
+/** The item's JSON on one line. Throws TypeError. */
+export function itemJson(item: unknown): string {
+  const json: string | undefined = JSON.stringify(writtenItem(item))
+  if (json === undefined) throw new TypeError(`a ${typeof item} has no JSON form`)
+  return json
+}
+
+// Deeper ones are a mistake, and would overflow the stack when written.
+const DEPTH_MAX = 100
+
+class ItemWalk {
+  readonly #takesBigInt: boolean
+  /** Where the walk is: `author`, `tags`, 2. */
+  readonly #path: (string | number)[] = []
+
+  constructor(takesBigInt: boolean) {
+    this.#takesBigInt = takesBigInt
+  }
+
+  written(value: unknown): unknown {
+    switch (typeof value) {
+      case 'object':
+        return value === null ? null : this.#object(value)
+      case 'bigint':
+        return this.#takesBigInt
+          ? value
+          : this.#refuse('a bigint', 'write String(value), or Number(value) when it is small')
+      case 'function':
+        return this.#refuse(
+          value.name ? `the function ${value.name}` : 'a function',
+          'call it: are the parentheses missing, as in .get()?',
+        )
+      case 'symbol':
+        return this.#refuse('a symbol', 'write its text')
+      default:
+        return value
+    }
+  }
+
+  #object(value: object): unknown {
+    if (this.#path.length > DEPTH_MAX)
+      return this.#refuse(
+        'an object within itself',
+        `or one that is nested deeper than ${DEPTH_MAX} levels; write what is needed of it`,
+      )
+    if (value instanceof SelectorList)
+      return this.#refuse('a SelectorList', 'write .getall() for a list of texts, .get() for the first')
+    if (Array.isArray(value)) return this.#list(value)
+    const prototype: unknown = Object.getPrototypeOf(value)
+    const isPlain = prototype === Object.prototype || prototype === null
+    return isPlain && !hasToJson(value) ? this.#fields(value) : this.#instance(value)
+  }
+
+  #list(values: readonly unknown[]): readonly unknown[] {
+    let changed: unknown[] | undefined
+    for (let index = 0; index < values.length; index++) {
+      const written = this.#at(index, values[index])
+      if (written === values[index]) continue
+      changed ??= [...values]
+      changed[index] = written
+    }
+    return changed ?? values
+  }
+
+  #fields(value: object): object {
+    let changed: Record<string, unknown> | undefined
+    for (const [name, field] of Object.entries(value)) {
+      const written = this.#at(name, field)
+      if (written === field || Object.is(written, field)) continue
+      changed ??= Object.fromEntries(Object.entries(value))
+      Object.defineProperty(changed, name, {
+        value: written,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    }
+    return changed ?? value
+  }
+
+  #at(step: string | number, value: unknown): unknown {
+    // Most values are simple, and need no path that would tell where they are.
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+    this.#path.push(step)
+    const written = this.written(value)
+    this.#path.pop()
+    return written
+  }
+
+  #instance(value: object): unknown {
+    if (value instanceof Date || value instanceof URL) return value
+    if (value instanceof Set) return this.#list([...value])
+    for (const [Class, what, hint] of NO_VALUES) if (value instanceof Class) return this.#refuse(what, hint)
+    if (ArrayBuffer.isView(value))
+      return this.#refuse(
+        `a ${nameOf(value)}`,
+        "bytes: write Buffer.from(it).toString('base64'), or response.text for a page",
+      )
+    if (isThenable(value)) return this.#refuse('a Promise', 'await it before the item is yielded')
+    if (hasToJson(value)) return this.written(value.toJSON())
+    if (this.#path.length > 0 && Object.keys(value).length === 0)
+      return this.#refuse(
+        `a ${nameOf(value)}`,
+        'it has no fields of its own; write a text, a number, a list or a plain object, or give its class toJSON()',
+      )
+    return this.#fields(value)
+  }
+
+  #refuse(what: string, hint: string): never {
+    const [first, ...rest] = this.#path
+    const steps = rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    const where =
+      first === undefined
+        ? 'the item'
+        : `field ${JSON.stringify(`${first}${steps.slice(0, STEPS_SHOWN_MAX).join('')}`)}`
+    throw new TypeError(`${where} is ${what}: ${hint}`)
+  }
+}
+
+const STEPS_SHOWN_MAX = 10
+
+// What authors put into items by mistake, with what they mean.
+const NO_VALUES: readonly (readonly [abstract new (...args: never[]) => object, string, string])[] = [
+  [Selector, 'a Selector', 'write .get()'],
+  [Promise, 'a Promise', 'await it before the item is yielded'],
+  [Map, 'a Map', 'write Object.fromEntries(map)'],
+  [CoreResponse, 'a Response', 'write .text, .url or what else is needed of it'],
+  [Request, 'a Request', 'yield it by itself, or write its .url'],
+  [Error, 'an Error', 'write its .message'],
+]
+
+function hasToJson(value: object): value is { toJSON(): unknown } {
+  return 'toJSON' in value && typeof value.toJSON === 'function'
+}
+
+function isThenable(value: object): boolean {
+  return 'then' in value && typeof value.then === 'function'
+}
+
+function nameOf(value: object): string {
+  const { name } = value.constructor ?? {}
+  return typeof name === 'string' && name !== '' ? name : 'value of a class without a name'
+}

@@ -2,7 +2,8 @@
 
 import { startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { type CommandAt, CommandNames, cutRepliesOf, FaultCrawl, killedAt } from './cluster-faults.ts'
+import { type CommandAt, cutRepliesOf, FaultCrawl, killedAt } from './cluster-faults.ts'
+import { CommandNames } from './command-names.ts'
 
 /** Most of a case is waiting for the lost worker's locks. */
 const AT_ONCE = 4

@@ -2,15 +2,8 @@
 
 import { startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  argumentsOf,
-  type CommandAt,
-  CommandNames,
-  cutRepliesOf,
-  FaultCrawl,
-  type FaultServers,
-  killedAt,
-} from './cluster-faults.ts'
+import { type CommandAt, cutRepliesOf, FaultCrawl, type FaultServers, killedAt } from './cluster-faults.ts'
+import { argumentsOf, CommandNames } from './command-names.ts'
 
 const names = new CommandNames()
 let servers: FaultServers

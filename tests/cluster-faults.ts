@@ -3,9 +3,6 @@
  * are lost. Nothing in the product knows of it: the commands pass through proxies that know the scripts by their names.
  */
 
-import { hash } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
 import {
   type CommandMatch,
   type FakeWebProcess,
@@ -17,42 +14,7 @@ import {
 } from '@webloom/testkit'
 import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, freshCrawlId, seededSpider } from './cluster-crawl.ts'
-
-const ROOT = join(import.meta.dirname, '..')
-const textsIn = (pattern: string): [name: string, text: string][] =>
-  globSync(join(ROOT, pattern)).map((path) => [basename(path, '.lua'), readFileSync(path, 'utf8')])
-/** A script of ours is several files, one behind the other, and the last says what it does. */
-const OURS = textsIn('packages/*/lua/*.lua')
-/** BullMQ puts other files into its scripts, behind the first lines. */
-const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(
-  ([name, text]) => [name.replace(/-\d+$/, ''), text.slice(0, 150)] as const,
-)
-
-/** Calls a command by what it does: a script by its name, anything else by its verb. */
-export class CommandNames {
-  readonly #bySha = new Map<string, string>()
-
-  /** Empty for a hash whose script has never come by: its text must be sent first. */
-  nameOf([verb = '', script = '']: readonly string[]): string {
-    if (verb === 'EVALSHA') return this.#bySha.get(script) ?? ''
-    if (verb !== 'EVAL') return verb
-    const sha = hash('sha1', script)
-    const name = this.#bySha.get(sha) ?? scriptName(script)
-    this.#bySha.set(sha, name)
-    return name
-  }
-}
-
-function scriptName(text: string): string {
-  const ours = OURS.find(([, lua]) => text.endsWith(lua))
-  const bullmq = BULLMQ.find(([, start]) => text.startsWith(start))
-  return ours?.[0] ?? (bullmq ? `bullmq ${bullmq[0]}` : `script ${hash('sha1', text)}`)
-}
-
-/** The arguments of a script behind its keys. */
-export function argumentsOf([, , keyCount = '0', ...rest]: readonly string[]): readonly string[] {
-  return rest.slice(Number(keyCount))
-}
+import type { CommandNames } from './command-names.ts'
 
 /** One command of a worker's life. */
 export interface CommandAt {

@@ -44,6 +44,7 @@ export {
   type TcpProxy,
   type TcpProxyOptions,
 } from './tcp-proxy.ts'
+export type { Verdict } from './tcp-proxy-connection.ts'
 
 // A web that means ill.
 

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { parseReply, RespScanner, RespSplitter } from './redis-resp.ts'
 
-/** What the proxy does with a command. */
-export type Verdict = 'forward' | 'cut its reply' | 'cut before it'
+/** What the proxy does with a command. Held, its reply comes so many milliseconds late, and those behind it with it. */
+export type Verdict = 'forward' | 'cut its reply' | 'cut before it' | { readonly holdReplyMs: number }
 
 export interface ConnectionEvents {
   /** A command has come whole. `beginsBurst` when the client was owed no reply before it. */
@@ -29,6 +29,8 @@ export class ProxyConnection {
   #isBetweenReplies = true
   #isPush = false
   #hangs = false
+  /** A reply is being held. */
+  #holds = false
   /** No more commands are forwarded; when the replies owed are delivered, the connection is cut. */
   #isLast = false
 
@@ -46,7 +48,7 @@ export class ProxyConnection {
     ] as const) {
       socket.on('error', () => {}) // 'close' follows, and the other side learns of it as a broken connection does.
       socket.on('end', () => other.end())
-      socket.on('drain', () => this.#hangs || other.resume())
+      socket.on('drain', () => this.#hangs || (this.#holds && other === this.#upstream) || other.resume())
       socket.on('close', () => this.cut())
     }
   }
@@ -62,7 +64,7 @@ export class ProxyConnection {
   flow(): void {
     this.#hangs = false
     this.#client.resume()
-    this.#upstream.resume()
+    if (!this.#holds) this.#upstream.resume()
   }
 
   cut(): void {
@@ -110,6 +112,11 @@ export class ProxyConnection {
         this.#cutReply(chunk.subarray(0, start))
         return
       }
+      const verdict = this.#owed[0]
+      if (typeof verdict === 'object' && this.#isBetweenReplies && !this.#isPush) {
+        this.#holdReply(chunk.subarray(0, start), chunk.subarray(start), verdict.holdReplyMs)
+        return
+      }
       const end = this.#replies.scan(chunk, start)
       this.#isBetweenReplies = end !== -1
       if (end === -1) break
@@ -126,6 +133,20 @@ export class ProxyConnection {
     this.#upstream.pause()
     this.#client.write(before)
     this.#client.destroySoon() // Its 'close', when all is written, ends the other side too.
+  }
+
+  /** The same, but it is delivered late: what came before it now, it and all behind it then. */
+  #holdReply(before: Buffer, held: Buffer, ms: number): void {
+    this.#owed[0] = 'forward'
+    this.#holds = true
+    this.#upstream.pause()
+    if (before.length > 0) this.#client.write(before)
+    setTimeout(() => {
+      this.#holds = false
+      if (this.#upstream.destroyed) return
+      this.#upstream.unshift(held)
+      if (!this.#hangs) this.#upstream.resume()
+    }, ms).unref()
   }
 
   #cutIfDone(): void {

@@ -45,7 +45,8 @@ export class TcpProxy implements AsyncDisposable {
   /** The target's, with the proxy's port in it. */
   readonly url: string
   readonly port: number
-  readonly #target: { host: string; port: number }
+  #target: { host: string; port: number }
+  #judgeFirst: (command: readonly string[]) => Verdict = () => 'forward'
   readonly #connections = new Set<ProxyConnection>()
   readonly #faults = new Set<Fault>()
   #server: Server | undefined
@@ -109,6 +110,17 @@ export class TcpProxy implements AsyncDisposable {
     return this.#addFault(new Fault('cut before it', match, options.times ?? 1))
   }
 
+  /** Asks about every command, before any other fault, what is to be done with it. */
+  judgeBy(judge: (command: readonly string[]) => Verdict): void {
+    this.#judgeFirst = judge
+  }
+
+  /** New connections go to that Redis from now on, as after a fail-over; those that are open stay. */
+  retarget(target: string): void {
+    const { hostname, port } = new URL(target)
+    this.#target = { host: hostname, port: Number(port || REDIS_PORT) }
+  }
+
   /** From now on connections stay open, new ones are taken, and nothing passes: the network is silent, and nobody is told. */
   hang(): void {
     this.#hangs = true
@@ -163,6 +175,8 @@ export class TcpProxy implements AsyncDisposable {
     const command = [name.toUpperCase(), ...args]
     this.#note(command)
     if (beginsBurst) this.#roundTrips++
+    const first = this.#judgeFirst(command)
+    if (first !== 'forward') return first
     for (const fault of this.#faults) {
       if (!fault.strikes(command)) continue
       if (fault.isSpent) this.#faults.delete(fault)

@@ -1,0 +1,214 @@
+/**
+ * What a seed fixes: the site, the crawl's shape, the faults and the points at which they strike. Not how the workers'
+ * steps fall between each other: that is the machine's, so a seed that fails is run many times.
+ */
+
+import { type FakeWebOptions, randomStream } from '@webloom/testkit'
+
+export type Role = 'queue' | 'filter'
+
+/** The nth call of a command, counted over all workers. Its name is that of `CommandNames`. */
+export interface Point {
+  readonly name: string
+  readonly nth: number
+}
+
+/** Whoever sent the command of the point is the worker that is meant. */
+export type Fault = { readonly at: Point } & (
+  | { readonly kind: 'kill'; readonly when: 'before' | 'after'; readonly backInMs: number }
+  | { readonly kind: 'pause'; readonly ms: number }
+  | { readonly kind: 'silence'; readonly ms: number }
+  | { readonly kind: 'lose replies'; readonly times: number }
+  | { readonly kind: 'hold reply'; readonly ms: number }
+  | { readonly kind: 'cut before' }
+  | { readonly kind: 'set back'; readonly role: Role; readonly byMs: number }
+  | { readonly kind: 'restart redis'; readonly role: Role; readonly downMs: number }
+  | { readonly kind: 'promote replica'; readonly role: Role; readonly lagMs: number }
+  | { readonly kind: 'full'; readonly role: Role; readonly ms: number }
+  | { readonly kind: 'jump'; readonly ms: number }
+  | { readonly kind: 'restart cluster'; readonly downMs: number }
+)
+
+/** What a crawl meets: its faults are of this kind. */
+export const FAMILIES = [
+  'calm',
+  'kill',
+  'pause',
+  'replies',
+  'set-back',
+  'replica',
+  'full',
+  'jump',
+  'restart',
+  'shared',
+  'mixed',
+] as const
+export type Family = (typeof FAMILIES)[number]
+
+export interface WorldPlan {
+  /** `<family>-<number>`. */
+  readonly seed: string
+  readonly family: Family
+  readonly mode: 'turns' | 'job'
+  /** One Redis for queue and filter, or one for each. */
+  readonly servers: 1 | 2
+  readonly workers: number
+  readonly concurrency: number
+  readonly delayMs: number
+  readonly web: FakeWebOptions
+  /** The share of pages that show other links at each fetch, beside those they always have. */
+  readonly changing: number
+  /** Two crawls at once, of two spiders on one filter. */
+  readonly isShared: boolean
+  readonly faults: readonly Fault[]
+}
+
+/** Of all times of the protocol: a lock of 600 ms instead of six seconds. */
+export const FACTOR = 0.1
+const MS = (unscaled: number) => Math.round(unscaled * FACTOR)
+
+export function planOf(seed: string): WorldPlan {
+  const [, family, number] = /^([a-z-]+)-(\d+)$/.exec(seed) ?? []
+  if (!FAMILIES.includes(family as Family))
+    throw new Error(
+      `the seed is ${JSON.stringify(seed)}; expected <family>-<number>, with one of ${FAMILIES.join(', ')}`,
+    )
+  const draw = new Draw(randomStream(Number(number), FAMILIES.indexOf(family as Family)))
+  return drawn(seed, family as Family, draw)
+}
+
+function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
+  const isShared = family === 'shared'
+  const mode = draw.chance(0.25) ? 'job' : 'turns'
+  const servers = draw.chance(0.3) ? 1 : 2
+  const hosts = draw.whole(1, 4)
+  const plan = {
+    seed,
+    family,
+    mode,
+    servers,
+    workers: isShared ? 2 : draw.whole(1, 3),
+    concurrency: draw.whole(2, 8),
+    delayMs: draw.chance(0.2) ? draw.whole(2, 10) : 0,
+    web: {
+      seed: draw.whole(1, 1_000_000),
+      hosts,
+      pagesPerHost: Math.round(draw.whole(100, 240) / hosts),
+      linksPerPage: draw.whole(4, 12),
+      crossHostLinks: draw.chance(0.5) ? 0.3 : 0.1,
+      latencyMs: [5, draw.whole(20, 60)],
+      pageBytes: 1500,
+    },
+    changing: family === 'full' || draw.chance(0.2) ? 0.4 : 0,
+    isShared,
+  } as const
+  return { ...plan, faults: faultsOf(family, draw, plan) }
+}
+
+interface Surroundings {
+  readonly mode: WorldPlan['mode']
+  readonly workers: number
+  readonly concurrency: number
+}
+
+function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
+  if (family === 'calm') return []
+  if (family === 'mixed')
+    return Array.from({ length: draw.whole(2, 4) }, () => oneOf(draw.of(MIXABLE), draw, plan))
+  if (family === 'shared') return draw.chance(0.5) ? [] : [oneOf(draw.of(MIXABLE), draw, plan)]
+  return Array.from({ length: family === 'replies' ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
+    oneOf(family, draw, plan),
+  )
+}
+
+const MIXABLE = FAMILIES.filter((family) => !['calm', 'shared', 'mixed'].includes(family))
+
+/** An older state is as much older as a Redis that writes to disk every second may lose. */
+function oneOf(family: Family, draw: Draw, plan: Surroundings): Fault {
+  const at = pointOf(draw, plan)
+  switch (family) {
+    case 'kill':
+      return { at, kind: 'kill', when: draw.of(['before', 'after']), backInMs: draw.whole(0, MS(8000)) }
+    case 'pause':
+      return { at, kind: draw.of(['pause', 'silence']), ms: draw.whole(MS(2000), MS(20_000)) }
+    case 'set-back':
+      return draw.chance(0.15)
+        ? { at, kind: 'restart redis', role: draw.of(ROLES), downMs: draw.whole(0, MS(5000)) }
+        : { at, kind: 'set back', role: draw.of(ROLES), byMs: draw.whole(MS(300), MS(1000)) }
+    case 'replica':
+      return { at, kind: 'promote replica', role: draw.of(ROLES), lagMs: draw.whole(MS(300), MS(1000)) }
+    case 'full':
+      return {
+        at,
+        kind: 'full',
+        role: draw.chance(0.8) ? 'queue' : 'filter',
+        ms: draw.whole(MS(2000), MS(15_000)),
+      }
+    case 'jump':
+      return { at, kind: 'jump', ms: draw.of([-3_600_000, -5000, 5000, 3_600_000]) }
+    case 'restart':
+      return { at, kind: 'restart cluster', downMs: draw.whole(MS(4000), MS(8000)) }
+    default:
+      return replyFault(at, draw)
+  }
+}
+
+const ROLES = ['queue', 'queue', 'filter'] as const
+
+function replyFault(at: Point, draw: Draw): Fault {
+  const kind = draw.of(['lose replies', 'lose replies', 'hold reply', 'cut before'] as const)
+  if (kind === 'hold reply') return { at, kind, ms: draw.whole(10, MS(3000)) }
+  return kind === 'lose replies' ? { at, kind, times: draw.whole(1, 3) } : { at, kind }
+}
+
+/** Commands, and how often a small crawl sends them at least, for each mode. */
+const POINTS: Readonly<Record<WorldPlan['mode'], Readonly<Record<string, number>>>> = {
+  turns: {
+    'turn-exchange': 60,
+    ask: 80,
+    'turn-begin': 2,
+    'turn-renew': 6,
+    'turn-sweep': 3,
+    'turn-push': 2,
+    'bullmq moveToActive': 2,
+    'bullmq addPrioritizedJob': 1,
+    'member-beat': 4,
+    'record-start-moved': 1,
+  },
+  job: {
+    'job-commit': 60,
+    ask: 80,
+    'job-renew': 6,
+    'job-push': 2,
+    'bullmq moveToActive': 40,
+    'member-beat': 4,
+  },
+}
+
+/** Half of the points are in the busiest two. */
+function pointOf(draw: Draw, { mode }: Surroundings): Point {
+  const all = POINTS[mode]
+  const names = Object.keys(all)
+  const name = draw.chance(0.5) ? draw.of(names.filter((one) => all[one]! >= 60)) : draw.of(names)
+  return { name, nth: draw.whole(1, all[name]!) }
+}
+
+class Draw {
+  readonly #random: () => number
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  chance(part: number): boolean {
+    return this.#random() < part
+  }
+
+  whole(least: number, most: number): number {
+    return least + Math.floor(this.#random() * (most - least + 1))
+  }
+
+  of<T>(list: readonly T[]): T {
+    return list[Math.floor(this.#random() * list.length)]!
+  }
+}

@@ -1,0 +1,43 @@
+/** The site of a world: the test kit's web, of which some pages show other links at each fetch. */
+
+import type { ServerResponse } from 'node:http'
+import { type FakeWeb, randomStream, startFakeWeb } from '@webloom/testkit'
+import type { WorldPlan } from './world-plan.ts'
+
+/** Links beside those that a page always has. */
+const PASSING_LINKS = 5
+
+/**
+ * Every page is also linked by one that never changes. So a page must be fetched whatever the changing ones have shown:
+ * whoever has met it last links to it again.
+ */
+export async function startSite({ web: options, changing }: WorldPlan): Promise<FakeWeb> {
+  const web = await startFakeWeb(options)
+  if (changing === 0) return web
+  const random = randomStream(options.seed ?? 1, 4242)
+  const all = [...web.reachable()]
+  for (const url of all.filter(() => random() < changing)) {
+    const { host, html, latencyMs } = web.page(url)!
+    const { pathname, search } = new URL(url)
+    let fetches = 0
+    web.route(host, pathname + search, (_request, response) => {
+      const passing = passingLinks(all, url, ++fetches)
+      setTimeout(() => send(response, html.replace('</body>', `${passing}</body>`)), latencyMs)
+    })
+  }
+  return web
+}
+
+function passingLinks(all: readonly string[], url: string, fetch: number): string {
+  const start = all.indexOf(url) * 31 + fetch * 17
+  return Array.from({ length: PASSING_LINKS }, (_, n) => {
+    const to = all[(start + n * 13) % all.length]!
+    return `<a href="${to}">passing</a>`
+  }).join('\n')
+}
+
+function send(response: ServerResponse, html: string): void {
+  if (response.destroyed) return
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' })
+  response.end(html)
+}

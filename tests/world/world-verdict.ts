@@ -1,0 +1,186 @@
+/**
+ * What is true of a crawl that is over, by the site's own log and by Redis itself, never by the workers' counters.
+ *
+ * Guarantee 1 says what may be fetched twice: the pages that a lost worker held, and the new links of those that it had
+ * just handed on; for a Redis that went back, what its lost second held. So each fault that struck allows certain pages
+ * one fetch more, and any page that was fetched more often than all of them together allow is a fault of ours.
+ */
+
+import type { FakeWeb, Hit } from '@webloom/testkit'
+import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
+import type { WorldServers } from './world-servers.ts'
+import type { Span, WorkerEnd } from './world-workers.ts'
+
+/** A fault that has struck. */
+export interface Struck {
+  readonly fault: Fault
+  /** Whoever sent the command of its point. */
+  readonly worker: string
+  readonly fromMs: number
+  untilMs: number
+  failed?: Error
+}
+
+export interface WorldVerdict {
+  /** Empty when all is well. */
+  readonly wrong: readonly string[]
+  readonly pages: number
+  readonly repeats: number
+  /** How many fetches more the faults allowed. */
+  readonly allowed: number
+  readonly struck: readonly string[]
+  /** Faults whose point never came. */
+  readonly missed: readonly string[]
+}
+
+export interface Evidence {
+  readonly plan: WorldPlan
+  readonly web: FakeWeb
+  readonly servers: WorldServers
+  readonly struck: readonly Struck[]
+  readonly missed: readonly Fault[]
+  readonly isStuck: boolean
+  readonly ends: readonly { readonly name: string; readonly end: WorkerEnd | undefined }[]
+  readonly stoodStill: readonly (Span & { readonly name: string })[]
+}
+
+/** How long after a page was fetched its worker may still hold it, or have handed its links on only just now. */
+const HANDING_ON_MS = 1000 * FACTOR + 250
+/** After Redis is back: two renewals, in which what is nobody's is found, and what was taken before may still be fetched. */
+const FOUND_MS = 4000 * FACTOR + 500
+
+export async function judged(evidence: Evidence): Promise<WorldVerdict> {
+  const { web, struck, missed, isStuck } = evidence
+  const hits = web.hits.filter(({ status }) => status < 500)
+  const counts = countsOf(hits)
+  const allowance = allowanceOf(evidence, hits)
+  const tooOften = [...counts].filter(([url, count]) => count > 1 + (allowance.get(url) ?? 0))
+  const missing = isStuck ? [] : [...web.linked()].filter((url) => !counts.has(url))
+  const wrong = [
+    ...(isStuck
+      ? [`it never ends: ${counts.size} of ${web.linked().size} pages; ${await stateOf(evidence)}`]
+      : []),
+    ...struck
+      .filter(({ failed }) => failed)
+      .map(({ fault, failed }) => `${fault.kind} failed: ${failed!.message}`),
+    ...evidence.ends.flatMap(badEnd),
+    ...(missing.length > 0 ? [`${missing.length} pages were never fetched: ${someOf(missing)}`] : []),
+    ...(tooOften.length > 0
+      ? [
+          `${tooOften.length} pages were fetched too often: ${someOf(tooOften.map(([url, n]) => `${url} ${n}`))}`,
+        ]
+      : []),
+    ...(isStuck ? [] : await leftOver(evidence)),
+  ]
+  return {
+    wrong,
+    pages: counts.size,
+    repeats: [...counts.values()].reduce((sum, count) => sum + count - 1, 0),
+    allowed: [...allowance.values()].reduce((sum, more) => sum + more, 0),
+    struck: struck.map(shown),
+    missed: missed.map(({ kind, at }) => `${kind} at ${at.name} ${at.nth}`),
+  }
+}
+
+function countsOf(hits: readonly Hit[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { url } of hits) counts.set(url, (counts.get(url) ?? 0) + 1)
+  return counts
+}
+
+/** By page, how many fetches more the faults allow. */
+function allowanceOf({ plan, web, struck, stoodStill }: Evidence, hits: readonly Hit[]): Map<string, number> {
+  const allowance = new Map<string, number>()
+  const allow = (urls: Iterable<string>, more = 1) => {
+    for (const url of urls) allowance.set(url, (allowance.get(url) ?? 0) + more)
+  }
+  const withLinks = (some: readonly Hit[]) =>
+    new Set(some.flatMap(({ url }) => [url, ...(web.page(url)?.links ?? [])]))
+  // They go past the filter, and one that a page has linked before start() yields it is fetched for both.
+  allow(web.seeds, plan.isShared ? 3 : 1)
+  const lost = (name: string, fromMs: number, untilMs = fromMs) =>
+    allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, fromMs - HANDING_ON_MS, untilMs))))
+  const wentBack = (fromMs: number, untilMs: number) =>
+    allow(withLinks(hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs + FOUND_MS))))
+  const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
+  for (const { fault, worker, fromMs, untilMs } of struck) {
+    if (fault.kind === 'kill') lost(worker, fromMs)
+    else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs)
+    else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs)
+    else if (fault.kind === 'set back' || fault.kind === 'promote replica') wentBack(fromMs, untilMs)
+    // A page whose links find no room for so long goes back, and is fetched again.
+    else if (fault.kind === 'full')
+      allow(
+        new Set(hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs)).map(({ url }) => url)),
+        2,
+      )
+  }
+  // The machine was busy for as long as a lock is renewed: to the others that worker was lost.
+  for (const { name, fromMs, untilMs } of stoodStill)
+    if (untilMs - fromMs > 2000 * FACTOR) lost(name, fromMs, untilMs)
+  return allowance
+}
+
+function isBy({ headers }: Hit, name: string): boolean {
+  return headers['user-agent'] === name
+}
+
+function isDuring(
+  { atMs, endedAtMs = Number.POSITIVE_INFINITY }: Hit,
+  fromMs: number,
+  untilMs: number,
+): boolean {
+  return atMs <= untilMs && endedAtMs >= fromMs
+}
+
+function badEnd({ name, end }: { readonly name: string; readonly end: WorkerEnd | undefined }): string[] {
+  if (!end || 'killed' in end) return []
+  if ('failed' in end) return [`${name} failed: ${end.failed}`]
+  return end.reason === 'finished' ? [] : [`${name} ended as ${end.reason}`]
+}
+
+/** What docs/redis-keys.md says stays of a crawl that has finished, beside what expires. */
+const STAYS = [
+  /:record$/,
+  /:stats$/,
+  /^webloom:\{\w+\}:(workers|cleared|id|meta|marker|events|pc|stalled-check|turns:counts|turns:workers)$/,
+]
+/** With SCHEDULER_PERSIST nothing is emptied. */
+const PERSISTS = [/dupefilter/, /:start-hosts$/]
+
+async function leftOver({ plan, servers }: Evidence): Promise<string[]> {
+  const wrong: string[] = []
+  const stays = plan.isShared ? [...STAYS, ...PERSISTS] : STAYS
+  for (const server of servers.current) {
+    const left: string[] = []
+    for (const key of (await server.command('KEYS', '*')) as string[])
+      if (!stays.some((one) => one.test(key)) && (await server.command('PTTL', key)) === -1) left.push(key)
+    if (left.length > 0) wrong.push(`left on Redis: ${someOf(left.sort())}`)
+  }
+  for (const spider of plan.isShared ? ['pages', 'others'] : ['pages']) {
+    const state = await servers.of('queue').command('HGET', `webloom:{${spider}}:record`, 'state')
+    if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
+  }
+  return wrong
+}
+
+async function stateOf({ servers }: Evidence): Promise<string> {
+  try {
+    const queue = servers.of('queue')
+    const counts = (await queue.command('HGETALL', 'webloom:{pages}:turns:counts')) as string[]
+    const state = await queue.command('HGET', 'webloom:{pages}:record', 'state')
+    return `record ${state}, counts ${counts.join(' ')}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function someOf(texts: readonly string[]): string {
+  return texts.slice(0, 8).join(', ') + (texts.length > 8 ? ', …' : '')
+}
+
+function shown({ fault, worker, fromMs, untilMs }: Struck): string {
+  const { kind, at, ...rest } = fault
+  const what = Object.entries(rest).map(([name, value]) => `${name} ${value}`)
+  return `${kind} (${what.join(', ')}) of ${worker} at ${at.name} ${at.nth}, ${Math.round(fromMs)} to ${Math.round(untilMs)} ms`
+}

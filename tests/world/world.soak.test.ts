@@ -1,0 +1,30 @@
+/** Worlds for an hour, or for WORLD_SOAK_MINUTES: new seeds of all families in turn, from a number that the log shows. */
+
+import { expect, test } from 'vitest'
+import { FAMILIES } from './world-plan.ts'
+import { runWorlds } from './world-round.ts'
+
+const MINUTES = Number(process.env['WORLD_SOAK_MINUTES'] ?? 60)
+const AT_ONCE = 3
+
+function* seedsFor(minutes: number): Generator<string> {
+  const ends = performance.now() + minutes * 60_000
+  for (let number = Math.floor(Date.now() / 1000) % 1_000_000; performance.now() < ends; number++)
+    for (const family of FAMILIES) if (performance.now() < ends) yield `${family}-${number}`
+}
+
+test(`${MINUTES} minutes of worlds: no page is lost, none is fetched more often than guarantee 1 allows`, {
+  timeout: (MINUTES + 5) * 60_000,
+}, async () => {
+  const wrong: string[] = []
+  let worlds = 0
+  await runWorlds(seedsFor(MINUTES), AT_ONCE, (result) => {
+    worlds++
+    if (result.wrong.length === 0) return
+    const told = [`${result.seed}:`, ...result.wrong, ...result.struck].join('\n  ')
+    console.log(told)
+    wrong.push(told)
+  })
+  console.log(`${worlds} worlds, ${wrong.length} went wrong`)
+  expect(wrong.join('\n')).toBe('')
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { runWorlds } from './world-round.ts'
+
+/** A few of each family; the soak draws new ones for an hour. */
+const SEEDS = ['calm-2', 'kill-1', 'kill-4', 'pause-4', 'replies-1', 'replies-2', 'jump-1', 'full-2']
+const AT_ONCE = 3
+
+test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows (issue 15)', {
+  timeout: 180_000,
+  retry: 0,
+}, async () => {
+  const wrong: string[] = []
+  await runWorlds(SEEDS, AT_ONCE, (result) => {
+    for (const one of result.wrong)
+      wrong.push(`${result.seed}: ${one}\n${result.struck.join('\n')}\n${result.logs}`)
+  })
+  expect(wrong.join('\n\n')).toBe('')
+})

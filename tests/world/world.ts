@@ -1,0 +1,250 @@
+/** One world: a site, Redis servers, a crawl by several workers, faults that strike at their points, and what came of it. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FakeWeb, Verdict } from '@webloom/testkit'
+import { CommandNames } from '../command-names.ts'
+import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
+import { type WorkersWay, WorldServers } from './world-servers.ts'
+import { startSite } from './world-site.ts'
+import { judged, type Struck, type WorldVerdict } from './world-verdict.ts'
+import type { WorkerEnd, WorkerPool, WorldWorker } from './world-workers.ts'
+
+/** How long a crawl of some hundred pages may take, faults included; without any it takes two or three seconds. */
+const WORLD_MS_MAX = 30_000
+const NAMES = new CommandNames()
+
+/** A worker in its world. */
+interface Living {
+  readonly name: string
+  readonly spider: string
+  readonly worker: WorldWorker
+  readonly way: WorkersWay
+  readonly end: Promise<void>
+  ended: WorkerEnd | undefined
+}
+
+export interface WorldResult extends WorldVerdict {
+  readonly seed: string
+  readonly ms: number
+  /** What the workers have said, for whoever has to find out why. */
+  readonly logs: string
+}
+
+/** Runs it to its end, however it ends. */
+export async function runWorld(plan: WorldPlan, pool: WorkerPool): Promise<WorldResult> {
+  const begunMs = performance.now()
+  pool.warm(workersOf(plan))
+  await using servers = await WorldServers.start(plan.servers)
+  await using web = await startSite(plan)
+  const world = new World(plan, { pool, servers, web })
+  return { seed: plan.seed, ...(await world.run()), ms: Math.round(performance.now() - begunMs) }
+}
+
+/** With those that come in place of killed ones. */
+function workersOf({ workers, isShared, faults }: WorldPlan): number {
+  const atOnce = isShared ? 2 * workers : workers
+  const more = faults.map(({ kind }) => (kind === 'kill' ? 1 : kind === 'restart cluster' ? atOnce : 0))
+  return more.reduce((sum, count) => sum + count, atOnce)
+}
+
+class World {
+  readonly #plan: WorldPlan
+  readonly #pool: WorkerPool
+  readonly #servers: WorldServers
+  readonly #web: FakeWeb
+  readonly #counts = new Map<string, number>()
+  readonly #struck: Struck[] = []
+  readonly #living = new Set<Living>()
+  readonly #gone: Living[] = []
+  readonly #acts = new Set<Promise<void>>()
+  #left: Fault[]
+  #workers = 0
+  #repliesToLose = 0
+  #isOver = false
+
+  constructor(plan: WorldPlan, parts: { pool: WorkerPool; servers: WorldServers; web: FakeWeb }) {
+    this.#plan = plan
+    this.#pool = parts.pool
+    this.#servers = parts.servers
+    this.#web = parts.web
+    this.#left = [...plan.faults]
+  }
+
+  async run(): Promise<Omit<WorldResult, 'seed' | 'ms'>> {
+    for (const fault of this.#plan.faults)
+      if (fault.kind === 'promote replica') await this.#servers.follow(fault.role)
+    const spiders = this.#plan.isShared ? ['pages', 'others'] : ['pages']
+    const starts = spiders.flatMap((spider) =>
+      Array.from({ length: this.#plan.workers }, () => this.#start(spider)),
+    )
+    await Promise.all(starts)
+    const isStuck = await this.#end()
+    this.#isOver = true
+    const all = [...this.#gone, ...this.#living]
+    if (isStuck) for (const { worker } of this.#living) worker.signal('SIGKILL')
+    const verdict = await judged({
+      plan: this.#plan,
+      web: this.#web,
+      servers: this.#servers,
+      struck: this.#struck,
+      missed: this.#left,
+      isStuck,
+      ends: all.map(({ name, ended }) => ({ name, end: ended })),
+      stoodStill: all.flatMap(({ name, worker }) => worker.stoodStill.map((span) => ({ name, ...span }))),
+    })
+    const logs = all.map(({ name, worker }) => `--- ${name}\n${worker.log}`).join('\n')
+    for (const { worker } of this.#living) this.#pool.giveBack(worker)
+    return { ...verdict, logs }
+  }
+
+  /** Resolves when every worker has ended and every fault that struck is over: with true when that never comes. */
+  async #end(): Promise<boolean> {
+    const deadline = performance.now() + WORLD_MS_MAX
+    while (performance.now() < deadline) {
+      const open = [...this.#acts, ...[...this.#living].filter(({ ended }) => !ended).map(({ end }) => end)]
+      if (open.length === 0) return false
+      await Promise.race([...open, sleep(deadline - performance.now(), undefined, { ref: false })])
+    }
+    return true
+  }
+
+  async #start(spider: string): Promise<void> {
+    const worker = await this.#pool.take()
+    const name = `${spider}-${++this.#workers}`
+    const way = await this.#servers.wayOf((command) => this.#judge(living, command))
+    const ending = worker.crawl({
+      spider,
+      startUrls: this.#web.seeds,
+      settings: this.#settings(name, way),
+      factor: FACTOR,
+    })
+    const end = ending.then((ended) => {
+      living.ended = ended
+      if (!('killed' in ended)) return
+      this.#living.delete(living)
+      this.#gone.push(living)
+    })
+    const living: Living = { name, spider, worker, way, end, ended: undefined }
+    this.#living.add(living)
+  }
+
+  #settings(name: string, { proxies }: WorkersWay): Record<string, unknown> {
+    const { mode, concurrency, delayMs, isShared, servers } = this.#plan
+    return {
+      ...(servers === 1
+        ? { REDIS_URL: proxies.queue.url }
+        : { QUEUE_REDIS_URL: proxies.queue.url, DUPEFILTER_REDIS_URL: [proxies.filter.url] }),
+      QUEUE_MODE: mode,
+      CONCURRENT_REQUESTS: concurrency,
+      DOWNLOAD_DELAY: delayMs / 1000,
+      RANDOMIZE_DOWNLOAD_DELAY: false,
+      DUPEFILTER_PENDING_STALE: 10 * FACTOR,
+      WORKER_BLOCKED_MAX: 60 * FACTOR,
+      REDIS_PARAMS: { socket_timeout: Math.max(0.5, 4 * FACTOR) },
+      USER_AGENT: name,
+      ROBOTSTXT_OBEY: false,
+      PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8', '::1'],
+      ...(isShared && { SCHEDULER_DUPEFILTER_KEY: 'shared:dupefilter', SCHEDULER_PERSIST: true }),
+    }
+  }
+
+  /** Called for each command of each worker, before it reaches Redis. */
+  #judge(sender: Living, command: readonly string[]): Verdict {
+    const name = NAMES.nameOf(command)
+    const count = (this.#counts.get(name) ?? 0) + 1
+    this.#counts.set(name, count)
+    if (this.#repliesToLose > 0 && isWrite(name)) {
+      this.#repliesToLose--
+      return 'cut its reply'
+    }
+    const fault = this.#left.find(({ at }) => at.name === name && at.nth <= count)
+    if (!fault || this.#isOver) return 'forward'
+    this.#left = this.#left.filter((one) => one !== fault)
+    return this.#strike(fault, sender)
+  }
+
+  #strike(fault: Fault, sender: Living): Verdict {
+    const struck: Struck = {
+      fault,
+      worker: sender.name,
+      fromMs: performance.now(),
+      untilMs: Number.POSITIVE_INFINITY,
+    }
+    this.#struck.push(struck)
+    const act = this.#act(fault, sender)
+      .catch((error: unknown) => {
+        struck.failed = error as Error
+      })
+      .finally(() => {
+        struck.untilMs = performance.now()
+        this.#acts.delete(act)
+      })
+    this.#acts.add(act)
+    switch (fault.kind) {
+      case 'kill':
+        return fault.when === 'before' ? 'cut before it' : 'forward'
+      case 'lose replies':
+        this.#repliesToLose = fault.times - 1
+        return 'cut its reply'
+      case 'hold reply':
+        return { holdReplyMs: fault.ms }
+      case 'cut before':
+        return 'cut before it'
+      default:
+        return 'forward'
+    }
+  }
+
+  async #act(fault: Fault, sender: Living): Promise<void> {
+    switch (fault.kind) {
+      case 'kill':
+        await this.#kill(sender)
+        await sleep(fault.backInMs)
+        return this.#start(sender.spider)
+      case 'pause':
+        sender.worker.signal('SIGSTOP')
+        await sleep(fault.ms)
+        return sender.worker.signal('SIGCONT')
+      case 'silence':
+        return sender.way.silence(fault.ms)
+      case 'hold reply':
+        await sleep(fault.ms)
+        return
+      case 'jump':
+        return sender.worker.jump(fault.ms)
+      case 'set back':
+        return this.#servers.setBack(fault.role, fault.byMs)
+      case 'restart redis':
+        return this.#servers.restart(fault.role, fault.downMs)
+      case 'promote replica':
+        return this.#servers.promote(fault.role, fault.lagMs)
+      case 'full':
+        return this.#servers.fill(fault.role, fault.ms)
+      case 'restart cluster':
+        return this.#restartCluster(fault.downMs)
+      default:
+        return
+    }
+  }
+
+  /** What Redis was sent before has been done by then. */
+  async #kill(victim: Living): Promise<void> {
+    victim.worker.signal('SIGSTOP')
+    await Promise.all(this.#servers.current.map((server) => server.command('PING').catch(() => {})))
+    victim.worker.signal('SIGKILL')
+    await victim.end
+    await victim.way.close()
+  }
+
+  async #restartCluster(downMs: number): Promise<void> {
+    const all = [...this.#living].filter(({ ended }) => !ended)
+    await Promise.all(all.map((one) => this.#kill(one)))
+    await sleep(downMs)
+    await Promise.all(all.map(({ spider }) => this.#start(spider)))
+  }
+}
+
+/** Commands whose second coming could do something twice. */
+function isWrite(name: string): boolean {
+  return /^(turn|job|record|member|seeds|bullmq)\b|^ask$/.test(name)
+}

@@ -11,7 +11,6 @@ import { type Request, rememberedFingerprint } from './request.ts'
 import type { Settings } from './settings/settings.ts'
 import type { StatsCollector } from './stats.ts'
 import { urlNormalizer } from './url/url-normalizer.ts'
-import { crawlUrlRules } from './url-rules-of.ts'
 
 const ALGORITHMS: readonly string[] = [
   'scrapy',
@@ -48,7 +47,7 @@ export function filterFingerprinterOf(
   return remembered(settings, digest, () => {
     const { canonicalize, named } = canonicalizerOf(settings, stats)
     const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
-    return named(createUrlDigester(digest, { keepFragments }, canonicalize, crawlUrlRules(settings)))
+    return named(createUrlDigester(digest, { keepFragments }, canonicalize))
   })
 }
 
@@ -71,10 +70,7 @@ function makeFingerprinter(
   const chosen = settings.get('FINGERPRINTER')
   if (typeof chosen === 'function') {
     refuseCanonicalizerBeside(settings)
-    return {
-      ...customFingerprinter(chosen as (request: Request) => unknown),
-      urlRules: crawlUrlRules(settings),
-    }
+    return customFingerprinter(chosen as (request: Request) => unknown)
   }
   const algorithm = chosen === 'auto' ? auto : String(chosen)
   if (!isAlgorithm(algorithm)) {
@@ -85,8 +81,7 @@ function makeFingerprinter(
   const { canonicalize, named } = canonicalizerOf(settings, stats)
   const includeHeaders = settings.getList('FINGERPRINT_INCLUDE_HEADERS').map(String)
   const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
-  const options = { algorithm, includeHeaders, keepFragments }
-  return named(createFingerprinter(options, canonicalize, crawlUrlRules(settings)))
+  return named(createFingerprinter({ algorithm, includeHeaders, keepFragments }, canonicalize))
 }
 
 function isAlgorithm(name: string): name is FingerprintAlgorithm {
@@ -104,11 +99,11 @@ function canonicalizerOf(settings: Settings, stats: Counter | undefined): Canoni
     return { canonicalize: scrapyCanonical, named: (fingerprinter) => fingerprinter }
   const { name, normalize } = urlNormalizer(settings.getDict('NORMALIZE_URL_OPTIONS'))
   return {
-    canonicalize(url, keepFragments, rules) {
+    canonicalize(url, keepFragments) {
       const normalized = normalize(url, keepFragments)
       if (normalized !== undefined) return normalized
       stats?.inc('fingerprint/not_normalized')
-      return scrapyCanonical(url, keepFragments, rules)
+      return scrapyCanonical(url, keepFragments)
     },
     named: (fingerprinter) => ({ ...fingerprinter, name: `${fingerprinter.name}+${name}` }),
   }

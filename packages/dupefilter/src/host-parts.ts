@@ -104,11 +104,12 @@ export class FullHosts {
 export function hostDescription(
   layer: BloomLayer,
   { fullest, ...counts }: HostCounts,
-  name: Pick<HostBloomDescription, 'name' | 'fingerprinter' | 'urlRules'>,
+  { name, fingerprinter }: { name: string; fingerprinter: string },
 ): HostBloomDescription {
   const { hashes, capacity, errorRate } = layer
   return {
-    ...name,
+    name,
+    fingerprinter,
     owners: true,
     ...counts,
     capacityPerHost: capacity,

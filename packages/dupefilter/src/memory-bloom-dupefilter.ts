@@ -1,10 +1,4 @@
-import {
-  type Crawler,
-  filterFingerprinterOf,
-  fingerprinterShown,
-  type Logger,
-  silentLogger,
-} from '@webloom/core'
+import { type Crawler, filterFingerprinterOf, type Logger, silentLogger } from '@webloom/core'
 import type { Asked } from './asked.ts'
 import { BloomBits } from './bloom-bits.ts'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
@@ -56,7 +50,7 @@ export class MemoryBloomDupeFilter extends ProcessDupeFilter {
       { layers: this.#counted(), lost: this.#lost },
       {
         name: 'memory-bloom',
-        ...fingerprinterShown(this.fingerprinter),
+        fingerprinter: this.fingerprinter.name,
         hashes: this.#first.hashes,
         grows: this.#fullness.onFull === 'grow',
       },

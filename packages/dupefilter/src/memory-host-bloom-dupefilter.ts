@@ -1,7 +1,6 @@
 import {
   type Crawler,
   filterFingerprinterOf,
-  fingerprinterShown,
   type Logger,
   type StatsCollector,
   silentLogger,
@@ -74,7 +73,7 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
     }
     return hostDescription(this.#layer, counts, {
       name: 'memory-bloom',
-      ...fingerprinterShown(this.fingerprinter),
+      fingerprinter: this.fingerprinter.name,
     })
   }
 

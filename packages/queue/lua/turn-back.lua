@@ -3,19 +3,6 @@
 -- Input    takeBack(turn, before): before, the lane's owner until now, "<worker>/<n>"
 --          turn.quarantineAfter: so many workers lost to a request that ran alone
 -- Output   how many were taken back: to the head of the line, or to quarantine
-local function inOrder(held)
-  local entries = {}
-  for i = 1, #held, 2 do
-    local batch, n = string.match(held[i], '^(%d+)%.(%d+)$')
-    local priority, text = string.match(held[i + 1], '^([^\n]*)\n(.*)$')
-    entries[#entries + 1] = { batch = tonumber(batch), n = tonumber(n), priority = priority, text = text }
-  end
-  table.sort(entries, function(a, b)
-    return a.batch > b.batch or (a.batch == b.batch and a.n > b.n)
-  end)
-  return entries
-end
-
 local function takeBack(turn, before)
   local flight = flightOf(turn)
   local entries = inOrder(redis.call('HGETALL', flight))

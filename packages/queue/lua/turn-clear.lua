@@ -40,6 +40,6 @@ end
 if gone == 0 then
   redis.call('HDEL', KEYS[2], 'waiting', 'delayed', 'leased')
   redis.call('HSET', KEYS[2], 'clearedAt', whole(now))
-  redis.call('UNLINK', KEYS[1] .. ':paused', KEYS[6] .. 'marker', KEYS[6] .. 'pc', KEYS[6] .. 'stalled', KEYS[6] .. 'events')
+  redis.call('UNLINK', KEYS[1] .. ':heard', KEYS[1] .. ':paused', KEYS[6] .. 'marker', KEYS[6] .. 'pc', KEYS[6] .. 'stalled', KEYS[6] .. 'events')
 end
 return gone

@@ -2,14 +2,21 @@
 -- takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
+--          ARGV[3…5] see turn-said.lua, [6] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
 --          floor, "1" when the last taken never started, "1" for news, then floor (ms), failures, pause (ms) and its reason,
 --          "" for what is no news; ended; of each ended: token, id or "" when it has no history, why it was refused or "",
 --          groups; of each group: place ("end", "head", "quarantine", or ms), host, priority, lanes, requests, these; and at
 --          last: most to take, batch, ahead (ms), concurrency, "1" to leave
--- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost
-local isGrowing, replies, asked = arg() == 'grows', {}, {}
-redis.call(unpack(isGrowing and { 'HSET', KEYS[2], 'grownAt', whole(now) } or { 'HDEL', KEYS[2], '' }))
+-- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost; or the number that
+--          Redis knows of, when it has come back older: then nothing is done
+local isGrowing, said, replies, asked = arg() == 'grows', readSaid(), {}, {}
+if said.isOlder then
+  return said.heard
+end
+if not isGrowing then
+  redis.call('HDEL', KEYS[2], '')
+end
+hear(said)
 
 for t = 1, number() do
   local turn = { host = hostOf(arg()), lane = arg(), generation = arg(), owner = arg(), startedAgo = arg() }

@@ -10,6 +10,7 @@
 --                           <turns>:flight:<lane>:<host>    hash  token → "<priority>\n<request>", in flight on that lane
 --                           <turns>:due                     zset  unit, "<host>~<lane>~<generation>" → when to look after it
 --                           <turns>:lost:<owner>            what this owner held was taken back
+--                           <turns>:heard                   hash  worker → its latest command, see turn-said.lua
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo

@@ -1,11 +1,22 @@
 -- Adds requests to the ends of their hosts' lines.
 --
--- Input    ARGV[2] owner, [3] its number as an element of start() or "", [4] "1" when ids are to be noted, [5] "1" for the
---          last part of the batch; [6] groups; of each: host, priority, lanes, requests; of each request: id, text
--- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before
+-- Input    ARGV[2…4] see turn-said.lua, [5] owner, [6] its number as an element of start() or "", [7] "1" when ids are to be
+--          noted, [8] "1" for the last part of the batch; [9] groups; of each: host, priority, lanes, requests; of each
+--          request: id, text
+-- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1
+--          for an element that leaves out others: those before it were lost with an older state. Or the number that Redis
+--          knows of, see turn-exchange.lua
 local NOTED_MS = 604800000
+local said = readSaid()
+if said.isOlder then
+  return said.heard
+end
 local owner, index, isNoting, isLast, added = arg(), tonumber(arg()), arg() == '1', arg() == '1', 0
-if index and index < tonumber(redis.call('HGET', KEYS[7], 'startCursor') or 0) then
+local cursor = index and tonumber(redis.call('HGET', KEYS[7], 'startCursor') or 0)
+hear(said)
+if index and index > cursor then
+  return -1
+elseif index and index < cursor then
   return { 0, woken, raised }
 end
 local noted = KEYS[8] .. ':' .. owner

@@ -1,28 +1,73 @@
 -- Renews the locks of a worker's turns; BullMQ's own way of doing it is refused at maxmemory. A lock that ran out while
 -- Redis was away is taken again, as long as nobody has noticed.
 --
--- Input    ARGV[2] lock (ms); then of each turn: unit, token of its lock, owner
--- Output   the indexes, from 1, of those that are lost
-local lockMs, lost, stalled = arg(), {}, KEYS[6] .. 'stalled'
+-- What is in flight on a lane and its owner does not hold goes back to its line: Redis has come back with an older state, in
+-- which the owner has not ended it yet. Or it never got the answer that brought it.
+--
+-- Input    ARGV[2] lock (ms); then of each turn: unit, token of its lock, owner, the first batch that may be on its way to the
+--          owner (0: nothing is compared), how many tokens the owner holds, these
+-- Output   {indexes, from 1, of those that are lost; index, how many went back, …; woken; raised}
+local lockMs, lost, back, stalled = arg(), {}, {}, KEYS[6] .. 'stalled'
 
-local function isHeld(unit, owner)
-  local host, lane = string.match(unit, '^(.*)~(%d+)~%d+$')
-  return redis.call('HGET', key('host', host), 'o' .. lane) == owner
-    and redis.call('LPOS', KEYS[6] .. 'active', unit)
+local function isOwner(turn)
+  return hostOf(turn.host)['o' .. turn.lane] == turn.owner
 end
 
-for n = 1, (#ARGV - 2) / 3 do
-  local unit, token, owner = arg(), arg(), arg()
-  local lock = KEYS[6] .. unit .. ':lock'
+local function readTurn()
+  local turn = { unit = arg(), token = arg(), owner = arg(), open = number(), holds = {} }
+  turn.host, turn.lane = string.match(turn.unit, '^(.*)~(%d+)~%d+$')
+  for _ = 1, number() do
+    turn.holds[arg()] = true
+  end
+  return turn
+end
+
+local function isRenewed(turn)
+  local lock = KEYS[6] .. turn.unit .. ':lock'
   local holder = redis.call('GET', lock)
-  if holder == token then
+  if holder == turn.token then
     redis.call('PEXPIRE', lock, lockMs)
-    redis.call('SREM', stalled, unit)
-  elseif not holder and isHeld(unit, owner) then
-    redis.call('SREM', stalled, unit)
-    redis.call('SET', lock, token, 'PX', lockMs)
-  else
+    redis.call('SREM', stalled, turn.unit)
+    return true
+  elseif holder or not isOwner(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.unit) then
+    return false
+  end
+  redis.call('SREM', stalled, turn.unit)
+  redis.call('SET', lock, turn.token, 'PX', lockMs)
+  return true
+end
+
+local function putUnheldBack(turn)
+  local flight, unheld = key('flight', turn.host, turn.lane), {}
+  for _, token in ipairs(redis.call('HKEYS', flight)) do
+    if not turn.holds[token] and tonumber(string.match(token, '^%d+')) < turn.open then
+      unheld[#unheld + 1], unheld[#unheld + 2] = token, redis.call('HGET', flight, token)
+    end
+  end
+  if #unheld == 0 or not isOwner(turn) then
+    return 0
+  end
+  for _, entry in ipairs(inOrder(unheld)) do
+    redis.call('HDEL', flight, entry.token)
+    -- It may have been fetched; that has killed nobody.
+    putBack(hostOf(turn.host), entry.priority, { (marked(entry.text, '', '')) })
+  end
+  moved.leased = moved.leased - #unheld / 2
+  return #unheld / 2
+end
+
+local n = 0
+while at < #ARGV do
+  local turn = readTurn()
+  n = n + 1
+  if not isRenewed(turn) then
     lost[#lost + 1] = n
+  elseif turn.open > 0 then
+    local count = putUnheldBack(turn)
+    if count > 0 then
+      back[#back + 1], back[#back + 2] = n, count
+    end
   end
 end
-return lost
+tally()
+return { lost, back, woken, raised }

@@ -15,6 +15,7 @@ end
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':workers', '-inf', whole(now - KNOWN_MS))
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
+redis.call('PEXPIRE', KEYS[1] .. ':heard', KNOWN_MS)
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':paused', '-inf', whole(now))
 for _, worker in ipairs(redis.call('HKEYS', KEYS[3])) do
   if not redis.call('ZSCORE', KEYS[1] .. ':workers', worker) then

@@ -260,6 +260,8 @@ describe('owners', () => {
     expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('2')
     expect(await queue.push([page('a', 1)], 'start/1')).toBe(0)
     expect(await queue.push([page('a', 2)], 'start/2')).toBe(1)
+    // Redis has come back older, and elements before this one are gone.
+    await expect(queue.push([page('a', 4)], 'start/4')).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
   })
 
   test('ids are noted for an owner, and for a while after it is settled', async () => {

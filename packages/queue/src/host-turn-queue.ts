@@ -61,6 +61,7 @@ import { paceOf } from './host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from './host-slots.ts'
 import type { HostTurn } from './host-turn.ts'
 import { KEPT_BY_NOBODY, type LockKeeper } from './lock-keeper.ts'
+import { SaidNumbers, WentBack } from './said-numbers.ts'
 import { TurnCare } from './turn-care.ts'
 import { TurnCourse } from './turn-course.ts'
 import { TurnDesk } from './turn-desk.ts'
@@ -71,7 +72,7 @@ import { TurnIntake } from './turn-intake.ts'
 import { TurnJobs } from './turn-jobs.ts'
 import { TurnLease } from './turn-lease.ts'
 import { TurnPlacing } from './turn-placing.ts'
-import { type Stirred, TurnScripts } from './turn-scripts.ts'
+import { type PushPart, type Stirred, TurnScripts } from './turn-scripts.ts'
 import { within } from './within.ts'
 
 export interface HostTurnQueueOptions {
@@ -122,6 +123,7 @@ export class HostTurnQueue implements RequestQueue {
   readonly #concurrency: number
   readonly #turnsMax: number
   readonly #scripts: TurnScripts
+  readonly #said: SaidNumbers
   readonly #jobs: TurnJobs
   readonly #slots: HostSlots
   readonly #placing: TurnPlacing
@@ -147,10 +149,12 @@ export class HostTurnQueue implements RequestQueue {
     this.#turnsMax = Math.min(TURNS_MAX, Math.max(TURNS_MIN, 8 * this.#concurrency))
     const scripts = new TurnScripts({ redis, keys, order, times })
     const turns = new HeldTurns(options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY)
-    const common = { scripts, turns, workerId, logger, times }
+    const said = new SaidNumbers(workerId)
+    const common = { scripts, said, turns, workerId, logger, times }
     this.#calls = options.calls ?? new CrawlCalls({ redis, keys })
     this.#remainder = new CrawlRemainder({ turns, times, counts: () => scripts.counts() })
     this.#scripts = scripts
+    this.#said = said
     this.#turns = turns
     this.#jobs = new TurnJobs({
       redis,
@@ -188,6 +192,7 @@ export class HostTurnQueue implements RequestQueue {
       isLooking: () => this.#intake.isLooking,
       onAnswer: (turn, says, answer) => this.#course.answered(turn, says, answer),
       onStirred: (stirred) => this.#jobs.stir(stirred),
+      onWentBack: (error) => this.#onWentBack(error),
       onIdle: () => this.#arm(),
     })
     this.#endings = new TurnEndings({
@@ -219,6 +224,7 @@ export class HostTurnQueue implements RequestQueue {
       onDoubt: (turn) => this.#desk.layAside(turn),
       onRenewed: (turn) => this.#desk.putBack(turn),
       onLost: (turn) => this.#course.lose(turn, `its lock on ${turn.slot} ran out`),
+      onStirred: (stirred) => this.#jobs.stir(stirred),
       onSwept: ({ workers, requests }) => {
         this.#placing.workers = workers
         this.#remainder.heard(requests)
@@ -291,16 +297,14 @@ export class HostTurnQueue implements RequestQueue {
     let added = 0
     for (let from = 0; from === 0 || from < batch.length; from += REQUESTS_A_SCRIPT) {
       const groups = this.#placing.pushed(batch.slice(from, from + REQUESTS_A_SCRIPT))
-      const done = await explained(
-        this.#scripts.push({
-          owner,
-          ...(startIndex !== undefined && { startIndex: Number(startIndex) }),
-          // What goes in with one script needs no other note than the cursor.
-          isNoting: startIndex === undefined || batch.length > REQUESTS_A_SCRIPT,
-          isLast: from + REQUESTS_A_SCRIPT >= batch.length,
-          groups,
-        }),
-      )
+      const done = await this.#pushPart({
+        owner,
+        ...(startIndex !== undefined && { startIndex: Number(startIndex) }),
+        // What goes in with one script needs no other note than the cursor.
+        isNoting: startIndex === undefined || batch.length > REQUESTS_A_SCRIPT,
+        isLast: from + REQUESTS_A_SCRIPT >= batch.length,
+        groups,
+      })
       this.#point('pushed')
       added += done.added
       this.#jobs.stir(done)
@@ -308,6 +312,20 @@ export class HostTurnQueue implements RequestQueue {
     }
     this.#serve()
     return added
+  }
+
+  /** Parts before it may be lost with an older state of Redis. Their page's lease is lost with them, and start() finds a gap. */
+  async #pushPart(part: Omit<PushPart, 'said'>): Promise<Stirred & { added: number }> {
+    const said = this.#said.next()
+    try {
+      const done = await explained(this.#scripts.push({ ...part, said }))
+      this.#said.wasAnswered(said)
+      return done
+    } catch (error) {
+      if (!(error instanceof WentBack)) throw error
+      this.#onWentBack(error)
+      return this.#pushPart(part)
+    }
   }
 
   async settled(owner: string): Promise<void> {
@@ -324,7 +342,10 @@ export class HostTurnQueue implements RequestQueue {
     const owner = `${own.id}/commit`
     // More than one script takes go in before, noted under an owner of their own: the page that runs again adds nothing.
     const before = Math.max(0, children.length - REQUESTS_A_SCRIPT)
-    if (before > 0) await this.push(children.slice(0, before), owner)
+    if (before > 0) {
+      await this.push(children.slice(0, before), owner)
+      this.#ownOf(lease)
+    }
     const placed = this.#placing.groups(children.slice(before))
     const adds = children.length - before
     await this.#endings.end(own, { placed, adds, ...(host && { news: host }) })
@@ -370,6 +391,22 @@ export class HostTurnQueue implements RequestQueue {
     if (this.#isClosed || this.#desk.demand === 0) return false
     const { size, readyCount } = this.#turns
     return size + beginning < this.#turnsMax && readyCount + beginning < this.#concurrency
+  }
+
+  /**
+   * Redis has come back with an older state. What this worker holds may be unknown there, or parts of it that were queued
+   * before their page are gone: all of it is fetched again. The next renewal brings back what only Redis has in flight.
+   */
+  #onWentBack(error: WentBack): void {
+    if (!this.#said.wentBack(error)) return
+    let requests = 0
+    for (const turn of this.#turns)
+      requests += this.#course.startOver(turn, 'the queue’s Redis has come back with an older state')
+    this.#logger.warn(
+      { requests },
+      'the queue’s Redis has come back with an older state; what this worker had in hand, and what it did in the time that Redis has lost, is fetched again',
+    )
+    void this.#care.renew()
   }
 
   #onBegun(turn: HostTurn, stirred: Stirred): void {

@@ -30,8 +30,10 @@ export class HostTurn {
   head: number | undefined
   /** Taken for a host that may not be asked before that moment. */
   spare: { readonly lease: TurnLease; readonly atMs: number } | undefined
-  /** Token of the next take; the same again when no answer came. */
-  batch = 1
+  /** Token of the take that is under way; the same again when no answer came. */
+  batch: number | undefined
+  /** In flight here as well: this release cannot read them, and they are going back. */
+  readonly unreadable = new Set<string>()
   taken = 0
   /** Since when it could go, and was not served. */
   readySinceMs: number | undefined
@@ -89,6 +91,11 @@ export class HostTurn {
 
   get lockToken(): string {
     return this.job.lockToken
+  }
+
+  /** Of all that is in flight here. */
+  get tokens(): string[] {
+    return [...this.held.keys(), ...this.unreadable]
   }
 
   get concurrency(): number {
@@ -176,6 +183,16 @@ export class HostTurn {
   served(): void {
     this.isServed = true
     this.readySinceMs = undefined
+  }
+
+  /** Nothing of what was in flight is any more. */
+  emptied(): void {
+    this.held.clear()
+    this.unreadable.clear()
+    this.aside = []
+    this.spare = undefined
+    this.isFull = false
+    this.startUntold()
   }
 
   renewQuota(): void {

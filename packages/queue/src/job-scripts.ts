@@ -22,6 +22,7 @@ import type { Renewal } from './lock-keeper.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 import { stateKeys } from './redis-crawl-record.ts'
+import { startGap } from './start-gap.ts'
 import { VitalScript } from './vital-script.ts'
 
 const CLEARED_AT_ONCE = 500
@@ -116,7 +117,9 @@ export class JobScripts {
   async push(jobs: readonly NewJob[], owner: string): Promise<number> {
     const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(owner)]
     const args = [owner, START_OWNER.exec(owner)?.[1] ?? '', this.#lifo, ...jobs.flat()]
-    return (await pushScript.run(this.#redis, keys, args)) as number
+    const added = (await pushScript.run(this.#redis, keys, args)) as number
+    if (added < 0) throw startGap()
+    return added
   }
 
   async settled(owner: string): Promise<void> {

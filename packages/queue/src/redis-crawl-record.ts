@@ -36,6 +36,10 @@
  *     finished and left               nothing is lost; it is emptied by whoever leaves last, or when it begins anew
  *     left as the last, and emptied   noted with the leaving: whoever begins has to do it first
  *
+ * When Redis comes back a second older, the cursor may be older than what start() has brought: the next element is refused,
+ * as others before it are gone, and start() is run again from there. If start() had ended by then, the worker that finds
+ * nothing left to do, and the crawl not finished, runs it on.
+ *
  * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
  *
  * Who is present is told by the signs of life in `workers`. When Redis itself was away all of them are old; the first sign
@@ -156,6 +160,8 @@ export class RedisCrawlRecord implements CrawlRecord {
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
   #startRenewal: NodeJS.Timeout | undefined
+  /** How far start() had come, as this worker was told last. */
+  #cursor = 0
 
   constructor(options: RedisCrawlRecordOptions) {
     this.#redis = options.redis
@@ -223,6 +229,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       if (answer === undefined || answer === START_ENDED || answer === RUN_OVER) return null
       if (answer !== START_TAKEN) {
         this.#keepStart()
+        this.#cursor = answer
         return answer
       }
       await sleep(this.#times.record.startPollMs, undefined, { signal }).catch(() => {})
@@ -329,12 +336,15 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async #moveStart(cursor: number, ended: boolean): Promise<void> {
-    const args = [this.#workerId, this.run.id, cursor, ended ? 1 : 0]
-    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) return
+    const args = [this.#workerId, this.run.id, cursor, ended ? 1 : 0, this.#cursor]
+    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) {
+      this.#cursor = Math.max(this.#cursor, cursor)
+      return
+    }
     this.#dropStart()
     throw new WebloomError(
       'WL_LEASE_LOST',
-      'another worker runs start() now, from where this one had come to',
+      'another worker runs start() now, from where this one had come to; or Redis has come back with an older state, and start() goes on from there',
     )
   }
 

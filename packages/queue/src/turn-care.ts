@@ -10,9 +10,10 @@ import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { CrawlCalls, Swept } from './crawl-calls.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
+import type { SaidNumbers } from './said-numbers.ts'
 import type { TurnExchange } from './turn-exchange.ts'
 import type { TurnJobs } from './turn-jobs.ts'
-import type { TurnScripts, Wake } from './turn-scripts.ts'
+import type { Stirred, TurnScripts, Wake } from './turn-scripts.ts'
 
 /** Without a delay, a turn goes behind the others after `quotaMs`, or so many requests. */
 const QUOTA_REQUESTS = 500
@@ -20,6 +21,7 @@ const EVICTED_AT_ONCE = 16
 
 export interface TurnCareOptions {
   readonly scripts: TurnScripts
+  readonly said: SaidNumbers
   readonly jobs: TurnJobs
   readonly calls: CrawlCalls
   readonly turns: HeldTurns
@@ -34,6 +36,8 @@ export interface TurnCareOptions {
   readonly onDoubt: (turn: HostTurn) => void
   readonly onRenewed: (turn: HostTurn) => void
   readonly onLost: (turn: HostTurn) => void
+  /** Some came back to their lines. */
+  readonly onStirred: (stirred: Stirred) => void
   readonly onSwept: (swept: Swept) => void
   /** Turns that BullMQ does not have. */
   readonly onOwed: (owed: readonly Wake[]) => void
@@ -64,7 +68,7 @@ export class TurnCare {
     const { tendEveryMs, renewEveryMs, sweepLookEveryMs } = this.#times
     this.#timers.push(
       setInterval(() => this.#tend(), tendEveryMs),
-      setInterval(() => void this.#renew(), renewEveryMs),
+      setInterval(() => void this.renew(), renewEveryMs),
       setInterval(() => this.#sweepIfDue(), sweepLookEveryMs),
     )
   }
@@ -124,14 +128,16 @@ export class TurnCare {
     for (const turn of sleeping.slice(0, EVICTED_AT_ONCE)) exchange.leave(turn)
   }
 
-  async #renew(): Promise<void> {
-    const { scripts, turns, onRenewed, onLost, logger } = this.#options
+  /** Tells Redis what this worker holds, too. */
+  async renew(): Promise<void> {
+    const { scripts, said, turns, onRenewed, onLost, onStirred, logger } = this.#options
     if (this.#isRenewing || turns.size === 0) return
     this.#isRenewing = true
     const held = [...turns]
     const sentAtMs = performance.now()
     try {
-      const lost = new Set(await scripts.renew(held, this.#times.lockMs))
+      const renewed = await scripts.renew(held, this.#times.lockMs, said.coming)
+      const lost = new Set(renewed.lost)
       for (const turn of held.filter((one) => turns.has(one))) {
         if (lost.has(turn)) {
           onLost(turn)
@@ -140,10 +146,26 @@ export class TurnCare {
           onRenewed(turn)
         }
       }
+      this.#tellPutBack(renewed.putBack)
+      onStirred(renewed)
     } catch (error) {
       logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
     }
     this.#isRenewing = false
+  }
+
+  #tellPutBack(putBack: ReadonlyMap<HostTurn, number>): void {
+    if (putBack.size === 0) return
+    let requests = 0
+    for (const [turn, count] of putBack) {
+      requests += count
+      turn.isFull = false
+      turn.lookedAtMs = Number.NEGATIVE_INFINITY
+    }
+    this.#options.logger.warn(
+      { requests, hosts: putBack.size },
+      'requests were in flight in Redis that this worker does not have; they are back in their lines and may be fetched again',
+    )
   }
 
   #sweepIfDue(): void {

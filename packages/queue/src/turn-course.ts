@@ -40,6 +40,17 @@ export class TurnCourse {
     else this.#goesOn(turn, says, answer)
   }
 
+  /** Redis has come back older: what of it is in flight there nobody knows here, and what is held here may be unknown there. */
+  startOver(turn: HostTurn, reason: string): number {
+    const { exchange, desk } = this.#options
+    const count = turn.held.size
+    exchange.lost(turn, lostError(reason))
+    for (const lease of turn.held.values()) desk.lose(lease, reason)
+    turn.emptied()
+    exchange.stay(turn)
+    return count
+  }
+
   /** It is another worker's by now. */
   lose(turn: HostTurn, reason: string): void {
     const { turns, exchange, desk } = this.#options
@@ -59,7 +70,7 @@ export class TurnCourse {
     const goesAtMs = taken.length > 0 ? turn.slotTaken(nowMs) : 0
     turn.heard(standing, nowMs)
     if (most > 0) {
-      turn.batch++
+      turn.batch = undefined
       turn.taken += taken.length
       onPoint('taken')
       desk.accept(turn, taken, goesAtMs)

@@ -68,6 +68,7 @@ export class TurnDesk {
     for (const one of taken) {
       const { request, unreadable, id, marks } = unpackRequest(one.text)
       if (request === undefined) {
+        turn.unreadable.add(one.token)
         this.#options.onUnreadable(turn, one, unreadable)
         continue
       }

@@ -83,8 +83,11 @@ export class TurnEndings {
     logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is given back')
     this.#refused({ turn, priority, text }, id, marks.refusals + 1).then(
       (placed) => this.#putBack(turn, { token, id, refusal, placed: [placed] }),
-      // It stays in flight, and comes back with its turn.
-      (error: unknown) => logger.warn({ id, err: error }, 'a request could not be given back'),
+      (error: unknown) => {
+        // The next renewal finds it in flight and not held: it is back in its line, and is tried again.
+        turn.unreadable.delete(token)
+        logger.warn({ id, err: error }, 'a request could not be given back')
+      },
     )
   }
 
@@ -130,6 +133,7 @@ export class TurnEndings {
   #putBack(turn: HostTurn, ended: Ended, lease?: TurnLease): void {
     const resolve = () => {
       turn.held.delete(ended.token)
+      turn.unreadable.delete(ended.token)
       turn.isFull = false
     }
     // Redis is slow or away, which may be why it goes back: as long as the turn is ours, nobody else would see to it.

@@ -8,6 +8,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import type { HostNews, ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, LEAD_MS } from './host-turn.ts'
+import { type Said, type SaidNumbers, WentBack } from './said-numbers.ts'
 import { fullError, lostError } from './turn-errors.ts'
 import type { TurnLease } from './turn-lease.ts'
 import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
@@ -35,6 +36,7 @@ export interface Ending {
 
 export interface TurnExchangeOptions {
   readonly scripts: TurnScripts
+  readonly said: SaidNumbers
   readonly turns: HeldTurns
   readonly times: ProtocolTimes
   /** How many requests would be handed out at once. */
@@ -45,11 +47,14 @@ export interface TurnExchangeOptions {
   readonly isLooking: () => boolean
   readonly onAnswer: (turn: HostTurn, says: TurnSays, answer: TurnAnswer) => void
   readonly onStirred: (stirred: Stirred) => void
+  /** Nothing was done of what was said. */
+  readonly onWentBack: (error: WentBack) => void
   /** Nothing is left to say for now. */
   readonly onIdle: () => void
 }
 
 interface Message {
+  readonly said: Said
   readonly says: Map<HostTurn, Writable<TurnSays>>
   readonly endings: readonly Ending[]
 }
@@ -148,7 +153,12 @@ export class TurnExchange {
     }
     for (const turn of this.#leaving) if (turn.held.size === 0) this.#saysOf(turn, says).leaves = true
     this.#take(says, endings.length > 0)
-    return says.size > 0 ? { says, endings } : undefined
+    if (says.size === 0) return undefined
+    const said = this.#options.said.next()
+    for (const [turn, turnSays] of says) {
+      if (turnSays.most > 0) turnSays.batch = turn.batch ??= said.number
+    }
+    return { said, says, endings }
   }
 
   #takeEndings(): Ending[] {
@@ -182,7 +192,7 @@ export class TurnExchange {
       isUndone: false,
       ended: [],
       most: 0,
-      batch: turn.batch,
+      batch: 0,
       aheadMs: LEAD_MS,
       concurrency: turn.concurrency,
       leaves: false,
@@ -250,10 +260,15 @@ export class TurnExchange {
     }
   }
 
-  async #send({ says, endings }: Message): Promise<void> {
+  async #send({ said, says, endings }: Message): Promise<void> {
     const isGrowing = endings.some(({ adds }) => adds > 0)
     try {
-      const { answers, ...stirred } = await this.#options.scripts.exchange([...says.values()], isGrowing)
+      const { answers, ...stirred } = await this.#options.scripts.exchange(
+        [...says.values()],
+        isGrowing,
+        said,
+      )
+      this.#options.said.wasAnswered(said)
       this.#isFull = false
       let n = 0
       const lost = new Set<HostTurn>()
@@ -265,13 +280,18 @@ export class TurnExchange {
       n = 0
       for (const [turn, turnSays] of says) {
         const answer = answers[n++]!
+        // One that could not be left, as Redis has more in flight there than is held here, goes on for now.
         if (answer.status !== 'held') this.#leaving.delete(turn)
+        else if (turnSays.leaves) this.stay(turn)
         this.#options.onAnswer(turn, turnSays, answer)
       }
       this.#options.onStirred(stirred)
     } catch (error) {
       this.#unsaid(says)
-      await this.#onRefusal(endings, isGrowing, error as Error)
+      if (error instanceof WentBack) {
+        for (const { reject, lease } of endings) reject(lostError(error.message, lease?.request))
+        this.#options.onWentBack(error)
+      } else await this.#onRefusal(endings, isGrowing, error as Error)
     }
   }
 

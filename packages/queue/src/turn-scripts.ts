@@ -15,6 +15,8 @@ import type { HostView } from './crawl-view.ts'
 import type { Renewal } from './lock-keeper.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
+import { type Said, WentBack } from './said-numbers.ts'
+import { startGap } from './start-gap.ts'
 
 /** A turn whose job BullMQ must get, or whose job must become more urgent. */
 export interface Wake {
@@ -104,6 +106,7 @@ export interface Pushed extends Omit<Placed, 'place' | 'texts'> {
 }
 
 export interface PushPart {
+  readonly said: Said
   readonly owner: string
   /** Number of the element of start() that owns it. */
   readonly startIndex?: number
@@ -123,10 +126,11 @@ const TAKE = [
   'turn-standing.lua',
 ] as const
 
-const pushScript = luaScript(...BASE, 'turn-push.lua')
-const beginScript = luaScript(...TAKE, 'turn-blame.lua', 'turn-back.lua', 'turn-begin.lua')
+const pushScript = luaScript(...BASE, 'turn-said.lua', 'turn-push.lua')
+const beginScript = luaScript(...TAKE, 'turn-blame.lua', 'turn-flight.lua', 'turn-back.lua', 'turn-begin.lua')
 const exchangeScript = luaScript(
   ...TAKE,
+  'turn-said.lua',
   'turn-news.lua',
   'turn-learn.lua',
   'turn-take.lua',
@@ -136,7 +140,13 @@ const exchangeScript = luaScript(
 )
 const settleScript = luaScript('turn-host.lua', 'turn-settle.lua')
 const aloneScript = luaScript('turn-host.lua', 'turn-alone.lua')
-const renewScript = luaScript('turn-host.lua', 'turn-renew.lua')
+const renewScript = luaScript(
+  ...BASE,
+  'quarantine.lua',
+  'turn-blame.lua',
+  'turn-flight.lua',
+  'turn-renew.lua',
+)
 const sweepScript = luaScript('turn-host.lua', 'turn-sweep.lua')
 const countsScript = luaScript('turn-host.lua', 'turn-counts.lua')
 const hostsScript = luaScript('turn-host.lua', 'turn-hosts.lua')
@@ -144,12 +154,28 @@ const nudgeScript = luaScript('turn-host.lua', 'turn-nudge.lua')
 const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
 
 const CLEAR_PAGE = 100
+/** What a push of start() answers before whose element others are missing. */
+const START_GAP = -1
 
 /** What it takes to renew a turn's lock. */
 export interface LockedTurn {
   readonly unit: string
   readonly lockToken: string
   readonly owner: string
+}
+
+/** The same of a turn whose worker can tell what it holds: all else that is in flight there goes back to its line. */
+export interface HoldingTurn extends LockedTurn {
+  readonly tokens: readonly string[]
+  /** Batch of the take that is under way. */
+  readonly batch: number | undefined
+}
+
+/** What became of turns whose locks were renewed. */
+export interface Renewed<T> extends Stirred {
+  readonly lost: readonly T[]
+  /** Turns whose line got something back, and how many requests. */
+  readonly putBack: ReadonlyMap<T, number>
 }
 
 type Script = ReturnType<typeof luaScript>
@@ -189,19 +215,31 @@ export class TurnScripts {
     ]
   }
 
+  /** Throws `WentBack`, or WL_LEASE_LOST for an element of start() before which others were lost. */
   async push({
+    said,
     owner,
     startIndex,
     isNoting,
     isLast,
     groups,
   }: PushPart): Promise<Stirred & { added: number }> {
-    const args: Argument[] = [owner, startIndex ?? '', flag(isNoting), flag(isLast), groups.length]
+    const args: Argument[] = [
+      ...saidArgs(said),
+      owner,
+      startIndex ?? '',
+      flag(isNoting),
+      flag(isLast),
+      groups.length,
+    ]
     for (const { host, priority, lanes, requests } of groups) {
       args.push(host, priority, lanes, requests.length)
       for (const { id, text } of requests) args.push(id, text)
     }
-    const [added, ...stirred] = (await this.#run(pushScript, args)) as [number, ...StirredReply]
+    const reply = (await this.#run(pushScript, args)) as [number, ...StirredReply] | number
+    if (reply === START_GAP) throw startGap()
+    if (typeof reply === 'number') throw new WentBack(reply)
+    const [added, ...stirred] = reply
     return { added, ...stirredOf(stirred) }
   }
 
@@ -220,14 +258,20 @@ export class TurnScripts {
     return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
   }
 
-  /** All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. */
+  /**
+   * All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. Throws
+   * `WentBack`.
+   */
   async exchange(
     turns: readonly TurnSays[],
     isGrowing: boolean,
+    said: Said,
   ): Promise<Stirred & { answers: TurnAnswer[] }> {
-    const args: Argument[] = [isGrowing ? 'grows' : '', turns.length]
+    const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
-    const [replies, ...stirred] = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply]
+    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply] | number
+    if (typeof reply === 'number') throw new WentBack(reply)
+    const [replies, ...stirred] = reply
     return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
   }
 
@@ -244,10 +288,18 @@ export class TurnScripts {
     await this.#redis.hdel(this.#keys.alone, worker)
   }
 
-  /** Answers those that are lost. */
-  async renew<T extends LockedTurn>(turns: readonly T[], lockMs: number): Promise<T[]> {
-    const lost = (await this.#run(renewScript, [lockMs, ...turns.flatMap(lockArgs)])) as number[]
-    return lost.map((n) => turns[n - 1]!)
+  /** @param coming takes from this batch on may be on their way */
+  async renew<T extends HoldingTurn>(
+    turns: readonly T[],
+    lockMs: number,
+    coming: number,
+  ): Promise<Renewed<T>> {
+    const args = turns.flatMap((turn) => holdingArgs(turn, coming))
+    const reply = (await this.#run(renewScript, [lockMs, ...args])) as [number[], number[], ...StirredReply]
+    const [lost, back, ...stirred] = reply
+    const putBack = new Map<T, number>()
+    for (let at = 0; at < back.length; at += 2) putBack.set(turns[back[at]! - 1]!, back[at + 1]!)
+    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...stirredOf(stirred) }
   }
 
   /** The same for a keeper, who has the turns' `lockArgs`. */
@@ -263,7 +315,10 @@ export class TurnScripts {
   }
 
   async leave(worker: string): Promise<void> {
-    await this.#redis.zrem(`${this.#keys.turns}:workers`, worker)
+    await Promise.all([
+      this.#redis.zrem(`${this.#keys.turns}:workers`, worker),
+      this.#redis.hdel(`${this.#keys.turns}:heard`, worker),
+    ])
   }
 
   async counts(): Promise<QueueCounts> {
@@ -376,8 +431,17 @@ function wakesOf(flat: readonly string[]): Wake[] {
   return wakes
 }
 
-export function lockArgs({ unit, lockToken, owner }: LockedTurn): string[] {
-  return [unit, lockToken, owner]
+/** For a keeper: it knows late what has ended, so nothing is compared. */
+export function lockArgs({ unit, lockToken, owner }: LockedTurn): (string | number)[] {
+  return [unit, lockToken, owner, 0, 0]
+}
+
+function holdingArgs({ unit, lockToken, owner, batch, tokens }: HoldingTurn, coming: number): Argument[] {
+  return [unit, lockToken, owner, batch ?? coming, tokens.length, ...tokens]
+}
+
+function saidArgs({ worker, number, answered }: Said): Argument[] {
+  return [worker, number, answered]
 }
 
 function wholeMs(ms: number | undefined): number | '' {

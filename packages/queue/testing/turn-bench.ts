@@ -1,6 +1,7 @@
 import {
   type HostPace,
   type Lease,
+  type ProtocolTimes,
   type QueuedRequest,
   type QueueOrder,
   Request,
@@ -21,6 +22,7 @@ export interface TurnQueueUnderTest {
   readonly concurrency?: number
   readonly slots?: HostSlots
   readonly refusedMs?: number
+  readonly times?: ProtocolTimes
 }
 
 /** One real Redis for some tests; each crawl has keys of its own. */
@@ -86,7 +88,7 @@ export class TurnBench {
   }
 }
 
-export const page = (host: string, path: string | number, init?: RequestInit): QueuedRequest => ({
+export const page = (host: string, path: string | number, init: RequestInit = {}): QueuedRequest => ({
   id: `${host}/${path}`,
   request: new Request(`http://${host}.test/${path}`, init),
 })

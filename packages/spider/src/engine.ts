@@ -204,7 +204,9 @@ export class Engine {
     this.#idleSinceMs ??= performance.now()
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
     if (this.#feeder.startError) return true
-    return record.finish()
+    if (await record.finish()) return true
+    void this.#feeder.resumeStart()
+    return false
   }
 
   /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */

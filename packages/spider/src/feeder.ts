@@ -49,6 +49,7 @@ export class Feeder {
   /** Elements of start() and seeds that are being queued or written. */
   #feeding = 0
   #startEnded = false
+  #isAskingAgain = false
   #startError: { readonly error: unknown } | undefined
 
   constructor(options: FeederOptions) {
@@ -74,11 +75,29 @@ export class Feeder {
     void this.#pumpSeeds()
   }
 
-  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
-  async #pumpStart(): Promise<void> {
-    const { scraper, record, stopping, startLowWater, onStop, onFailure, logger } = this.#options
+  /** Nothing is left to do, and the record has not ended: it may have come back to before the end of start(). */
+  async resumeStart(): Promise<void> {
+    const { record, stopping, logger } = this.#options
+    if (!this.#startEnded || this.#startError || this.#isAskingAgain) return
+    this.#isAskingAgain = true
     try {
       const cursor = await record.takeStart(stopping)
+      if (cursor !== null) {
+        this.#startEnded = false
+        await this.#pumpStart(cursor)
+      }
+    } catch (error) {
+      logger.debug({ err: error }, 'whether start() has ended cannot be told now; it is asked again')
+    } finally {
+      this.#isAskingAgain = false
+    }
+  }
+
+  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
+  async #pumpStart(taken?: number): Promise<void> {
+    const { scraper, record, stopping, startLowWater, onStop, onFailure, logger } = this.#options
+    try {
+      const cursor = taken ?? (await record.takeStart(stopping))
       let ordinal = 0
       for await (const element of cursor === null ? [] : scraper.startElements()) {
         if (stopping.aborted) return
@@ -94,7 +113,7 @@ export class Feeder {
     } catch (error) {
       if (error instanceof CloseSpider) return onStop(error.reason)
       if (isOutputFailure(error)) return onFailure(error)
-      // Another worker runs it now.
+      // Another worker runs it now, or the record has come back older.
       if (isLeaseLost(error)) return void this.#pumpStart()
       logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
       this.#startError = { error }

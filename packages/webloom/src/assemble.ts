@@ -5,11 +5,9 @@
 
 import {
   type Crawler,
-  crawlUrlRules,
   fingerprinterOf,
   type ItemPipeline,
   type ProtocolTimes,
-  putUnderRules,
   type Settings,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
@@ -85,10 +83,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const { others } = store
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
   const outsideQueue = new PacedFetch({
-    download: (request, given) => {
-      putUnderRules(request, crawlUrlRules(settings).current)
-      return downloader.fetch(request, given)
-    },
+    download: (request, given) => downloader.fetch(request, given),
     clock: MemoryHostClock.fromCrawler(base),
     urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
     stats,

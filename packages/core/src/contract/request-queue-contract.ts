@@ -19,7 +19,7 @@ export interface QueueImplementation {
 
 type Make = (options?: QueueUnderTest) => Promise<RequestQueue>
 
-const on = (host: string, path: string | number, init?: RequestInit): QueuedRequest => ({
+const on = (host: string, path: string | number, init: RequestInit = {}): QueuedRequest => ({
   id: `${host}/${path}`,
   request: new Request(`http://${host}.test/${path}`, init),
 })

@@ -60,7 +60,8 @@ export interface RequestQueue {
    * Adds requests to the end of their hosts' lines. The ids are noted under `owner` until `settled(owner)`, so that
    * a push repeated after a crash or a lost reply adds nothing. Answers how many were new. A queue kept beside the
    * crawl's record notes an owner `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests;
-   * a push by a `start/<n>` that lies before the cursor adds nothing.
+   * a push by a `start/<n>` that lies before the cursor adds nothing, and one that lies behind it, so that others are
+   * missing, throws WL_LEASE_LOST where the record can come back with an older state.
    */
   push(batch: readonly QueuedRequest[], owner: string): Promise<number>
   settled(owner: string): Promise<void>

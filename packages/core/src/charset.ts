@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
+import { webLabelOf } from './url/charset-names.ts'
 
 /**
  * Which encoding a page is in, in the order of the HTML standard ("determining the character encoding"):
@@ -91,17 +92,21 @@ const labels = new Map<string, string | undefined>()
 // Labels come from pages: without a bound, a hostile site could fill the map.
 const LABELS_MAX = 500
 
-/** The standard's name for an encoding label in any case, or undefined when it is none. */
+/** The standard's name for an encoding label in any case, or for one that only Python knows; undefined when it is none. */
 function knownLabel(label: string | null | undefined): string | undefined {
   if (!label) return undefined
   if (labels.has(label)) return labels.get(label)
-  let known: string | undefined
-  try {
-    known = new TextDecoder(label.trim()).encoding
-  } catch {
-    // RangeError: TextDecoder knows no such encoding, so the next sign decides.
-    known = undefined
-  }
+  const known = decoderName(label.trim()) ?? decoderName(webLabelOf(label.trim()))
   if (labels.size < LABELS_MAX) labels.set(label, known)
   return known
+}
+
+function decoderName(label: string | undefined): string | undefined {
+  if (label === undefined) return undefined
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    // RangeError: TextDecoder knows no such encoding, so the next sign decides.
+    return undefined
+  }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fingerprint } from './fingerprint.ts'
 import type { HeadersInit } from './headers.ts'
-import { Request } from './request.ts'
+import { putUnderRules, Request } from './request.ts'
 import { canonicalizeUrl } from './url/canonicalize-url.ts'
 
 interface Golden {
@@ -35,10 +35,17 @@ describe(`requests made by ${source}`, () => {
         })
       if (golden.error) return expect(make).toThrow()
       const request = make()
-      expect(request.url).toBe(golden.request_url)
-      const options = { includeHeaders: golden.include ?? [], keepFragments: golden.keep ?? false }
+      const rules = 'w3lib-2.4'
+      const options = {
+        includeHeaders: golden.include ?? [],
+        keepFragments: golden.keep ?? false,
+        rules,
+      } as const
       expect(fingerprint(request, options)).toBe(golden.scrapy)
-      expect(fingerprint(request, { algorithm: 'scrapy-redis' })).toBe(golden.scrapy_redis)
+      expect(fingerprint(request, { algorithm: 'scrapy-redis', rules })).toBe(golden.scrapy_redis)
+      putUnderRules(request, rules)
+      expect(request.url).toBe(golden.request_url)
+      expect(fingerprint(request, options)).toBe(golden.scrapy)
     },
   )
 })

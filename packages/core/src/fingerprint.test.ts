@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { InvalidUrl } from './errors.ts'
 import { createFingerprinter, fingerprint } from './fingerprint.ts'
 import type { JsonObject } from './json.ts'
-import { Request } from './request.ts'
+import { putUnderRules, Request } from './request.ts'
 
 interface Golden {
   url: string
@@ -27,6 +27,9 @@ const EXCEPTIONS: readonly { reason: string; excepts: (one: Golden) => boolean }
   },
 ]
 
+// The files were made with w3lib 2.4.
+const rules = 'w3lib-2.4'
+
 describe.each([
   ['scrapy', 'Scrapy 2.18'],
   ['scrapy-redis', 'scrapy-redis 0.8'],
@@ -40,16 +43,17 @@ describe.each([
     for (const one of golden) {
       const context = JSON.stringify(one)
       if (one.fingerprint === null) {
-        expect(() => requestOf(one), context).toThrow(InvalidUrl)
+        expect(() => putUnderRules(requestOf(one), rules), context).toThrow(InvalidUrl)
         continue
       }
-      const request = requestOf(one)
       const { includeHeaders, keepFragments = false } = one
+      const options = { algorithm, keepFragments, rules, ...(includeHeaders && { includeHeaders }) } as const
+      const request = requestOf(one)
+      // Before a crawl has it, and after.
+      expect(fingerprint(request, options), context).toBe(one.fingerprint)
+      putUnderRules(request, rules)
       expect(request.url, context).toBe(one.requestUrl ?? one.url)
-      expect(
-        fingerprint(request, { algorithm, keepFragments, ...(includeHeaders && { includeHeaders }) }),
-        context,
-      ).toBe(one.fingerprint)
+      expect(fingerprint(request, options), context).toBe(one.fingerprint)
     }
   })
 })

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { bytesIn } from './known-url-of.ts'
 import type { KnownUrl } from './known-urls.ts'
 import { knownUrlOf, type Request, rememberedFingerprint } from './request.ts'
 import { canonicalizeUrl } from './url/canonicalize-url.ts'
+import { NEWEST_URL_RULES, type UrlRules } from './url/url-rules.ts'
+import { CrawlUrlRules, urlUnder } from './url-rules-of.ts'
 
 /**
  * Which fingerprints a crawl makes. They are incompatible: a filter that another tool filled is only of use with the
@@ -21,6 +24,8 @@ export interface FingerprintOptions {
   includeHeaders?: readonly string[]
   /** True: `#a` and `#b` of one page are two requests. Default false. */
   keepFragments?: boolean
+  /** Whose rules the URL is made safe and compared by. Default w3lib-2.5. */
+  rules?: UrlRules
 }
 
 /** Names requests, so that two requests of one name bring the same page. */
@@ -32,6 +37,8 @@ export interface Fingerprinter {
    * may keep the bytes, or some. Absent when they are any other text, of which nothing may be left out.
    */
   readonly hashBytes?: number
+  /** Whose rules its URLs go by. Absent where it was made without: a filter then notes none. */
+  readonly urlRules?: CrawlUrlRules
   /** Usually 40 lower-case hex digits. The same request gets the same answer for as long as it lives. */
   fingerprint(request: Request): string
   /** What all requests share that have this fingerprint because of their URL; undefined when more counts than the URL. */
@@ -39,11 +46,16 @@ export interface Fingerprinter {
 }
 
 /** The form in which URLs are compared; what of it is a fragment only where fragments count. */
-export type Canonicalize = (url: string, keepFragments: boolean) => string
+export type Canonicalize = (url: string, keepFragments: boolean, rules: UrlRules) => string
 
 /** Scrapy's. */
-export const scrapyCanonical: Canonicalize = (url, keepFragments) =>
-  keepFragments ? canonicalizeUrl(url, { keepFragments }) : canonicalizeUrl(url)
+export const scrapyCanonical: Canonicalize = (url, keepFragments, rules) =>
+  canonicalizeUrl(url, keepFragments ? { keepFragments, rules } : CANONICALIZE_OPTIONS[rules])
+
+const CANONICALIZE_OPTIONS: Readonly<Record<UrlRules, { rules: UrlRules }>> = {
+  'w3lib-2.4': { rules: 'w3lib-2.4' },
+  'w3lib-2.5': { rules: 'w3lib-2.5' },
+}
 
 /**
  * SHA-1 of method, canonical URL, body and chosen headers: 40 lower-case hex digits, equal to those of the tool that
@@ -57,39 +69,60 @@ export function fingerprint(request: Request, options: FingerprintOptions = {}):
 }
 
 function fingerprintBy(canonicalize: Canonicalize, request: Request, options: FingerprintOptions): string {
+  const { keepFragments = false, rules = NEWEST_URL_RULES } = options
   switch (options.algorithm ?? 'scrapy') {
     case 'scrapy':
-      return hash('sha1', scrapyText(canonicalize, request, options))
+      return hash(
+        'sha1',
+        scrapyText(canonicalUrl(canonicalize, request, keepFragments, rules), request, options),
+      )
     case 'scrapy-redis':
-      return hash('sha1', jsonText(request, '', canonicalize(request.url, false)))
+      return hash('sha1', jsonText(request, '', canonicalize(urlUnder(request, rules), false, rules)))
     case 'scrapy-2.6':
-      return scrapy26(canonicalize, request, options)
+      return scrapy26(canonicalize(urlUnder(request, rules), keepFragments, rules), request, options)
   }
 }
 
 /**
  * A fingerprinter that answers a second question about a request from memory: filter and scheduler both ask.
  * The answer is that of the first time, even if a header that counts was changed since; Scrapy does the same.
+ *
+ * @param urlRules whose rules count when they are asked for; those of `options` when absent
  */
 export function createFingerprinter(
   options: FingerprintOptions = {},
   canonicalize = scrapyCanonical,
+  urlRules = new CrawlUrlRules(options.rules),
 ): Fingerprinter {
-  const afresh = (request: Request) => fingerprintBy(canonicalize, request, options)
   // Another canonicalizer may count what it is asked.
   const mayRemember = canonicalize === scrapyCanonical
   const known = (request: Request) =>
     mayRemember && isKnownByUrl(request, options) ? knownUrlOf(request) : undefined
-  const make = (request: Request): string => {
-    const url = known(request)
-    return url ? url.fingerprint(make, () => afresh(request)) : afresh(request)
-  }
+  const make = eachRules((rules) => {
+    const own = { ...options, rules }
+    const make = (request: Request): string => {
+      const url = known(request)
+      return url
+        ? url.fingerprint(make, () => fingerprintBy(canonicalize, request, own))
+        : fingerprintBy(canonicalize, request, own)
+    }
+    return make
+  })
   return {
     name: options.algorithm ?? 'scrapy',
     hashBytes: 20,
-    fingerprint: (request) => rememberedFingerprint(request, make, make),
+    urlRules,
+    fingerprint(request) {
+      const by = make[urlRules.current]
+      return rememberedFingerprint(request, by, by)
+    },
     known,
   }
+}
+
+/** What is remembered of a request is remembered by who made it: one maker for each set of rules. */
+function eachRules<Made>(make: (rules: UrlRules) => Made): Readonly<Record<UrlRules, Made>> {
+  return { 'w3lib-2.4': make('w3lib-2.4'), 'w3lib-2.5': make('w3lib-2.5') }
 }
 
 /** True when all such requests to one URL have one fingerprint. */
@@ -106,32 +139,37 @@ const HASH_BYTES = { md5: 16, sha1: 20, sha256: 32, sha512: 64 } as const
 /** By the URL alone: whatever their methods and bodies, requests to one URL are the same. */
 export function createUrlDigester(
   digest: UrlDigest,
-  { keepFragments = false }: Pick<FingerprintOptions, 'keepFragments'> = {},
+  { keepFragments = false, rules }: Pick<FingerprintOptions, 'keepFragments' | 'rules'> = {},
   canonicalize = scrapyCanonical,
+  urlRules = new CrawlUrlRules(rules),
 ): Fingerprinter {
-  const make = (request: Request) => {
-    const url = canonicalUrl(canonicalize, request, keepFragments)
+  const make = eachRules((rules) => (request: Request) => {
+    const url = canonicalUrl(canonicalize, request, keepFragments, rules)
     return digest === 'url' ? url : hash(digest, url)
-  }
+  })
   return {
     name: digest,
     ...(digest !== 'url' && { hashBytes: HASH_BYTES[digest] }),
-    fingerprint: (request) => rememberedFingerprint(request, make, make),
+    urlRules,
+    fingerprint(request) {
+      const by = make[urlRules.current]
+      return rememberedFingerprint(request, by, by)
+    },
   }
 }
 
-function scrapyText(
-  canonicalize: Canonicalize,
-  request: Request,
-  { includeHeaders, keepFragments = false }: FingerprintOptions,
-): string {
+function scrapyText(canonical: string, request: Request, { includeHeaders }: FingerprintOptions): string {
   const headers = includeHeaders && request.hasHeaders ? headersJson(request, includeHeaders) : '{}'
-  const url = canonicalUrl(canonicalize, request, keepFragments)
-  return jsonText(request, `"headers": ${headers}, `, url)
+  return jsonText(request, `"headers": ${headers}, `, canonical)
 }
 
-function canonicalUrl(canonicalize: Canonicalize, request: Request, keepFragments: boolean): string {
-  return isVerbatim(request) ? request.url : canonicalize(request.url, keepFragments)
+function canonicalUrl(
+  canonicalize: Canonicalize,
+  request: Request,
+  keepFragments: boolean,
+  rules: UrlRules,
+): string {
+  return isVerbatim(request) ? request.url : canonicalize(urlUnder(request, rules), keepFragments, rules)
 }
 
 function isVerbatim(request: Request): boolean {
@@ -144,16 +182,21 @@ function jsonText({ body, method }: Request, headersPart: string, url: string): 
   return `{"body": "${bodyHex}", ${headersPart}"method": "${escapeJson(method)}", "url": "${escapeJson(url)}"}`
 }
 
-function headersJson({ headers }: Request, includeHeaders: readonly string[]): string {
+function headersJson({ headers, encoding }: Request, includeHeaders: readonly string[]): string {
   const entries = new Map<string, string>()
   for (const header of includeHeaders) {
     const name = header.toLowerCase()
     if (!headers.has(name)) continue
-    const values = headers.getAll(name).map((value) => `"${hex(Buffer.from(value, 'utf8'))}"`)
+    const values = headers.getAll(name).map((value) => `"${hex(headerBytes(encoding, name, value))}"`)
     entries.set(hex(Buffer.from(name, 'utf8')), `[${values.join(', ')}]`)
   }
   const names = [...entries.keys()].sort()
   return `{${names.map((name) => `"${name}": ${entries.get(name)}`).join(', ')}}`
+}
+
+/** As they are sent in Python: in the encoding of the request. */
+function headerBytes(encoding: string, name: string, value: string): Buffer {
+  return Buffer.from(bytesIn(encoding, value, 'WL_HEADER_INVALID', `the header ${name}`), 'latin1')
 }
 
 const JSON_ESCAPED = /["\\]|[^\x20-\x7e]/
@@ -180,19 +223,16 @@ function hex(bytes: Uint8Array): string {
 }
 
 /** Everything in a row without separators, and headers sorted before they are lower-cased: kept for old filters. */
-function scrapy26(
-  canonicalize: Canonicalize,
-  request: Request,
-  { includeHeaders = [], keepFragments = false }: FingerprintOptions,
-): string {
-  const { method, url, body } = request
-  const canonical = canonicalize(url, keepFragments)
+function scrapy26(canonical: string, request: Request, { includeHeaders = [] }: FingerprintOptions): string {
+  const { method, body } = request
   const methodAndUrl = method + canonical.replace(NETLOC_CHANGED_SINCE, oldNetloc)
-  const headers =
-    includeHeaders.length > 0 && request.hasHeaders ? headersInARow(request, includeHeaders) : ''
-  if (body.length === 0) return hash('sha1', methodAndUrl + headers)
-  return hash('sha1', Buffer.concat([Buffer.from(methodAndUrl, 'utf8'), body, Buffer.from(headers, 'utf8')]))
+  const hasHeaders = includeHeaders.length > 0 && request.hasHeaders
+  if (body.length === 0 && !hasHeaders) return hash('sha1', methodAndUrl)
+  const headers = hasHeaders ? headersInARow(request, includeHeaders) : NO_BYTES
+  return hash('sha1', Buffer.concat([Buffer.from(methodAndUrl, 'utf8'), body, headers]))
 }
+
+const NO_BYTES = Buffer.alloc(0)
 
 // The w3lib that Scrapy 2.6 ran on lower-cased user names and passwords too, and lost the brackets of IPv6 addresses.
 const NETLOC_CHANGED_SINCE = /(?<=^[^:/?#]+:\/\/)[^/?#@[]*[@[][^/?#]*/
@@ -201,11 +241,13 @@ function oldNetloc(netloc: string): string {
   return netloc.toLowerCase().replace(/\[([^\]]*:[^\]]*)\](?=[^@]*$)/, '$1')
 }
 
-function headersInARow({ headers }: Request, includeHeaders: readonly string[]): string {
-  let row = ''
+function headersInARow({ headers, encoding }: Request, includeHeaders: readonly string[]): Buffer {
+  const row: Buffer[] = []
   for (const header of [...includeHeaders].sort()) {
     const name = header.toLowerCase()
-    if (headers.has(name)) row += name + headers.getAll(name).join('')
+    if (!headers.has(name)) continue
+    row.push(Buffer.from(name, 'utf8'))
+    for (const value of headers.getAll(name)) row.push(headerBytes(encoding, name, value))
   }
-  return row
+  return Buffer.concat(row)
 }

@@ -11,6 +11,7 @@ import { type Request, rememberedFingerprint } from './request.ts'
 import type { Settings } from './settings/settings.ts'
 import type { StatsCollector } from './stats.ts'
 import { urlNormalizer } from './url/url-normalizer.ts'
+import { crawlUrlRules } from './url-rules-of.ts'
 
 const ALGORITHMS: readonly string[] = [
   'scrapy',
@@ -47,7 +48,7 @@ export function filterFingerprinterOf(
   return remembered(settings, digest, () => {
     const { canonicalize, named } = canonicalizerOf(settings, stats)
     const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
-    return named(createUrlDigester(digest, { keepFragments }, canonicalize))
+    return named(createUrlDigester(digest, { keepFragments }, canonicalize, crawlUrlRules(settings)))
   })
 }
 
@@ -70,7 +71,10 @@ function makeFingerprinter(
   const chosen = settings.get('FINGERPRINTER')
   if (typeof chosen === 'function') {
     refuseCanonicalizerBeside(settings)
-    return customFingerprinter(chosen as (request: Request) => unknown)
+    return {
+      ...customFingerprinter(chosen as (request: Request) => unknown),
+      urlRules: crawlUrlRules(settings),
+    }
   }
   const algorithm = chosen === 'auto' ? auto : String(chosen)
   if (!isAlgorithm(algorithm)) {
@@ -81,7 +85,8 @@ function makeFingerprinter(
   const { canonicalize, named } = canonicalizerOf(settings, stats)
   const includeHeaders = settings.getList('FINGERPRINT_INCLUDE_HEADERS').map(String)
   const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
-  return named(createFingerprinter({ algorithm, includeHeaders, keepFragments }, canonicalize))
+  const options = { algorithm, includeHeaders, keepFragments }
+  return named(createFingerprinter(options, canonicalize, crawlUrlRules(settings)))
 }
 
 function isAlgorithm(name: string): name is FingerprintAlgorithm {
@@ -99,11 +104,11 @@ function canonicalizerOf(settings: Settings, stats: Counter | undefined): Canoni
     return { canonicalize: scrapyCanonical, named: (fingerprinter) => fingerprinter }
   const { name, normalize } = urlNormalizer(settings.getDict('NORMALIZE_URL_OPTIONS'))
   return {
-    canonicalize(url, keepFragments) {
+    canonicalize(url, keepFragments, rules) {
       const normalized = normalize(url, keepFragments)
       if (normalized !== undefined) return normalized
       stats?.inc('fingerprint/not_normalized')
-      return scrapyCanonical(url, keepFragments)
+      return scrapyCanonical(url, keepFragments, rules)
     },
     named: (fingerprinter) => ({ ...fingerprinter, name: `${fingerprinter.name}+${name}` }),
   }

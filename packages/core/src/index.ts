@@ -33,6 +33,7 @@ export { filterFingerprinterOf, fingerprinterOf } from './fingerprinter-of.ts'
 export { checkHeader, Headers, type HeadersInit } from './headers.ts'
 export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './json.ts'
 export { checkOptions, type OptionNames, type OptionsPlace, valueShown } from './known-options.ts'
+export { linksFrom } from './known-url-of.ts'
 export type { KnownUrl } from './known-urls.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
 export { didYouMean } from './nearest-names.ts'
@@ -81,7 +82,7 @@ export {
   type Callback,
   type CookiesInit,
   type FromCurlInit,
-  linksFrom,
+  putUnderRules,
   REQUEST_OPTIONS,
   Request,
   type RequestInit,
@@ -131,5 +132,15 @@ export { encoderFor } from './url/charset-encode.ts'
 export { hostAndPort } from './url/host-and-port.ts'
 export { urlJoin } from './url/join.ts'
 export { quoter } from './url/percent.ts'
-export { safeUrlString } from './url/safe-url.ts'
+export { type SafeUrlOptions, safeUrlString } from './url/safe-url.ts'
+export type { UrlRules } from './url/url-rules.ts'
 export { splitParams, type UrlParts, urlSplit } from './url/urlsplit.ts'
+export {
+  CrawlUrlRules,
+  crawlUrlRules,
+  fingerprinterNote,
+  fingerprinterOfNote,
+  fingerprinterShown,
+  urlRulesOf,
+  urlRulesOfNote,
+} from './url-rules-of.ts'

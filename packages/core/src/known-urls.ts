@@ -7,10 +7,15 @@
  */
 
 import { ownCopy } from './own-copy.ts'
+import { NEWEST_URL_RULES, type UrlRules } from './url/url-rules.ts'
 
 /** A URL as requests have it, and what fingerprinters have made of it. All requests to it share this. */
 export class KnownUrl {
   readonly url: string
+  /** By which it was made safe; undefined for one that comes from a queue, where it was made so before. */
+  readonly rules: UrlRules | undefined
+  /** As it was written, where its safe form is another; other rules begin here. */
+  readonly #written: string | undefined
   // On Redis a crawl has two fingerprinters, of the scheduler and of the filter, which ask in turn.
   #by: object | undefined
   #fingerprint = ''
@@ -18,8 +23,14 @@ export class KnownUrl {
   #otherFingerprint = ''
   #markedBy: object | undefined
 
-  constructor(url: string) {
+  constructor(url: string, rules?: UrlRules, written = url) {
     this.url = url
+    this.rules = rules
+    this.#written = written === url ? undefined : written
+  }
+
+  get written(): string {
+    return this.#written ?? this.url
   }
 
   /** What `make` gave when it was first asked on behalf of `by`. */
@@ -45,8 +56,14 @@ export class KnownUrl {
 }
 
 export class KnownUrls {
+  readonly #rules: UrlRules
   #younger = new Map<string, KnownUrl>()
   #older = new Map<string, KnownUrl>()
+
+  /** @param rules by which `make` of all of them makes URLs safe */
+  constructor(rules: UrlRules = NEWEST_URL_RULES) {
+    this.#rules = rules
+  }
 
   /**
    * @param written the URL as somebody wrote it; may be a part of a page's text, which is not kept alive
@@ -58,9 +75,9 @@ export class KnownUrls {
     const older = this.#older.get(written)
     if (older) return this.#keep(older.url === written ? older.url : ownCopy(written), older)
     const url = make(written)
-    const made = new KnownUrl(url)
-    if (Math.max(written.length, url.length) > URL_CHARACTERS_MAX) return made
-    return this.#keep(url === written ? url : ownCopy(written), made)
+    const own = url === written ? url : ownCopy(written)
+    const made = new KnownUrl(url, this.#rules, own)
+    return Math.max(written.length, url.length) > URL_CHARACTERS_MAX ? made : this.#keep(own, made)
   }
 
   #keep(written: string, known: KnownUrl): KnownUrl {

@@ -1,5 +1,6 @@
 import { WebloomError } from './errors.ts'
 import { type JsonObject, jsonCopy } from './json.ts'
+import { KnownUrl } from './known-urls.ts'
 import { type CookiesInit, Request, type RequestInit } from './request.ts'
 
 /**
@@ -80,7 +81,8 @@ export function requestFromJson(json: RequestJson): Request {
     ...(json.f && { flags: json.f }),
     ...(json.enc !== undefined && { encoding: json.enc }),
   }
-  return new Request(json.url, init)
+  // It was made safe before it was queued, by the rules of its crawl, which whoever leases it knows.
+  return new Request(json.meta?.verbatim_url === true ? json.url : new KnownUrl(json.url), init)
 }
 
 function nameOf(callback: NonNullable<Request['callback']>, role: string): string {

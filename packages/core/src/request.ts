@@ -1,14 +1,12 @@
 import { parseCurl } from './curl/curl-command.ts'
 import { curlLine } from './curl/curl-line.ts'
-import { InvalidUrl, WebloomError } from './errors.ts'
+import { WebloomError } from './errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
-import { KnownLinks } from './known-links.ts'
 import { checkOptions, type OptionNames, valueShown } from './known-options.ts'
-import { KnownUrl, KnownUrls } from './known-urls.ts'
-import { ownCopy } from './own-copy.ts'
-import { plainRoot } from './url/join.ts'
-import { safeUrlString } from './url/safe-url.ts'
+import { bytesIn, knownUrl, safeForm, storedUrl, urlText } from './known-url-of.ts'
+import { KnownUrl } from './known-urls.ts'
+import { NEWEST_URL_RULES, type UrlRules } from './url/url-rules.ts'
 
 /**
  * A method of the spider, or its name. Methods are found by identity (`this.parse`), so an arrow, a bound function
@@ -84,25 +82,21 @@ const NO_FLAGS: readonly string[] = Object.freeze([])
  */
 export let rememberedFingerprint: (request: Request, by: object, make: (request: Request) => string) => string
 
-/** What is known of the request's URL by all requests to it; undefined for URLs that nothing is remembered of. */
+/** What is known of the request's URL by all requests to it; undefined for a URL that stays as it was written. */
 export let knownUrlOf: (request: Request) => KnownUrl | undefined
 
-const knownUrls = new KnownUrls()
-const knownLinks = new KnownLinks((url) => knownUrls.of(url, safeUrl))
-
 /**
- * For the links of one page, whose base is given: what `new Request` is best made with, or undefined for a link that has
- * to be joined first. Undefined itself when that goes for all of its links.
+ * Has the request go by these rules: its URL becomes what they make of what its author wrote. An author knows no crawl, so
+ * a request is made by the newest rules, and comes under those of its crawl when the crawl gets it.
+ * Throws `InvalidUrl` when these rules refuse the URL.
  */
-export function linksFrom(base: string): ((link: string) => KnownUrl | undefined) | undefined {
-  const root = plainRoot(base)
-  return root === undefined ? undefined : knownLinks.from(root)
-}
+export let putUnderRules: (request: Request, rules: UrlRules) => void
 
 /**
  * One page to fetch and who is to get it.
  *
- * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true.
+ * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true: by the newest, until a
+ * crawl gets the request that goes by others (URL_RULES).
  */
 export class Request {
   readonly url: string
@@ -121,7 +115,7 @@ export class Request {
   #referer: string | undefined
   #meta: JsonObject | undefined
   #cbKwargs: JsonObject | undefined
-  readonly #known: KnownUrl | undefined
+  #known: KnownUrl | undefined
   // The last fingerprint and whose it is. A WeakMap beside the requests costs five times as much (0.7 µs a link).
   #fingerprint = ''
   #fingerprintedBy: object | undefined
@@ -135,6 +129,16 @@ export class Request {
       return request.#fingerprint
     }
     knownUrlOf = (request) => request.#known
+    putUnderRules = (request, rules) => {
+      const known = request.#known
+      if (known === undefined || known.rules === rules) return
+      const { encoding } = request
+      request.#under(
+        known.rules === undefined
+          ? storedUrl(known.url, encoding, rules)
+          : knownUrl(known.written, encoding, rules),
+      )
+    }
   }
 
   /**
@@ -149,10 +153,10 @@ export class Request {
       this.#known = url
       this.url = url.url
     } else {
+      const text = urlText(url)
       const isVerbatim = init.meta?.verbatim_url === true
-      const mayBeKnown = typeof url === 'string' && !isVerbatim && this.encoding === 'utf-8'
-      this.#known = mayBeKnown ? knownUrls.of(url, safeUrl) : undefined
-      this.url = this.#known?.url ?? requestUrl(url, this.encoding, isVerbatim)
+      this.#known = isVerbatim ? undefined : knownUrl(text, this.encoding, NEWEST_URL_RULES)
+      this.url = this.#known?.url ?? safeForm(text, text)
     }
     this.method = init.method === undefined ? 'GET' : checkedMethod(init.method)
     this.body = bodyBytes(init.body, this.encoding)
@@ -162,7 +166,7 @@ export class Request {
     this.dontFilter = init.dontFilter ?? false
     this.callback = init.callback === undefined ? null : checkedCallback(init.callback, 'callback')
     this.errback = init.errback === undefined ? null : checkedCallback(init.errback, 'errback')
-    this.#headers = init.headers && new Headers(init.headers)
+    this.#headers = init.headers && checkedHeaders(new Headers(init.headers), this.encoding)
     this.#referer = undefined
     this.#meta = init.meta && { ...checkedDict(init.meta, 'meta') }
     this.#cbKwargs = init.cbKwargs && { ...checkedDict(init.cbKwargs, 'cbKwargs') }
@@ -237,8 +241,18 @@ export class Request {
 
   /** The same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
   replace(changes: RequestInit & { url?: string | URL } = {}): Request {
-    const { url = this.url, ...init } = changes
-    return new Request(url, { ...this.parts, ...init })
+    const { url, ...init } = changes
+    const parts = requestInit({ ...this.parts, ...init }, 'request.replace')
+    // The same URL goes by the same rules, and is the same as what it was written.
+    const stays = url === undefined && parts.encoding === this.encoding && parts.meta?.verbatim_url !== true
+    return new Request((stays ? this.#known : undefined) ?? url ?? this.url, parts)
+  }
+
+  #under(known: KnownUrl): void {
+    this.#known = known
+    this.#fingerprintedBy = undefined
+    // Read-only for all others.
+    Object.assign(this, { url: known.url })
   }
 
   /** What an equal request is made with. */
@@ -352,24 +366,6 @@ function checkedDict(given: JsonObject, name: string): JsonObject {
   throw new WebloomError('WL_REQUEST_INVALID', `${name} is ${valueShown(given)}; expected a plain object`)
 }
 
-function safeUrl(url: string): string {
-  return requestUrl(url, 'utf-8', false)
-}
-
-function requestUrl(url: string | URL, encoding: string, verbatim: boolean): string {
-  const text = typeof url === 'string' ? url : url instanceof URL ? url.href : undefined
-  if (text === undefined)
-    throw new InvalidUrl(String(url), `expected a string or a URL, got ${url === null ? 'null' : typeof url}`)
-  const safe = verbatim ? text : safeUrlString(text, encoding)
-  if (!safe.includes('://') && !safe.startsWith('about:') && !safe.startsWith('data:')) {
-    throw new InvalidUrl(
-      text,
-      'it has no scheme; write https://… or resolve it first with response.urljoin()',
-    )
-  }
-  return ownCopy(safe)
-}
-
 function checkedMethod(method: string): string {
   if (typeof method !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method)) {
     throw new WebloomError(
@@ -399,10 +395,15 @@ function bodyBytes(body: string | Uint8Array | null | undefined, encoding: strin
       `body is a ${typeof body}; expected a string or bytes (JSON.stringify an object first)`,
     )
   }
-  if (/^utf-?8$/i.test(encoding)) return Buffer.from(body, 'utf8')
-  if (/^(latin-?1|iso-8859-1|ascii|us-ascii)$/i.test(encoding)) return Buffer.from(body, 'latin1')
-  throw new WebloomError(
-    'WL_REQUEST_INVALID',
-    `a body in ${encoding} must be given as bytes; only utf-8 and latin-1 strings are encoded here`,
-  )
+  if (encoding === 'utf-8') return Buffer.from(body, 'utf8')
+  return Buffer.from(bytesIn(encoding, body, 'WL_REQUEST_INVALID', 'the body'), 'latin1')
+}
+
+/** What can be written in UTF-8 is told by whoever writes it. */
+function checkedHeaders(headers: Headers, encoding: string): Headers {
+  if (encoding === 'utf-8') return headers
+  headers.forEach((name, value) => {
+    bytesIn(encoding, value, 'WL_HEADER_INVALID', `the header ${name}`)
+  })
+  return headers
 }

@@ -24,7 +24,10 @@ export interface BloomDescription extends DupeFilterDescription {
 /** What a Bloom filter says of itself, from its record. */
 export function bloomDescription(
   { layers, lost }: BloomRecord,
-  { grows = false, ...rest }: { name: string; fingerprinter: string; hashes: number; grows?: boolean },
+  {
+    grows = false,
+    ...rest
+  }: Pick<BloomDescription, 'name' | 'fingerprinter' | 'urlRules' | 'hashes'> & { grows?: boolean },
 ): BloomDescription {
   const inserted = layers.reduce((sum, layer) => sum + layer.inserted, 0)
   return {

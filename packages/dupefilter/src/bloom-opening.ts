@@ -50,6 +50,12 @@ export async function readRecord(redis: RedisConnection, { record }: FilterKeys)
   return recordOf(new Map(Object.entries(await redis.hgetall(record))))
 }
 
+/** How the fingerprints of a filter were made, as its record has it; null without a record. */
+export async function bloomNote(redis: RedisConnection, { record }: FilterKeys): Promise<string | null> {
+  const parameters = await redis.hget(record, 'parameters')
+  return parameters === null ? null : (JSON.parse(parameters) as StoredParameters).fingerprinter
+}
+
 /**
  * Makes the strings as long as they will become. Throws WL_DUPEFILTER_FULL where Redis has no room for them.
  *

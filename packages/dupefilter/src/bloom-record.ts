@@ -105,7 +105,7 @@ const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
   blocks: 'BLOOMFILTER_BLOCK_NUM',
   hashes: 'BLOOMFILTER_HASH_NUMBER',
   splits: 'BLOOMFILTER_SPLITS_MAX',
-  fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER',
+  fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER, URL_RULES',
 }
 
 /** Bits that are read otherwise than they were written would have everything seen, or everything new. */

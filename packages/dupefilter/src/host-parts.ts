@@ -104,12 +104,11 @@ export class FullHosts {
 export function hostDescription(
   layer: BloomLayer,
   { fullest, ...counts }: HostCounts,
-  { name, fingerprinter }: { name: string; fingerprinter: string },
+  name: Pick<HostBloomDescription, 'name' | 'fingerprinter' | 'urlRules'>,
 ): HostBloomDescription {
   const { hashes, capacity, errorRate } = layer
   return {
-    name,
-    fingerprinter,
+    ...name,
     owners: true,
     ...counts,
     capacityPerHost: capacity,

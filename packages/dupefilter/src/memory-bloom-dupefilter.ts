@@ -1,4 +1,10 @@
-import { type Crawler, filterFingerprinterOf, type Logger, silentLogger } from '@webloom/core'
+import {
+  type Crawler,
+  filterFingerprinterOf,
+  fingerprinterShown,
+  type Logger,
+  silentLogger,
+} from '@webloom/core'
 import type { Asked } from './asked.ts'
 import { BloomBits } from './bloom-bits.ts'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
@@ -50,7 +56,7 @@ export class MemoryBloomDupeFilter extends ProcessDupeFilter {
       { layers: this.#counted(), lost: this.#lost },
       {
         name: 'memory-bloom',
-        fingerprinter: this.fingerprinter.name,
+        ...fingerprinterShown(this.fingerprinter),
         hashes: this.#first.hashes,
         grows: this.#fullness.onFull === 'grow',
       },

@@ -1,4 +1,11 @@
-import { type Crawler, filterFingerprinterOf, type Logger, type Request, silentLogger } from '@webloom/core'
+import {
+  type Crawler,
+  filterFingerprinterOf,
+  fingerprinterShown,
+  type Logger,
+  type Request,
+  silentLogger,
+} from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { BloomCounters } from './bloom-counters.ts'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
@@ -52,7 +59,7 @@ export class MemoryCountingBloomDupeFilter extends ProcessDupeFilter {
   async describe(): Promise<BloomDescription> {
     return bloomDescription(
       { layers: this.#counted(), lost: this.#lost },
-      { name: 'counting-bloom', fingerprinter: this.fingerprinter.name, hashes: this.#layer.hashes },
+      { name: 'counting-bloom', ...fingerprinterShown(this.fingerprinter), hashes: this.#layer.hashes },
     )
   }
 

@@ -1,4 +1,10 @@
-import { type Crawler, type DupeFilterDescription, filterFingerprinterOf, type Request } from '@webloom/core'
+import {
+  type Crawler,
+  type DupeFilterDescription,
+  filterFingerprinterOf,
+  fingerprinterShown,
+  type Request,
+} from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { ProcessDupeFilter } from './process-dupefilter.ts'
 
@@ -11,7 +17,7 @@ export class MemoryDupeFilter extends ProcessDupeFilter {
   }
 
   async describe(): Promise<DupeFilterDescription> {
-    return { name: 'memory', fingerprinter: this.fingerprinter.name, count: this.#seen.size, owners: true }
+    return { name: 'memory', ...fingerprinterShown(this.fingerprinter), count: this.#seen.size, owners: true }
   }
 
   async forget(request: Request): Promise<void> {

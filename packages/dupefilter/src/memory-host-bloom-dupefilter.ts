@@ -1,6 +1,7 @@
 import {
   type Crawler,
   filterFingerprinterOf,
+  fingerprinterShown,
   type Logger,
   type StatsCollector,
   silentLogger,
@@ -73,7 +74,7 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
     }
     return hostDescription(this.#layer, counts, {
       name: 'memory-bloom',
-      fingerprinter: this.fingerprinter.name,
+      ...fingerprinterShown(this.fingerprinter),
     })
   }
 

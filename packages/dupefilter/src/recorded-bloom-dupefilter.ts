@@ -6,10 +6,10 @@
  * been opened again.
  */
 
-import { type FingerprintAlgorithm, WebloomError } from '@webloom/core'
+import { type FingerprintAlgorithm, fingerprinterNote, fingerprinterShown, WebloomError } from '@webloom/core'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
 import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
-import { makeRoom, openBloom, readRecord } from './bloom-opening.ts'
+import { bloomNote, makeRoom, openBloom, readRecord } from './bloom-opening.ts'
 import type { BloomLayer, BloomOptions, BloomParameters } from './bloom-parameters.ts'
 import { type BloomLayout, type BloomRecord, storedParameters } from './bloom-record.ts'
 import { RedisDupeFilter, type RedisDupeFilterOptions } from './redis-dupefilter.ts'
@@ -51,12 +51,17 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
   protected async goOn(_isNew: boolean): Promise<void> {}
 
   async describe(): Promise<BloomDescription> {
+    await this.followNote()
     return bloomDescription(await this.readRecord(), {
       name: this.kind.name,
-      fingerprinter: this.fingerprinter.name,
+      ...fingerprinterShown(this.fingerprinter),
       hashes: this.parameters.layer.hashes,
       grows: this.fullness.onFull === 'grow',
     })
+  }
+
+  protected override note(): Promise<string | null> {
+    return bloomNote(this.redis, this.keys)
   }
 
   protected readRecord(): Promise<BloomRecord> {
@@ -70,7 +75,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
       filter: kind.name,
       keys,
       first: this.strings(layer, 0)[0]!,
-      parameters: storedParameters(parameters, this.fingerprinter.name, kind.layout),
+      parameters: storedParameters(parameters, fingerprinterNote(this.fingerprinter), kind.layout),
       layer,
       adopts: mode !== 'native',
     })

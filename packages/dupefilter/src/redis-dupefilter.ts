@@ -27,6 +27,7 @@ import {
   type DupeFilterDescription,
   type FingerprintAlgorithm,
   type Fingerprinter,
+  fingerprinterNote,
   type Logger,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -34,6 +35,7 @@ import {
   type Request,
   type StatsCollector,
   silentLogger,
+  urlRulesOfNote,
 } from '@webloom/core'
 import { type AskReply, askReplyOf } from './ask-reply.ts'
 import { type Asked, askedAbout } from './asked.ts'
@@ -175,7 +177,28 @@ export abstract class RedisDupeFilter implements DupeFilter {
       await this.redis.hsetnx(this.keys.record, 'shard', partText(this.#shard))
       await this.refuseOtherShard()
     }
+    await this.followNote()
     await this.openStore()
+  }
+
+  /**
+   * A filter that was begun goes on by the rules that its fingerprints were made by. One that a Python crawler made has no
+   * note of them. Throws SettingsError when others were chosen.
+   */
+  protected async followNote(): Promise<void> {
+    const note = await this.note()
+    const { main } = this.keys
+    if (note !== null)
+      this.fingerprinter.urlRules?.follow(
+        urlRulesOfNote(note),
+        `the dupefilter ${main}`,
+        `choose another SCHEDULER_DUPEFILTER_KEY, or empty it first: webloom clear`,
+      )
+  }
+
+  /** What is noted of how the fingerprints were made; null where nothing is, or where none are left. */
+  protected async note(): Promise<string | null> {
+    return this.redis.hget(this.keys.record, 'fingerprinter')
   }
 
   /** Throws SettingsError when what is stored is another part of a filter than this one is to be. Writes nothing. */
@@ -347,7 +370,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       attempt,
       staleMs: this.#pendingStaleMs,
       count: asked.length,
-      fingerprinter: this.fingerprinter.name,
+      fingerprinter: fingerprinterNote(this.fingerprinter),
       ...(again && { again }),
       ...(this.#shard && { shard: partText(this.#shard) }),
       settle: settling.map(({ owner, attempt, run }) =>

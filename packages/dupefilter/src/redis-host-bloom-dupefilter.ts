@@ -8,11 +8,11 @@
  * Its bits are anywhere in a string, so each host takes all of its bytes from its first request on.
  */
 
-import type { Request } from '@webloom/core'
+import { fingerprinterNote, fingerprinterShown, type Request } from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
 import { digestOf, nativeOffsets } from './bloom-offsets.ts'
-import { openBloom } from './bloom-opening.ts'
+import { bloomNote, openBloom } from './bloom-opening.ts'
 import type { BloomLayer } from './bloom-parameters.ts'
 import { storedParameters } from './bloom-record.ts'
 import { companionKey } from './filter-keys.ts'
@@ -61,9 +61,10 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   }
 
   async describe(): Promise<HostBloomDescription> {
+    await this.followNote()
     return hostDescription(this.#layer, await this.#counts(), {
       name: 'redis-bloom',
-      fingerprinter: this.fingerprinter.name,
+      ...fingerprinterShown(this.fingerprinter),
     })
   }
 
@@ -123,9 +124,17 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
       filter: 'redis-bloom',
       keys: this.keys,
       first: this.keys.main,
-      parameters: storedParameters({ mode: 'native', layer: this.#layer }, this.fingerprinter.name, 'hosts'),
+      parameters: storedParameters(
+        { mode: 'native', layer: this.#layer },
+        fingerprinterNote(this.fingerprinter),
+        'hosts',
+      ),
       layer: this.#layer,
     })
+  }
+
+  protected override note(): Promise<string | null> {
+    return bloomNote(this.redis, this.keys)
   }
 
   /** Somebody has cleared the filter, or emptied Redis. */

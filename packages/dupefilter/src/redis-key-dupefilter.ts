@@ -10,7 +10,13 @@
  * There is no cache of what was seen (DUPEFILTER_CACHE_SIZE): here that may become new again without anybody saying so.
  */
 
-import { type DupeFilterDescription, type Request, SettingsError } from '@webloom/core'
+import {
+  type DupeFilterDescription,
+  fingerprinterOfNote,
+  fingerprinterShown,
+  type Request,
+  SettingsError,
+} from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { companionKey } from './filter-keys.ts'
 import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
@@ -52,10 +58,11 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
   }
 
   async describe(): Promise<RedisKeyDescription> {
+    await this.followNote()
     const recorded = await this.redis.hget(this.keys.record, 'recorded')
     return {
       name: 'redis-key',
-      fingerprinter: this.fingerprinter.name,
+      ...fingerprinterShown(this.fingerprinter),
       count: Number(recorded ?? 0),
       owners: true,
       ttlMs: this.#ttlMs,
@@ -93,8 +100,9 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
         `DUPEFILTER_CLASS is redis-key, but the key ${main} holds a ${type}, as redis-set or a Bloom filter does; set DUPEFILTER_CLASS to what filled it, or another SCHEDULER_DUPEFILTER_KEY`,
       ])
     }
-    const stored = await this.redis.hget(record, 'fingerprinter')
-    if (stored !== null && stored !== this.fingerprinter.name) {
+    const note = await this.redis.hget(record, 'fingerprinter')
+    const stored = note === null ? this.fingerprinter.name : fingerprinterOfNote(note)
+    if (stored !== this.fingerprinter.name) {
       throw new SettingsError([
         `the keys of ${main} were made with fingerprints by ${stored}, and this worker makes them by ${this.fingerprinter.name} (FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER): set these back, or choose another SCHEDULER_DUPEFILTER_KEY, or delete ${record}`,
       ])

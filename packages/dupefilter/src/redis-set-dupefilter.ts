@@ -1,4 +1,10 @@
-import { type DupeFilterDescription, type Request, SettingsError } from '@webloom/core'
+import {
+  type DupeFilterDescription,
+  fingerprinterOfNote,
+  fingerprinterShown,
+  type Request,
+  SettingsError,
+} from '@webloom/core'
 import type { Asked } from './asked.ts'
 import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
 
@@ -40,7 +46,8 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
 
   async describe(): Promise<DupeFilterDescription> {
     const count = await this.redis.scard(this.keys.main)
-    return { name: 'redis-set', fingerprinter: this.fingerprinter.name, count, owners: true }
+    await this.followNote()
+    return { name: 'redis-set', ...fingerprinterShown(this.fingerprinter), count, owners: true }
   }
 
   async has(request: Request): Promise<boolean> {
@@ -76,11 +83,18 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
     }
   }
 
+  protected override async note(): Promise<string | null> {
+    // What was noted of a set that is gone says nothing of the next one.
+    return (await this.redis.exists(this.keys.main)) === 1 ? super.note() : null
+  }
+
   /** Other fingerprints of the same requests would have everything met again. A Python crawler notes nothing. */
   async #checkFingerprinter(): Promise<void> {
     const { main, record } = this.keys
-    const stored = await this.redis.hget(record, 'fingerprinter')
-    if (stored === null || stored === this.fingerprinter.name) return
+    const note = await this.redis.hget(record, 'fingerprinter')
+    if (note === null) return
+    const stored = fingerprinterOfNote(note)
+    if (stored === this.fingerprinter.name) return
     throw new SettingsError([
       `the set ${main} was filled with fingerprints made by ${stored}, and this worker makes them by ${this.fingerprinter.name} (FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER): set these back, or choose another SCHEDULER_DUPEFILTER_KEY, or delete ${main}`,
     ])

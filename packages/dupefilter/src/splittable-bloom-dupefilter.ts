@@ -19,12 +19,12 @@
  * keep a copy of the tree; a question for what is no leaf any more is answered MOVED, and asked again with the tree as it is.
  */
 
-import { type Request, SettingsError } from '@webloom/core'
+import { fingerprinterNote, fingerprinterShown, type Request, SettingsError } from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
 import type { BloomOnFull } from './bloom-fullness.ts'
 import { digestOf } from './bloom-offsets.ts'
-import { openBloom } from './bloom-opening.ts'
+import { bloomNote, openBloom } from './bloom-opening.ts'
 import { storedParameters } from './bloom-record.ts'
 import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
 import { type SplittableDescription, splittableDescription } from './splittable-description.ts'
@@ -103,6 +103,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
   }
 
   async describe(): Promise<SplittableDescription> {
+    await this.followNote()
     const [tree, fields, counts] = await Promise.all([
       this.#readTree(),
       this.redis.hgetall(this.keys.record),
@@ -114,7 +115,12 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
       leaves.set(leaf, { inserted: inserted!, set: set! })
     }
     const totals = { count: Number(fields['inserted:0'] ?? 0), pagesLost: Number(fields.lost ?? 0) }
-    return splittableDescription(this.#parameters, tree, { ...totals, leaves }, this.fingerprinter.name)
+    return splittableDescription(
+      this.#parameters,
+      tree,
+      { ...totals, leaves },
+      fingerprinterShown(this.fingerprinter),
+    )
   }
 
   async has(request: Request): Promise<boolean> {
@@ -144,7 +150,11 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
   protected async openStore(): Promise<void> {
     const { size, errorRate, room, leaves, splitsMax } = this.#parameters
     const layer = { ...size, blocks: leaves, errorRate, capacity: room }
-    const parameters = storedParameters({ mode: 'native', layer }, this.fingerprinter.name, 'leaves')
+    const parameters = storedParameters(
+      { mode: 'native', layer },
+      fingerprinterNote(this.fingerprinter),
+      'leaves',
+    )
     await openBloom(this.redis, {
       filter: 'splittable-bloom',
       keys: this.keys,
@@ -153,6 +163,10 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
       layer,
     })
     await this.#loadTree()
+  }
+
+  protected override note(): Promise<string | null> {
+    return bloomNote(this.redis, this.keys)
   }
 
   protected override async mayAskAgain(error: unknown): Promise<boolean> {

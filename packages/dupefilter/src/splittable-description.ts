@@ -34,14 +34,14 @@ export function splittableDescription(
   { size, room, leaves: first, splitsMax }: SplittableParameters,
   tree: LeafTree,
   { count, pagesLost, leaves }: LeafCounts,
-  fingerprinter: string,
+  fingerprinter: Pick<SplittableDescription, 'fingerprinter' | 'urlRules'>,
 ): SplittableDescription {
   const total = first + tree.inner.size + tree.frozen.size
   const inUse = [...leaves].map(([leaf, counts]) => ({ depth: depthOf(leaf), ...counts }))
   const fullForGood = inUse.filter(({ depth, inserted }) => depth >= splitsMax && inserted >= room).length
   return {
     name: 'splittable-bloom',
-    fingerprinter,
+    ...fingerprinter,
     count,
     owners: true,
     leaves: total,

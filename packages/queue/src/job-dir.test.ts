@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type QueueOrder, Request } from '@webloom/core'
+import { CrawlUrlRules, createFingerprinter, type QueueOrder, Request, type UrlRules } from '@webloom/core'
 import { dupeFilterContract, requestQueueContract } from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
@@ -181,4 +181,35 @@ describe('what the next run finds', () => {
     expect((await third.queue.counts()).waiting).toBe(1)
     await killed(third)
   })
+})
+
+test('a crawl of an older release goes on by the rules of w3lib 2.4, unless others are chosen (issue 15)', async () => {
+  await using dir = await tempDir()
+  const by = (rules: UrlRules, isSet = false) =>
+    createFingerprinter({}, undefined, new CrawlUrlRules(rules, isSet))
+  const opened = async (rules: UrlRules, isSet = false) => {
+    const fingerprinter = by(rules, isSet)
+    const job = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf(), fingerprinter })
+    return { job, fingerprinter }
+  }
+  // `;` separates parameters by the rules of 2.4 only.
+  const odd = () => new Request('https://example.com/?b=1;a=2')
+  const before = await opened('w3lib-2.4')
+  await before.job.filter.open()
+  expect(await before.job.filter.requestSeen(odd())).toBe(false)
+  await before.job.filter.close()
+  await before.job.record.close()
+
+  const after = await opened('w3lib-2.5')
+  await after.job.filter.open()
+  expect(await after.job.filter.requestSeen(odd())).toBe(true)
+  expect(await after.job.filter.describe()).toMatchObject({ fingerprinter: 'scrapy', urlRules: 'w3lib-2.4' })
+  await after.job.filter.close()
+  await after.job.record.close()
+
+  const chosen = await opened('w3lib-2.5', true)
+  await expect(chosen.job.filter.open()).rejects.toThrow(
+    /URL_RULES is w3lib-2\.5, and JOBDIR .* was begun by the rules of w3lib-2\.4.*set URL_RULES=w3lib-2\.4/,
+  )
+  await chosen.job.record.close()
 })

@@ -3,10 +3,15 @@ import {
   type DupeFilter,
   type DupeFilterDescription,
   type Fingerprinter,
+  fingerprinterNote,
+  fingerprinterOfNote,
+  fingerprinterShown,
   type Logger,
   type Request,
   SettingsError,
   silentLogger,
+  type UrlRules,
+  urlRulesOfNote,
 } from '@webloom/core'
 import { keyOf } from './fingerprint-key.ts'
 import type { JobDatabase } from './job-database.ts'
@@ -29,6 +34,7 @@ export class SqliteDupeFilter implements DupeFilter {
   readonly #database: JobDatabase
   readonly #fingerprinter: Fingerprinter
   readonly #file: RequestsSeenFile
+  readonly #logger: Logger
   /** The owner who was told "new", and in which of its questions. */
   readonly #pending = new Map<string, Claim>()
   readonly #claims = new Map<string, Claim[]>()
@@ -41,6 +47,7 @@ export class SqliteDupeFilter implements DupeFilter {
   }: SqliteDupeFilterOptions) {
     this.#database = database
     this.#fingerprinter = fingerprinter
+    this.#logger = logger
     this.#file = new RequestsSeenFile({ database, logger })
   }
 
@@ -107,7 +114,7 @@ export class SqliteDupeFilter implements DupeFilter {
 
   async describe(): Promise<DupeFilterDescription> {
     const count = this.#seenCount + this.#pending.size
-    return { name: 'disk', fingerprinter: this.#fingerprinter.name, count, owners: true }
+    return { name: 'disk', ...fingerprinterShown(this.#fingerprinter), count, owners: true }
   }
 
   #seenBy(claim: Claim, fingerprint: string): boolean {
@@ -141,16 +148,27 @@ export class SqliteDupeFilter implements DupeFilter {
   }
 
   #checkFingerprinter(): void {
-    const { name } = this.#fingerprinter
     const before = this.#database.get<{ name: string | null }>(
       'SELECT fingerprinter AS name FROM crawl',
     )?.name
+    if (before !== null && before !== undefined) this.#follow(urlRulesOfNote(before))
+    const { name } = this.#fingerprinter
     if (before === null || before === undefined)
-      this.#database.run('UPDATE crawl SET fingerprinter = ?', name)
-    else if (before !== name)
+      this.#database.run('UPDATE crawl SET fingerprinter = ?', fingerprinterNote(this.#fingerprinter))
+    else if (fingerprinterOfNote(before) !== name)
       throw new SettingsError([
-        `JOBDIR ${this.#database.folder} was begun with FINGERPRINTER=${before}; with ${name} everything in it would count as new. Set FINGERPRINTER=${before}, or choose another folder`,
+        `JOBDIR ${this.#database.folder} was begun with FINGERPRINTER=${fingerprinterOfNote(before)}; with ${name} everything in it would count as new. Set FINGERPRINTER=${fingerprinterOfNote(before)}, or choose another folder`,
       ])
+  }
+
+  /** A crawl that was begun goes on by the rules of its fingerprints, which name what is queued, too. */
+  #follow(noted: UrlRules): void {
+    const { urlRules } = this.#fingerprinter
+    if (urlRules === undefined || urlRules.current === noted) return
+    urlRules.follow(noted, `JOBDIR ${this.#database.folder}`, 'choose another folder')
+    this.#logger.info(
+      `URLs go by the rules of ${noted} (URL_RULES): JOBDIR ${this.#database.folder} was begun by them`,
+    )
   }
 }
 

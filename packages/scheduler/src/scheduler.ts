@@ -46,10 +46,12 @@ import {
   type DupeFilter,
   type Fingerprinter,
   type HostNews,
+  InvalidUrl,
   type Lease,
   type Logger,
   PROTOCOL_TIMES,
   type ProtocolTimes,
+  putUnderRules,
   type QueueCounts,
   type QueuedRequest,
   type Request,
@@ -57,6 +59,8 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
+  type UrlRules,
+  urlRulesOf,
 } from '@webloom/core'
 import { isPassing, patiently } from './patience.ts'
 
@@ -205,7 +209,10 @@ export class Scheduler {
       throw error
     })
     this.#count('dequeued', leases.length)
-    for (const { redelivered } of leases) if (redelivered) this.#stats.inc('scheduler/redelivered')
+    for (const { redelivered, request } of leases) {
+      if (redelivered) this.#stats.inc('scheduler/redelivered')
+      putUnderRules(request, this.#urlRules)
+    }
     return leases
   }
 
@@ -358,14 +365,24 @@ export class Scheduler {
     })
   }
 
-  /** False for a request on which a FINGERPRINTER of the user's own throws: it is given up, the others are not. */
+  /** Whose rules this crawl goes by: its filter may have been begun by others than the newest. */
+  get #urlRules(): UrlRules {
+    return this.#fingerprinter.urlRules?.current ?? urlRulesOf(undefined)
+  }
+
+  /**
+   * False for a request on which a FINGERPRINTER of the user's own throws, or whose URL the crawl's rules refuse: it is
+   * given up, the others are not.
+   */
   #hasFingerprint(request: Request): boolean {
     try {
+      putUnderRules(request, this.#urlRules)
       this.#fingerprinter.fingerprint(request)
       return true
     } catch (error) {
       this.#stats.inc('scheduler/no_fingerprint_count')
-      this.#logger.error({ url: request.url, err: error }, 'FINGERPRINTER threw; the request is not made')
+      const why = error instanceof InvalidUrl ? 'URL_RULES refuse this URL' : 'FINGERPRINTER threw'
+      this.#logger.error({ url: request.url, err: error }, `${why}; the request is not made`)
       return false
     }
   }

@@ -7,12 +7,15 @@ import {
   type JsonValue,
   linksFrom,
   ownCopy,
+  putUnderRules,
   Request,
   type RequestInit,
   type RequestParts,
   requestInit,
+  type UrlRules,
   urlEncodingOf,
   urlJoin,
+  urlRulesOf,
   valueShown,
   WebloomError,
 } from '@webloom/core'
@@ -99,7 +102,7 @@ export class Response extends CoreResponse {
 
   /** What relative links are relative to: `<base href>` in the first 4 096 characters, else the page's URL. */
   get baseUrl(): string {
-    this.#baseUrl ??= baseUrlOf(this.text, this.url, this.encoding)
+    this.#baseUrl ??= baseUrlOf(this.text, this.url, this.encoding, this.#urlRules)
     return this.#baseUrl
   }
 
@@ -131,7 +134,9 @@ export class Response extends CoreResponse {
    */
   follow(target: FollowTarget, ...parts: [parts?: RequestParts]): Request {
     const init = followInit(parts, 'follow()')
-    return requestIn(urlEncodingOf(this.encoding), this.urljoin(stripHtmlSpace(urlOf(target))), init)
+    // As Scrapy: what an author writes is joined as it is, what a page says without the space around it.
+    const url = typeof target === 'string' ? target : stripHtmlSpace(urlOf(target))
+    return this.#requestFor(this.urljoin(url), init)
   }
 
   /**
@@ -143,7 +148,8 @@ export class Response extends CoreResponse {
   followAll(target?: string | Iterable<FollowTarget>, ...parts: [parts?: RequestParts]): Request[] {
     const init = followInit(parts, 'followAll()')
     const encoding = urlEncodingOf(this.encoding)
-    const known = encoding === 'utf-8' && mayBeKnown(init) ? linksFrom(this.baseUrl) : undefined
+    const known =
+      encoding === 'utf-8' && mayBeKnown(init) ? linksFrom(this.baseUrl, this.#urlRules) : undefined
     const requests: Request[] = []
     for (const href of this.#hrefsOf(target)) {
       const link = stripHtmlSpace(href)
@@ -151,7 +157,7 @@ export class Response extends CoreResponse {
         const to = known?.(link)
         const url = to ? undefined : this.urljoin(link)
         if (to) requests.push(new Request(to, init))
-        else if (url !== undefined && REQUESTABLE.test(url)) requests.push(requestIn(encoding, url, init))
+        else if (url !== undefined && REQUESTABLE.test(url)) requests.push(this.#requestFor(url, init))
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -173,6 +179,16 @@ export class Response extends CoreResponse {
     // A tree that is there already is quicker to walk, and `$` may have changed it.
     if (this.domBuilt || this.#type() === 'xml') return hrefsOfTargets(this.css(elements))
     return this.#firstLinks(elements)
+  }
+
+  get #urlRules(): UrlRules {
+    return urlRulesOf(this.hasRequest ? this.request : undefined)
+  }
+
+  #requestFor(url: string, init: RequestInit): Request {
+    const request = requestIn(urlEncodingOf(this.encoding), url, init)
+    putUnderRules(request, this.#urlRules)
+    return request
   }
 
   #firstLinks(elements: LinkElements): string[] {

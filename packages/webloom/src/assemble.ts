@@ -5,9 +5,11 @@
 
 import {
   type Crawler,
+  crawlUrlRules,
   fingerprinterOf,
   type ItemPipeline,
   type ProtocolTimes,
+  putUnderRules,
   type Settings,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
@@ -83,7 +85,10 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const { others } = store
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
   const outsideQueue = new PacedFetch({
-    download: (request, given) => downloader.fetch(request, given),
+    download: (request, given) => {
+      putUnderRules(request, crawlUrlRules(settings).current)
+      return downloader.fetch(request, given)
+    },
     clock: MemoryHostClock.fromCrawler(base),
     urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
     stats,

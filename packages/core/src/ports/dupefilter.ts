@@ -1,4 +1,5 @@
 import type { Request } from '../request.ts'
+import type { UrlRules } from '../url/url-rules.ts'
 
 /**
  * Remembers which requests this crawl has already met.
@@ -50,6 +51,8 @@ export interface DupeFilterDescription {
   readonly name: string
   /** How fingerprints are made: `scrapy`, `scrapy-redis`, `scrapy-2.6` or a custom name. */
   readonly fingerprinter: string
+  /** Whose rules the URLs of its fingerprints go by (URL_RULES). Absent where a filter does not know. */
+  readonly urlRules?: UrlRules
   /** Requests recorded. */
   readonly count: number
   /** False for a filter without owners: guarantee 1 then does not hold, and the start banner says so. */

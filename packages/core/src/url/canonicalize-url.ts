@@ -1,8 +1,10 @@
 import { InvalidUrl } from '../errors.ts'
 import { encoderFor, type TextEncoderOf } from './charset-encode.ts'
 import { idnaEncode } from './idna.ts'
+import { writtenIpv6 } from './ipv6.ts'
 import { quoter, unquote, utf8Bytes } from './percent.ts'
-import { stripUrl } from './safe-url.ts'
+import { safeParts, stripUrl } from './safe-url.ts'
+import { NEWEST_URL_RULES, type UrlRules } from './url-rules.ts'
 import { joinParams, splitParams, type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 
 export interface CanonicalizeOptions {
@@ -12,41 +14,58 @@ export interface CanonicalizeOptions {
   keepBlankValues?: boolean
   /** Encoding of query and fragment; a URL that it cannot write is written in UTF-8. Default utf-8. */
   encoding?: string
+  /** Default w3lib-2.5. */
+  rules?: UrlRules
 }
 
 /**
  * The form in which URLs are compared: two URLs with the same answer are one page to the duplicate filter.
  * Query parameters are sorted, escapes written alike, the host in lower case and ASCII, the fragment dropped.
  *
- * Byte for byte `canonicalize_url` of w3lib 2.4.1 on Python 3.13, so that filters filled by Scrapy or scrapy-redis
- * know our requests. Hence also what one would not expect: `;` separates query parameters, default ports stay,
- * dot segments stay, and `%2541` becomes `%41`.
+ * Byte for byte `canonicalize_url` of the w3lib that `rules` name, so that filters filled by Scrapy or scrapy-redis know
+ * our requests. Hence also what one would not expect: default ports stay, and by the rules of 2.4 `;` separates query
+ * parameters, dot segments stay, and `%2541` becomes `%41`.
  *
- * Throws `InvalidUrl` for broken brackets, lone surrogates and unknown encodings; ports are not looked at.
+ * Throws `InvalidUrl` for broken brackets, lone surrogates and unknown encodings; by the rules of 2.5 also for a port that
+ * is none.
  */
 export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}): string {
   return canonicalizePlain(url, options) ?? canonicalizeAny(stripUrl(url), options)
 }
 
-// Escapes that are what this function would write itself, in a path and in a query. `%2F` and `%3F` stay escaped.
-const PATH_ESCAPE = '%(?:[01][0-9A-F]|2[023F]|3[CEF]|5[CE]|60|7[BDF]|[89A-F][0-9A-F])'
+// Escapes that are what this function would write itself, in a path and in a query. `%2F` and `%3F` stay escaped, and by
+// the rules of 2.5 `%25` and `%3B`.
+const PATH_ESCAPE_24 = '%(?:[01][0-9A-F]|2[023F]|3[CEF]|5[CE]|60|7[BDF]|[89A-F][0-9A-F])'
+const PATH_ESCAPE = '%(?:[01][0-9A-F]|2[0235F]|3[BCEF]|5[CE]|60|7[BDF]|[89A-F][0-9A-F])'
 const QUERY_ESCAPE = '%(?:[01][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[BCDF]|[89A-F][0-9A-F])'
 const PATH_CHARS = String.raw`[\w.~:/@!$&'()*+,=|[\]-]*`
 const QUERY_CHARS = '[\\w.~+&=-]*'
+// 2.5 looks at the port, and writes it without leading zeros.
+const PORT = '(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?'
 
 // Most links: http(s), a host in lower case, a path without `;params`. Sticky: it says where they end.
-const PLAIN = new RegExp(
-  `https?://[a-z0-9._-]+(?::[0-9]+)?/${PATH_CHARS}(?:${PATH_ESCAPE}${PATH_CHARS})*`,
-  'y',
-)
+const PLAIN: Readonly<Record<UrlRules, RegExp>> = {
+  'w3lib-2.4': new RegExp(
+    `https?://[a-z0-9._-]+(?::[0-9]+)?/${PATH_CHARS}(?:${PATH_ESCAPE_24}${PATH_CHARS})*`,
+    'y',
+  ),
+  'w3lib-2.5': new RegExp(`https?://[a-z0-9._-]+${PORT}/${PATH_CHARS}(?:${PATH_ESCAPE}${PATH_CHARS})*`, 'y'),
+}
 const PLAIN_QUERY = new RegExp(`^${QUERY_CHARS}(?:${QUERY_ESCAPE}${QUERY_CHARS})*$`)
 
 /** The cheap way, which most links can go; undefined when this one cannot. */
 function canonicalizePlain(url: string, options: CanonicalizeOptions): string | undefined {
   if (options.encoding !== undefined) return undefined
-  PLAIN.lastIndex = 0
-  if (!PLAIN.test(url)) return undefined
-  const pathEnd = PLAIN.lastIndex
+  const rules = options.rules ?? NEWEST_URL_RULES
+  const plain = PLAIN[rules]
+  plain.lastIndex = 0
+  if (!plain.test(url)) return undefined
+  const pathEnd = plain.lastIndex
+  if (rules !== 'w3lib-2.4') {
+    // The path may have a dot segment.
+    const dot = url.indexOf('/.')
+    if (dot >= 0 && dot < pathEnd) return undefined
+  }
   if (pathEnd === url.length) return url
   if (options.keepFragments || options.keepBlankValues === false) return undefined
   const hash = url.indexOf('#', pathEnd)
@@ -106,6 +125,51 @@ const quotePlus = quoter('', true)
 
 /** Any URL; it has been stripped. */
 export function canonicalizeAny(url: string, options: CanonicalizeOptions): string {
+  return options.rules === 'w3lib-2.4' ? canonicalizeAny24(url, options) : canonicalizeAny25(url, options)
+}
+
+function canonicalizeAny25(url: string, options: CanonicalizeOptions): string {
+  const split = urlSplit(url, '', 'w3lib-2.5')
+  const [query, fragment] = queryAndFragment(url, split, options.encoding)
+  const safe = safeParts(url, split, { query, fragment: split.fragment && fragment })
+  const [path, params] = splitParams(safe.scheme, safe.path)
+  const canonicalPath = quotePath(unquotePath(path, KEPT_ESCAPES)) || '/'
+  return urlUnsplit({
+    scheme: safe.scheme,
+    netloc: shortIpv6(lowerHost(safe.netloc)),
+    path: joinParams(
+      canonicalPath.startsWith('/') ? withoutDotSegments(canonicalPath) : canonicalPath,
+      params,
+    ),
+    query: sortQuery(safe.query, '&', options.keepBlankValues ?? true),
+    fragment: options.keepFragments ? safe.fragment : '',
+  })
+}
+
+/** RFC 3986 §5.2.4, for a path that starts with a slash. */
+function withoutDotSegments(path: string): string {
+  if (!path.includes('/.')) return path
+  const segments = path.slice(1).split('/')
+  const resolved: string[] = []
+  for (const segment of segments) {
+    if (segment === '..') resolved.pop()
+    else if (segment !== '.') resolved.push(segment)
+  }
+  // What ends with a dot segment is a directory.
+  const last = segments.at(-1)
+  if (last === '.' || last === '..') resolved.push('')
+  return `/${resolved.join('/')}`
+}
+
+function shortIpv6(netloc: string): string {
+  const open = netloc.indexOf('[')
+  const close = netloc.indexOf(']', open)
+  if (open < 0 || close < 0) return netloc
+  const address = writtenIpv6(netloc.slice(open + 1, close))
+  return address === undefined ? netloc : `${netloc.slice(0, open)}[${address}]${netloc.slice(close + 1)}`
+}
+
+function canonicalizeAny24(url: string, options: CanonicalizeOptions): string {
   const parts = urlSplit(url)
   const { scheme, netloc } = parts
   const [path, params] = splitParams(scheme, parts.path)
@@ -114,8 +178,11 @@ export function canonicalizeAny(url: string, options: CanonicalizeOptions): stri
   return urlUnsplit({
     scheme,
     netloc: lowerHost(idnaEncode(netloc) ?? netloc),
-    path: joinParams(quotePath(unquotePath(quotedPath)) || '/', quotePart(inUtf8(url, params))),
-    query: sortQuery(quotePart(query), options.keepBlankValues ?? true),
+    path: joinParams(
+      quotePath(unquotePath(quotedPath, KEPT_ESCAPES_24)) || '/',
+      quotePart(inUtf8(url, params)),
+    ),
+    query: sortQuery(quotePart(query), /[&;]/, options.keepBlankValues ?? true),
     fragment: options.keepFragments ? quotePart(fragment) : '',
   })
 }
@@ -138,16 +205,20 @@ function inUtf8(url: string, part: string): string {
   return bytes
 }
 
-/** Escapes become bytes, but for `/` and `?`, which would otherwise change where the path ends. */
-function unquotePath(path: string): string {
+// `/` and `?` would change where the path ends; `;` and `%` are left to the rules of 2.5.
+const KEPT_ESCAPES_24 = /%(?:2f|3f)/gi
+const KEPT_ESCAPES = /%(?:25|2f|3b|3f)/gi
+
+/** Escapes become bytes, but for those that are to be kept. */
+function unquotePath(path: string, kept: RegExp): string {
   if (!path.includes('%')) return path
-  return unquote(path.replace(/%(?:2f|3f)/gi, (slash) => `%25${slash.slice(1).toUpperCase()}`))
+  return unquote(path.replace(kept, (kept) => `%25${kept.slice(1).toUpperCase()}`))
 }
 
-function sortQuery(query: string, keepBlankValues: boolean): string {
+function sortQuery(query: string, separator: string | RegExp, keepBlankValues: boolean): string {
   if (query === '') return ''
   const pairs: [key: string, value: string][] = []
-  for (const piece of query.split(/[&;]/)) {
+  for (const piece of query.split(separator)) {
     if (piece === '') continue
     const equals = piece.indexOf('=')
     const value = equals < 0 ? '' : piece.slice(equals + 1)

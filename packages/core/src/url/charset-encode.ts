@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util'
+import { codecName } from './charset-names.ts'
 import { utf8Bytes } from './percent.ts'
 
 /**
@@ -17,7 +18,7 @@ export function encoderFor(encoding: string): TextEncoderOf | undefined {
   if (encoding === 'utf-8') return utf8Bytes
   const known = encoders.get(encoding)
   if (known) return known
-  const encoder = makeEncoder(canonicalName(encoding))
+  const encoder = makeEncoder(codecName(encoding))
   // Only spellings of real encodings are kept, so pages cannot make this grow without end.
   if (encoder && encoders.size < ENCODERS_MAX) encoders.set(encoding, encoder)
   return encoder
@@ -42,8 +43,50 @@ const JIS_OTHERWISE = /[\uffe0\uffe1\uffe2\u2225\uff0d\uff5e]/
 const BIG5_OTHERWISE = /[\u00af\u2027\u20ac\u2215\u2295\u2299\ufe51\ufe68\uff5e\uffe0\uffe1\uffe5]/
 // Two ideographs stand in Big5 twice, too.
 const BIG5_TWICE = { 十: 'a451', 卅: 'a4ca' }
-const CP950_SIGNS = { ...BIG5_TWICE, '¢': 'a246', '£': 'a247', '¥': 'a244' }
+// Kana, Cyrillic and numbers as Unicode's first table had them; later ones, and the web, have them further down.
+const BIG5_FIRST_TABLE = cellsFrom(
+  0xc6a1,
+  `ヾゝゞ々${charsBetween('ぁ', 'ん')}${charsBetween('ァ', 'ヶ')}ДЕЁ${charsBetween('Ж', 'М')}${charsBetween('У', 'Я')}` +
+    `${charsBetween('а', 'е')}ё${charsBetween('ж', 'я')}${charsBetween('①', '⑩')}${charsBetween('⑴', '⑽')}`,
+)
+const BIG5_ALIKE = { '•': 'a145', '､': 'a14e', '‾': 'a1c2', '∼': 'a1e3', '♁': 'a1f2', '☉': 'a1f3' }
+const CP950_SIGNS = {
+  ...BIG5_TWICE,
+  ...BIG5_FIRST_TABLE,
+  ...BIG5_ALIKE,
+  '¢': 'a246',
+  '£': 'a247',
+  '¥': 'a244',
+}
 const BIG5_SIGNS = { ...CP950_SIGNS, '／': 'a241', '＼': 'a242' }
+
+/** What the standard has moved since its first edition, which the codec follows: the bytes, and what they and their new sign were. */
+const GB18030_MOVED: readonly [bytes: number, sign: number, privateUse: number, signWas: string][] = [
+  ...[0xa6d9, 0xa6db, 0xa6da, 0xa6dc, 0xa6dd, 0xa6de, 0xa6df, 0xa6ec, 0xa6ed, 0xa6f3].map(
+    (bytes, n): [number, number, number, string] => [
+      bytes,
+      0xfe10 + n,
+      bytes < 0xa6e0 ? 0xe78d + bytes - 0xa6d9 : bytes < 0xa6f3 ? 0xe794 + bytes - 0xa6ec : 0xe796,
+      n < 4 ? `8431823${6 + n}` : `8431833${n - 4}`,
+    ],
+  ),
+  [0xa8bc, 0x1e3f, 0xe7c7, '8135f437'],
+  ...[0xfe59, 0xfe61, 0xfe66, 0xfe67, 0xfe6d, 0xfe7e, 0xfe90, 0xfea0].map(
+    (bytes, n): [number, number, number, string] => [
+      bytes,
+      0x9fb4 + n,
+      [0xe81e, 0xe826, 0xe82b, 0xe82c, 0xe832, 0xe843, 0xe854, 0xe864][n]!,
+      n < 3 ? `8235903${7 + n}` : `8235913${n - 3}`,
+    ],
+  ),
+]
+const GB18030_SINCE_2005 = new Set(GB18030_MOVED.map(([bytes]) => bytes))
+const GB18030_OF_2000 = Object.fromEntries(
+  GB18030_MOVED.flatMap(([bytes, sign, privateUse, signWas]) => [
+    [String.fromCharCode(sign), signWas],
+    [String.fromCharCode(privateUse), bytes.toString(16)],
+  ]),
+)
 
 const CODECS = new Map<string, Codec>(
   Object.entries({
@@ -56,7 +99,11 @@ const CODECS = new Map<string, Codec>(
         bytes > 0xff && bytes < 0xfe50 && !isPrivateUse(codePoint) && !isLateGbk(bytes),
     },
     gb2312: { decoder: 'gbk', writes: isGb2312, also: { '・': 'a1a4', '―': 'a1aa' } },
-    gb18030: { writes: (bytes) => bytes !== 0x80, also: { '\ufffd': '8431a437' } },
+    gb18030: {
+      writes: (bytes) => bytes !== 0x80 && !GB18030_SINCE_2005.has(bytes),
+      also: { '\ufffd': '8431a437', '\ue5e5': 'a3a0', ...GB18030_OF_2000 },
+    },
+    'tis-620': { decoder: 'iso-8859-11', writes: (bytes) => bytes > 0xa0 },
     big5: {
       writes: (bytes, codePoint) =>
         bytes > 0xa100 &&
@@ -107,6 +154,23 @@ const CODECS = new Map<string, Codec>(
   } satisfies Record<string, Codec>),
 )
 
+function charsBetween(first: string, last: string): string {
+  const from = first.charCodeAt(0)
+  return String.fromCharCode(...Array.from({ length: last.charCodeAt(0) - from + 1 }, (_, n) => from + n))
+}
+
+/** Each character with its bytes in hex, in the order of Big5's cells. */
+function cellsFrom(first: number, chars: string): Record<string, string> {
+  const cells: Record<string, string> = {}
+  let cell = first
+  for (const char of chars) {
+    cells[char] = cell.toString(16)
+    const trail = cell & 0xff
+    cell += trail === 0x7e ? 0xa1 - 0x7e : trail === 0xfe ? 0x100 - 0xfe + 0x40 : 1
+  }
+  return cells
+}
+
 // Signs that came into GBK's rows after Python's table was made.
 function isLateGbk(bytes: number): boolean {
   if ((bytes >= 0xa989 && bytes <= 0xa995) || (bytes >= 0xa6d9 && bytes <= 0xa6df)) return true
@@ -146,59 +210,6 @@ function isPrivateUse(codePoint: number): boolean {
 function charOf(codePoint: number): string {
   return String.fromCodePoint(codePoint)
 }
-
-function canonicalName(encoding: string): string {
-  const name = encoding
-    .trim()
-    .toLowerCase()
-    .replace(/[_\s]+/g, '-')
-  return (
-    ALIASES.get(name) ??
-    name.replace(/^iso-?8859-?(\d+)$/, 'iso-8859-$1').replace(/^cp-?(125\d|874)$/, 'windows-$1')
-  )
-}
-
-// Python's spellings that TextDecoder does not know, or knows as something else.
-const ALIASES = new Map(
-  Object.entries({
-    utf8: 'utf-8',
-    u8: 'utf-8',
-    utf: 'utf-8',
-    utf16: 'utf-16',
-    'utf-16-le': 'utf-16le',
-    'utf-16-be': 'utf-16be',
-    'us-ascii': 'ascii',
-    latin1: 'iso-8859-1',
-    'latin-1': 'iso-8859-1',
-    l1: 'iso-8859-1',
-    latin2: 'iso-8859-2',
-    latin5: 'iso-8859-9',
-    latin9: 'iso-8859-15',
-    koi8r: 'koi8-r',
-    cp866: 'ibm866',
-    'mac-roman': 'macintosh',
-    'mac-cyrillic': 'x-mac-cyrillic',
-    cp936: 'gbk',
-    'x-gbk': 'gbk',
-    'euc-cn': 'gb2312',
-    'gb-2312': 'gb2312',
-    'big5-hkscs': 'big5',
-    big5hkscs: 'big5',
-    sjis: 'shift-jis',
-    'x-sjis': 'shift-jis',
-    'windows-31j': 'cp932',
-    ms932: 'cp932',
-    eucjp: 'euc-jp',
-    ujis: 'euc-jp',
-    iso2022jp: 'iso-2022-jp',
-    'iso2022-jp': 'iso-2022-jp',
-    euckr: 'euc-kr',
-    'ks-c-5601-1987': 'euc-kr',
-    uhc: 'cp949',
-    ms949: 'cp949',
-    'windows-949': 'cp949',
-  }),
-)
 
 function makeEncoder(name: string): TextEncoderOf | undefined {
   if (name === 'utf-8') return utf8Bytes
@@ -264,7 +275,7 @@ function reverseTable(name: string, decoder: TextDecoder): ReadonlyMap<string, s
     if (char === '\ufffd' || !isOneCharacter(char) || table.has(char)) continue
     if (writes(name, codec, bytes, char.codePointAt(0)!)) table.set(char, String.fromCharCode(...sequence))
   }
-  if (/^iso-8859-/.test(name))
+  if (/^(?:iso-8859-|tis-620)/.test(name))
     for (let byte = 0x80; byte < 0xa0; byte++) table.set(String.fromCharCode(byte), String.fromCharCode(byte))
   if (name === 'cp949') addUhc(table)
   for (const [char, hex] of Object.entries(codec.also ?? {}))

@@ -1,4 +1,6 @@
+import { isIpv6 } from './ipv6.ts'
 import { isAscii } from './percent.ts'
+import type { UrlRules } from './url-rules.ts'
 
 /** What stands between `//` and the path, taken apart as Python's `SplitResult` does. Absent parts are undefined. */
 export interface Netloc {
@@ -23,12 +25,12 @@ export function splitNetloc(netloc: string): Netloc {
   }
 }
 
-/** Why Python's `urlsplit` refuses this netloc, or undefined when it does not. */
-export function checkNetloc(netloc: string): string | undefined {
+/** Why Python's `urlsplit`, or that of w3lib 2.5, refuses this netloc; undefined when it does not. */
+export function checkNetloc(netloc: string, rules: UrlRules): string | undefined {
   const opens = netloc.includes('[')
   if (opens !== netloc.includes(']')) return 'its host has only one of the brackets [ and ]'
   const problem = opens ? checkBracketed(netloc.slice(netloc.lastIndexOf('@') + 1)) : undefined
-  return problem ?? checkNfkc(netloc)
+  return problem ?? checkNfkc(netloc, DELIMITERS[rules])
 }
 
 function checkBracketed(hostPort: string): string | undefined {
@@ -48,17 +50,19 @@ function checkBracketed(hostPort: string): string | undefined {
 // 100 000, as a hostile page may hold, would take ten seconds.
 const UNICODE_NETLOC_MAX = 1024
 
+const DELIMITERS: Readonly<Record<UrlRules, RegExp>> = { 'w3lib-2.4': /[/?#@:]/, 'w3lib-2.5': /[/?#@:\\]/ }
+
 /**
  * IDNA normalises by NFKC, and some characters (℀, ／, ：) then become delimiters: the host that is looked up would
  * not be the host that was checked. Python bug 36216.
  */
-function checkNfkc(netloc: string): string | undefined {
+function checkNfkc(netloc: string, delimiters: RegExp): string | undefined {
   if (isAscii(netloc)) return undefined
   if (netloc.length > UNICODE_NETLOC_MAX) return `its host of ${netloc.length} characters is longer than any`
   const plain = netloc.replace(/[@:#?]/g, '')
   const normal = plain.normalize('NFKC')
-  if (normal === plain || !/[/?#@:]/.test(normal)) return undefined
-  return `its host ${JSON.stringify(netloc)} holds a character that NFKC turns into one of / ? # @ :`
+  if (normal === plain || !delimiters.test(normal)) return undefined
+  return `its host ${JSON.stringify(netloc)} holds a character that NFKC turns into a delimiter such as / or @`
 }
 
 function hostAndPort(hostPort: string): [host: string, port: string] {
@@ -76,32 +80,4 @@ function lowerHost(host: string): string {
 function partition(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
-}
-
-/** As Python's `ipaddress.IPv6Address` reads it: a zone after `%` is allowed, an IPv4 tail too. */
-function isIpv6(text: string): boolean {
-  const percent = text.indexOf('%')
-  const zone = text.slice(percent + 1)
-  if (percent >= 0 && (!zone || zone.includes('%') || text.includes('/'))) return false
-  const address = percent < 0 ? text : text.slice(0, percent)
-  const groups = address.split(':')
-  if (groups.at(-1)!.includes('.')) {
-    if (!isIpv4(groups.pop()!)) return false
-    groups.push('0', '0')
-  }
-  const halves = address.split('::')
-  if (halves.length > 2 || address.includes(':::')) return false
-  if (!groups.every((group) => /^[0-9A-Fa-f]{0,4}$/.test(group))) return false
-  const filled = groups.filter((group) => group !== '').length
-  // "::" stands for at least one group; without it all eight must be there and none may be empty.
-  return halves.length === 2
-    ? filled <= 7 && !/^:(?!:)|(?<!:):$/.test(address)
-    : filled === 8 && groups.length === 8
-}
-
-function isIpv4(text: string): boolean {
-  return (
-    /^(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}$/.test(text) &&
-    text.split('.').every((octet) => Number(octet) <= 255)
-  )
 }

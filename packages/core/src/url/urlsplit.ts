@@ -1,5 +1,6 @@
 import { InvalidUrl } from '../errors.ts'
 import { checkNetloc } from './netloc.ts'
+import { SPECIAL_SCHEMES, type UrlRules } from './url-rules.ts'
 
 /** A URL in the five parts of Python's `urlsplit`; a part that is absent is an empty string. */
 export interface UrlParts {
@@ -34,8 +35,10 @@ export function usesNetloc(scheme: string): boolean {
 /**
  * Python's `urlsplit`: leading controls and spaces are dropped, and tabs and newlines anywhere.
  * Throws `InvalidUrl` for broken brackets, and for a host that would grow a delimiter under NFKC.
+ *
+ * By the rules of w3lib 2.5, `\` is `/` before query and fragment, in the schemes of the web: a browser ends the host at it.
  */
-export function urlSplit(url: string, defaultScheme = ''): UrlParts {
+export function urlSplit(url: string, defaultScheme = '', rules: UrlRules = 'w3lib-2.4'): UrlParts {
   let rest = url.replace(/^[\0-\x20]+/, '').replace(/[\t\n\r]+/g, '')
   let scheme = defaultScheme
   const colon = rest.indexOf(':')
@@ -43,17 +46,24 @@ export function urlSplit(url: string, defaultScheme = ''): UrlParts {
     scheme = rest.slice(0, colon).toLowerCase()
     rest = rest.slice(colon + 1)
   }
+  if (rules === 'w3lib-2.5' && SPECIAL_SCHEMES.has(scheme)) rest = withoutBackslashes(rest)
   let netloc = ''
   if (rest.startsWith('//')) {
     const end = rest.slice(2).search(/[/?#]/)
     netloc = end < 0 ? rest.slice(2) : rest.slice(2, end + 2)
     rest = end < 0 ? '' : rest.slice(end + 2)
-    const problem = checkNetloc(netloc)
+    const problem = checkNetloc(netloc, rules)
     if (problem !== undefined) throw new InvalidUrl(url, problem)
   }
   const [beforeFragment, fragment] = cut(rest, rest.indexOf('#'))
   const [path, query] = cut(beforeFragment, beforeFragment.indexOf('?'))
   return { scheme, netloc, path, query, fragment }
+}
+
+function withoutBackslashes(rest: string): string {
+  if (!rest.includes('\\')) return rest
+  const end = rest.search(/[?#]/)
+  return end < 0 ? rest.replaceAll('\\', '/') : rest.slice(0, end).replaceAll('\\', '/') + rest.slice(end)
 }
 
 /** Puts the parts together by the rules of Python 3.13's `urlunsplit`. Empty queries and fragments leave no mark. */

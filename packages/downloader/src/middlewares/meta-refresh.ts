@@ -11,6 +11,7 @@ import {
   type Response,
   safeUrlString,
   urlJoin,
+  urlRulesOf,
 } from '@webloom/core'
 import { metaRefresh, REFRESH_SEARCH_CHARS } from '../redirecting/meta-refresh.ts'
 import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
@@ -45,7 +46,7 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
     if (request.method === 'HEAD' || request.meta.dont_redirect || !mayRefresh(response)) return response
     const refresh = metaRefresh(response.text, this.#options.ignoredTags)
     if (!refresh || refresh.seconds >= this.#options.delaySecondsMax) return response
-    const url = absoluteUrl(refresh.url, response)
+    const url = absoluteUrl(refresh.url, request, response)
     if (url === undefined) return response
     return redirectRequest(request, response, { url, reason: 'meta refresh', toGet: true }, this.#options)
   }
@@ -70,10 +71,18 @@ function hasRefreshOrZero(bytes: string): boolean {
   return /refresh/i.test(bytes) || bytes.includes('\0')
 }
 
-function absoluteUrl(written: string, { url, text, encoding }: Response): string | undefined {
+function absoluteUrl(
+  written: string,
+  request: Request,
+  { url, text, encoding }: Response,
+): string | undefined {
   if (written === '') return undefined
+  const rules = urlRulesOf(request)
   try {
-    const absolute = urlJoin(baseUrlOf(text, url, encoding), safeUrlString(written, encoding))
+    const absolute = urlJoin(
+      baseUrlOf(text, url, encoding, rules),
+      safeUrlString(written, { encoding, rules }),
+    )
     return isFetchable(absolute) ? absolute : undefined
   } catch (error) {
     if (error instanceof InvalidUrl) return undefined

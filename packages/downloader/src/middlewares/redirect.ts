@@ -9,6 +9,7 @@ import {
   type SpiderLike,
   safeUrlString,
   urlJoin,
+  urlRulesOf,
 } from '@webloom/core'
 import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
 import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
@@ -41,7 +42,7 @@ export class RedirectMiddleware implements DownloaderMiddleware {
     if (!STATUSES.has(status)) return response
     const location = response.headers.get('location')
     if (location === null || this.#leftToCallback(request, status)) return response
-    const url = targetUrl(request.url, location)
+    const url = targetUrl(request, location)
     // mailto:, app links, broken ones: the callback may know what to do with the answer.
     if (url === undefined || !isFetchable(url)) return response
     const toGet = becomesGet(request.method, status)
@@ -58,9 +59,10 @@ export class RedirectMiddleware implements DownloaderMiddleware {
 }
 
 /** Undefined when the Location is none. */
-function targetUrl(source: string, location: string): string | undefined {
+function targetUrl(source: Request, location: string): string | undefined {
   try {
-    return absoluteUrl(source, safeUrlString(asWritten(location)))
+    const safe = safeUrlString(asWritten(location), { rules: urlRulesOf(source) })
+    return absoluteUrl(source.url, safe)
   } catch (error) {
     if (error instanceof InvalidUrl) return undefined
     throw error

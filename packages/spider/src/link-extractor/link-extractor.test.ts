@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { putUnderRules, Request } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { Response } from '../response.ts'
 import { type Link, LinkExtractor, type LinkExtractorOptions } from './link-extractor.ts'
@@ -51,7 +52,10 @@ function pageOf({ url, encoding, html, body_hex }: Vector): Response {
     : encoding === 'latin1'
       ? Buffer.from(html, 'latin1')
       : html
-  return new Response(url, { body, encoding: LABELS[encoding] ?? encoding })
+  // The file was made with w3lib 2.4.
+  const request = new Request(url)
+  putUnderRules(request, 'w3lib-2.4')
+  return new Response(url, { body, encoding: LABELS[encoding] ?? encoding, request })
 }
 
 const LABELS: Readonly<Record<string, string>> = { latin1: 'windows-1252', cp1251: 'windows-1251' }

@@ -14,8 +14,10 @@ import {
   type OptionNames,
   ownCopy,
   safeUrlString,
+  type UrlRules,
   urlEncodingOf,
   urlJoin,
+  urlRulesOf,
   WebloomError,
 } from '@webloom/core'
 import type { AnyNode } from 'domhandler'
@@ -113,7 +115,9 @@ export class LinkExtractor {
   /** The wanted links in document order; with several regions, one region after the other. */
   extractLinks(response: Response): Link[] {
     return this.#once(
-      this.#regions(response).flatMap((found) => this.#wanted(this.#linksOf(found, response))),
+      this.#regions(response).flatMap((found) =>
+        this.#wanted(this.#linksOf(found, response), rulesOf(response)),
+      ),
     )
   }
 
@@ -150,21 +154,23 @@ export class LinkExtractor {
     )
   }
 
-  #linksOf(found: readonly FoundLink[], { baseUrl, url, encoding }: Response): Link[] {
+  #linksOf(found: readonly FoundLink[], response: Response): Link[] {
+    const { baseUrl, url, encoding } = response
+    const rules = rulesOf(response)
     const links = found.flatMap(({ value, text, rel }) => {
       const absolute = unlessInvalid(() => urlJoin(baseUrl, this.#strip ? stripHtmlSpace(value) : value))
       const processed = absolute === undefined ? absolute : this.#processValue(absolute)
       if (processed === undefined || processed === null) return []
-      const safe = unlessInvalid(() => urlJoin(url, safeInEncoding(processed, encoding)))
+      const safe = unlessInvalid(() => urlJoin(url, safeInEncoding(processed, encoding, rules)))
       return safe === undefined ? [] : [{ url: safe, text, fragment: '', nofollow: isNofollow(rel) }]
     })
     return this.#once(links)
   }
 
-  #wanted(links: readonly Link[]): Link[] {
+  #wanted(links: readonly Link[], rules: UrlRules): Link[] {
     const wanted = links.filter(({ url, text }) => this.#filter.wants(url, text)).map(withOwnTexts)
     if (!this.#canonicalize) return wanted
-    return this.#once(wanted.map((link) => ({ ...link, url: canonicalizeUrl(link.url) })))
+    return this.#once(wanted.map((link) => ({ ...link, url: canonicalizeUrl(link.url, { rules }) })))
   }
 
   /** The first link to each URL, unless all are asked for. */
@@ -188,9 +194,17 @@ function isNofollow(rel: string | undefined): boolean {
   return rel !== undefined && /(?:^|[\s,])nofollow(?:$|[\s,])/i.test(rel)
 }
 
+/** Those of the crawl that the page is of. */
+function rulesOf(response: Response): UrlRules {
+  return urlRulesOf(response.hasRequest ? response.request : undefined)
+}
+
 /** A query with a character that the page's own encoding lacks is better asked for in UTF-8 than lost. */
-function safeInEncoding(url: string, encoding: string): string {
-  return unlessInvalid(() => safeUrlString(url, urlEncodingOf(encoding))) ?? safeUrlString(url)
+function safeInEncoding(url: string, encoding: string, rules: UrlRules): string {
+  return (
+    unlessInvalid(() => safeUrlString(url, { encoding: urlEncodingOf(encoding), rules })) ??
+    safeUrlString(url, { rules })
+  )
 }
 
 function unlessInvalid<T>(make: () => T): T | undefined {

@@ -139,6 +139,7 @@ function figures(description: Described, memoryBytes: number | undefined): [name
     ['error now', errorNow === undefined ? undefined : errorText(errorNow)],
     ['pages lost', pagesLost === undefined ? undefined : lostText(pagesLost)],
     ['memory', memoryBytes === undefined ? undefined : byteSize(memoryBytes)],
+    ['URLs by', description.urlRules],
     ...warnings.map((warning): [string, string] => ['warning', warning]),
   ]
   return shown.filter((row): row is [string, string] => row[1] !== undefined)

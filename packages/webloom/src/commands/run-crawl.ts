@@ -87,6 +87,7 @@ async function showBanner(crawl: Crawl): Promise<void> {
     queue: `${parts.queue.name}, ${parts.queue.order} order`,
     filter: parts.filter.name,
     fingerprinter: parts.filter.fingerprinter,
+    urlRules: parts.filter.urlRules,
     outputs: parts.outputs,
     concurrency: settings.getInt('CONCURRENT_REQUESTS'),
     concurrencyPerHost: settings.getInt('CONCURRENT_REQUESTS_PER_DOMAIN'),

@@ -9,6 +9,8 @@ export interface StartBanner {
   readonly queue: string
   readonly filter: string
   readonly fingerprinter: string
+  /** URL_RULES, or those that the filter was begun by. */
+  readonly urlRules?: string | undefined
   /** What is written, as the user named it. Empty: items are only counted. */
   readonly outputs: readonly string[]
   /** CONCURRENT_REQUESTS. */
@@ -23,10 +25,11 @@ export interface StartBanner {
 
 /** A few lines of text, without line ends. */
 export function startBanner(banner: StartBanner): string[] {
-  const { version, spider, queue, filter, fingerprinter, outputs, notes = [] } = banner
+  const { version, spider, queue, filter, fingerprinter, urlRules, outputs, notes = [] } = banner
   return [
     `webloom ${version}, spider ${spider}`,
     `queue: ${queue}; filter: ${filter}; fingerprinter: ${fingerprinter}`,
+    ...(urlRules === undefined ? [] : [`URLs: by the rules of ${urlRules}`]),
     `outputs: ${outputs.length > 0 ? outputs.join(', ') : 'none (-o items.jsonl keeps the items)'}`,
     `pace: ${paceOf(banner)}`,
     ...notes.map((note) => `note: ${note}`),

@@ -79,6 +79,15 @@ export const SCHEDULER_SETTINGS = [
       'What the dupefilter remembers a request by: its `fingerprint`, its canonical `url`, or a hash of that URL. All but the first leave out method and body: POSTs to one URL are then the same request.',
   },
   {
+    name: 'URL_RULES',
+    type: 'enum',
+    choices: ['w3lib-2.5', 'w3lib-2.4'],
+    default: 'w3lib-2.5',
+    since: 'webloom',
+    summary:
+      'Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A filter or JOBDIR that was begun is gone on with by its own.',
+  },
+  {
     name: 'CANONICALIZER',
     type: 'enum',
     choices: ['scrapy', 'normalize-url'],

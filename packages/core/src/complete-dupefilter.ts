@@ -24,6 +24,8 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     describe: async () =>
       own.describe?.() ?? { name: own.constructor.name, fingerprinter: 'its own', count: 0, owners },
     ...(own.givenBack && { givenBack: (owner: string) => own.givenBack!(owner) }),
+    ...(own.joined && { joined: (goesOn: boolean) => own.joined!(goesOn) }),
+    ...(own.crawlEnded && { crawlEnded: () => own.crawlEnded!() }),
     ...(own.forget && { forget: (request: Request) => own.forget!(request) }),
   }
 }

@@ -1,9 +1,11 @@
 -- Asks about members and records them in one step.
 --
 -- Input    ARGV[1] {owner, attempt, staleMs, count, fingerprinter, settle: [[owner, attempt, run]…],
---          clean?: [run, before], again?: the owner was settled in another run of the queue's Redis, shard?, …store's}
+--          clean?: [run, before], again?: the owner was settled in another run of the queue's Redis, shard?,
+--          crawl?: tag, crawlName?: notes the crawl once more, …store's}
 --          ARGV[2…count + 1] members, each once
--- Output   {generation, now (ms), answers, more to clean, holders, run in which the owner was settled before, …store's}
+-- Output   {generation, now (ms), answers, more to clean, holders, run in which the owner was settled before,
+--          0 when the crawl should be noted in the record and is not, …store's}
 --          holders: for each 1 who was told "new", a line "<ms>:<beginning of the owner>"
 --          answers: a digit a member. 0 new, 1 seen, 2 seen for good: nobody will be told "new" for it again,
 --          3 new, though another owner was told so: it has not said for too long that it queued it,
@@ -44,5 +46,6 @@ end
 if #fresh > 0 then
   record(fresh, members)
 end
-return { generation(#members > 0), nowText, table.concat(answers), more, table.concat(others, '\n'),
-  kind == 's' and tag or '', unpack(extra()) }
+local told, isKnown = generation(#members > 0)
+return { told, nowText, table.concat(answers), more, table.concat(others, '\n'), kind == 's' and tag or '', isKnown,
+  unpack(extra()) }

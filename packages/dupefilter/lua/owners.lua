@@ -6,7 +6,9 @@
 --          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
 --          KEYS[3]:<owner>   list  the members that pending gives to this owner
 --          ARGV[1] header    JSON, see ask.lua
---          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter; shard
+--          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter; shard;
+--                                  crawl:<tag> → "<ms> <name>", when a crawl was last heard of
+--          Where several crawls share the filter, the names of a crawl's owners end in its tag, and KEYS[4] is its own list
 -- Output   header, now, nowText, membersOf, stateOf, generation
 local header = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
@@ -26,8 +28,10 @@ local function stateOf(owner)
 end
 
 -- Made by whoever asks first, so that a filter that was cleared, or lost with its Redis, has another one.
+-- Answers it, and 0 when the asker's crawl was to be known and is not.
 local function generation(make)
-  local known = redis.call('HGET', KEYS[5], 'generation')
+  local note = 'crawl:' .. (header.crawl or '')
+  local known, noted = unpack(redis.call('HMGET', KEYS[5], 'generation', note))
   if not known and make then
     known = time[1] .. '.' .. time[2]
     redis.call('HSET', KEYS[5], 'generation', known, 'fingerprinter', header.fingerprinter)
@@ -35,5 +39,8 @@ local function generation(make)
       redis.call('HSET', KEYS[5], 'shard', header.shard)
     end
   end
-  return known or ''
+  if header.crawl and (header.crawlName or (make and not noted)) then
+    redis.call('HSET', KEYS[5], note, nowText .. ' ' .. (header.crawlName or ''))
+  end
+  return known or '', (noted or not header.crawl or not make) and 1 or 0
 end

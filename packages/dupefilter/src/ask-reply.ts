@@ -11,13 +11,15 @@ export interface AskReply {
   readonly holders: readonly string[]
   /** The queue's run in which the asker was settled before this question; '' when it was not. */
   readonly settledIn: string
+  /** False when the asker's crawl should be noted in the record, and is not. */
+  readonly isKnown: boolean
   /** What the filter's own store says. */
   readonly extra: readonly unknown[]
 }
 
 export function askReplyOf(reply: unknown): AskReply {
   if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
-  const [generation, now, answers, more, holders, settledIn, ...extra] = reply as unknown[]
+  const [generation, now, answers, more, holders, settledIn, isKnown, ...extra] = reply as unknown[]
   return {
     generation: String(generation),
     now: Number(now),
@@ -25,6 +27,7 @@ export function askReplyOf(reply: unknown): AskReply {
     more: more === 1,
     holders: String(holders).split('\n'),
     settledIn: String(settledIn),
+    isKnown: isKnown === 1,
     extra,
   }
 }

@@ -11,7 +11,7 @@ import { CountingBloomDupeFilter, type CountingBloomDupeFilterOptions } from './
 import { countingPlaces } from './counting-places.ts'
 import { MemoryCountingBloomDupeFilter } from './memory-counting-bloom-dupefilter.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 
 type Choice = Omit<CountingBloomDupeFilterOptions, keyof RedisDupeFilterOptions>
 

@@ -22,7 +22,7 @@ import { digestOf } from './bloom-offsets.ts'
 import { type BloomLayer, sizeOf } from './bloom-parameters.ts'
 import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
-import type { StoreQuestion } from './redis-dupefilter.ts'
+import type { StoreQuestion } from './redis-dupefilter-options.ts'
 
 export type CountingBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
 

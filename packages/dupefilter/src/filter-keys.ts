@@ -1,4 +1,5 @@
 import { SettingsError } from '@webloom/core'
+import type { RedisConnection } from './redis-script.ts'
 
 /**
  * The keys of one filter. The main key keeps the name that users and Python crawlers know; its companions have it as
@@ -10,7 +11,7 @@ export interface FilterKeys {
   readonly pending: string
   /** Hash: owner → whether it is settled. `<owners>:<owner>` is the list of its members. */
   readonly owners: string
-  /** List: settled owners, oldest first. */
+  /** List: settled owners, oldest first; `<settled>:<tag>` those of a crawl that may share the filter with others. */
   readonly settled: string
   /** Hash: generation; for a Bloom filter its parameters and counts, too. */
   readonly record: string
@@ -32,4 +33,21 @@ export function companionKey(main: string, name: string): string {
   throw new SettingsError([
     `SCHEDULER_DUPEFILTER_KEY is ${JSON.stringify(main)}; expected a name without braces, or with one hash tag in them, as in {quotes}:dupefilter`,
   ])
+}
+
+/** Names of the owners, some hundred at a time. */
+export async function* ownersOf(redis: RedisConnection, { owners }: FilterKeys): AsyncGenerator<string[]> {
+  let cursor = '0'
+  do {
+    const [next, found] = await redis.hscan(owners, cursor, 'COUNT', 200)
+    cursor = next
+    if (found.length > 0) yield found.filter((_text, n) => n % 2 === 0)
+  } while (cursor !== '0')
+}
+
+/** Bytes of memory that these keys take; undefined where Redis cannot tell. */
+export async function bytesOf(redis: RedisConnection, keys: readonly string[]): Promise<number | undefined> {
+  let bytes = 0
+  for (const key of keys) bytes += Number((await redis.memory('USAGE', key)) ?? 0)
+  return bytes
 }

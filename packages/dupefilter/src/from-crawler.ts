@@ -12,7 +12,7 @@ import { MemoryBloomDupeFilter } from './memory-bloom-dupefilter.ts'
 import { MemoryHostBloomDupeFilter } from './memory-host-bloom-dupefilter.ts'
 import type { QueueRunId } from './queue-run.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisHostBloomDupeFilter } from './redis-host-bloom-dupefilter.ts'
 import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
 import type { RedisConnection } from './redis-script.ts'
@@ -20,21 +20,29 @@ import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 import type { ShardPart } from './sharded-part.ts'
 import { SplittableBloomDupeFilter } from './splittable-bloom-dupefilter.ts'
 
+/** What a filter on Redis stands beside; see `RedisDupeFilterOptions`. */
+export interface FilterPlace {
+  /** Where the queue is on Redis, too. */
+  readonly queueRunId?: QueueRunId
+  /** Where it is asked for a crawl, and not looked into from outside. */
+  readonly crawl?: () => string
+  /** Which part it is of a filter that is spread over several servers. */
+  readonly shard?: ShardPart
+}
+
 /**
  * `redis-set` as the settings ask for it. The connection stays the caller's.
  *
- * @param queueRunId where the queue is on Redis, too; see `RedisDupeFilterOptions`
- * @param shard which part it is of a filter that is spread over several servers
+ * @param place what it stands beside
  */
 export function redisSetFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
-  queueRunId?: QueueRunId,
-  shard?: ShardPart,
+  place: FilterPlace = {},
 ): RedisSetDupeFilter {
   const { settings } = crawler
   return new RedisSetDupeFilter({
-    ...common(crawler, redis, { queueRunId, shard }, 'scrapy-redis'),
+    ...common(crawler, redis, place, 'scrapy-redis'),
     key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
     members: settings.get('DUPEFILTER_MEMBERS'),
   })
@@ -44,8 +52,7 @@ export function redisSetFromCrawler(
 export function redisKeyFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
-  queueRunId?: QueueRunId,
-  shard?: ShardPart,
+  place: FilterPlace = {},
 ): RedisKeyDupeFilter {
   const { settings } = crawler
   const ttl = settings.get('DUPEFILTER_TTL')
@@ -55,7 +62,7 @@ export function redisKeyFromCrawler(
     ])
   }
   return new RedisKeyDupeFilter({
-    ...common(crawler, redis, { queueRunId, shard }, 'scrapy-redis'),
+    ...common(crawler, redis, place, 'scrapy-redis'),
     key: keyOf(crawler, settings.getString('SCHEDULER_DUPEFILTER_KEY')),
     ttlMs: ttl * 1000,
   })
@@ -65,15 +72,14 @@ export function redisKeyFromCrawler(
 export function redisBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
-  queueRunId?: QueueRunId,
-  shard?: ShardPart,
+  place: FilterPlace = {},
 ): RedisBloomDupeFilter | RedisHostBloomDupeFilter {
   const { settings } = crawler
   const onFull = settings.get('BLOOMFILTER_ON_FULL')
   if (settings.get('BLOOMFILTER_PARTITION_BY') === 'host') {
     return new RedisHostBloomDupeFilter({
-      ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
-      ...shareOf(nativeBloomOptionsOf(settings, 'one for each host'), shard),
+      ...common(crawler, redis, place, 'scrapy'),
+      ...shareOf(nativeBloomOptionsOf(settings, 'one for each host'), place.shard),
       key: bloomKeyOf(crawler),
       onFull,
     })
@@ -85,8 +91,8 @@ export function redisBloomFromCrawler(
     ])
   }
   return new RedisBloomDupeFilter({
-    ...common(crawler, redis, { queueRunId, shard }, FINGERPRINTERS[compat]),
-    ...shareOf(bloomOptionsOf(settings), shard),
+    ...common(crawler, redis, place, FINGERPRINTERS[compat]),
+    ...shareOf(bloomOptionsOf(settings), place.shard),
     compat,
     key: bloomKeyOf(crawler),
     onFull,
@@ -97,14 +103,13 @@ export function redisBloomFromCrawler(
 export function countingBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
-  queueRunId?: QueueRunId,
-  shard?: ShardPart,
+  place: FilterPlace = {},
 ): CountingBloomDupeFilter {
   const { settings } = crawler
   refusePartition(settings, 'counting-bloom')
   return new CountingBloomDupeFilter({
-    ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
-    ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), shard),
+    ...common(crawler, redis, place, 'scrapy'),
+    ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), place.shard),
     key: bloomKeyOf(crawler),
     onFull: settings.get('BLOOMFILTER_ON_FULL'),
   })
@@ -114,8 +119,7 @@ export function countingBloomFromCrawler(
 export function splittableBloomFromCrawler(
   crawler: Crawler,
   redis: RedisConnection,
-  queueRunId?: QueueRunId,
-  shard?: ShardPart,
+  place: FilterPlace = {},
 ): SplittableBloomDupeFilter {
   const { settings } = crawler
   refusePartition(settings, 'splittable-bloom')
@@ -126,8 +130,8 @@ export function splittableBloomFromCrawler(
     ])
   }
   return new SplittableBloomDupeFilter({
-    ...common(crawler, redis, { queueRunId, shard }, 'scrapy'),
-    ...shareOf(size, shard),
+    ...common(crawler, redis, place, 'scrapy'),
+    ...shareOf(size, place.shard),
     leafBit: settings.getInt('BLOOMFILTER_LEAF_BIT'),
     splitsMax: settings.getInt('BLOOMFILTER_SPLITS_MAX'),
     key: bloomKeyOf(crawler),
@@ -153,12 +157,13 @@ const FINGERPRINTERS: Readonly<Record<BloomMode, FingerprintAlgorithm>> = {
 function common(
   { settings, stats, logger, times }: Crawler,
   redis: RedisConnection,
-  { queueRunId, shard }: { queueRunId: QueueRunId | undefined; shard: ShardPart | undefined },
+  { queueRunId, crawl, shard }: FilterPlace,
   auto: FingerprintAlgorithm,
 ): Omit<RedisDupeFilterOptions, 'key'> {
   return {
     redis,
     ...(queueRunId && { queueRunId }),
+    ...(crawl && { crawl }),
     ...(times && { times }),
     ...(shard && { shard }),
     fingerprinter: filterFingerprinterOf(settings, auto, stats),

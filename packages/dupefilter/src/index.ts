@@ -16,7 +16,7 @@ export {
 } from './memory-host-bloom-dupefilter.ts'
 export { NoDupeFilter } from './no-dupefilter.ts'
 export { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
-export type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+export type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 export {
   RedisHostBloomDupeFilter,
   type RedisHostBloomDupeFilterOptions,
@@ -61,6 +61,7 @@ export type { RedisConnection } from './redis-script.ts'
 
 export {
   countingBloomFromCrawler,
+  type FilterPlace,
   memoryBloomFromCrawler,
   redisBloomFromCrawler,
   redisKeyFromCrawler,

@@ -12,7 +12,8 @@ import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
 import { bloomNote, makeRoom, openBloom, readRecord } from './bloom-opening.ts'
 import type { BloomLayer, BloomOptions, BloomParameters } from './bloom-parameters.ts'
 import { type BloomLayout, type BloomRecord, storedParameters } from './bloom-record.ts'
-import { RedisDupeFilter, type RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 
 export interface RecordedBloomOptions extends RedisDupeFilterOptions, BloomOptions {
   /** Default warn. `grow` adds a layer; `stop` ends the crawl with `dupefilter_full`. */

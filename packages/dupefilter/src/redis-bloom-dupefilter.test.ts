@@ -6,7 +6,7 @@ import { measuredError } from '../testing/bloom-probes.ts'
 import { FilterBench } from '../testing/filter-bench.ts'
 import { bloomOffsets } from './bloom-offsets.ts'
 import { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 
 type BloomChoice = Omit<RedisBloomDupeFilterOptions, keyof RedisDupeFilterOptions>
 

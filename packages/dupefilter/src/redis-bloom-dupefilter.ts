@@ -23,7 +23,7 @@ import { type BloomLayer, bloomParameters, nextLayer, sizeOf } from './bloom-par
 import { errorOf, isFull } from './bloom-record.ts'
 import { countAtFill } from './bloom-theory.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
-import type { StoreQuestion } from './redis-dupefilter.ts'
+import type { StoreQuestion } from './redis-dupefilter-options.ts'
 import { luaScript } from './redis-script.ts'
 
 export type RedisBloomDupeFilterOptions = RecordedBloomOptions

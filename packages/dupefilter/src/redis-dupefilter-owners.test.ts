@@ -3,7 +3,8 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../testing/filter-bench.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter, RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toldByTwoProcesses } from '../testing/asking-processes.ts'
 import { FilterBench, STALE_MS } from '../testing/filter-bench.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter, RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()

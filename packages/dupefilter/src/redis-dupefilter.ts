@@ -40,46 +40,16 @@ import {
 import { type AskReply, askReplyOf } from './ask-reply.ts'
 import { type Asked, askedAbout } from './asked.ts'
 import { type Claim, Claims } from './claims.ts'
-import { type FilterKeys, filterKeys } from './filter-keys.ts'
-import { QueueRun, type QueueRunId } from './queue-run.ts'
-import { luaScript, type RedisArgument, type RedisConnection } from './redis-script.ts'
+import { FilterCrawl } from './filter-crawl.ts'
+import { bytesOf, type FilterKeys, filterKeys, ownersOf } from './filter-keys.ts'
+import { QueueRun } from './queue-run.ts'
+import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
+import { luaScript, type RedisConnection } from './redis-script.ts'
 import { type Holder, SeenCache } from './seen-cache.ts'
 import { SettlingLine } from './settling-line.ts'
 import { otherPart, partText, type ShardPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 import { within } from './within.ts'
-
-export interface RedisDupeFilterOptions {
-  /** Opened and closed by whoever gives it. */
-  readonly redis: RedisConnection
-  /** The name of the main key, as users and Python crawlers know it. */
-  readonly key: string
-  readonly fingerprinter?: Fingerprinter
-  /** DUPEFILTER_PENDING_STALE: how long an owner may leave unsettled what it was told is new. Default 10 000. */
-  readonly pendingStaleMs?: number
-  /**
-   * The run id of the queue's Redis, as the server says it now: it is asked for about once a second, and must not be
-   * remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
-   */
-  readonly queueRunId?: QueueRunId
-  /** Default: PROTOCOL_TIMES. */
-  readonly times?: ProtocolTimes
-  /** Which part of a filter that is spread over several servers this one is. Default: the whole of it. */
-  readonly shard?: ShardPart
-  /** DUPEFILTER_CACHE_SIZE: how many fingerprints that are seen are remembered in this process. Default 0. */
-  readonly cacheSize?: number
-  /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
-  readonly stats?: Pick<StatsCollector, 'inc'>
-  readonly logger?: Logger
-}
-
-/** A filter's own part of a question. */
-export interface StoreQuestion {
-  readonly members: readonly RedisArgument[]
-  readonly keys?: readonly string[]
-  readonly header?: Readonly<Record<string, unknown>>
-  readonly args?: readonly RedisArgument[]
-}
 
 const PENDING_STALE_MS = 10_000
 /** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
@@ -97,6 +67,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #run: QueueRun
   readonly #cache: SeenCache
   readonly #claims = new Claims()
+  readonly #crawl: FilterCrawl
   readonly #settling: SettlingLine
   readonly #askScript: RedisScript
   #eraseScript: RedisScript | undefined
@@ -121,6 +92,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#run = new QueueRun(options.queueRunId, this.#times)
     this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
+    this.#crawl = new FilterCrawl({
+      redis: this.redis,
+      keys: this.keys,
+      name: options.crawl ?? (() => ''),
+      logger: this.logger,
+      stats: this.stats,
+    })
     this.#settling = new SettlingLine({
       // In good time before the owner goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
@@ -171,6 +149,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async open(): Promise<void> {
     this.#settling.open()
+    this.#crawl.open()
     await this.#run.open()
     await this.refuseOtherShard()
     if (this.#shard) {
@@ -224,21 +203,41 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
   }
 
+  async joined(goesOn: boolean): Promise<void> {
+    await this.#crawl.join(goesOn)
+  }
+
+  /** Where another crawl goes on with this filter, only what is this crawl's own goes. */
   async clear(): Promise<void> {
+    const others = await this.#crawl.others()
+    if (others.length > 0) {
+      this.logger.info({ key: this.keys.main, crawls: others }, 'the dupefilter stays: other crawls use it')
+      return this.crawlEnded()
+    }
     this.#claims.clear()
     this.#settling.clear()
-    const { pending, owners, settled, record } = this.keys
-    let cursor = '0'
-    do {
-      const [next, found] = await this.redis.hscan(owners, cursor, 'COUNT', 500)
-      cursor = next
-      const lists = found.filter((_text, n) => n % 2 === 0).map((owner) => `${owners}:${owner}`)
-      if (lists.length > 0) await this.redis.unlink(lists)
-    } while (cursor !== '0')
+    for await (const owners of ownersOf(this.redis, this.keys)) {
+      await this.redis.unlink(owners.map((owner) => `${this.keys.owners}:${owner}`))
+    }
+    const { pending, owners, record } = this.keys
+    const { keys, isInUse } = await this.#crawl.keysOfAll()
     // All with one command: a worker that asks in between must not find bits without their record, or the other way round.
-    await this.redis.unlink(...(await this.storeKeys()), pending, owners, settled, record)
+    await this.redis.unlink(...(await this.storeKeys()), pending, owners, record, ...keys)
+    await this.#crawl.cleared(isInUse)
     this.cleared()
     this.#cache.clear()
+  }
+
+  async crawlEnded(): Promise<void> {
+    const { tag } = this.#crawl
+    if (tag === '') return
+    await within(CLOSE_WAIT_MS, this.#settling.finish())
+    const script = luaScript('owners.lua', ...this.#storeFiles, 'settle.lua', 'leave.lua')
+    for await (const found of ownersOf(this.redis, this.keys)) {
+      const owners = found.filter((owner) => owner.endsWith(tag))
+      if (owners.length > 0) await this.#send(script, [], { owners, count: 0 })
+    }
+    await this.#crawl.left()
   }
 
   /** Whether there is anything of it on Redis. Makes nothing, and may be asked before `open`. */
@@ -251,11 +250,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   /** Bytes of memory that Redis says the filter takes, without the lists of owners under way; undefined where it cannot tell. */
   async memoryBytes(): Promise<number | undefined> {
     const { pending, owners, settled, record } = this.keys
-    let bytes = 0
-    for (const key of [...(await this.storeKeys()), pending, owners, settled, record]) {
-      bytes += Number((await this.redis.memory('USAGE', key)) ?? 0)
-    }
-    return bytes
+    return bytesOf(this.redis, [...(await this.storeKeys()), pending, owners, settled, record])
   }
 
   async requestSeen(request: Request, owner?: string): Promise<boolean> {
@@ -266,7 +261,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return seen!
   }
 
-  async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
+  async requestsSeen(requests: readonly Request[], page: string): Promise<boolean[]> {
+    const owner = this.#crawl.nameOf(page)
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
@@ -281,11 +277,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async settled(owner: string): Promise<void> {
-    await this.#settling.add(this.#claims.settle(owner, this.#run.current))
+    await this.#settling.add(this.#claims.settle(this.#crawl.nameOf(owner), this.#run.current))
   }
 
   async givenBack(owner: string): Promise<void> {
-    const ended = this.#claims.giveBack(owner)
+    const ended = this.#claims.giveBack(this.#crawl.nameOf(owner))
     if (!ended) return
     await this.#settling.add(ended)
     // A Redis that is away is told later: until then whoever asks waits, too.
@@ -372,6 +368,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
       ...(again && { again }),
+      ...this.#crawl.header(cleaning !== undefined),
       ...(this.#shard && { shard: partText(this.#shard) }),
       settle: settling.map(({ owner, attempt, run }) =>
         run === undefined ? [owner, attempt] : [owner, attempt, run],
@@ -382,6 +379,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       const reply = askReplyOf(await this.#send(this.#askScript, asked, header))
       if (cleaning && reply.more) this.#run.goOn(cleaning)
       this.#run.heardOf(reply.now)
+      if (!reply.isKnown) await this.#crawl.unknown()
       this.told(reply.extra)
       return reply
     } catch (error) {
@@ -396,10 +394,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     header: object,
     tries = this.triesMax,
   ): Promise<unknown> {
-    const { main, pending, owners, settled, record } = this.keys
+    const { main, pending, owners, record } = this.keys
     const { members, keys = [], header: more, args = [] } = this.question(asked)
     const text = JSON.stringify({ ...header, ...more })
-    const allKeys = [main, pending, owners, settled, record, ...keys]
+    const allKeys = [main, pending, owners, this.#crawl.settledKey, record, ...keys]
     try {
       return await script.run(this.redis, allKeys, [text, ...members, ...args])
     } catch (error) {

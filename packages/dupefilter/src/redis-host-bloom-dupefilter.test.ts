@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../testing/filter-bench.ts'
 import { errorAt } from './bloom-theory.ts'
 import { MemoryHostBloomDupeFilter } from './memory-host-bloom-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import {
   RedisHostBloomDupeFilter,
   type RedisHostBloomDupeFilterOptions,

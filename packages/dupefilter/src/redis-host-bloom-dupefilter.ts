@@ -26,7 +26,8 @@ import {
   refuseAllButWarning,
 } from './host-parts.ts'
 import type { RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
-import { RedisDupeFilter, type StoreQuestion } from './redis-dupefilter.ts'
+import { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { StoreQuestion } from './redis-dupefilter-options.ts'
 
 export type RedisHostBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
 

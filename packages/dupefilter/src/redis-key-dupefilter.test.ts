@@ -3,7 +3,7 @@ import { dupeFilterContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../testing/filter-bench.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 

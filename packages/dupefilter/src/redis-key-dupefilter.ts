@@ -19,7 +19,8 @@ import {
 } from '@webloom/core'
 import { type Asked, askedAbout } from './asked.ts'
 import { companionKey } from './filter-keys.ts'
-import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
+import { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 
 export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 'cacheSize'> {
   /** DUPEFILTER_TTL: milliseconds until a request may be met again, where its `meta.dedupTtl` (seconds) says nothing else. */

@@ -6,7 +6,8 @@ import {
   SettingsError,
 } from '@webloom/core'
 import type { Asked } from './asked.ts'
-import { RedisDupeFilter, type RedisDupeFilterOptions, type StoreQuestion } from './redis-dupefilter.ts'
+import { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):

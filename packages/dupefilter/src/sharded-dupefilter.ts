@@ -59,6 +59,14 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.clear()))
   }
 
+  async joined(goesOn: boolean): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.joined(goesOn)))
+  }
+
+  async crawlEnded(): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.crawlEnded()))
+  }
+
   /** Whether there is anything of it on any server. Makes nothing, and may be asked before `open`. */
   async exists(): Promise<boolean> {
     return (await this.#existing()).includes(true)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toldByTwoProcesses } from '../testing/asking-processes.ts'
 import { FilterBench } from '../testing/filter-bench.ts'
 import { capacityAt } from './bloom-theory.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import {
   SplittableBloomDupeFilter,
   type SplittableBloomDupeFilterOptions,

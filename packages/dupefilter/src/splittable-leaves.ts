@@ -1,7 +1,7 @@
 /** What a script of a splittable filter is given: the leaves that members belong to, and their bits there. */
 
 import { nativeOffsets } from './bloom-offsets.ts'
-import type { StoreQuestion } from './redis-dupefilter.ts'
+import type { StoreQuestion } from './redis-dupefilter-options.ts'
 import type { SplittableKeys } from './splittable-keys.ts'
 import type { SplittableParameters } from './splittable-parameters.ts'
 import {

@@ -130,6 +130,12 @@ const START_ENDED = -1
 const START_TAKEN = -2
 const RUN_OVER = -3
 
+/**
+ * Begins the ids of runs whose pages ask the dupefilter under names that tell their crawl. In a run that an earlier release
+ * has begun its workers may still be there, and take over from ours: all go on with its names.
+ */
+const NAMED_RUN = 'n.'
+
 const openScript = new VitalScript(
   'record-now.lua',
   'record-present.lua',
@@ -155,7 +161,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #host: string
   readonly #times: ProtocolTimes
   readonly #startLock: KeptLocks
-  readonly #newRunId = randomUUID()
+  readonly #newRunId = NAMED_RUN + randomUUID()
   #run: CrawlRun | undefined
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
@@ -182,6 +188,11 @@ export class RedisCrawlRecord implements CrawlRecord {
   get run(): CrawlRun {
     if (!this.#run) throw new Error('the crawl is finished, or open() was not called: there is no run')
     return this.#run
+  }
+
+  /** The crawl and its run, for names that others may read; '' in a run that was begun before there were such. */
+  get runName(): string {
+    return this.run.id.startsWith(NAMED_RUN) ? `${this.#keys.queueName} ${this.run.id}` : ''
   }
 
   async open(): Promise<CrawlPast> {

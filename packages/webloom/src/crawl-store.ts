@@ -153,12 +153,14 @@ async function localStore(
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
+  const worker = { workerId, queueRunId: async () => '-' }
   const { filter, links } = await chooseDupefilter(crawler, {
     folder,
+    // The queue ends with this process, and with it the crawl.
+    crawl: () => `${spider.name} ${worker.workerId}`,
     ...(jobDir && { jobDirFilter: jobDir.filter }),
   })
   const startHosts = jobDir?.startHosts ?? new MemoryStartHosts()
-  const worker = { workerId, queueRunId: async () => '-' }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, worker)
   // What is in memory or in a JOBDIR goes or stays by itself.
   const empties = (setting: boolean) => async (empty: Empty) => {
@@ -184,6 +186,7 @@ async function localStore(
     emptyOnClose: async (empty) => {
       await seeds?.close()
       await empties(!settings.getBool('SCHEDULER_PERSIST'))(empty)
+      await filter.crawlEnded?.()
     },
     isNearlyFull: async () => false,
     notes: async () => [
@@ -221,7 +224,11 @@ async function redisStore(
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
   const queueRunId = () => runIdOf(queueRedis)
-  const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId })
+  const { filter, links } = await chooseDupefilter(crawler, {
+    folder,
+    queueRunId,
+    crawl: () => record.runName,
+  })
   const calls = new CrawlCalls({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, calls, slots })
@@ -295,8 +302,9 @@ async function redisStore(
     emptyOnClose: async (empty) => {
       await seeds?.close()
       await member.close()
-      const { flush } = await record.leave()
+      const { flush, last } = await record.leave()
       if (flush) await record.flushOnce(emptyAll(empty))
+      else if (last && (await record.finish())) await filter.crawlEnded?.()
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {

@@ -20,6 +20,7 @@ import {
 } from '@webloom/core'
 import {
   countingBloomFromCrawler,
+  type FilterPlace,
   MemoryCountingBloomDupeFilter,
   MemoryDupeFilter,
   memoryBloomFromCrawler,
@@ -70,6 +71,8 @@ export interface FilterSurroundings {
   readonly jobDirFilter?: DupeFilter
   /** Where the queue is on Redis, too. */
   readonly queueRunId?: QueueRunId
+  /** The crawl and its run, as it tells them apart where several crawls share it. */
+  readonly crawl?: () => string
 }
 
 /** Opens nothing. Throws `SettingsError` for a filter that cannot be had with these settings. */
@@ -90,7 +93,7 @@ export async function chooseDupefilter(
 
 async function chosenFilter(
   crawler: Crawler,
-  { folder, jobDirFilter, queueRunId }: FilterSurroundings,
+  { folder, jobDirFilter, ...place }: FilterSurroundings,
 ): Promise<ChosenFilter> {
   const { settings } = crawler
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
@@ -99,20 +102,17 @@ async function chosenFilter(
   if (chosen === 'none') return { filter: new NoDupeFilter(), links: [] }
   if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings))
     return { filter: IN_PROCESS[chosen](crawler), links: [] }
-  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, queueRunId)
+  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, place)
   const builtins = [...Object.keys({ ...IN_PROCESS, ...ON_REDIS }), 'none']
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
   return { filter: completeDupeFilter(fromCrawler(Own, crawler)), links: [] }
 }
 
-function filterOnRedis(
-  crawler: Crawler,
-  chosen: keyof typeof ON_REDIS,
-  queueRunId: QueueRunId | undefined,
-): ChosenFilter {
+function filterOnRedis(crawler: Crawler, chosen: keyof typeof ON_REDIS, place: FilterPlace): ChosenFilter {
   const targets = serversOf(crawler.settings, chosen)
   const links = targets.map((target) => linkTo(crawler, target))
-  const on = (link: RedisLink, shard?: ShardPart) => ON_REDIS[chosen](crawler, link.client, queueRunId, shard)
+  const on = (link: RedisLink, shard?: ShardPart) =>
+    ON_REDIS[chosen](crawler, link.client, { ...place, ...(shard && { shard }) })
   const [only, ...others] = links
   if (others.length === 0) return { filter: on(only!), links }
   const shards = links.map((link, index) => ({

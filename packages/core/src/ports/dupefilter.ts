@@ -30,6 +30,13 @@ export interface DupeFilter {
    * told "new", the page itself too when it runs again. Absent: a page that yields others the next time loses its first links.
    */
   givenBack?(owner: string): Promise<void>
+  /**
+   * This process takes part in a crawl from now on. `goesOn`: the queue has requests of it, so workers of it have asked this
+   * filter before; one that knows nothing of that has lost its data, and should say so.
+   */
+  joined?(goesOn: boolean): Promise<void>
+  /** The crawl is over, and the filter stays: what it keeps beside the requests met, for this crawl alone, may go. */
+  crawlEnded?(): Promise<void>
   /** What is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
   /**

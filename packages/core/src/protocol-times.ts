@@ -64,6 +64,8 @@ export interface ProtocolTimes {
     readonly settledKeptMs: number
     /** How long BullMQ blocks for news. */
     readonly blockMs: number
+    /** A fetch that takes longer hangs: twice as long as BullMQ ever blocks. */
+    readonly fetchMsMax: number
     readonly errorPauseMs: number
     readonly refusedMs: number
   }
@@ -179,6 +181,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     takeBackGapMs: 5000,
     settledKeptMs: 30_000,
     blockMs: 1000,
+    fetchMsMax: 20_000,
     errorPauseMs: 1000,
     refusedMs: 5000,
   },

@@ -1,12 +1,14 @@
 import {
   type Lease,
   type Logger,
+  PROTOCOL_TIMES,
   type QueuedRequest,
   Request,
   type RequestInit,
   silentLogger,
 } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
+import { startTcpProxy } from '@webloom/testkit'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, JobBench, leased } from '../testing/job-bench.ts'
@@ -360,3 +362,28 @@ describe('requests that no worker can do', () => {
     await bull.close()
   })
 })
+
+test('a fetch that BullMQ never answers is noticed, told, and made anew', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const { promise: isHeld, resolve: held } = Promise.withResolvers<void>()
+  let heldCount = 0
+  // The wait for news is answered, and the answer never comes.
+  proxy.judgeBy(([command]) => {
+    if (command !== 'BZPOPMIN' || heldCount++ > 0) return 'forward'
+    held()
+    return { holdReplyMs: 3_600_000 }
+  })
+  const { logger, warned } = listeningLogger()
+  const times = { ...PROTOCOL_TIMES, jobs: { ...PROTOCOL_TIMES.jobs, fetchMsMax: 1500 } }
+  const queue = await bench.open({ url: proxy.url, logger, times })
+  const waiting = new AbortController()
+  const first = queue.lease(1, waiting.signal)
+  await isHeld
+  await queue.push([page(1)], 'o')
+  const leases = await first
+  const untilMs = performance.now() + 6000
+  while (leases.length === 0 && performance.now() < untilMs) leases.push(...(await queue.lease(1)))
+  expect(ids(leases)).toEqual(['1'])
+  expect(warned.join()).toContain('BullMQ hangs')
+  await queue.commit(leases[0]!)
+}, 20_000)

@@ -9,6 +9,7 @@ import type { Redis } from 'ioredis'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
 import { waitAtMost } from './wait-at-most.ts'
+import { NoAnswer, within } from './within.ts'
 
 /** A job that this worker has from now on. */
 export interface TakenJob extends JobHold {
@@ -34,8 +35,10 @@ export class JobTaker {
   readonly #workerId: string
   readonly #times: ProtocolTimes['jobs']
   readonly #logger: Logger
+  #bullmq: typeof import('bullmq') | undefined
   #connection: Redis | undefined
   #worker: Worker | undefined
+  #isClosed = false
   #tokens = 0
   #atOnce = AT_ONCE_MIN
 
@@ -54,16 +57,20 @@ export class JobTaker {
   }
 
   async open(): Promise<void> {
-    const { lockMs, blockMs } = this.#times
     // Most commands and crawls need none of it, and it takes long to load.
-    const bullmq = await import('bullmq')
+    this.#bullmq = await import('bullmq')
+    this.#connect()
+  }
+
+  #connect(): void {
+    const { lockMs, blockMs } = this.#times
     // One connection to take with, and BullMQ makes a second of it to wait with: longer than others may be silent.
     this.#connection = this.#redis.duplicate({
       socketTimeout: BLOCK_MS_MAX + lockMs,
       maxRetriesPerRequest: null,
     })
     this.#connection.on('error', () => {}) // The crawl's own connection, to the same server, is the one that complains.
-    this.#worker = new bullmq.Worker(this.#keys.queueName, null, {
+    this.#worker = new this.#bullmq!.Worker(this.#keys.queueName, null, {
       connection: this.#connection,
       prefix: BULL_PREFIX,
       autorun: false,
@@ -77,6 +84,7 @@ export class JobTaker {
 
   /** Ends when the last take has. Afterwards there are none. */
   async close(lastTake: Promise<unknown> | undefined): Promise<void> {
+    this.#isClosed = true
     await waitAtMost(CLOSE_MS_MAX, this.#worker?.close(true))
     await waitAtMost(CLOSE_MS_MAX, lastTake)
     this.#connection?.disconnect()
@@ -116,7 +124,27 @@ export class JobTaker {
 
   async #nextJob(block: boolean): Promise<TakenJob | undefined> {
     const token = `${this.#workerId}/${++this.#tokens}`
-    const job: Job | undefined = await this.#worker!.getNextJob(token, { block })
+    const job = await this.#fetched(this.#worker!, token, block)
     return job && { jobId: job.id!, token, data: job.data, bullPriority: Math.max(1, job.priority) }
+  }
+
+  async #fetched(worker: Worker, token: string, block: boolean): Promise<Job | undefined> {
+    const fetching: Promise<Job | undefined> = worker.getNextJob(token, { block })
+    try {
+      return await within(this.#times.fetchMsMax, 'fetching a request', fetching)
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || this.#isClosed) throw error
+      // One that comes after all is for others.
+      fetching.then((job) => job?.moveToDelayed(Date.now(), token)).catch(() => {})
+      if (this.#worker === worker) this.#rebuild(error)
+      return undefined
+    }
+  }
+
+  #rebuild(error: NoAnswer): void {
+    this.#logger.warn({ err: error }, 'BullMQ hangs; its worker and its connections are made anew')
+    const connection = this.#connection!
+    void waitAtMost(CLOSE_MS_MAX, this.#worker!.close(true)).finally(() => connection.disconnect())
+    this.#connect()
   }
 }

@@ -1,4 +1,4 @@
-import type { HostPace, Lease, Logger, QueueOrder } from '@webloom/core'
+import type { HostPace, Lease, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/bull-job-queue.ts'
@@ -17,6 +17,7 @@ export interface JobQueueUnderTest {
   readonly url?: string
   readonly quarantineAfter?: number
   readonly logger?: Logger
+  readonly times?: ProtocolTimes
 }
 
 /** One real Redis for the tests of a file; each crawl has keys of its own. */
@@ -63,6 +64,7 @@ export class JobBench {
     url,
     quarantineAfter,
     logger,
+    times,
   }: JobQueueUnderTest = {}) {
     return new BullJobQueue({
       redis: this.connect(url),
@@ -75,6 +77,7 @@ export class JobBench {
       concurrency: 16,
       ...(quarantineAfter !== undefined && { quarantineAfter }),
       ...(logger && { logger }),
+      ...(times && { times }),
     })
   }
 

@@ -62,6 +62,8 @@ export {
   type QueueOrder,
   REFUSALS_MAX,
   type RequestQueue,
+  START_BATCH_MAX,
+  type StartRequest,
 } from './ports/request-queue.ts'
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'

@@ -142,6 +142,29 @@ describe('owners', () => {
     expect((await queue.counts()).waiting).toBe(2)
   })
 
+  test('elements of start() that another worker has queued meanwhile are passed over, the rest is not (issue 15)', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.open({ keys })
+    const elements = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => ({ ...page(from + n), element: from + n }))
+    expect(await queue.pushStart(elements(0, 5), 0, 5)).toBe(5)
+    expect(await queue.pushStart(elements(0, 5), 0, 5)).toBe(0)
+    expect(await queue.pushStart(elements(3, 8), 3, 8)).toBe(3)
+    expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('8')
+    expect((await queue.counts()).waiting).toBe(8)
+  })
+
+  test('elements of start() are refused when the cursor has gone back to before them (issue 15)', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.open({ keys })
+    await queue.pushStart([{ ...page(0), element: 0 }], 0, 4)
+    await bench.connect().hset(keys.record, 'startCursor', 2)
+    const late = { ...page(4), element: 4 }
+    await expect(queue.pushStart([late], 4, 5)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+    expect((await queue.counts()).waiting).toBe(1)
+    expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('2')
+  })
+
   test('ids are noted for an owner, and for a while after it is settled', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.open({ keys })

@@ -46,6 +46,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type StartRequest,
   silentLogger,
   WebloomError,
 } from '@webloom/core'
@@ -189,6 +190,11 @@ export class BullJobQueue implements RequestQueue {
       added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), owner)
     }
     return added
+  }
+
+  async pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    const jobs = batch.map((queued) => ({ job: bullJob(queued, this.#order), element: queued.element }))
+    return this.#scripts.pushStart(jobs, { from, to })
   }
 
   async settled(owner: string): Promise<void> {

@@ -264,6 +264,29 @@ describe('owners', () => {
     await expect(queue.push([page('a', 4)], 'start/4')).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
   })
 
+  test('elements of start() that another worker has queued meanwhile are passed over, the rest is not (issue 15)', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    const elements = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => ({ ...page('a', from + n), element: from + n }))
+    expect(await queue.pushStart(elements(0, 5), 0, 5)).toBe(5)
+    expect(await queue.pushStart(elements(0, 5), 0, 5)).toBe(0)
+    expect(await queue.pushStart(elements(3, 8), 3, 8)).toBe(3)
+    expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('8')
+    expect((await queue.counts()).waiting).toBe(8)
+  })
+
+  test('elements of start() are refused when the cursor has gone back to before them (issue 15)', async () => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys })
+    await queue.pushStart([{ ...page('a', 0), element: 0 }], 0, 4)
+    await bench.redis.hset(keys.record, 'startCursor', 2)
+    const late = { ...page('a', 4), element: 4 }
+    await expect(queue.pushStart([late], 4, 5)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+    expect((await queue.counts()).waiting).toBe(1)
+    expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('2')
+  })
+
   test('ids are noted for an owner, and for a while after it is settled', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })

@@ -50,6 +50,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type StartRequest,
   silentLogger,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
@@ -62,6 +63,7 @@ import { type HostSlots, SLOTS_BY_HOST } from './host-slots.ts'
 import type { HostTurn } from './host-turn.ts'
 import { KEPT_BY_NOBODY, type LockKeeper } from './lock-keeper.ts'
 import { SaidNumbers, WentBack } from './said-numbers.ts'
+import type { StartSpan } from './start-span.ts'
 import { TurnCare } from './turn-care.ts'
 import { TurnCourse } from './turn-course.ts'
 import { TurnDesk } from './turn-desk.ts'
@@ -292,30 +294,44 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
+    const element = /^start\/(\d+)$/.exec(owner)?.[1]
+    if (element !== undefined) {
+      const start = batch.map((queued) => ({ ...queued, element: Number(element) }))
+      return this.#pushStart(start, { from: Number(element), to: Number(element) + 1 })
+    }
     await this.#slots.prepare(batch)
-    const startIndex = /^start\/(\d+)$/.exec(owner)?.[1]
     let added = 0
     for (let from = 0; from === 0 || from < batch.length; from += REQUESTS_A_SCRIPT) {
-      const groups = this.#placing.pushed(batch.slice(from, from + REQUESTS_A_SCRIPT))
-      const done = await this.#pushPart({
-        owner,
-        ...(startIndex !== undefined && { startIndex: Number(startIndex) }),
-        // What goes in with one script needs no other note than the cursor.
-        isNoting: startIndex === undefined || batch.length > REQUESTS_A_SCRIPT,
-        isLast: from + REQUESTS_A_SCRIPT >= batch.length,
-        groups,
-      })
-      this.#point('pushed')
-      added += done.added
-      this.#jobs.stir(done)
-      for (const group of groups) this.#turns.arrived(group)
+      const part = batch.slice(from, from + REQUESTS_A_SCRIPT)
+      added += await this.#pushPart({ owner, isNoting: true, groups: this.#placing.pushed(part) })
     }
     this.#serve()
     return added
   }
 
+  pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    return this.#pushStart(batch, { from, to })
+  }
+
+  /** One script, which needs no other note than the cursor. */
+  async #pushStart(batch: readonly StartRequest[], start: StartSpan): Promise<number> {
+    await this.#slots.prepare(batch)
+    const groups = this.#placing.pushed(batch, ({ element }) => `${element}`)
+    const added = await this.#pushPart({ owner: 'start', isNoting: false, start, groups })
+    this.#serve()
+    return added
+  }
+
+  async #pushPart(part: Omit<PushPart, 'said'>): Promise<number> {
+    const done = await this.#sayPart(part)
+    this.#point('pushed')
+    this.#jobs.stir(done)
+    for (const group of part.groups) this.#turns.arrived(group)
+    return done.added
+  }
+
   /** Parts before it may be lost with an older state of Redis. Their page's lease is lost with them, and start() finds a gap. */
-  async #pushPart(part: Omit<PushPart, 'said'>): Promise<Stirred & { added: number }> {
+  async #sayPart(part: Omit<PushPart, 'said'>): Promise<Stirred & { added: number }> {
     const said = this.#said.next()
     try {
       const done = await explained(this.#scripts.push({ ...part, said }))
@@ -324,7 +340,7 @@ export class HostTurnQueue implements RequestQueue {
     } catch (error) {
       if (!(error instanceof WentBack)) throw error
       this.#onWentBack(error)
-      return this.#pushPart(part)
+      return this.#sayPart(part)
     }
   }
 

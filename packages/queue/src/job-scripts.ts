@@ -23,6 +23,7 @@ import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 import { stateKeys } from './redis-crawl-record.ts'
 import { startGap } from './start-gap.ts'
+import type { StartSpan } from './start-span.ts'
 import { VitalScript } from './vital-script.ts'
 
 const CLEARED_AT_ONCE = 500
@@ -115,8 +116,36 @@ export class JobScripts {
 
   /** Answers how many were not in the queue. */
   async push(jobs: readonly NewJob[], owner: string): Promise<number> {
+    const element = START_OWNER.exec(owner)?.[1]
+    if (element !== undefined) {
+      const start = jobs.map((job) => ({ job, element: Number(element) }))
+      return this.pushStart(start, { from: Number(element), to: Number(element) + 1 })
+    }
+    return this.#push(
+      owner,
+      { from: '', to: '' },
+      jobs.flatMap((job) => [...job, '']),
+    )
+  }
+
+  pushStart(
+    batch: readonly { readonly job: NewJob; readonly element: number }[],
+    { from, to }: StartSpan,
+  ): Promise<number> {
+    return this.#push(
+      'start',
+      { from, to },
+      batch.flatMap(({ job, element }) => [...job, element]),
+    )
+  }
+
+  async #push(
+    owner: string,
+    { from, to }: { from: number | ''; to: number | '' },
+    jobs: readonly (string | number)[],
+  ): Promise<number> {
     const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(owner)]
-    const args = [owner, START_OWNER.exec(owner)?.[1] ?? '', this.#lifo, ...jobs.flat()]
+    const args = [owner, from, to, this.#lifo, ...jobs]
     const added = (await pushScript.run(this.#redis, keys, args)) as number
     if (added < 0) throw startGap()
     return added

@@ -32,6 +32,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type StartRequest,
   WebloomError,
 } from '@webloom/core'
 import { ByPriority } from './by-priority.ts'
@@ -145,6 +146,16 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       this.#store.handedOn(owner)
       this.#serve()
       return added
+    })
+  }
+
+  async pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    await this.#slots.prepare(batch)
+    return this.#store.atomically(() => {
+      for (const queued of batch) this.#add(queued)
+      for (let element = from; element < to; element++) this.#store.handedOn(`start/${element}`)
+      this.#serve()
+      return batch.length
     })
   }
 

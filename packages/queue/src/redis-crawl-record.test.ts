@@ -173,6 +173,27 @@ describe('start()', () => {
     await slow.close()
   })
 
+  test('is run again when Redis goes back to before its end, or to before its last elements (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const record = bench.record(keys)
+    await record.open()
+    await record.takeStart(never)
+    await record.startMoved(7)
+    await bench.redis.hset(keys.record, 'startCursor', 5)
+    await expect(record.startMoved(8)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+    await expect(record.startEnded()).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+    expect(await record.takeStart(never)).toBe(5)
+    await record.startMoved(8)
+    await record.startEnded()
+    await bench.redis.hdel(keys.record, 'startEnded')
+    await bench.redis.hset(keys.record, 'startCursor', 6)
+    expect(await record.finish()).toBe(false)
+    expect(await record.takeStart(never)).toBe(6)
+    expect(await record.finish()).toBe(false)
+    await record.startEnded()
+    expect(await record.finish()).toBe(true)
+  })
+
   test('who waits for it gives up when told to', async () => {
     const keys = bench.nextCrawl()
     const [a, b] = [bench.record(keys), bench.record(keys)]

@@ -31,15 +31,18 @@ export class TurnPlacing {
     }))
   }
 
-  /** The same with their ids. */
-  pushed(batch: readonly QueuedRequest[]): Pushed[] {
+  /** The same with their ids, or what else they are to be told apart by. */
+  pushed<Queued extends QueuedRequest>(
+    batch: readonly Queued[],
+    idOf: (queued: Queued) => string = ({ id }) => id,
+  ): Pushed[] {
     const lines = new Map<string, Pushed & { requests: { id: string; text: string }[] }>()
     for (const queued of batch) {
       const line = this.#lineOf(queued.request)
       const name = `${line.priority}:${line.host}`
       const known = lines.get(name) ?? { ...line, requests: [] }
       lines.set(name, known)
-      known.requests.push({ id: queued.id, text: packRequest(queued) })
+      known.requests.push({ id: idOf(queued), text: packRequest(queued) })
     }
     return [...lines.values()]
   }

@@ -17,6 +17,7 @@ import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
 import { type Said, WentBack } from './said-numbers.ts'
 import { startGap } from './start-gap.ts'
+import type { StartSpan } from './start-span.ts'
 
 /** A turn whose job BullMQ must get, or whose job must become more urgent. */
 export interface Wake {
@@ -108,10 +109,9 @@ export interface Pushed extends Omit<Placed, 'place' | 'texts'> {
 export interface PushPart {
   readonly said: Said
   readonly owner: string
-  /** Number of the element of start() that owns it. */
-  readonly startIndex?: number
   readonly isNoting: boolean
-  readonly isLast: boolean
+  /** For elements of start(), whose numbers stand in place of ids. */
+  readonly start?: StartSpan
   readonly groups: readonly Pushed[]
 }
 
@@ -215,23 +215,10 @@ export class TurnScripts {
     ]
   }
 
-  /** Throws `WentBack`, or WL_LEASE_LOST for an element of start() before which others were lost. */
-  async push({
-    said,
-    owner,
-    startIndex,
-    isNoting,
-    isLast,
-    groups,
-  }: PushPart): Promise<Stirred & { added: number }> {
-    const args: Argument[] = [
-      ...saidArgs(said),
-      owner,
-      startIndex ?? '',
-      flag(isNoting),
-      flag(isLast),
-      groups.length,
-    ]
+  /** Throws `WentBack`, or WL_LEASE_LOST for elements of start() before which others were lost. */
+  async push({ said, owner, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
+    const args: Argument[] = [...saidArgs(said), owner, flag(isNoting)]
+    args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const { host, priority, lanes, requests } of groups) {
       args.push(host, priority, lanes, requests.length)
       for (const { id, text } of requests) args.push(id, text)

@@ -18,8 +18,9 @@
  *
  *     ask the filter                       crash after it: start() is run on from element n, the seed's message is
  *                                          handed out again: the same owner asks, and is told "new" again.
- *     push                                 one step, which notes the ids under the owner; for `start/<n>` it moves the
- *                                          start cursor. Crash after it: what is pushed again is noted, and skipped.
+ *     push                                 one step, which notes the ids under the owner; for elements of start(), some
+ *                                          hundred together, it moves the start cursor. Crash after it: what is pushed
+ *                                          again is noted, or lies before the cursor, and is skipped.
  *     settle the owner                     crash before it: as above; the request is queued.
  *     acknowledge the seed (the engine)    crash before it: the message comes again, as above.
  *
@@ -179,6 +180,31 @@ export class Scheduler {
       await this.#fresh([request], owner, { marksAll: true, idOf: () => owner + START_PAGE }),
       owner,
     )
+  }
+
+  /**
+   * The same for elements of start(), the first of which has the number `from`; undefined stands for one that is no request.
+   * Each asks the filter as an owner of its own, so that it does not matter how they were put together when start() is run
+   * again: all questions travel together, and what is new goes to the queue in one step.
+   */
+  async enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number> {
+    const ownerOf = (n: number) => `start/${from + n}`
+    const fresh = await Promise.all(
+      elements.map(async (request, n) => {
+        if (!request) return []
+        const idOf = () => ownerOf(n) + START_PAGE
+        const found = await this.#fresh([request], ownerOf(n), { marksAll: true, idOf })
+        return found.map((queued) => ({ ...queued, element: from + n }))
+      }),
+    )
+    const added = await patiently(() => this.#queue.pushStart(fresh.flat(), from, from + elements.length), {
+      logger: this.#logger,
+      times: this.#times,
+      what: 'queueing requests',
+    })
+    await Promise.all(elements.map((request, n) => request && this.#filter.settled(ownerOf(n))))
+    this.#count('enqueued', added)
+    return added
   }
 
   /** Queues the new ones of `requests`, a part of what one page yields; answers how many there were. */

@@ -5,6 +5,8 @@ export interface EngineScheduler {
   open(): Promise<void>
   close(): Promise<void>
   enqueueStart(request: Request, owner: string): Promise<number>
+  /** Elements of start(), the first of which has the number `from`; undefined for one that is no request. */
+  enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number>
   enqueue(requests: readonly Request[], owner: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
   commit(

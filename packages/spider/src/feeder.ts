@@ -9,16 +9,18 @@ import {
   Request,
   type Seed,
   type SeedSource,
+  START_BATCH_MAX,
   type StatsCollector,
 } from '@webloom/core'
 import type { EngineScheduler } from './engine-ports.ts'
 import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
-import { eventLoopTurn } from './event-loop-turn.ts'
 import type { ItemProcessor } from './item-processor.ts'
 import type { Pulse } from './pulse.ts'
 import type { Scraper, StartElement } from './scraper.ts'
+import { StartReader } from './start-reader.ts'
 
-const START_ELEMENTS_A_TURN = 64
+/** A batch of start() beyond START_LOW_WATER, and one that is read ahead, are no more than so much of it. */
+const START_BATCH_SHARE = 1 / 4
 const SEEDS_AT_ONCE = 64
 
 export interface FeederOptions {
@@ -93,23 +95,13 @@ export class Feeder {
     }
   }
 
-  /** What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. */
+  /** @param taken where start() is to go on, when this worker has the right to run it already */
   async #pumpStart(taken?: number): Promise<void> {
-    const { scraper, record, stopping, startLowWater, onStop, onFailure, logger } = this.#options
+    const { record, stopping, onStop, onFailure, logger } = this.#options
     try {
       const cursor = taken ?? (await record.takeStart(stopping))
-      let ordinal = 0
-      for await (const element of cursor === null ? [] : scraper.startElements()) {
-        if (stopping.aborted) return
-        // With everything in memory no step below leaves the microtasks: timers and signals must have their turn.
-        if (ordinal % START_ELEMENTS_A_TURN === 0) await eventLoopTurn()
-        const index = ordinal++
-        if (index < cursor!) continue
-        await this.#fed(() => this.#feedStart(element, index))
-        await this.#lowWater(startLowWater)
-      }
-      // Stopped before its first element, the loop ends as well, but start() has not.
-      if (cursor !== null && !stopping.aborted) await record.startEnded()
+      // Stopped before its last element, start() has not ended.
+      if (cursor !== null && !(await this.#runStart(cursor))) return
     } catch (error) {
       if (error instanceof CloseSpider) return onStop(error.reason)
       if (isOutputFailure(error)) return onFailure(error)
@@ -123,12 +115,42 @@ export class Feeder {
     this.#options.pulse.fire()
   }
 
-  async #feedStart(element: StartElement, index: number): Promise<true> {
+  /**
+   * What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. False when the crawl
+   * is stopped before it has ended.
+   */
+  async #runStart(cursor: number): Promise<boolean> {
+    const { scraper, record, stopping, startLowWater } = this.#options
+    const reader = new StartReader(scraper.startElements(), {
+      cursor,
+      batchMax: Math.min(START_BATCH_MAX, Math.ceil(startLowWater * START_BATCH_SHARE)),
+      stopping,
+    })
+    try {
+      for (let from = cursor; ; ) {
+        const elements = await reader.take()
+        if (stopping.aborted) return false
+        if (elements.length === 0) break
+        await this.#fed(() => this.#feedStart(elements, from))
+        from += elements.length
+        await this.#lowWater(startLowWater)
+      }
+    } finally {
+      reader.close()
+    }
+    await record.startEnded()
+    return true
+  }
+
+  /** Items are written before the cursor is moved beyond them. */
+  async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
     const { scheduler, items, record } = this.#options
-    const owner = `start/${index}`
-    if (element instanceof Request) await scheduler.enqueueStart(element, owner)
-    else await items.process([element.item], owner, 0, null)
-    await record.startMoved(index + 1)
+    for (const [n, element] of elements.entries()) {
+      if (!(element instanceof Request)) await items.process([element.item], `start/${from + n}`, 0, null)
+    }
+    const requests = elements.map((element) => (element instanceof Request ? element : undefined))
+    if (requests.some((request) => request !== undefined)) await scheduler.enqueueStarts(requests, from)
+    await record.startMoved(from + elements.length)
     return true
   }
 

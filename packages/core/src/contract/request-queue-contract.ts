@@ -64,6 +64,14 @@ const TESTS: ContractTests<Make> = {
     await queue.settled('start/0')
     assert.equal(await queue.push([on('a', 1)], 'start/1'), 1)
   },
+  'elements of start() are queued together, each once': async (make) => {
+    const queue = await make()
+    const element = (n: number) => ({ ...on('a', n), element: n })
+    assert.equal(await queue.pushStart([element(0), element(2)], 0, 3), 2)
+    assert.equal(await queue.pushStart([], 3, 4), 0)
+    assert.equal(await queue.pushStart([element(4), { ...element(5), element: 4 }], 4, 5), 2)
+    assert.deepEqual(await drain(queue), ['a/0', 'a/2', 'a/4', 'a/5'])
+  },
   'order priority: higher first, then first come': async (make) => {
     const queue = await make({ order: 'priority' })
     await queue.push(

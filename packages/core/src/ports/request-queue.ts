@@ -7,6 +7,14 @@ export interface QueuedRequest {
   readonly request: Request
 }
 
+/** What an element of `start()` brought. */
+export interface StartRequest extends QueuedRequest {
+  readonly element: number
+}
+
+/** Elements of `start()` that are queued in one step. */
+export const START_BATCH_MAX = 256
+
 /**
  * A request handed out to be fetched now. It comes back to the queue unless it is committed, retried or released.
  */
@@ -65,6 +73,13 @@ export interface RequestQueue {
    */
   push(batch: readonly QueuedRequest[], owner: string): Promise<number>
   settled(owner: string): Promise<void>
+  /**
+   * Adds what the elements `from` to `to` - 1 of `start()` brought, START_BATCH_MAX of them at the most. A queue kept beside
+   * the crawl's record moves the start cursor to `to` in the same step, and passes over what lies before the cursor: it was
+   * added before. Throws WL_LEASE_LOST when the cursor lies before `from`: what keeps the queue has gone back, and
+   * `start()` is to be run again from there. Answers how many were added.
+   */
+  pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number>
   /**
    * Up to `max` requests that may go right now, at most one lease each. Waits while nothing may go, and answers
    * with none when nothing can come any more (nothing waiting, delayed or leased), when `signal` fires, or after

@@ -1,0 +1,60 @@
+/** Elements of start() on their way to Redis (issue 15). */
+
+import {
+  createFingerprinter,
+  MemoryStatsCollector,
+  Request,
+  Signals,
+  START_BATCH_MAX,
+  silentLogger,
+} from '@webloom/core'
+import { RedisSetDupeFilter } from '@webloom/dupefilter'
+import { BullJobQueue, crawlRedisKeys, HostTurnQueue, MemoryHostClock } from '@webloom/queue'
+import { Scheduler } from '@webloom/scheduler'
+import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+const pace = { delayMs: 0, concurrency: 8, randomize: false }
+
+test.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: a batch takes a few round trips, not some for each element',
+  async (mode) => {
+    await using proxy = await startTcpProxy({ target: server.url })
+    const redis = new Redis(proxy.url, { maxRetriesPerRequest: null })
+    const keys = crawlRedisKeys({ spider: mode, crawlId: null })
+    const options = { redis, keys, workerId: 'test:1:a' }
+    const queue =
+      mode === 'turns'
+        ? new HostTurnQueue({ ...options, pace: () => pace })
+        : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
+    const scheduler = new Scheduler({
+      filter: new RedisSetDupeFilter({ redis, key: `${mode}:dupefilter` }),
+      queue,
+      fingerprinter: createFingerprinter(),
+      stats: new MemoryStatsCollector(),
+      signals: new Signals(() => {}),
+      logger: silentLogger,
+      spider: { name: mode },
+    })
+    await scheduler.open()
+    const batch = (from: number) =>
+      Array.from({ length: START_BATCH_MAX }, (_, n) => new Request(`http://h${n % 7}.test/${from + n}`))
+    await scheduler.enqueueStarts(batch(0), 0)
+    proxy.resetCounts()
+    expect(await scheduler.enqueueStarts(batch(START_BATCH_MAX), START_BATCH_MAX)).toBe(START_BATCH_MAX)
+    expect(proxy.roundTrips).toBeLessThan(30)
+    expect(await redis.hget(keys.record, 'startCursor')).toBe(`${2 * START_BATCH_MAX}`)
+    // Another worker that runs start() from there, with batches cut elsewhere, brings nothing twice.
+    await redis.hset(keys.record, 'startCursor', 2 * START_BATCH_MAX)
+    expect(await scheduler.enqueueStarts(batch(START_BATCH_MAX + 9), START_BATCH_MAX + 9)).toBe(9)
+    await scheduler.close()
+    redis.disconnect()
+  },
+)

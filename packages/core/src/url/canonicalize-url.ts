@@ -44,28 +44,26 @@ const QUERY_CHARS = '[\\w.~+&=-]*'
 const PORT = '(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?'
 
 // Most links: http(s), a host in lower case, a path without `;params`. Sticky: it says where they end.
-const PLAIN: Readonly<Record<UrlRules, RegExp>> = {
-  'w3lib-2.4': new RegExp(
-    `https?://[a-z0-9._-]+(?::[0-9]+)?/${PATH_CHARS}(?:${PATH_ESCAPE_24}${PATH_CHARS})*`,
-    'y',
-  ),
-  'w3lib-2.5': new RegExp(`https?://[a-z0-9._-]+${PORT}/${PATH_CHARS}(?:${PATH_ESCAPE}${PATH_CHARS})*`, 'y'),
-}
+const PLAIN_24 = new RegExp(
+  `https?://[a-z0-9._-]+(?::[0-9]+)?/${PATH_CHARS}(?:${PATH_ESCAPE_24}${PATH_CHARS})*`,
+  'y',
+)
+// Segment by segment, as none may be a dot segment; those that begin with a dot go the thorough way, too.
+const SEGMENT_CHARS = PATH_CHARS.replace('/', '')
+const PLAIN = new RegExp(
+  `https?://[a-z0-9._-]+${PORT}(?:/(?!\\.)${SEGMENT_CHARS}(?:${PATH_ESCAPE}${SEGMENT_CHARS})*)+(?!/)`,
+  'y',
+)
 const PLAIN_QUERY = new RegExp(`^${QUERY_CHARS}(?:${QUERY_ESCAPE}${QUERY_CHARS})*$`)
 
 /** The cheap way, which most links can go; undefined when this one cannot. */
 function canonicalizePlain(url: string, options: CanonicalizeOptions): string | undefined {
   if (options.encoding !== undefined) return undefined
   const rules = options.rules ?? NEWEST_URL_RULES
-  const plain = PLAIN[rules]
+  const plain = rules === 'w3lib-2.4' ? PLAIN_24 : PLAIN
   plain.lastIndex = 0
   if (!plain.test(url)) return undefined
   const pathEnd = plain.lastIndex
-  if (rules !== 'w3lib-2.4') {
-    // The path may have a dot segment.
-    const dot = url.indexOf('/.')
-    if (dot >= 0 && dot < pathEnd) return undefined
-  }
   if (pathEnd === url.length) return url
   if (options.keepFragments || options.keepBlankValues === false) return undefined
   const hash = url.indexOf('#', pathEnd)

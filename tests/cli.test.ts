@@ -359,3 +359,37 @@ describe('signals', () => {
     expect(performance.now() - before).toBeLessThan(3000)
   })
 })
+
+describe('issue 15: standard output that takes no more', () => {
+  const shell = (line: string) =>
+    runProcess('sh', ['-c', line, process.execPath, BIN], { cwd: folder.path, env: {} })
+
+  test('a full disk is told in words and ends with 1', async () => {
+    const { code, stderr } = await shell('"$0" "$1" settings > /dev/full')
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^webloom: .*disk is full.*\[WL_OUTPUT_FAILED\]\n$/),
+    ])
+  })
+
+  test('a reader that has gone has had what it wanted', async () => {
+    const { code, stderr, stdout } = await shell(`{ "$0" "$1" settings; echo "ended $?" >&2; } | head -c 4`)
+    expect({ code, stderr, length: stdout.length }).toEqual({ code: 0, stderr: 'ended 0\n', length: 4 })
+  })
+
+  test('settings show nothing that is secret, but for one that is asked for by its name', async () => {
+    const secret =
+      '-s REDIS_URL=redis://me:hunter2@h -s HTTPAUTH_PASS=hunter2 -s \'FEEDS={"s3://KEY:hunter2@b/o.csv":{}}\''
+    for (const command of ['settings --json', 'settings --explain FEEDS']) {
+      const { code, stdout, stderr } = await shell(`"$0" "$1" ${command} ${secret}`)
+      expect([code, `${stdout}${stderr}`.includes('hunter2'), stdout.includes('***')]).toEqual([
+        0,
+        false,
+        true,
+      ])
+    }
+    expect((await shell(`"$0" "$1" settings --get HTTPAUTH_PASS ${secret}`)).stdout).toBe('hunter2\n')
+    const wrong = await shell('"$0" "$1" settings -s REDIS_PARAMS=hunter2')
+    expect([wrong.code, wrong.stderr.includes('hunter2')]).toEqual([2, false])
+  })
+})

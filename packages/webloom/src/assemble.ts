@@ -124,7 +124,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     isWorker: part.isWorker,
     logger,
     stats,
-    record: store.record,
+    ...(store.outlivesRun && { record: store.record }),
   })
   const pipelines = await placedComponents<ItemPipeline>(
     'ITEM_PIPELINES',

@@ -41,6 +41,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   // Node ends a process that has nothing left to wait for, and says nothing.
   process.once('exit', unfinished)
+  const outputFailure = watchedOutput()
   const program = commandLine((code) => {
     exitCode = code
   })
@@ -53,7 +54,27 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.off('exit', unfinished)
   // A timer or socket that a spider left behind must not keep the process; what was printed must come out first.
   await new Promise((resolve) => process.stdout.write('', resolve))
+  // What has failed already has said why.
+  if (exitCode === EXIT.finished) exitCode = failureOf(outputFailure())
   process.exit(exitCode)
+}
+
+/** Without a listener a full disk behind standard output would end the process with a stack trace. Answers what has failed. */
+function watchedOutput(): () => (Error & { code?: string }) | undefined {
+  let failed: Error | undefined
+  process.stdout.on('error', (error) => {
+    failed ??= error
+  })
+  // There is nowhere left to tell it.
+  process.stderr.on('error', () => {})
+  return () => failed
+}
+
+/** The exit code. A reader that goes away (`| head`) has had what it wanted. */
+function failureOf(error: (Error & { code?: string }) | undefined): number {
+  if (!error || error.code === 'EPIPE') return EXIT.finished
+  const message = `Writing to standard output failed: ${error.code === 'ENOSPC' ? 'the disk is full' : error.message}. What was written before stays.`
+  return failure(new WebloomError('WL_OUTPUT_FAILED', message, { cause: error }))
 }
 
 function commandLine(setExitCode: (code: number) => void): Command {

@@ -77,6 +77,8 @@ export interface CrawlStore {
   readonly slots: HostSlots
   readonly filter: DupeFilter
   readonly record: CrawlRecord
+  /** Another run may go on with the crawl. */
+  readonly outlivesRun: boolean
   readonly startHosts: StartHosts
   readonly seeds?: SeedSource
   readonly others?: OtherWorkers
@@ -172,6 +174,7 @@ async function localStore(
     queue: jobDir?.queue ?? MemoryRequestQueue.fromCrawler(crawler, slots),
     filter,
     record: jobDir?.record ?? new MemoryCrawlRecord(),
+    outlivesRun: jobDir !== null,
     startHosts,
     ...(seeds && { seeds }),
     connect: async () => {
@@ -276,6 +279,7 @@ async function redisStore(
     queue,
     filter,
     record,
+    outlivesRun: true,
     startHosts,
     others: member,
     ...(seeds && { seeds }),

@@ -49,7 +49,7 @@ export interface FeedsContext {
   readonly logger?: Logger
   /** Counts `feedexport/success_count/FileFeedStorage` and its siblings. */
   readonly stats?: StatsCollector
-  /** Remembers which outputs the crawl has begun, so that a resumed one goes on in them. */
+  /** Remembers which outputs the crawl has begun, so that a resumed one goes on in them. Absent: it cannot be resumed. */
   readonly record?: Pick<CrawlRecord, 'outputBegun' | 'beginOutput'>
   /** Told of each item that a feed cannot write (a BigInt, a cycle); the others are written. */
   readonly onUnserializable?: (item: unknown, error: unknown) => void
@@ -152,7 +152,8 @@ function oneFeed(
     uri: place.uri,
     storeEmpty: plan.storeEmpty,
     accepts: plan.accepts,
-    resumable: context.record !== undefined,
+    // A name that says who wrote it, or when, is no later run's.
+    resumable: context.record !== undefined && !usesWord(plan.written, ['worker', 'time', 'batch_time']),
     stats: context.stats,
     ...partsOf(plan, place, reportsOf(place.uri, context), settings, context),
   })

@@ -64,7 +64,7 @@ export class Feed implements ItemFeed {
     this.#isOpen = false
     const { output, lock, resumable, stats } = this.#options
     try {
-      if (reason === NOT_OPENED) return await output.close(false)
+      if (reason === NOT_OPENED) return await output.close(false, resumable === true)
       await this.#noted(() => this.#complete(resumable === true && reason !== FINISHED))
     } finally {
       const outcome = this.#hasFailed ? 'failed_count' : 'success_count'

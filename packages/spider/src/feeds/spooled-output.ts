@@ -8,8 +8,9 @@
  *     write  ─► out.json.spool        as a JSON lines file
  *     close  ─► layout ─► compression ─► destination, read from the spool line by line; then the spool is removed
  *
- * When a crawl that can be resumed stops, the output is made all the same, and the spool stays: the next run goes on in
- * it and makes the whole output.
+ * However the crawl ends, the output is made and no spool is left; only a process that is killed leaves one. Where the
+ * crawl can be resumed under the same name, the items stay as `out.json.resume`: the next run goes on in them and makes the
+ * whole output. Any other run that makes this output removes them.
  */
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -93,8 +94,7 @@ export class SpooledOutput implements FeedOutput {
     const { spoolPath, uri } = this.#options
     try {
       await this.#assemble()
-      if (!goesOn) await rm(spoolPath, { force: true })
-      else await this.#begun.note()
+      await this.#layAside(goesOn)
     } catch (error) {
       throw failed(uri, error, this.#isEmpty ? undefined : `The items are in ${spoolPath}, one a line`)
     }
@@ -106,9 +106,28 @@ export class SpooledOutput implements FeedOutput {
     await destination.put(compression ? compressed(pieces, compression) : pieces)
   }
 
-  /** The spool of an earlier run of this crawl is written on. */
+  /** What the output was made of: kept for the next run of this crawl, or of no use any more. */
+  async #layAside(goesOn: boolean): Promise<void> {
+    const { spoolPath } = this.#options
+    if (!goesOn) {
+      await rm(spoolPath, { force: true })
+      await rm(this.#resumePath, { force: true })
+      return
+    }
+    await rename(spoolPath, this.#resumePath)
+    await this.#begun.note()
+  }
+
+  get #resumePath(): string {
+    return this.#options.spoolPath.replace(/(?:\.spool)?$/, '.resume')
+  }
+
+  /** The spool of an earlier run of this crawl is written on: as a killed one left it, or as it was laid aside. */
   async #goOn(isThereOutput: boolean): Promise<void> {
-    const spool = await statOf(this.#options.spoolPath)
+    const { spoolPath } = this.#options
+    if (!(await statOf(spoolPath)) && (await statOf(this.#resumePath)))
+      await rename(this.#resumePath, spoolPath)
+    const spool = await statOf(spoolPath)
     this.#isEmpty = !spool || spool.size === 0
     this.#isComplete = !spool && isThereOutput
   }

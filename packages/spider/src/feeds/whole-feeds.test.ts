@@ -4,7 +4,14 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { type CrawlRecord, type ItemFeed, type JsonObject, Settings, type SettingsInput } from '@webloom/core'
+import {
+  type CrawlRecord,
+  type ItemFeed,
+  type JsonObject,
+  Settings,
+  type SettingsInput,
+  silentLogger,
+} from '@webloom/core'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type FeedsContext, feedsFrom } from './feed-options.ts'
@@ -195,6 +202,58 @@ describe('batches', () => {
     }
     const batches = [1, 2, 3].map((id) => JSON.parse(textOf(`${id}.json`)).map(({ n }: { n: number }) => n))
     expect(batches).toEqual([[1, 2], [3, 4, 5], [6]])
+  })
+})
+
+describe('issue 15: a crawl that is stopped', () => {
+  const warnings: unknown[] = []
+  const logger = { ...silentLogger, warn: (...line: unknown[]) => void warnings.push(line) }
+  beforeEach(() => void warnings.splice(0))
+
+  async function stopped(uri: string, name: string, context: Partial<FeedsContext>, reason = 'shutdown') {
+    const feed = feedOf(uri, { overwrite: true }, { ...context, logger })
+    await feed.open()
+    await feed.write([{ name }])
+    await feed.close(reason)
+  }
+
+  test.each(['out.json', 'out.xml', 'out.jsonl.gz', 'out.csv.zst'])(
+    'and cannot be resumed leaves %s whole, no spool, and nothing for the next to warn of',
+    async (uri) => {
+      for (const reason of ['shutdown', 'cancelled', 'closespider_itemcount', 'stopped', 'error']) {
+        await stopped(uri, 'Lamp', {}, reason)
+        expect(names()).toEqual([uri])
+        expect(bytesOf(uri).length).toBeGreaterThan(10)
+      }
+      expect(warnings).toEqual([])
+    },
+  )
+
+  test('and can be resumed keeps its items for the next run of it, which removes them at its end', async () => {
+    const record = rememberingRecord()
+    await stopped('out.json', 'Lamp', { record })
+    expect(names()).toEqual(['out.json', 'out.json.resume'])
+    const idle = feedOf('out.json', { overwrite: true }, { record, logger })
+    await idle.open()
+    await idle.close('not_opened')
+    expect(names()).toEqual(['out.json', 'out.json.resume'])
+    await stopped('out.json', 'Bed', { record }, 'finished')
+    expect(JSON.parse(textOf('out.json'))).toEqual([{ name: 'Lamp' }, { name: 'Bed' }])
+    expect(names()).toEqual(['out.json'])
+    expect(warnings).toEqual([])
+  })
+
+  test('and is begun anew instead has nothing lost to tell of', async () => {
+    await stopped('out.json', 'Lamp', { record: rememberingRecord() })
+    await stopped('out.json', 'Bed', { record: rememberingRecord() }, 'finished')
+    expect(JSON.parse(textOf('out.json'))).toEqual([{ name: 'Bed' }])
+    expect(names()).toEqual(['out.json'])
+    expect(warnings).toEqual([])
+  })
+
+  test('on a cluster keeps nothing under a worker’s own name, which no later one has', async () => {
+    await stopped('%(worker)s.json', 'Lamp', { record: rememberingRecord(), worker: 'one' })
+    expect(names()).toEqual(['one.json'])
   })
 })
 

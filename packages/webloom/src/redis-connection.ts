@@ -8,6 +8,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { isClusterNode, refusalInWords } from './redis-refusal.ts'
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
@@ -62,6 +63,8 @@ export class RedisLink {
     })
     try {
       await Promise.race([this.client.ping(), late, this.#refused.promise])
+      const info = await Promise.race([this.client.info('cluster'), late])
+      if (isClusterNode(info)) throw this.#isCluster()
       this.#isOpen = true
     } catch (error) {
       this.client.disconnect()
@@ -91,6 +94,13 @@ export class RedisLink {
     this.#lastError = error
   }
 
+  /** Its scripts and transactions name keys of several slots, which only one server has together. */
+  #isCluster(): SettingsError {
+    return new SettingsError([
+      `${this.#target.shown} is a node of a Redis Cluster (cluster_enabled:1), which is not supported in this release. Name a single server, with a replica and Sentinel if it must not fail; roles may have servers of their own (QUEUE_REDIS_URL, DUPEFILTER_REDIS_URL, …)`,
+    ])
+  }
+
   #noDatabase({ message }: Error): SettingsError {
     const { shown, options } = this.#target
     return new SettingsError([
@@ -100,7 +110,9 @@ export class RedisLink {
 
   #unreachable(error: unknown = this.#lastError): WebloomError {
     const cause =
-      error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code : 'no answer'
+      error instanceof Error
+        ? refusalInWords(error.message || String((error as NodeJS.ErrnoException).code))
+        : 'no answer'
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
       `Redis at ${this.#target.shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,

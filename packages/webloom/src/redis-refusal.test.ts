@@ -1,0 +1,35 @@
+import { Settings, silentLogger } from '@webloom/core'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isClusterNode } from './redis-refusal.ts'
+import { RedisServers } from './redis-servers.ts'
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+  const redis = new Redis(server.url)
+  await redis.call('ACL', 'SETUSER', 'bob', 'on', '>pw', '~*', '+ping', '+hello', '+select')
+  await redis.call('ACL', 'SETUSER', 'default', 'resetpass', '>right')
+  redis.disconnect()
+})
+afterAll(() => server.stop())
+
+test.each([
+  ['', /NOAUTH.*it wants a password.*redis:\/\/:password@host/],
+  [':wrong@', /WRONGPASS.*does not know that user with that password/],
+  ['bob:pw@', /NOPERM.*'?info'?.*may not run that command.*ACL SETUSER/],
+])('issue 15: what a Redis refuses to "%s" is told in words', async (user, words) => {
+  const servers = new RedisServers(
+    new Settings({ REDIS_URL: server.url.replace('://', `://${user}`), REDIS_START_TIMEOUT: 2 }),
+    silentLogger,
+  )
+  servers.connection('queue')
+  await expect(servers.open()).rejects.toThrow(words)
+  servers.close()
+})
+
+test('issue 15: a node of a Redis Cluster is known by its own words', () => {
+  expect(isClusterNode('# Cluster\r\ncluster_enabled:1\r\n')).toBe(true)
+  expect(isClusterNode('# Cluster\r\ncluster_enabled:0\r\n')).toBe(false)
+})

@@ -51,7 +51,7 @@ describe('methods that start URLs may name', () => {
   ])('issue 15: not %s', (name) => {
     for (const role of ['callback', 'errback'])
       expect(() => requestFromSeed(seed({ [role]: name }), { spider: quotes })).toThrow(
-        /start URLs from Redis may name; of spider quotes they may name parse, /,
+        /of spider quotes that start URLs from Redis may name; they may name parse, /,
       )
   })
 

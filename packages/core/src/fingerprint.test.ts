@@ -59,6 +59,17 @@ describe.each([
 })
 
 describe('a fingerprint', () => {
+  test('counts headers in the encoding of the request, as they are sent; what it cannot write is refused (issue 15)', () => {
+    const of = (encoding: string) =>
+      fingerprint(new Request('http://e.com/', { encoding, headers: { accept: 'é' } }), {
+        includeHeaders: ['accept'],
+      })
+    expect(of('latin-1')).toBe(of('iso8859_15'))
+    expect(of('latin-1')).not.toBe(of('utf-8'))
+    expect(of('utf_8')).toBe(of('utf-8'))
+    expect(() => of('cp1251')).toThrow('the header accept holds a character that the request')
+  })
+
   test('is that of Scrapy by default', () => {
     expect(fingerprint(new Request('https://example.org'))).toBe('c03485502caa9106f874b4bd2ad9e98a3a6dc36c')
     expect(fingerprint(new Request('http://example.org'))).toBe('7873d70c33756a15fed7649ba909e064bf9c5844')

@@ -99,6 +99,7 @@ export {
   type FingerprintOptions,
   fingerprint,
   safeUrlString,
+  type UrlRules,
   urlJoin,
 } from '@webloom/core'
 

@@ -61,3 +61,29 @@ test('an unknown encoding is undefined, not a guess', () => {
   expect(encoderFor('')).toBeUndefined()
   expect(encoderFor('constructor')).toBeUndefined()
 })
+
+test.each([
+  ['latin-1', 'iso8859_1'],
+  ['LATIN1', 'l1'],
+  ['utf_8', 'U8'],
+  ['euc_jp', 'u-jis'],
+  ['win-1251', 'windows_1251'],
+  ['1251', 'cp1251'],
+  ['shift_jis', 's_jis'],
+  ['iso_8859_15', 'latin9'],
+  ['tis620', 'tis_620_2529_1'],
+  ['ks_c_5601_1987', 'euckr'],
+])('Python’s names %s and %s are of one encoding (issue 15)', (one, other) => {
+  const text = { latin: 'é', cyrillic: 'Я', east: 'あ', thai: 'ก', korean: '가' }
+  for (const sign of Object.values(text)) expect(encoderFor(one)?.(sign)).toBe(encoderFor(other)?.(sign))
+  expect(Object.values(text).some((sign) => encoderFor(one)?.(sign) !== undefined)).toBe(true)
+})
+
+test.each([
+  ['big5', 'あ', 'c6a6'],
+  ['big5', 'Ё', 'c7b3'],
+  ['gb18030', 'ḿ', '8135f437'],
+  ['tis-620', '\x85', '85'],
+])('%s writes %s as Python’s codec does', (encoding, text, hex) => {
+  expect(Buffer.from(encoderFor(encoding)!(text)!, 'latin1').toString('hex')).toBe(hex)
+})

@@ -55,6 +55,7 @@ export type { HostClock, HostNews, HostPace, HostState } from './ports/host-cloc
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {
   type CommitOptions,
+  type InFlight,
   LEASE_WAIT_MAX_MS,
   type Lease,
   type QueueCounts,

@@ -41,6 +41,7 @@ import {
   type Crawler,
   type HostNews,
   type HostPace,
+  type InFlight,
   type Lease,
   type Logger,
   PROTOCOL_TIMES,
@@ -381,6 +382,16 @@ export class HostTurnQueue implements RequestQueue {
 
   async refuse(lease: Lease, reason: string): Promise<void> {
     await this.#endings.refuse(this.#ownOf(lease), reason)
+  }
+
+  async inFlight(): Promise<readonly InFlight[]> {
+    const { redis, keys, workerId } = this.#options
+    const found: InFlight[] = []
+    for (const { slot, job } of this.#turns) {
+      const count = await redis.hlen(`${keys.turns}:flight:${job.lane}:${job.host}`)
+      if (count > 0) found.push({ slot, count, holder: workerId })
+    }
+    return found
   }
 
   counts(): Promise<QueueCounts> {

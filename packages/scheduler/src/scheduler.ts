@@ -47,6 +47,7 @@ import {
   type DupeFilter,
   type Fingerprinter,
   type HostNews,
+  type InFlight,
   InvalidUrl,
   type Lease,
   type Logger,
@@ -331,6 +332,11 @@ export class Scheduler {
   async hasRoom(mark: number): Promise<boolean> {
     const { waiting } = await this.counts()
     return waiting < mark && !(await this.#isNearlyFull())
+  }
+
+  /** What the queue has in flight in this worker's name; none where it cannot differ from what this worker has. */
+  async inFlight(): Promise<readonly InFlight[]> {
+    return (await this.#queue.inFlight?.()) ?? []
   }
 
   /** Waits for a queue that cannot tell now. */

@@ -1,4 +1,4 @@
-import type { DownloadOptions, DownloadResult, HostNews, Lease, Request } from '@webloom/core'
+import type { DownloadOptions, DownloadResult, HostNews, InFlight, Lease, Request } from '@webloom/core'
 
 /** What the engine needs of `@webloom/scheduler`. */
 export interface EngineScheduler {
@@ -21,6 +21,8 @@ export interface EngineScheduler {
   refuse(lease: Lease, reason: string): Promise<void>
   /** Fewer than `mark` requests wait, and what keeps them can take more. */
   hasRoom(mark: number): Promise<boolean>
+  /** What the queue has in flight in this worker's name. */
+  inFlight(): Promise<readonly InFlight[]>
   /** Nothing is waiting, delayed or leased. */
   isEmpty(signal: AbortSignal): Promise<boolean>
 }

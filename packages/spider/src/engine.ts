@@ -32,6 +32,7 @@ import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import type { Scraper } from './scraper.ts'
 import type { Spider } from './spider.ts'
+import { StallWatch } from './stall-watch.ts'
 
 export interface EngineOptions {
   readonly spider: Spider
@@ -83,6 +84,7 @@ export class Engine {
   readonly #stopping = new AbortController()
   readonly #pages: PageFlow
   readonly #feeder: Feeder
+  readonly #stallWatch: StallWatch
   #isPaused = false
   #idleSinceMs: number | undefined
   #reason: string | undefined
@@ -96,6 +98,12 @@ export class Engine {
     const onStop = (reason: string) => this.stop(reason)
     const onFailure = (error: unknown) => this.#fail(error)
     this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
+    this.#stallWatch = new StallWatch({
+      isBusy: () => this.#isPaused || this.#pages.size > 0,
+      inFlight: () => options.scheduler.inFlight(),
+      stats: options.stats,
+      logger: options.logger,
+    })
     this.#feeder = new Feeder({
       ...options,
       times: times.engine,
@@ -121,6 +129,7 @@ export class Engine {
     await signals.send('engineStarted', {})
     await signals.send('spiderOpened', { spider })
     this.#feeder.begin()
+    this.#stallWatch.open()
     await this.#intake()
     await this.#drain()
     return this.#close()
@@ -257,6 +266,7 @@ export class Engine {
 
   async #close(): Promise<string> {
     const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
+    this.#stallWatch.close()
     const reason = this.#finishReason()
     const failures: unknown[] = []
     this.#pages.close()

@@ -55,6 +55,14 @@ export interface QueueCounts {
   readonly quarantined: number
 }
 
+/** Requests of one host that the queue has in flight. */
+export interface InFlight {
+  readonly slot: string
+  readonly count: number
+  /** The worker in whose name they are. */
+  readonly holder: string
+}
+
 /** What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. */
 export interface RequestQueue {
   open(): Promise<void>
@@ -100,6 +108,11 @@ export interface RequestQueue {
   refuse(lease: Lease, reason: string): Promise<void>
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
+  /**
+   * What is in flight in this worker's name, as whatever keeps the queue has it: a worker that has nothing in hand and finds
+   * something here warns. Absent where both are one.
+   */
+  inFlight?(): Promise<readonly InFlight[]>
   /**
    * Whether nothing is waiting, delayed or leased by anybody. A queue that is shared may answer false by what it heard some
    * seconds ago, so that whoever has nothing to do may ask often; but not to the one that has just done the last of it.

@@ -98,7 +98,7 @@ export class ClusterFolder implements AsyncDisposable {
   /** How many pages may have been fetched again because workers were killed, counted by all: see STATS_EACH_SECOND. */
   async repeatsCounted(): Promise<number> {
     const { stats } = JSON.parse((await this.run('status', 'pages', '--json')).stdout)
-    return ['scheduler/redelivered', 'dupefilter/taken_over', 'dupefilter/told_again']
+    return ['scheduler/redelivered', 'dupefilter/taken_over']
       .map((stat) => Number(stats[stat] ?? 0))
       .reduce((a, b) => a + b)
   }

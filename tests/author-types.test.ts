@@ -9,6 +9,7 @@ import {
   type ItemPipeline,
   item,
   MapCompose,
+  type MetaKeys,
   Request,
   type Response,
   type SettingsInput,
@@ -80,6 +81,30 @@ test('settings are known by name and type, in a spider, in the config and on a c
   // @ts-expect-error: no such setting
   defineConfig({ settings: { DOWNLOD_DELAY: 1 } })
   defineConfig({ spiders: [Quotes], settings: { CUSTOM_SHOP: 'any', ITEM_PIPELINES: [['sql', 300]] } })
+})
+
+test('customSettings and meta with their types: a misspelt name or wrong value is found (issue 15)', () => {
+  class Typed extends Spider {
+    override name = 'typed'
+    override customSettings: SettingsInput = {
+      DOWNLOAD_DELAY: 1,
+      // @ts-expect-error: no such setting
+      DOWNLOAD_DELAI: 1,
+    }
+  }
+  expectTypeOf<Typed>().toExtend<Spider>()
+  const meta: MetaKeys = {
+    proxy: null,
+    // @ts-expect-error: a list of numbers
+    handle_httpstatus_list: '404',
+  }
+  // @ts-expect-error: no such key
+  const misspelt: MetaKeys = { dont_retri: true }
+  expect(misspelt).not.toHaveProperty('dont_retry')
+  expect(new Request('https://quotes.example/', { meta: { dont_retry: true, mine: [1] } }).meta.mine).toEqual(
+    [1],
+  )
+  expect(meta.proxy).toBeNull()
 })
 
 test('an item has its schema’s type, and a pipeline and a loader that of their items', async () => {

@@ -36,6 +36,7 @@ export { checkOptions, type OptionNames, type OptionsPlace, valueShown } from '.
 export { linksFrom } from './known-url-of.ts'
 export type { KnownUrl } from './known-urls.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
+export type { MetaKeys, MetaKeysRead, RequestMeta } from './meta-keys.ts'
 export { didYouMean } from './nearest-names.ts'
 export { sqlite } from './node-sqlite.ts'
 export { ownCopy } from './own-copy.ts'

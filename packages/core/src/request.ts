@@ -6,6 +6,7 @@ import type { JsonObject } from './json.ts'
 import { checkOptions, type OptionNames, valueShown } from './known-options.ts'
 import { bytesIn, knownUrl, safeForm, storedUrl, urlText } from './known-url-of.ts'
 import { KnownUrl } from './known-urls.ts'
+import type { RequestMeta } from './meta-keys.ts'
 import { NEWEST_URL_RULES, type UrlRules } from './url/url-rules.ts'
 
 /**
@@ -30,7 +31,7 @@ export interface RequestInit {
   /** Put into the request's jar (`meta.cookiejar`) and sent. Control characters are refused. null: none. */
   cookies?: CookiesInit | null
   /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
-  meta?: JsonObject
+  meta?: RequestMeta
   /** Given to the callback as its second argument; must survive JSON. */
   cbKwargs?: JsonObject
   /** Higher goes first. An integer; default 0. */

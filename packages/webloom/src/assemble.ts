@@ -169,6 +169,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     spider,
     settings,
     stats,
+    signals,
     logger,
     scheduler,
     store,

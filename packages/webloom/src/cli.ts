@@ -23,7 +23,8 @@ import type { WorkerFlags } from './commands/worker.ts'
 import type { OutsideFlags } from './crawl-from-outside.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './loading/config.ts'
-import { findSpider, loadSpiderFile } from './loading/spider-loader.ts'
+import { namedSpider } from './loading/named-spider.ts'
+import { loadSpiderFile } from './loading/spider-loader.ts'
 import { registerTypeScriptLoader } from './loading/typescript-loader.ts'
 import { visibleLines } from './terminal/sanitize.ts'
 import { VERSION } from './version.ts'
@@ -86,10 +87,11 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .exitOverride()
 
   withCrawlOptions(
-    program.command('crawl <spider>').description('run a spider of this project, by its name'),
+    program
+      .command('crawl <spider>')
+      .description('run a spider of this project by its name, or one by its file'),
   ).action(async (name: string, flags: CrawlFlags) => {
-    const config = await projectConfig(process.cwd())
-    const { Class } = await findSpider(config, name, spiderArguments(flags))
+    const { Class, config } = await namedSpider(name, spiderArguments(flags))
     const { runCrawl } = await import('./commands/run-crawl.ts')
     setExitCode(await runCrawl(Class, flags, config))
   })
@@ -104,8 +106,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
         'begin a new crawl where the last one is finished; what SCHEDULER_PERSIST kept as met is not fetched again',
       ),
   ).action(async (name: string, flags: WorkerFlags) => {
-    const config = await projectConfig(process.cwd())
-    const { Class } = await findSpider(config, name, spiderArguments(flags))
+    const { Class, config } = await namedSpider(name, spiderArguments(flags))
     const { worker } = await import('./commands/worker.ts')
     setExitCode(await worker(Class, flags, config))
   })
@@ -121,8 +122,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
     .option('--json', 'the summary as JSON')
     .action(async (name: string, messages: string[], flags: SeedFlags) => {
-      const config = await projectConfig(process.cwd())
-      const { Class } = await findSpider(config, name, spiderArguments(flags))
+      const { Class, config } = await namedSpider(name, spiderArguments(flags))
       const { seed } = await import('./commands/seed.ts')
       setExitCode(await seed(Class, messages, flags, config))
     })
@@ -258,10 +258,7 @@ function withClusterCommands(program: Command): void {
       .description(description)
       .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
       .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
-  const place = async (name: string, flags: OutsideFlags) => {
-    const config = await projectConfig(process.cwd())
-    return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
-  }
+  const place = (name: string, flags: OutsideFlags) => namedSpider(name, spiderArguments(flags))
   type Act<Flags> = (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>
   const of =
     <Flags extends OutsideFlags>(load: () => Promise<Act<Flags>>) =>
@@ -310,10 +307,7 @@ function withDupefilterCommands(program: Command): void {
       .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
       .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
       .option('--json', 'as JSON')
-  const place = async (name: string, flags: DupeFilterFlags) => {
-    const config = await projectConfig(process.cwd())
-    return { config, ...(await findSpider(config, name, spiderArguments(flags))) }
-  }
+  const place = (name: string, flags: DupeFilterFlags) => namedSpider(name, spiderArguments(flags))
   type WithUrls = [name: string, urls: string[], flags: DupeFilterFlags]
   const filter = () => import('./commands/dupefilter.ts')
   sub('has <spider> <urls...>', 'print for each URL whether it was met (- reads them from stdin)').action(

@@ -8,7 +8,7 @@ import {
   type SettingsInput,
   type StatsCollector,
 } from '@webloom/core'
-import type { SpiderClass } from '@webloom/spider'
+import type { Response, SpiderClass } from '@webloom/spider'
 import { assemble } from './assemble.ts'
 import type { CrawlResult } from './crawl.ts'
 import { loggerOf } from './terminal/logger-of.ts'
@@ -23,9 +23,15 @@ export interface CrawlCallOptions {
   readonly signal?: AbortSignal
   /** Gets the log lines; without it they go where LOG_FILE and LOG_FORMAT say, as on the command line. */
   readonly logger?: Logger
+  /**
+   * Gets each item that came through the pipelines and feeds, with the page it is of. The page waits for what it answers,
+   * so a slow one slows the crawl. When it throws, the crawl is stopped and `crawl()` rejects with its error.
+   */
+  readonly onItem?: (item: unknown, response: Response | null) => unknown
 }
 
 const OPTIONS = {
+  onItem: true,
   settings: true,
   args: true,
   signal: true,
@@ -40,7 +46,7 @@ const OPTIONS = {
  */
 export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}): Promise<CrawlResult> {
   checkOptions(options, OPTIONS, { of: 'crawl()', hints: hintsOf(options) })
-  const { settings = {}, args, signal, logger } = options
+  const { settings = {}, args, signal, logger, onItem } = options
   const running = await assemble(Class, {
     layers: { environment: environmentSettings(process.env), command: settings },
     places: { command: 'the settings given to crawl()' },
@@ -49,12 +55,70 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
     ...(args && { args }),
   })
   const stop = () => running.stop('shutdown')
+  let failure: { readonly error: unknown } | undefined
+  if (onItem)
+    running.onItem(async (item, response) => {
+      try {
+        if (!failure) await onItem(item, response)
+      } catch (error) {
+        failure ??= { error }
+        running.stop('output_failed')
+      }
+    })
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
   try {
-    return await running.run()
+    const result = await running.run()
+    if (failure) throw failure.error
+    return result
   } finally {
     signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * `crawl()` as a stream of its items: `for await (const item of crawlItems(Quotes)) …`. The crawl goes no faster than they
+ * are taken, and leaving the loop stops it. The generator's return value is what `crawl()` resolves with.
+ */
+export async function* crawlItems(
+  Class: SpiderClass,
+  options: Omit<CrawlCallOptions, 'onItem'> = {},
+): AsyncGenerator<unknown, CrawlResult> {
+  const left = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal
+  const waiting: { readonly item: unknown; taken(): void }[] = []
+  let news = Promise.withResolvers<void>()
+  let hasEnded = false
+  const onItem = (item: unknown) =>
+    new Promise<void>((taken) => {
+      if (left.signal.aborted) return taken()
+      waiting.push({ item, taken })
+      news.resolve()
+    })
+  const running = crawl(Class, { ...options, signal, onItem }).finally(() => {
+    hasEnded = true
+    news.resolve()
+  })
+  // It is awaited below, however the loop is left.
+  running.catch(() => {})
+  try {
+    while (!hasEnded || waiting.length > 0) {
+      const [next] = waiting
+      if (next) {
+        // It stays in the list while it is read: whoever leaves the loop here is waited for by its page.
+        yield next.item
+        waiting.shift()
+        next.taken()
+      } else {
+        await news.promise
+        news = Promise.withResolvers()
+      }
+    }
+    return await running
+  } finally {
+    left.abort()
+    for (const { taken } of waiting.splice(0)) taken()
+    await running
   }
 }
 

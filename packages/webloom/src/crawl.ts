@@ -4,10 +4,11 @@ import type {
   Logger,
   QueueOrder,
   Settings,
+  Signals,
   StatsCollector,
   StatValue,
 } from '@webloom/core'
-import { type Engine, inTime, type Spider } from '@webloom/spider'
+import { type Engine, inTime, type Response, type Spider } from '@webloom/spider'
 import type { CrawlStore } from './crawl-store.ts'
 import { whyEmpty } from './empty-crawl.ts'
 
@@ -44,6 +45,7 @@ interface CrawlOptions {
   readonly spider: Spider
   readonly settings: Settings
   readonly stats: StatsCollector
+  readonly signals: Signals
   readonly logger: Logger
   readonly scheduler: { counts(): Promise<{ waiting: number; delayed: number }> }
   readonly store: CrawlStore
@@ -150,6 +152,13 @@ export class Crawl {
     )
     stats.set('finish_reason', 'finished')
     return 'finished'
+  }
+
+  /** Calls it for each item that has been written, and waits for it before the item's page is done. */
+  onItem(take: (item: unknown, response: Response | null) => Promise<void>): void {
+    this.#options.signals.connect('itemScraped', ({ item, response }) =>
+      take(item, response as Response | null),
+    )
   }
 
   /** Lets what is in flight finish. */

@@ -10,8 +10,12 @@ export {
   type HeadersInit,
   type JsonObject,
   type JsonValue,
+  type MetaKeys,
+  type MetaKeysRead,
   Request,
   type RequestInit,
+  type RequestMeta,
+  type RequestParts,
 } from '@webloom/core'
 export {
   type Failure,
@@ -84,7 +88,7 @@ export {
 
 export { Settings, type SettingsInput } from '@webloom/core'
 export type { CrawlResult } from './crawl.ts'
-export { type CrawlCallOptions, crawl } from './crawl-api.ts'
+export { type CrawlCallOptions, crawl, crawlItems } from './crawl-api.ts'
 export { defineConfig, type WebloomConfig } from './loading/config.ts'
 
 // Signals and stats

@@ -1,0 +1,81 @@
+import type { JsonObject, JsonValue } from './json.ts'
+
+/**
+ * The keys of `meta` that mean something to the framework. Those of Scrapy have Scrapy's names. Any other key is yours: it
+ * travels with the request and comes back as `response.meta`.
+ */
+export interface MetaKeys {
+  /** A host outside of `allowedDomains` may be fetched. */
+  allow_offsite?: boolean
+  /** The local address that the connection goes out from; or `[address, port]`, as in Scrapy. */
+  bindaddress?: string | [string, number]
+  /** Which cookie jar the request uses: a session of its own for each name. */
+  cookiejar?: string | number
+  /** True: the request's depth is 0, as if it were a start request. */
+  depth_reset?: boolean
+  /** Seconds until the request may be met again (DUPEFILTER_CLASS=redis-key), in place of DUPEFILTER_TTL. */
+  dedupTtl?: number
+  /** True: the page is neither taken from the HTTP cache nor kept in it. */
+  dont_cache?: boolean
+  /** True: no cookies of the jar are sent, and none of the answer are kept. */
+  dont_merge_cookies?: boolean
+  /** True: robots.txt is not asked for this request. */
+  dont_obey_robotstxt?: boolean
+  /** True: the callback gets redirects themselves. */
+  dont_redirect?: boolean
+  /** True: what fails is not tried again. */
+  dont_retry?: boolean
+  /** False: a body that ended too early is handed on as it is. In place of DOWNLOAD_FAIL_ON_DATALOSS. */
+  download_fail_on_dataloss?: boolean
+  /** Most bytes of the body, in place of DOWNLOAD_MAXSIZE. */
+  download_maxsize?: number
+  /** The line that the request waits in, in place of its host's: delays and concurrency are those of that line. */
+  download_slot?: string
+  /** Seconds, in place of DOWNLOAD_TIMEOUT. */
+  download_timeout?: number
+  /** Level of the log line when the tries are used up, in place of RETRY_GIVE_UP_LOG_LEVEL. */
+  give_up_log_level?: string
+  /** True: the callback gets answers with any status. */
+  handle_httpstatus_all?: boolean
+  /** Statuses beyond 2xx that the callback wants to see. */
+  handle_httpstatus_list?: number[]
+  /** The domain that user and password are for; null: whatever host the request goes to. */
+  http_auth_domain?: string | null
+  /** Password for HTTP basic authentication. */
+  http_pass?: string
+  /** User for HTTP basic authentication. */
+  http_user?: string
+  /** Tries after the first, in place of RETRY_TIMES. */
+  max_retry_times?: number
+  /** Added to the priority of a retry, in place of RETRY_PRIORITY_ADJUST. */
+  priority_adjust?: number
+  /** The proxy, `http://user:password@host:port`; null: none, whatever the settings say. */
+  proxy?: string | null
+  /** What the Referer header holds, in place of REFERRER_POLICY. */
+  referrer_policy?: string
+  /** True: the URL is sent as it is written, and not made safe. */
+  verbatim_url?: boolean
+}
+
+/** Keys that the framework writes, for callbacks to read. */
+export interface MetaKeysRead {
+  /** How far from a start request the page lies. */
+  depth?: number
+  /** Seconds from the request's start to its answer. */
+  download_latency?: number
+  /** The text of the link that a rule of a CrawlSpider followed. */
+  link_text?: string
+  /** Why each redirect was followed: a status, or `meta refresh`. */
+  redirect_reasons?: JsonValue[]
+  /** How many redirects led here. */
+  redirect_times?: number
+  /** The URLs that redirected, the first one first. */
+  redirect_urls?: string[]
+  /** How often the request was tried again. */
+  retry_times?: number
+  /** The number of the rule of a CrawlSpider that found the link. */
+  rule?: number
+}
+
+/** `meta` as an author writes it: the keys above are known to the editor, any other is JSON of one's own. */
+export type RequestMeta = (MetaKeys & MetaKeysRead & { [key: string]: JsonValue }) | JsonObject

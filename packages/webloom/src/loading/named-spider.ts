@@ -1,0 +1,31 @@
+/** The spider that a command names: by its name in the project, or by its file where there is none. */
+
+import { join } from 'node:path'
+import type { SpiderClass } from '@webloom/spider'
+import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './config.ts'
+import { findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
+
+export interface NamedSpider {
+  readonly Class: SpiderClass
+  readonly config: LoadedConfig
+}
+
+/**
+ * A file is used with the project's settings when it stands in a project, and without any else: what one process began
+ * with `runspider quotes.ts` many go on with by `worker quotes.ts`.
+ */
+export async function namedSpider(
+  named: string,
+  args: Readonly<Record<string, string>>,
+): Promise<NamedSpider> {
+  if (isSpiderFile(named)) return { Class: await loadSpiderFile(named), config: await configOrNone() }
+  const config = await projectConfig(process.cwd())
+  return { Class: (await findSpider(config, named, args)).Class, config }
+}
+
+async function configOrNone(): Promise<LoadedConfig> {
+  const folder = process.cwd()
+  const path = findConfig(folder)
+  if (path !== undefined) return loadConfig(path)
+  return { path: join(folder, 'webloom.config.ts'), folder, spiders: [], settings: {} }
+}

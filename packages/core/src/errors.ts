@@ -55,6 +55,7 @@ export const ERROR_CODES = {
     'the requests are not queued; it is tried again until the queue’s Redis has room, and nothing is lost',
   WL_DUPEFILTER_FULL:
     'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link dropped; the crawl does not start, or waits until there is',
+  WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 

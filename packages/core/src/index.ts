@@ -72,6 +72,13 @@ export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
 export { type ProtectionReason, protectionStat } from './protection-reason.ts'
 export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './protocol-times.ts'
+export { PICKLE_BYTES_MAX } from './python/read-pickle.ts'
+export {
+  decodeScrapyRequest,
+  encodeScrapyRequest,
+  SCRAPY_SERIALIZERS,
+  type ScrapySerializer,
+} from './python/scrapy-request.ts'
 // Redis
 export {
   type RedisOptions,

@@ -1,0 +1,272 @@
+/**
+ * A request as scrapy-redis queues it: the dict of Scrapy's `Request.to_dict`, as a pickle or as JSON.
+ *
+ * What it says is data and nothing more: callbacks are names, and the class (`_class`: FormRequest, JsonRequest …) is passed
+ * over, as what such a class does was done when the request was made.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import { WebloomError } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import { type CookiesInit, Request, type RequestInit } from '../request.ts'
+import { type PythonDict, type PythonValue, readPickle } from './read-pickle.ts'
+import { writePickle } from './write-pickle.ts'
+
+export type ScrapySerializer = 'pickle' | 'json'
+export const SCRAPY_SERIALIZERS: readonly ScrapySerializer[] = ['pickle', 'json']
+
+/** Fields of the dict. What else a class of somebody's own adds cannot be taken over. */
+const FIELDS = new Set([
+  'url',
+  'callback',
+  'errback',
+  'method',
+  'headers',
+  'body',
+  'cookies',
+  'meta',
+  'encoding',
+  '_encoding',
+  'priority',
+  'dont_filter',
+  'flags',
+  'cb_kwargs',
+  '_class',
+  'dumps_kwargs',
+])
+/** Deeper values are a mistake, or a list that holds itself. */
+const DEPTH_MAX = 100
+/** Of one request, about as many bytes. A pickle may refer to the same list or text any number of times. */
+const SIZE_MAX = 32 * 1024 * 1024
+const BYTES_A_VALUE = 64
+
+/** The request, whichever of the two forms it has. Throws WL_IMPORT_REFUSED, with the field that cannot be taken over. */
+export function decodeScrapyRequest(entry: Uint8Array): Request {
+  const value = entry[0] === '{'.charCodeAt(0) ? fromJson(entry) : readPickle(entry)
+  if (!(value instanceof Map)) throw refused('it is no dict; expected the dict of a request')
+  try {
+    return requestOf(fieldsOf(value))
+  } catch (error) {
+    // A URL, method or header that no request can have.
+    throw error instanceof WebloomError && error.code !== 'WL_IMPORT_REFUSED'
+      ? refused(error.message, error)
+      : error
+  }
+}
+
+/** As `pickle.loads` and `request_from_dict` take it. @param nameOf what a callback is called there */
+export function encodeScrapyRequest(
+  request: Request,
+  { serializer = 'pickle', nameOf }: { serializer?: ScrapySerializer; nameOf: (callback: string) => string },
+): Buffer {
+  const isPickle = serializer === 'pickle'
+  const bytes = (text: string) => (isPickle ? Buffer.from(text) : text)
+  const named = (callback: Request['callback']) => (callback === null ? null : nameOf(String(callback)))
+  const dict: PythonDict = new Map<PythonValue, PythonValue>([
+    ['url', request.url],
+    ['callback', named(request.callback)],
+    ['errback', named(request.errback)],
+    [
+      'headers',
+      new Map(
+        Object.entries(request.headers.toJSON()).map(([name, values]) => [
+          bytes(name),
+          [values].flat().map(bytes),
+        ]),
+      ),
+    ],
+    ['method', request.method],
+    ['body', isPickle ? request.body : bodyText(request)],
+    ['cookies', pythonOf((request.cookies ?? {}) as JsonValue)],
+    ['meta', pythonOf(request.meta)],
+    ['encoding', request.encoding],
+    ['priority', request.priority],
+    ['dont_filter', request.dontFilter],
+    ['flags', [...request.flags]],
+    ['cb_kwargs', pythonOf(request.cbKwargs)],
+  ])
+  return isPickle ? writePickle(dict) : Buffer.from(JSON.stringify(plainOf(dict, 'request')))
+}
+
+function requestOf(fields: ReadonlyMap<string, PythonValue>): Request {
+  const url = fields.get('url')
+  if (typeof url !== 'string') throw refused(`url is ${kindOf(url)}; expected a text`)
+  const [callback, errback] = [nameIn(fields, 'callback'), nameIn(fields, 'errback')]
+  const encoding = fields.get('encoding') ?? fields.get('_encoding') ?? 'utf-8'
+  const init: RequestInit = {
+    callback,
+    errback,
+    encoding: textOf(encoding, 'encoding'),
+    method: textOf(fields.get('method') ?? 'GET', 'method'),
+    headers: headersOf(fields.get('headers') ?? null),
+    body: bodyOf(fields.get('body') ?? null),
+    priority: priorityOf(fields.get('priority') ?? 0),
+    dontFilter: Boolean(fields.get('dont_filter')),
+  }
+  const cookies = cookiesOf(fields.get('cookies') ?? null)
+  const [meta, cbKwargs] = [objectOf(fields, 'meta'), objectOf(fields, 'cb_kwargs')]
+  const flags = fields.get('flags') ?? []
+  if (!Array.isArray(flags)) throw refused(`flags is ${kindOf(flags)}; expected a list`)
+  return new Request(url, {
+    ...init,
+    ...(cookies && { cookies }),
+    ...(meta && { meta }),
+    ...(cbKwargs && { cbKwargs }),
+    ...(flags.length > 0 && { flags: flags.map((flag) => textOf(flag, 'flags')) }),
+  })
+}
+
+function fieldsOf(dict: PythonDict): Map<string, PythonValue> {
+  const fields = new Map<string, PythonValue>()
+  for (const [key, value] of dict) {
+    const name = textOf(key, 'the name of a field')
+    if (!FIELDS.has(name))
+      throw refused(`it has a field ${JSON.stringify(name.slice(0, 100))}, which a request here has not`)
+    fields.set(name, value)
+  }
+  return fields
+}
+
+function nameIn(fields: ReadonlyMap<string, PythonValue>, field: 'callback' | 'errback'): string | null {
+  const name = fields.get(field) ?? null
+  return name === null ? null : textOf(name, field)
+}
+
+function headersOf(value: PythonValue): [string, string][] {
+  if (value === null) return []
+  const pairs: [PythonValue, PythonValue][] = value instanceof Map ? [...value] : pairsOf(value, 'headers')
+  return pairs.flatMap(([name, given]) => {
+    const values = Array.isArray(given) ? given : given === null ? [] : [given]
+    return values.map((one) => [wireText(name), wireText(one)] as [string, string])
+  })
+}
+
+function pairsOf(value: PythonValue, where: string): [PythonValue, PythonValue][] {
+  if (!Array.isArray(value) || !value.every((pair) => Array.isArray(pair) && pair.length === 2))
+    throw refused(`${where} is ${kindOf(value)}; expected a dict`)
+  return value as [PythonValue, PythonValue][]
+}
+
+/** A header is sent as UTF-8 here. */
+function wireText(value: PythonValue): string {
+  if (!(value instanceof Uint8Array)) return textOf(value, 'headers')
+  if (!isUtf8(value)) throw refused('headers holds bytes that are no UTF-8')
+  return Buffer.from(value).toString('utf8')
+}
+
+function bodyOf(value: PythonValue): Uint8Array | null {
+  if (value === null || value instanceof Uint8Array) return value
+  return Buffer.from(textOf(value, 'body'))
+}
+
+function cookiesOf(value: PythonValue): CookiesInit | undefined {
+  if (value instanceof Map) {
+    const entries = [...value].map(([name, one]) => [cookieText(name), cookieText(one)] as const)
+    return entries.length > 0 ? Object.fromEntries(entries) : undefined
+  }
+  if (value !== null && !Array.isArray(value))
+    throw refused(`cookies is ${kindOf(value)}; expected a dict or a list`)
+  return value === null || value.length === 0 ? undefined : value.map(cookieOf)
+}
+
+function cookieOf(value: PythonValue): { name: string; value: string } {
+  if (!(value instanceof Map)) throw refused(`cookies holds ${kindOf(value)}; expected a dict`)
+  const part = (name: 'domain' | 'path') => {
+    const text = value.get(name) ?? null
+    return text === null ? {} : { [name]: cookieText(text) }
+  }
+  return {
+    name: cookieText(value.get('name') ?? null),
+    value: cookieText(value.get('value') ?? null),
+    ...part('domain'),
+    ...part('path'),
+    ...(value.get('secure') === true && { secure: true }),
+  }
+}
+
+/** As Scrapy's cookie middleware takes them. */
+function cookieText(value: PythonValue): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return textOf(value, 'cookies')
+}
+
+function priorityOf(value: PythonValue): number {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  throw refused(`priority is ${typeof value === 'number' ? value : kindOf(value)}; expected a whole number`)
+}
+
+function objectOf(
+  fields: ReadonlyMap<string, PythonValue>,
+  field: 'meta' | 'cb_kwargs',
+): JsonObject | undefined {
+  const value = fields.get(field) ?? null
+  if (value === null || (value instanceof Map && value.size === 0)) return undefined
+  if (!(value instanceof Map)) throw refused(`${field} is ${kindOf(value)}; expected a dict`)
+  return plainOf(value, field) as JsonObject
+}
+
+function textOf(value: PythonValue, where: string): string {
+  if (typeof value === 'string') return value
+  throw refused(`${where} is ${kindOf(value)}; expected a text`)
+}
+
+/** As JSON has it; what JSON has not is refused, for it would come back changed. */
+function plainOf(value: PythonValue, where: string, left = { size: SIZE_MAX }, depth = 0): JsonValue {
+  left.size -= BYTES_A_VALUE + (typeof value === 'string' ? value.length : 0)
+  if (left.size < 0 || depth > DEPTH_MAX) throw refused(`${where} is too large, too deep, or holds itself`)
+  if (Array.isArray(value)) return value.map((one, n) => plainOf(one, `${where}[${n}]`, left, depth + 1))
+  if (value instanceof Map)
+    return Object.fromEntries(
+      [...value].map(([key, one]) => {
+        const name = typeof key === 'string' ? key : undefined
+        if (name === undefined) throw refused(`${where} has ${kindOf(key)} for a key; expected a text`)
+        left.size -= name.length
+        return [name, plainOf(one, `${where}.${name}`.slice(0, 200), left, depth + 1)] as const
+      }),
+    )
+  if (
+    value instanceof Uint8Array ||
+    typeof value === 'bigint' ||
+    (typeof value === 'number' && !Number.isFinite(value))
+  )
+    throw refused(`${where} is ${kindOf(value)}, which does not survive JSON`)
+  return value
+}
+
+function pythonOf(value: JsonValue): PythonValue {
+  if (Array.isArray(value)) return value.map(pythonOf)
+  if (typeof value !== 'object' || value === null) return value
+  return new Map(Object.entries(value).map(([key, one]) => [key, pythonOf(one)]))
+}
+
+function fromJson(entry: Uint8Array): PythonValue {
+  try {
+    return pythonOf(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(entry)) as JsonValue)
+  } catch (error) {
+    throw refused(`it begins as JSON does and is none: ${(error as Error).message}`, error)
+  }
+}
+
+function bodyText({ body, url }: Request): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (error) {
+    throw refused(`the body of ${url} is no UTF-8, and JSON holds text only; write it as a pickle`, error)
+  }
+}
+
+function kindOf(value: PythonValue | undefined): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'None'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof Map) return 'a dict'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return `the number ${value}`
+  return typeof value === 'number' ? `the number ${value}` : `a ${typeof value}`
+}
+
+function refused(reason: string, cause?: unknown): WebloomError {
+  return new WebloomError('WL_IMPORT_REFUSED', reason, { cause })
+}

@@ -1,18 +1,24 @@
 -- Ends the crawl for all workers when there is nothing left to do, and tells them to look.
 --
--- Input    KEYS as in record-counts.lua, KEYS[1] record; ARGV[1] run
--- Output   1 when the crawl is finished, by this call or an earlier one
-local run, state, startEnded = unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded'))
+-- Input    KEYS as in record-counts.lua, KEYS[1] record; ARGV[1] run, ARGV[2] why it only stops, "" for a crawl that finishes
+-- Output   1 when the crawl is finished, 2 when it is stopped for that reason, by this call or an earlier one
+local run, state, startEnded, stopReason =
+  unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'stopReason'))
 if run ~= ARGV[1] then
   return 0
 end
 if state ~= 'running' then
-  return state == 'finished' and 1 or 0
+  return state == 'finished' and 1 or ARGV[2] ~= '' and stopReason == ARGV[2] and 2 or 0
 end
 local waiting, delayed, leased = counts()
 if startEnded ~= '1' or waiting + delayed + leased > 0 then
   return 0
 end
-redis.call('HSET', KEYS[1], 'state', 'finished', 'endedAt', nowText, 'finishReason', 'finished')
+local stops = ARGV[2] ~= ''
+if stops then
+  redis.call('HSET', KEYS[1], 'state', 'stopped', 'endedAt', nowText, 'finishReason', ARGV[2], 'stopReason', ARGV[2])
+else
+  redis.call('HSET', KEYS[1], 'state', 'finished', 'endedAt', nowText, 'finishReason', 'finished')
+end
 redis.call('PUBLISH', KEYS[1] .. ':asked', '')
-return 1
+return stops and 2 or 1

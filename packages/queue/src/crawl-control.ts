@@ -1,7 +1,7 @@
 /** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
-import { PROTOCOL_TIMES } from '@webloom/core'
+import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { flushOwed } from './crawl-flush.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
@@ -34,6 +34,7 @@ const CLEARED_KEPT_MS = 3_600_000
 const pauseScript = new VitalScript('record-pause.lua')
 const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
 const reopenScript = new VitalScript('record-reopen.lua')
+const adoptScript = new VitalScript('record-now.lua', 'record-adopt.lua')
 const clearScript = luaScript('record-now.lua', 'record-present.lua', 'record-clear.lua')
 
 /** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */
@@ -60,6 +61,28 @@ export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped
  */
 export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
   return (await reopenScript.run(redis, [keys.record], [])) === 1
+}
+
+/**
+ * The same for a crawl that may not have begun: the next worker goes on with what it is given, and empties nothing first.
+ *
+ * @param options `startEnded`: start() does not run
+ */
+export async function adoptCrawl(
+  { redis, keys }: CrawlOnRedis,
+  { startEnded = false }: { startEnded?: boolean } = {},
+): Promise<'new' | 'resumed' | 'running'> {
+  const args = [randomUUID(), startEnded ? '1' : '']
+  const found = (await adoptScript.run(redis, [keys.record], args)) as
+    | 'new'
+    | 'resumed'
+    | 'running'
+    | 'emptied'
+  if (found !== 'emptied') return found
+  throw new UsageError(
+    'WL_USAGE',
+    `the queue of crawl ${keys.queueName} has yet to be emptied, as somebody cleared it and was cut off: webloom clear does it`,
+  )
 }
 
 /**

@@ -7,7 +7,7 @@ export { MemoryStartHosts } from './memory-start-hosts.ts'
 
 // In a JOBDIR
 
-export { JobDir, type JobDirOptions } from './job-dir.ts'
+export { IMPORT_OWNER, JobDir, type JobDirOptions } from './job-dir.ts'
 
 // The queue of many workers
 
@@ -27,6 +27,7 @@ export { readTurnHosts } from './turn-hosts.ts'
 
 export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './crawl-calls.ts'
 export {
+  adoptCrawl,
   type ClearCrawlOptions,
   clearCrawl,
   pauseCrawl,
@@ -34,6 +35,7 @@ export {
   resumeCrawl,
   stopCrawl,
 } from './crawl-control.ts'
+export { crawlFrontier, type FrontierEntry } from './crawl-frontier.ts'
 export { CrawlMember, type CrawlMemberOptions } from './crawl-member.ts'
 export {
   type CrawlState,
@@ -47,11 +49,19 @@ export {
   CRAWL_LOST,
   type CrawlLeft,
   type CrawlRun,
+  REQUESTS_LEFT,
   RedisCrawlRecord,
   type RedisCrawlRecordOptions,
 } from './redis-crawl-record.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis-memory.ts'
 export { RedisStartHosts } from './redis-start-hosts.ts'
+export {
+  ENTRY_BYTES_MAX,
+  type ImportStep,
+  type ScrapyEntry,
+  type ScrapyQueueType,
+  ScrapyRedisQueue,
+} from './scrapy-redis-queue.ts'
 
 // Start URLs from a Redis
 

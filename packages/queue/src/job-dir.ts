@@ -8,6 +8,7 @@ import {
   type QueueOrder,
   silentLogger,
 } from '@webloom/core'
+import { entryOf, type FrontierEntry } from './crawl-frontier.ts'
 import type { HostSlots } from './host-slots.ts'
 import { JobDatabase } from './job-database.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
@@ -39,11 +40,13 @@ export class JobDir {
   readonly filter: SqliteDupeFilter
   readonly record: SqliteCrawlRecord
   readonly startHosts: SqliteStartHosts
+  readonly #database: JobDatabase
 
   constructor(options: JobDirOptions) {
     const { spiderName, clock, order = 'priority', fingerprinter, logger = silentLogger } = options
     const folder = resolve(options.folder)
     const database = new JobDatabase({ folder, spiderName })
+    this.#database = database
     this.record = new SqliteCrawlRecord({ database, ...(options.wakes && { wakes: true }) })
     this.startHosts = new SqliteStartHosts({ database })
     this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
@@ -74,12 +77,43 @@ export class JobDir {
     })
   }
 
+  /** Opens the folder to be read; answers how many requests `frontier` gives. */
+  openFrontier(): number {
+    this.#database.open()
+    return this.#database.get<{ size: number }>('SELECT count(*) AS size FROM requests')!.size
+  }
+
+  /** What is still to be fetched, in the order in which it was queued. */
+  async *frontier(): AsyncGenerator<FrontierEntry> {
+    for (const { id, request } of this.#database.each<{ id: string; request: string }>(
+      'SELECT id, request FROM requests ORDER BY row',
+    ))
+      yield entryOf(`${id}\n\n${request}`)
+  }
+
+  /** A part of an import that was queued before, by an import that was cut off. */
+  isImported(owner: string): boolean {
+    this.#makeImported()
+    return this.#database.get('SELECT 1 FROM imported WHERE owner = ?', owner) !== undefined
+  }
+
   /** What belongs into the transaction that queues what `owner` found. */
   #handedOn(owner: string): void {
     this.filter.record(owner)
+    if (owner.startsWith(IMPORT_OWNER)) {
+      this.#makeImported()
+      this.#database.run('INSERT OR IGNORE INTO imported (owner) VALUES (?)', owner)
+    }
     const element = START_ELEMENT.exec(owner)
     if (element) this.record.moveStart(Number(element[1]) + 1)
   }
+
+  /** Folders of earlier releases have none. */
+  #makeImported(): void {
+    this.#database.run('CREATE TABLE IF NOT EXISTS imported (owner TEXT PRIMARY KEY) WITHOUT ROWID')
+  }
 }
 
+/** What begins the owner of imported requests. */
+export const IMPORT_OWNER = 'import/'
 const START_ELEMENT = /^start\/(\d+)$/

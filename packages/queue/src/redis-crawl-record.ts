@@ -8,7 +8,8 @@
  *                         │    └── leave by the last worker ──────────────► stopped
  *                         └───────────────────────────────────────────────────┘
  *
- * `webloom quarantine retry` makes a finished crawl a stopped one, so that there is somebody to crawl what it queues.
+ * `webloom quarantine retry` and `webloom import` make a finished crawl a stopped one, so that there is somebody to crawl
+ * what they queue; `import` makes one where there is none, too.
  *
  * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
  * an id, and a worker that slept through the end of its run changes nothing in the next one.
@@ -82,6 +83,8 @@ export interface RedisCrawlRecordOptions {
   readonly persists: boolean
   /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
   readonly flushes?: boolean
+  /** How many requests of this crawl wait where its workers do not read them: with any it ends as REQUESTS_LEFT. */
+  readonly requestsElsewhere?: () => Promise<number>
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -113,6 +116,9 @@ const LEAVE_ANSWER_MS_MAX = 5000
 /** Why a worker ends whose crawl is gone from Redis, though nobody cleared it. */
 export const CRAWL_LOST = 'crawl_lost'
 
+/** Why a crawl ends that has nothing left to do, while requests of it wait where it does not read them. */
+export const REQUESTS_LEFT = 'requests_left'
+
 /** These ends concern one worker; the crawl goes on with the others. */
 const ENDS_OF_ONE_WORKER = [
   'shutdown',
@@ -124,7 +130,13 @@ const ENDS_OF_ONE_WORKER = [
   CRAWL_LOST,
 ]
 /** After these the last worker leaves the crawl as a killed one does: it is replaced, or somebody sees to it. */
-const ENDS_THAT_EMPTY_NOTHING = ['memusage_exceeded', 'internal_error', 'output_failed', 'not_opened']
+const ENDS_THAT_EMPTY_NOTHING = [
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  REQUESTS_LEFT,
+]
 
 const START_ENDED = -1
 const START_TAKEN = -2
@@ -157,6 +169,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #wakes: boolean
   readonly #persists: boolean
   readonly #flushes: boolean
+  readonly #requestsElsewhere: () => Promise<number>
   readonly #logger: Logger
   readonly #host: string
   readonly #times: ProtocolTimes
@@ -177,6 +190,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#wakes = options.wakes ?? false
     this.#persists = options.persists
     this.#flushes = options.flushes ?? false
+    this.#requestsElsewhere = options.requestsElsewhere ?? (async () => 0)
     this.#logger = options.logger ?? silentLogger
     this.#host = options.host ?? hostname()
     this.#times = options.times ?? PROTOCOL_TIMES
@@ -257,16 +271,22 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#dropStart()
   }
 
-  async finish(): Promise<boolean> {
+  async finish(): Promise<boolean | string> {
     if (!this.#run) return true
-    const asking = finishScript.run(this.#redis, stateKeys(this.#keys), [this.#run.id])
     try {
-      return (await within(FINISH_ANSWER_MS_MAX, 'is the crawl finished?', asking)) === 1
+      return await within(FINISH_ANSWER_MS_MAX, 'is the crawl finished?', this.#finish(this.#run.id))
     } catch (error) {
       // Its caller asks again about every second.
       this.#logger.debug({ err: error }, 'whether the crawl is finished cannot be told now')
       return false
     }
+  }
+
+  async #finish(runId: string): Promise<boolean | string> {
+    const isLeft = (await this.#requestsElsewhere()) > 0
+    const args = [runId, isLeft ? REQUESTS_LEFT : '']
+    const answer = await finishScript.run(this.#redis, stateKeys(this.#keys), args)
+    return answer === 2 ? REQUESTS_LEFT : answer === 1
   }
 
   async outputBegun(path: string): Promise<boolean> {

@@ -37,6 +37,13 @@ export class SqliteCrawlRecord implements CrawlRecord {
     return past
   }
 
+  /** A finished crawl goes on when it is run again, for it is given work. Opens the folder. */
+  reopen({ startEnded }: { startEnded: boolean }): void {
+    this.#database.open()
+    this.#database.run("UPDATE crawl SET state = 'stopped', finish_reason = NULL WHERE state <> 'idle'")
+    if (startEnded) this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
   async close(): Promise<void> {
     this.#database.close()
   }

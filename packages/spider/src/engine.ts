@@ -185,7 +185,8 @@ export class Engine {
       const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
-      if (await this.#unlessStopping(this.#isOver())) return this.stop('finished')
+      const over = await this.#unlessStopping(this.#isOver())
+      if (over !== false) return this.stop(over === true ? 'finished' : over)
       // Nothing waits, but start() may have more, or pages in flight may.
       if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
     }
@@ -197,7 +198,7 @@ export class Engine {
     return Math.max(0, this.#downloadsMax - this.#pages.downloading)
   }
 
-  async #isOver(): Promise<boolean> {
+  async #isOver(): Promise<boolean | string> {
     const { signals, spider, record, idleMsBeforeFinish } = this.#options
     // It stays, whatever it would find.
     if (idleMsBeforeFinish === Number.POSITIVE_INFINITY && !signals.listened('spiderIdle')) return false
@@ -213,13 +214,14 @@ export class Engine {
     this.#idleSinceMs ??= performance.now()
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
     if (this.#feeder.startError) return true
-    if (await record.finish()) return true
+    const finished = await record.finish()
+    if (finished !== false) return finished
     void this.#feeder.resumeStart()
     return false
   }
 
   /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */
-  async #unlessStopping(answer: Promise<boolean>): Promise<boolean> {
+  async #unlessStopping(answer: Promise<boolean | string>): Promise<boolean | string> {
     const { signal } = this.#stopping
     let onStop = () => {}
     const stopped = new Promise<false>((resolve) => {

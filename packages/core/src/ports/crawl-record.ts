@@ -28,9 +28,10 @@ export interface CrawlRecord {
   startEnded(): Promise<void>
   /**
    * Called when this worker has nothing to do. True when the whole crawl is done: `start()` has ended, and nothing is
-   * waiting, delayed or leased by anybody, seen in one step that also ends the crawl for all workers.
+   * waiting, delayed or leased by anybody, seen in one step that also ends the crawl for all workers. A text: the same, but
+   * the crawl ends for that reason, as it has not done all that it should have; it can be resumed.
    */
-  finish(): Promise<boolean>
+  finish(): Promise<boolean | string>
   /** Whether this crawl has begun to write that output, so that a resumed run must not empty it. */
   outputBegun(path: string): Promise<boolean>
   /** Called when the output has been emptied, before the first item is in it. */

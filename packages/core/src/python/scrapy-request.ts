@@ -10,7 +10,7 @@ import { WebloomError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { type CookiesInit, Request, type RequestInit } from '../request.ts'
 import { type PythonDict, type PythonValue, readPickle } from './read-pickle.ts'
-import { writePickle } from './write-pickle.ts'
+import { distinctPickle, writePickle } from './write-pickle.ts'
 
 export type ScrapySerializer = 'pickle' | 'json'
 export const SCRAPY_SERIALIZERS: readonly ScrapySerializer[] = ['pickle', 'json']
@@ -54,10 +54,18 @@ export function decodeScrapyRequest(entry: Uint8Array): Request {
   }
 }
 
-/** As `pickle.loads` and `request_from_dict` take it. @param nameOf what a callback is called there */
+export interface EncodeScrapyOptions {
+  readonly serializer?: ScrapySerializer
+  /** What a callback is called there. */
+  readonly nameOf: (callback: string) => string
+  /** Makes it differ from others of the same data, for a sorted set, in which two that are alike would be one. */
+  readonly ordinal?: number
+}
+
+/** As `pickle.loads` and `request_from_dict` take it. */
 export function encodeScrapyRequest(
   request: Request,
-  { serializer = 'pickle', nameOf }: { serializer?: ScrapySerializer; nameOf: (callback: string) => string },
+  { serializer = 'pickle', nameOf, ordinal }: EncodeScrapyOptions,
 ): Buffer {
   const isPickle = serializer === 'pickle'
   const bytes = (text: string) => (isPickle ? Buffer.from(text) : text)
@@ -85,7 +93,8 @@ export function encodeScrapyRequest(
     ['flags', [...request.flags]],
     ['cb_kwargs', pythonOf(request.cbKwargs)],
   ])
-  return isPickle ? writePickle(dict) : Buffer.from(JSON.stringify(plainOf(dict, 'request')))
+  if (!isPickle) return Buffer.from(JSON.stringify(plainOf(dict, 'request')))
+  return ordinal === undefined ? writePickle(dict) : distinctPickle(writePickle(dict), ordinal)
 }
 
 function requestOf(fields: ReadonlyMap<string, PythonValue>): Request {

@@ -10,6 +10,13 @@ export function writePickle(value: PythonValue): Buffer {
   return Buffer.concat(parts)
 }
 
+/** The same data in other bytes: a number that is put down and dropped. Members of a Redis set that are alike are one. */
+export function distinctPickle(pickle: Buffer, ordinal: number): Buffer {
+  const dropped = Buffer.from('J    0.')
+  dropped.writeUInt32LE(ordinal >>> 0, 1)
+  return Buffer.concat([pickle.subarray(0, -1), dropped])
+}
+
 function write(value: PythonValue, parts: Buffer[]): void {
   if (value === null) parts.push(Buffer.from('N'))
   else if (typeof value === 'boolean') parts.push(Buffer.of(value ? 0x88 : 0x89))

@@ -115,6 +115,23 @@ export const REDIS_SETTINGS = [
     summary: 'The same as SCHEDULER_DUPEFILTER_KEY.',
   },
   {
+    name: 'SCHEDULER_QUEUE_KEY',
+    type: 'string',
+    default: '%(spider)s:requests',
+    since: 'scrapy-redis',
+    summary:
+      'Key of scrapy-redis’s own queue, for `webloom import` and `export`; a crawl warns of what waits there, and reads nothing of it. Our queue is BullMQ’s.',
+  },
+  {
+    name: 'SCHEDULER_SERIALIZER',
+    type: 'component',
+    nullable: true,
+    default: null,
+    since: 'scrapy-redis',
+    summary:
+      'How requests stand in that queue, for `webloom export --to scrapy-redis`: JSON where its name holds `json`, else pickles. `import` sees by itself. Our own travel as JSON.',
+  },
+  {
     name: 'SCHEDULER_PERSIST',
     type: 'bool',
     default: false,

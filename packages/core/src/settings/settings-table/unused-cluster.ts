@@ -14,22 +14,12 @@ export const UNUSED_CLUSTER_SETTINGS = [
   },
   {
     since: 'scrapy-redis',
-    because: 'BullMQ has keys of its own, named after spider and CRAWL_ID (docs/redis-keys.md).',
-    rows: [{ name: 'SCHEDULER_QUEUE_KEY', type: 'string', default: '%(spider)s:requests' }],
-  },
-  {
-    since: 'scrapy-redis',
     because: 'what goes to Redis is always UTF-8, and items are JSON.',
     rows: [
       { name: 'REDIS_ENCODING', type: 'string', default: 'utf-8' },
       { name: 'REDIS_DECODE_RESPONSES', type: 'bool', default: false },
       { name: 'REDIS_ITEMS_SERIALIZER', type: 'component', nullable: true, default: null },
     ],
-  },
-  {
-    since: 'scrapy-redis',
-    because: 'Python pickles can be neither written nor read here; requests travel as JSON.',
-    rows: [{ name: 'SCHEDULER_SERIALIZER', type: 'component', nullable: true, default: null }],
   },
   {
     since: 'scrapy-redis',

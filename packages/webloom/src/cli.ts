@@ -10,8 +10,10 @@ import type { BenchFlags } from './commands/bench.ts'
 import type { CheckFlags } from './commands/check.ts'
 import { type CrawlFlags, repeatable, spiderArguments, withCrawlOptions } from './commands/crawl-options.ts'
 import type { DupeFilterFlags } from './commands/dupefilter.ts'
+import type { ExportFlags } from './commands/export.ts'
 import type { FetchFlags } from './commands/fetch.ts'
 import type { GenspiderFlags } from './commands/genspider.ts'
+import type { ImportFlags } from './commands/import.ts'
 import { withPageOptions } from './commands/page-options.ts'
 import type { ParseFlags } from './commands/parse.ts'
 import type { PlanFlags } from './commands/plan.ts'
@@ -172,6 +174,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
   withAuthorCommands(program, setExitCode)
   withClusterCommands(program)
   withDupefilterCommands(program)
+  withTransferCommands(program, setExitCode)
   program
     .command('version')
     .description('print the version')
@@ -295,6 +298,45 @@ function withClusterCommands(program: Command): void {
       const { quarantineRetry } = await import('./commands/quarantine.ts')
       const { Class, config } = await place(name, flags)
       await quarantineRetry(Class, ids, flags, config)
+    })
+}
+
+function withTransferCommands(program: Command, setExitCode: (code: number) => void): void {
+  const options = (command: Command) =>
+    command
+      .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
+      .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
+      .option('--json', 'the summary as JSON')
+  const importing = (form: string, description: string) =>
+    options(program.command(form).description(description))
+      .addOption(repeatable('--callback <there=here>', 'what a method of theirs is called here'))
+      .option('--no-start', 'start() does not run when the crawl goes on')
+      .option('--dry-run', 'look at everything and move nothing')
+  importing(
+    'import <from> <spider>',
+    'take over what waits: of a Python crawl (import scrapy-redis quotes), or of a file that webloom export wrote (- for stdin)',
+  ).action(async (from: string, name: string, flags: ImportFlags) => {
+    const { importLines, importScrapyRedis } = await import('./commands/import.ts')
+    const { Class, config } = await namedSpider(name, spiderArguments(flags))
+    setExitCode(
+      from === 'scrapy-redis'
+        ? await importScrapyRedis(Class, flags, config)
+        : await importLines(Class, from, flags, config),
+    )
+  })
+  options(
+    program
+      .command('export <spider>')
+      .description('write what a crawl that does not move still has to fetch, a JSON line each'),
+  )
+    .option('--seeds', 'as start URLs that scrapy-redis and webloom seed take')
+    .option('--to <where>', 'scrapy-redis: into the queue of a Python crawl')
+    .addOption(repeatable('--callback <here=there>', 'what a method is called there'))
+    .option('-o, --output <file>', 'write there instead of to stdout')
+    .action(async (name: string, flags: ExportFlags) => {
+      const { exportCrawl } = await import('./commands/export.ts')
+      const { Class, config } = await namedSpider(name, spiderArguments({ argument: flags.argument ?? [] }))
+      setExitCode(await exportCrawl(Class, flags, config))
     })
 }
 

@@ -52,6 +52,7 @@ import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { chooseDupefilter, closeAll, inProcessFilter, openAll } from './open-dupefilter.ts'
 import type { RedisServers } from './redis-servers.ts'
 import { schedulerWarning } from './scheduler-warning.ts'
+import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 
 /** How a process takes part in a crawl that is on Redis. */
 export interface Participation {
@@ -235,6 +236,7 @@ async function redisStore(
   const calls = new CrawlCalls({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
   const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, calls, slots })
+  const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider: spider.name, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
     keys,
@@ -244,6 +246,7 @@ async function redisStore(
     wakes: isRedisSpider(spider),
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    requestsElsewhere: () => leftovers.count(),
     logger,
     ...times,
   })
@@ -293,6 +296,7 @@ async function redisStore(
       closeAll(links)
     },
     join: async () => {
+      await leftovers.tell()
       await calls.open()
       await member.open(record.run)
       await seeds?.open()

@@ -31,7 +31,13 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** A crawl that ended for these reasons did not do what it was asked to. */
-const FAILED: readonly string[] = ['start_error', 'internal_error', 'output_failed', 'crawl_lost']
+const FAILED: readonly string[] = [
+  'start_error',
+  'internal_error',
+  'output_failed',
+  'crawl_lost',
+  'requests_left',
+]
 
 export function exitCodeOfReason(finishReason: string): number {
   return FAILED.includes(finishReason) ? EXIT.unexpected : EXIT.finished

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
-import { CRAWL_LOST } from '@webloom/queue'
+import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
@@ -123,6 +123,8 @@ async function report(
   const ended = `crawl ended: ${finishReason}`
   if (finishReason === CRAWL_LOST)
     logger.error(`${ended}: it is not finished; the ERROR above says what to do`)
+  else if (finishReason === REQUESTS_LEFT)
+    logger.warn(`${ended}: nothing is left here, but requests of scrapy-redis wait (see the WARNING above)`)
   else logger.info(ended)
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }

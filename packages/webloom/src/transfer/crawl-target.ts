@@ -1,0 +1,144 @@
+/** The crawl to which requests are brought from elsewhere: on Redis, or in its JOBDIR. */
+
+import {
+  type DupeFilter,
+  type Fingerprinter,
+  fingerprinterOf,
+  type QueuedRequest,
+  type RequestQueue,
+  UsageError,
+} from '@webloom/core'
+import { HostAddresses } from '@webloom/downloader'
+import { adoptCrawl, HostSlots, JobDir } from '@webloom/queue'
+import type { SpiderClass } from '@webloom/spider'
+import {
+  type CrawlerFromOutside,
+  type CrawlFromOutside,
+  crawlerFromOutside,
+  type OutsideFlags,
+  withCrawlFromOutside,
+} from '../crawl-from-outside.ts'
+import { withQueueAndFilter } from '../crawl-store.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+
+/** `new`: nothing was known of the crawl; `resumed`: it had ended; `running`: it runs, or its workers were killed. */
+export type Adopted = 'new' | 'resumed' | 'running'
+
+export interface CrawlTarget {
+  readonly crawler: CrawlerFromOutside
+  /** For messages. */
+  readonly shown: string
+  /** What goes on with the crawl. */
+  readonly goesOnBy: string
+  /** Gives requests their ids. */
+  readonly fingerprinter: Fingerprinter
+  /** Absent for a crawl in a JOBDIR. */
+  readonly onRedis?: CrawlFromOutside
+  /** Lets the crawl go on, with what it is about to get. */
+  adopt(options: { startEnded: boolean }): Promise<Adopted>
+  /** Whether what `owner` brings was queued before, by a call that was cut off. */
+  isDone(owner: string): Promise<boolean>
+  /** Queues requests past the filter, in which they leave their marks; what is pushed again under `owner` adds nothing. */
+  push(batch: readonly QueuedRequest[], owner: string): Promise<void>
+  /** What `owner` brings is gone where it came from. */
+  settled(owner: string): Promise<void>
+}
+
+/** How long it is remembered that a part of a file was queued: as long as anybody may try again after a crash. */
+const DONE_KEPT_S = 7 * 24 * 3600
+
+export async function withCrawlTarget<T>(
+  Class: SpiderClass,
+  flags: OutsideFlags,
+  config: LoadedConfig,
+  act: (target: CrawlTarget) => Promise<T>,
+): Promise<T> {
+  const crawler = await crawlerFromOutside(Class, flags, config)
+  const { settings } = crawler
+  if (settings.getBool('SCHEDULER_FLUSH_ON_START'))
+    throw new UsageError(
+      'WL_USAGE',
+      'SCHEDULER_FLUSH_ON_START is true: the next worker would empty the queue before anything of it is crawled. Unset it',
+    )
+  const jobDir = settings.get('JOBDIR')
+  if (jobDir !== null && jobDir !== '') return withJobDir(crawler, act)
+  return withCrawlFromOutside(Class, flags, config, (crawl) =>
+    withQueueAndFilter(crawl, async (queue, filter) => {
+      await filter.open()
+      try {
+        return await act(targetOnRedis(crawl, queue, filter))
+      } finally {
+        await filter.close()
+      }
+    }),
+  )
+}
+
+function targetOnRedis(crawl: CrawlFromOutside, queue: RequestQueue, filter: DupeFilter): CrawlTarget {
+  const { crawler, redis, keys, shown } = crawl
+  const doneKey = `${keys.noted}:imported`
+  return {
+    crawler,
+    shown: `crawl ${keys.queueName} on ${shown}`,
+    goesOnBy: `webloom worker ${crawler.spider.name}`,
+    fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
+    onRedis: crawl,
+    adopt: (options) => adoptCrawl(crawl, options),
+    isDone: async (owner) => (await redis.sismember(doneKey, owner)) === 1,
+    push: (batch, owner) => pushMarked({ queue, filter }, batch, owner),
+    async settled(owner) {
+      await redis.sadd(doneKey, owner)
+      await redis.expire(doneKey, DONE_KEPT_S)
+      await filter.settled(owner)
+      await queue.settled(owner)
+    },
+  }
+}
+
+async function withJobDir<T>(
+  crawler: CrawlerFromOutside,
+  act: (target: CrawlTarget) => Promise<T>,
+): Promise<T> {
+  const addresses = HostAddresses.fromCrawler(crawler)
+  const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
+  const jobDir = JobDir.fromCrawler(crawler, slots)!
+  const { queue, filter, record } = jobDir
+  const place = crawler.settings.get('JOBDIR')
+  try {
+    return await act({
+      crawler,
+      shown: `the crawl in ${place}`,
+      goesOnBy: `webloom crawl ${crawler.spider.name} -s JOBDIR=${place}`,
+      fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
+      async adopt(options) {
+        record.reopen(options)
+        await filter.open()
+        await queue.open()
+        return 'resumed'
+      },
+      isDone: async (owner) => jobDir.isImported(owner),
+      push: (batch, owner) => pushMarked({ queue, filter }, batch, owner),
+      async settled(owner) {
+        await filter.settled(owner)
+        await queue.settled(owner)
+      },
+    })
+  } finally {
+    await queue.close()
+    await filter.close()
+    await record.close()
+  }
+}
+
+async function pushMarked(
+  { queue, filter }: { queue: RequestQueue; filter: DupeFilter },
+  batch: readonly QueuedRequest[],
+  owner: string,
+): Promise<void> {
+  // Whoever had them before may have met them in this very filter: its answer does not count, its mark does.
+  await filter.requestsSeen(
+    batch.map(({ request }) => request),
+    owner,
+  )
+  await queue.push(batch, owner)
+}

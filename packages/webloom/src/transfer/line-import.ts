@@ -1,0 +1,117 @@
+/**
+ * Queues the lines of `webloom export`: a request a line, in its JSON form.
+ *
+ * They are queued in parts of some hundred lines. A part is known by all that stands in the file up to its end, so that the
+ * same file given again after a crash goes on where it was.
+ */
+
+import { hash } from 'node:crypto'
+import {
+  type QueuedRequest,
+  type Request,
+  type RequestJson,
+  requestFromJson,
+  WebloomError,
+} from '@webloom/core'
+import { IMPORT_OWNER } from '@webloom/queue'
+import type { SeedInput } from '../commands/seed-input.ts'
+import type { SeedLine } from '../commands/seed-lines.ts'
+import type { CallbackNames } from './callback-names.ts'
+import type { CrawlTarget } from './crawl-target.ts'
+import { PROBLEMS_TOLD_MAX } from './scrapy-import.ts'
+
+const LINES_A_PART = 500
+
+export interface LineImportOptions {
+  readonly input: SeedInput
+  readonly target: CrawlTarget
+  readonly names: CallbackNames
+  readonly onProgress: (done: number, bad: number) => void
+}
+
+export class LineImport {
+  readonly problems: { place: string; reason: string }[] = []
+  bad = 0
+  readable = 0
+  moved = 0
+  readonly #options: LineImportOptions
+  #lines: { text: string; request: Request }[] = []
+  #chain = ''
+
+  constructor(options: LineImportOptions) {
+    this.#options = options
+  }
+
+  /** @param how `begin`: called before the first request is queued */
+  async run({ isDry, begin }: { isDry: boolean; begin: () => Promise<void> }): Promise<void> {
+    const { input, onProgress } = this.#options
+    let hasBegun = isDry
+    const part = async () => {
+      if (!hasBegun) await begin()
+      hasBegun = true
+      await this.#push(isDry)
+    }
+    for await (const lines of input.lines) {
+      for (const line of lines) {
+        this.#take(line)
+        if (this.#lines.length >= LINES_A_PART) await part()
+      }
+      onProgress(this.moved, this.bad)
+    }
+    if (this.#lines.length > 0) await part()
+  }
+
+  #take({ number, text, problem }: SeedLine): void {
+    const { input, names } = this.#options
+    try {
+      if (problem !== undefined) throw new WebloomError('WL_IMPORT_REFUSED', problem)
+      const request = names.renamed(requestFromLine(text))
+      const [missing] = names.missingIn(request)
+      if (missing !== undefined) throw names.refusal(new Map([[missing, 1]]))
+      this.#lines.push({ text, request })
+      this.readable++
+    } catch (error) {
+      if (!(error instanceof WebloomError)) throw error
+      this.bad++
+      if (this.problems.length < PROBLEMS_TOLD_MAX)
+        this.problems.push({ place: input.placeOf(number), reason: error.message })
+    }
+  }
+
+  async #push(isDry: boolean): Promise<void> {
+    const lines = this.#lines
+    this.#lines = []
+    this.#chain = hash('sha1', [this.#chain, ...lines.map(({ text }) => text)].join('\n'))
+    if (isDry) return
+    const { target } = this.#options
+    const owner = `${IMPORT_OWNER}${this.#chain}`
+    if (!(await target.isDone(owner))) {
+      await target.push(
+        lines.map(({ request }, n) => this.#queued(request, `${owner}#${n}`)),
+        owner,
+      )
+      await target.settled(owner)
+    }
+    this.moved += lines.length
+  }
+
+  #queued(request: Request, place: string): QueuedRequest {
+    const { fingerprinter } = this.#options.target
+    return { id: request.dontFilter ? hash('sha1', place) : fingerprinter.fingerprint(request), request }
+  }
+}
+
+function requestFromLine(text: string): Request {
+  let json: RequestJson
+  try {
+    json = JSON.parse(text) as RequestJson
+  } catch (error) {
+    throw new WebloomError('WL_IMPORT_REFUSED', `it is no JSON: ${(error as Error).message}`)
+  }
+  if (typeof json !== 'object' || json === null || typeof json.url !== 'string')
+    throw new WebloomError(
+      'WL_IMPORT_REFUSED',
+      'it is no request as webloom export writes it: an object with v and url',
+    )
+  return requestFromJson(json)
+}

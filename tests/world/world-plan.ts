@@ -42,6 +42,7 @@ export const FAMILIES = [
   'restart',
   'shared',
   'mixed',
+  'changing',
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
@@ -99,7 +100,7 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
       latencyMs: [5, draw.whole(20, 60)],
       pageBytes: 1500,
     },
-    changing: family === 'full' || draw.chance(0.2) ? 0.4 : 0,
+    changing: family === 'full' || family === 'changing' ? 0.4 : 0,
     isShared,
   } as const
   return { ...plan, faults: faultsOf(family, draw, plan) }
@@ -115,13 +116,16 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
   if (family === 'calm') return []
   if (family === 'mixed')
     return Array.from({ length: draw.whole(2, 4) }, () => oneOf(draw.of(MIXABLE), draw, plan))
+  if (family === 'changing')
+    return Array.from({ length: draw.whole(1, 2) }, () => oneOf(draw.of(LOSING), draw, plan))
   if (family === 'shared') return draw.chance(0.5) ? [] : [oneOf(draw.of(MIXABLE), draw, plan)]
   return Array.from({ length: family === 'replies' ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
     oneOf(family, draw, plan),
   )
 }
 
-const MIXABLE = FAMILIES.filter((family) => !['calm', 'shared', 'mixed'].includes(family))
+const LOSING = ['kill', 'pause', 'set-back', 'restart'] as const
+const MIXABLE = FAMILIES.filter((family) => !['calm', 'shared', 'mixed', 'changing'].includes(family))
 
 /** An older state is as much older as a Redis that writes to disk every second may lose. */
 function oneOf(family: Family, draw: Draw, plan: Surroundings): Fault {

@@ -7,13 +7,22 @@ import type { WorldPlan } from './world-plan.ts'
 /** Links beside those that a page always has. */
 const PASSING_LINKS = 5
 
+export interface Site extends AsyncDisposable {
+  readonly web: FakeWeb
+  /** Every link that the page has shown so far. */
+  linksOf(url: string): readonly string[]
+}
+
 /**
  * Every page is also linked by one that never changes. So a page must be fetched whatever the changing ones have shown:
  * whoever has met it last links to it again.
  */
-export async function startSite({ web: options, changing }: WorldPlan): Promise<FakeWeb> {
+export async function startSite({ web: options, changing }: WorldPlan): Promise<Site> {
   const web = await startFakeWeb(options)
-  if (changing === 0) return web
+  const passed = new Map<string, Set<string>>()
+  const linksOf = (url: string) => [...(web.page(url)?.links ?? []), ...(passed.get(url) ?? [])]
+  const site = { web, linksOf, [Symbol.asyncDispose]: () => web.close() }
+  if (changing === 0) return site
   const random = randomStream(options.seed ?? 1, 4242)
   const all = [...web.reachable()]
   for (const url of all.filter(() => random() < changing)) {
@@ -22,18 +31,17 @@ export async function startSite({ web: options, changing }: WorldPlan): Promise<
     let fetches = 0
     web.route(host, pathname + search, (_request, response) => {
       const passing = passingLinks(all, url, ++fetches)
-      setTimeout(() => send(response, html.replace('</body>', `${passing}</body>`)), latencyMs)
+      passed.set(url, new Set([...(passed.get(url) ?? []), ...passing]))
+      const anchors = passing.map((to) => `<a href="${to}">passing</a>`).join('\n')
+      setTimeout(() => send(response, html.replace('</body>', `${anchors}</body>`)), latencyMs)
     })
   }
-  return web
+  return site
 }
 
-function passingLinks(all: readonly string[], url: string, fetch: number): string {
+function passingLinks(all: readonly string[], url: string, fetch: number): string[] {
   const start = all.indexOf(url) * 31 + fetch * 17
-  return Array.from({ length: PASSING_LINKS }, (_, n) => {
-    const to = all[(start + n * 13) % all.length]!
-    return `<a href="${to}">passing</a>`
-  }).join('\n')
+  return Array.from({ length: PASSING_LINKS }, (_, n) => all[(start + n * 13) % all.length]!)
 }
 
 function send(response: ServerResponse, html: string): void {

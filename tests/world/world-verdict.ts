@@ -6,9 +6,10 @@
  * one fetch more, and any page that was fetched more often than all of them together allow is a fault of ours.
  */
 
-import type { FakeWeb, Hit } from '@webloom/testkit'
+import type { Hit } from '@webloom/testkit'
 import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
 import type { WorldServers } from './world-servers.ts'
+import type { Site } from './world-site.ts'
 import type { Span, WorkerEnd } from './world-workers.ts'
 
 /** A fault that has struck. */
@@ -24,6 +25,8 @@ export interface Struck {
 export interface WorldVerdict {
   /** Empty when all is well. */
   readonly wrong: readonly string[]
+  /** Pages that were never fetched, or too often. */
+  readonly blamed: readonly string[]
   readonly pages: number
   readonly repeats: number
   /** How many fetches more the faults allowed. */
@@ -35,7 +38,7 @@ export interface WorldVerdict {
 
 export interface Evidence {
   readonly plan: WorldPlan
-  readonly web: FakeWeb
+  readonly site: Site
   readonly servers: WorldServers
   readonly struck: readonly Struck[]
   readonly missed: readonly Fault[]
@@ -50,7 +53,8 @@ const HANDING_ON_MS = 1000 * FACTOR + 250
 const FOUND_MS = 4000 * FACTOR + 500
 
 export async function judged(evidence: Evidence): Promise<WorldVerdict> {
-  const { web, struck, missed, isStuck } = evidence
+  const { struck, missed, isStuck } = evidence
+  const { web } = evidence.site
   const hits = web.hits.filter(({ status }) => status < 500)
   const counts = countsOf(hits)
   const allowance = allowanceOf(evidence, hits)
@@ -74,6 +78,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   ]
   return {
     wrong,
+    blamed: [...missing, ...tooOften.map(([url]) => url)],
     pages: counts.size,
     repeats: [...counts.values()].reduce((sum, count) => sum + count - 1, 0),
     allowed: [...allowance.values()].reduce((sum, more) => sum + more, 0),
@@ -89,15 +94,17 @@ function countsOf(hits: readonly Hit[]): Map<string, number> {
 }
 
 /** By page, how many fetches more the faults allow. */
-function allowanceOf({ plan, web, struck, stoodStill }: Evidence, hits: readonly Hit[]): Map<string, number> {
+function allowanceOf(
+  { plan, site, struck, stoodStill }: Evidence,
+  hits: readonly Hit[],
+): Map<string, number> {
   const allowance = new Map<string, number>()
   const allow = (urls: Iterable<string>, more = 1) => {
     for (const url of urls) allowance.set(url, (allowance.get(url) ?? 0) + more)
   }
-  const withLinks = (some: readonly Hit[]) =>
-    new Set(some.flatMap(({ url }) => [url, ...(web.page(url)?.links ?? [])]))
+  const withLinks = (some: readonly Hit[]) => new Set(some.flatMap(({ url }) => [url, ...site.linksOf(url)]))
   // They go past the filter, and one that a page has linked before start() yields it is fetched for both.
-  allow(web.seeds, plan.isShared ? 3 : 1)
+  allow(site.web.seeds, plan.isShared ? 3 : 1)
   const lost = (name: string, fromMs: number, untilMs = fromMs) =>
     allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, fromMs - HANDING_ON_MS, untilMs))))
   const wentBack = (fromMs: number, untilMs: number) =>

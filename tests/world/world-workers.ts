@@ -100,25 +100,20 @@ export class WorkerPool implements AsyncDisposable {
   readonly #free: WorldWorker[] = []
   readonly #all = new Set<WorldWorker>()
 
-  /** A few more are started, so that whoever needs one need not wait. */
-  warm(count: number): void {
-    while (this.#free.length < count) this.#free.push(this.#start())
+  /** So many, ready to crawl. */
+  async take(count: number): Promise<WorldWorker[]> {
+    const taken = this.#free.splice(0, count)
+    while (taken.length < count) taken.push(this.#start())
+    await Promise.all(taken.map(({ ready }) => ready))
+    return taken
   }
 
-  async take(): Promise<WorldWorker> {
-    for (let worker = this.#free.shift(); worker; worker = this.#free.shift()) {
-      await worker.ready
-      if (!worker.isGone) return worker
+  /** For the next world: those that live and were not left in the middle of a crawl. */
+  giveBack(workers: readonly WorldWorker[]): void {
+    for (const worker of workers) {
+      if (!worker.isGone) this.#free.push(worker)
+      else this.#all.delete(worker)
     }
-    const worker = this.#start()
-    await worker.ready
-    return worker
-  }
-
-  /** For the next world, if it lives. */
-  giveBack(worker: WorldWorker): void {
-    if (!worker.isGone) this.#free.push(worker)
-    else this.#all.delete(worker)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

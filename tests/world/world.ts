@@ -1,17 +1,20 @@
 /** One world: a site, Redis servers, a crawl by several workers, faults that strike at their points, and what came of it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FakeWeb, Verdict } from '@webloom/testkit'
+import type { Verdict } from '@webloom/testkit'
 import { CommandNames } from '../command-names.ts'
 import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
 import { type WorkersWay, WorldServers } from './world-servers.ts'
-import { startSite } from './world-site.ts'
+import { type Site, startSite } from './world-site.ts'
 import { judged, type Struck, type WorldVerdict } from './world-verdict.ts'
 import type { WorkerEnd, WorkerPool, WorldWorker } from './world-workers.ts'
 
 /** How long a crawl of some hundred pages may take, faults included; without any it takes two or three seconds. */
 const WORLD_MS_MAX = 30_000
 const NAMES = new CommandNames()
+
+/** Is shown every command of every worker, for traces. */
+export type OnCommand = (worker: string, name: string, command: readonly string[]) => void
 
 /** A worker in its world. */
 interface Living {
@@ -31,13 +34,19 @@ export interface WorldResult extends WorldVerdict {
 }
 
 /** Runs it to its end, however it ends. */
-export async function runWorld(plan: WorldPlan, pool: WorkerPool): Promise<WorldResult> {
+export async function runWorld(
+  plan: WorldPlan,
+  pool: WorkerPool,
+  onCommand?: OnCommand,
+): Promise<WorldResult> {
+  const workers = await pool.take(workersOf(plan))
   const begunMs = performance.now()
-  pool.warm(workersOf(plan))
   await using servers = await WorldServers.start(plan.servers)
-  await using web = await startSite(plan)
-  const world = new World(plan, { pool, servers, web })
-  return { seed: plan.seed, ...(await world.run()), ms: Math.round(performance.now() - begunMs) }
+  await using site = await startSite(plan)
+  const world = new World(plan, { workers, servers, site, onCommand })
+  const result = { seed: plan.seed, ...(await world.run()), ms: Math.round(performance.now() - begunMs) }
+  pool.giveBack(workers)
+  return result
 }
 
 /** With those that come in place of killed ones. */
@@ -49,24 +58,35 @@ function workersOf({ workers, isShared, faults }: WorldPlan): number {
 
 class World {
   readonly #plan: WorldPlan
-  readonly #pool: WorkerPool
+  /** Who has not begun yet. */
+  readonly #spare: WorldWorker[]
   readonly #servers: WorldServers
-  readonly #web: FakeWeb
+  readonly #site: Site
   readonly #counts = new Map<string, number>()
   readonly #struck: Struck[] = []
   readonly #living = new Set<Living>()
   readonly #gone: Living[] = []
   readonly #acts = new Set<Promise<void>>()
+  readonly #onCommand: OnCommand | undefined
   #left: Fault[]
   #workers = 0
   #repliesToLose = 0
   #isOver = false
 
-  constructor(plan: WorldPlan, parts: { pool: WorkerPool; servers: WorldServers; web: FakeWeb }) {
+  constructor(
+    plan: WorldPlan,
+    parts: {
+      workers: readonly WorldWorker[]
+      servers: WorldServers
+      site: Site
+      onCommand: OnCommand | undefined
+    },
+  ) {
+    this.#onCommand = parts.onCommand
     this.#plan = plan
-    this.#pool = parts.pool
+    this.#spare = [...parts.workers]
     this.#servers = parts.servers
-    this.#web = parts.web
+    this.#site = parts.site
     this.#left = [...plan.faults]
   }
 
@@ -84,7 +104,7 @@ class World {
     if (isStuck) for (const { worker } of this.#living) worker.signal('SIGKILL')
     const verdict = await judged({
       plan: this.#plan,
-      web: this.#web,
+      site: this.#site,
       servers: this.#servers,
       struck: this.#struck,
       missed: this.#left,
@@ -93,7 +113,6 @@ class World {
       stoodStill: all.flatMap(({ name, worker }) => worker.stoodStill.map((span) => ({ name, ...span }))),
     })
     const logs = all.map(({ name, worker }) => `--- ${name}\n${worker.log}`).join('\n')
-    for (const { worker } of this.#living) this.#pool.giveBack(worker)
     return { ...verdict, logs }
   }
 
@@ -109,12 +128,12 @@ class World {
   }
 
   async #start(spider: string): Promise<void> {
-    const worker = await this.#pool.take()
+    const worker = this.#spare.shift()!
     const name = `${spider}-${++this.#workers}`
     const way = await this.#servers.wayOf((command) => this.#judge(living, command))
     const ending = worker.crawl({
       spider,
-      startUrls: this.#web.seeds,
+      startUrls: this.#site.web.seeds,
       settings: this.#settings(name, way),
       factor: FACTOR,
     })
@@ -151,6 +170,7 @@ class World {
   /** Called for each command of each worker, before it reaches Redis. */
   #judge(sender: Living, command: readonly string[]): Verdict {
     const name = NAMES.nameOf(command)
+    this.#onCommand?.(sender.name, name, command)
     const count = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, count)
     if (this.#repliesToLose > 0 && isWrite(name)) {

@@ -83,13 +83,15 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
   const mode = draw.chance(0.25) ? 'job' : 'turns'
   const servers = draw.chance(0.3) ? 1 : 2
   const hosts = draw.whole(1, 4)
+  // A page that comes back from a full queue with other links: while it was away nobody else may have asked about the first.
+  const isOneByOne = family === 'full' && draw.chance(0.5)
   const plan = {
     seed,
     family,
     mode,
     servers,
-    workers: isShared ? 2 : draw.whole(1, 3),
-    concurrency: draw.whole(2, 8),
+    workers: isShared ? 2 : isOneByOne ? 1 : draw.whole(1, 3),
+    concurrency: isOneByOne ? 1 : draw.whole(2, 8),
     delayMs: draw.chance(0.2) ? draw.whole(2, 10) : 0,
     web: {
       seed: draw.whole(1, 1_000_000),
@@ -97,10 +99,10 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
       pagesPerHost: Math.round(draw.whole(100, 240) / hosts),
       linksPerPage: draw.whole(4, 12),
       crossHostLinks: draw.chance(0.5) ? 0.3 : 0.1,
-      latencyMs: [5, draw.whole(20, 60)],
+      latencyMs: isOneByOne ? 2 : ([5, draw.whole(20, 60)] as const),
       pageBytes: 1500,
     },
-    changing: family === 'full' || family === 'changing' ? 0.4 : 0,
+    changing: isOneByOne || family === 'changing' ? 0.6 : 0,
     isShared,
   } as const
   return { ...plan, faults: faultsOf(family, draw, plan) }
@@ -124,7 +126,7 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
   )
 }
 
-const LOSING = ['kill', 'pause', 'set-back', 'restart'] as const
+const LOSING = ['kill', 'pause', 'set-back', 'restart', 'full'] as const
 const MIXABLE = FAMILIES.filter((family) => !['calm', 'shared', 'mixed', 'changing'].includes(family))
 
 /** An older state is as much older as a Redis that writes to disk every second may lose. */

@@ -102,7 +102,7 @@ export class WorkerPool implements AsyncDisposable {
 
   /** So many, ready to crawl. */
   async take(count: number): Promise<WorldWorker[]> {
-    const taken = this.#free.splice(0, count)
+    const taken = this.#free.splice(0, count).filter(({ isGone }) => !isGone)
     while (taken.length < count) taken.push(this.#start())
     await Promise.all(taken.map(({ ready }) => ready))
     return taken

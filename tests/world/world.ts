@@ -101,7 +101,7 @@ class World {
     const isStuck = await this.#end()
     this.#isOver = true
     const all = [...this.#gone, ...this.#living]
-    if (isStuck) for (const { worker } of this.#living) worker.signal('SIGKILL')
+    if (isStuck) await this.#killAll()
     const verdict = await judged({
       plan: this.#plan,
       site: this.#site,
@@ -114,6 +114,12 @@ class World {
     })
     const logs = all.map(({ name, worker }) => `--- ${name}\n${worker.log}`).join('\n')
     return { ...verdict, logs }
+  }
+
+  async #killAll(): Promise<void> {
+    const left = [...this.#living].filter(({ ended }) => !ended)
+    for (const { worker } of left) worker.signal('SIGKILL')
+    await Promise.all(left.map(({ end }) => end))
   }
 
   /** Resolves when every worker has ended and every fault that struck is over: with true when that never comes. */

@@ -1,9 +1,13 @@
 import type { StartHosts } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { VitalScript } from './vital-script.ts'
 
 // About a hundred bytes each. What is not remembered costs one command, no more.
 const KNOWN_MAX = 10_000
+
+// On a Redis that is full it must not be what ends start(): the request itself waits for room.
+const addScript = new VitalScript('start-host-add.lua')
 
 /** The start hosts of a crawl that workers share: a set beside the queue. */
 export class RedisStartHosts implements StartHosts {
@@ -19,7 +23,7 @@ export class RedisStartHosts implements StartHosts {
 
   async add(hostAndPort: string): Promise<void> {
     if (this.#known.has(hostAndPort)) return
-    await this.#redis.sadd(this.#key, hostAndPort)
+    await addScript.run(this.#redis, [this.#key], [hostAndPort])
     this.#remember(hostAndPort)
   }
 

@@ -99,7 +99,7 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
       pagesPerHost: Math.round(draw.whole(100, 240) / hosts),
       linksPerPage: draw.whole(4, 12),
       crossHostLinks: draw.chance(0.5) ? 0.3 : 0.1,
-      latencyMs: isOneByOne ? 2 : ([5, draw.whole(20, 60)] as const),
+      latencyMs: isOneByOne ? 25 : ([5, draw.whole(20, 60)] as const),
       pageBytes: 1500,
     },
     changing: isOneByOne || family === 'changing' ? 0.6 : 0,
@@ -116,6 +116,7 @@ interface Surroundings {
 
 function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
   if (family === 'calm') return []
+  if (plan.concurrency === 1) return [fullWhileNew(draw)]
   if (family === 'mixed')
     return Array.from({ length: draw.whole(2, 4) }, () => oneOf(draw.of(MIXABLE), draw, plan))
   if (family === 'changing')
@@ -124,6 +125,12 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
   return Array.from({ length: family === 'replies' ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
     oneOf(family, draw, plan),
   )
+}
+
+/** Early, while most links are new, and for longer than links wait for room. */
+function fullWhileNew(draw: Draw): Fault {
+  const at = { name: 'ask', nth: draw.whole(2, 15) }
+  return { at, kind: 'full', role: 'queue', ms: draw.whole(MS(8000), MS(13_000)) }
 }
 
 const LOSING = ['kill', 'pause', 'set-back', 'restart', 'full'] as const

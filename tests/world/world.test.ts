@@ -2,7 +2,22 @@ import { expect, test } from 'vitest'
 import { runWorlds } from './world-round.ts'
 
 /** A few of each family; the soak draws new ones for an hour. */
-const SEEDS = ['calm-2', 'kill-1', 'kill-4', 'pause-4', 'replies-1', 'replies-2', 'jump-1', 'full-2']
+const SEEDS = [
+  'calm-2',
+  'kill-1',
+  'kill-4',
+  'pause-4',
+  'replies-1',
+  'replies-2',
+  'set-back-2',
+  'set-back-3',
+  'set-back-4',
+  'restart-1',
+  'restart-3',
+  'shared-2',
+  'full-1',
+  'jump-1',
+]
 const AT_ONCE = 3
 
 test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows (issue 15)', {

@@ -27,6 +27,25 @@ async function fetchedBy(web: FakeWebProcess, run: () => Promise<{ code: number 
   return new Set(fetchCounts(await web.hits()).keys())
 }
 
+test.concurrent(
+  'SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not met',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
+    const filter = { DUPEFILTER_CLASS: 'redis-key', DUPEFILTER_TTL: 600 }
+    await using folder = await ClusterFolder.of(
+      web,
+      settings('again', { SCHEDULER_PERSIST: true, ...filter }),
+    )
+    const starts = new Set(web.seeds)
+    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(web.linked())
+    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(starts)
+    expect(await fetchedBy(web, () => folder.worker('new', '--new').exited)).toEqual(starts)
+    const flushing = () => folder.run('crawl', 'pages', '-s', 'SCHEDULER_FLUSH_ON_START=true')
+    expect(await fetchedBy(web, flushing)).toEqual(web.linked())
+  },
+)
+
 test.concurrent.each([
   ['on Redis', () => settings('woken', { SCHEDULER_PERSIST: true }), 'worker'],
   ['in a JOBDIR', () => ({ SEEDS_REDIS_URL: redis.url, JOBDIR: 'job', LOG_FORMAT: 'json' }), 'crawl'],
@@ -48,3 +67,22 @@ test.concurrent.each([
   expect([...second].filter((url) => first.has(url))).toEqual([])
   expect(await fetched(one)).toEqual(new Set([one]))
 })
+
+test.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: webloom clear leaves no key of the crawl',
+  LONG,
+  async (mode) => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20 })
+    const cleared = settings(`clean-${mode}`, {
+      SCHEDULER_PERSIST: true,
+      COOKIES_SHARED: true,
+      QUEUE_MODE: mode,
+    })
+    await using folder = await ClusterFolder.of(web, cleared)
+    const keys = async () => (await redis.command('KEYS', `*${cleared.CRAWL_ID}*`)) as string[]
+    expect((await folder.run('crawl', 'pages')).code).toBe(0)
+    expect((await keys()).length).toBeGreaterThan(3)
+    expect((await folder.run('clear', 'pages')).code).toBe(0)
+    expect(await keys()).toEqual([])
+  },
+)

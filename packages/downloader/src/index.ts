@@ -4,6 +4,7 @@ export type { CookieJarStore } from './cookies/cookie-jar-store.ts'
 export type { KeptCookie } from './cookies/kept-cookie.ts'
 export { MemoryCookieJarStore, type MemoryCookieJarStoreOptions } from './cookies/memory-cookie-jar-store.ts'
 export {
+  COOKIES_KEY,
   type CookiesRedis,
   RedisCookieJarStore,
   type RedisCookieJarStoreOptions,
@@ -74,6 +75,7 @@ export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-dela
 export {
   RedisRobotsStore,
   type RedisRobotsStoreOptions,
+  ROBOTS_KEY,
   type RobotsRedis,
 } from './robots/redis-robots-store.ts'
 export type { RobotsDownload } from './robots/robots-fetch.ts'

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { flushOwed } from './crawl-flush.ts'
-import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { luaScript } from './lua.ts'
 import { Quarantine } from './quarantine.ts'
 import { VitalScript } from './vital-script.ts'
@@ -21,6 +21,8 @@ export interface ClearCrawlOptions extends CrawlOnRedis {
   readonly force?: boolean
   /** Empties queue and filter. */
   readonly clear: () => Promise<void>
+  /** What else the crawl has on this Redis: keys that begin so. */
+  readonly alsoUnder?: readonly string[]
 }
 
 /** Keys looked at in one step, so that Redis serves others in between. */
@@ -86,11 +88,13 @@ export async function adoptCrawl(
 }
 
 /**
- * Forgets the crawl: its record, stats, quarantine, and with `clear` its queue and filter. Answers how many workers are
+ * Forgets the crawl: its record, stats, quarantine, with `clear` its queue and filter, and all that it has besides on this
+ * Redis. Where it is forced while workers are present, what they may still ask for stays until it is cleared
+ * again. Answers how many workers are
  * present; when there are any, nothing is done unless it is forced.
  */
 export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
-  const { redis, keys, statsKey, force = false, clear } = options
+  const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
   const present = (await clearScript.run(
     redis,
     [keys.record, keys.workers, keys.alone, keys.cleared],
@@ -100,20 +104,25 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const flush = async () => {
     await clear()
     await new Quarantine({ redis, keys }).clear()
-    await unlinkAll(redis, `${keys.noted}:`)
-    await redis.unlink(statsKey, keys.startHosts)
+    // Workers that are present still ask what became of their turns.
+    const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
+    // These are of whoever clears, or of a crawl that begins as soon as it is done.
+    const others = [keys.record, keys.workers, keys.cleared]
+    for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
+    await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)
   }
   await flushOwed({ redis, keys, worker: `clear:${randomUUID()}`, flush })
   return present
 }
 
 /** Their names are known to nobody any more. */
-async function unlinkAll(redis: Redis, start: string): Promise<void> {
+async function unlinkAll(redis: Redis, start: string, but: readonly string[]): Promise<void> {
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
   let cursor = '0'
   do {
     const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_AT_ONCE)
     cursor = next
-    if (found.length > 0) await redis.unlink(...found)
+    const gone = found.filter((key) => !but.includes(key))
+    if (gone.length > 0) await redis.unlink(...gone)
   } while (cursor !== '0')
 }

@@ -24,6 +24,8 @@ export interface CrawlRedisKeys {
   readonly quarantine: string
   /** Set: hosts and ports of start requests. */
   readonly startHosts: string
+  /** Set: those of them that had a public address, and so are not let inside any more. */
+  readonly publicHosts: string
   /** `<noted>:<owner>`, set: ids that were pushed under an owner which is not settled. */
   readonly noted: string
   /** Hash: `waiting`, `delayed`, `leased` of QUEUE_MODE=turns, and what else that queue keeps count of. */
@@ -43,6 +45,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),
     startHosts: key('webloom:%(queue)s:start-hosts'),
+    publicHosts: key('webloom:%(queue)s:public-hosts'),
     noted: key('webloom:%(queue)s:noted'),
     turnCounts: key('webloom:%(queue)s:turns:counts'),
     turns: key('webloom:%(queue)s:turns'),

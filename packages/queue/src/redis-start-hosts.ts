@@ -9,16 +9,18 @@ const KNOWN_MAX = 10_000
 // On a Redis that is full it must not be what ends start(): the request itself waits for room.
 const addScript = new VitalScript('start-host-add.lua')
 
-/** The start hosts of a crawl that workers share: a set beside the queue. */
+/** The start hosts of a crawl that workers share: sets beside the queue. */
 export class RedisStartHosts implements StartHosts {
   readonly #redis: Redis
   readonly #key: string
+  readonly #publicKey: string
   readonly #known = new Set<string>()
 
   /** @param redis the queue's; opened and closed by whoever gives it */
   constructor({ redis, keys }: { redis: Redis; keys: CrawlRedisKeys }) {
     this.#redis = redis
     this.#key = keys.startHosts
+    this.#publicKey = keys.publicHosts
   }
 
   async add(hostAndPort: string): Promise<void> {
@@ -27,17 +29,25 @@ export class RedisStartHosts implements StartHosts {
     this.#remember(hostAndPort)
   }
 
+  /** Asked anew each time: another worker may have found a public address since. */
   async has(hostAndPort: string): Promise<boolean> {
-    if (this.#known.has(hostAndPort)) return true
-    const isStartHost = (await this.#redis.sismember(this.#key, hostAndPort)) === 1
-    if (isStartHost) this.#remember(hostAndPort)
-    return isStartHost
+    const [isStartHost, isPublic] = await Promise.all([
+      this.#redis.sismember(this.#key, hostAndPort),
+      this.#redis.sismember(this.#publicKey, hostAndPort),
+    ])
+    return isStartHost === 1 && isPublic === 0
+  }
+
+  async notePublic(hostAndPort: string): Promise<void> {
+    const isStartHost =
+      this.#known.has(hostAndPort) || (await this.#redis.sismember(this.#key, hostAndPort)) === 1
+    if (isStartHost) await addScript.run(this.#redis, [this.#publicKey], [hostAndPort])
   }
 
   /** With queue and filter: the next crawl has start hosts of its own. */
   async clear(): Promise<void> {
     this.#known.clear()
-    await this.#redis.unlink(this.#key)
+    await this.#redis.unlink(this.#key, this.#publicKey)
   }
 
   #remember(hostAndPort: string): void {

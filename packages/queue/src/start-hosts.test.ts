@@ -22,9 +22,21 @@ async function knowWhatWasAdded(startHosts: StartHosts): Promise<void> {
   expect(await startHosts.has('a.example:8080')).toBe(false)
 }
 
+async function letsNoneInsideThatWasPublic(one: StartHosts, other: StartHosts): Promise<void> {
+  await one.add('b.example:80')
+  expect(await other.has('b.example:80')).toBe(true)
+  await one.notePublic('b.example:80')
+  await one.notePublic('elsewhere.example:80')
+  expect(await other.has('b.example:80')).toBe(false)
+  await other.add('b.example:80')
+  expect(await one.has('b.example:80')).toBe(false)
+}
+
 describe('the hosts of start requests', () => {
   test('in memory', async () => {
     await knowWhatWasAdded(new MemoryStartHosts())
+    const startHosts = new MemoryStartHosts()
+    await letsNoneInsideThatWasPublic(startHosts, startHosts)
   })
 
   test('in a JOBDIR, also when the crawl is resumed', async () => {
@@ -44,6 +56,22 @@ describe('the hosts of start requests', () => {
     expect(await other!.has('a.example:80')).toBe(false)
     await knowWhatWasAdded(one!)
     expect(await other!.has('a.example:80')).toBe(true)
+  })
+
+  test('one that was public is let inside by no worker, and by no later run in its JOBDIR (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const [one, other] = [1, 2].map(() => new RedisStartHosts({ redis: bench.connect(), keys }))
+    await letsNoneInsideThatWasPublic(one!, other!)
+    expect(await bench.redis.smembers(keys.publicHosts)).toEqual(['b.example:80'])
+    await using dir = await tempDir()
+    const first = jobDir(dir.path)
+    await first.record.open()
+    await letsNoneInsideThatWasPublic(first.startHosts, first.startHosts)
+    await first.record.close()
+    const second = jobDir(dir.path)
+    await second.record.open()
+    expect(await second.startHosts.has('b.example:80')).toBe(false)
+    await second.record.close()
   })
 
   test('go with the crawl that is cleared', async () => {

@@ -1,7 +1,7 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
 import { dirname } from 'node:path'
-import { type Crawler, crawlKey, environmentSettings, UsageError } from '@webloom/core'
+import { type Crawler, type CrawlName, crawlKey, environmentSettings, UsageError } from '@webloom/core'
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
 import type { Spider, SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
@@ -30,6 +30,7 @@ export interface CrawlFromOutside {
   readonly shown: string
   readonly keys: CrawlRedisKeys
   readonly statsKey: string
+  readonly name: CrawlName
   readonly folder: string
 }
 
@@ -55,7 +56,7 @@ export async function withCrawlFromOutside<T>(
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   try {
     await servers.open()
-    return await act({ crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, folder })
+    return await act({ crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, name, folder })
   } finally {
     servers.close()
   }

@@ -9,4 +9,9 @@ export interface StartHosts {
   add(hostAndPort: string): Promise<void>
   /** True when connections to private addresses of that host are let through. Asked for no others. */
   has(hostAndPort: string): Promise<boolean>
+  /**
+   * A start host has a public address: from now on no worker of the crawl lets it inside, whatever its name leads to. Of
+   * other hosts nothing is noted. Resolves when every worker will be told; called before it is connected to.
+   */
+  notePublic(hostAndPort: string): Promise<void>
 }

@@ -11,17 +11,28 @@ import { addressRange } from './address-range.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
 import { ipBytes } from './ip-network.ts'
 
-const startHosts = (...hosts: string[]): StartHosts => ({
-  add: async () => {},
-  has: async (host) => hosts.includes(host),
-})
+const startHosts = (...hosts: string[]): StartHosts => {
+  const outside = new Set<string>()
+  return {
+    add: async () => {},
+    has: async (host) => hosts.includes(host) && !outside.has(host),
+    notePublic: async (host) => void outside.add(host),
+  }
+}
 
-function guarding({ allowed = [], starts = [] }: { allowed?: string[]; starts?: string[] } = {}) {
+interface Guarded {
+  readonly allowed?: string[]
+  readonly starts?: string[]
+  /** Those of a crawl that other workers share. */
+  readonly shared?: StartHosts
+}
+
+function guarding({ allowed = [], starts = [], shared = startHosts(...starts) }: Guarded = {}) {
   const stats = new MemoryStatsCollector()
   const lines: object[] = []
   const guard = new AddressGuard({
     allowed: new AllowedAddresses(allowed),
-    startHosts: startHosts(...starts),
+    startHosts: shared,
     stats,
     logger: { ...silentLogger, warn: (line) => void lines.push(line as object) },
   })
@@ -184,4 +195,11 @@ describe('PRIVATE_ADDRESSES_ALLOWED', () => {
     for (const index of [0, 2, 3]) expect(wrong).toThrow(`PRIVATE_ADDRESSES_ALLOWED[${index}]`)
     expect(wrong).not.toThrow('ALLOWED[1]')
   })
+})
+
+test('a start host that one worker found outside is let inside by no other (issue 15)', async () => {
+  const shared = startHosts('rebinds.example:80')
+  const [one, other] = [guarding({ shared }), guarding({ shared })]
+  expect(await one.permits('rebinds.example:80', '93.184.216.34')).toEqual(['93.184.216.34'])
+  expect(await other.permits('rebinds.example:80', '10.0.0.1')).toBe('refused')
 })

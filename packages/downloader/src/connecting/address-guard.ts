@@ -6,7 +6,8 @@
  *     inside (`address-range.ts`)       refused, unless
  *       PRIVATE_ADDRESSES_ALLOWED         names it, or
  *       the host and port are             of one of the crawl's own start requests: never a metadata address, nor a host
- *                                         that had a public address before, which by that rebinds its name
+ *                                         that had a public address before, for any worker of the crawl, which by that
+ *                                         rebinds its name
  *
  * Asked at each connection with the addresses that would be connected to, so notation, redirects and DNS answers that
  * change make no difference. Of a host with addresses of both kinds only the public ones are used. Through a proxy only
@@ -59,7 +60,7 @@ export class AddressGuard {
     const ranges = addresses.map(rangeOf)
     const outside = addresses.filter((_, index) => ranges[index] === undefined)
     if (outside.length > 0) {
-      this.#publicHosts.set(hostAndPort, true)
+      await this.#notePublic(hostAndPort)
       return outside
     }
     const inside = addresses.filter((address, index) => this.#allows(address, hostAndPort, ranges[index]!))
@@ -93,6 +94,13 @@ export class AddressGuard {
   #allows(address: string, hostAndPort: string, range: AddressRange): boolean {
     const bytes = ipBytes(address)
     return bytes !== undefined && this.#options.allowed.allows(bytes, hostAndPort, range === 'metadata')
+  }
+
+  /** For the other workers, too, and before it is connected to: what it answers may change its name's address. */
+  async #notePublic(hostAndPort: string): Promise<void> {
+    if (this.#publicHosts.get(hostAndPort)) return
+    await this.#options.startHosts?.notePublic(hostAndPort)
+    this.#publicHosts.set(hostAndPort, true)
   }
 
   async #isStartHost(hostAndPort: string): Promise<boolean> {

@@ -22,7 +22,7 @@ export interface RedisCookieJarStoreOptions {
   readonly logger: Logger
 }
 
-const KEY = '%(spider)s:cookies:%(jar)s:%(domain)s'
+export const COOKIES_KEY = '%(spider)s:cookies:%(jar)s:%(domain)s'
 
 // A session that nobody has touched for a week has ended on nearly every site.
 const IDLE_MS_MAX = 7 * 24 * 3_600_000
@@ -50,7 +50,7 @@ export class RedisCookieJarStore implements CookieJarStore {
     const { settings, spider, stats, logger } = crawler
     return new RedisCookieJarStore({
       redis,
-      key: crawlKey(KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+      key: crawlKey(COOKIES_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
       // What it drops is not lost, so it is not counted.
       local: MemoryCookieJarStore.fromCrawler({ ...crawler, stats: new MemoryStatsCollector() }),

@@ -19,7 +19,7 @@ export interface RedisRobotsStoreOptions {
 }
 
 // One string a site, and not a hash of all, as only Redis 7.4 forgets single fields of a hash.
-const KEY = '%(spider)s:robots:%(origin)s'
+export const ROBOTS_KEY = '%(spider)s:robots:%(origin)s'
 
 // Larger files stay with the worker that fetched them: sites without number could fill Redis with files of 500 KiB.
 const SHARED_FILE_BYTES_MAX = 65_536
@@ -46,7 +46,7 @@ export class RedisRobotsStore implements RobotsStore {
   static fromCrawler({ settings, spider, stats, logger }: Crawler, redis: RobotsRedis): RedisRobotsStore {
     return new RedisRobotsStore({
       redis,
-      key: crawlKey(KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+      key: crawlKey(ROBOTS_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE'),
       stats,
       logger,

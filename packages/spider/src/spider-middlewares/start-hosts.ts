@@ -37,6 +37,9 @@ export async function noteStartHost(startHosts: StartHosts, { url }: Request): P
   if (place !== undefined) await startHosts.add(place)
 }
 
+/** A longer list is not read for a host that is outside: its hosts are noted as their requests are made. */
+const READ_AT_ONCE_MAX = 1000
+
 /**
  * The hosts of `startUrls` as well, without waiting for their requests: those of a long list are made little by little, and
  * a page may lead to one of its hosts before it is that host's turn. What is refused then would be lost.
@@ -56,9 +59,22 @@ export class DeclaredStartHosts implements StartHosts {
     return this.#noted.add(place)
   }
 
-  /** Reads the list when the first host inside is met: most crawls never meet one. */
+  /**
+   * Reads the list when the first host inside is met: most crawls never meet one. What it names is noted when it is asked
+   * for: then what is known of it is known to all workers.
+   */
   async has(place: string): Promise<boolean> {
+    await this.#noteDeclared(place)
+    return this.#noted.has(place)
+  }
+
+  async notePublic(place: string): Promise<void> {
+    if (this.#declared || this.#spider.startUrls.length <= READ_AT_ONCE_MAX) await this.#noteDeclared(place)
+    await this.#noted.notePublic(place)
+  }
+
+  async #noteDeclared(place: string): Promise<void> {
     this.#declared ??= new Set(this.#spider.startUrls.map(hostAndPort))
-    return this.#declared.has(place) || this.#noted.has(place)
+    if (this.#declared.has(place)) await this.#noted.add(place)
   }
 }

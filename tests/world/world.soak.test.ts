@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { FAMILIES } from './world-plan.ts'
 import { runWorlds } from './world-round.ts'
 
-const MINUTES = Number(process.env['WORLD_SOAK_MINUTES'] ?? 60)
+const MINUTES = Number(process.env.WORLD_SOAK_MINUTES ?? 60)
 const AT_ONCE = 3
 const OPEN = ['changing', 'full']
 

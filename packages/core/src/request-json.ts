@@ -1,5 +1,6 @@
 import { WebloomError } from './errors.ts'
 import { type JsonObject, jsonCopy } from './json.ts'
+import { safeForm, urlText } from './known-url-of.ts'
 import { KnownUrl } from './known-urls.ts'
 import { type CookiesInit, Request, type RequestInit } from './request.ts'
 
@@ -81,8 +82,9 @@ export function requestFromJson(json: RequestJson): Request {
     ...(json.f && { flags: json.f }),
     ...(json.enc !== undefined && { encoding: json.enc }),
   }
+  if (json.meta?.verbatim_url === true) return new Request(json.url, init)
   // It was made safe before it was queued, by the rules of its crawl, which whoever leases it knows.
-  return new Request(json.meta?.verbatim_url === true ? json.url : new KnownUrl(json.url), init)
+  return new Request(new KnownUrl(safeForm(json.url, urlText(json.url))), init)
 }
 
 function nameOf(callback: NonNullable<Request['callback']>, role: string): string {

@@ -257,6 +257,8 @@ describe('a spider', () => {
     ['an arrow', (spider: Spider) => () => spider, /bound|arrow/],
     ['a bound method', (spider: Spider) => spider.parse.bind(spider), /bound/],
     ['the name of no method', () => 'pares', /"pares" is no method/],
+    // The field `callback` would give its own name to an arrow that stands there.
+    ['an arrow named callback', () => ({ callback: () => {} }).callback, /callback is an arrow function/],
   ])('that gives %s as callback is told so where it yields', async (_, callback, message) => {
     class Refused extends Spider {
       override name = 'refused'

@@ -99,6 +99,7 @@ export {
   type RequestInit,
   type RequestParts,
   requestInit,
+  undefinedParts,
 } from './request.ts'
 export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
 export { Response, type ResponseInit } from './response.ts'

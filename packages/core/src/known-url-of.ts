@@ -70,15 +70,21 @@ export function urlText(url: string | URL): string {
   throw new InvalidUrl(String(url), `expected a string or a URL, got ${url === null ? 'null' : typeof url}`)
 }
 
-/** `safe` in memory of its own. Throws `InvalidUrl` when it has no scheme. */
+/** `safe` in memory of its own. Throws `InvalidUrl` when it has no scheme, or one of addresses that hold no page. */
 export function safeForm(written: string, safe: string): string {
-  if (!safe.includes('://') && !safe.startsWith('about:') && !safe.startsWith('data:')) {
-    throw new InvalidUrl(
-      written,
-      'it has no scheme; write https://… or resolve it first with response.urljoin()',
-    )
-  }
+  if (!safe.includes('://') && !safe.startsWith('about:') && !safe.startsWith('data:'))
+    throw new InvalidUrl(written, notRequestable(written))
   return ownCopy(safe)
+}
+
+// `localhost:8000/x` is a host and its port, and no address of a scheme `localhost`; a telephone number has no port.
+const SCHEME_ALONE = /^\s*(?!(?!tel:|sms:)[^:]*:\d{1,5}(?:[/?#]|\s*$))([a-z][a-z0-9+-]*):/i
+
+function notRequestable(url: string): string {
+  const scheme = SCHEME_ALONE.exec(url)?.[1]?.toLowerCase()
+  if (scheme === undefined)
+    return 'it has no scheme; write https://… or resolve it first with response.urljoin()'
+  return `${scheme}: leads to no page; expected http:// or https://`
 }
 
 /** The bytes of a part of a request in its encoding, one a character. */

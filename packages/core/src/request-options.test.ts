@@ -45,9 +45,25 @@ describe('what a request is made with (issue 15)', () => {
     expect(new Request(URL, { callback: null }).callback).toBeNull()
   })
 
-  test('a function around it may hand on what it was not given', () => {
+  test('undefined in the place of the parts is a misspelt method, too', () => {
     const page = (parts?: { priority: number }) => new Request(URL, parts)
-    expect(page().url).toBe(URL)
+    expect(() => page()).toThrow(
+      /new Request\(\) was given undefined after the URL: is the method's name misspelt/,
+    )
+    expect(page({ priority: 1 }).priority).toBe(1)
+    expect(new Request(URL).url).toBe(URL)
+  })
+
+  test.each([
+    ['mailto:a@b.example', 'mailto: leads to no page; expected http:// or https://'],
+    ['TEL:123', 'tel: leads to no page'],
+    ['javascript:void(0)', 'javascript: leads to no page'],
+    ['site.example/a', 'it has no scheme; write https://…'],
+    ['localhost:8000/a', 'it has no scheme; write https://…'],
+    ['site.example:80', 'it has no scheme'],
+    ['/a?b=mailto:c', 'it has no scheme'],
+  ])('%s is no URL of a page: %s', (url, reason) => {
+    expect(() => new Request(url)).toThrow(reason)
   })
 
   test.each([

@@ -144,9 +144,11 @@ export class Request {
 
   /**
    * Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body; a part that
-   * is not known; a callback that is undefined, as a misspelt method is).
+   * is not known; a callback that is undefined, as a misspelt method is; undefined in place of `parts`).
    */
   constructor(url: string | URL | KnownUrl, parts: RequestParts = NO_PARTS) {
+    // biome-ignore lint/complexity/noArguments: a rest parameter would make a list for each link of a page.
+    if (arguments.length > 1 && arguments[1] === undefined) throw undefinedParts('new Request()')
     // Links of a page share their parts, which `followAll` has looked at.
     const init = url instanceof KnownUrl ? (parts as RequestInit) : requestInit(parts, 'Request')
     this.encoding = init.encoding ?? 'utf-8'
@@ -342,6 +344,14 @@ const HINTS: Readonly<Record<string, string>> = {
   userData: 'Data for the callback goes into cbKwargs, for middlewares into meta',
   label: 'Name the method that gets the page: callback: this.parseItem',
   url: 'The URL stands first: new Request(url, { … })',
+}
+
+/** For what was called with `undefined` where a callback or the parts of a request are expected. */
+export function undefinedParts(of: string): WebloomError {
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${of} was given undefined after the URL: is the method's name misspelt, or \`this\` another object? Expected a method (this.parseItem) or { callback, … }; leave it out for parse`,
+  )
 }
 
 function undefinedCallback(of: string, role: 'callback' | 'errback'): WebloomError {

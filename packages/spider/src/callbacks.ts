@@ -86,7 +86,9 @@ export function* chainOf(spider: Spider): Generator<object> {
 }
 
 function notAMethod(spider: Spider, callback: unknown, role: string): WebloomError {
-  const name = (callback as { name?: string }).name ?? ''
+  const given = (callback as { name?: string }).name ?? ''
+  // `{ callback: () => … }` has the name of what it is written to, which says nothing.
+  const name = given === role ? '' : given
   const kind = name.startsWith('bound ')
     ? `${name}: a bound function`
     : name.startsWith('#')

@@ -13,6 +13,7 @@ import {
   type RequestParts,
   requestInit,
   type UrlRules,
+  undefinedParts,
   urlEncodingOf,
   urlJoin,
   urlRulesOf,
@@ -268,14 +269,6 @@ function followInit(written: readonly [parts?: RequestParts], of: string): Reque
   const [parts] = written
   if (parts === undefined) throw undefinedParts(of)
   return requestInit(parts, of)
-}
-
-/** For what was called with `undefined` where a callback or the parts of a request are expected. */
-function undefinedParts(of: string): WebloomError {
-  return new WebloomError(
-    'WL_REQUEST_INVALID',
-    `${of} was given undefined after the URL: is the method's name misspelt, or \`this\` another object? Expected a method (this.parseItem) or { callback, … }; leave it out for parse`,
-  )
 }
 
 function checkedTargets(targets: Iterable<FollowTarget>): Iterable<FollowTarget> {

@@ -44,7 +44,7 @@ function cache(settings: object = {}): Cache {
     () => fetching.close(),
     () => signals.send('spiderClosed', { spider, reason: 'finished' }),
   )
-  return { stats, get: (path = '/', init) => fetching.response(new Request(site.origin + path, init)) }
+  return { stats, get: (path = '/', init = {}) => fetching.response(new Request(site.origin + path, init)) }
 }
 
 /** Each answer has another number. */

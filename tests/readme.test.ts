@@ -32,7 +32,7 @@ test('the spider, the config and the call of the README work as they stand, but 
   writeFileSync(folder.join('webloom.config.ts'), blockWith('defineConfig'))
   writeFileSync(
     folder.join('run.ts'),
-    blockWith('await crawl(').replace('\n', "\nimport QuotesSpider from './spiders/spider.ts'\n") +
+    blockWith('await crawl(').replace('./spider.ts', './spiders/spider.ts') +
       'console.log(finishReason, stats.item_scraped_count)\n',
   )
   writeFileSync(folder.join('package.json'), '{ "type": "module" }')

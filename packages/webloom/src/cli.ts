@@ -80,7 +80,8 @@ function failureOf(error: (Error & { code?: string }) | undefined): number {
   return failure(new WebloomError('WL_OUTPUT_FAILED', message, { cause: error }))
 }
 
-function commandLine(setExitCode: (code: number) => void): Command {
+/** All commands and what they take; `setExitCode` gets what an action ended with. */
+export function commandLine(setExitCode: (code: number) => void): Command {
   const program = new Command('webloom')
     .description('Write a spider as a class, run it in one process or on many machines.')
     .version(VERSION, '-V, --version', 'print the version')

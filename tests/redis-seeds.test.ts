@@ -25,6 +25,11 @@ class Pages extends RedisSpider {
   }
 }
 
+class Seeds extends Pages {
+  override maxIdleTime = 0.3
+  override *parse(): Generator<unknown> {}
+}
+
 const run = (settings: SettingsInput = {}) =>
   crawl(Pages, { settings: { REDIS_URL: redis.url, ...settings }, logger: silent })
 const push = (...messages: string[]) => redis.command('RPUSH', 'pages:start_urls', ...messages)
@@ -34,6 +39,16 @@ const items = async () =>
   )
 
 describe('a RedisSpider', () => {
+  test('fetches seeds by their score, also the one that had robots.txt asked for', async () => {
+    await using web = await startFakeWeb({ seed: 3, pagesPerHost: 12, hosts: 1 })
+    web.route(0, '/robots.txt', (_, response) => void setTimeout(() => response.end(), 120))
+    const urls = Array.from({ length: 6 }, (_, n) => `${web.origins[0]}/page/${n}`)
+    await redis.command('ZADD', 'pages:start_urls', ...urls.flatMap((url, n) => [-n, url]))
+    const paced = { ROBOTSTXT_OBEY: true, DOWNLOAD_DELAY: 0.05, RANDOMIZE_DOWNLOAD_DELAY: false }
+    await crawl(Seeds, { settings: { REDIS_URL: redis.url, ...paced }, logger: silent })
+    expect(web.hits.map(({ url }) => url)).toEqual([`${web.origins[0]}/robots.txt`, ...urls])
+  })
+
   test('crawls what it finds in Redis, then what comes later, and ends when nothing comes any more', async () => {
     await using web = await startFakeWeb({ seed: 1, pagesPerHost: 40 })
     const [first] = web.seeds

@@ -64,6 +64,7 @@ export {
   type QueueOrder,
   REFUSALS_MAX,
   type RequestQueue,
+  type RetryWhen,
   START_BATCH_MAX,
   type StartRequest,
 } from './ports/request-queue.ts'

@@ -46,6 +46,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type RetryWhen,
   type StartRequest,
   silentLogger,
   WebloomError,
@@ -227,7 +228,7 @@ export class BullJobQueue implements RequestQueue {
     })
   }
 
-  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#end(lease, (held) => {
       if (host) this.#learn(lease.slot, host)
       const { attempt, kills } = held.marks
@@ -235,7 +236,7 @@ export class BullJobQueue implements RequestQueue {
         ...held.hold,
         text: packRequest({ id: held.id, request }, { attempt, kills }),
         bullPriority: bullPriority(request, this.#order),
-        when: delayMs,
+        when,
       })
     })
   }

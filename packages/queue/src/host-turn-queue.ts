@@ -51,6 +51,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type RetryWhen,
   type StartRequest,
   silentLogger,
 } from '@webloom/core'
@@ -369,11 +370,14 @@ export class HostTurnQueue implements RequestQueue {
     if (before > 0) await this.settled(owner)
   }
 
-  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#slots.prepare([{ request }])
     const own = this.#ownOf(lease)
-    const placed = [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, delayMs)]
-    await this.#endings.end(own, { placed, ...(host && { news: host }) })
+    const placed = [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, when)]
+    const ended = this.#endings.end(own, { placed, ...(host && { news: host }) })
+    // What was taken ahead stood behind it.
+    if (when === 'first') this.#endings.callBack(own.turn)
+    await ended
   }
 
   async release(lease: Lease): Promise<void> {

@@ -32,6 +32,7 @@ import {
   type QueueOrder,
   type Request,
   type RequestQueue,
+  type RetryWhen,
   type StartRequest,
   WebloomError,
 } from '@webloom/core'
@@ -193,16 +194,18 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#slots.prepare([{ request }])
     const { line, held } = this.#end(lease, host)
     const changed: StoredRequest = lease.redelivered
       ? { id: lease.id, request, attempt: lease.attempt, redelivered: true }
       : { id: lease.id, request }
     this.#store.atomically(() => {
-      if (delayMs > 0) {
-        const delayed = this.#store.delay(held, changed, this.#slots.slotOf(request), delayMs)
-        this.#delayed.add(performance.now() + delayMs, delayed)
+      if (when === 'first') {
+        this.#putBack(this.#line(this.#slots.slotOf(request)), held, changed)
+      } else if (when > 0) {
+        const delayed = this.#store.delay(held, changed, this.#slots.slotOf(request), when)
+        this.#delayed.add(performance.now() + when, delayed)
       } else {
         this.#store.done(held)
         this.#add(changed)
@@ -215,9 +218,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   async release(lease: Lease): Promise<void> {
     const { line, held } = this.#end(lease)
     this.#store.atomically(() => {
-      line.waiting.putBack(held)
-      this.#waiting++
-      this.#place(line)
+      this.#putBack(line, held)
       this.#serve()
     })
   }
@@ -253,6 +254,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const line = this.#line(this.#slots.slotOf(stored.request))
     line.waiting.add(stored)
     this.#grown(line)
+  }
+
+  #putBack(line: HostLine<Held, Delayed>, held: Held, changed?: StoredRequest): void {
+    line.waiting.putBack(held, changed)
+    this.#waiting++
+    this.#place(line)
   }
 
   /** One more waits in the line. */

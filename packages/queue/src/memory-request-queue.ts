@@ -2,8 +2,7 @@ import type { Crawler, HostClock, QueueOrder } from '@webloom/core'
 import type { HostSlots } from './host-slots.ts'
 import { LocalRequestQueue } from './local-request-queue.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
-import { type MemoryDelayed, MemoryRequestStore } from './memory-request-store.ts'
-import type { StoredRequest } from './request-store.ts'
+import { type MemoryDelayed, MemoryRequestStore, type MemoryStored } from './memory-request-store.ts'
 
 export interface MemoryRequestQueueOptions {
   readonly clock: HostClock
@@ -12,7 +11,7 @@ export interface MemoryRequestQueueOptions {
 }
 
 /** A queue in this process: nothing survives its end. */
-export class MemoryRequestQueue extends LocalRequestQueue<StoredRequest, MemoryDelayed> {
+export class MemoryRequestQueue extends LocalRequestQueue<MemoryStored, MemoryDelayed> {
   constructor({ order = 'priority', ...options }: MemoryRequestQueueOptions) {
     super({ ...options, order, store: new MemoryRequestStore(order) })
   }

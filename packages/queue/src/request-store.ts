@@ -20,8 +20,8 @@ export interface WaitingLine<Held extends StoredRequest, Delayed extends Delayed
   add(queued: StoredRequest): void
   /** Its moment has come. */
   join(delayed: Delayed): void
-  /** Back to where it was taken from. */
-  putBack(held: Held): void
+  /** Back to where it was taken from, before what was taken later; `changed` in its stead. */
+  putBack(held: Held, changed?: StoredRequest): void
   /** The request that goes next, held from now on; undefined when none that waits can be read. */
   take(): Held | undefined
 }

@@ -129,6 +129,17 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
     this.#database.run(`UPDATE requests SET state = ${WAITING}, due_ms = NULL WHERE row = ?`, row)
   }
 
+  /** The row keeps its place among those of its line. */
+  change(row: number, { request }: StoredRequest, slot: string, priority: number): void {
+    this.#database.run(
+      'UPDATE requests SET slot = ?, priority = ?, request = ? WHERE row = ?',
+      slot,
+      priority,
+      JSON.stringify(requestToJson(request)),
+      row,
+    )
+  }
+
   /** The row that goes next, leased from now on; undefined when it cannot be read. */
   lease(slot: string, priority: number): SqliteHeld | undefined {
     const row = this.#database.get<RequestRow>(
@@ -247,9 +258,11 @@ class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
     this.count(priority, 1)
   }
 
-  putBack({ row, priority }: SqliteHeld): void {
+  putBack({ row, priority }: SqliteHeld, changed?: StoredRequest): void {
+    const nowAt = changed ? this.#store.linePriority(changed.request) : priority
+    if (changed) this.#store.change(row, changed, this.slot, nowAt)
     this.#store.setWaiting(row)
-    this.count(priority, 1)
+    this.count(nowAt, 1)
   }
 
   take(): SqliteHeld | undefined {

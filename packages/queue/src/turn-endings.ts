@@ -100,7 +100,7 @@ export class TurnEndings {
 
   /** What was taken and not handed out goes back to the head of its line, so that the turn can be left. */
   callBack(turn: HostTurn): void {
-    for (const lease of this.#options.desk.callBack(turn).reverse()) {
+    for (const lease of this.#options.desk.callBack(turn)) {
       this.#putBack(turn, { token: lease.token, placed: [asItWas(lease)] }, lease)
     }
   }

@@ -147,7 +147,7 @@ export class TurnExchange {
     for (const { turn, news } of endings) if (news) turn.learn(news)
     for (const { turn, ended, lease, news } of endings) {
       const turnSays = this.#saysOf(turn, says)
-      ;(turnSays.ended as Ended[]).push(ended)
+      addEnded(turnSays.ended as Ended[], ended)
       if (news) turnSays.news = together(turnSays.news, news)
       if (lease && !lease.hasStarted && turn.isPaced) turnSays.isUndone = true
     }
@@ -313,6 +313,12 @@ export class TurnExchange {
     for (const { reject } of endings) reject(error)
     await sleep(this.#options.times.turns.retryMs)
   }
+}
+
+/** Of what goes back to the head of a line, the first is put back last, so that it goes first again. */
+function addEnded(all: Ended[], ended: Ended): void {
+  if (ended.placed.some(({ place }) => place === 'head')) all.unshift(ended)
+  else all.push(ended)
 }
 
 /** The later news count, but of two pauses the longer one. */

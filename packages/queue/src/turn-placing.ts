@@ -1,4 +1,4 @@
-import type { HostPace, QueuedRequest, QueueOrder, Request } from '@webloom/core'
+import type { HostPace, QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
 import type { HostSlots } from './host-slots.ts'
 import { type PackedMarks, packRequest } from './packed-request.ts'
 import type { Placed, Pushed } from './turn-scripts.ts'
@@ -48,10 +48,10 @@ export class TurnPlacing {
   }
 
   /** One request, changed or to be held back. */
-  one(queued: QueuedRequest, marks: Partial<PackedMarks>, delayMs: number): Placed {
+  one(queued: QueuedRequest, marks: Partial<PackedMarks>, when: RetryWhen): Placed {
     return {
       ...this.#lineOf(queued.request),
-      place: delayMs > 0 ? Math.ceil(delayMs) : 'end',
+      place: when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'end',
       texts: [packRequest(queued, marks)],
     }
   }

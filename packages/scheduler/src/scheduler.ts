@@ -58,6 +58,7 @@ import {
   type QueuedRequest,
   type Request,
   type RequestQueue,
+  type RetryWhen,
   type Signals,
   type SpiderLike,
   type StatsCollector,
@@ -288,9 +289,9 @@ export class Scheduler {
   }
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
-  async retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void> {
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#filter.givenBack?.(lease.id)
-    await this.#queue.retry(lease, request, delayMs, host)
+    await this.#queue.retry(lease, request, when, host)
     this.#count('enqueued', 1)
   }
 

@@ -1,4 +1,12 @@
-import type { DownloadOptions, DownloadResult, HostNews, InFlight, Lease, Request } from '@webloom/core'
+import type {
+  DownloadOptions,
+  DownloadResult,
+  HostNews,
+  InFlight,
+  Lease,
+  Request,
+  RetryWhen,
+} from '@webloom/core'
 
 /** What the engine needs of `@webloom/scheduler`. */
 export interface EngineScheduler {
@@ -14,7 +22,7 @@ export interface EngineScheduler {
     requests: readonly Request[],
     options?: { marksAll?: boolean; host?: HostNews },
   ): Promise<void>
-  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
+  retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   release(lease: Lease): Promise<void>
   /** The committed page of `lease` can be met again. */
   forget(lease: Lease): Promise<void>

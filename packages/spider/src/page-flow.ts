@@ -210,8 +210,8 @@ export class PageFlow {
     return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
   }
 
-  #retry(lease: Lease, { request, delayMs }: RetryLater): Promise<void> {
-    return this.#options.scheduler.retry(lease, request, delayMs, this.#hostNews.get(lease))
+  #retry(lease: Lease, { request, when }: RetryLater): Promise<void> {
+    return this.#options.scheduler.retry(lease, request, when, this.#hostNews.get(lease))
   }
 
   /** Another release yielded it, or somebody put it into the queue. */

@@ -179,6 +179,7 @@ export {
   type QueuedRequest,
   type RequestQueue,
   RetryLater,
+  type RetryWhen,
   type Seed,
   type SeedSource,
   type SpiderMiddleware,

@@ -221,6 +221,20 @@ const TESTS: ContractTests<Make> = {
     await queue.retry(lease as Lease, (lease as Lease).request.replace({ priority: -1 }), 0)
     assert.deepEqual(await drain(queue), ['a/2', 'a/1'])
   },
+  'what goes back first keeps its place, changed, before what was handed out after it': async (make) => {
+    const queue = await make()
+    await queue.push(
+      [1, 2, 3, 4].map((n) => on('a', n)),
+      'o',
+    )
+    const leases = [...(await queue.lease(1)), ...(await queue.lease(1))]
+    const changed = leases.map(({ request }) => request.replace({ meta: { asked: true } }))
+    await Promise.all(leases.map((lease, n) => queue.retry(lease, changed[n]!, 'first')))
+    const [first] = await queue.lease(1)
+    assert.equal(first?.request.meta.asked, true)
+    await queue.retry(first as Lease, (first as Lease).request, 'first')
+    assert.deepEqual(await drain(queue), ['a/1', 'a/2', 'a/3', 'a/4'])
+  },
   'release puts the request back at the head of its line': async (make) => {
     const queue = await make()
     await queue.push([on('a', 1), on('a', 2)], 'o')

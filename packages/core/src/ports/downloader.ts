@@ -2,6 +2,7 @@ import type { Headers } from '../headers.ts'
 import type { Request } from '../request.ts'
 import type { Response } from '../response.ts'
 import type { HostNews, HostState } from './host-clock.ts'
+import type { RetryWhen } from './request-queue.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -49,11 +50,16 @@ export interface FetchOptions {
  */
 export class RetryLater {
   readonly request: Request
-  readonly delayMs: number
+  readonly when: RetryWhen
 
-  constructor(request: Request, delayMs = 0) {
+  constructor(request: Request, when: RetryWhen = 0) {
     this.request = request
-    this.delayMs = delayMs
+    this.when = when
+  }
+
+  /** How long it waits at the least. */
+  get delayMs(): number {
+    return this.when === 'first' ? 0 : this.when
   }
 }
 

@@ -44,6 +44,12 @@ export interface CommitOptions {
   readonly host?: HostNews
 }
 
+/**
+ * When a request that goes back is handed out again: so many milliseconds from now at the earliest, behind what waits by then,
+ * or `first`, before all others of its host and priority. The latter is for one that has not been tried: it keeps its place.
+ */
+export type RetryWhen = number | 'first'
+
 /** Requests in each state of the queue. */
 export interface QueueCounts {
   /** May go as soon as its host may be asked. */
@@ -96,8 +102,8 @@ export interface RequestQueue {
   lease(max: number, signal?: AbortSignal): Promise<Lease[]>
   /** The request is done and its children are queued, in one step. Throws WL_LEASE_LOST for a lost lease. */
   commit(lease: Lease, options?: CommitOptions): Promise<void>
-  /** The request goes back, changed, and is handed out again no earlier than `delayMs` from now. */
-  retry(lease: Lease, request: Request, delayMs: number, host?: HostNews): Promise<void>
+  /** The request goes back, changed, and is handed out again as `when` says. Of several that go back first, the one whose end is told first goes first. */
+  retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   /** The request goes back unchanged to the head of its line: this worker will not do it. */
   release(lease: Lease): Promise<void>
   /**

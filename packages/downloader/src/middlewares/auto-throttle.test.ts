@@ -49,7 +49,7 @@ function throttledHost(settings: object = {}, delayMs = 0) {
 test('a host that is not known gets the start delay before it is asked', () => {
   const { throttle, told } = throttledHost()
   const request = new Request('http://x/')
-  expect(throttle.processRequest(request)).toEqual(new RetryLater(request))
+  expect(throttle.processRequest(request)).toEqual(new RetryLater(request, 'first'))
   expect(told).toEqual([{ delayMs: 5000 }])
   expect(throttle.processRequest(request), 'now it is known').toBe(undefined)
 })

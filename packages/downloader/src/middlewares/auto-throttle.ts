@@ -53,7 +53,7 @@ export class AutoThrottle implements DownloaderMiddleware {
     const host = hostOf(request)
     if (!host?.host || host.host.delayMs > 0 || startDelay === 0) return undefined
     host.onHostNews?.({ delayMs: startDelay * 1000 })
-    return new RetryLater(request)
+    return new RetryLater(request, 'first')
   }
 
   /** The host has answered a request that was sent to it. */

@@ -40,7 +40,7 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
 export interface RobotsTxtPaceListeners {
   /**
    * robots.txt of the request's host leaves for it now: that was the host's turn. The request that caused it then goes
-   * back, once, to be handed out when the host may be asked again.
+   * back, once and to its place, to be handed out when the host may be asked again.
    */
   readonly onStart?: (request: Request) => void
   /** The host of this request, which may be fetched, asks for that many seconds between two. Called for each. */
@@ -149,7 +149,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       return undefined
     }
     request.meta.robotstxt_asked = true
-    return new RetryLater(request)
+    return new RetryLater(request, 'first')
   }
 
   #verdict(request: Request, origin: string, entry: RobotsEntry): Verdict {

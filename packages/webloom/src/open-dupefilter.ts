@@ -171,7 +171,7 @@ function serversOf(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarg
 
 function linkTo({ settings, logger, times }: Crawler, target: RedisTarget): RedisLink {
   const startTimeoutMs = settings.getFloat('REDIS_START_TIMEOUT') * 1000
-  return new RedisLink(target, { startTimeoutMs, logger, times })
+  return new RedisLink(target, { startTimeoutMs, logger, roles: ['dupefilter'], times })
 }
 
 /** A filter as commands see it. */

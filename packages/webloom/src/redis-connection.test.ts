@@ -11,7 +11,11 @@ afterAll(() => redis.stop())
 
 const linkTo = (db: number, logger = silentLogger) => {
   const settings = Settings.fromLayers({ command: { REDIS_URL: `${redis.url}/${db}` } })
-  return new RedisLink(redisTargets(settings, 'queue')[0]!, { startTimeoutMs: 5000, logger })
+  return new RedisLink(redisTargets(settings, 'queue')[0]!, {
+    startTimeoutMs: 5000,
+    logger,
+    roles: ['queue'],
+  })
 }
 
 test('a database that the server lacks is refused, and nothing is written to database 0 (issue 15)', async () => {

@@ -3,18 +3,24 @@ import {
   type Logger,
   PROTOCOL_TIMES,
   type ProtocolTimes,
+  type RedisRole,
   type RedisTarget,
   SettingsError,
   WebloomError,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { isClusterNode, refusalInWords } from './redis-refusal.ts'
+import { isClusterNode, missingRight, refusalInWords } from './redis-refusal.ts'
+import { aclLine } from './redis-rights.ts'
+
+/** As ioredis makes it; `command` is absent when it was no command that failed. */
+type ReplyError = Error & { readonly command?: { readonly name: string; args: readonly unknown[] } }
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
   readonly client: Redis
   readonly #target: RedisTarget
   readonly #startTimeoutMs: number
+  readonly #aclLine: string
   readonly #logger: Logger
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
@@ -26,11 +32,19 @@ export class RedisLink {
     {
       startTimeoutMs,
       logger,
+      roles,
       times = PROTOCOL_TIMES,
-    }: { startTimeoutMs: number; logger: Logger; times?: ProtocolTimes | undefined },
+    }: {
+      startTimeoutMs: number
+      logger: Logger
+      /** What it is for: the rights that its user needs there follow. */
+      roles: readonly RedisRole[]
+      times?: ProtocolTimes | undefined
+    },
   ) {
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
+    this.#aclLine = aclLine(roles)
     this.#logger = logger
     const { tls, sentinels, ...plain } = target.options
     // Loaded by the first who has a Redis: others start sooner without it.
@@ -45,7 +59,10 @@ export class RedisLink {
       // At once, then ever slower, but not too slow: a restarted Redis must be noticed.
       retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, times.redis.reconnectMsMax),
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
-      reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+      reconnectOnError: (error: ReplyError) => {
+        this.#explain(error)
+        return error.message.startsWith('READONLY') ? 2 : false
+      },
     })
     this.client.on('error', (error: Error) => this.#onError(error))
     // Of interest to `open` alone.
@@ -78,7 +95,20 @@ export class RedisLink {
     this.client.disconnect()
   }
 
-  #onError(error: Error & { command?: { name: string } }): void {
+  /**
+   * Here each error of a reply comes by before whoever sent the command has it, on the connections that BullMQ and others
+   * make of this one, too: whatever is logged of it then says what is missing.
+   */
+  #explain(error: ReplyError): void {
+    if (error.message.includes(this.#aclLine)) return
+    const { shown } = this.#target
+    const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
+    // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
+    if (error.command) error.command.args = []
+    error.message = missingRight(error.message, { asked, aclLine: this.#aclLine }) ?? error.message
+  }
+
+  #onError(error: ReplyError): void {
     if (error.command?.name === 'select') {
       // ioredis would go on, and all that is written would be in database 0.
       this.client.disconnect(true)
@@ -109,10 +139,15 @@ export class RedisLink {
   }
 
   #unreachable(error: unknown = this.#lastError): WebloomError {
+    // ioredis's own first INFO fails by another way.
+    if (error instanceof Error) this.#explain(error)
     const cause =
       error instanceof Error
         ? refusalInWords(error.message || String((error as NodeJS.ErrnoException).code))
         : 'no answer'
+    // Whoever was answered with a refusal need not ask whether it runs.
+    if (error instanceof Error && error.message.includes(this.#aclLine))
+      return new WebloomError('WL_REDIS_UNREACHABLE', `Redis cannot be used: ${cause}`, { cause: error })
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
       `Redis at ${this.#target.shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { Settings, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isClusterNode } from './redis-refusal.ts'
@@ -18,7 +19,7 @@ afterAll(() => server.stop())
 test.each([
   ['', /NOAUTH.*it wants a password.*redis:\/\/:password@host/],
   [':wrong@', /WRONGPASS.*does not know that user with that password/],
-  ['bob:pw@', /NOPERM.*'?info'?.*may not run that command.*ACL SETUSER/],
+  ['bob:pw@', /NOPERM.*INFO at redis:.*no right to that command.*ACL SETUSER <user>.*~webloom:.*\+hset/],
 ])('issue 15: what a Redis refuses to "%s" is told in words', async (user, words) => {
   const servers = new RedisServers(
     new Settings({ REDIS_URL: server.url.replace('://', `://${user}`), REDIS_START_TIMEOUT: 2 }),
@@ -27,6 +28,20 @@ test.each([
   servers.connection('queue')
   await expect(servers.open()).rejects.toThrow(words)
   servers.close()
+})
+
+test('issue 15: commands that are renamed there are told in words, with those that are needed', async () => {
+  await using folder = await tempDir()
+  writeFileSync(folder.join('renaming.conf'), 'rename-command INFO hidden\n')
+  const renaming = await startRedis({ config: { include: folder.join('renaming.conf') } })
+  const servers = new RedisServers(
+    new Settings({ REDIS_URL: renaming.url, REDIS_START_TIMEOUT: 2 }),
+    silentLogger,
+  )
+  servers.connection('queue')
+  await expect(servers.open()).rejects.toThrow(/unknown command 'info'.*redis:.*renamed or disabled.*\+info/i)
+  servers.close()
+  await renaming.stop()
 })
 
 test('issue 15: a node of a Redis Cluster is known by its own words', () => {

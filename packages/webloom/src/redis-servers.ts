@@ -9,6 +9,8 @@ import {
 import type { Redis } from 'ioredis'
 import { RedisLink } from './redis-connection.ts'
 
+const ROLES: readonly RedisRole[] = ['queue', 'dupefilter', 'seeds', 'items']
+
 /** The connections of one process, by role. Roles that the settings send to the same server share one. */
 export class RedisServers {
   readonly #settings: Settings
@@ -41,10 +43,16 @@ export class RedisServers {
     const link = new RedisLink(target, {
       startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
       logger: this.#logger,
+      roles: this.#rolesOf(key),
       times: this.#times,
     })
     this.#links.set(key, link)
     return link.client
+  }
+
+  /** What the settings send to that server, whether it is asked for here or not. */
+  #rolesOf(key: string): RedisRole[] {
+    return ROLES.filter((role) => this.targets(role).some((target) => JSON.stringify(target.options) === key))
   }
 
   /** Throws WL_REDIS_UNREACHABLE when one of them does not answer within REDIS_START_TIMEOUT. */

@@ -52,6 +52,7 @@ export async function seed(
   const { key } = seedOptionsOf(spider, settings)
   const target = seedsTarget(settings)
   const link = new RedisLink(target, {
+    roles: ['seeds'],
     startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
     logger: loggerOf(settings),
   })

@@ -1,0 +1,67 @@
+/** What Webloom does on a Redis, by role: the rights that a user of its own needs there, and no others. */
+
+import type { RedisRole } from '@webloom/core'
+
+interface Rights {
+  /** `<spider>` stands for the spider's name: a key of another pattern, such as a literal REDIS_ITEMS_KEY, takes its place. */
+  readonly keys: readonly string[]
+  readonly channels: readonly string[]
+  readonly commands: readonly string[]
+}
+
+/** What each connection does, whatever for. */
+const CONNECTION = words('client|setname eval evalsha info ping')
+
+export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
+  queue: {
+    keys: ['webloom:{<spider>}:*', 'webloom:{<spider>@*', '<spider>:*', '{<spider>:requests}:*'],
+    channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*'],
+    commands: words(
+      `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hscan hset hsetnx
+       incr llen lpop lpos lpush lrange lrem ltrim persist pexpire pexpireat pttl publish pubsub|numsub renamenx rpop rpoplpush
+       rpush sadd scan scard set sismember smembers spop srem subscribe time type unlink unsubscribe xadd xtrim zadd zcard
+       zcount zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan zscore`,
+    ),
+  },
+  dupefilter: {
+    keys: ['<spider>:*', '{<spider>:*'],
+    channels: [],
+    commands: words(
+      `append bitcount bitfield bitfield_ro del exists getbit getrange hdel hexists hget hgetall hincrby hlen hmget hrandfield
+       hscan hset hsetnx lindex lpop lrange lrem memory|usage mget rpush sadd scard set setbit sismember smismember srandmember
+       srem strlen time type unlink`,
+    ),
+  },
+  seeds: {
+    keys: ['<spider>:*', '{<spider>:*'],
+    channels: [],
+    commands: words(
+      `get hdel hget hincrby hlen hset llen lpop lpush ltrim rpush sadd scard set spop time type zadd zcard zpopmax
+       zrangebyscore zrem`,
+    ),
+  },
+  items: {
+    keys: ['<spider>:*'],
+    channels: [],
+    commands: words('llen rpush type xadd xlen'),
+  },
+}
+
+/** The line that gives a user the rights of these roles, to be typed at that Redis. */
+export function aclLine(roles: readonly RedisRole[]): string {
+  const all = (of: (rights: Rights) => readonly string[]) =>
+    [...new Set(roles.flatMap((role) => of(REDIS_RIGHTS[role])))].sort()
+  const keys = all(({ keys }) => keys).map((pattern) => `~${pattern}`)
+  const channels = all(({ channels }) => channels).map((pattern) => `&${pattern}`)
+  const commands = [...new Set([...CONNECTION, ...all(({ commands }) => commands)])].sort()
+  return [
+    'ACL SETUSER <user> on ><password> resetkeys resetchannels -@all',
+    ...keys,
+    ...channels,
+    ...commands.map((command) => `+${command}`),
+  ].join(' ')
+}
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

@@ -4,8 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { runProcess, tempDir } from '@webloom/testkit'
-import { describe, expect, test } from 'vitest'
+import { crawlRedisKeys } from '@webloom/queue'
+import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { describe, expect, test, vi } from 'vitest'
 import { type CrawlResult, crawl, type Logger, type SettingsInput, Spider, type SpiderClass } from 'webloom'
 
 const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
@@ -56,6 +58,7 @@ class Site implements AsyncDisposable {
   }
 }
 
+const WORKERS = crawlRedisKeys({ spider: 'made', crawlId: null }).workers
 const PAGE = '<title>Home</title><a href="/2">2</a>'
 
 /** A site whose robots.txt is that text, or that status. */
@@ -172,6 +175,32 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     expect(warnings(lines)).toEqual([])
   })
 
+  test.each([
+    ['nothing, the last worker says it for all', () => undefined, 1],
+    ['an item in one of them, none says anything', () => ({ title: 'x' }), 0],
+  ])('on Redis, where two workers bring %s', async (_what, parse, told) => {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    const bothAreThere = () => vi.waitFor(async () => expect(await redis.hlen(WORKERS)).toBe(2), 10_000)
+    await using site = await Site.start((_request, response) => {
+      void bothAreThere().then(() => response.setHeader('content-type', 'text/html').end(PAGE))
+    })
+    try {
+      const Class = spiderOf([`http://127.0.0.1:${site.port}/`], parse)
+      const both = [crawled(Class, { REDIS_URL: server.url }), crawled(Class, { REDIS_URL: server.url })]
+      const said = (await Promise.all(both)).flatMap(({ lines }) => warnings(lines))
+      const empty = said.filter(({ message }) => message.includes('nothing was crawled'))
+      expect(empty.map(({ message }) => message)).toEqual(
+        Array.from({ length: told }, () =>
+          expect.stringMatching(/^nothing was crawled by any worker: the callbacks of one page/),
+        ),
+      )
+    } finally {
+      redis.disconnect()
+      await server.stop()
+    }
+  })
+
   test('and each line as JSON says whose it is: spider, crawl and worker', async () => {
     await using folder = await tempDir()
     const file = folder.join('empty.mjs')
@@ -202,5 +231,15 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     const { code, stderr } = await run('-s', 'FAIL_ON_EMPTY=true')
     expect(code).toBe(1)
     expect(stderr).toMatch(/Empty has no start URLs/)
+    const server = await startRedis()
+    try {
+      const worker = await runProcess(process.execPath, [
+        ...[BIN, 'worker', file, '-s', `REDIS_URL=${server.url}`, '-s', 'FAIL_ON_EMPTY=true'],
+      ])
+      expect(worker.code).toBe(1)
+      expect(worker.stderr).toMatch(/nothing was crawled by any worker: Empty has no start URLs/)
+    } finally {
+      await server.stop()
+    }
   })
 })

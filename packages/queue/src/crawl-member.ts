@@ -18,12 +18,13 @@ import {
   PROTOCOL_TIMES,
   type ProtocolTimes,
   type StatsCollector,
+  type StatValue,
   silentLogger,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlCalls } from './crawl-calls.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
-import { CrawlStats } from './crawl-stats.ts'
+import { CrawlStats, readWholeTotals } from './crawl-stats.ts'
 import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
 import { CRAWL_LOST, type CrawlRun } from './redis-crawl-record.ts'
@@ -136,6 +137,22 @@ export class CrawlMember implements OtherWorkers {
       await within(CLOSE_ANSWER_MS_MAX, 'writing the final stats', end())
     } catch (error) {
       this.#logger.warn({ err: error }, 'the last stats of this worker are missing in those of the crawl')
+    }
+  }
+
+  /**
+   * What all workers have counted, for the last one of them, when it has closed; undefined when that cannot be told for sure,
+   * as one of them was killed.
+   */
+  async totalsAtEnd(): Promise<Record<string, StatValue> | undefined> {
+    const { redis, statsKey } = this.#options
+    if (!this.#run) return undefined
+    try {
+      const reading = readWholeTotals(redis, statsKey, this.#run.begunAt)
+      return await within(CLOSE_ANSWER_MS_MAX, 'reading the stats of all workers', reading)
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'what all workers have done cannot be read')
+      return undefined
     }
   }
 

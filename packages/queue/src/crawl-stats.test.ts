@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench } from '../testing/crawl-bench.ts'
-import { CrawlStats, readTotals } from './crawl-stats.ts'
+import { CrawlStats, readTotals, readWholeTotals } from './crawl-stats.ts'
 import { luaScript } from './lua.ts'
 
 const bench = new CrawlBench()
@@ -44,6 +44,26 @@ test('more stats than go into one write are all there at the end', async () => {
   await worker.write(run)
   await worker.end(run)
   expect(await readTotals(bench.redis, statsKey, run.begunAt)).toEqual(counted)
+})
+
+test('whole totals are there when each worker has told all, and never after one was killed (issue 15)', async () => {
+  const statsKey = nextStatsKey()
+  const of = (count: number, workerId: string) => {
+    const stats = { snapshot: () => ({ item_scraped_count: count }) }
+    return new CrawlStats({ redis: bench.redis, statsKey, workerId, stats })
+  }
+  const whole = () => readWholeTotals(bench.redis, statsKey, run.begunAt)
+  const [a, b, killed] = [of(5, 'a:1:1'), of(1, 'b:1:1'), of(2, 'killed:1:1')]
+  await a.write(run)
+  await b.end(run)
+  expect(await whole()).toBeUndefined()
+  await a.end(run)
+  expect(await whole()).toEqual({ item_scraped_count: 6 })
+  expect(await readWholeTotals(bench.redis, statsKey, run.begunAt + 1)).toBeUndefined()
+  await killed.write(run)
+  expect(await whole()).toBeUndefined()
+  await a.forgetAllBut([])
+  expect(await whole()).toBeUndefined()
 })
 
 test('a late worker of the last run writes nothing into the next', async () => {

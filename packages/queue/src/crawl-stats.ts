@@ -6,6 +6,7 @@
  *     <stat>            the same once more, where scrapy-redis's RedisStatsCollector looks for it
  *     before|<stat>     the total when the crawl was resumed: limits like CLOSESPIDER_PAGECOUNT count from there
  *     beat|<worker>     number of the worker's last write
+ *     untold|workers    there when a worker has left or died that may not have told all
  *     begunAt, runningSince   which run this is of, and since when it is resumed
  *
  * A worker writes absolute values, and the script adds the difference to what it wrote before: a write that is sent twice
@@ -33,6 +34,9 @@ const STATS_AT_ONCE_MAX = 500
 
 /** A worker whose run is over is refused each time. */
 const END_WRITES_MAX = 100
+
+/** Not a worker's field: its first word holds no colon. */
+const UNTOLD = 'untold|workers'
 
 const REFUSED = 0
 const WRITTEN_AFTER_A_GAP = 2
@@ -118,7 +122,8 @@ export class CrawlStats {
   /** Takes the fields of workers away that are not there any more. */
   async forgetAllBut(workerIds: readonly string[]): Promise<void> {
     const there = new Set(workerIds)
-    await this.#forget((name) => !there.has(name.replace(/#\d+$/, '')))
+    const forgotten = await this.#forget((name) => !there.has(name.replace(/#\d+$/, '')))
+    if (forgotten) await this.#redis.hset(this.#key, UNTOLD, '1')
   }
 
   get #name(): string {
@@ -144,12 +149,14 @@ export class CrawlStats {
     this.#beat = 0
   }
 
-  async #forget(isMeant: (name: string) => boolean): Promise<void> {
+  /** True when there was something to forget. */
+  async #forget(isMeant: (name: string) => boolean): Promise<boolean> {
     const fields = (await this.#redis.hkeys(this.#key)).filter((field) => {
       const name = nameIn(field)
       return name !== undefined && isMeant(name)
     })
     if (fields.length > 0) await this.#redis.hdel(this.#key, ...fields)
+    return fields.length > 0
   }
 }
 
@@ -160,7 +167,24 @@ export async function readTotals(
   begunAt: number,
 ): Promise<Record<string, StatValue>> {
   const hash = await redis.hgetall(statsKey)
-  if (hash.begunAt !== String(begunAt)) return {}
+  return hash.begunAt === String(begunAt) ? totalsIn(hash) : {}
+}
+
+/**
+ * The totals of a crawl that has no workers any more; undefined while one of them may not have told all: it is there, could
+ * not write its last stats, or was killed.
+ */
+export async function readWholeTotals(
+  redis: Redis,
+  statsKey: string,
+  begunAt: number,
+): Promise<Record<string, StatValue> | undefined> {
+  const hash = await redis.hgetall(statsKey)
+  const isWhole = !(UNTOLD in hash) && Object.keys(hash).every((field) => nameIn(field) === undefined)
+  return isWhole && hash.begunAt === String(begunAt) ? totalsIn(hash) : undefined
+}
+
+function totalsIn(hash: Readonly<Record<string, string>>): Record<string, StatValue> {
   const totals = Object.entries(hash).filter(([field]) => field.startsWith('total|'))
   return Object.fromEntries(
     totals.map(([field, text]) => [field.slice('total|'.length), statOf(text)] as const).sort(byKey),

@@ -21,6 +21,7 @@ import {
   type SeedSource,
   SettingsError,
   type StartHosts,
+  type StatValue,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import {
@@ -83,6 +84,11 @@ export interface CrawlStore {
   readonly startHosts: StartHosts
   readonly seeds?: SeedSource
   readonly others?: OtherWorkers
+  /**
+   * What all processes of a finished crawl have counted: for the one that has left last, and only when all have told it.
+   * Absent where there is one process.
+   */
+  totalsAtEnd?(): Readonly<Record<string, StatValue>> | undefined
   /** Opens connections. Throws WL_REDIS_UNREACHABLE. */
   connect(): Promise<void>
   disconnect(): void
@@ -276,6 +282,7 @@ async function redisStore(
     await empty(keepsMet)
   }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, { workerId, queueRunId })
+  let totalsAtEnd: Record<string, StatValue> | undefined
   return {
     workerId,
     slots,
@@ -285,6 +292,7 @@ async function redisStore(
     outlivesRun: true,
     startHosts,
     others: member,
+    totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
     connect: async () => {
       await Promise.all([servers.open(), openAll(links)])
@@ -311,8 +319,11 @@ async function redisStore(
       await seeds?.close()
       await member.close()
       const { flush, last } = await record.leave()
+      const ended = last && (await record.finish())
+      // Each worker writes its stats before it leaves, so that the last one reads those of all.
+      if (ended === true) totalsAtEnd = await member.totalsAtEnd()
       if (flush) await record.flushOnce(emptyAll(empty))
-      else if (last && (await record.finish())) await filter.crawlEnded?.()
+      else if (ended) await filter.crawlEnded?.()
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {

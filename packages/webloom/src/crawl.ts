@@ -106,7 +106,7 @@ export class Crawl {
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join()
       const finishReason = await engine.run()
-      if (finishReason === 'finished' && !past.begun) this.#tellWhenEmpty()
+      if (finishReason === 'finished') this.#tellWhenEmpty(past.begun)
       return { finishReason, stats: stats.snapshot() }
     } finally {
       await store.record.close()
@@ -130,16 +130,19 @@ export class Crawl {
     }
   }
 
-  /** Of a crawl that others share no worker can tell: `webloom status` has what all of them have counted. */
-  #tellWhenEmpty(): void {
+  /** Of a crawl that others share, the last worker tells it for all. */
+  #tellWhenEmpty(isResumed: boolean): void {
     const { store, stats, logger, spider } = this.#options
-    const why = store.others ? undefined : whyEmpty(stats.snapshot(), spider)
+    const ofThis = isResumed ? undefined : stats.snapshot()
+    const counted = store.totalsAtEnd ? store.totalsAtEnd() : ofThis
+    const why = counted && whyEmpty(counted, spider)
     if (why === undefined) return
     this.#isEmpty = true
-    logger.warn(`nothing was crawled: ${why} (FAIL_ON_EMPTY makes this exit code 1)`)
+    const what = store.totalsAtEnd ? 'nothing was crawled by any worker' : 'nothing was crawled'
+    logger.warn(`${what}: ${why} (FAIL_ON_EMPTY makes this exit code 1)`)
   }
 
-  /** True when the crawl finished and brought neither an item nor a link. */
+  /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link. */
   get isEmpty(): boolean {
     return this.#isEmpty
   }

@@ -9,8 +9,9 @@ export function whyEmpty(stats: Readonly<Record<string, StatValue>>, spider: Spi
   const count = (key: string) => Number(stats[key] ?? 0)
   if (count('spider_output/yielded_count') > 0 || count('item_scraped_count') > 0) return undefined
   const begun = count('start/yielded_count') + count('seeds/taken')
-  if (begun === 0 && count('start/invalid_url_count') === 0) return noStart(spider)
   const pages = count('response_received_count')
+  // What `webloom import` queued began elsewhere.
+  if (begun + pages + count('start/invalid_url_count') === 0) return noStart(spider)
   if (pages === 0) return noPage(begun, skippedText(stats))
   return noOutput(pages, count('spider_exceptions/count') + count('spider_output/invalid_count'), spider)
 }

@@ -144,7 +144,7 @@ export const CRAWL_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. Not for crawls on Redis: there `webloom status` has the totals of all workers.',
+      'A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure.',
   },
   {
     name: 'COMPONENT_TIMEOUT',

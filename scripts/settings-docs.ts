@@ -1,16 +1,18 @@
 /**
- * Writes `docs/settings.md` from the settings table.
+ * Writes what is made of the settings table: `docs/settings.md`, and the type `SettingsInput`, whose docstrings an editor shows.
  *
- *   node --conditions=webloom-source scripts/settings-docs.ts           writes the page
- *   node --conditions=webloom-source scripts/settings-docs.ts --check   fails when the page is not what it would write
+ *   node --conditions=webloom-source scripts/settings-docs.ts           writes both
+ *   node --conditions=webloom-source scripts/settings-docs.ts --check   fails when one is not what it would write
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { UNPREFIXED_VARIABLES } from '../packages/core/src/settings/environment-settings.ts'
 import type { Setting, SettingOrigin, UsedSetting } from '../packages/core/src/settings/setting-row.ts'
 import { SETTING_THEMES, SETTINGS_TABLE } from '../packages/core/src/settings/settings-table.ts'
 
 const PAGE = new URL('../docs/settings.md', import.meta.url)
+const TYPES = new URL('../packages/core/src/settings/settings-input.ts', import.meta.url)
 
 const COMMAND = 'node_modules/.bin/node --conditions=webloom-source scripts/settings-docs.ts'
 
@@ -119,12 +121,69 @@ function cellText(text: string): string {
   return outsideCode.join('`').replaceAll('|', '\\|')
 }
 
+/** The type of settings as they are written, a docstring each. */
+export function settingsTypes(table: readonly Setting[]): string {
+  return `// Written by scripts/settings-docs.ts from settings-table/. Change that, then run it.
+
+import type { WrittenSetting } from './settings-table.ts'
+
+/** The settings of the framework as an author writes them, with what each does. */
+export type KnownSettingsInput = {
+${table.map(inputText).join('\n')}
+}
+`
+}
+
+function inputText(row: Setting): string {
+  return `${docstring(hoverText(row))}\n  readonly ${row.name}?: WrittenSetting<'${row.name}'>`
+}
+
+function hoverText(row: Setting): string {
+  if (row.aliasOf) return `The same as ${row.aliasOf}. Known, not used: ${row.summary}`
+  if (row.use === 'unused') return `Known, not used: ${row.summary}`
+  const unit = row.unit ? ` (${row.unit})` : ''
+  return `${row.summary} Default ${defaultText(row)}${unit}.`
+}
+
+// A comment must not end within what it says.
+function docstring(text: string): string {
+  const lines = wrapped(text.replaceAll('*/', '*\\/'))
+  return lines.length === 1
+    ? `  /** ${lines[0]} */`
+    : ['  /**', ...lines.map((line) => `   * ${line}`), '   */'].join('\n')
+}
+
+const COLUMNS_MAX = 118
+
+function wrapped(text: string): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!
+    if (line !== '' && line.length + word.length + 1 > COLUMNS_MAX) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines
+}
+
+/** Of what is written, the files that are not as the table has them. */
+export function outdatedFiles(): string[] {
+  return written().flatMap(([url, text]) => (readFileSync(url, 'utf8') === text ? [] : [fileURLToPath(url)]))
+}
+
+function written(): [URL, string][] {
+  return [
+    [PAGE, settingsPage(SETTING_THEMES, SETTINGS_TABLE)],
+    [TYPES, settingsTypes(SETTINGS_TABLE)],
+  ]
+}
+
 function main(): void {
-  const page = settingsPage(SETTING_THEMES, SETTINGS_TABLE)
   if (!process.argv.includes('--check')) {
-    writeFileSync(PAGE, page)
-  } else if (readFileSync(PAGE, 'utf8') !== page) {
-    console.error(`docs/settings.md is not what the settings table says. Write it anew: ${COMMAND}`)
+    for (const [url, text] of written()) writeFileSync(url, text)
+    return
+  }
+  for (const path of outdatedFiles()) {
+    console.error(`${path} is not what the settings table says. Write it anew: ${COMMAND}`)
     process.exitCode = 1
   }
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { outdatedFiles } from '../../scripts/settings-docs.ts'
 import { docstringProblems } from './checks/docstrings.ts'
-import { errorCodeProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
+import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
 import { importProblems } from './checks/imports.ts'
 import { linkProblems } from './checks/links.ts'
 
@@ -13,6 +14,8 @@ describe('this repository', () => {
     ['no sibling imports a sibling, and core and testkit import none of ours', importProblems],
     ['docs/settings.md lists the settings, no more and no less', settingProblems],
     ['docs/errors.md lists the error codes, no more and no less', errorCodeProblems],
+    ['docs/meta.md lists the keys of meta, no more and no less', metaKeyProblems],
+    ['docs/settings.md and the type SettingsInput are what the settings table makes', outdatedFiles],
     ['docs/redis-keys.md lists the Redis keys, no more and no less', redisKeyProblems],
     ['every link and path in README, ARCHITECTURE and CONTRIBUTING points at something', linkProblems],
     ['every export of webloom has a docstring', docstringProblems],
@@ -39,6 +42,12 @@ describe('each check can fail', () => {
     expect(errorCodeProblems(fixture('documented'))).toEqual([
       'error code WL_NEW is missing from docs/errors.md',
       'docs/errors.md has error code WL_OLD, which the code does not have',
+    ])
+  })
+  test('on a key of meta that is missing from the docs, and one that only they have', () => {
+    expect(metaKeyProblems(fixture('documented'))).toEqual([
+      'meta key dont_retry is missing from docs/meta.md',
+      'docs/meta.md has meta key dont_retri, which the code does not have',
     ])
   })
   test('on a Redis key that is missing from the docs, and one that only they have', () => {

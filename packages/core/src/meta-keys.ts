@@ -2,11 +2,13 @@ import type { JsonObject, JsonValue } from './json.ts'
 
 /**
  * The keys of `meta` that mean something to the framework. Those of Scrapy have Scrapy's names. Any other key is yours: it
- * travels with the request and comes back as `response.meta`.
+ * travels with the request and comes back as `response.meta`. docs/meta.md lists the same.
  */
 export interface MetaKeys {
   /** A host outside of `allowedDomains` may be fetched. */
   allow_offsite?: boolean
+  /** True: what this answer's time says of its host is left out of AutoThrottle's delay. */
+  autothrottle_dont_adjust_delay?: boolean
   /** The local address that the connection goes out from; or `[address, port]`, as in Scrapy. */
   bindaddress?: string | [string, number]
   /** Which cookie jar the request uses: a session of its own for each name. */
@@ -33,6 +35,8 @@ export interface MetaKeys {
   download_slot?: string
   /** Seconds, in place of DOWNLOAD_TIMEOUT. */
   download_timeout?: number
+  /** Bodies above so many bytes are logged with a warning, in place of DOWNLOAD_WARNSIZE. */
+  download_warnsize?: number
   /** Level of the log line when the tries are used up, in place of RETRY_GIVE_UP_LOG_LEVEL. */
   give_up_log_level?: string
   /** True: the callback gets answers with any status. */
@@ -51,8 +55,12 @@ export interface MetaKeys {
   priority_adjust?: number
   /** The proxy, `http://user:password@host:port`; null: none, whatever the settings say. */
   proxy?: string | null
+  /** How many more redirects are followed, in place of REDIRECT_MAX_TIMES; counted down. */
+  redirect_ttl?: number
   /** What the Referer header holds, in place of REFERRER_POLICY. */
   referrer_policy?: string
+  /** Seconds that a start URL from Redis is to wait. */
+  seed_delay?: number
   /** True: the URL is sent as it is written, and not made safe. */
   verbatim_url?: boolean
 }
@@ -63,6 +71,8 @@ export interface MetaKeysRead {
   depth?: number
   /** Seconds from the request's start to its answer. */
   download_latency?: number
+  /** How often the request was tried again because its host could not be reached or asked to wait. */
+  host_retry_times?: number
   /** The text of the link that a rule of a CrawlSpider followed. */
   link_text?: string
   /** Why each redirect was followed: a status, or `meta refresh`. */
@@ -73,8 +83,12 @@ export interface MetaKeysRead {
   redirect_urls?: string[]
   /** How often the request was tried again. */
   retry_times?: number
+  /** The request waits until its site's robots.txt is there. */
+  robotstxt_asked?: boolean
   /** The number of the rule of a CrawlSpider that found the link. */
   rule?: number
+  /** What the pages before this one brought, where they differ by their query only (TRAP_CHAIN_MAX). */
+  trap_chain?: JsonValue
 }
 
 /** `meta` as an author writes it: the keys above are known to the editor, any other is JSON of one's own. */

@@ -16,6 +16,13 @@ export function errorCodeProblems(root: string): string[] {
   return differences(inCode, inDocs, 'error code', 'docs/errors.md')
 }
 
+/** Keys of meta as the types have them against docs/meta.md, both ways. */
+export function metaKeyProblems(root: string): string[] {
+  const inCode = matches(textOf(root, 'packages/core/src/meta-keys.ts'), /^ {2}(\w+)\?: /gm)
+  const inDocs = matches(textOf(root, 'docs/meta.md'), /^\| `(\w+)` \|/gm)
+  return differences(inCode, inDocs, 'meta key', 'docs/meta.md')
+}
+
 /** Redis keys, wherever the code or a default writes one, against docs/redis-keys.md, both ways. */
 export function redisKeyProblems(root: string): string[] {
   const key = /((?:%\((?:spider|name)\)s|webloom:%\(queue\)s):[\w%():{}-]+)/g

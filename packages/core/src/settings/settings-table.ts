@@ -2,7 +2,7 @@
  * Every setting, in one table.
  *
  * To add one: a row in the file of `settings-table/` where a reader would look for it, then
- * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md`. When a release begins
+ * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md` and `settings-input.ts`. When a release begins
  * to act on a name from `unused-*.ts`, its row moves from there to its theme's file and gets a summary.
  */
 
@@ -14,6 +14,7 @@ import type {
   UnusedSettings,
   UsedSetting,
 } from './setting-row.ts'
+import type { KnownSettingsInput } from './settings-input.ts'
 import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
 import { CONNECTION_SETTINGS } from './settings-table/connections.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
@@ -138,10 +139,11 @@ type WrittenOf<Row> = Row extends TableRow ? WrittenTypes<Row>[Row['type']] | Nu
 /** What reading a setting gives. */
 export type SettingValue<Name extends SettingName> = ReadOf<RowNamed<Name>>
 
+/** What an author may write for a setting. */
+export type WrittenSetting<Name extends SettingName> = WrittenOf<RowNamed<Name>>
+
 /** Settings as an author writes them in a config file, a spider's `customSettings` or a call of `crawl()`. */
-export type SettingsInput = {
-  readonly [Row in TableRow as Row['name']]?: WrittenOf<Row>
-} & { readonly [name: CustomSettingName]: unknown }
+export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSettingName]: unknown }
 
 /** Names of settings that hold one of these types and never null. */
 export type SettingNameOf<Type extends TableRow['type']> = TableRow extends infer Row

@@ -11,10 +11,11 @@ const BODY = `    yield { url: response.url, title: response.css('title::text').
 const template =
   (base: string, fields: (site: Site) => string, methods: string) =>
   (given: Site): string =>
-    `import { ${base} } from 'webloom'
+    `import { ${base}, type SettingsInput } from 'webloom'
 
 export default class ${className(given.name)} extends ${base.split(',')[0]} {
   name = '${given.name}'
+  customSettings: SettingsInput = {} // e.g. DOWNLOAD_DELAY: 1; the editor shows what there is
 ${fields(given)}
 ${methods}
 }

@@ -25,6 +25,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
     because: 'http and https are the only schemes in this release, and their handler cannot be exchanged.',
     rows: [
       { name: 'DOWNLOAD_HANDLERS', type: 'dict', default: {} },
+      { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
       { name: 'DOWNLOADER', type: 'component', nullable: true, default: null },
       { name: 'FTP_PASSIVE_MODE', type: 'bool', default: true },
       { name: 'FTP_PASSWORD', type: 'string', secret: true, default: 'guest' },
@@ -51,21 +52,18 @@ export const UNUSED_SCRAPY_SETTINGS = [
       'the built-in components stand in the code; the setting without _BASE adds to them and disables them.',
     rows: [
       { name: 'DOWNLOADER_MIDDLEWARES_BASE', type: 'components', default: [] },
-      { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
       { name: 'EXTENSIONS_BASE', type: 'components', default: [] },
       { name: 'FEED_EXPORTERS_BASE', type: 'dict', default: {} },
-      { name: 'FEED_STORAGES_BASE', type: 'dict', default: {} },
       { name: 'ITEM_PIPELINES_BASE', type: 'components', default: [] },
-      { name: 'SPIDER_CONTRACTS_BASE', type: 'components', default: [] },
       { name: 'SPIDER_MIDDLEWARES_BASE', type: 'components', default: [] },
     ],
   },
   {
     since: 'scrapy',
-    because:
-      'feeds go to files, standard output and S3, in the formats that are built in; nothing is read of these.',
+    because: 'feeds go to files, standard output and S3, and to no storage of your own.',
     rows: [
       { name: 'FEED_STORAGES', type: 'dict', default: {} },
+      { name: 'FEED_STORAGES_BASE', type: 'dict', default: {} },
       { name: 'FEED_STORAGE_FTP_ACTIVE', type: 'bool', default: false },
       { name: 'FEED_STORAGE_GCS_ACL', type: 'string', default: '' },
       { name: 'AWS_MAX_POOL_CONNECTIONS', type: 'int', nullable: true, default: null, min: 1 },
@@ -153,7 +151,8 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'a running crawl takes no commands from outside in this release.',
+    because:
+      'there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`, `pause`, `resume` and `stop`, any other by signals.',
     rows: [
       { name: 'REMOTE_CONTROL_ENABLED', type: 'bool', default: true },
       { name: 'REMOTE_CONTROL_JOBS_DIR', type: 'string', nullable: true, default: null },
@@ -170,7 +169,7 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'LOG_FORMAT and LOG_LEVEL are all there is to choose about a log line.',
+    because: 'LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line.',
     rows: [
       { name: 'LOG_DATEFORMAT', type: 'string', default: '%Y-%m-%d %H:%M:%S' },
       { name: 'LOG_INSTALL_ROOT_HANDLER', type: 'bool', default: true },
@@ -189,17 +188,26 @@ export const UNUSED_SCRAPY_SETTINGS = [
       { name: 'PERIODIC_LOG_DELTA', type: 'dict', nullable: true, default: null },
       { name: 'PERIODIC_LOG_STATS', type: 'dict', nullable: true, default: null },
       { name: 'PERIODIC_LOG_TIMING_ENABLED', type: 'bool', default: false },
-      { name: 'META_COPY_WARN_SKIP_KEYS', type: 'list', default: [] },
     ],
   },
   {
     since: 'scrapy',
-    because: 'contracts are not in this release.',
-    rows: [{ name: 'SPIDER_CONTRACTS', type: 'components', default: [] }],
+    because: 'nothing warns of meta that is copied from one request to the next.',
+    rows: [{ name: 'META_COPY_WARN_SKIP_KEYS', type: 'list', default: [] }],
   },
   {
     since: 'scrapy',
-    because: 'the folder of the spiders is `spiders` in webloom.config.ts.',
+    because:
+      'contracts are a field of the spider, `static contracts`, which `webloom check` runs; there are no classes of contracts.',
+    rows: [
+      { name: 'SPIDER_CONTRACTS', type: 'components', default: [] },
+      { name: 'SPIDER_CONTRACTS_BASE', type: 'components', default: [] },
+    ],
+  },
+  {
+    since: 'scrapy',
+    because:
+      'the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead.',
     rows: [
       { name: 'SPIDER_MODULES', type: 'list', default: [] },
       { name: 'NEWSPIDER_MODULE', type: 'string', default: '' },
@@ -237,10 +245,13 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'Scrapy itself has deprecated or dropped it; hosts are told apart by name.',
-    rows: [
-      { name: 'CONCURRENT_REQUESTS_PER_IP', type: 'int', default: 0, min: 0 },
-      { name: 'AJAXCRAWL_ENABLED', type: 'bool', default: false },
-    ],
+    because:
+      'Scrapy itself has deprecated or dropped it; with POLITENESS_GROUP_BY=ip, CONCURRENT_REQUESTS_PER_DOMAIN counts for addresses.',
+    rows: [{ name: 'CONCURRENT_REQUESTS_PER_IP', type: 'int', default: 0, min: 0 }],
+  },
+  {
+    since: 'scrapy',
+    because: 'Scrapy itself has deprecated or dropped it.',
+    rows: [{ name: 'AJAXCRAWL_ENABLED', type: 'bool', default: false }],
   },
 ] as const satisfies readonly UnusedSettings[]

@@ -1,0 +1,1005 @@
+// Written by scripts/settings-docs.ts from settings-table/. Change that, then run it.
+
+import type { WrittenSetting } from './settings-table.ts'
+
+/** The settings of the framework as an author writes them, with what each does. */
+export type KnownSettingsInput = {
+  /** Requests in flight at once, all hosts together. There is no unlimited: 0 is refused. Default `16` (requests). */
+  readonly CONCURRENT_REQUESTS?: WrittenSetting<'CONCURRENT_REQUESTS'>
+  /** Requests in flight at once at one host (or one `download_slot`). Default `8` (requests). */
+  readonly CONCURRENT_REQUESTS_PER_DOMAIN?: WrittenSetting<'CONCURRENT_REQUESTS_PER_DOMAIN'>
+  /** Least time between the starts of two requests to one host. Default `0` (s). */
+  readonly DOWNLOAD_DELAY?: WrittenSetting<'DOWNLOAD_DELAY'>
+  /**
+   * Lets chance make each DOWNLOAD_DELAY longer or shorter, by DOWNLOAD_DELAY_JITTER. false: exactly that delay. Default
+   * `true`.
+   */
+  readonly RANDOMIZE_DOWNLOAD_DELAY?: WrittenSetting<'RANDOMIZE_DOWNLOAD_DELAY'>
+  /**
+   * By which share of it: with 0.5 between 0.5 and 1.5 times DOWNLOAD_DELAY. Without effect when RANDOMIZE_DOWNLOAD_DELAY
+   * is false. Default `0.5`.
+   */
+  readonly DOWNLOAD_DELAY_JITTER?: WrittenSetting<'DOWNLOAD_DELAY_JITTER'>
+  /**
+   * Pace of single hosts, or of what POLITENESS_GROUP_BY makes of them: `{"example.com": {"concurrency": 1, "delay": 2,
+   * "jitter": 0}}`. Default `{}`.
+   */
+  readonly DOWNLOAD_SLOTS?: WrittenSetting<'DOWNLOAD_SLOTS'>
+  /**
+   * What delays and bounds are counted for: `host`, the registrable `domain` (`example.co.uk` with all its hosts), or the
+   * `ip` address, for which names are looked up before their requests are queued. Default `host`.
+   */
+  readonly POLITENESS_GROUP_BY?: WrittenSetting<'POLITENESS_GROUP_BY'>
+  /** Asks each host as fast as it answers; DOWNLOAD_DELAY and Crawl-delay are the least. Default `false`. */
+  readonly AUTOTHROTTLE_ENABLED?: WrittenSetting<'AUTOTHROTTLE_ENABLED'>
+  /** Delay of a host that has not answered yet. Default `5` (s). */
+  readonly AUTOTHROTTLE_START_DELAY?: WrittenSetting<'AUTOTHROTTLE_START_DELAY'>
+  /** The longest delay that a slow host gets. Default `60` (s). */
+  readonly AUTOTHROTTLE_MAX_DELAY?: WrittenSetting<'AUTOTHROTTLE_MAX_DELAY'>
+  /** Requests that should be in flight at a host on the average. Default `1` (requests). */
+  readonly AUTOTHROTTLE_TARGET_CONCURRENCY?: WrittenSetting<'AUTOTHROTTLE_TARGET_CONCURRENCY'>
+  /** Logs the delay after each answer. Default `false`. */
+  readonly AUTOTHROTTLE_DEBUG?: WrittenSetting<'AUTOTHROTTLE_DEBUG'>
+  /**
+   * From so many failures in a row on, the whole host pauses, for all workers; what is in flight together counts as one.
+   * 0: only where it asks for it (429, Retry-After). Default `3` (failures).
+   */
+  readonly HOST_BACKOFF_AFTER?: WrittenSetting<'HOST_BACKOFF_AFTER'>
+  /** A failing host's first pause, doubled with each further failure. Default `1` (s). */
+  readonly HOST_BACKOFF?: WrittenSetting<'HOST_BACKOFF'>
+  /** The longest pause of a failing host, where it asks for none. Default `60` (s). */
+  readonly HOST_BACKOFF_MAX?: WrittenSetting<'HOST_BACKOFF_MAX'>
+  /**
+   * After so many failures in a row (8 minutes of pauses) a host is given up: its requests are dropped, but for one in
+   * HOST_BACKOFF_MAX. 0: never. Default `16` (failures).
+   */
+  readonly HOST_FAILURES_MAX?: WrittenSetting<'HOST_FAILURES_MAX'>
+  /**
+   * Further tries of a request whose host could not be reached or asked to wait, beside RETRY_TIMES; for hosts that have
+   * answered before. Default `5` (tries).
+   */
+  readonly HOST_RETRY_TIMES?: WrittenSetting<'HOST_RETRY_TIMES'>
+  /**
+   * Items that are in the item pipelines at once, of all responses together. (In Scrapy: of one response.) Default `100`
+   * (items).
+   */
+  readonly CONCURRENT_ITEMS?: WrittenSetting<'CONCURRENT_ITEMS'>
+  /** While more bytes of responses than this are being worked on, nothing new is fetched. Default `5000000` (bytes). */
+  readonly SCRAPER_SLOT_MAX_ACTIVE_SIZE?: WrittenSetting<'SCRAPER_SLOT_MAX_ACTIVE_SIZE'>
+  /**
+   * What one callback yields is kept until it ends; past this many it is handed on in steps of as many. Default `10000`
+   * (items or requests).
+   */
+  readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
+  /** `start()` is asked for more while fewer requests than this are waiting. Default `1000` (requests). */
+  readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
+  /** Links that may lie between a start page and a page; requests beyond are dropped. 0: no limit. Default `0` (links). */
+  readonly DEPTH_LIMIT?: WrittenSetting<'DEPTH_LIMIT'>
+  /** Times the depth is taken off the priority: above 0 near pages go first, below 0 deep ones. Default `0`. */
+  readonly DEPTH_PRIORITY?: WrittenSetting<'DEPTH_PRIORITY'>
+  /** Also counts the requests of each depth, as `request_depth_count/<depth>`. Default `false`. */
+  readonly DEPTH_STATS_VERBOSE?: WrittenSetting<'DEPTH_STATS_VERBOSE'>
+  /**
+   * Requests with a longer URL are dropped, those of `crawler.fetch` and of files too. 0: no limit. Default `2083`
+   * (characters).
+   */
+  readonly URLLENGTH_LIMIT?: WrittenSetting<'URLLENGTH_LIMIT'>
+  /** Whether the rules of a CrawlSpider make requests; without them it sees its start pages only. Default `true`. */
+  readonly CRAWLSPIDER_FOLLOW_LINKS?: WrittenSetting<'CRAWLSPIDER_FOLLOW_LINKS'>
+  /** Statuses outside 200–299 that are given to the callback all the same. Default `[]`. */
+  readonly HTTPERROR_ALLOWED_CODES?: WrittenSetting<'HTTPERROR_ALLOWED_CODES'>
+  /** Gives responses of every status to the callback. Default `false`. */
+  readonly HTTPERROR_ALLOW_ALL?: WrittenSetting<'HTTPERROR_ALLOW_ALL'>
+  /**
+   * Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs as browsers do. Default
+   * `htmlparser2`.
+   */
+  readonly HTML_PARSER?: WrittenSetting<'HTML_PARSER'>
+  /** Spider middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one. Default `[]`. */
+  readonly SPIDER_MIDDLEWARES?: WrittenSetting<'SPIDER_MIDDLEWARES'>
+  /** Extensions beside the built-in ones: `[["./mine.ts#Mine", 500]]`; null disables one. Default `[]`. */
+  readonly EXTENSIONS?: WrittenSetting<'EXTENSIONS'>
+  /** Ends the crawl when callbacks have thrown this often. 0: never. Default `0` (errors). */
+  readonly CLOSESPIDER_ERRORCOUNT?: WrittenSetting<'CLOSESPIDER_ERRORCOUNT'>
+  /** Ends the crawl after this many scraped items. 0: never. Default `0` (items). */
+  readonly CLOSESPIDER_ITEMCOUNT?: WrittenSetting<'CLOSESPIDER_ITEMCOUNT'>
+  /** Ends the crawl after this many responses. 0: never. Default `0` (pages). */
+  readonly CLOSESPIDER_PAGECOUNT?: WrittenSetting<'CLOSESPIDER_PAGECOUNT'>
+  /** Ends the crawl after this many responses in a row without an item. 0: never. Default `0` (pages). */
+  readonly CLOSESPIDER_PAGECOUNT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_PAGECOUNT_NO_ITEM'>
+  /** Ends the crawl after this time. 0: never. Default `0` (s). */
+  readonly CLOSESPIDER_TIMEOUT?: WrittenSetting<'CLOSESPIDER_TIMEOUT'>
+  /** Ends the crawl when no item came for this time. 0: never. Default `0` (s). */
+  readonly CLOSESPIDER_TIMEOUT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_TIMEOUT_NO_ITEM'>
+  /**
+   * A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. On Redis the last
+   * worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. Default
+   * `false`.
+   */
+  readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
+  /** How long opening or closing a pipeline, feed or extension may take before it is given up. Default `600` (s). */
+  readonly COMPONENT_TIMEOUT?: WrittenSetting<'COMPONENT_TIMEOUT'>
+  /** How long the first signal lets what is in flight finish. Default `30` (s). */
+  readonly SHUTDOWN_GRACE?: WrittenSetting<'SHUTDOWN_GRACE'>
+  /**
+   * Checked, and nothing else: with scrapy-redis’s the crawl is expected to be on Redis, and a warning says when it is
+   * not. What puts it there is REDIS_URL. Default `null`.
+   */
+  readonly SCHEDULER?: WrittenSetting<'SCHEDULER'>
+  /**
+   * Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`,
+   * `counting-bloom`, `splittable-bloom`, `none`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.
+   * Default `null`.
+   */
+  readonly DUPEFILTER_CLASS?: WrittenSetting<'DUPEFILTER_CLASS'>
+  /** Logs every request dropped as a duplicate, not only the first. Default `false`. */
+  readonly DUPEFILTER_DEBUG?: WrittenSetting<'DUPEFILTER_DEBUG'>
+  /**
+   * A page that could not be had, after all retries, is forgotten: the next link to it has it fetched. For filters that
+   * can forget. Default `false`.
+   */
+  readonly DUPEFILTER_RELEASE_ON_FAILURE?: WrittenSetting<'DUPEFILTER_RELEASE_ON_FAILURE'>
+  /** What makes two requests equal: `auto` fits the dupefilter; or a name, a function, `./file.ts#Export`. Default `auto`. */
+  readonly FINGERPRINTER?: WrittenSetting<'FINGERPRINTER'>
+  /** Headers by which requests to one URL differ. Default `[]`. */
+  readonly FINGERPRINT_INCLUDE_HEADERS?: WrittenSetting<'FINGERPRINT_INCLUDE_HEADERS'>
+  /** URLs that differ only after the # are different pages. Default `false`. */
+  readonly FINGERPRINT_KEEP_FRAGMENTS?: WrittenSetting<'FINGERPRINT_KEEP_FRAGMENTS'>
+  /**
+   * What the dupefilter remembers a request by: its `fingerprint`, its canonical `url`, or a hash of that URL. All but the
+   * first leave out method and body: POSTs to one URL are then the same request. Default `fingerprint`.
+   */
+  readonly DUPEFILTER_DIGEST?: WrittenSetting<'DUPEFILTER_DIGEST'>
+  /**
+   * Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A
+   * filter or JOBDIR that was begun is gone on with by its own. Default `w3lib-2.5`.
+   */
+  readonly URL_RULES?: WrittenSetting<'URL_RULES'>
+  /**
+   * Which URLs are equal: by Scrapy’s rules, or by the npm library normalize-url. The URL that is fetched stays as it is.
+   * Default `scrapy`.
+   */
+  readonly CANONICALIZER?: WrittenSetting<'CANONICALIZER'>
+  /**
+   * Options of that library, as `{"removeQueryParameters": ["sid", "/^utm_/i"]}`. Unlike there `stripWWW`,
+   * `removeTrailingSlash` and `stripAuthentication` are off, as a server may redirect the one to the other, which would be
+   * dropped as met. Default `{}`.
+   */
+  readonly NORMALIZE_URL_OPTIONS?: WrittenSetting<'NORMALIZE_URL_OPTIONS'>
+  /**
+   * Folder that keeps queue and seen requests, so that a stopped or killed crawl can be resumed. null: in memory. Default
+   * `null`.
+   */
+  readonly JOBDIR?: WrittenSetting<'JOBDIR'>
+  /** Which waiting request goes next: highest priority, oldest, or newest. Default `priority`. */
+  readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
+  /** Logs each request that cannot be queued, with the reason. Default `false`. */
+  readonly SCHEDULER_DEBUG?: WrittenSetting<'SCHEDULER_DEBUG'>
+  /** Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis. Default `null`. */
+  readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
+  /** Host of that Redis, where REDIS_URL is not set. Default `null`. */
+  readonly REDIS_HOST?: WrittenSetting<'REDIS_HOST'>
+  /** Port that goes with REDIS_HOST. Default `6379`. */
+  readonly REDIS_PORT?: WrittenSetting<'REDIS_PORT'>
+  /** Database that goes with REDIS_HOST. 0 counts, too. Default `0`. */
+  readonly REDIS_DB?: WrittenSetting<'REDIS_DB'>
+  /**
+   * More for the connection: ioredis options, or `socket_timeout`, `socket_connect_timeout`, `ssl` of redis-py. Default
+   * `{}`.
+   */
+  readonly REDIS_PARAMS?: WrittenSetting<'REDIS_PARAMS'>
+  /** How long a Redis may take to answer before the crawl gives up (exit code 3). Default `15` (s). */
+  readonly REDIS_START_TIMEOUT?: WrittenSetting<'REDIS_START_TIMEOUT'>
+  /**
+   * Redis of the dupefilter alone. Of a list, each server keeps a part of it; all workers need the same list in the same
+   * order. Default `[]`.
+   */
+  readonly DUPEFILTER_REDIS_URL?: WrittenSetting<'DUPEFILTER_REDIS_URL'>
+  /** The same as DUPEFILTER_REDIS_URL, as LiuXingMing’s fork calls it. Default `null`. */
+  readonly FILTER_URL?: WrittenSetting<'FILTER_URL'>
+  /** Host of the dupefilter’s Redis, where no URL is set. Default `null`. */
+  readonly FILTER_HOST?: WrittenSetting<'FILTER_HOST'>
+  /** Port that goes with FILTER_HOST. Default `6379`. */
+  readonly FILTER_PORT?: WrittenSetting<'FILTER_PORT'>
+  /** Database that goes with FILTER_HOST. Default `0`. */
+  readonly FILTER_DB?: WrittenSetting<'FILTER_DB'>
+  /**
+   * Key of the dupefilter; for `redis-bloom` it is `%(spider)s:bloomfilter` unless it is set. Default
+   * `%(spider)s:dupefilter`.
+   */
+  readonly SCHEDULER_DUPEFILTER_KEY?: WrittenSetting<'SCHEDULER_DUPEFILTER_KEY'>
+  /** The same as SCHEDULER_DUPEFILTER_KEY. Known, not used: The same as SCHEDULER_DUPEFILTER_KEY. */
+  readonly DUPEFILTER_KEY?: WrittenSetting<'DUPEFILTER_KEY'>
+  /**
+   * Key of scrapy-redis’s own queue, for `webloom import` and `export`; a crawl warns of what waits there, and reads
+   * nothing of it. Our queue is BullMQ’s. Default `%(spider)s:requests`.
+   */
+  readonly SCHEDULER_QUEUE_KEY?: WrittenSetting<'SCHEDULER_QUEUE_KEY'>
+  /**
+   * How requests stand in that queue, for `webloom export --to scrapy-redis`: JSON where its name holds `json`, else
+   * pickles. `import` sees by itself. Our own travel as JSON. Default `null`.
+   */
+  readonly SCHEDULER_SERIALIZER?: WrittenSetting<'SCHEDULER_SERIALIZER'>
+  /**
+   * false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl,
+   * `worker --new` too, does not fetch again what the dupefilter has met. Default `false`.
+   */
+  readonly SCHEDULER_PERSIST?: WrittenSetting<'SCHEDULER_PERSIST'>
+  /**
+   * true: queue and dupefilter on Redis are emptied when the crawl begins, also what SCHEDULER_PERSIST kept of the last
+   * one. Default `false`.
+   */
+  readonly SCHEDULER_FLUSH_ON_START?: WrittenSetting<'SCHEDULER_FLUSH_ON_START'>
+  /** After this long anybody is told "new" for what its first asker has not queued. Default `10` (s). */
+  readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
+  /**
+   * Fingerprints met before that this process remembers, so as not to ask Redis again. 0: none. Default `50000`
+   * (fingerprints).
+   */
+  readonly DUPEFILTER_CACHE_SIZE?: WrittenSetting<'DUPEFILTER_CACHE_SIZE'>
+  /**
+   * How `redis-set` keeps a fingerprint: 40 hex digits (88 bytes of memory), or the first 20 or 16 bytes (72 either way),
+   * which scrapy-redis does not understand. Default `hex`.
+   */
+  readonly DUPEFILTER_MEMBERS?: WrittenSetting<'DUPEFILTER_MEMBERS'>
+  /**
+   * How long `redis-key` keeps a request: afterwards it may be met again. `meta.dedupTtl` of a request comes first.
+   * Default `null` (s).
+   */
+  readonly DUPEFILTER_TTL?: WrittenSetting<'DUPEFILTER_TTL'>
+  /**
+   * The filter has 2 to this power bits: 30 are 128 MiB; from 33 on in blocks of 2^32 (512 MiB). `counting-bloom`:
+   * counters of four bits, 28 unless it is set. Default `30`.
+   */
+  readonly BLOOMFILTER_BIT?: WrittenSetting<'BLOOMFILTER_BIT'>
+  /** Bits set for a request. Default `6` (hashes). */
+  readonly BLOOMFILTER_HASH_NUMBER?: WrittenSetting<'BLOOMFILTER_HASH_NUMBER'>
+  /** The same as BLOOMFILTER_HASH_NUMBER. Known, not used: The same as BLOOMFILTER_HASH_NUMBER. */
+  readonly HASH_NUMBER?: WrittenSetting<'HASH_NUMBER'>
+  /**
+   * Sizes the filter by how many requests it is to hold at BLOOMFILTER_ERROR_RATE, in place of bits and hashes. Default
+   * `null` (requests).
+   */
+  readonly BLOOMFILTER_CAPACITY?: WrittenSetting<'BLOOMFILTER_CAPACITY'>
+  /** How likely, at its capacity, a new request is taken for a seen one and lost. Default `0.000001`. */
+  readonly BLOOMFILTER_ERROR_RATE?: WrittenSetting<'BLOOMFILTER_ERROR_RATE'>
+  /** Strings the filter is spread over. null: as few as will hold it. Default `null` (blocks). */
+  readonly BLOOMFILTER_BLOCK_NUM?: WrittenSetting<'BLOOMFILTER_BLOCK_NUM'>
+  /** Of `splittable-bloom`: a leaf has 2 ** this many bits (23: 1 MiB, 291 000 URLs at 1e-6). Default `23`. */
+  readonly BLOOMFILTER_LEAF_BIT?: WrittenSetting<'BLOOMFILTER_LEAF_BIT'>
+  /**
+   * Of `splittable-bloom`: how often a leaf, its children and theirs may split. 10: the error keeps for a thousand times
+   * as many URLs as were expected. 0: none keeps fingerprints. Default `10`.
+   */
+  readonly BLOOMFILTER_SPLITS_MAX?: WrittenSetting<'BLOOMFILTER_SPLITS_MAX'>
+  /** Sets the bits that a Python crawler with that fork sets, so that both share a filter. Default `native`. */
+  readonly BLOOMFILTER_COMPAT?: WrittenSetting<'BLOOMFILTER_COMPAT'>
+  /** Past its capacity: adds a layer, warns, or ends the crawl with `dupefilter_full`. Default `warn`. */
+  readonly BLOOMFILTER_ON_FULL?: WrittenSetting<'BLOOMFILTER_ON_FULL'>
+  /**
+   * One filter for all requests, or by `host` a small one for each, of 32 KiB unless BLOOMFILTER_BIT or
+   * BLOOMFILTER_CAPACITY says otherwise. Default `fingerprint`.
+   */
+  readonly BLOOMFILTER_PARTITION_BY?: WrittenSetting<'BLOOMFILTER_PARTITION_BY'>
+  /**
+   * Tells crawls of one spider apart: each has its own queue, filter, seeds and record. null: one crawl, under
+   * scrapy-redis’s keys. Default `null`.
+   */
+  readonly CRAWL_ID?: WrittenSetting<'CRAWL_ID'>
+  /**
+   * With Redis: `turns`, a BullMQ job is a host’s turn and pace holds for the cluster; `job`, one BullMQ job a request,
+   * and each worker keeps its own pace. Default `turns`.
+   */
+  readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
+  /** Redis of the request queue and the crawl record, where it is not that of REDIS_URL. Default `null`. */
+  readonly QUEUE_REDIS_URL?: WrittenSetting<'QUEUE_REDIS_URL'>
+  /** Redis from which start URLs are taken, where it is not that of REDIS_URL. Default `null`. */
+  readonly SEEDS_REDIS_URL?: WrittenSetting<'SEEDS_REDIS_URL'>
+  /** Redis to which the pipeline `redis` writes items, where it is not that of REDIS_URL. Default `null`. */
+  readonly ITEMS_REDIS_URL?: WrittenSetting<'ITEMS_REDIS_URL'>
+  /**
+   * When the queue’s Redis is this full, start(), seeds and links wait; what is queued is crawled on. 0: never. Default
+   * `0.85` (of maxmemory).
+   */
+  readonly REDIS_HIGH_WATER?: WrittenSetting<'REDIS_HIGH_WATER'>
+  /** A request that has killed this many workers, each time running alone, is quarantined. Default `3` (lost workers). */
+  readonly QUARANTINE_AFTER?: WrittenSetting<'QUARANTINE_AFTER'>
+  /**
+   * A worker keeps its requests while a callback blocks its event loop, for so long; then it counts as lost. 0: for no
+   * longer than a lock lasts, 6 s. Default `60` (s).
+   */
+  readonly WORKER_BLOCKED_MAX?: WrittenSetting<'WORKER_BLOCKED_MAX'>
+  /** Key of the start URLs of a RedisSpider that has no `redisKey`. Default `%(name)s:start_urls`. */
+  readonly REDIS_START_URLS_KEY?: WrittenSetting<'REDIS_START_URLS_KEY'>
+  /** `webloom seed` adds to a set, where the key does not exist. Reading goes by what is there. Default `false`. */
+  readonly REDIS_START_URLS_AS_SET?: WrittenSetting<'REDIS_START_URLS_AS_SET'>
+  /** `webloom seed` adds to a sorted set, where the key does not exist; highest score goes first. Default `false`. */
+  readonly REDIS_START_URLS_AS_ZSET?: WrittenSetting<'REDIS_START_URLS_AS_ZSET'>
+  /** Start URLs taken at a time by a spider without `redisBatchSize`. null: CONCURRENT_REQUESTS. Default `null` (messages). */
+  readonly REDIS_START_URLS_BATCH_SIZE?: WrittenSetting<'REDIS_START_URLS_BATCH_SIZE'>
+  /** `scrapy-redis` reads start messages exactly as scrapy-redis 0.9 does, `webloom` more richly. Default `webloom`. */
+  readonly SEEDS_FORMAT?: WrittenSetting<'SEEDS_FORMAT'>
+  /** A crawl that stays (`--stay`, RedisSpider) ends when nothing came for this long. 0: never. Default `0` (s). */
+  readonly MAX_IDLE_TIME_BEFORE_CLOSE?: WrittenSetting<'MAX_IDLE_TIME_BEFORE_CLOSE'>
+  /** A crawl that does not stay ends when there was nothing to do for this long. Default `0` (s). */
+  readonly SCHEDULER_IDLE_BEFORE_CLOSE?: WrittenSetting<'SCHEDULER_IDLE_BEFORE_CLOSE'>
+  /** Key to which the pipeline `redis` writes items. Default `%(spider)s:items`. */
+  readonly REDIS_ITEMS_KEY?: WrittenSetting<'REDIS_ITEMS_KEY'>
+  /** What the pipeline `redis` writes items to: a list, as scrapy-redis, or a stream. Default `list`. */
+  readonly REDIS_ITEMS_AS?: WrittenSetting<'REDIS_ITEMS_AS'>
+  /**
+   * A full list makes the crawl wait until somebody has taken items; a stream drops its oldest. 0: no bound. Default `0`
+   * (items).
+   */
+  readonly REDIS_ITEMS_MAX?: WrittenSetting<'REDIS_ITEMS_MAX'>
+  /**
+   * Field that an item in a list gets its stable id in, as an item may come twice. null: items stay as they are. A stream
+   * has the id beside the item. Default `null`.
+   */
+  readonly REDIS_ITEMS_ID_FIELD?: WrittenSetting<'REDIS_ITEMS_ID_FIELD'>
+  /** Hash in the queue’s Redis to which each worker writes its stats. Default `%(spider)s:stats`. */
+  readonly STATS_KEY?: WrittenSetting<'STATS_KEY'>
+  /** Watches the memory of the process. Default `true`. */
+  readonly MEMUSAGE_ENABLED?: WrittenSetting<'MEMUSAGE_ENABLED'>
+  /**
+   * A process above it finishes what it holds and ends (`memusage_exceeded`); a worker is replaced. 0: no limit. Default
+   * `0` (MiB).
+   */
+  readonly MEMUSAGE_LIMIT_MB?: WrittenSetting<'MEMUSAGE_LIMIT_MB'>
+  /** Warns once when the process is above it. 0: never. Default `0` (MiB). */
+  readonly MEMUSAGE_WARNING_MB?: WrittenSetting<'MEMUSAGE_WARNING_MB'>
+  /** How often the memory is looked at. Default `60` (s). */
+  readonly MEMUSAGE_CHECK_INTERVAL_SECONDS?: WrittenSetting<'MEMUSAGE_CHECK_INTERVAL_SECONDS'>
+  /**
+   * User-Agent of requests that bring none. Say who you are and where you can be reached. Default `webloom
+   * (+https://www.npmjs.com/package/webloom)`.
+   */
+  readonly USER_AGENT?: WrittenSetting<'USER_AGENT'>
+  /**
+   * Headers of requests that bring no header of that name. Default
+   * `{"Accept":"text/html,application/xhtml+xml,application/xml;q=0.9,*\/*;q=0.8","Accept-Language":"en"}`.
+   */
+  readonly DEFAULT_REQUEST_HEADERS?: WrittenSetting<'DEFAULT_REQUEST_HEADERS'>
+  /** Downloader middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one. Default `[]`. */
+  readonly DOWNLOADER_MIDDLEWARES?: WrittenSetting<'DOWNLOADER_MIDDLEWARES'>
+  /** Counts requests, responses, bytes and failures under `downloader/`. Default `true`. */
+  readonly DOWNLOADER_STATS?: WrittenSetting<'DOWNLOADER_STATS'>
+  /** Longest time for one download, from the connection to the last byte. Default `180` (s). */
+  readonly DOWNLOAD_TIMEOUT?: WrittenSetting<'DOWNLOAD_TIMEOUT'>
+  /**
+   * Larger bodies, also once decompressed, are cut off and dropped (Scrapy: 1 GiB). 0: no limit. Default `33554432`
+   * (bytes).
+   */
+  readonly DOWNLOAD_MAXSIZE?: WrittenSetting<'DOWNLOAD_MAXSIZE'>
+  /** Larger bodies are logged with a warning (Scrapy: 32 MiB). 0: never. Default `8388608` (bytes). */
+  readonly DOWNLOAD_WARNSIZE?: WrittenSetting<'DOWNLOAD_WARNSIZE'>
+  /**
+   * A body shorter than announced is a failure, and retried. Off: it is passed on with the flag `dataloss`. Default
+   * `true`.
+   */
+  readonly DOWNLOAD_FAIL_ON_DATALOSS?: WrittenSetting<'DOWNLOAD_FAIL_ON_DATALOSS'>
+  /**
+   * Refuses servers whose TLS certificate is not valid. Off, as in Scrapy, because many sites have a bad one. Default
+   * `false`.
+   */
+  readonly DOWNLOAD_VERIFY_CERTIFICATES?: WrittenSetting<'DOWNLOAD_VERIFY_CERTIFICATES'>
+  /** Asks for gzip, deflate, br and zstd, and decodes them. Default `true`. */
+  readonly COMPRESSION_ENABLED?: WrittenSetting<'COMPRESSION_ENABLED'>
+  /** Tries again what failed in a way that may pass. Default `true`. */
+  readonly RETRY_ENABLED?: WrittenSetting<'RETRY_ENABLED'>
+  /** Further tries after the first. Default `2` (tries). */
+  readonly RETRY_TIMES?: WrittenSetting<'RETRY_TIMES'>
+  /** Statuses that are tried again. Default `[500,502,503,504,522,524,408,429]`. */
+  readonly RETRY_HTTP_CODES?: WrittenSetting<'RETRY_HTTP_CODES'>
+  /**
+   * Download failures that are tried again, by the names that `downloader/exception_type_count/` shows. Default
+   * `["CannotResolveHostError","DownloadConnectionRefusedError","DownloadFailedError","DownloadTimeoutError","ResponseDataLossError"]`.
+   */
+  readonly RETRY_EXCEPTIONS?: WrittenSetting<'RETRY_EXCEPTIONS'>
+  /** Added to the priority of a request that is tried again. Default `-1`. */
+  readonly RETRY_PRIORITY_ADJUST?: WrittenSetting<'RETRY_PRIORITY_ADJUST'>
+  /** Level of the line that says a request was given up. Default `ERROR`. */
+  readonly RETRY_GIVE_UP_LOG_LEVEL?: WrittenSetting<'RETRY_GIVE_UP_LOG_LEVEL'>
+  /**
+   * Wait before the second try, doubled with each further one; by chance up to half of it is left off. 0: none, as in
+   * Scrapy. Default `1` (s).
+   */
+  readonly RETRY_BACKOFF?: WrittenSetting<'RETRY_BACKOFF'>
+  /** The longest wait before another try, where the server asks for none. Default `60` (s). */
+  readonly RETRY_BACKOFF_MAX?: WrittenSetting<'RETRY_BACKOFF_MAX'>
+  /** The longest that a Retry-After header is obeyed. Default `300` (s). */
+  readonly RETRY_AFTER_MAX?: WrittenSetting<'RETRY_AFTER_MAX'>
+  /** Follows redirects. Default `true`. */
+  readonly REDIRECT_ENABLED?: WrittenSetting<'REDIRECT_ENABLED'>
+  /** Redirects in a row before a request is dropped. Default `20` (redirects). */
+  readonly REDIRECT_MAX_TIMES?: WrittenSetting<'REDIRECT_MAX_TIMES'>
+  /** Added to the priority of a request that was redirected. Default `2`. */
+  readonly REDIRECT_PRIORITY_ADJUST?: WrittenSetting<'REDIRECT_PRIORITY_ADJUST'>
+  /**
+   * What may be fetched although it is inside (loopback, private networks and so on), beside the hosts of start requests:
+   * addresses, networks (`10.0.0.0/8`), hosts, `host:port`, or `*`. A cloud’s metadata only by its own address. Default
+   * `[]`.
+   */
+  readonly PRIVATE_ADDRESSES_ALLOWED?: WrittenSetting<'PRIVATE_ADDRESSES_ALLOWED'>
+  /**
+   * Start URLs from Redis may lead inside, name any callback and give any `meta`, as those of `start()` may. Off: whoever
+   * fills the list is taken for a stranger. Default `false`.
+   */
+  readonly SEEDS_TRUSTED?: WrittenSetting<'SEEDS_TRUSTED'>
+  /** Remembers the addresses of hosts for 60 s, and for 5 s that there are none. Default `true`. */
+  readonly DNSCACHE_ENABLED?: WrittenSetting<'DNSCACHE_ENABLED'>
+  /** Names that are remembered; beyond them the one not used for the longest is forgotten. Default `10000` (names). */
+  readonly DNSCACHE_SIZE?: WrittenSetting<'DNSCACHE_SIZE'>
+  /** Longest wait for the addresses of a host. Default `60` (s). */
+  readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
+  /** Uses HTTP/2 with the https sites that have it, and with https sites behind a proxy. Default `true`. */
+  readonly HTTP2_ENABLED?: WrittenSetting<'HTTP2_ENABLED'>
+  /** The same as HTTP2_ENABLED. Known, not used: The same as HTTP2_ENABLED (Scrapy: off). */
+  readonly HTTPX_HTTP2_ENABLED?: WrittenSetting<'HTTPX_HTTP2_ENABLED'>
+  /** IP address of this machine that connections come from; `meta.bindaddress` comes first. Default `null`. */
+  readonly DOWNLOAD_BIND_ADDRESS?: WrittenSetting<'DOWNLOAD_BIND_ADDRESS'>
+  /** The oldest version of TLS that is spoken; null: Node’s, TLSv1.2. Default `null`. */
+  readonly DOWNLOAD_TLS_MIN_VERSION?: WrittenSetting<'DOWNLOAD_TLS_MIN_VERSION'>
+  /** The newest version of TLS that is spoken; null: Node’s, TLSv1.3. Default `null`. */
+  readonly DOWNLOAD_TLS_MAX_VERSION?: WrittenSetting<'DOWNLOAD_TLS_MAX_VERSION'>
+  /** Another way to ask for one version of TLS only; the two above come first. `TLS`: any. Default `TLS`. */
+  readonly DOWNLOADER_CLIENT_TLS_METHOD?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_METHOD'>
+  /**
+   * Ciphers as OpenSSL names them; `DEFAULT`: Node’s. Servers that only speak TLSv1 want `DEFAULT@SECLEVEL=0`. Default
+   * `DEFAULT`.
+   */
+  readonly DOWNLOADER_CLIENT_TLS_CIPHERS?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_CIPHERS'>
+  /**
+   * File of certificates (PEM) that are trusted beside those Node knows and NODE_EXTRA_CA_CERTS; for
+   * DOWNLOAD_VERIFY_CERTIFICATES. Default `null`.
+   */
+  readonly DOWNLOAD_CA_CERTIFICATES?: WrittenSetting<'DOWNLOAD_CA_CERTIFICATES'>
+  /**
+   * An answer that has begun and brings less than this, over DOWNLOAD_RATE_WINDOW, is cut off and retried. 0: never.
+   * Default `100` (bytes/s).
+   */
+  readonly DOWNLOAD_MIN_RATE?: WrittenSetting<'DOWNLOAD_MIN_RATE'>
+  /** How long an answer may pause, and its headers may take once they have begun to come. Default `30` (s). */
+  readonly DOWNLOAD_RATE_WINDOW?: WrittenSetting<'DOWNLOAD_RATE_WINDOW'>
+  /** Larger headers, names and values together, end the download; it is not retried. Default `65536` (bytes). */
+  readonly DOWNLOAD_MAX_HEADER_SIZE?: WrittenSetting<'DOWNLOAD_MAX_HEADER_SIZE'>
+  /** More headers than this end the download; it is not retried. Default `500` (headers). */
+  readonly DOWNLOAD_MAX_HEADERS?: WrittenSetting<'DOWNLOAD_MAX_HEADERS'>
+  /** More 1xx answers than this before the real one end the download; it is not retried. Default `20` (answers). */
+  readonly DOWNLOAD_MAX_INTERIM_ANSWERS?: WrittenSetting<'DOWNLOAD_MAX_INTERIM_ANSWERS'>
+  /** A body that is encoded more often than this (gzip of gzip of gzip of gzip) is dropped. Default `3` (encodings). */
+  readonly DOWNLOAD_MAX_ENCODINGS?: WrittenSetting<'DOWNLOAD_MAX_ENCODINGS'>
+  /**
+   * A body of more than 8 MiB that was smaller by this factor as sent is dropped as a bomb. 0: no limit. Default `200`
+   * (times).
+   */
+  readonly DOWNLOAD_MAX_RATIO?: WrittenSetting<'DOWNLOAD_MAX_RATIO'>
+  /**
+   * While the bodies that are being received are larger than this together, all above 1 MiB but one wait. 0: no limit.
+   * Default `33554432` (bytes).
+   */
+  readonly DOWNLOAD_MAX_ACTIVE_SIZE?: WrittenSetting<'DOWNLOAD_MAX_ACTIVE_SIZE'>
+  /** A request that is redirected to a longer URL is dropped. 0: no limit. Default `8192` (characters). */
+  readonly REDIRECT_MAX_URL_LENGTH?: WrittenSetting<'REDIRECT_MAX_URL_LENGTH'>
+  /** What one answer sets beyond these is not kept. Default `100` (cookies). */
+  readonly COOKIES_PER_RESPONSE_MAX?: WrittenSetting<'COOKIES_PER_RESPONSE_MAX'>
+  /**
+   * Elements, texts and attributes of a page that go into its tree; what comes after is not found by queries. 0: no limit.
+   * Default `150000` (nodes).
+   */
+  readonly PAGE_MAX_NODES?: WrittenSetting<'PAGE_MAX_NODES'>
+  /** Links that `linkUrls()` and `followAll()` take from one page, the first ones. 0: no limit. Default `50000` (links). */
+  readonly PAGE_MAX_LINKS?: WrittenSetting<'PAGE_MAX_LINKS'>
+  /**
+   * Pages in a row that differ only by their query and bring neither new links nor new items (a calendar), before the
+   * chain is cut. 0: no limit. Default `140` (pages).
+   */
+  readonly TRAP_CHAIN_MAX?: WrittenSetting<'TRAP_CHAIN_MAX'>
+  /**
+   * How often one segment may stand in the path of a link (`/a/b/a/b`); numbers do not count. 0: no limit. Default `3`
+   * (times).
+   */
+  readonly TRAP_SEGMENT_REPEATS_MAX?: WrittenSetting<'TRAP_SEGMENT_REPEATS_MAX'>
+  /** The most segments in the path of a link. 0: no limit. Default `20` (segments). */
+  readonly TRAP_SEGMENTS_MAX?: WrittenSetting<'TRAP_SEGMENTS_MAX'>
+  /** Pages of one host after which its links are dropped; each worker counts its own. 0: no limit. Default `0` (pages). */
+  readonly TRAP_PAGES_PER_HOST?: WrittenSetting<'TRAP_PAGES_PER_HOST'>
+  /**
+   * Pages of one path with different queries (facets) after which more of them are dropped; each worker counts its own. 0:
+   * no limit. Default `0` (pages).
+   */
+  readonly TRAP_PAGES_PER_PATH?: WrittenSetting<'TRAP_PAGES_PER_PATH'>
+  /** Fetches only what the sites’ robots.txt allow (Scrapy: off, but on in each new project). Default `true`. */
+  readonly ROBOTSTXT_OBEY?: WrittenSetting<'ROBOTSTXT_OBEY'>
+  /** Name that rules are looked up by. null: the products in each request’s User-Agent. Default `null`. */
+  readonly ROBOTSTXT_USER_AGENT?: WrittenSetting<'ROBOTSTXT_USER_AGENT'>
+  /** Longest time to get a robots.txt, redirects included. DOWNLOAD_TIMEOUT counts when it is shorter. Default `30` (s). */
+  readonly ROBOTSTXT_TIMEOUT?: WrittenSetting<'ROBOTSTXT_TIMEOUT'>
+  /** Of a larger robots.txt no more than this is fetched. Of all the first 500 KiB are read. Default `4194304` (bytes). */
+  readonly ROBOTSTXT_MAXSIZE?: WrittenSetting<'ROBOTSTXT_MAXSIZE'>
+  /**
+   * How long a site’s robots.txt, or that it has none, is remembered. RFC 9309 asks for a day at most. Default `86400`
+   * (s).
+   */
+  readonly ROBOTSTXT_CACHE_TTL?: WrittenSetting<'ROBOTSTXT_CACHE_TTL'>
+  /**
+   * Sites whose robots.txt a worker remembers; beyond them the one not used for the longest is forgotten. Default `10000`
+   * (sites).
+   */
+  readonly ROBOTSTXT_CACHE_SIZE?: WrittenSetting<'ROBOTSTXT_CACHE_SIZE'>
+  /**
+   * A site whose robots.txt fails (5xx, 429, no answer) is asked again after this time, then twice as long, up to 60 s.
+   * Its requests wait. Default `2` (s).
+   */
+  readonly ROBOTSTXT_RETRY_DELAY?: WrittenSetting<'ROBOTSTXT_RETRY_DELAY'>
+  /** How long requests wait for a robots.txt that fails. Default `300` (s). */
+  readonly ROBOTSTXT_GIVE_UP_AFTER?: WrittenSetting<'ROBOTSTXT_GIVE_UP_AFTER'>
+  /**
+   * Requests whose robots.txt was waited for in vain: `forbid` drops them, `allow` fetches them. RFC 9309 allows that
+   * after about 30 days. Default `forbid`.
+   */
+  readonly ROBOTSTXT_WHEN_GIVEN_UP?: WrittenSetting<'ROBOTSTXT_WHEN_GIVEN_UP'>
+  /** After this time a site that was given up is asked for its robots.txt again. Default `3600` (s). */
+  readonly ROBOTSTXT_ERROR_TTL?: WrittenSetting<'ROBOTSTXT_ERROR_TTL'>
+  /**
+   * What robots.txt says in Crawl-delay is the least delay of that host: as it is (at most a day), at most
+   * CRAWL_DELAY_MAX, or not at all. Default `obey`.
+   */
+  readonly CRAWL_DELAY?: WrittenSetting<'CRAWL_DELAY'>
+  /** Most of a Crawl-delay that CRAWL_DELAY=cap keeps. Default `30` (s). */
+  readonly CRAWL_DELAY_MAX?: WrittenSetting<'CRAWL_DELAY_MAX'>
+  /** Keeps cookies and sends them back; `meta.cookiejar` tells sessions apart. Default `true`. */
+  readonly COOKIES_ENABLED?: WrittenSetting<'COOKIES_ENABLED'>
+  /**
+   * All workers of a crawl share their jars, in the queue’s Redis. Off: each worker has its own, and a session ends where
+   * its next request goes to another. Default `false`.
+   */
+  readonly COOKIES_SHARED?: WrittenSetting<'COOKIES_SHARED'>
+  /** Logs every cookie that is sent or received, at level debug. Default `false`. */
+  readonly COOKIES_DEBUG?: WrittenSetting<'COOKIES_DEBUG'>
+  /** Larger cookies, name and value together, are not kept. Default `4096` (bytes). */
+  readonly COOKIE_MAXSIZE?: WrittenSetting<'COOKIE_MAXSIZE'>
+  /** Cookies that one domain may have in a jar; past it the oldest is dropped. Default `180` (cookies). */
+  readonly COOKIES_PER_DOMAIN_MAX?: WrittenSetting<'COOKIES_PER_DOMAIN_MAX'>
+  /** Cookies in all jars together; past it the domain used longest ago loses its own. Default `50000` (cookies). */
+  readonly COOKIES_MAX?: WrittenSetting<'COOKIES_MAX'>
+  /** Jars (`meta.cookiejar`) that are kept at once; past it the one used longest ago is dropped. Default `1000` (jars). */
+  readonly COOKIE_JARS_MAX?: WrittenSetting<'COOKIE_JARS_MAX'>
+  /** Sends the Referer header with requests that a page led to. Default `true`. */
+  readonly REFERER_ENABLED?: WrittenSetting<'REFERER_ENABLED'>
+  /**
+   * How much of a page’s URL its links tell; a page’s own Referrer-Policy and `meta.referrer_policy` come first. Default
+   * `scrapy-default`.
+   */
+  readonly REFERRER_POLICY?: WrittenSetting<'REFERRER_POLICY'>
+  /** User name for HTTP basic authentication; a spider’s `httpUser` and `meta.http_user` come first. Default empty. */
+  readonly HTTPAUTH_USER?: WrittenSetting<'HTTPAUTH_USER'>
+  /** Password for it; a spider’s `httpPass` and `meta.http_pass` come first. Default empty. */
+  readonly HTTPAUTH_PASS?: WrittenSetting<'HTTPAUTH_PASS'>
+  /**
+   * The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets. With a user
+   * or password it has to be set, to null as well. Default `null`.
+   */
+  readonly HTTPAUTH_DOMAIN?: WrittenSetting<'HTTPAUTH_DOMAIN'>
+  /** Follows redirects by `<meta http-equiv="refresh">`. Default `true`. */
+  readonly METAREFRESH_ENABLED?: WrittenSetting<'METAREFRESH_ENABLED'>
+  /** A refresh inside these elements is not followed. Default `["noscript"]`. */
+  readonly METAREFRESH_IGNORE_TAGS?: WrittenSetting<'METAREFRESH_IGNORE_TAGS'>
+  /** A refresh after this long or longer is not followed: the page is meant to be seen first. Default `100` (s). */
+  readonly METAREFRESH_MAXDELAY?: WrittenSetting<'METAREFRESH_MAXDELAY'>
+  /**
+   * Uses `meta.proxy`, PROXY_LIST, or http_proxy, https_proxy and no_proxy of the environment. The proxy resolves names,
+   * so what it connects to is not checked here. Default `true`.
+   */
+  readonly HTTPPROXY_ENABLED?: WrittenSetting<'HTTPPROXY_ENABLED'>
+  /** Encoding of user and password from a proxy’s URL. Default `latin-1`. */
+  readonly HTTPPROXY_AUTH_ENCODING?: WrittenSetting<'HTTPPROXY_AUTH_ENCODING'>
+  /**
+   * Proxies to take turns, as `http://user:password@host:port`; those that fail are asked less, then not for a while.
+   * Default `[]`.
+   */
+  readonly PROXY_LIST?: WrittenSetting<'PROXY_LIST'>
+  /** Failures in a row after which a proxy of PROXY_LIST is not asked for PROXY_BAN seconds. Default `3` (failures). */
+  readonly PROXY_FAILURES_MAX?: WrittenSetting<'PROXY_FAILURES_MAX'>
+  /** How long such a proxy is not asked, unless all are in that state. Default `300` (s). */
+  readonly PROXY_BAN?: WrittenSetting<'PROXY_BAN'>
+  /**
+   * Proxies whose connections are kept at once; past it those of the one used longest ago are closed. Default `100`
+   * (proxies).
+   */
+  readonly PROXY_AGENTS_MAX?: WrittenSetting<'PROXY_AGENTS_MAX'>
+  /** Keeps answers on disk and takes them from there. `meta.dont_cache` lets a request pass. Default `false`. */
+  readonly HTTPCACHE_ENABLED?: WrittenSetting<'HTTPCACHE_ENABLED'>
+  /**
+   * `dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111). Default
+   * `dummy`.
+   */
+  readonly HTTPCACHE_POLICY?: WrittenSetting<'HTTPCACHE_POLICY'>
+  /** A folder for each answer, or one SQLite file for each spider. Default `file`. */
+  readonly HTTPCACHE_STORAGE?: WrittenSetting<'HTTPCACHE_STORAGE'>
+  /** The folder of the cache; below it each spider has its own. Default `httpcache`. */
+  readonly HTTPCACHE_DIR?: WrittenSetting<'HTTPCACHE_DIR'>
+  /** What was stored longer ago is fetched anew. 0: never. Default `0` (s). */
+  readonly HTTPCACHE_EXPIRATION_SECS?: WrittenSetting<'HTTPCACHE_EXPIRATION_SECS'>
+  /** Replay: what is not in the cache is dropped, and nothing is fetched. Default `false`. */
+  readonly HTTPCACHE_IGNORE_MISSING?: WrittenSetting<'HTTPCACHE_IGNORE_MISSING'>
+  /** Statuses that the policy `dummy` does not store. Default `[]`. */
+  readonly HTTPCACHE_IGNORE_HTTP_CODES?: WrittenSetting<'HTTPCACHE_IGNORE_HTTP_CODES'>
+  /** URL schemes whose answers are not stored. Default `["file"]`. */
+  readonly HTTPCACHE_IGNORE_SCHEMES?: WrittenSetting<'HTTPCACHE_IGNORE_SCHEMES'>
+  /** Stores answers compressed by gzip. Default `false`. */
+  readonly HTTPCACHE_GZIP?: WrittenSetting<'HTTPCACHE_GZIP'>
+  /** The policy `rfc2616` stores whatever no `no-store` forbids, if only to ask whether it has changed. Default `false`. */
+  readonly HTTPCACHE_ALWAYS_STORE?: WrittenSetting<'HTTPCACHE_ALWAYS_STORE'>
+  /** Cache-Control directives of servers that the policy `rfc2616` does not obey, such as `no-store`. Default `[]`. */
+  readonly HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS?: WrittenSetting<'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS'>
+  /** Item pipelines and their order: `[["./mine.ts#Mine", 300]]`; built in are `redis`, `sql` and `files`. Default `[]`. */
+  readonly ITEM_PIPELINES?: WrittenSetting<'ITEM_PIPELINES'>
+  /**
+   * The field in which an item may hold an id of its own, a text or a number. null: request id and the item's number on
+   * its page. Default `null`.
+   */
+  readonly ITEM_ID_FIELD?: WrittenSetting<'ITEM_ID_FIELD'>
+  /** Level of the line about a dropped item whose DropItem names none. Default `WARNING`. */
+  readonly DEFAULT_DROPITEM_LOG_LEVEL?: WrittenSetting<'DEFAULT_DROPITEM_LOG_LEVEL'>
+  /** Output files and their options: `{"out.jsonl": {"format": "jsonl", "overwrite": true}}`; `-o` adds one. Default `{}`. */
+  readonly FEEDS?: WrittenSetting<'FEEDS'>
+  /** Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`. Default `{}`. */
+  readonly FEED_EXPORTERS?: WrittenSetting<'FEED_EXPORTERS'>
+  /** Fields to write, in this order; as an object also their names in the output. null: all. Default `null`. */
+  readonly FEED_EXPORT_FIELDS?: WrittenSetting<'FEED_EXPORT_FIELDS'>
+  /** Spaces of each level in JSON. 0: an item a line. null: all on one line. Default `0` (spaces). */
+  readonly FEED_EXPORT_INDENT?: WrittenSetting<'FEED_EXPORT_INDENT'>
+  /** Writes the output file also when no item came. Default `true`. */
+  readonly FEED_STORE_EMPTY?: WrittenSetting<'FEED_STORE_EMPTY'>
+  /**
+   * Items of a file, after which the next one begins; its name needs `%(batch_id)d` or `%(batch_time)s`. 0: one file.
+   * Default `0` (items).
+   */
+  readonly FEED_EXPORT_BATCH_ITEM_COUNT?: WrittenSetting<'FEED_EXPORT_BATCH_ITEM_COUNT'>
+  /**
+   * A function `(params, spider) => params`, or `./file.ts#name`: what `%(…)s` in the names of FEEDS stands for. Default
+   * `null`.
+   */
+  readonly FEED_URI_PARAMS?: WrittenSetting<'FEED_URI_PARAMS'>
+  /** Folder where the items for S3 are kept until they are sent. null: `.webloom/feeds`. Default `null`. */
+  readonly FEED_TEMPDIR?: WrittenSetting<'FEED_TEMPDIR'>
+  /** Canned ACL of objects in S3, e.g. `private`. Empty: that of the bucket. Default empty. */
+  readonly FEED_STORAGE_S3_ACL?: WrittenSetting<'FEED_STORAGE_S3_ACL'>
+  /** Key for S3. null: that of the environment (AWS_ACCESS_KEY_ID without a prefix). Default `null`. */
+  readonly AWS_ACCESS_KEY_ID?: WrittenSetting<'AWS_ACCESS_KEY_ID'>
+  /** Its secret. null: AWS_SECRET_ACCESS_KEY of the environment. Default `null`. */
+  readonly AWS_SECRET_ACCESS_KEY?: WrittenSetting<'AWS_SECRET_ACCESS_KEY'>
+  /** Token of a key that was lent for a while. null: AWS_SESSION_TOKEN of the environment. Default `null`. */
+  readonly AWS_SESSION_TOKEN?: WrittenSetting<'AWS_SESSION_TOKEN'>
+  /** Another service with the interface of S3, e.g. `http://localhost:9000`. null: Amazon. Default `null`. */
+  readonly AWS_ENDPOINT_URL?: WrittenSetting<'AWS_ENDPOINT_URL'>
+  /** Region of the bucket. null: AWS_REGION or AWS_DEFAULT_REGION of the environment, else `us-east-1`. Default `null`. */
+  readonly AWS_REGION_NAME?: WrittenSetting<'AWS_REGION_NAME'>
+  /** Database of the pipeline `sql`: `sqlite:items.db` or `postgres://user@host/database`. Default `null`. */
+  readonly SQL_URL?: WrittenSetting<'SQL_URL'>
+  /** Table of the pipeline `sql`, made if there is none; `schema.table` will do in PostgreSQL. Default `%(spider)s`. */
+  readonly SQL_TABLE?: WrittenSetting<'SQL_TABLE'>
+  /** Its primary key, which takes the item's id: an item that comes again replaces its row. Default `id`. */
+  readonly SQL_ID_COLUMN?: WrittenSetting<'SQL_ID_COLUMN'>
+  /**
+   * Fields that get a column, as an object also with their types: `{"price": "NUMERIC"}`. null: one column `item` with
+   * JSON. Default `null`.
+   */
+  readonly SQL_COLUMNS?: WrittenSetting<'SQL_COLUMNS'>
+  /** Most rows that are written in one go. Default `500` (rows). */
+  readonly SQL_BATCH_SIZE?: WrittenSetting<'SQL_BATCH_SIZE'>
+  /** Folder for what the pipeline `files` downloads; several workers may share it. Default `null`. */
+  readonly FILES_STORE?: WrittenSetting<'FILES_STORE'>
+  /** Field of an item that holds the URLs of its files. Default `file_urls`. */
+  readonly FILES_URLS_FIELD?: WrittenSetting<'FILES_URLS_FIELD'>
+  /** Field that gets `{url, path, checksum, status}` of each file that is there. Default `files`. */
+  readonly FILES_RESULT_FIELD?: WrittenSetting<'FILES_RESULT_FIELD'>
+  /** A younger file in the store is not fetched again. Default `90` (days). */
+  readonly FILES_EXPIRES?: WrittenSetting<'FILES_EXPIRES'>
+  /** Follows redirects of files; otherwise such a file fails. Default `false`. */
+  readonly MEDIA_ALLOW_REDIRECTS?: WrittenSetting<'MEDIA_ALLOW_REDIRECTS'>
+  /** Most files that a process downloads at once, beside CONCURRENT_REQUESTS. Default `16` (downloads). */
+  readonly CONCURRENT_MEDIA?: WrittenSetting<'CONCURRENT_MEDIA'>
+  /** Writes a log at all. Default `true`. */
+  readonly LOG_ENABLED?: WrittenSetting<'LOG_ENABLED'>
+  /** Least level that is written. Not DEBUG as in Scrapy: its line for each page and item hides the rest. Default `INFO`. */
+  readonly LOG_LEVEL?: WrittenSetting<'LOG_LEVEL'>
+  /** auto: pretty on a terminal, else JSON, a line each. (In Scrapy a template of the line.) Default `auto`. */
+  readonly LOG_FORMAT?: WrittenSetting<'LOG_FORMAT'>
+  /** Colours log lines on a terminal. NO_COLOR in the environment turns them off everywhere. Default `true`. */
+  readonly LOG_COLOR?: WrittenSetting<'LOG_COLOR'>
+  /** File for the log. null: standard error. Default `null`. */
+  readonly LOG_FILE?: WrittenSetting<'LOG_FILE'>
+  /** Appends to LOG_FILE; off: empties it at start. Default `true`. */
+  readonly LOG_FILE_APPEND?: WrittenSetting<'LOG_FILE_APPEND'>
+  /** Time between two lines with pages and items so far. 0: no such lines. Default `60` (s). */
+  readonly LOGSTATS_INTERVAL?: WrittenSetting<'LOGSTATS_INTERVAL'>
+  /** Keeps the counters: `memory`, or `./file.ts#Export`. Default `memory`. */
+  readonly STATS_CLASS?: WrittenSetting<'STATS_CLASS'>
+  /** Shows all counters at the end. Default `true`. */
+  readonly STATS_DUMP?: WrittenSetting<'STATS_DUMP'>
+  /** Known, not used: robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged. */
+  readonly ROBOTSTXT_PARSER?: WrittenSetting<'ROBOTSTXT_PARSER'>
+  /** Known, not used: HTTPCACHE_STORAGE=sqlite has taken the place of the dbm files. */
+  readonly HTTPCACHE_DBM_MODULE?: WrittenSetting<'HTTPCACHE_DBM_MODULE'>
+  /** Known, not used: policies are those of the Referrer Policy standard; REFERRER_POLICY chooses one. */
+  readonly REFERRER_POLICIES?: WrittenSetting<'REFERRER_POLICIES'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly DOWNLOAD_HANDLERS_BASE?: WrittenSetting<'DOWNLOAD_HANDLERS_BASE'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly DOWNLOADER?: WrittenSetting<'DOWNLOADER'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly FTP_PASSIVE_MODE?: WrittenSetting<'FTP_PASSIVE_MODE'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly FTP_PASSWORD?: WrittenSetting<'FTP_PASSWORD'>
+  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  readonly FTP_USER?: WrittenSetting<'FTP_USER'>
+  /** Known, not used: frames of HTTP/2 have the size that Node gives them, 16 KiB. */
+  readonly HTTP2_MAX_FRAME_SIZE?: WrittenSetting<'HTTP2_MAX_FRAME_SIZE'>
+  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
+  readonly DNS_RESOLVER?: WrittenSetting<'DNS_RESOLVER'>
+  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
+  readonly DOWNLOADER_CLIENTCONTEXTFACTORY?: WrittenSetting<'DOWNLOADER_CLIENTCONTEXTFACTORY'>
+  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
+  readonly DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly DOWNLOADER_MIDDLEWARES_BASE?: WrittenSetting<'DOWNLOADER_MIDDLEWARES_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly EXTENSIONS_BASE?: WrittenSetting<'EXTENSIONS_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly FEED_EXPORTERS_BASE?: WrittenSetting<'FEED_EXPORTERS_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly ITEM_PIPELINES_BASE?: WrittenSetting<'ITEM_PIPELINES_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly SPIDER_MIDDLEWARES_BASE?: WrittenSetting<'SPIDER_MIDDLEWARES_BASE'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly FEED_STORAGES?: WrittenSetting<'FEED_STORAGES'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly FEED_STORAGES_BASE?: WrittenSetting<'FEED_STORAGES_BASE'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly FEED_STORAGE_FTP_ACTIVE?: WrittenSetting<'FEED_STORAGE_FTP_ACTIVE'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly FEED_STORAGE_GCS_ACL?: WrittenSetting<'FEED_STORAGE_GCS_ACL'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly AWS_MAX_POOL_CONNECTIONS?: WrittenSetting<'AWS_MAX_POOL_CONNECTIONS'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly AWS_USE_SSL?: WrittenSetting<'AWS_USE_SSL'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly AWS_VERIFY?: WrittenSetting<'AWS_VERIFY'>
+  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  readonly GCS_PROJECT_ID?: WrittenSetting<'GCS_PROJECT_ID'>
+  /** Known, not used: output is always UTF-8. */
+  readonly FEED_EXPORT_ENCODING?: WrittenSetting<'FEED_EXPORT_ENCODING'>
+  /** Known, not used: output is always UTF-8. */
+  readonly LOG_ENCODING?: WrittenSetting<'LOG_ENCODING'>
+  /** Known, not used: FEEDS has taken the place of these two, in Scrapy as here. */
+  readonly FEED_URI?: WrittenSetting<'FEED_URI'>
+  /** Known, not used: FEEDS has taken the place of these two, in Scrapy as here. */
+  readonly FEED_FORMAT?: WrittenSetting<'FEED_FORMAT'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly FILES_STORE_GCS_ACL?: WrittenSetting<'FILES_STORE_GCS_ACL'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly FILES_STORE_S3_ACL?: WrittenSetting<'FILES_STORE_S3_ACL'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_EXPIRES?: WrittenSetting<'IMAGES_EXPIRES'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_MIN_HEIGHT?: WrittenSetting<'IMAGES_MIN_HEIGHT'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_MIN_WIDTH?: WrittenSetting<'IMAGES_MIN_WIDTH'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_RESULT_FIELD?: WrittenSetting<'IMAGES_RESULT_FIELD'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_STORE?: WrittenSetting<'IMAGES_STORE'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_STORE_GCS_ACL?: WrittenSetting<'IMAGES_STORE_GCS_ACL'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_STORE_S3_ACL?: WrittenSetting<'IMAGES_STORE_S3_ACL'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_THUMBS?: WrittenSetting<'IMAGES_THUMBS'>
+  /** Known, not used: the pipeline `files` keeps files in a folder; images are files to it, and nothing is made of them. */
+  readonly IMAGES_URLS_FIELD?: WrittenSetting<'IMAGES_URLS_FIELD'>
+  /** Known, not used: items are plain objects; there is no item class, and one way through the pipelines. */
+  readonly DEFAULT_ITEM_CLASS?: WrittenSetting<'DEFAULT_ITEM_CLASS'>
+  /** Known, not used: items are plain objects; there is no item class, and one way through the pipelines. */
+  readonly ITEM_PROCESSOR?: WrittenSetting<'ITEM_PROCESSOR'>
+  /**
+   * Known, not used: SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this
+   * kind.
+   */
+  readonly SCHEDULER_DISK_QUEUE?: WrittenSetting<'SCHEDULER_DISK_QUEUE'>
+  /**
+   * Known, not used: SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this
+   * kind.
+   */
+  readonly SCHEDULER_MEMORY_QUEUE?: WrittenSetting<'SCHEDULER_MEMORY_QUEUE'>
+  /**
+   * Known, not used: SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this
+   * kind.
+   */
+  readonly SCHEDULER_PRIORITY_QUEUE?: WrittenSetting<'SCHEDULER_PRIORITY_QUEUE'>
+  /**
+   * Known, not used: SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this
+   * kind.
+   */
+  readonly SCHEDULER_START_DISK_QUEUE?: WrittenSetting<'SCHEDULER_START_DISK_QUEUE'>
+  /**
+   * Known, not used: SCHEDULER_QUEUE_CLASS chooses the order; requests wait by host and priority, not in queues of this
+   * kind.
+   */
+  readonly SCHEDULER_START_MEMORY_QUEUE?: WrittenSetting<'SCHEDULER_START_MEMORY_QUEUE'>
+  /** Known, not used: FINGERPRINTER chooses the fingerprint. */
+  readonly REQUEST_FINGERPRINTER_CLASS?: WrittenSetting<'REQUEST_FINGERPRINTER_CLASS'>
+  /** Known, not used: FINGERPRINTER chooses the fingerprint. */
+  readonly REQUEST_FINGERPRINTER_IMPLEMENTATION?: WrittenSetting<'REQUEST_FINGERPRINTER_IMPLEMENTATION'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_FROM?: WrittenSetting<'MAIL_FROM'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_HOST?: WrittenSetting<'MAIL_HOST'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_PASS?: WrittenSetting<'MAIL_PASS'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_PORT?: WrittenSetting<'MAIL_PORT'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_SSL?: WrittenSetting<'MAIL_SSL'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_TLS?: WrittenSetting<'MAIL_TLS'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MAIL_USER?: WrittenSetting<'MAIL_USER'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly MEMUSAGE_NOTIFY_MAIL?: WrittenSetting<'MEMUSAGE_NOTIFY_MAIL'>
+  /** Known, not used: no mail is sent; let what runs the crawl tell you. */
+  readonly STATSMAILER_RCPTS?: WrittenSetting<'STATSMAILER_RCPTS'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_ENABLED?: WrittenSetting<'REMOTE_CONTROL_ENABLED'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_JOBS_DIR?: WrittenSetting<'REMOTE_CONTROL_JOBS_DIR'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_OUTPUT_MAX_BYTES?: WrittenSetting<'REMOTE_CONTROL_OUTPUT_MAX_BYTES'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_TIMEOUT_DEFAULT?: WrittenSetting<'REMOTE_CONTROL_TIMEOUT_DEFAULT'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_TIMEOUT_MAX?: WrittenSetting<'REMOTE_CONTROL_TIMEOUT_MAX'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly REMOTE_CONTROL_TRACEBACK_MAX_BYTES?: WrittenSetting<'REMOTE_CONTROL_TRACEBACK_MAX_BYTES'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly TELNETCONSOLE_ENABLED?: WrittenSetting<'TELNETCONSOLE_ENABLED'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly TELNETCONSOLE_HOST?: WrittenSetting<'TELNETCONSOLE_HOST'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly TELNETCONSOLE_PASSWORD?: WrittenSetting<'TELNETCONSOLE_PASSWORD'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly TELNETCONSOLE_PORT?: WrittenSetting<'TELNETCONSOLE_PORT'>
+  /**
+   * Known, not used: there is no console in a running crawl; a crawl on Redis is looked at and told by `webloom status`,
+   * `pause`, `resume` and `stop`, any other by signals.
+   */
+  readonly TELNETCONSOLE_USERNAME?: WrittenSetting<'TELNETCONSOLE_USERNAME'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_DATEFORMAT?: WrittenSetting<'LOG_DATEFORMAT'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_INSTALL_ROOT_HANDLER?: WrittenSetting<'LOG_INSTALL_ROOT_HANDLER'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_FORMATTER?: WrittenSetting<'LOG_FORMATTER'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_SHORT_NAMES?: WrittenSetting<'LOG_SHORT_NAMES'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_STDOUT?: WrittenSetting<'LOG_STDOUT'>
+  /** Known, not used: LOG_FORMAT, LOG_LEVEL and LOG_COLOR are all there is to choose about a log line. */
+  readonly LOG_VERSIONS?: WrittenSetting<'LOG_VERSIONS'>
+  /**
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * progress.
+   */
+  readonly MEMDEBUG_ENABLED?: WrittenSetting<'MEMDEBUG_ENABLED'>
+  /**
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * progress.
+   */
+  readonly PERIODIC_LOG_DELTA?: WrittenSetting<'PERIODIC_LOG_DELTA'>
+  /**
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * progress.
+   */
+  readonly PERIODIC_LOG_STATS?: WrittenSetting<'PERIODIC_LOG_STATS'>
+  /**
+   * Known, not used: this extension is not in this release; LOGSTATS_INTERVAL and the counters at the end tell the
+   * progress.
+   */
+  readonly PERIODIC_LOG_TIMING_ENABLED?: WrittenSetting<'PERIODIC_LOG_TIMING_ENABLED'>
+  /** Known, not used: nothing warns of meta that is copied from one request to the next. */
+  readonly META_COPY_WARN_SKIP_KEYS?: WrittenSetting<'META_COPY_WARN_SKIP_KEYS'>
+  /**
+   * Known, not used: contracts are a field of the spider, `static contracts`, which `webloom check` runs; there are no
+   * classes of contracts.
+   */
+  readonly SPIDER_CONTRACTS?: WrittenSetting<'SPIDER_CONTRACTS'>
+  /**
+   * Known, not used: contracts are a field of the spider, `static contracts`, which `webloom check` runs; there are no
+   * classes of contracts.
+   */
+  readonly SPIDER_CONTRACTS_BASE?: WrittenSetting<'SPIDER_CONTRACTS_BASE'>
+  /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
+  readonly SPIDER_MODULES?: WrittenSetting<'SPIDER_MODULES'>
+  /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
+  readonly NEWSPIDER_MODULE?: WrittenSetting<'NEWSPIDER_MODULE'>
+  /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
+  readonly SPIDER_LOADER_CLASS?: WrittenSetting<'SPIDER_LOADER_CLASS'>
+  /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
+  readonly SPIDER_LOADER_WARN_ONLY?: WrittenSetting<'SPIDER_LOADER_WARN_ONLY'>
+  /** Known, not used: a project has no name of its own; logs and outputs carry that of the spider. */
+  readonly BOT_NAME?: WrittenSetting<'BOT_NAME'>
+  /** Known, not used: commands, templates and add-ons of a project are not loaded in this release. */
+  readonly ADDONS?: WrittenSetting<'ADDONS'>
+  /** Known, not used: commands, templates and add-ons of a project are not loaded in this release. */
+  readonly COMMANDS_MODULE?: WrittenSetting<'COMMANDS_MODULE'>
+  /** Known, not used: commands, templates and add-ons of a project are not loaded in this release. */
+  readonly EDITOR?: WrittenSetting<'EDITOR'>
+  /** Known, not used: commands, templates and add-ons of a project are not loaded in this release. */
+  readonly TEMPLATES_DIR?: WrittenSetting<'TEMPLATES_DIR'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly ASYNCIO_EVENT_LOOP?: WrittenSetting<'ASYNCIO_EVENT_LOOP'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly FORCE_CRAWLER_PROCESS?: WrittenSetting<'FORCE_CRAWLER_PROCESS'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly REACTOR_THREADPOOL_MAXSIZE?: WrittenSetting<'REACTOR_THREADPOOL_MAXSIZE'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly TWISTED_DNS_RESOLVER?: WrittenSetting<'TWISTED_DNS_RESOLVER'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly TWISTED_REACTOR?: WrittenSetting<'TWISTED_REACTOR'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly TWISTED_REACTOR_ENABLED?: WrittenSetting<'TWISTED_REACTOR_ENABLED'>
+  /** Known, not used: it configures Python or Twisted, and neither is here. */
+  readonly WARN_ON_GENERATOR_RETURN_VALUE?: WrittenSetting<'WARN_ON_GENERATOR_RETURN_VALUE'>
+  /**
+   * Known, not used: Scrapy itself has deprecated or dropped it; with POLITENESS_GROUP_BY=ip,
+   * CONCURRENT_REQUESTS_PER_DOMAIN counts for addresses.
+   */
+  readonly CONCURRENT_REQUESTS_PER_IP?: WrittenSetting<'CONCURRENT_REQUESTS_PER_IP'>
+  /** Known, not used: Scrapy itself has deprecated or dropped it. */
+  readonly AJAXCRAWL_ENABLED?: WrittenSetting<'AJAXCRAWL_ENABLED'>
+  /** Known, not used: seeds are looked for all the time, and in advance. */
+  readonly REDIS_KEY_CHECK_INTERVAL?: WrittenSetting<'REDIS_KEY_CHECK_INTERVAL'>
+  /** Known, not used: what goes to Redis is always UTF-8, and items are JSON. */
+  readonly REDIS_ENCODING?: WrittenSetting<'REDIS_ENCODING'>
+  /** Known, not used: what goes to Redis is always UTF-8, and items are JSON. */
+  readonly REDIS_DECODE_RESPONSES?: WrittenSetting<'REDIS_DECODE_RESPONSES'>
+  /** Known, not used: what goes to Redis is always UTF-8, and items are JSON. */
+  readonly REDIS_ITEMS_SERIALIZER?: WrittenSetting<'REDIS_ITEMS_SERIALIZER'>
+  /** Known, not used: scrapy-redis never reads it either; DUPEFILTER_CLASS chooses the filter. */
+  readonly SCHEDULER_DUPEFILTER_CLASS?: WrittenSetting<'SCHEDULER_DUPEFILTER_CLASS'>
+  /** Known, not used: two spiders that share a queue would get each other’s callbacks; CRAWL_ID tells crawls apart. */
+  readonly REDIS_QUEUE_NAME?: WrittenSetting<'REDIS_QUEUE_NAME'>
+}

@@ -23,7 +23,7 @@ import { bloomOffsets } from '../packages/dupefilter/src/bloom-offsets.ts'
 import { sizeOf } from '../packages/dupefilter/src/bloom-parameters.ts'
 import { errorAt, lostUntil } from '../packages/dupefilter/src/bloom-theory.ts'
 import { CountingBloomDupeFilter } from '../packages/dupefilter/src/counting-bloom-dupefilter.ts'
-import { hostLayer } from '../packages/dupefilter/src/host-parts.ts'
+import { hostParameters } from '../packages/dupefilter/src/host-parts.ts'
 import { MemoryBloomDupeFilter } from '../packages/dupefilter/src/memory-bloom-dupefilter.ts'
 import { MemoryCountingBloomDupeFilter } from '../packages/dupefilter/src/memory-counting-bloom-dupefilter.ts'
 import { MemoryDupeFilter } from '../packages/dupefilter/src/memory-dupefilter.ts'
@@ -308,7 +308,7 @@ async function hosts() {
   const probes = Number(values.probes)
   for (const bit of [18, 16]) {
     for (const pages of [1000, 5000, 15_000, 30_000, 100_000]) {
-      const layer = hostLayer({ bit })
+      const { layer } = hostParameters({ bit })
       const bits = new BloomBits(layer)
       let lost = 0
       for (let n = 0; n < pages; n++) {

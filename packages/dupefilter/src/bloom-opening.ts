@@ -3,7 +3,7 @@
 import { SettingsError, WebloomError } from '@webloom/core'
 import { growBits, missingBytes, roomFor } from './bit-strings.ts'
 import type { BloomLayer } from './bloom-parameters.ts'
-import { type BloomRecord, recordOf, refuseOthers, type StoredParameters } from './bloom-record.ts'
+import { type BloomRecord, isSame, recordOf, refuseOthers, type StoredParameters } from './bloom-record.ts'
 import type { FilterKeys } from './filter-keys.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
 import { isOutOfMemory } from './store-errors.ts'
@@ -19,12 +19,16 @@ export interface BloomWish {
   readonly first: string
   readonly parameters: StoredParameters
   readonly layer: BloomLayer
+  /** What a filter of an earlier release may have noted instead; it is gone on with as it is. */
+  readonly older?: readonly StoredParameters[]
   /** Whether bits without a record are welcome: a Python crawler's. */
   readonly adopts?: boolean
 }
 
 export interface OpenedBloom {
   readonly record: BloomRecord
+  /** As they are noted: the wish's, or some of an earlier release. */
+  readonly parameters: StoredParameters
   /** The record was made now. */
   readonly isNew: boolean
   readonly hadBits: boolean
@@ -32,7 +36,7 @@ export interface OpenedBloom {
 
 /** Throws SettingsError when what is there was begun otherwise. */
 export async function openBloom(redis: RedisConnection, wish: BloomWish): Promise<OpenedBloom> {
-  const { filter, keys, first, parameters, layer, adopts = false } = wish
+  const { filter, keys, first, parameters, layer, older = [], adopts = false } = wish
   await refuseOtherTypes(redis, first, filter)
   const reply = (await OPEN.run(
     redis,
@@ -42,18 +46,27 @@ export async function openBloom(redis: RedisConnection, wish: BloomWish): Promis
   const [found, hasBits, ...fields] = reply
   if (found === 'foreign') throw foreignBits(first)
   const stored = fieldsOf(fields)
-  refuseOthers(keys.main, JSON.parse(stored.get('parameters')!) as StoredParameters, parameters)
-  return { record: recordOf(stored), isNew: found === 'made', hadBits: hasBits === 1 }
+  const noted = JSON.parse(stored.get('parameters')!) as StoredParameters
+  if (!older.some((one) => isSame(one, noted))) refuseOthers(keys.main, noted, parameters)
+  return { record: recordOf(stored), parameters: noted, isNew: found === 'made', hadBits: hasBits === 1 }
 }
 
 export async function readRecord(redis: RedisConnection, { record }: FilterKeys): Promise<BloomRecord> {
   return recordOf(new Map(Object.entries(await redis.hgetall(record))))
 }
 
-/** How the fingerprints of a filter were made, as its record has it; null without a record. */
-export async function bloomNote(redis: RedisConnection, { record }: FilterKeys): Promise<string | null> {
+/** What a filter was begun with; null without a record. */
+export async function readParameters(
+  redis: RedisConnection,
+  { record }: FilterKeys,
+): Promise<StoredParameters | null> {
   const parameters = await redis.hget(record, 'parameters')
-  return parameters === null ? null : (JSON.parse(parameters) as StoredParameters).fingerprinter
+  return parameters === null ? null : (JSON.parse(parameters) as StoredParameters)
+}
+
+/** How the fingerprints of a filter were made, as its record has it; null without a record. */
+export async function bloomNote(redis: RedisConnection, keys: FilterKeys): Promise<string | null> {
+  return (await readParameters(redis, keys))?.fingerprinter ?? null
 }
 
 /**

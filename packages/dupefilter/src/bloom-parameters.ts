@@ -1,6 +1,13 @@
 import { SettingsError } from '@webloom/core'
 import { type BloomCompat, LIUXINGMING_SEEDS } from './bloom-offsets.ts'
-import { type BloomSize, bitsFor, capacityAt, optimalSize } from './bloom-theory.ts'
+import {
+  type BloomSize,
+  bitsFor,
+  blockBitsFor,
+  capacityAt,
+  optimalSize,
+  roundedSize,
+} from './bloom-theory.ts'
 
 export type BloomMode = 'native' | BloomCompat
 
@@ -33,6 +40,8 @@ export interface BloomLayer {
 export interface BloomParameters {
   readonly mode: BloomMode
   readonly layer: BloomLayer
+  /** What an earlier release made of the same capacity. */
+  readonly older?: BloomLayer
 }
 
 /** The longest Redis string has 512 MiB. */
@@ -67,7 +76,9 @@ export function bloomParameters(options: BloomOptions, bitsEach: 1 | 4 = 1): Blo
       `${wish(options)} needs ${bits.toExponential(1)} bits; 2 ** 40 (128 GiB) is the most. Raise BLOOMFILTER_ERROR_RATE, or spread the filter over several servers`,
     ])
   }
-  return { mode, layer }
+  const { capacity } = options
+  if (capacity === undefined) return { mode, layer }
+  return { mode, layer, older: olderLayer({ ...options, capacity }, BLOCK_BITS_MAX / bitsEach) }
 }
 
 /** The next layer of a filter that is full: twice the capacity at half the error, so that all errors stay below twice the first. */
@@ -91,6 +102,22 @@ function nativeLayer(options: BloomOptions, blockPlacesMax = BLOCK_BITS_MAX): Bl
     options.hashNumber === undefined
       ? optimalSize(capacity, errorRate)
       : { bits: bitsFor(capacity, errorRate, options.hashNumber), hashes: options.hashNumber }
+  const { hashes } = size
+  let blocks = options.blockNum ?? Math.max(1, Math.ceil(size.bits / blockPlacesMax))
+  let bits = blockBitsFor(capacity, errorRate, hashes, blocks)
+  if (options.blockNum === undefined && bits > blockPlacesMax) {
+    blocks++
+    bits = blockBitsFor(capacity, errorRate, hashes, blocks)
+  }
+  return { bits, blocks, hashes, errorRate, capacity }
+}
+
+function olderLayer(
+  options: BloomOptions & { readonly capacity: number },
+  blockPlacesMax: number,
+): BloomLayer {
+  const { capacity, errorRate = ERROR_RATE_DEFAULT } = options
+  const size = roundedSize(capacity, errorRate, options.hashNumber)
   const blocks = options.blockNum ?? Math.max(1, Math.ceil(size.bits / blockPlacesMax))
   return { bits: Math.ceil(size.bits / blocks), blocks, hashes: size.hashes, errorRate, capacity }
 }

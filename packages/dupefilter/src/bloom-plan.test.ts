@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { bloomParameters } from './bloom-parameters.ts'
 import { planFilters } from './bloom-plan.ts'
-import { bitsFor, capacityAt, countAtFill, errorAt, fillAt, optimalSize } from './bloom-theory.ts'
+import {
+  bitsFor,
+  capacityAt,
+  countAtFill,
+  errorAt,
+  fillAt,
+  meanErrorAt,
+  optimalSize,
+  roundedSize,
+} from './bloom-theory.ts'
 
 test('BIT 30 with 6 hashes at 10^8 URLs: 0.6 % at the end, about 108 000 pages lost on the way', () => {
   const plan = planFilters({ urls: 1e8 }).at(-1)!
@@ -43,6 +52,7 @@ test('each filter is there by its name, in the order of how sure it is', () => {
     'counting-bloom',
     'splittable-bloom',
     'redis-bloom',
+    'redis-bloom',
   ])
   const named = (name: string) => plans.find(({ filter }) => filter === name)!
   expect(named('counting-bloom').bytes).toBe(named('redis-bloom').bytes * 4)
@@ -50,9 +60,39 @@ test('each filter is there by its name, in the order of how sure it is', () => {
   expect(named('memory').warnings).toEqual(['a JavaScript set ends at 16777216; use memory-bloom'])
 })
 
+test('filters by host are planned by how many hosts there are', () => {
+  const hosts = (options: { hosts?: number; bit?: number }) =>
+    planFilters({ urls: 1e6, ...options }).find(({ variant }) => variant.includes('PARTITION_BY=host'))!
+  expect(hosts({})).toMatchObject({ blocks: 1000, bytes: 1000 * 32 * 1024, warnings: [] })
+  const few = hosts({ hosts: 50 })
+  expect(few.bytes).toBe(50 * 32 * 1024)
+  expect(few.pagesLost).toBeCloseTo(416, 0)
+  expect(few.warnings[0]).toContain('for 20000 use BLOOMFILTER_CAPACITY=20000')
+})
+
+// issue 15: 1e6 at 0.01 ended at 0.01004.
+test.each([
+  [1_000_000, 0.01],
+  [1_000_000, 1e-6],
+  [10_000, 0.05],
+  [200, 0.01],
+  [1000, 0.7],
+])('a filter made for %i at %d has no larger error when it holds them', (capacity, errorRate) => {
+  const size = optimalSize(capacity, errorRate)
+  expect(meanErrorAt(size, capacity)).toBeLessThanOrEqual(errorRate)
+  expect(meanErrorAt({ ...size, bits: size.bits - 2 }, capacity)).toBeGreaterThan(errorRate * 0.98)
+  expect(capacityAt(size, errorRate)).toBeGreaterThanOrEqual(capacity)
+})
+
+test('spread over strings it has so many bits more that the fuller ones may err', () => {
+  const { layer, older } = bloomParameters({ capacity: 1000, errorRate: 0.01, blockNum: 16 })
+  expect(layer).toMatchObject({ blocks: 16, bits: 618 })
+  expect(older?.bits).toBe(Math.ceil(roundedSize(1000, 0.01).bits / 16))
+})
+
 test('the formulas agree with each other', () => {
   const size = optimalSize(1_000_000, 1e-4)
-  expect(size).toEqual({ bits: 19_170_117, hashes: 13 })
+  expect(size).toEqual({ bits: 19_172_959, hashes: 13 })
   expect(errorAt(size, capacityAt(size, 1e-4)) / 1e-4).toBeCloseTo(1, 4)
   expect(countAtFill(size, fillAt(size, 123_456))).toBe(123_456)
   const fewer = { bits: bitsFor(1_000_000, 1e-6, 12), hashes: 12 }

@@ -1,5 +1,6 @@
 import { type BloomOptions, bloomParameters, sizeOf } from './bloom-parameters.ts'
 import { type BloomSize, capacityAt, errorAt, lostUntil } from './bloom-theory.ts'
+import { HOST_BIT_MAX, hostParameters } from './host-parts.ts'
 
 export interface PlanOptions {
   /** How many different requests the crawl will meet. */
@@ -10,6 +11,8 @@ export interface PlanOptions {
   readonly bit?: number
   readonly hashNumber?: number
   readonly blocks?: number
+  /** Over how many hosts the URLs are spread, for filters by host. Default: one for each thousand URLs. */
+  readonly hosts?: number
 }
 
 /** What one filter would take and give for so many URLs. */
@@ -43,6 +46,7 @@ const MEMORY_BYTES_PER_URL = 77
 const KEY_BYTES_PER_URL = 208.8
 const SPLITTABLE_BYTES_PER_URL = 32
 const JAVASCRIPT_SET_MAX = 2 ** 24
+const URLS_PER_HOST = 1000
 
 /** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
 export function planFilters(options: PlanOptions): FilterPlan[] {
@@ -58,6 +62,7 @@ export function planFilters(options: PlanOptions): FilterPlan[] {
     { ...bloom, filter: 'memory-bloom' },
     countingPlan(bloom),
     splittablePlan(urls, errorRate),
+    hostPlan(options),
     bloomPlan(
       urls,
       errorRate,
@@ -96,6 +101,35 @@ function splittablePlan(urls: number, errorRate: number): FilterPlan {
   return { ...plan, errorAtEnd: errorRate, pagesLost: urls * errorRate }
 }
 
+/** A small filter for each host, of its usual size unless `bit` is one that a host's may have. */
+function hostPlan({ urls, errorRate = 1e-6, bit, hashNumber, hosts }: PlanOptions): FilterPlan {
+  const count = Math.max(1, Math.min(urls, Math.round(hosts ?? urls / URLS_PER_HOST)))
+  const layerOf = (own: BloomOptions) =>
+    hostParameters({ errorRate, ...own, ...(hashNumber && { hashNumber }) }).layer
+  const layer = layerOf(bit !== undefined && bit <= HOST_BIT_MAX ? { bit } : {})
+  const [size, each] = [sizeOf(layer), urls / count]
+  const bytes = Math.ceil(layer.bits / 8) * count
+  const errorAtEnd = errorAt(size, each)
+  return {
+    filter: 'redis-bloom',
+    variant: `BLOOMFILTER_PARTITION_BY=host, ${count} hosts of ${Math.ceil(each)} URLs each (--hosts); memory-bloom likewise`,
+    bytes,
+    bytesPerUrl: bytes / urls,
+    errorAtEnd,
+    pagesLost: count * lostUntil(size, each),
+    bits: size.bits * count,
+    hashes: layer.hashes,
+    blocks: count,
+    capacity: layer.capacity * count,
+    warnings:
+      errorAtEnd <= errorRate
+        ? []
+        : [
+            `each host's filter holds ${layer.capacity} URLs at an error of ${errorRate}; for ${Math.ceil(each)} use BLOOMFILTER_CAPACITY=${Math.ceil(each)}`,
+          ],
+  }
+}
+
 function bloomPlan(urls: number, errorRate: number, variant: string, options: BloomOptions): FilterPlan {
   const { layer } = bloomParameters(options)
   const size = sizeOf(layer)
@@ -123,8 +157,7 @@ function warningsOf(size: BloomSize, urls: number, errorRate: number): string[] 
       `${bits} bits are no more than ${urls} URLs of ${hashes} hashes set: most bits will be set, and most pages lost`,
     )
   }
-  // A capacity with a rounded number of hashes ends a little above the error asked for.
-  if (errorAt(size, urls) > errorRate * 1.01) {
+  if (errorAt(size, urls) > errorRate) {
     warnings.push(
       `holds ${capacityAt(size, errorRate)} URLs at an error of ${errorRate}; for ${urls} use BLOOMFILTER_CAPACITY=${urls}`,
     )

@@ -1,5 +1,6 @@
 import { SettingsError } from '@webloom/core'
 import type { BloomLayer, BloomMode, BloomParameters } from './bloom-parameters.ts'
+import type { PartitionNote } from './bloom-partition.ts'
 
 /** `counters`: four bits a place, so that a request can be taken out. `hosts`: a string a host. `leaves`: strings that split. */
 export type BloomLayout = 'counters' | 'hosts' | 'leaves'
@@ -9,6 +10,8 @@ export interface StoredParameters {
   readonly mode: BloomMode
   /** How they are laid out. Absent: one bit a place, in as few strings as will hold them. */
   readonly layout?: BloomLayout
+  /** Of layout `hosts`: whose filter a request belongs to. */
+  readonly partition?: PartitionNote
   readonly bits: number
   readonly blocks: number
   readonly hashes: number
@@ -101,22 +104,25 @@ export function warningsOf(layers: readonly CountedLayer[], grows: boolean): Blo
 const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
   layout: 'DUPEFILTER_CLASS, BLOOMFILTER_PARTITION_BY',
   mode: 'BLOOMFILTER_COMPAT',
+  partition: 'BLOOMFILTER_PARTITION_BY, BLOOMFILTER_PARTITIONS',
   bits: 'BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY and BLOOMFILTER_ERROR_RATE',
   blocks: 'BLOOMFILTER_BLOCK_NUM',
   hashes: 'BLOOMFILTER_HASH_NUMBER',
   splits: 'BLOOMFILTER_SPLITS_MAX',
   fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER, URL_RULES',
 }
+const NAMES = Object.keys(SETTING_OF) as (keyof StoredParameters)[]
+
+export function isSame(one: StoredParameters, other: StoredParameters): boolean {
+  return NAMES.every((name) => one[name] === other[name])
+}
 
 /** Bits that are read otherwise than they were written would have everything seen, or everything new. */
 export function refuseOthers(key: string, stored: StoredParameters, own: StoredParameters): void {
-  const names = Object.keys(SETTING_OF) as (keyof StoredParameters)[]
-  const problems = names
-    .filter((name) => stored[name] !== own[name])
-    .map(
-      (name) =>
-        `the Bloom filter ${key} was begun with ${name} ${stored[name] ?? 'plain'}, and this worker is set to ${own[name] ?? 'plain'} (${SETTING_OF[name]})`,
-    )
+  const problems = NAMES.filter((name) => stored[name] !== own[name]).map(
+    (name) =>
+      `the Bloom filter ${key} was begun with ${name} ${stored[name] ?? 'plain'}, and this worker is set to ${own[name] ?? 'plain'} (${SETTING_OF[name]})`,
+  )
   if (problems.length > 0) {
     throw new SettingsError([
       ...problems,

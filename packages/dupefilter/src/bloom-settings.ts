@@ -1,5 +1,6 @@
 import { type Settings, SettingsError } from '@webloom/core'
 import type { BloomOptions } from './bloom-parameters.ts'
+import type { PartitionOptions } from './bloom-partition.ts'
 
 /** The size that the settings ask for. What is not set is left to the filter. */
 export function bloomOptionsOf(settings: Settings): BloomOptions {
@@ -27,10 +28,20 @@ export function nativeBloomOptionsOf(settings: Settings, filter: string): BloomO
   return bloomOptionsOf(settings)
 }
 
+/** For filters by host or domain. */
+export function partitionOptionsOf(settings: Settings): PartitionOptions {
+  const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
+  return {
+    ...(partitionBy !== 'fingerprint' && { partitionBy }),
+    partitions: settings.getInt('BLOOMFILTER_PARTITIONS'),
+  }
+}
+
 /** For a filter that is one: a setting that has no effect is a mistake. */
 export function refusePartition(settings: Settings, filter: string): void {
-  if (settings.get('BLOOMFILTER_PARTITION_BY') === 'fingerprint') return
+  const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
+  if (partitionBy === 'fingerprint') return
   throw new SettingsError([
-    `BLOOMFILTER_PARTITION_BY is host, and DUPEFILTER_CLASS is ${filter}, which is one filter for all hosts: use redis-bloom or memory-bloom`,
+    `BLOOMFILTER_PARTITION_BY is ${partitionBy}, and DUPEFILTER_CLASS is ${filter}, which is one filter for all hosts: use redis-bloom or memory-bloom`,
   ])
 }

@@ -6,15 +6,84 @@ export interface BloomSize {
   readonly hashes: number
 }
 
-/** The smallest filter that holds `capacity` requests with an error of `errorRate` at the end. */
+/** The smallest filter whose error is `errorRate`, and no more, once it holds `capacity` requests. */
 export function optimalSize(capacity: number, errorRate: number): BloomSize {
-  const bits = Math.ceil((-capacity * Math.log(errorRate)) / Math.LN2 ** 2)
-  return { bits, hashes: Math.max(1, Math.round((bits / capacity) * Math.LN2)) }
+  // The best number of hashes is seldom whole; one of its neighbours it is.
+  const hashes = Math.max(1, Math.floor(-Math.log2(errorRate)))
+  const [fewer, more] = [hashes, hashes + 1].map((n) => ({
+    bits: bitsFor(capacity, errorRate, n),
+    hashes: n,
+  })) as [BloomSize, BloomSize]
+  return fewer.bits <= more.bits ? fewer : more
 }
 
 /** The bits needed when the number of hashes is given. Fewer hashes cost some memory and save time. */
 export function bitsFor(capacity: number, errorRate: number, hashes: number): number {
-  return Math.ceil((-hashes * capacity) / Math.log1p(-(errorRate ** (1 / hashes))))
+  const size = (bits: number) => ({ bits, hashes })
+  let bits = Math.max(
+    2,
+    Math.ceil(-1 / Math.expm1(Math.log1p(-(errorRate ** (1 / hashes))) / (hashes * capacity))),
+  )
+  // How many bits come to be set is chance, and more of them cost more than fewer save: so much the more bits.
+  for (let n = 0; n < 50; n++) {
+    const excess = meanErrorAt(size(bits), capacity) / errorRate
+    if (excess <= 1) break
+    bits = Math.ceil(bits * excess ** (1 / hashes)) + 1
+  }
+  return bits
+}
+
+/** The bits of each block when requests fall on `blocks` of them by chance, some getting more than others. */
+export function blockBitsFor(capacity: number, errorRate: number, hashes: number, blocks: number): number {
+  const mean = capacity / blocks
+  if (blocks === 1) return bitsFor(capacity, errorRate, hashes)
+  let bits = bitsFor(Math.max(1, Math.ceil(mean)), errorRate, hashes)
+  for (let n = 0; n < 200; n++) {
+    const excess = blockErrorAt({ bits, hashes }, mean) / errorRate
+    if (excess <= 1) break
+    bits = Math.ceil(bits * excess ** (1 / hashes)) + 1
+  }
+  return bits
+}
+
+/** The error of a block that gets `mean` requests on average, over all that it may get. */
+function blockErrorAt(size: BloomSize, mean: number): number {
+  const deviation = Math.sqrt(mean)
+  const [from, to] = [Math.max(0, Math.floor(mean - 8 * deviation)), Math.ceil(mean + 8 * deviation + 8)]
+  const step = Math.max(1, Math.floor((to - from) / 1000))
+  let [sum, weights] = [0, 0]
+  for (let count = from; count <= to; count += step) {
+    const weight = Math.exp(logPoisson(count, mean))
+    sum += weight * meanErrorAt(size, count)
+    weights += weight
+  }
+  return sum / weights
+}
+
+/** By Stirling's formula; a constant factor is left out. */
+function logPoisson(count: number, mean: number): number {
+  if (count === 0) return -mean + 0.5 * Math.log(2 * Math.PI)
+  return count * Math.log(mean / count) + count - mean - 0.5 * Math.log(count) - 1 / (12 * count)
+}
+
+/** The error over all fillings that `count` requests may come to: a little more than that of the filling to be expected. */
+export function meanErrorAt(size: BloomSize, count: number): number {
+  const { bits, hashes } = size
+  const fill = fillAt(size, count)
+  if (fill === 0 || bits <= 1) return fill ** hashes
+  const open = 1 - fill
+  const variance = Math.max(0, (open * (1 - open * (1 + (hashes * count) / bits))) / bits)
+  return Math.min(1, fill ** hashes * (1 + (hashes * (hashes - 1) * variance) / (2 * fill ** 2)))
+}
+
+/** What earlier releases made of a capacity: their filters are gone on with. Its error is up to 2 % above the one asked for. */
+export function roundedSize(capacity: number, errorRate: number, hashNumber?: number): BloomSize {
+  if (hashNumber !== undefined) {
+    const bits = Math.ceil((-hashNumber * capacity) / Math.log1p(-(errorRate ** (1 / hashNumber))))
+    return { bits, hashes: hashNumber }
+  }
+  const bits = Math.ceil((-capacity * Math.log(errorRate)) / Math.LN2 ** 2)
+  return { bits, hashes: Math.max(1, Math.round((bits / capacity) * Math.LN2)) }
 }
 
 /** The share of bits set after `count` different requests. */

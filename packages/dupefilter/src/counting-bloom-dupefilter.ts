@@ -44,12 +44,13 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   }
 
   protected get askAtOnceMax(): number {
-    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.parameters.layer.hashes))
+    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.#layer.hashes))
   }
 
   async has(request: Request): Promise<boolean> {
+    this.record = await this.readRecord()
     const digest = this.#digestOf(askedAbout(request, this.fingerprinter))
-    const { block, places } = countingPlaces(digest, this.parameters.layer)
+    const { block, places } = countingPlaces(digest, this.#layer)
     const gets = places.flatMap((place) => ['GET', 'u4', `#${place}`])
     const counters = await this.redis.call('BITFIELD_RO', this.#blocks[block]!, ...gets)
     if (!Array.isArray(counters) || counters.includes(0)) return false
@@ -63,7 +64,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   }
 
   protected question(asked: readonly Asked[]): StoreQuestion {
-    const { layer } = this.parameters
+    const layer = this.#layer
     const digests = asked.map((one) => this.#digestOf(one))
     const at = digests.map((digest) => {
       const { block, places } = countingPlaces(digest, layer)
@@ -86,7 +87,12 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   }
 
   get #blocks(): string[] {
-    return this.strings(this.parameters.layer, 0)
+    return this.strings(this.#layer, 0)
+  }
+
+  /** As the filter was begun. */
+  get #layer(): BloomLayer {
+    return this.record.layers[0] ?? this.parameters.layer
   }
 
   #digestOf({ fingerprint }: Asked): string {

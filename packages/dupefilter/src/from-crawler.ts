@@ -6,7 +6,12 @@ import {
   SettingsError,
 } from '@webloom/core'
 import type { BloomMode, BloomOptions } from './bloom-parameters.ts'
-import { bloomOptionsOf, nativeBloomOptionsOf, refusePartition } from './bloom-settings.ts'
+import {
+  bloomOptionsOf,
+  nativeBloomOptionsOf,
+  partitionOptionsOf,
+  refusePartition,
+} from './bloom-settings.ts'
 import { CountingBloomDupeFilter } from './counting-bloom-dupefilter.ts'
 import { MemoryBloomDupeFilter } from './memory-bloom-dupefilter.ts'
 import { MemoryHostBloomDupeFilter } from './memory-host-bloom-dupefilter.ts'
@@ -76,10 +81,11 @@ export function redisBloomFromCrawler(
 ): RedisBloomDupeFilter | RedisHostBloomDupeFilter {
   const { settings } = crawler
   const onFull = settings.get('BLOOMFILTER_ON_FULL')
-  if (settings.get('BLOOMFILTER_PARTITION_BY') === 'host') {
+  if (settings.get('BLOOMFILTER_PARTITION_BY') !== 'fingerprint') {
     return new RedisHostBloomDupeFilter({
       ...common(crawler, redis, place, 'scrapy'),
-      ...shareOf(nativeBloomOptionsOf(settings, 'one for each host'), place.shard),
+      ...shareOf(nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)'), place.shard),
+      ...partitionOptionsOf(settings),
       key: bloomKeyOf(crawler),
       onFull,
     })
@@ -141,9 +147,9 @@ export function splittableBloomFromCrawler(
 
 /** `memory-bloom` as the settings ask for it: one filter, or one for each host. */
 export function memoryBloomFromCrawler(crawler: Crawler): MemoryBloomDupeFilter | MemoryHostBloomDupeFilter {
-  return crawler.settings.get('BLOOMFILTER_PARTITION_BY') === 'host'
-    ? MemoryHostBloomDupeFilter.fromCrawler(crawler)
-    : MemoryBloomDupeFilter.fromCrawler(crawler)
+  return crawler.settings.get('BLOOMFILTER_PARTITION_BY') === 'fingerprint'
+    ? MemoryBloomDupeFilter.fromCrawler(crawler)
+    : MemoryHostBloomDupeFilter.fromCrawler(crawler)
 }
 
 /** What FINGERPRINTER=auto means: what the crawlers of that filter use. */

@@ -1,27 +1,29 @@
 /**
- * A Bloom filter for each host, of a fixed size: the Internet Archive's crawler had 32 KB a site, Apoide 8 KB.
+ * A Bloom filter for each host (or domain: `bloom-partition.ts`), of a fixed size: the Internet Archive's crawler had 32 KB a site, Apoide 8 KB.
  *
  * A site then costs what its filter takes whether it has one page or thousands, and one that is full takes new pages for
  * seen ones while all others keep their error. Sizes and errors: `docs/dupefilters.md`.
  */
 
-import {
-  type DupeFilterDescription,
-  type Logger,
-  type Request,
-  SettingsError,
-  type StatsCollector,
-} from '@webloom/core'
+import { type DupeFilterDescription, type Logger, SettingsError, type StatsCollector } from '@webloom/core'
 import type { BloomOnFull } from './bloom-fullness.ts'
-import { type BloomLayer, type BloomOptions, bloomParameters, sizeOf } from './bloom-parameters.ts'
+import {
+  type BloomLayer,
+  type BloomOptions,
+  type BloomParameters,
+  bloomParameters,
+  sizeOf,
+} from './bloom-parameters.ts'
+import type { BloomPartition, PartitionOptions } from './bloom-partition.ts'
 import { errorOf } from './bloom-record.ts'
 
 /** 2 ** 18 bits are 32 KiB, as the Internet Archive had them; Apoide's 8 KiB are 16. */
 const BIT_DEFAULT = 18
 /** 4 MiB: what a string grows to with its first bit, and no Redis should stand still for. */
-const BIT_MAX = 25
+export const HOST_BIT_MAX = 25
 
 export interface HostBloomDescription extends DupeFilterDescription {
+  /** Hosts that have a filter; by BLOOMFILTER_PARTITION_BY domains, or those of the numbered filters that are in use. */
   readonly hosts: number
   /** Hosts that have more requests than BLOOMFILTER_ERROR_RATE allows. */
   readonly fullHosts: number
@@ -51,27 +53,26 @@ export interface HostCounts {
   readonly fullest?: { readonly host: string; readonly count: number; readonly set: number }
 }
 
-/** Whose filter a request belongs to: the host, with a port that is not the scheme's own. */
-export function hostOf({ url }: Request): string {
-  return new URL(url).host
-}
-
 /** The filter of each host. Throws SettingsError for what none should be. */
-export function hostLayer(options: BloomOptions): BloomLayer {
+export function hostParameters({
+  partitionBy = 'host',
+  ...options
+}: BloomOptions & PartitionOptions): BloomParameters {
   const isSized = options.bit !== undefined || options.capacity !== undefined
-  const { layer } = bloomParameters(isSized ? options : { ...options, bit: BIT_DEFAULT })
-  if (sizeOf(layer).bits > 2 ** BIT_MAX || layer.blocks > 1) {
+  const parameters = bloomParameters(isSized ? options : { ...options, bit: BIT_DEFAULT })
+  const { layer } = parameters
+  if (sizeOf(layer).bits > 2 ** HOST_BIT_MAX || layer.blocks > 1) {
     throw new SettingsError([
-      `BLOOMFILTER_PARTITION_BY is host, and each host's filter would have ${sizeOf(layer).bits} bits in ${layer.blocks} strings; 2 ** ${BIT_MAX} (4 MiB) in one is the most. BLOOMFILTER_BIT and BLOOMFILTER_CAPACITY are for one host here: ${BIT_DEFAULT}, the default, are 32 KiB`,
+      `BLOOMFILTER_PARTITION_BY is ${partitionBy}, and each filter would have ${sizeOf(layer).bits} bits in ${layer.blocks} strings; 2 ** ${HOST_BIT_MAX} (4 MiB) in one is the most. BLOOMFILTER_BIT and BLOOMFILTER_CAPACITY are for one of the filters here: ${BIT_DEFAULT}, the default, are 32 KiB`,
     ])
   }
-  return layer
+  return parameters
 }
 
-export function refuseAllButWarning(onFull: BloomOnFull): void {
+export function refuseAllButWarning(onFull: BloomOnFull, partitionBy: BloomPartition = 'host'): void {
   if (onFull === 'warn') return
   throw new SettingsError([
-    `BLOOMFILTER_ON_FULL is ${onFull}, and BLOOMFILTER_PARTITION_BY is host: a host's filter has a fixed size, and the crawl goes on at the others when it is full. Make it larger with BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY`,
+    `BLOOMFILTER_ON_FULL is ${onFull}, and BLOOMFILTER_PARTITION_BY is ${partitionBy}: each filter has a fixed size, and the crawl goes on with the others when it is full. Make it larger with BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY`,
   ])
 }
 
@@ -96,7 +97,7 @@ export class FullHosts {
     const { capacity, errorRate } = this.#layer
     this.#logger.warn(
       { host: hosts[0], capacity, errorRate },
-      'a host has more requests than its Bloom filter holds at BLOOMFILTER_ERROR_RATE: more of its new pages are taken for seen ones from here on. Further such hosts are only counted (dupefilter/full_hosts)',
+      'a host (or domain, see BLOOMFILTER_PARTITION_BY) has more requests than its Bloom filter holds at BLOOMFILTER_ERROR_RATE: more of its new pages are taken for seen ones from here on. Further such hosts are only counted (dupefilter/full_hosts)',
     )
   }
 }

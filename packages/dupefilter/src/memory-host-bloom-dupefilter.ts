@@ -11,20 +11,21 @@ import { BloomBits } from './bloom-bits.ts'
 import type { BloomOnFull } from './bloom-fullness.ts'
 import { digestOf } from './bloom-offsets.ts'
 import type { BloomLayer, BloomOptions } from './bloom-parameters.ts'
+import { type PartitionNote, type PartitionOptions, partitionNote, partOf } from './bloom-partition.ts'
 import { errorOf, isFull, lostPerRecorded } from './bloom-record.ts'
-import { nativeBloomOptionsOf } from './bloom-settings.ts'
+import { nativeBloomOptionsOf, partitionOptionsOf } from './bloom-settings.ts'
 import {
   FullHosts,
   type HostBloomDescription,
   hostDescription,
-  hostLayer,
-  hostOf,
+  hostParameters,
   refuseAllButWarning,
 } from './host-parts.ts'
 import { ProcessDupeFilter, type ProcessDupeFilterOptions } from './process-dupefilter.ts'
 
 export interface MemoryHostBloomDupeFilterOptions
   extends ProcessDupeFilterOptions,
+    PartitionOptions,
     Omit<BloomOptions, 'compat'> {
   /** Only `warn`, the default. */
   readonly onFull?: BloomOnFull
@@ -33,9 +34,10 @@ export interface MemoryHostBloomDupeFilterOptions
   readonly logger?: Logger
 }
 
-/** `memory-bloom` with a small Bloom filter for each host: BLOOMFILTER_PARTITION_BY=host. */
+/** `memory-bloom` with a small Bloom filter for each host or domain: BLOOMFILTER_PARTITION_BY. */
 export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
   readonly #layer: BloomLayer
+  readonly #partition: PartitionNote
   readonly #isSha1: boolean
   readonly #fullHosts: FullHosts
   readonly #parts = new Map<string, BloomBits>()
@@ -43,8 +45,9 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
 
   constructor(options: MemoryHostBloomDupeFilterOptions = {}) {
     super(options)
-    refuseAllButWarning(options.onFull ?? 'warn')
-    this.#layer = hostLayer(options)
+    refuseAllButWarning(options.onFull ?? 'warn', options.partitionBy)
+    this.#layer = hostParameters(options).layer
+    this.#partition = partitionNote(options)
     this.#isSha1 = this.fingerprinter.hashBytes === 20
     this.#fullHosts = new FullHosts(this.#layer, options.stats, options.logger ?? silentLogger)
   }
@@ -52,6 +55,7 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
   static fromCrawler({ settings, stats, logger }: Crawler): MemoryHostBloomDupeFilter {
     return new MemoryHostBloomDupeFilter({
       ...nativeBloomOptionsOf(settings, 'memory-bloom'),
+      ...partitionOptionsOf(settings),
       fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),
       stats,
@@ -79,11 +83,11 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
   }
 
   protected isRecorded(asked: Asked): boolean {
-    return this.#parts.get(hostOf(asked.request))?.has(this.#digestOf(asked)) ?? false
+    return this.#parts.get(partOf(asked.request, this.#partition))?.has(this.#digestOf(asked)) ?? false
   }
 
   protected record(asked: Asked): void {
-    const host = hostOf(asked.request)
+    const host = partOf(asked.request, this.#partition)
     const part = this.#parts.get(host) ?? new BloomBits(this.#layer)
     this.#parts.set(host, part)
     const before = part.counted

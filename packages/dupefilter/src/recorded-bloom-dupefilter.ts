@@ -53,10 +53,11 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
 
   async describe(): Promise<BloomDescription> {
     await this.followNote()
-    return bloomDescription(await this.readRecord(), {
+    const record = await this.readRecord()
+    return bloomDescription(record, {
       name: this.kind.name,
       ...fingerprinterShown(this.fingerprinter),
-      hashes: this.parameters.layer.hashes,
+      hashes: (record.layers[0] ?? this.parameters.layer).hashes,
       grows: this.fullness.onFull === 'grow',
     })
   }
@@ -71,13 +72,15 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
 
   protected async openStore(): Promise<void> {
     const { kind, parameters, keys } = this
-    const { layer, mode } = parameters
+    const { layer, mode, older } = parameters
+    const note = fingerprinterNote(this.fingerprinter)
     const { record, isNew, hadBits } = await openBloom(this.redis, {
       filter: kind.name,
       keys,
       first: this.strings(layer, 0)[0]!,
-      parameters: storedParameters(parameters, fingerprinterNote(this.fingerprinter), kind.layout),
+      parameters: storedParameters(parameters, note, kind.layout),
       layer,
+      ...(older && { older: [storedParameters({ mode, layer: older }, note, kind.layout)] }),
       adopts: mode !== 'native',
     })
     this.record = record

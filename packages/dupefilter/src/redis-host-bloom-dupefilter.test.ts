@@ -90,13 +90,61 @@ test('a host’s filter is a string of 32 KiB under its name, and clear leaves n
   await filter.requestsSeen([...pagesOf('a.test', 300), ...pagesOf('b.test:8080', 1)], 'page')
   await filter.settled('page')
   expect(await redis.strlen(`{${key}}:host:a.test`)).toBeLessThanOrEqual(32 * 1024)
-  expect(await redis.exists(`{${key}}:host:b.test:8080`)).toBe(1)
+  expect(await redis.exists(`{${key}}:host:b.test`)).toBe(1)
   expect(await filter.memoryBytes()).toBeGreaterThan(40 * 1024)
   expect(await filter.has(pagesOf('a.test', 1)[0]!)).toBe(true)
+  expect(await filter.has(pagesOf('b.test:8080', 1)[0]!)).toBe(true)
   expect(await filter.has(pagesOf('b.test', 1)[0]!)).toBe(false)
   await filter.close()
   await filter.clear()
   expect(await redis.keys(`*${key}*`)).toEqual([])
+})
+
+const SITES = ['www.a.co.uk', 'a.co.uk:8080', 'b.co.uk', 'me.github.io', 'you.github.io', '127.0.0.1:81'].map(
+  (host) => pagesOf(host, 1)[0]!,
+)
+
+test.each([
+  ['host', ['127.0.0.1', 'a.co.uk', 'b.co.uk', 'me.github.io', 'www.a.co.uk', 'you.github.io']],
+  ['domain', ['127.0.0.1', 'a.co.uk', 'b.co.uk', 'me.github.io', 'you.github.io']],
+  ['domain-hash', ['0', '1']],
+] as const)(
+  'by %s: a port makes no other site, and where requests are is told by names',
+  async (partitionBy, parts) => {
+    const [redis, key] = [bench.connect(), bench.nextKey()]
+    const filter = await bench.open(maker({ partitionBy, partitions: 3 }), { key })
+    const inProcess = new MemoryHostBloomDupeFilter({ partitionBy, partitions: 3 })
+    for (const one of [filter, inProcess]) {
+      await one.requestsSeen(SITES, 'page')
+      expect((await one.describe()).hosts).toBe(parts.length)
+      expect(await one.requestsSeen(SITES, 'other')).toEqual(new Array(6).fill(true))
+    }
+    expect((await redis.hkeys(`{${key}}:hosts`)).sort()).toEqual(parts)
+  },
+)
+
+test('a filter of an earlier release goes on by host and port, and with the size it was begun with', async () => {
+  const [redis, key] = [bench.connect(), bench.nextKey()]
+  const [size, record] = [{ capacity: 1000, errorRate: 0.01 }, `{${key}}:record`]
+  const older = await bench.open(maker(size), { key })
+  const { partition, ...noted } = JSON.parse((await redis.hget(record, 'parameters'))!)
+  expect(partition).toBe('hostname')
+  const begun = { bits: 9586, blocks: 1, hashes: 7 }
+  await redis.hset(record, 'parameters', JSON.stringify({ ...noted, ...begun }))
+  await redis.hset(record, 'layer:0', JSON.stringify({ ...begun, ...size }))
+  await older.close()
+  const filter = await bench.open(maker(size), { key })
+  await filter.requestsSeen(pagesOf('b.test:8080', 1), 'page')
+  expect(await redis.hkeys(`{${key}}:hosts`)).toEqual(['b.test:8080'])
+  expect(await filter.describe()).toMatchObject({ bitsPerHost: 9586, hosts: 1 })
+  const looking = maker(size)({ redis, key })
+  expect(await looking.has(pagesOf('b.test:8080', 1)[0]!)).toBe(true)
+  await filter.clear()
+  await filter.requestsSeen(pagesOf('b.test:8080', 1), 'page')
+  expect(await redis.hkeys(`{${key}}:hosts`)).toEqual(['b.test'])
+  await expect(bench.open(maker({ ...size, partitionBy: 'domain' }), { key })).rejects.toThrow(
+    'was begun with partition hostname, and this worker is set to domain (BLOOMFILTER_PARTITION_BY',
+  )
 })
 
 test('another size, or one filter for all hosts, is refused by name', async () => {

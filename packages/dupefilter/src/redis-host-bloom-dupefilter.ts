@@ -1,9 +1,11 @@
 /**
- * A small Bloom filter for each host, in a string of its own: BLOOMFILTER_PARTITION_BY=host.
+ * A small Bloom filter for each host, or domain, in a string of its own: BLOOMFILTER_PARTITION_BY.
  *
- *     {<key>}:host:<host>     2 ** BLOOMFILTER_BIT bits: the host's requests
- *     {<key>}:hosts           hash: host → "<inserted> <bits set>"
- *     {<key>}:record          parameters; counts over all hosts, how many are full, which is the fullest
+ *     {<key>}:host:<part>     2 ** BLOOMFILTER_BIT bits: the requests of a host, of a domain, or of those with a number
+ *     {<key>}:hosts           hash: part → "<inserted> <bits set>"
+ *     {<key>}:record          parameters, and what the parts are; counts over all hosts, how many are full, which is the fullest
+ *
+ * A filter that was begun by an earlier release goes on with its own size and parts: those were hosts with their ports.
  *
  * Its bits are anywhere in a string, so each host takes all of its bytes from its first request on.
  */
@@ -12,24 +14,24 @@ import { fingerprinterNote, fingerprinterShown, type Request } from '@webloom/co
 import { type Asked, askedAbout } from './asked.ts'
 import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
 import { digestOf, nativeOffsets } from './bloom-offsets.ts'
-import { bloomNote, openBloom } from './bloom-opening.ts'
-import type { BloomLayer } from './bloom-parameters.ts'
-import { storedParameters } from './bloom-record.ts'
+import { openBloom, readParameters, readRecord } from './bloom-opening.ts'
+import type { BloomLayer, BloomParameters } from './bloom-parameters.ts'
+import { type PartitionNote, type PartitionOptions, partitionNote, partOf } from './bloom-partition.ts'
+import { type StoredParameters, storedParameters } from './bloom-record.ts'
 import { companionKey } from './filter-keys.ts'
 import {
   FullHosts,
   type HostBloomDescription,
   type HostCounts,
   hostDescription,
-  hostLayer,
-  hostOf,
+  hostParameters,
   refuseAllButWarning,
 } from './host-parts.ts'
 import type { RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { StoreQuestion } from './redis-dupefilter-options.ts'
 
-export type RedisHostBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
+export type RedisHostBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'> & PartitionOptions
 
 const STORE_FILES = [
   'bloom-store.lua',
@@ -42,19 +44,27 @@ const STORE_FILES = [
 const DELETED_AT_ONCE = 500
 
 export class RedisHostBloomDupeFilter extends RedisDupeFilter {
-  readonly #layer: BloomLayer
+  readonly #parameters: BloomParameters
+  readonly #ownPartition: PartitionNote
+  /** As its record has it. */
+  #layer: BloomLayer
+  #partition: PartitionNote | undefined
   readonly #isSha1: boolean
   readonly #hostsKey: string
   readonly #fullHosts: FullHosts
 
   constructor(options: RedisHostBloomDupeFilterOptions) {
-    const layer = hostLayer(options)
+    const parameters = hostParameters(options)
+    const ownPartition = partitionNote(options)
     super(options, STORE_FILES, 'scrapy')
-    refuseAllButWarning(options.onFull ?? 'warn')
-    this.#layer = layer
+    refuseAllButWarning(options.onFull ?? 'warn', options.partitionBy)
+    this.#parameters = parameters
+    this.#layer = parameters.layer
+    this.#ownPartition = ownPartition
+    this.#partition = ownPartition
     this.#isSha1 = this.fingerprinter.hashBytes === 20
     this.#hostsKey = companionKey(this.keys.main, 'hosts')
-    this.#fullHosts = new FullHosts(layer, options.stats, this.logger)
+    this.#fullHosts = new FullHosts(parameters.layer, options.stats, this.logger)
   }
 
   protected get askAtOnceMax(): number {
@@ -70,9 +80,14 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   }
 
   async has(request: Request): Promise<boolean> {
+    await this.note()
     const digest = digestOf(askedAbout(request, this.fingerprinter).fingerprint, this.#isSha1)
     const gets = this.#offsets(digest).flatMap((bit) => ['GET', 'u1', bit])
-    const bits = await this.redis.call('BITFIELD_RO', this.#stringOf(hostOf(request)), ...gets)
+    const bits = await this.redis.call(
+      'BITFIELD_RO',
+      this.#stringOf(partOf(request, this.#partition)),
+      ...gets,
+    )
     if (!Array.isArray(bits) || bits.includes(0)) return false
     // A note that gives it to nobody: un-marked.
     return (await this.redis.hget(this.keys.pending, memberOf(digest))) !== ''
@@ -102,7 +117,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     const digests = asked.map(({ fingerprint }) => digestOf(fingerprint, this.#isSha1))
     const hosts = new Map<string, number[]>()
     for (const [n, { request }] of asked.entries()) {
-      const host = hostOf(request)
+      const host = partOf(request, this.#partition)
       hosts.set(host, [...(hosts.get(host) ?? []), n])
     }
     const groups = [...hosts]
@@ -121,21 +136,41 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   }
 
   protected async openStore(): Promise<void> {
-    await openBloom(this.redis, {
+    const { layer, older = layer } = this.#parameters
+    const own = this.#ownPartition
+    const { parameters, record } = await openBloom(this.redis, {
       filter: 'redis-bloom',
       keys: this.keys,
       first: this.keys.main,
-      parameters: storedParameters(
-        { mode: 'native', layer: this.#layer },
-        fingerprinterNote(this.fingerprinter),
-        'hosts',
-      ),
-      layer: this.#layer,
+      parameters: this.#stored(layer, own),
+      layer,
+      older: [
+        this.#stored(older, own),
+        ...(own === 'hostname' ? [this.#stored(layer), this.#stored(older)] : []),
+      ],
     })
+    this.#follow(parameters, record.layers[0])
   }
 
-  protected override note(): Promise<string | null> {
-    return bloomNote(this.redis, this.keys)
+  protected override async note(): Promise<string | null> {
+    const stored = await readParameters(this.redis, this.keys)
+    if (stored?.layout !== 'hosts') return stored?.fingerprinter ?? null
+    this.#follow(stored, (await readRecord(this.redis, this.keys)).layers[0])
+    return stored.fingerprinter
+  }
+
+  /** What is there is gone on with as it was begun. */
+  #follow({ partition }: StoredParameters, layer: BloomLayer = this.#parameters.layer): void {
+    this.#layer = layer
+    this.#partition = partition
+  }
+
+  #stored(layer: BloomLayer, partition?: PartitionNote): StoredParameters {
+    const note = fingerprinterNote(this.fingerprinter)
+    return {
+      ...storedParameters({ mode: 'native', layer }, note, 'hosts'),
+      ...(partition && { partition }),
+    }
   }
 
   /** Somebody has cleared the filter, or emptied Redis. */

@@ -163,6 +163,7 @@ export function commandLine(setExitCode: (code: number) => void): Command {
     .option('--bit <B>', 'BLOOMFILTER_BIT to compare with (default 30)')
     .option('--hash-number <K>', 'BLOOMFILTER_HASH_NUMBER to compare with (default 6)')
     .option('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with')
+    .option('--hosts <N>', 'over how many hosts they are spread (default: a thousand URLs each)')
     .option('--json', 'as JSON')
     .action(async (flags: PlanFlags) => (await import('./commands/plan.ts')).plan(flags))
   program

@@ -7,6 +7,7 @@ export interface PlanFlags {
   readonly bit?: string
   readonly hashNumber?: string
   readonly blocks?: string
+  readonly hosts?: string
   readonly json?: boolean
 }
 
@@ -19,6 +20,7 @@ export function plan(flags: PlanFlags): void {
     ...(errorRate !== undefined && { errorRate }),
     ...(flags.bit !== undefined && { bit: numberOf(flags.bit, '--bit') }),
     ...(flags.hashNumber !== undefined && { hashNumber: numberOf(flags.hashNumber, '--hash-number') }),
+    ...(flags.hosts !== undefined && { hosts: numberOf(flags.hosts, '--hosts') }),
     ...(flags.blocks !== undefined && { blocks: numberOf(flags.blocks, '--blocks') }),
   })
   if (flags.json) {

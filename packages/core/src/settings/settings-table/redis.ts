@@ -284,10 +284,20 @@ export const REDIS_SETTINGS = [
   {
     name: 'BLOOMFILTER_PARTITION_BY',
     type: 'enum',
-    choices: ['fingerprint', 'host'],
+    choices: ['fingerprint', 'host', 'domain', 'domain-hash'],
     default: 'fingerprint',
     since: 'webloom',
     summary:
-      'One filter for all requests, or by `host` a small one for each, of 32 KiB unless BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY says otherwise.',
+      'One filter for all requests, or a small one for each `host` or registrable `domain`, of 32 KiB unless BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY says otherwise; by `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.',
+  },
+  {
+    name: 'BLOOMFILTER_PARTITIONS',
+    type: 'int',
+    unit: 'filters',
+    default: 1024,
+    min: 1,
+    max: 65_536,
+    since: 'webloom',
+    summary: 'With BLOOMFILTER_PARTITION_BY=domain-hash: how many filters there are.',
   },
 ] as const satisfies readonly UsedSetting[]

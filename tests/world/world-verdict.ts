@@ -44,13 +44,16 @@ export interface Evidence {
   readonly missed: readonly Fault[]
   readonly isStuck: boolean
   readonly ends: readonly { readonly name: string; readonly end: WorkerEnd | undefined }[]
-  readonly stoodStill: readonly (Span & { readonly name: string })[]
+  /** When a worker could not run, or its commands could not pass: the machine was busy, or it was stopped. */
+  readonly stoodStill: readonly { readonly name: string; readonly spans: readonly Span[] }[]
 }
 
 /** How long after a page was fetched its worker may still hold it, or have handed its links on only just now. */
 const HANDING_ON_MS = 1000 * FACTOR + 250
 /** After Redis is back: two renewals, in which what is nobody's is found, and what was taken before may still be fetched. */
 const FOUND_MS = 4000 * FACTOR + 500
+
+const LOCK_MS = 6000 * FACTOR
 
 export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const { struck, missed, isStuck } = evidence
@@ -122,10 +125,34 @@ function allowanceOf(
         2,
       )
   }
-  // The machine was busy for as long as a lock is renewed: to the others that worker was lost.
-  for (const { name, fromMs, untilMs } of stoodStill)
-    if (untilMs - fromMs > 2000 * FACTOR) lost(name, fromMs, untilMs)
+  // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
+  for (const { name, spans } of stoodStill)
+    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs)
   return allowance
+}
+
+/** Stretches of a lock's length, of which the worker could not run for half: a renewal comes due in a third of a lock. */
+function longOf(spans: readonly Span[]): Span[] {
+  const long: { fromMs: number; untilMs: number }[] = []
+  for (const { fromMs } of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
+    const near = spans.filter((span) => span.untilMs > fromMs && span.fromMs < fromMs + LOCK_MS)
+    if (lengthOf(near) <= LOCK_MS / 2) continue
+    const untilMs = Math.max(...near.map((span) => span.untilMs))
+    const last = long.at(-1)
+    if (last && fromMs <= last.untilMs) last.untilMs = Math.max(last.untilMs, untilMs)
+    else long.push({ fromMs, untilMs })
+  }
+  return long
+}
+
+/** What several cover at once counts once. */
+function lengthOf(spans: readonly Span[]): number {
+  let [length, coveredUntilMs] = [0, Number.NEGATIVE_INFINITY]
+  for (const { fromMs, untilMs } of [...spans].sort((a, b) => a.fromMs - b.fromMs)) {
+    length += Math.max(0, untilMs - Math.max(fromMs, coveredUntilMs))
+    coveredUntilMs = Math.max(coveredUntilMs, untilMs)
+  }
+  return length
 }
 
 function isBy({ headers }: Hit, name: string): boolean {

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Verdict } from '@webloom/testkit'
 import { CommandNames } from '../command-names.ts'
+import { MachineWatch } from './world-machine.ts'
 import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
 import { type WorkersWay, WorldServers } from './world-servers.ts'
 import { type Site, startSite } from './world-site.ts'
@@ -97,8 +98,10 @@ class World {
     const starts = spiders.flatMap((spider) =>
       Array.from({ length: this.#plan.workers }, () => this.#start(spider)),
     )
+    const machine = new MachineWatch(this.#servers)
     await Promise.all(starts)
     const isStuck = await this.#end()
+    const heldUp = await machine.stop()
     this.#isOver = true
     const all = [...this.#gone, ...this.#living]
     if (isStuck) await this.#killAll()
@@ -110,7 +113,7 @@ class World {
       missed: this.#left,
       isStuck,
       ends: all.map(({ name, ended }) => ({ name, end: ended })),
-      stoodStill: all.flatMap(({ name, worker }) => worker.stoodStill.map((span) => ({ name, ...span }))),
+      stoodStill: all.map(({ name, worker }) => ({ name, spans: [...worker.stoodStill, ...heldUp] })),
     })
     const logs = all.map(({ name, worker }) => `--- ${name}\n${worker.log}`).join('\n')
     return { ...verdict, logs }

@@ -1,10 +1,11 @@
 /** From one process to many with a spider's file alone, as the README has it (issue 15). */
 
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { commandLine } from '../packages/webloom/src/cli.ts'
 
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const BIN = join(PACKAGE, 'bin/webloom.js')
@@ -28,19 +29,37 @@ export default class Pages extends RedisSpider {
 }
 `,
   )
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runProcess(process.execPath, [BIN, ...args], {
-      cwd: folder.path,
-      env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
-    })
-    return { code, stdout, stderr }
+  // A process takes seconds to start; all of these find their spider in the same way.
+  const here = async (command: string, ...args: string[]) => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const given = [command, folder.join('pages.ts'), ...args, '-s', `REDIS_URL=${redis.url}`]
+    let exitCode = 0
+    try {
+      const program = commandLine((code) => {
+        exitCode = code
+      })
+      await program.parseAsync(given, { from: 'user' })
+      return { exitCode, text: printed.mock.calls.flat().join('\n') }
+    } finally {
+      printed.mockRestore()
+    }
   }
   try {
-    expect(await run('seed', './pages.ts', web.seeds[0]!)).toMatchObject({ code: 0 })
-    expect(await run('worker', 'pages.ts', '-o', 'pages.jsonl')).toMatchObject({ code: 0 })
-    const status = JSON.parse((await run('status', 'pages.ts', '--json')).stdout) as { crawl: string }
+    expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
+    const { code, stderr } = await runProcess(
+      process.execPath,
+      [BIN, 'worker', 'pages.ts', '-o', 'pages.jsonl'],
+      {
+        cwd: folder.path,
+        env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
+      },
+    )
+    expect(code, stderr).toBe(0)
+    expect(readFileSync(folder.join('pages.jsonl'), 'utf8')).not.toBe('')
+    const status = JSON.parse((await here('status', '--json')).text) as { crawl: string }
     expect(status.crawl).toBe('{pages}')
-    expect(await run('clear', 'pages.ts')).toMatchObject({ code: 0 })
+    expect((await here('clear')).exitCode).toBe(0)
+    expect((await here('status')).text).toMatch(/idle/)
   } finally {
     await redis.stop()
   }

@@ -277,10 +277,13 @@ export type KnownSettingsInput = {
   /** Past its capacity: adds a layer, warns, or ends the crawl with `dupefilter_full`. Default `warn`. */
   readonly BLOOMFILTER_ON_FULL?: WrittenSetting<'BLOOMFILTER_ON_FULL'>
   /**
-   * One filter for all requests, or by `host` a small one for each, of 32 KiB unless BLOOMFILTER_BIT or
-   * BLOOMFILTER_CAPACITY says otherwise. Default `fingerprint`.
+   * One filter for all requests, or a small one for each `host` or registrable `domain`, of 32 KiB unless BLOOMFILTER_BIT
+   * or BLOOMFILTER_CAPACITY says otherwise; by `domain-hash` the hash of the domain chooses one of BLOOMFILTER_PARTITIONS.
+   * Default `fingerprint`.
    */
   readonly BLOOMFILTER_PARTITION_BY?: WrittenSetting<'BLOOMFILTER_PARTITION_BY'>
+  /** With BLOOMFILTER_PARTITION_BY=domain-hash: how many filters there are. Default `1024` (filters). */
+  readonly BLOOMFILTER_PARTITIONS?: WrittenSetting<'BLOOMFILTER_PARTITIONS'>
   /**
    * Tells crawls of one spider apart: each has its own queue, filter, seeds and record. null: one crawl, under
    * scrapy-redis’s keys. Default `null`.

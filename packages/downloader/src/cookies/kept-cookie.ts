@@ -73,7 +73,11 @@ const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
 
 /** Whether a Cookie header that holds it can be sent. One that cannot would keep every request from its host. */
 export function isSendable({ name, value }: Pick<KeptCookie, 'name' | 'value'>): boolean {
-  return !CONTROL_CHARACTER.test(name) && !CONTROL_CHARACTER.test(value)
+  return isSendableText(name) && isSendableText(value)
+}
+
+export function isSendableText(text: string): boolean {
+  return !CONTROL_CHARACTER.test(text)
 }
 
 /** A cookie as a request names it. */

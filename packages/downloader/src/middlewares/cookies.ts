@@ -16,6 +16,7 @@ import {
   cookieOfRequest,
   cookiePlace,
   isSendable,
+  isSendableText,
   type KeptCookie,
   type NamedCookie,
   namedCookies,
@@ -25,6 +26,7 @@ import { MemoryCookieJarStore } from '../cookies/memory-cookie-jar-store.ts'
 /** Further ones are counted only: each request of a spider may name the same cookie. */
 const REFUSALS_TOLD_MAX = 10
 const NAME_SHOWN_MAX = 100
+const CONTROL_CHARACTER_REASON = 'it holds a control character, such as a line break, and could not be sent'
 
 export interface CookiesMiddlewareOptions {
   readonly jars: CookieJarStore
@@ -72,6 +74,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   processRequest(request: Request): void | Promise<void> {
+    if (request.hasHeaders) this.#cleanHeader(request)
     if (request.cookies === null && this.#options.jars.isEmpty) return
     const place = cookiePlace(request.url)
     if (!place) return
@@ -102,6 +105,21 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 
   processException(request: Request): void {
     this.#takeOff(request)
+  }
+
+  /** Of a Cookie header of the request's own, what could not be sent is left out: it would fail the request. */
+  #cleanHeader(request: Request): void {
+    const written = request.headers.getAll('cookie')
+    if (written.every(isSendableText)) return
+    const pairs = written.flatMap((header) => header.split(';')).map((pair) => pair.trim())
+    for (const pair of pairs) {
+      if (isSendableText(pair)) continue
+      const [name = ''] = pair.split('=')
+      this.#tellRefused(request, { name, reason: CONTROL_CHARACTER_REASON })
+    }
+    const rest = pairs.filter((pair) => pair !== '' && isSendableText(pair)).join('; ')
+    if (rest === '') request.headers.delete('cookie')
+    else request.headers.set('cookie', rest)
   }
 
   #send(request: Request, jar: string, place: CookiePlace): void | Promise<void> {
@@ -138,14 +156,22 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   #refuse(request: Request, { name, value, domain }: NamedCookie, cookie: KeptCookie | null): void {
-    const { bytesMax, stats, logger } = this.#options
-    stats.inc(cookie ? 'cookies/too_large' : 'cookies/refused')
-    if (this.#refusalsTold++ >= REFUSALS_TOLD_MAX) return
+    const { bytesMax } = this.#options
     const reason = cookie
       ? `it is larger than COOKIE_MAXSIZE (${bytesMax} bytes)`
       : isSendable({ name, value: String(value) })
         ? `${request.url} may not set a cookie for ${JSON.stringify(domain)}`
-        : 'it holds a control character, such as a line break, and could not be sent'
+        : CONTROL_CHARACTER_REASON
+    this.#tellRefused(request, { name, reason, stat: cookie ? 'cookies/too_large' : 'cookies/refused' })
+  }
+
+  #tellRefused(
+    request: Request,
+    { name, reason, stat = 'cookies/refused' }: { name: string; reason: string; stat?: string },
+  ): void {
+    const { stats, logger } = this.#options
+    stats.inc(stat)
+    if (this.#refusalsTold++ >= REFUSALS_TOLD_MAX) return
     const cut = name.slice(0, NAME_SHOWN_MAX)
     logger.warn({ url: request.url, cookie: cut, reason }, 'a cookie of the request is left out')
   }

@@ -28,13 +28,10 @@ test('issue 15: a cookie with a line break, as an older release shared it, keeps
     JSON.stringify(good),
   )
   const warnings: string[] = []
-  const logger: Logger = {
-    debug() {},
-    info() {},
-    warn: (f, t) => void warnings.push(`${t} ${JSON.stringify(f)}`),
-    error: (f, t) => void warnings.push(`${t} ${JSON.stringify(f)}`),
-    child: () => logger,
+  const keep = (fields: object | string, text?: string) => {
+    warnings.push(`${text ?? ''} ${JSON.stringify(fields)}`)
   }
+  const logger: Logger = { debug() {}, info() {}, warn: keep, error: keep, child: () => logger }
   class Pages extends Spider {
     override name = 'pages'
     override *start() {

@@ -28,10 +28,14 @@ local function stateOf(owner)
 end
 
 -- Made by whoever asks first, so that a filter that was cleared, or lost with its Redis, has another one.
--- Answers it, and 0 when the asker's crawl was to be known and is not.
+-- Answers it, and 0 when the asker's crawl was to be known and is not: looked at where there was none, and about once a
+-- second, as somebody else may have made it meanwhile.
 local function generation(make)
-  local note = 'crawl:' .. (header.crawl or '')
-  local known, noted = unpack(redis.call('HMGET', KEYS[5], 'generation', note))
+  local known, isKnown = redis.call('HGET', KEYS[5], 'generation'), 1
+  if header.crawl and (header.crawlName or (make and not known)) then
+    local isFirst = redis.call('HSET', KEYS[5], 'crawl:' .. header.crawl, nowText .. ' ' .. (header.crawlName or ''))
+    isKnown = make and isFirst == 1 and 0 or 1
+  end
   if not known and make then
     known = time[1] .. '.' .. time[2]
     redis.call('HSET', KEYS[5], 'generation', known, 'fingerprinter', header.fingerprinter)
@@ -39,8 +43,5 @@ local function generation(make)
       redis.call('HSET', KEYS[5], 'shard', header.shard)
     end
   end
-  if header.crawl and (header.crawlName or (make and not noted)) then
-    redis.call('HSET', KEYS[5], note, nowText .. ' ' .. (header.crawlName or ''))
-  end
-  return known or '', (noted or not header.crawl or not make) and 1 or 0
+  return known or '', isKnown
 end

@@ -33,6 +33,9 @@ export class FilterCrawl {
   readonly #options: FilterCrawlOptions
   #name = ''
   #tag = ''
+  /** For the header of a question, and of one that notes the crawl again. */
+  #header: object = {}
+  #notingHeader: object = {}
   /** This process has noted the crawl, or heard that it is, and has not emptied the filter since. */
   #isNoted = false
 
@@ -43,6 +46,8 @@ export class FilterCrawl {
   open(): void {
     this.#name = this.#options.name()
     this.#tag = tagOf(this.#name)
+    this.#header = this.#tag === '' ? {} : { crawl: this.#tag }
+    this.#notingHeader = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
   }
 
   /** Ends the names of owners; '' for a crawl without a name. */
@@ -65,7 +70,7 @@ export class FilterCrawl {
 
   /** For the header of a question. */
   header(isCleaning: boolean): object {
-    return this.#tag === '' ? {} : { crawl: this.#tag, ...(isCleaning && { crawlName: this.#name }) }
+    return isCleaning ? this.#notingHeader : this.#header
   }
 
   /** @param goesOn the queue has requests of this crawl, so a worker of it has been here before */

@@ -66,7 +66,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #shard: ShardPart | undefined
   readonly #run: QueueRun
   readonly #cache: SeenCache
-  readonly #claims = new Claims()
+  readonly #claims: Claims
   readonly #crawl: FilterCrawl
   readonly #settling: SettlingLine
   readonly #askScript: RedisScript
@@ -99,6 +99,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       logger: this.logger,
       stats: this.stats,
     })
+    this.#claims = new Claims((page) => this.#crawl.nameOf(page))
     this.#settling = new SettlingLine({
       // In good time before the owner goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
@@ -262,7 +263,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   async requestsSeen(requests: readonly Request[], page: string): Promise<boolean[]> {
-    const owner = this.#crawl.nameOf(page)
+    const owner = this.#claims.ownerOf(page)
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
@@ -270,18 +271,19 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (unknown.length < distinct.size)
       this.stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
     // Who has nothing to ask about is another attempt than the one before it all the same.
-    if (unknown.length === 0) this.#claims.ask(owner, [], this.#run.current)
-    const fresh = unknown.length > 0 ? await this.#askAll(unknown, owner) : new Set()
+    if (unknown.length === 0) this.#claims.ask(page, owner, [], this.#run.current)
+    const fresh = unknown.length > 0 ? await this.#askAll(unknown, page, owner) : new Set()
     // What is asked about twice is new only the first time.
     return all.map(({ fingerprint }) => !fresh.delete(fingerprint))
   }
 
-  async settled(owner: string): Promise<void> {
-    await this.#settling.add(this.#claims.settle(this.#crawl.nameOf(owner), this.#run.current))
+  async settled(page: string): Promise<void> {
+    const room = this.#settling.add(this.#claims.settle(page, this.#run.current))
+    if (room) await room
   }
 
-  async givenBack(owner: string): Promise<void> {
-    const ended = this.#claims.giveBack(this.#crawl.nameOf(owner))
+  async givenBack(page: string): Promise<void> {
+    const ended = this.#claims.giveBack(page)
     if (!ended) return
     await this.#settling.add(ended)
     // A Redis that is away is told later: until then whoever asks waits, too.
@@ -301,9 +303,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#cache.clear()
   }
 
-  async #askAll(asked: readonly Asked[], owner: string): Promise<Set<string>> {
+  async #askAll(asked: readonly Asked[], page: string, owner: string): Promise<Set<string>> {
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
-    const claim = this.#claims.ask(owner, fingerprints, this.#run.current)
+    const claim = this.#claims.ask(page, owner, fingerprints, this.#run.current)
     const parts: Promise<string[]>[] = []
     for (let from = 0; from < asked.length; from += this.askAtOnceMax) {
       parts.push(this.#ask(asked.slice(from, from + this.askAtOnceMax), owner, claim))
@@ -314,7 +316,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       return fresh
     } catch (error) {
       // Some may be recorded as this attempt's, and the page may yield others when it runs again.
-      this.#claims.giveUp(owner, claim)
+      this.#claims.giveUp(page, claim)
       throw error
     }
   }
@@ -361,20 +363,21 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (asked.length > 0) await this.prepare()
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
-    const header = {
+    const header: object = {
       owner,
       attempt,
       staleMs: this.#pendingStaleMs,
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      ...(again && { again }),
-      ...this.#crawl.header(cleaning !== undefined),
-      ...(this.#shard && { shard: partText(this.#shard) }),
       settle: settling.map(({ owner, attempt, run }) =>
         run === undefined ? [owner, attempt] : [owner, attempt, run],
       ),
-      ...(cleaning && { clean: [cleaning.run, cleaning.before] }),
+      ...this.#crawl.header(cleaning !== undefined),
     }
+    // An object made of many parts that are mostly empty costs more than the question is worth.
+    if (again) Object.assign(header, { again })
+    if (this.#shard) Object.assign(header, { shard: partText(this.#shard) })
+    if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
     try {
       const reply = askReplyOf(await this.#send(this.#askScript, asked, header))
       if (cleaning && reply.more) this.#run.goOn(cleaning)

@@ -44,10 +44,11 @@ export class SettlingLine {
     this.#waiting = []
   }
 
-  async add(settling: Settling): Promise<void> {
+  /** Answers what is to be waited for where there are too many. */
+  add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
     this.#tellSoon()
-    if (this.#waiting.length > SETTLE_WAITING_MAX) await this.tellAll()
+    return this.#waiting.length > SETTLE_WAITING_MAX ? this.tellAll() : undefined
   }
 
   /** Those that the next call tells. */

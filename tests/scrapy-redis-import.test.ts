@@ -205,6 +205,24 @@ describe('webloom import scrapy-redis', () => {
       expect(request).toMatchObject({ method: 'PUT', callback: 'parseItem', errback: 'failed', priority: -7 })
   })
 
+  test('issue 15: what an import notes in the filter goes with its run, and leaves what was met', async () => {
+    const settings = { SCHEDULER_PERSIST: true, DOWNLOAD_DELAY: 0 }
+    await fill(
+      'zset',
+      web.seeds.map((url) => encodeScrapyRequest(new Request(url), { nameOf: (name) => name })),
+    )
+    await imported(settings)
+    const owners = (await redis.command('HKEYS', '{quotes:dupefilter}:owners')) as string[]
+    expect(owners.length).toBeGreaterThan(0)
+    class Leaves extends Quotes {
+      override *parse(): Generator<unknown> {}
+    }
+    const { finishReason } = await crawl(Leaves, { settings: { REDIS_URL: redis.url, ...settings } })
+    expect(finishReason).toBe('finished')
+    expect(await redis.command('SCARD', 'quotes:dupefilter')).toBe(web.seeds.length)
+    expect(await redis.command('KEYS', '{quotes:dupefilter}:*')).toEqual(['{quotes:dupefilter}:record'])
+  })
+
   test('a method that the spider lacks is named, with how many want it, and nothing is moved', async () => {
     await fill('zset', [
       pickled('1', { callback: 'parse_author' }),

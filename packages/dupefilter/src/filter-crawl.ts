@@ -75,6 +75,8 @@ export class FilterCrawl {
 
   /** @param goesOn the queue has requests of this crawl, so a worker of it has been here before */
   async join(goesOn: boolean): Promise<void> {
+    // Whoever adopts a crawl has opened the filter before it had a name.
+    this.open()
     if (this.#tag === '') return
     const { redis, keys } = this.#options
     const note = `${await nowOf(redis)} ${this.#name}`

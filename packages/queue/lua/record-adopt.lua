@@ -1,16 +1,16 @@
 -- Makes a crawl that the next worker resumes, for whoever gives it work; one that has ended goes on.
 --
 -- Input    KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run
--- Output   "new", "resumed" for one that had ended, "running", or "emptied" while its queue has yet to be emptied
-local state, flush = unpack(redis.call('HMGET', KEYS[1], 'state', 'flush'))
+-- Output   {"new", "resumed" for one that had ended, "running", or "emptied" while its queue has yet to be emptied; its run}
+local state, flush, run = unpack(redis.call('HMGET', KEYS[1], 'state', 'flush', 'run'))
 if not state and flush then
-  return 'emptied'
+  return { 'emptied', '' }
 end
 if ARGV[2] == '1' and state ~= 'running' then
   redis.call('HSET', KEYS[1], 'startEnded', '1')
 end
 if state == 'running' then
-  return state
+  return { state, run }
 end
 if not state then
   redis.call('HSET', KEYS[1], 'run', ARGV[1], 'begunAt', nowText, 'runningSince', nowText)
@@ -19,4 +19,4 @@ elseif flush == 'owed' then
 end
 redis.call('HDEL', KEYS[1], 'emptied')
 redis.call('HSET', KEYS[1], 'state', 'stopped')
-return state and 'resumed' or 'new'
+return { state and 'resumed' or 'new', state and run or ARGV[1] }

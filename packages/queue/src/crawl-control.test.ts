@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench } from '../testing/crawl-bench.ts'
-import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+import { adoptCrawl, clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
 import type { CrawlRedisKeys } from './crawl-redis-keys.ts'
 
 const bench = new CrawlBench()
@@ -13,6 +13,17 @@ test('where no crawl runs there is nothing to pause, resume or stop', async () =
   expect(await resumeCrawl(crawl)).toBe(false)
   expect(await stopCrawl(crawl)).toBe(false)
   expect(await bench.redis.exists(crawl.keys.record)).toBe(0)
+})
+
+test('issue 15: a run that is begun by an import has a name, which its workers have too', async () => {
+  const keys = bench.nextCrawl()
+  const { found, runName } = await adoptCrawl({ redis: bench.redis, keys })
+  expect(found).toBe('new')
+  const record = bench.record(keys)
+  await record.open()
+  expect(record.runName).toBe(runName)
+  expect(runName).toMatch(`${keys.queueName} `)
+  expect(await adoptCrawl({ redis: bench.redis, keys })).toEqual({ found: 'running', runName })
 })
 
 describe('clear', () => {

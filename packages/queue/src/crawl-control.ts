@@ -7,6 +7,7 @@ import { flushOwed } from './crawl-flush.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { luaScript } from './lua.ts'
 import { Quarantine } from './quarantine.ts'
+import { newRunId, runNameOf } from './run-name.ts'
 import { VitalScript } from './vital-script.ts'
 
 interface CrawlOnRedis {
@@ -23,6 +24,13 @@ export interface ClearCrawlOptions extends CrawlOnRedis {
   readonly clear: () => Promise<void>
   /** What else the crawl has on this Redis: keys that begin so. */
   readonly alsoUnder?: readonly string[]
+}
+
+export interface AdoptedCrawl {
+  /** `new`: nothing was known of the crawl; `resumed`: it had ended; `running`: it runs, or its workers were killed. */
+  readonly found: 'new' | 'resumed' | 'running'
+  /** Of the run that goes on with what the crawl is given, as its workers ask the dupefilter. */
+  readonly runName: string
 }
 
 /** Keys looked at in one step, so that Redis serves others in between. */
@@ -73,14 +81,13 @@ export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolea
 export async function adoptCrawl(
   { redis, keys }: CrawlOnRedis,
   { startEnded = false }: { startEnded?: boolean } = {},
-): Promise<'new' | 'resumed' | 'running'> {
-  const args = [randomUUID(), startEnded ? '1' : '']
-  const found = (await adoptScript.run(redis, [keys.record], args)) as
-    | 'new'
-    | 'resumed'
-    | 'running'
-    | 'emptied'
-  if (found !== 'emptied') return found
+): Promise<AdoptedCrawl> {
+  const args = [newRunId(), startEnded ? '1' : '']
+  const [found, run] = (await adoptScript.run(redis, [keys.record], args)) as [
+    AdoptedCrawl['found'] | 'emptied',
+    string,
+  ]
+  if (found !== 'emptied') return { found, runName: runNameOf(keys, run) }
   throw new UsageError(
     'WL_USAGE',
     `the queue of crawl ${keys.queueName} has yet to be emptied, as somebody cleared it and was cut off: webloom clear does it`,

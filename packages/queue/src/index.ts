@@ -27,6 +27,7 @@ export { readTurnHosts } from './turn-hosts.ts'
 
 export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './crawl-calls.ts'
 export {
+  type AdoptedCrawl,
   adoptCrawl,
   type ClearCrawlOptions,
   clearCrawl,

@@ -47,7 +47,6 @@
  * after such a silence is noted, and for the next ten seconds nobody takes itself for the last one.
  */
 
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,6 +64,7 @@ import { type Flush, flushOwed } from './crawl-flush.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from './crawl-redis-keys.ts'
 import { workerEntry } from './crawl-worker.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from './lock-keeper.ts'
+import { newRunId, runNameOf } from './run-name.ts'
 import { VitalScript } from './vital-script.ts'
 import { unlessAborted, within } from './within.ts'
 
@@ -142,12 +142,6 @@ const START_ENDED = -1
 const START_TAKEN = -2
 const RUN_OVER = -3
 
-/**
- * Begins the ids of runs whose pages ask the dupefilter under names that tell their crawl. In a run that an earlier release
- * has begun its workers may still be there, and take over from ours: all go on with its names.
- */
-const NAMED_RUN = 'n.'
-
 const openScript = new VitalScript(
   'record-now.lua',
   'record-present.lua',
@@ -174,7 +168,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #host: string
   readonly #times: ProtocolTimes
   readonly #startLock: KeptLocks
-  readonly #newRunId = NAMED_RUN + randomUUID()
+  readonly #newRunId = newRunId()
   #run: CrawlRun | undefined
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
@@ -206,7 +200,7 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /** The crawl and its run, for names that others may read; '' in a run that was begun before there were such. */
   get runName(): string {
-    return this.run.id.startsWith(NAMED_RUN) ? `${this.#keys.queueName} ${this.run.id}` : ''
+    return runNameOf(this.#keys, this.run.id)
   }
 
   async open(): Promise<CrawlPast> {

@@ -347,12 +347,18 @@ async function redisStore(
   }
 }
 
-/** Queue and filter of a crawl on Redis, for a command that takes no part in it. */
+/**
+ * Queue and filter of a crawl on Redis, for a command that takes no part in it.
+ *
+ * @param runName for one that brings it requests: the run that they are of, when the filter is joined
+ */
 export async function withQueueAndFilter<T>(
   { crawler, redis, keys, folder }: CrawlFromOutside,
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
+  runName = () => '',
 ): Promise<T> {
-  const { filter, links } = await chooseDupefilter(crawler, { folder, queueRunId: () => runIdOf(redis) })
+  const place = { folder, queueRunId: () => runIdOf(redis), crawl: runName }
+  const { filter, links } = await chooseDupefilter(crawler, place)
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
   const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { adoptCrawl, HostSlots, JobDir } from '@webloom/queue'
+import { type AdoptedCrawl, adoptCrawl, HostSlots, JobDir } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,
@@ -21,8 +21,7 @@ import {
 import { withQueueAndFilter } from '../crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 
-/** `new`: nothing was known of the crawl; `resumed`: it had ended; `running`: it runs, or its workers were killed. */
-export type Adopted = 'new' | 'resumed' | 'running'
+export type Adopted = AdoptedCrawl['found']
 
 export interface CrawlTarget {
   readonly crawler: CrawlerFromOutside
@@ -62,19 +61,35 @@ export async function withCrawlTarget<T>(
     )
   const jobDir = settings.get('JOBDIR')
   if (jobDir !== null && jobDir !== '') return withJobDir(crawler, act)
-  return withCrawlFromOutside(Class, flags, config, (crawl) =>
-    withQueueAndFilter(crawl, async (queue, filter) => {
-      await filter.open()
-      try {
-        return await act(targetOnRedis(crawl, queue, filter))
-      } finally {
-        await filter.close()
-      }
-    }),
-  )
+  return withCrawlFromOutside(Class, flags, config, (crawl) => {
+    let runName = ''
+    return withQueueAndFilter(
+      crawl,
+      async (queue, filter) => {
+        await filter.open()
+        try {
+          const onAdopt = async (run: string) => {
+            runName = run
+            // As one of the run's workers: they clear away what the import notes there.
+            await filter.joined?.(false)
+          }
+          return await act(targetOnRedis(crawl, { queue, filter, onAdopt }))
+        } finally {
+          await filter.close()
+        }
+      },
+      () => runName,
+    )
+  })
 }
 
-function targetOnRedis(crawl: CrawlFromOutside, queue: RequestQueue, filter: DupeFilter): CrawlTarget {
+interface Adopting {
+  readonly queue: RequestQueue
+  readonly filter: DupeFilter
+  readonly onAdopt: (runName: string) => Promise<void>
+}
+
+function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adopting): CrawlTarget {
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
   return {
@@ -83,7 +98,11 @@ function targetOnRedis(crawl: CrawlFromOutside, queue: RequestQueue, filter: Dup
     goesOnBy: `webloom worker ${crawler.spider.name}`,
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
-    adopt: (options) => adoptCrawl(crawl, options),
+    async adopt(options) {
+      const { found, runName } = await adoptCrawl(crawl, options)
+      await onAdopt(runName)
+      return found
+    },
     isDone: async (owner) => (await redis.sismember(doneKey, owner)) === 1,
     push: (batch, owner) => pushMarked({ queue, filter }, batch, owner),
     async settled(owner) {

@@ -7,7 +7,7 @@
  * bits choose the block. 52 bits, because that many can be added in a double without rounding.
  *
  * The two forks for Python hash character by character, and not well: germey's first hash is the sum of the characters.
- * Their filters have two to four times the errors of theory; who begins a new one should not ask for that.
+ * How much their filters err by it: `compat-error.ts`; who begins a new one should not ask for that.
  */
 
 import { hash } from 'node:crypto'

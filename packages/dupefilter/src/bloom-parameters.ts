@@ -8,6 +8,7 @@ import {
   optimalSize,
   roundedSize,
 } from './bloom-theory.ts'
+import { compatCapacity } from './compat-error.ts'
 
 export type BloomMode = 'native' | BloomCompat
 
@@ -126,14 +127,19 @@ function compatLayer(options: BloomOptions, mode: BloomCompat): BloomLayer {
   const { errorRate = ERROR_RATE_DEFAULT, blockNum: blocks = 1 } = options
   if (mode === 'germey') {
     const hashes = options.hashNumber ?? HASHES_DEFAULT
-    return layerOf({ bits: 2 ** (options.bit ?? BIT_DEFAULT), blocks: 1, hashes, errorRate })
+    return compatLayerOf(mode, { bits: 2 ** (options.bit ?? BIT_DEFAULT), blocks: 1, hashes, errorRate })
   }
-  return layerOf({
+  return compatLayerOf(mode, {
     bits: 2 ** (options.bit ?? 31),
     blocks,
     hashes: LIUXINGMING_SEEDS[mode].length,
     errorRate,
   })
+}
+
+function compatLayerOf(mode: BloomCompat, layer: Omit<BloomLayer, 'capacity'>): BloomLayer {
+  const load = compatCapacity(mode, layer.bits, layer.hashes, layer.errorRate)
+  return { ...layer, capacity: Math.max(1, Math.floor(load * layer.bits * layer.blocks)) }
 }
 
 function layerOf(layer: Omit<BloomLayer, 'capacity'>): BloomLayer {

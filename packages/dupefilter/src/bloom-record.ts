@@ -1,6 +1,8 @@
 import { SettingsError } from '@webloom/core'
+import type { BloomCompat } from './bloom-offsets.ts'
 import type { BloomLayer, BloomMode, BloomParameters } from './bloom-parameters.ts'
 import type { PartitionNote } from './bloom-partition.ts'
+import { compatStanding } from './compat-error.ts'
 
 /** `counters`: four bits a place, so that a request can be taken out. `hosts`: a string a host. `leaves`: strings that split. */
 export type BloomLayout = 'counters' | 'hosts' | 'leaves'
@@ -25,6 +27,8 @@ export interface CountedLayer extends BloomLayer {
   readonly inserted: number
   /** Bits that are set. */
   readonly set: number
+  /** Whose hashes its bits are of, where they are a Python fork's. */
+  readonly compat?: BloomCompat
 }
 
 export interface BloomRecord {
@@ -45,10 +49,12 @@ export function storedParameters(
 /** A hash as Redis answers it, field after value. */
 export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
   const count = Number(fields.get('layers') ?? 0)
+  const { mode = 'native' } = JSON.parse(fields.get('parameters') ?? '{}') as Partial<StoredParameters>
   const layers = Array.from({ length: count }, (_, n) => ({
     ...(JSON.parse(fields.get(`layer:${n}`)!) as BloomLayer),
     inserted: Number(fields.get(`inserted:${n}`) ?? 0),
     set: Number(fields.get(`set:${n}`) ?? 0),
+    ...(mode !== 'native' && { compat: mode }),
   }))
   return { layers, lost: Number(fields.get('lost') ?? 0) }
 }
@@ -61,9 +67,30 @@ export function lostPerRecorded(error: number): number {
 /** How likely a new request is taken for a seen one by these layers together. */
 export function errorOf(layers: readonly CountedLayer[]): number {
   let right = 1
-  for (const layer of layers) right *= 1 - fillOf(layer) ** layer.hashes
+  for (const layer of layers) right *= 1 - layerError(layer)
   return 1 - right
 }
+
+function layerError(layer: CountedLayer): number {
+  const { compat, bits, hashes } = layer
+  const fill = fillOf(layer)
+  return compat && fill > 0 ? compatStanding(compat, bits, hashes, fill).error : fill ** hashes
+}
+
+/** How many times the error of independent hashes that of a Python fork's filter is. */
+export function excessOf(layer: CountedLayer): number {
+  const fill = Number(fillOf(layer).toPrecision(3))
+  if (fill === 0) return 1
+  const { compat, bits, hashes } = layer
+  const name = `${compat} ${bits} ${hashes} ${fill}`
+  const excess =
+    excesses.get(name) ?? layerError({ ...layer, set: fill * bits * layer.blocks }) / fill ** hashes
+  excesses.set(name, excess)
+  return excess
+}
+
+/** It takes a millisecond, and is wanted for each question; there are some thousand fillings of three digits. */
+const excesses = new Map<string, number>()
 
 export function fillOf({ bits, blocks, set }: CountedLayer): number {
   return Math.min(1, set / (bits * blocks))

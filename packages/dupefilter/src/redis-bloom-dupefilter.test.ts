@@ -181,6 +181,21 @@ describe('how full it is', () => {
     expect(description.pagesLost).toBeLessThan(3)
   })
 
+  test.each(['germey', 'liuxingming-demo'] as const)(
+    'pagesLost is what was lost, with the hashes of %s too',
+    async (compat) => {
+      const filter = await bench.open(maker({ compat, bit: 14 }))
+      let lost = 0
+      for (let from = 0; from < 4000; from += 200) {
+        const seen = await filter.requestsSeen(pages(from, 200), `page ${from}`)
+        lost += seen.filter(Boolean).length
+      }
+      const { pagesLost, errorNow, fillRatio, hashes } = await filter.describe()
+      expect(Math.abs(pagesLost - lost)).toBeLessThan(4 * Math.sqrt(lost))
+      expect(errorNow / fillRatio ** hashes).toBeGreaterThan(1.3)
+    },
+  )
+
   test('the errors measured are those of theory', async () => {
     const redis = bench.connect()
     const key = bench.nextKey()

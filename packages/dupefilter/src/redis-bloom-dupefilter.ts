@@ -20,8 +20,8 @@ import { refuseGrowing } from './bloom-fullness.ts'
 import { compatGroups, nativeGroups } from './bloom-groups.ts'
 import { digestOf } from './bloom-offsets.ts'
 import { type BloomLayer, bloomParameters, nextLayer, sizeOf } from './bloom-parameters.ts'
-import { errorOf, isFull } from './bloom-record.ts'
-import { countAtFill } from './bloom-theory.ts'
+import { errorOf, excessOf, isFull } from './bloom-record.ts'
+import { compatStanding } from './compat-error.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 import type { StoreQuestion } from './redis-dupefilter-options.ts'
 import { luaScript } from './redis-script.ts'
@@ -106,6 +106,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
         layers: layers.length,
         bits: sizeOf(newest).bits,
         hashes: newest.hashes,
+        ...(newest.compat && { excess: excessOf(newest) }),
         ...(this.fullness.onFull !== 'warn' && { capacity: newest.capacity }),
         oldError: errorOf(layers.slice(0, -1)),
         groups: groups.map(({ layer, who }) => ({
@@ -149,8 +150,15 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
     let set = 0
     for (const key of this.strings(layer, 0)) set += await countBits(this.redis, key)
     const size = sizeOf(layer)
-    const inserted = isNew ? countAtFill(size, set / size.bits) : layer.inserted
+    const inserted = isNew ? this.#countAt(layer, set / size.bits) : layer.inserted
     await this.redis.hset(this.keys.record, { 'set:0': set, ...(isNew && { 'inserted:0': inserted }) })
     this.record = { ...this.record, layers: [{ ...layer, set, inserted }] }
+  }
+
+  #countAt(layer: BloomLayer, fill: number): number {
+    const { mode } = this.parameters
+    if (mode === 'native' || fill === 0) return 0
+    const { load } = compatStanding(mode, layer.bits, layer.hashes, Math.min(fill, 1 - 1 / layer.bits))
+    return Math.round(load * sizeOf(layer).bits)
   }
 }

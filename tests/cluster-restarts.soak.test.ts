@@ -19,4 +19,16 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       expect(round.repeats).toBeLessThanOrEqual(round.repeatsMax)
     },
   )
+
+  test.each([2001, 2002, 2003])(
+    'the same of a small, fast crawl, seed %i',
+    { timeout: 300_000 },
+    async (seed) => {
+      await using queueRedis = await startRedis({ appendonly: 'everysec' })
+      await using filterRedis = await startRedis({ appendonly: 'everysec' })
+      const round = await restartRound({ seed, mode, pages: 1000, queueRedis, filterRedis, isFast: true })
+      console.log(`${mode}, fast ${JSON.stringify(round)}`)
+      expect(round.repeats).toBeLessThanOrEqual(round.repeatsMax)
+    },
+  )
 })

@@ -24,6 +24,11 @@ export interface RestartRound {
   readonly pages: number
   readonly queueRedis: RedisServer
   readonly filterRedis: RedisServer
+  /**
+   * What waits is fetched within the five seconds for which the filter keeps a page's marks, and the links of unsettled pages
+   * come free as soon as the workers are back: so pages that stand twice were told "new" again, and all their links with them.
+   */
+  readonly isFast?: boolean
 }
 
 /** What a round has shown, by the server's own log. */
@@ -38,19 +43,19 @@ export interface RestartRoundResult {
 }
 
 const WORKERS = 3
-const CONCURRENCY = 8
 
 /** Throws where a page is missing, or a worker does not end in order. */
 export async function restartRound(round: RestartRound): Promise<RestartRoundResult> {
-  const { seed, mode, pages, queueRedis, filterRedis } = round
+  const { seed, mode, pages, queueRedis, filterRedis, isFast = false } = round
   const random = randomOf(seed)
+  const concurrency = isFast ? 16 : 8
   const hosts = 10
   await using web = await startFakeWebProcess({
     seed,
     hosts,
     pagesPerHost: pages / hosts,
     crossHostLinks: 0.2,
-    latencyMs: [50, 300],
+    latencyMs: isFast ? [10, 40] : [50, 300],
     hitHeaders: false,
   })
   await using folder = await ClusterFolder.of(web, {
@@ -58,17 +63,17 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
     DUPEFILTER_REDIS_URL: [filterRedis.url],
     CRAWL_ID: freshCrawlId(`restart-${mode}-${seed}`),
     QUEUE_MODE: mode,
-    CONCURRENT_REQUESTS: CONCURRENCY,
+    CONCURRENT_REQUESTS: concurrency,
     ...STATS_EACH_SECOND,
     LOG_FORMAT: 'json',
   })
   let started = 0
   const startAll = () => Array.from({ length: WORKERS }, () => folder.worker(`${seed}-${started++}`))
   const first: StartedProcess[] = startAll()
-  await web.waitForHits(Math.round(pages * (0.03 + 0.12 * random())), 240_000)
+  await web.waitForHits(Math.round(pages * (isFast ? 0.06 : 0.03 + 0.12 * random())), 240_000)
   for (const worker of first) worker.kill('SIGKILL')
   const killedAtMs = performance.now()
-  const downMs = 4000 + Math.round(4000 * random())
+  const downMs = isFast ? 8000 : 4000 + Math.round(4000 * random())
   await sleep(downMs)
   for (const worker of startAll()) {
     const { code, stderr } = await worker.exited
@@ -84,7 +89,7 @@ export async function restartRound(round: RestartRound): Promise<RestartRoundRes
     seed,
     pages: counts.size,
     repeats: repeatsOfLinks(web, hits),
-    repeatsMax: allowedRepeats(web, hits, killedAtMs),
+    repeatsMax: allowedRepeats(web, hits, killedAtMs, WORKERS * concurrency),
     downMs,
   }
 }
@@ -96,14 +101,19 @@ const SETTLED_WITHIN_MS = 1000
  * Guarantee 1, by the server's log: the pages that the lost workers held, and the new links of those they had just handed
  * on. A link is new to the page that was answered first of those that have it.
  */
-function allowedRepeats(web: FakeWebTruth, hits: readonly Hit[], killedAtMs: number): number {
+function allowedRepeats(
+  web: FakeWebTruth,
+  hits: readonly Hit[],
+  killedAtMs: number,
+  heldMax: number,
+): number {
   const held = new Set<string>()
   const newLinks = new Set<string>()
   const met = new Set<string>()
   for (const { url, atMs, endedAtMs = atMs } of [...hits].sort((a, b) => a.atMs - b.atMs)) {
     if (atMs > killedAtMs) break
     const isLately = endedAtMs > killedAtMs - SETTLED_WITHIN_MS
-    if (isLately && held.size < WORKERS * CONCURRENCY) held.add(url)
+    if (isLately && held.size < heldMax) held.add(url)
     for (const link of web.page(url)?.links ?? []) {
       if (isLately && !met.has(link)) newLinks.add(link)
       met.add(link)

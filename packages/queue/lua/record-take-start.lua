@@ -1,10 +1,10 @@
 -- Takes the right to run start(), or keeps it for longer.
 --
 -- Input    KEYS[1] record; ARGV[1] worker, ARGV[2] run, ARGV[3] for how many ms
--- Output   the cursor; -1 start() has ended, -2 another worker has it, -3 the crawl is another one now
-local run, ended, owner, untilMs, cursor =
-  unpack(redis.call('HMGET', KEYS[1], 'run', 'startEnded', 'startOwner', 'startUntil', 'startCursor'))
-if run ~= ARGV[2] then
+-- Output   the cursor; -1 start() has ended, -2 another worker has it, -3 the crawl is another one now, or does not run
+local run, state, ended, owner, untilMs, cursor =
+  unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'startOwner', 'startUntil', 'startCursor'))
+if run ~= ARGV[2] or state ~= 'running' then
   return -3
 end
 if ended == '1' then

@@ -82,7 +82,7 @@ describe('what is asked of a crawl', () => {
     const other = bench.nextCrawl()
     const [c, d] = [await bench.join(other), await bench.join(other)]
     await c.record.takeStart(new AbortController().signal)
-    await c.record.startEnded()
+    await c.record.startEnded(0)
     expect(await c.record.finish()).toBe(true)
     await d.hears('stop: finished')
   })
@@ -113,7 +113,7 @@ describe('what is asked of a crawl', () => {
       const record = bench.record(keys, { begins: true })
       await record.open()
       await record.takeStart(new AbortController().signal)
-      await record.startEnded()
+      await record.startEnded(0)
       expect(await record.finish()).toBe(true)
       runs.push(record.run)
     }
@@ -259,7 +259,7 @@ describe.concurrent('stats', () => {
     const first = await bench.join(keys)
     first.stats.inc('item_scraped_count', 5)
     await first.record.takeStart(new AbortController().signal)
-    await first.record.startEnded()
+    await first.record.startEnded(0)
     await first.record.finish()
     await leave(first)
     const record = bench.record(keys, { begins: true, persists: true })

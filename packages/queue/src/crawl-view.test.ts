@@ -22,7 +22,7 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
   await silent.open()
   await bench.unheardFor(60_000, keys, 'lost:1:1')
   await worker.record.takeStart(new AbortController().signal)
-  await worker.record.startMoved(3)
+  await worker.record.startMoved(0, 3)
   await pauseCrawl({ redis: bench.redis, keys })
   await bench.redis.hset(keys.turnCounts, { waiting: 7, delayed: 2, leased: 1 })
   await bench.redis.hset(keys.quarantine, 'poison', '{}')

@@ -121,7 +121,7 @@ describe('what the next run finds', () => {
     expect(await first.record.takeStart(AbortSignal.timeout(1000))).toBe(0)
     await first.queue.push([on('s')], 'start/0')
     await first.queue.push([], 'start/1')
-    await first.record.startMoved(3)
+    await first.record.startMoved(2, 3)
     await killed(first)
     const second = await opened(dir.path)
     expect(second.past).toEqual({ begun: true })

@@ -2,6 +2,8 @@ import type { CrawlPast, CrawlRecord } from '@webloom/core'
 
 /** The record of a crawl that ends with its process: there is nothing to remember. */
 export class MemoryCrawlRecord implements CrawlRecord {
+  #startEnded = false
+
   async open(): Promise<CrawlPast> {
     return { begun: false }
   }
@@ -9,12 +11,14 @@ export class MemoryCrawlRecord implements CrawlRecord {
   async close(): Promise<void> {}
 
   async takeStart(signal: AbortSignal): Promise<number | null> {
-    return signal.aborted ? null : 0
+    return this.#startEnded || signal.aborted ? null : 0
   }
 
   async startMoved(): Promise<void> {}
 
-  async startEnded(): Promise<void> {}
+  async startEnded(): Promise<void> {
+    this.#startEnded = true
+  }
 
   /** The only worker has nothing to do. */
   async finish(): Promise<boolean> {

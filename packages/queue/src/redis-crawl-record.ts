@@ -26,7 +26,8 @@
  * simply joins.
  *
  * **start()** is run by the worker `startOwner`, until `startUntil` by Redis's clock, which it moves on every two seconds.
- * The queue moves `startCursor` itself, in the step that stores the requests of `start/<n>`.
+ * The queue moves `startCursor` itself, in the step that stores what elements bring; the record moves it only over elements
+ * that bring no request. Each step says from where it moves the cursor, and is refused when that has not come so far.
  *
  * When a worker dies between
  *
@@ -37,8 +38,8 @@
  *     finished and left               nothing is lost; it is emptied by whoever leaves last, or when it begins anew
  *     left as the last, and emptied   noted with the leaving: whoever begins has to do it first
  *
- * When Redis comes back a second older, the cursor may be older than what start() has brought: the next element is refused,
- * as others before it are gone, and start() is run again from there. If start() had ended by then, the worker that finds
+ * When Redis comes back a second older, the cursor may be older than what start() has brought: the next elements are refused,
+ * and so is the end, as others before them are gone, and start() is run again from there. If start() had ended by then, the worker that finds
  * nothing left to do, and the crawl not finished, runs it on.
  *
  * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
@@ -173,8 +174,6 @@ export class RedisCrawlRecord implements CrawlRecord {
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
   #startRenewal: NodeJS.Timeout | undefined
-  /** How far start() had come, as this worker was told last. */
-  #cursor = 0
 
   constructor(options: RedisCrawlRecordOptions) {
     this.#redis = options.redis
@@ -248,7 +247,6 @@ export class RedisCrawlRecord implements CrawlRecord {
       if (answer === undefined || answer === START_ENDED || answer === RUN_OVER) return null
       if (answer !== START_TAKEN) {
         this.#keepStart()
-        this.#cursor = answer
         return answer
       }
       await sleep(this.#times.record.startPollMs, undefined, { signal }).catch(() => {})
@@ -256,12 +254,12 @@ export class RedisCrawlRecord implements CrawlRecord {
     return null
   }
 
-  startMoved(cursor: number): Promise<void> {
-    return this.#moveStart(cursor, false)
+  startMoved(from: number, to: number): Promise<void> {
+    return this.#moveStart(from, to, false)
   }
 
-  async startEnded(): Promise<void> {
-    await this.#moveStart(0, true)
+  async startEnded(to: number): Promise<void> {
+    await this.#moveStart(to, to, true)
     this.#dropStart()
   }
 
@@ -360,12 +358,9 @@ export class RedisCrawlRecord implements CrawlRecord {
     this.#startRenewal = undefined
   }
 
-  async #moveStart(cursor: number, ended: boolean): Promise<void> {
-    const args = [this.#workerId, this.run.id, cursor, ended ? 1 : 0, this.#cursor]
-    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) {
-      this.#cursor = Math.max(this.#cursor, cursor)
-      return
-    }
+  async #moveStart(from: number, to: number, ended: boolean): Promise<void> {
+    const args = [this.#workerId, this.run.id, from, to, ended ? 1 : 0]
+    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) return
     this.#dropStart()
     throw new WebloomError(
       'WL_LEASE_LOST',

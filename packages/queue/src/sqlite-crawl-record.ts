@@ -52,8 +52,8 @@ export class SqliteCrawlRecord implements CrawlRecord {
     return this.#startEnded || signal.aborted ? null : this.#startCursor
   }
 
-  async startMoved(cursor: number): Promise<void> {
-    this.moveStart(cursor)
+  async startMoved(_from: number, to: number): Promise<void> {
+    this.moveStart(to)
   }
 
   /** A part of the step in which the requests of a start element are queued. */

@@ -23,7 +23,7 @@ if (task === 'open') {
 }
 if (task === 'run-start') {
   const cursor = await record.takeStart(new AbortController().signal)
-  await record.startMoved(cursor! + 3)
+  await record.startMoved(cursor!, cursor! + 3)
   console.log(`start() is at ${cursor! + 3}`)
 }
 if (task === 'count') {

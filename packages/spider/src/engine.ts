@@ -185,6 +185,8 @@ export class Engine {
       const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
+      // Apart from the question whether the crawl is over, which one that stays never asks.
+      if (this.#pages.size === 0) void this.#feeder.resumeStart()
       const over = await this.#unlessStopping(this.#isOver())
       if (over !== false) return this.stop(over === true ? 'finished' : over)
       // Nothing waits, but start() may have more, or pages in flight may.
@@ -214,10 +216,7 @@ export class Engine {
     this.#idleSinceMs ??= performance.now()
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
     if (this.#feeder.startError) return true
-    const finished = await record.finish()
-    if (finished !== false) return finished
-    void this.#feeder.resumeStart()
-    return false
+    return record.finish()
   }
 
   /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */

@@ -52,6 +52,8 @@ export class Feeder {
   #feeding = 0
   #startEnded = false
   #isAskingAgain = false
+  /** When it was last asked whether start() has ended. */
+  #askedAtMs = Number.NEGATIVE_INFINITY
   #startError: { readonly error: unknown } | undefined
 
   constructor(options: FeederOptions) {
@@ -77,10 +79,12 @@ export class Feeder {
     void this.#pumpSeeds()
   }
 
-  /** Nothing is left to do, and the record has not ended: it may have come back to before the end of start(). */
+  /** There is nothing to do: the record may have come back to before the end of start(), and it is run on. Asks now and then. */
   async resumeStart(): Promise<void> {
-    const { record, stopping, logger } = this.#options
+    const { record, stopping, times, logger } = this.#options
     if (!this.#startEnded || this.#startError || this.#isAskingAgain) return
+    if (performance.now() - this.#askedAtMs < times.leaseWaitMaxMs) return
+    this.#askedAtMs = performance.now()
     this.#isAskingAgain = true
     try {
       const cursor = await record.takeStart(stopping)
@@ -126,8 +130,9 @@ export class Feeder {
       batchMax: Math.min(START_BATCH_MAX, Math.ceil(startLowWater * START_BATCH_SHARE)),
       stopping,
     })
+    let from = cursor
     try {
-      for (let from = cursor; ; ) {
+      for (;;) {
         const elements = await reader.take()
         if (stopping.aborted) return false
         if (elements.length === 0) break
@@ -138,11 +143,14 @@ export class Feeder {
     } finally {
       reader.close()
     }
-    await record.startEnded()
+    await record.startEnded(from)
     return true
   }
 
-  /** Items are written before the cursor is moved beyond them. */
+  /**
+   * Items are written before the cursor is moved beyond them. It has one writer: asked to move it once more behind a push, a
+   * Redis that came back older in between would move it over what that push has lost.
+   */
   async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
     const { scheduler, items, record } = this.#options
     for (const [n, element] of elements.entries()) {
@@ -150,7 +158,7 @@ export class Feeder {
     }
     const requests = elements.map((element) => (element instanceof Request ? element : undefined))
     if (requests.some((request) => request !== undefined)) await scheduler.enqueueStarts(requests, from)
-    await record.startMoved(from + elements.length)
+    else await record.startMoved(from, from + elements.length)
     return true
   }
 

@@ -19,13 +19,17 @@ export interface CrawlRecord {
    */
   takeStart(signal: AbortSignal): Promise<number | null>
   /**
-   * The first `cursor` elements of `start()` are queued or written. A queue kept in the same place moves the cursor
-   * itself, in the step that stores the requests of owner `start/<n>`; then this has nothing left to do. Throws
-   * WL_LEASE_LOST when another worker has taken `start()` over: this one must stop running it.
+   * The elements `from` to `to` - 1 of `start()` are dealt with, and none of them was a request: a queue moves the cursor over
+   * requests itself, in the step that stores them (`RequestQueue.pushStart`), and what moves it has one writer. Throws
+   * WL_LEASE_LOST when another worker has taken `start()` over, or when the cursor lies before `from`, as the record has
+   * come back with an older state: this worker must stop running it, and may ask `takeStart` again.
    */
-  startMoved(cursor: number): Promise<void>
-  /** `start()` has yielded its last element: no later run calls it. */
-  startEnded(): Promise<void>
+  startMoved(from: number, to: number): Promise<void>
+  /**
+   * `start()` has yielded its last element, the `to`th: no later run calls it. Throws WL_LEASE_LOST as `startMoved`: elements
+   * before it are missing.
+   */
+  startEnded(to: number): Promise<void>
   /**
    * Called when this worker has nothing to do. True when the whole crawl is done: `start()` has ended, and nothing is
    * waiting, delayed or leased by anybody, seen in one step that also ends the crawl for all workers. A text: the same, but

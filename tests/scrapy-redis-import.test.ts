@@ -20,9 +20,12 @@ import {
   crawlRedisKeys,
   JobDir,
   MemoryHostClock,
+  reopenCrawl,
   ScrapyRedisQueue,
 } from '../packages/queue/src/index.ts'
 import { importLines } from '../packages/webloom/src/commands/import.ts'
+import { withCrawlFromOutside } from '../packages/webloom/src/crawl-from-outside.ts'
+import { withQueueAndFilter } from '../packages/webloom/src/crawl-store.ts'
 import { CallbackNames } from '../packages/webloom/src/transfer/callback-names.ts'
 import { type CrawlTarget, withCrawlTarget } from '../packages/webloom/src/transfer/crawl-target.ts'
 import { ScrapyImport } from '../packages/webloom/src/transfer/scrapy-import.ts'
@@ -280,6 +283,34 @@ describe('a crawl beside the queue of a half-done Python crawl', () => {
     const asked = web.hits.slice(before).map(({ url }) => url)
     expect(asked.toSorted()).toEqual([...waiting, ...web.seeds].toSorted())
   })
+})
+
+/** As `webloom quarantine retry` gives a crawl requests that has ended. */
+async function queuedAgain(path: string): Promise<void> {
+  await withCrawlFromOutside(Quotes, {}, config({}), async (outside) => {
+    await reopenCrawl(outside)
+    await withQueueAndFilter(outside, async (queue) => {
+      await queue.push([{ id: path, request: new Request(`${web.seeds[0]}?${path}`) }], `retry/${path}`)
+    })
+  })
+}
+
+test('issue 15: a filter is not said to have lost its data where a crawl only stopped, or where its end has emptied it', async () => {
+  const settings = { REDIS_URL: redis.url }
+  class Leaves extends Quotes {
+    override *parse(): Generator<unknown> {}
+  }
+  const { logger, warnings } = listening()
+  await fill('zset', [pickled('1')])
+  expect((await crawl(Leaves, { settings, logger })).finishReason).toBe('requests_left')
+  await queuedAgain('stopped')
+  await redis.command('DEL', KEY)
+  const ends = await crawl(Leaves, { settings, logger })
+  expect([ends.finishReason, await redis.command('EXISTS', 'quotes:dupefilter')]).toEqual(['finished', 0])
+  await queuedAgain('finished')
+  const { finishReason } = await crawl(Leaves, { settings, logger })
+  expect(finishReason).toBe('finished')
+  expect(warnings.filter((text) => text.includes('was found empty'))).toEqual([])
 })
 
 describe('webloom export', () => {

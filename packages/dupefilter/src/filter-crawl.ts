@@ -73,7 +73,7 @@ export class FilterCrawl {
     return isCleaning ? this.#notingHeader : this.#header
   }
 
-  /** @param goesOn the queue has requests of this crawl, so a worker of it has been here before */
+  /** @param goesOn a worker of this run has been here before, and none has emptied the filter since */
   async join(goesOn: boolean): Promise<void> {
     // Whoever adopts a crawl has opened the filter before it had a name.
     this.open()

@@ -1,7 +1,8 @@
 -- A worker leaves. The last one stops the crawl, unless it is finished or goes on without workers.
 --
 -- Input    KEYS[1] record, KEYS[2] workers
---          ARGV[1] {worker, run, reason, lostMs, stops: the last one stops the crawl, empties: and empties queue and filter}
+--          ARGV[1] {worker, run, reason, lostMs, stops: the last one stops the crawl, empties: and
+--          empties queue and filter, wakes: but not of a finished crawl, which goes on when seeds come}
 -- Output   {1 when no other worker is present, 1 when a flush is owed and nobody does it yet}
 local left = cjson.decode(ARGV[1])
 local wasThere = redis.call('HDEL', KEYS[2], left.worker) == 1
@@ -24,7 +25,7 @@ if isLast and wasThere then
   if left.empties and state == 'stopped' then
     redis.call('HDEL', KEYS[1], 'startCursor', 'startEnded')
   end
-  if left.empties and state ~= 'running' then
+  if left.empties and state ~= 'running' and not (left.wakes and state == 'finished') then
     redis.call('HSET', KEYS[1], 'emptied', '1', 'flush', 'owed')
     redis.call('HDEL', KEYS[1], 'keepsMet')
   end

@@ -19,7 +19,7 @@ if isNew then
 elseif not isOver and (state ~= 'running' or others == 0) then
   redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)
   redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', unpack(state ~= 'running' and { 'paused' } or {}))
-  if others == 0 and asked.flushes and not found.flushed then
+  if others == 0 and asked.flushes and (not found.flushed or state == 'finished') then
     redis.call('HDEL', record, 'startCursor', 'startEnded', 'startOwner', 'startUntil', 'keepsMet')
     redis.call('HSET', record, 'flush', found.flush or 'owed')
   end

@@ -115,6 +115,53 @@ describe('open', () => {
     }
   })
 
+  test('its end empties nothing, but the next crawl does, and SCHEDULER_FLUSH_ON_START when it wakes (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const first = await begun(keys, { wakes: true })
+    await first.finish()
+    await first.ended('finished')
+    expect(await first.leave()).toEqual({ last: true, flush: false })
+    const flushing = bench.record(keys, { wakes: true, flushes: true })
+    expect(await flushing.open()).toEqual({ begun: true, anew: true })
+    const kept: boolean[] = []
+    await flushing.flushOnce(async (keepsMet) => void kept.push(keepsMet))
+    await flushing.takeStart(never)
+    await flushing.startEnded(0)
+    await flushing.finish()
+    await flushing.ended('finished')
+    expect(await flushing.leave()).toEqual({ last: true, flush: false })
+    const again = bench.record(keys, { wakes: true, flushes: true })
+    expect(await again.open()).toEqual({ begun: true, anew: true })
+    await again.flushOnce(async (keepsMet) => void kept.push(keepsMet))
+    await again.takeStart(never)
+    await again.startEnded(0)
+    await again.finish()
+    await again.leave()
+    const next = bench.record(keys, { wakes: true, begins: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    await next.flushOnce(async (keepsMet) => void kept.push(keepsMet))
+    expect(kept).toEqual([false, false, false])
+    // A signal stops it as any other.
+    await next.ended('shutdown')
+    expect(await next.leave()).toEqual({ last: true, flush: true })
+  })
+
+  test('that a worker has joined the filter is known to its run, until it is taken back, and to no other run', async () => {
+    const keys = bench.nextCrawl()
+    const first = await begun(keys)
+    expect(await first.isFilterJoined()).toBe(false)
+    await first.noteFilter(true)
+    expect(await first.isFilterJoined()).toBe(true)
+    await first.noteFilter(false)
+    expect(await first.isFilterJoined()).toBe(false)
+    await first.noteFilter(true)
+    await first.finish()
+    const second = bench.record(keys, { begins: true })
+    await second.open()
+    await first.noteFilter(true)
+    expect(await second.isFilterJoined()).toBe(false)
+  })
+
   test('a crawl that was stopped goes on where it was, and no longer paused', async () => {
     const keys = bench.nextCrawl()
     const first = bench.record(keys, { persists: true })

@@ -15,7 +15,9 @@
  * an id, and a worker that slept through the end of its run changes nothing in the next one.
  *
  * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
- * same run, and so with the seeds that have come since. start() is not run again, and what was met is met.
+ * same run, and so with the seeds that have come since. start() is not run again, and what was met is met, without
+ * SCHEDULER_PERSIST too: a spider of scrapy-redis would have stayed, and not have closed. SCHEDULER_FLUSH_ON_START empties
+ * queue and filter when it wakes.
  *
  * **A new run** finds an empty queue, and no start cursor. What was met stays where that is asked for (SCHEDULER_PERSIST).
  *
@@ -153,6 +155,7 @@ const takeStartScript = new VitalScript('record-now.lua', 'record-take-start.lua
 const startMovedScript = new VitalScript('record-start-moved.lua')
 const finishScript = new VitalScript('record-now.lua', 'record-counts.lua', 'record-finish.lua')
 const stopScript = new VitalScript('record-now.lua', 'record-stop.lua')
+const filterScript = new VitalScript('record-filter.lua')
 const outputScript = new VitalScript('record-output.lua')
 const leaveScript = new VitalScript('record-now.lua', 'record-present.lua', 'record-leave.lua')
 
@@ -289,6 +292,16 @@ export class RedisCrawlRecord implements CrawlRecord {
     await outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)])
   }
 
+  /** Whether a worker of this run has joined its dupefilter. One that knows nothing of the run has then lost its data. */
+  async isFilterJoined(): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.record, 'filterJoined')) === 1
+  }
+
+  /** False before what the run has there is taken away on purpose. */
+  async noteFilter(isJoined: boolean): Promise<void> {
+    await filterScript.run(this.#redis, [this.#keys.record], [this.run.id, isJoined ? 1 : 0])
+  }
+
   /** A reason that concerns the crawl stops it for all workers, who are told at once. */
   async ended(reason: string): Promise<void> {
     this.#reason = reason
@@ -314,6 +327,7 @@ export class RedisCrawlRecord implements CrawlRecord {
       lostMs: this.#times.members.lostAfterMs,
       stops: this.#reason !== 'memusage_exceeded',
       empties: !this.#persists && !keepsAll,
+      wakes: this.#wakes,
     }
     const keys = [this.#keys.record, this.#keys.workers]
     try {

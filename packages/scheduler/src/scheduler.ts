@@ -153,8 +153,7 @@ export class Scheduler {
     await this.#filter.open()
     await this.#queue.open()
     await this.#emptyOnOpen?.((keepsMet) => this.#empty(keepsMet))
-    const { waiting, delayed, leased } = await this.#queue.counts()
-    await this.#filter.joined?.(waiting + delayed + leased > 0)
+    const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0)
       this.#logger.info(`going on with a crawl that has ${waiting + delayed} requests queued`)
   }

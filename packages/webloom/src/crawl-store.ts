@@ -192,7 +192,10 @@ async function localStore(
       closeAll(links)
     },
     join: async () => seeds?.open(),
-    emptyOnOpen: empties(settings.getBool('SCHEDULER_FLUSH_ON_START')),
+    emptyOnOpen: async (empty) => {
+      await empties(settings.getBool('SCHEDULER_FLUSH_ON_START'))(empty)
+      await filter.joined?.(false)
+    },
     emptyOnClose: async (empty) => {
       await seeds?.close()
       await empties(!settings.getBool('SCHEDULER_PERSIST'))(empty)
@@ -279,6 +282,7 @@ async function redisStore(
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
   const emptyAll = (empty: Empty) => async (keepsMet: boolean) => {
     await startHosts.clear()
+    if (!keepsMet) await record.noteFilter(false)
     await empty(keepsMet)
   }
   const seeds = seedSource(crawler, { spider, servers, startHosts }, { workerId, queueRunId })
@@ -314,6 +318,8 @@ async function redisStore(
         if (keepsMet && settings.getBool('SCHEDULER_PERSIST')) logger.info(MET_STAYS)
         await emptyAll(empty)(keepsMet)
       })
+      await filter.joined?.(await record.isFilterJoined())
+      await record.noteFilter(true)
     },
     emptyOnClose: async (empty) => {
       await seeds?.close()
@@ -323,7 +329,11 @@ async function redisStore(
       // Each worker writes its stats before it leaves, so that the last one reads those of all.
       if (ended === true) totalsAtEnd = await member.totalsAtEnd()
       if (flush) await record.flushOnce(emptyAll(empty))
-      else if (ended) await filter.crawlEnded?.()
+      // One that ends as requests_left only stops: what it has in the filter is for whoever goes on with it.
+      else if (ended === true) {
+        await record.noteFilter(false)
+        await filter.crawlEnded?.()
+      }
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
     notes: async () => {

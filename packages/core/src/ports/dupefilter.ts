@@ -31,8 +31,8 @@ export interface DupeFilter {
    */
   givenBack?(owner: string): Promise<void>
   /**
-   * This process takes part in a crawl from now on. `goesOn`: the queue has requests of it, so workers of it have asked this
-   * filter before; one that knows nothing of that has lost its data, and should say so.
+   * This process takes part in a crawl from now on. `goesOn`: a worker of the same run has joined this filter before, and
+   * none has emptied it since; a filter that knows nothing of that has lost its data, and should say so.
    */
   joined?(goesOn: boolean): Promise<void>
   /** The crawl is over, and the filter stays: what it keeps beside the requests met, for this crawl alone, may go. */

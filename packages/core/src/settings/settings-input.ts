@@ -222,7 +222,8 @@ export type KnownSettingsInput = {
   readonly SCHEDULER_SERIALIZER?: WrittenSetting<'SCHEDULER_SERIALIZER'>
   /**
    * false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl,
-   * `worker --new` too, does not fetch again what the dupefilter has met. Default `false`.
+   * `worker --new` too, does not fetch again what the dupefilter has met. They stay, too, where a RedisSpider has
+   * finished: seeds wake it. Default `false`.
    */
   readonly SCHEDULER_PERSIST?: WrittenSetting<'SCHEDULER_PERSIST'>
   /**

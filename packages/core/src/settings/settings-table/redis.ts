@@ -137,7 +137,7 @@ export const REDIS_SETTINGS = [
     default: false,
     since: 'scrapy-redis',
     summary:
-      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, `worker --new` too, does not fetch again what the dupefilter has met.',
+      'false: queue and dupefilter on Redis are emptied when the last worker leaves. true: they stay, and the next crawl, `worker --new` too, does not fetch again what the dupefilter has met. They stay, too, where a RedisSpider has finished: seeds wake it.',
   },
   {
     name: 'SCHEDULER_FLUSH_ON_START',

@@ -1,10 +1,14 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { outdatedFiles } from '../../scripts/settings-docs.ts'
 import { docstringProblems } from './checks/docstrings.ts'
 import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
 import { importProblems } from './checks/imports.ts'
 import { linkProblems } from './checks/links.ts'
+import { mergeMarkerProblems } from './checks/merge-markers.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
@@ -18,6 +22,7 @@ describe('this repository', () => {
     ['docs/settings.md and the type SettingsInput are what the settings table makes', outdatedFiles],
     ['docs/redis-keys.md lists the Redis keys, no more and no less', redisKeyProblems],
     ['every link and path in README, ARCHITECTURE and CONTRIBUTING points at something', linkProblems],
+    ['no tracked file has a merge marker', mergeMarkerProblems],
     ['every export of webloom has a docstring', docstringProblems],
   ])('%s', (_, check) => {
     expect(check(ROOT)).toEqual([])
@@ -55,6 +60,15 @@ describe('each check can fail', () => {
       'Redis key %(spider)s:items is missing from docs/redis-keys.md',
       'docs/redis-keys.md has Redis key %(name)s:gone, which the code does not have',
     ])
+  })
+  test('on each side of a merge that nobody resolved', async () => {
+    await using folder = await tempDir()
+    const sides = ['<'.repeat(7), '>'.repeat(7)].map((marker) => `${marker} HEAD\n`)
+    writeFileSync(folder.join('notes.md'), sides.join('ours\n'))
+    for (const args of [['init'], ['add', 'notes.md']])
+      execFileSync('git', args, { cwd: folder.path, stdio: 'ignore' })
+    const problem = 'has a merge marker: choose between both sides'
+    expect(mergeMarkerProblems(folder.path)).toEqual([`notes.md:1 ${problem}`, `notes.md:3 ${problem}`])
   })
   test('on a link and on a path that point at nothing', () => {
     expect(linkProblems(fixture('links'))).toEqual([

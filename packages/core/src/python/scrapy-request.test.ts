@@ -78,6 +78,9 @@ test('no beginning of a pickle is taken for a whole one, and none hangs', () => 
     expect(() => decodeScrapyRequest(whole.subarray(0, length))).toThrow()
 })
 
+// A million bytes, noted as number 0.
+const LONG = `B\x40\x42\x0f\x00${'a'.repeat(1_000_000)}q\x00`
+
 describe('a hostile pickle ends soon, and in an error', () => {
   const hostile: [string, Buffer][] = [
     ['a text longer than all memory', Buffer.from('80048dffffffffffffffff2e', 'hex')],
@@ -92,6 +95,12 @@ describe('a hostile pickle ends soon, and in an error', () => {
     ],
     ['lists in lists', withMeta(`${']'.repeat(500)}${'a'.repeat(499)}`)],
     ['lists that share lists: 2 ** 90 of them', withMeta(sharing(90))],
+    ['a header that has a megabyte 200 000 times (issue 15)', recalling('headers', '}(C\x01a](', LONG, 'eu')],
+    [
+      'cookies that have a megabyte 200 000 times',
+      recalling('cookies', '](', `}(X\x04\0\0\0name${LONG}X\x05\0\0\0valueh\0uq\x01`, 'e'),
+    ],
+    ['flags that have a megabyte 200 000 times', recalling('flags', '](', LONG.replace('B', 'X'), 'e')],
     ['a list that holds itself', withMeta(']q\x00h\x00a')],
     ['more popped than was pushed', Buffer.from('80043030302e', 'hex')],
     ['a value recalled that was never noted', Buffer.from('800468632e', 'hex')],
@@ -111,6 +120,14 @@ describe('a hostile pickle ends soon, and in an error', () => {
     expect(performance.now() - began).toBeLessThan(1000)
   })
 })
+
+/** The value `shared`, in a list of which the field is made, and 200 000 times more by reference. */
+function recalling(field: string, opens: string, shared: string, closes: string): Buffer {
+  const head = '\x80\x04}(X\x03\x00\x00\x00urlX\x0d\x00\x00\x00http://a.test'
+  const name = `X${String.fromCharCode(field.length)}\x00\x00\x00${field}`
+  const again = (shared.endsWith('q\x01') ? 'h\x01' : 'h\x00').repeat(200_000)
+  return Buffer.from(`${head}${name}${opens}${shared}${again}${closes}u.`, 'latin1')
+}
 
 /** {'url': 'a', 'meta': {'x': …}} */
 function withMeta(value: string): Buffer {

@@ -97,7 +97,18 @@ export function encodeScrapyRequest(
   return ordinal === undefined ? writePickle(dict) : distinctPickle(writePickle(dict), ordinal)
 }
 
+/** What a request may still take, of SIZE_MAX. */
+interface Room {
+  bytes: number
+}
+
+function take(room: Room, bytes: number, where: string): void {
+  room.bytes -= bytes
+  if (room.bytes < 0) throw refused(`${where} is too large, or refers to the same value too often`)
+}
+
 function requestOf(fields: ReadonlyMap<string, PythonValue>): Request {
+  const room: Room = { bytes: SIZE_MAX }
   const url = fields.get('url')
   if (typeof url !== 'string') throw refused(`url is ${kindOf(url)}; expected a text`)
   const [callback, errback] = [nameIn(fields, 'callback'), nameIn(fields, 'errback')]
@@ -107,13 +118,13 @@ function requestOf(fields: ReadonlyMap<string, PythonValue>): Request {
     errback,
     encoding: textOf(encoding, 'encoding'),
     method: textOf(fields.get('method') ?? 'GET', 'method'),
-    headers: headersOf(fields.get('headers') ?? null),
+    headers: headersOf(fields.get('headers') ?? null, room),
     body: bodyOf(fields.get('body') ?? null),
     priority: priorityOf(fields.get('priority') ?? 0),
     dontFilter: Boolean(fields.get('dont_filter')),
   }
-  const cookies = cookiesOf(fields.get('cookies') ?? null)
-  const [meta, cbKwargs] = [objectOf(fields, 'meta'), objectOf(fields, 'cb_kwargs')]
+  const cookies = cookiesOf(fields.get('cookies') ?? null, room)
+  const [meta, cbKwargs] = [objectOf(fields, 'meta', room), objectOf(fields, 'cb_kwargs', room)]
   const flags = fields.get('flags') ?? []
   if (!Array.isArray(flags)) throw refused(`flags is ${kindOf(flags)}; expected a list`)
   return new Request(url, {
@@ -121,7 +132,7 @@ function requestOf(fields: ReadonlyMap<string, PythonValue>): Request {
     ...(cookies && { cookies }),
     ...(meta && { meta }),
     ...(cbKwargs && { cbKwargs }),
-    ...(flags.length > 0 && { flags: flags.map((flag) => textOf(flag, 'flags')) }),
+    ...(flags.length > 0 && { flags: flags.map((flag) => boundedText(flag, 'flags', room)) }),
   })
 }
 
@@ -141,12 +152,12 @@ function nameIn(fields: ReadonlyMap<string, PythonValue>, field: 'callback' | 'e
   return name === null ? null : textOf(name, field)
 }
 
-function headersOf(value: PythonValue): [string, string][] {
+function headersOf(value: PythonValue, room: Room): [string, string][] {
   if (value === null) return []
   const pairs: [PythonValue, PythonValue][] = value instanceof Map ? [...value] : pairsOf(value, 'headers')
   return pairs.flatMap(([name, given]) => {
     const values = Array.isArray(given) ? given : given === null ? [] : [given]
-    return values.map((one) => [wireText(name), wireText(one)] as [string, string])
+    return values.map((one) => [wireText(name, room), wireText(one, room)] as [string, string])
   })
 }
 
@@ -157,8 +168,9 @@ function pairsOf(value: PythonValue, where: string): [PythonValue, PythonValue][
 }
 
 /** A header is sent as UTF-8 here. */
-function wireText(value: PythonValue): string {
-  if (!(value instanceof Uint8Array)) return textOf(value, 'headers')
+function wireText(value: PythonValue, room: Room): string {
+  if (!(value instanceof Uint8Array)) return boundedText(value, 'headers', room)
+  take(room, BYTES_A_VALUE + value.length, 'headers')
   if (!isUtf8(value)) throw refused('headers holds bytes that are no UTF-8')
   return Buffer.from(value).toString('utf8')
 }
@@ -168,25 +180,25 @@ function bodyOf(value: PythonValue): Uint8Array | null {
   return Buffer.from(textOf(value, 'body'))
 }
 
-function cookiesOf(value: PythonValue): CookiesInit | undefined {
+function cookiesOf(value: PythonValue, room: Room): CookiesInit | undefined {
   if (value instanceof Map) {
-    const entries = [...value].map(([name, one]) => [cookieText(name), cookieText(one)] as const)
+    const entries = [...value].map(([name, one]) => [cookieText(name, room), cookieText(one, room)] as const)
     return entries.length > 0 ? Object.fromEntries(entries) : undefined
   }
   if (value !== null && !Array.isArray(value))
     throw refused(`cookies is ${kindOf(value)}; expected a dict or a list`)
-  return value === null || value.length === 0 ? undefined : value.map(cookieOf)
+  return value === null || value.length === 0 ? undefined : value.map((cookie) => cookieOf(cookie, room))
 }
 
-function cookieOf(value: PythonValue): { name: string; value: string } {
+function cookieOf(value: PythonValue, room: Room): { name: string; value: string } {
   if (!(value instanceof Map)) throw refused(`cookies holds ${kindOf(value)}; expected a dict`)
   const part = (name: 'domain' | 'path') => {
     const text = value.get(name) ?? null
-    return text === null ? {} : { [name]: cookieText(text) }
+    return text === null ? {} : { [name]: cookieText(text, room) }
   }
   return {
-    name: cookieText(value.get('name') ?? null),
-    value: cookieText(value.get('value') ?? null),
+    name: cookieText(value.get('name') ?? null, room),
+    value: cookieText(value.get('value') ?? null, room),
     ...part('domain'),
     ...part('path'),
     ...(value.get('secure') === true && { secure: true }),
@@ -194,10 +206,11 @@ function cookieOf(value: PythonValue): { name: string; value: string } {
 }
 
 /** As Scrapy's cookie middleware takes them. */
-function cookieText(value: PythonValue): string {
+function cookieText(value: PythonValue, room: Room): string {
+  take(room, BYTES_A_VALUE + (value instanceof Uint8Array ? value.length : 0), 'cookies')
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return textOf(value, 'cookies')
+  return boundedText(value, 'cookies', room)
 }
 
 function priorityOf(value: PythonValue): number {
@@ -209,11 +222,12 @@ function priorityOf(value: PythonValue): number {
 function objectOf(
   fields: ReadonlyMap<string, PythonValue>,
   field: 'meta' | 'cb_kwargs',
+  room: Room,
 ): JsonObject | undefined {
   const value = fields.get(field) ?? null
   if (value === null || (value instanceof Map && value.size === 0)) return undefined
   if (!(value instanceof Map)) throw refused(`${field} is ${kindOf(value)}; expected a dict`)
-  return plainOf(value, field) as JsonObject
+  return plainOf(value, field, room) as JsonObject
 }
 
 function textOf(value: PythonValue, where: string): string {
@@ -221,18 +235,24 @@ function textOf(value: PythonValue, where: string): string {
   throw refused(`${where} is ${kindOf(value)}; expected a text`)
 }
 
+function boundedText(value: PythonValue, where: string, room: Room): string {
+  const text = textOf(value, where)
+  take(room, BYTES_A_VALUE + text.length, where)
+  return text
+}
+
 /** As JSON has it; what JSON has not is refused, for it would come back changed. */
-function plainOf(value: PythonValue, where: string, left = { size: SIZE_MAX }, depth = 0): JsonValue {
-  left.size -= BYTES_A_VALUE + (typeof value === 'string' ? value.length : 0)
-  if (left.size < 0 || depth > DEPTH_MAX) throw refused(`${where} is too large, too deep, or holds itself`)
-  if (Array.isArray(value)) return value.map((one, n) => plainOf(one, `${where}[${n}]`, left, depth + 1))
+function plainOf(value: PythonValue, where: string, room: Room = { bytes: SIZE_MAX }, depth = 0): JsonValue {
+  room.bytes -= BYTES_A_VALUE + (typeof value === 'string' ? value.length : 0)
+  if (room.bytes < 0 || depth > DEPTH_MAX) throw refused(`${where} is too large, too deep, or holds itself`)
+  if (Array.isArray(value)) return value.map((one, n) => plainOf(one, `${where}[${n}]`, room, depth + 1))
   if (value instanceof Map)
     return Object.fromEntries(
       [...value].map(([key, one]) => {
         const name = typeof key === 'string' ? key : undefined
         if (name === undefined) throw refused(`${where} has ${kindOf(key)} for a key; expected a text`)
-        left.size -= name.length
-        return [name, plainOf(one, `${where}.${name}`.slice(0, 200), left, depth + 1)] as const
+        room.bytes -= name.length
+        return [name, plainOf(one, `${where}.${name}`.slice(0, 200), room, depth + 1)] as const
       }),
     )
   if (

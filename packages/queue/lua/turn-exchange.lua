@@ -2,16 +2,16 @@
 -- takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3…5] see turn-said.lua, [6] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
+--          ARGV[3…6] see turn-said.lua, [7] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
 --          floor, "1" when the last taken never started, "1" for news, then floor (ms), failures, pause (ms) and its reason,
 --          "" for what is no news; ended; of each ended: token, id or "" when it has no history, why it was refused or "",
 --          groups; of each group: place ("end", "head", "quarantine", or ms), host, priority, lanes, requests, these; and at
 --          last: most to take, batch, ahead (ms), concurrency, "1" to leave
--- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost; or the number that
---          Redis knows of, when it has come back older: then nothing is done
+-- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost; or why nothing is
+--          done, see turn-said.lua
 local isGrowing, said, replies, asked = arg() == 'grows', readSaid(), {}, {}
-if said.isOlder then
-  return said.heard
+if said.refusal then
+  return said.refusal
 end
 if not isGrowing then
   redis.call('HDEL', KEYS[2], '')

@@ -1,15 +1,15 @@
 -- Adds requests to the ends of their hosts' lines.
 --
--- Input    ARGV[2…4] see turn-said.lua, [5] owner, [6] "1" when ids are to be noted; for elements of start() [7] where the
---          start cursor must have come to, [8] where it goes, else ""; [9] groups; of each: host, priority, lanes, requests;
+-- Input    ARGV[2…5] see turn-said.lua, [6] owner, [7] "1" when ids are to be noted; for elements of start() [8] where the
+--          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: host, priority, lanes, requests;
 --          of each request: id, or number of the element, and text
 -- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1
---          for elements that leave out others: those before them were lost with an older state. Or the number that Redis
---          knows of, see turn-exchange.lua
+--          for elements that leave out others: those before them were lost with an older state. Or why
+--          nothing is done, see turn-said.lua
 local NOTED_MS = 604800000
 local said = readSaid()
-if said.isOlder then
-  return said.heard
+if said.refusal then
+  return said.refusal
 end
 local owner, isNoting, from, to, added = arg(), arg() == '1', tonumber(arg()), tonumber(arg()), 0
 local cursor = to and tonumber(redis.call('HGET', KEYS[7], 'startCursor') or 0)

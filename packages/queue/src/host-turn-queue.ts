@@ -119,6 +119,9 @@ const CLOSE_MS_MAX = 3000
 /** Turns a worker may have. */
 const TURNS_MIN = 256
 const TURNS_MAX = 2048
+/** Turns looked at by a script, and scripts by one look at what is in flight; the next look goes on from there. */
+const FLIGHT_PAGE = 500
+const FLIGHT_PAGES_MAX = 20
 
 export class HostTurnQueue implements RequestQueue {
   readonly #options: HostTurnQueueOptions
@@ -141,6 +144,8 @@ export class HostTurnQueue implements RequestQueue {
   readonly #calls: CrawlCalls
   readonly #remainder: CrawlRemainder
   #alarm: NodeJS.Timeout | undefined
+  /** Where the next look goes on at what is in flight. */
+  #flightCursor = '0'
   #isClosed = false
 
   constructor(options: HostTurnQueueOptions) {
@@ -197,6 +202,9 @@ export class HostTurnQueue implements RequestQueue {
       onAnswer: (turn, says, answer) => this.#course.answered(turn, says, answer),
       onStirred: (stirred) => this.#jobs.stir(stirred),
       onWentBack: (error) => this.#onWentBack(error),
+      onRunOver: ({ message }) => {
+        for (const turn of this.#turns) this.#course.lose(turn, message)
+      },
       onIdle: () => this.#arm(),
     })
     this.#endings = new TurnEndings({
@@ -260,6 +268,8 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   async open(): Promise<void> {
+    const { redis, keys } = this.#options
+    this.#said.run = (await redis.hget(keys.record, 'run')) ?? ''
     await this.#jobs.open()
     if (!this.#options.calls) await this.#calls.open()
     await this.#care.open()
@@ -388,14 +398,17 @@ export class HostTurnQueue implements RequestQueue {
     await this.#endings.refuse(this.#ownOf(lease), reason)
   }
 
+  /** By Redis, not by the turns that this worker has: what nobody takes care of is just what it does not have. */
   async inFlight(): Promise<readonly InFlight[]> {
-    const { redis, keys, workerId } = this.#options
-    const found: InFlight[] = []
-    for (const { slot, job } of this.#turns) {
-      const count = await redis.hlen(`${keys.turns}:flight:${job.lane}:${job.host}`)
-      if (count > 0) found.push({ slot, count, holder: workerId })
+    const { workerId } = this.#options
+    const all: InFlight[] = []
+    for (let page = 0; page < FLIGHT_PAGES_MAX; page++) {
+      const { cursor, found } = await this.#scripts.inFlight(workerId, this.#flightCursor, FLIGHT_PAGE)
+      this.#flightCursor = cursor
+      for (const one of found) all.push({ ...one, holder: workerId })
+      if (cursor === '0') break
     }
-    return found
+    return all
   }
 
   counts(): Promise<QueueCounts> {

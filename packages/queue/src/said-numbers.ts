@@ -1,9 +1,23 @@
+import { WebloomError } from '@webloom/core'
+
 /** The number of a command, for a Redis that must know whether it has forgotten an earlier one. */
 export interface Said {
   readonly worker: string
   readonly number: number
   /** The highest number whose answer this worker had when the command was sent. */
   readonly answered: number
+  /** The run that this worker takes part in; '' where there is no record of one. */
+  readonly run: string
+}
+
+/** The crawl was cleared, or another run of it has begun: nothing may be done for this worker's any more. */
+export class RunOver extends WebloomError {
+  constructor() {
+    super(
+      'WL_LEASE_LOST',
+      'the crawl was cleared, or another run of it has begun: nothing of this worker’s is queued or fetched any more',
+    )
+  }
 }
 
 /** Redis has come back with an older state: it knows this worker's commands only up to `heard`, and has done nothing. */
@@ -23,6 +37,8 @@ export class WentBack extends Error {
  */
 export class SaidNumbers {
   readonly #worker: string
+  /** Known from the moment when the queue is opened. */
+  run = ''
   #number = 0
   #answered = 0
 
@@ -36,7 +52,7 @@ export class SaidNumbers {
   }
 
   next(): Said {
-    return { worker: this.#worker, number: ++this.#number, answered: this.#answered }
+    return { worker: this.#worker, number: ++this.#number, answered: this.#answered, run: this.run }
   }
 
   wasAnswered({ number }: Said): void {

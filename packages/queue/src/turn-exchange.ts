@@ -8,7 +8,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import type { HostNews, ProtocolTimes } from '@webloom/core'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, LEAD_MS } from './host-turn.ts'
-import { type Said, type SaidNumbers, WentBack } from './said-numbers.ts'
+import { RunOver, type Said, type SaidNumbers, WentBack } from './said-numbers.ts'
 import { fullError, lostError } from './turn-errors.ts'
 import type { TurnLease } from './turn-lease.ts'
 import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
@@ -49,6 +49,8 @@ export interface TurnExchangeOptions {
   readonly onStirred: (stirred: Stirred) => void
   /** Nothing was done of what was said. */
   readonly onWentBack: (error: WentBack) => void
+  /** The same, and nothing will be. */
+  readonly onRunOver: (error: RunOver) => void
   /** Nothing is left to say for now. */
   readonly onIdle: () => void
 }
@@ -291,6 +293,10 @@ export class TurnExchange {
       if (error instanceof WentBack) {
         for (const { reject, lease } of endings) reject(lostError(error.message, lease?.request))
         this.#options.onWentBack(error)
+      } else if (error instanceof RunOver) {
+        for (const { reject, lease } of endings) reject(lostError(error.message, lease?.request))
+        this.#options.onRunOver(error)
+        await sleep(this.#options.times.turns.retryMs)
       } else await this.#onRefusal(endings, isGrowing, error as Error)
     }
   }

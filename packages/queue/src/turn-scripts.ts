@@ -15,7 +15,7 @@ import type { HostView } from './crawl-view.ts'
 import type { Renewal } from './lock-keeper.ts'
 import { luaScript } from './lua.ts'
 import { historyKey } from './quarantine.ts'
-import { type Said, WentBack } from './said-numbers.ts'
+import { RunOver, type Said, WentBack } from './said-numbers.ts'
 import { startGap } from './start-gap.ts'
 import type { StartSpan } from './start-span.ts'
 
@@ -149,6 +149,7 @@ const renewScript = luaScript(
 )
 const sweepScript = luaScript('turn-host.lua', 'turn-sweep.lua')
 const countsScript = luaScript('turn-host.lua', 'turn-counts.lua')
+const inFlightScript = luaScript('turn-host.lua', 'turn-in-flight.lua')
 const hostsScript = luaScript('turn-host.lua', 'turn-hosts.lua')
 const nudgeScript = luaScript('turn-host.lua', 'turn-nudge.lua')
 const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
@@ -156,6 +157,8 @@ const clearScript = luaScript(...BASE, 'turn-close.lua', 'turn-clear.lua')
 const CLEAR_PAGE = 100
 /** What a push of start() answers before whose element others are missing. */
 const START_GAP = -1
+/** What a command of a run answers that was cleared, or followed by another. */
+const RUN_OVER = -2
 
 /** What it takes to renew a turn's lock. */
 export interface LockedTurn {
@@ -215,7 +218,7 @@ export class TurnScripts {
     ]
   }
 
-  /** Throws `WentBack`, or WL_LEASE_LOST for elements of start() before which others were lost. */
+  /** Throws `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
   async push({ said, owner, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
     const args: Argument[] = [...saidArgs(said), owner, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
@@ -225,7 +228,7 @@ export class TurnScripts {
     }
     const reply = (await this.#run(pushScript, args)) as [number, ...StirredReply] | number
     if (reply === START_GAP) throw startGap()
-    if (typeof reply === 'number') throw new WentBack(reply)
+    if (typeof reply === 'number') throw refusalOf(reply)
     const [added, ...stirred] = reply
     return { added, ...stirredOf(stirred) }
   }
@@ -247,7 +250,7 @@ export class TurnScripts {
 
   /**
    * All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. Throws
-   * `WentBack`.
+   * `WentBack` or `RunOver`.
    */
   async exchange(
     turns: readonly TurnSays[],
@@ -257,7 +260,7 @@ export class TurnScripts {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
     const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply] | number
-    if (typeof reply === 'number') throw new WentBack(reply)
+    if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, ...stirred] = reply
     return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
   }
@@ -311,6 +314,22 @@ export class TurnScripts {
   async counts(): Promise<QueueCounts> {
     const [waiting, delayed, leased, quarantined] = (await this.#run(countsScript, [])) as number[]
     return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
+  }
+
+  /** What some turns have in flight in that worker's name, and where to go on; '0' when that were all. */
+  async inFlight(
+    worker: string,
+    cursor: string,
+    count: number,
+  ): Promise<{ cursor: string; found: { slot: string; count: number }[] }> {
+    const [next, flat] = (await this.#run(inFlightScript, [worker, cursor, count])) as [
+      string,
+      (string | number)[],
+    ]
+    const found: { slot: string; count: number }[] = []
+    for (let at = 0; at < flat.length; at += 2)
+      found.push({ slot: decodeURIComponent(String(flat[at])), count: Number(flat[at + 1]) })
+    return { cursor: next, found }
   }
 
   /** Some of the hosts that have a line, and where to go on; '0' when that were all. One may come twice. */
@@ -427,12 +446,16 @@ function holdingArgs({ unit, lockToken, owner, batch, tokens }: HoldingTurn, com
   return [unit, lockToken, owner, batch ?? coming, tokens.length, ...tokens]
 }
 
-function saidArgs({ worker, number, answered }: Said): Argument[] {
-  return [worker, number, answered]
+function saidArgs({ worker, number, answered, run }: Said): Argument[] {
+  return [worker, number, answered, run]
 }
 
 function wholeMs(ms: number | undefined): number | '' {
   return ms === undefined ? '' : Math.ceil(ms)
+}
+
+function refusalOf(reply: number): Error {
+  return reply === RUN_OVER ? new RunOver() : new WentBack(reply)
 }
 
 function flag(is: boolean): '1' | '' {

@@ -1,6 +1,7 @@
 import {
   type HostPace,
   type Lease,
+  type Logger,
   type ProtocolTimes,
   type QueuedRequest,
   type QueueOrder,
@@ -23,6 +24,7 @@ export interface TurnQueueUnderTest {
   readonly slots?: HostSlots
   readonly refusedMs?: number
   readonly times?: ProtocolTimes
+  readonly logger?: Logger
 }
 
 /** One real Redis for some tests; each crawl has keys of its own. */

@@ -116,7 +116,8 @@ export interface RequestQueue {
   counts(): Promise<QueueCounts>
   /**
    * What is in flight in this worker's name, as whatever keeps the queue has it: a worker that has nothing in hand and finds
-   * something here warns. Absent where both are one.
+   * something here warns. It need not know of these. Absent where both are one, and where a lock of each request's own runs
+   * out when nobody renews it (QUEUE_MODE=job).
    */
   inFlight?(): Promise<readonly InFlight[]>
   /**

@@ -158,7 +158,7 @@ describe('meta that start URLs may give', () => {
 })
 
 function metaKeysIn(text: string): string[] {
-  const named = text.matchAll(/(?<!import\.)\bmeta\??\.(\w+)|(?:numberOf|booleanOf)\(request, '(\w+)'/g)
+  const named = text.matchAll(/(?<!import\.|docs\/)\bmeta\??\.(\w+)|(?:numberOf|booleanOf)\(request, '(\w+)'/g)
   const unpacked = text.matchAll(/const \{([^}]*)\} = (?:request\.)?meta\b/g)
   return [
     ...[...named].map(([, key, alsoKey]) => (key ?? alsoKey)!),

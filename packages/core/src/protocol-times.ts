@@ -119,6 +119,10 @@ export interface ProtocolTimes {
     readonly runIdEveryMs: number
     /** How long a generation that Redis told is trusted. */
     readonly trustMs: number
+    /** A crawl of which nothing was heard for so long does not keep others from emptying the filter: its workers are gone. */
+    readonly crawlGoneMs: number
+    /** How often a worker that is there says so. */
+    readonly crawlNotedEveryMs: number
   }
   readonly scheduler: {
     /** How long links wait for others to make room in a queue that is nearly full. */
@@ -210,7 +214,14 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     answerMsMax: 2000,
   },
   seeds: { leaseMs: 10_000, ripeMs: 2000, runIdAgeMs: 1000 },
-  filter: { settleWithinMs: 1000, markKeptMs: 5000, runIdEveryMs: 1000, trustMs: 1000 },
+  filter: {
+    settleWithinMs: 1000,
+    markKeptMs: 5000,
+    runIdEveryMs: 1000,
+    trustMs: 1000,
+    crawlGoneMs: 600_000,
+    crawlNotedEveryMs: 60_000,
+  },
   scheduler: {
     highWaterHoldMs: 3000,
     highWaterLookMs: 250,

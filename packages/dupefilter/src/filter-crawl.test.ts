@@ -1,4 +1,4 @@
-import { MemoryStatsCollector, Request, scaledTimes } from '@webloom/core'
+import { MemoryStatsCollector, PROTOCOL_TIMES, Request, scaledTimes } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../testing/filter-bench.ts'
 import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
@@ -121,6 +121,23 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     const again = await joined(key, 'a run-2')
     await again.clear()
     expect(await again.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
+  })
+
+  test('issue 15: a crawl that asks nothing for long, as it is paused, keeps its filter; one that is gone does not', async () => {
+    const key = bench.nextKey()
+    const filterTimes = { ...PROTOCOL_TIMES.filter, crawlGoneMs: 300, crawlNotedEveryMs: 30 }
+    const times = { ...PROTOCOL_TIMES, filter: filterTimes }
+    const [a, b] = [await joined(key, '{a}/1 run', { times }), await joined(key, '{a}/2 run', { times })]
+    await a.requestsSeen(pages(0, 3), PAGE)
+    await a.settled(PAGE)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await b.clear()
+    expect(await a.requestsSeen(pages(0, 3), 'x')).toEqual(seen(3))
+    await a.close()
+    await b.joined(false)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await b.clear()
+    expect(await b.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
   })
 
   test('issue 15: a filter that is found empty, though no crawl has cleared it, is warned of once', async () => {

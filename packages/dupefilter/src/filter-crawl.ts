@@ -9,14 +9,12 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Logger, StatsCollector } from '@webloom/core'
+import type { Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
 import type { FilterKeys } from './filter-keys.ts'
-import type { RedisConnection } from './redis-script.ts'
+import { luaScript, type RedisConnection } from './redis-script.ts'
 
 // 36 bits: of a thousand crawls that ever shared a filter two have the same with 7 in a million.
 const TAG_LETTERS = 6
-/** A crawl that has not asked for so long does not hold up that the filter is emptied: its workers were killed for good. */
-const CRAWL_GONE_MS = 600_000
 /** How long workers that are still there know that the filter was emptied on purpose. */
 const CLEARED_KEPT_MS = 600_000
 
@@ -27,7 +25,10 @@ export interface FilterCrawlOptions {
   readonly name: () => string
   readonly logger: Logger
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
+  readonly times: ProtocolTimes['filter']
 }
+
+const goesOnScript = luaScript('crawl-goes-on.lua')
 
 export class FilterCrawl {
   readonly #options: FilterCrawlOptions
@@ -38,6 +39,7 @@ export class FilterCrawl {
   #notingHeader: object = {}
   /** This process has noted the crawl, or heard that it is, and has not emptied the filter since. */
   #isNoted = false
+  #noting: NodeJS.Timeout | undefined
 
   constructor(options: FilterCrawlOptions) {
     this.#options = options
@@ -82,7 +84,22 @@ export class FilterCrawl {
     const note = `${await nowOf(redis)} ${this.#name}`
     const isFirst = (await redis.hsetnx(keys.record, `crawl:${this.#tag}`, note)) === 1
     this.#isNoted = true
+    this.#staysNoted()
     if (isFirst && goesOn) this.#lost('when this worker joined the crawl')
+  }
+
+  close(): void {
+    clearInterval(this.#noting)
+  }
+
+  /** A crawl that is paused, or waits for slow hosts, asks nothing for long, and is there all the same. */
+  #staysNoted(): void {
+    const { redis, keys, logger, times } = this.#options
+    const note = () => goesOnScript.run(redis, [keys.record], [this.#tag, this.#name])
+    const failed = (error: unknown) =>
+      logger.debug({ err: error }, 'the crawl could not be noted; it is tried again')
+    clearInterval(this.#noting)
+    this.#noting = setInterval(() => note().catch(failed), times.crawlNotedEveryMs).unref()
   }
 
   /** A question has found no note of this crawl, and has made it again. */
@@ -100,7 +117,10 @@ export class FilterCrawl {
     const { redis } = this.#options
     const now = await nowOf(redis)
     return (await this.#notes())
-      .filter(({ name, atMs }) => crawlIn(name) !== crawlIn(this.#name) && now - atMs < CRAWL_GONE_MS)
+      .filter(
+        ({ name, atMs }) =>
+          crawlIn(name) !== crawlIn(this.#name) && now - atMs < this.#options.times.crawlGoneMs,
+      )
       .map(({ name }) => name)
   }
 
@@ -154,9 +174,9 @@ function tagOf(name: string): string {
   return Buffer.from(hash('sha1', name), 'hex').toString('base64url').slice(0, TAG_LETTERS)
 }
 
-/** A name is that of the crawl, and its run. */
-function crawlIn(name: string): string | undefined {
-  return name.split(' ', 1)[0]
+/** A name is that of the crawl, which no crawl on another queue server has, a space, and its run. */
+function crawlIn(name: string): string {
+  return name.slice(0, name.lastIndexOf(' '))
 }
 
 function clearedKey({ settled }: FilterKeys): string {
@@ -164,6 +184,6 @@ function clearedKey({ settled }: FilterKeys): string {
 }
 
 async function nowOf(redis: RedisConnection): Promise<number> {
-  const [seconds] = await redis.time()
-  return Number(seconds) * 1000
+  const [seconds, microseconds] = await redis.time()
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
 }

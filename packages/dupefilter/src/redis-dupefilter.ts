@@ -98,6 +98,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       name: options.crawl ?? (() => ''),
       logger: this.logger,
       stats: this.stats,
+      times: this.#times,
     })
     this.#claims = new Claims((page) => this.#crawl.nameOf(page))
     this.#settling = new SettlingLine({
@@ -201,6 +202,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       this.logger.warn({ err: error, owners }, 'pages could not be settled: some links will be met again')
     } finally {
       this.#settling.close()
+      this.#crawl.close()
     }
   }
 

@@ -6,7 +6,7 @@
 local RUNS_BEFORE_CHARS = 16 * 37
 
 local function foundOf(record)
-  local names = { 'state', 'emptied', 'flush', 'flushed', 'keepsMet', 'persists', 'run', 'runsBefore' }
+  local names = { 'state', 'emptied', 'flush', 'flushed', 'keepsMet', 'persists', 'run', 'runsBefore', 'firstRun' }
   local found = {}
   for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
     found[names[n]] = value or nil
@@ -32,7 +32,7 @@ local function begin(record, asked, found)
   local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
   redis.call('DEL', record)
   redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'begunAt', nowText, 'runningSince', nowText)
-  redis.call('HSET', record, 'runsBefore', before)
+  redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
   if flush then
     redis.call('HSET', record, 'flush', flush, 'keepsMet', keepsMet(asked, found) and '1' or '0')
   end

@@ -4,7 +4,7 @@
 --          ARGV[1] {worker, run: id for a new run, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is met outlives the crawl}
 --          ARGV[2] the worker's entry as JSON, without `at`
--- Output   {state it was in, run, begunAt, runningSince, endedAt, 1 when a flush is owed}
+-- Output   {state it was in, run, begunAt, runningSince, endedAt, 1 when a flush is owed, first run of the crawl}
 --          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
 local asked = cjson.decode(ARGV[1])
 local record, workers = KEYS[1], KEYS[2]
@@ -31,5 +31,5 @@ if not isOver then
   redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
   redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))
 end
-local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt')
-return { state, told[1], told[2], told[3], told[4] or '', redis.call('HEXISTS', record, 'flush') }
+local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt', 'firstRun')
+return { state, told[1], told[2], told[3], told[4] or '', redis.call('HEXISTS', record, 'flush'), told[5] or told[1] }

@@ -22,7 +22,7 @@ test('issue 15: a run that is begun by an import has a name, which its workers h
   const record = bench.record(keys)
   await record.open()
   expect(record.runName).toBe(runName)
-  expect(runName).toMatch(`${keys.queueName} `)
+  expect(runName.startsWith(`${keys.queueName}/`)).toBe(true)
   expect(await adoptCrawl({ redis: bench.redis, keys })).toEqual({ found: 'running', runName })
 })
 

@@ -83,11 +83,12 @@ export async function adoptCrawl(
   { startEnded = false }: { startEnded?: boolean } = {},
 ): Promise<AdoptedCrawl> {
   const args = [newRunId(), startEnded ? '1' : '']
-  const [found, run] = (await adoptScript.run(redis, [keys.record], args)) as [
+  const [found, run, firstRun] = (await adoptScript.run(redis, [keys.record], args)) as [
     AdoptedCrawl['found'] | 'emptied',
     string,
+    string,
   ]
-  if (found !== 'emptied') return { found, runName: runNameOf(keys, run) }
+  if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
   throw new UsageError(
     'WL_USAGE',
     `the queue of crawl ${keys.queueName} has yet to be emptied, as somebody cleared it and was cut off: webloom clear does it`,

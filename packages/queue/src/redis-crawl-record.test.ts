@@ -146,6 +146,21 @@ describe('open', () => {
     expect(await next.leave()).toEqual({ last: true, flush: true })
   })
 
+  test('its name is kept by its runs, and shared with no crawl of that name on another server (issue 15)', async () => {
+    const keys = bench.nextCrawl()
+    const crawlOf = ({ runName }: RedisCrawlRecord) => runName.split(' ')[0]
+    const first = await begun(keys)
+    await first.finish()
+    const second = bench.record(keys, { begins: true })
+    await second.open()
+    expect(second.runName).not.toBe(first.runName)
+    expect(crawlOf(second)).toBe(crawlOf(first))
+    // Another server has no record of it.
+    await bench.redis.del(keys.record)
+    const other = await begun(keys)
+    expect(crawlOf(other)).not.toBe(crawlOf(first))
+  })
+
   test('that a worker has joined the filter is known to its run, until it is taken back, and to no other run', async () => {
     const keys = bench.nextCrawl()
     const first = await begun(keys)

@@ -174,6 +174,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #startLock: KeptLocks
   readonly #newRunId = newRunId()
   #run: CrawlRun | undefined
+  #firstRun = ''
   #reason = 'not_opened'
   #left: Promise<CrawlLeft> | undefined
   #startRenewal: NodeJS.Timeout | undefined
@@ -202,7 +203,7 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /** The crawl and its run, for names that others may read; '' in a run that was begun before there were such. */
   get runName(): string {
-    return runNameOf(this.#keys, this.run.id)
+    return runNameOf(this.#keys, this.run.id, this.#firstRun)
   }
 
   async open(): Promise<CrawlPast> {
@@ -220,10 +221,11 @@ export class RedisCrawlRecord implements CrawlRecord {
       [this.#keys.record, this.#keys.workers],
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
-    const [state, id, begunAt, runningSince, endedAt, owesFlush] = reply as [...string[], number]
+    const [state, id, begunAt, runningSince, endedAt, owesFlush, firstRun] = reply as (string | number)[]
     if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
       return { begun: true, finishedAt: new Date(Number(endedAt)) }
     }
+    this.#firstRun = String(firstRun)
     this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
     return { begun: id !== this.#newRunId, ...(owesFlush === 1 && { anew: true }) }
   }

@@ -14,7 +14,14 @@ export function newRunId(): string {
   return NAMED_RUN + randomUUID()
 }
 
-/** The crawl and its run; '' for a run that was begun before there were such names. */
-export function runNameOf({ queueName }: CrawlRedisKeys, runId: string): string {
-  return runId.startsWith(NAMED_RUN) ? `${queueName} ${runId}` : ''
+/** Letters of a crawl's id: of a thousand crawls of one name on one filter two have the same with one in ten thousand. */
+const CRAWL_LETTERS = 8
+
+/**
+ * The crawl and its run; '' for a run that was begun before there were such names. A crawl of the same name may be on another
+ * server, so it has the id of its first run, too.
+ */
+export function runNameOf({ queueName }: CrawlRedisKeys, runId: string, firstRunId: string): string {
+  if (!runId.startsWith(NAMED_RUN)) return ''
+  return `${queueName}/${firstRunId.slice(NAMED_RUN.length, NAMED_RUN.length + CRAWL_LETTERS)} ${runId}`
 }

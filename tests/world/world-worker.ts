@@ -73,7 +73,7 @@ async function crawl({ spider, startUrls, settings, factor }: WorldCrawl): Promi
   const running = await assemble(Pages, {
     layers: { command: settings },
     folder: process.cwd(),
-    createLogger: () => loggerFrom(process.env['WORLD_LOG'] === 'debug' ? 'debug' : 'info'),
+    createLogger: () => loggerFrom(process.env.WORLD_LOG === 'debug' ? 'debug' : 'info'),
     times: scaledTimes(factor),
     part: { begins: false, isWorker: true },
   })

@@ -158,7 +158,9 @@ describe('meta that start URLs may give', () => {
 })
 
 function metaKeysIn(text: string): string[] {
-  const named = text.matchAll(/(?<!import\.|docs\/)\bmeta\??\.(\w+)|(?:numberOf|booleanOf)\(request, '(\w+)'/g)
+  const named = text.matchAll(
+    /(?<!import\.|docs\/)\bmeta\??\.(\w+)|(?:numberOf|booleanOf)\(request, '(\w+)'/g,
+  )
   const unpacked = text.matchAll(/const \{([^}]*)\} = (?:request\.)?meta\b/g)
   return [
     ...[...named].map(([, key, alsoKey]) => (key ?? alsoKey)!),

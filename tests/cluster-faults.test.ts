@@ -33,7 +33,7 @@ describe.concurrent('a worker is killed with -9, and another is started: every p
   const moments: [what: string, when: 'before' | 'after', command: CommandAt][] = [
     ['it has asked about an element of start(), and not queued it', 'before', { name: 'turn-push' }],
     ['it has queued an element of start(), and not settled it', 'after', { name: 'turn-push' }],
-    ['start() has ended, and nobody knows', 'before', { name: 'record-start-moved', nth: 2 }],
+    ['start() has ended, and nobody knows', 'before', { name: 'record-start-moved' }],
     ['it has taken a seed, and asked about nothing', 'after', { name: 'seeds-take' }],
     ['it has queued a seed, and not acknowledged it', 'before', { name: 'seeds-settle' }],
     ['it has begun a turn, and taken nothing', 'after', { name: 'turn-begin' }],

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type CanonicalizeOptions, canonicalizeAny, canonicalizeUrl } from './canonicalize-url.ts'
+import { InvalidUrl } from './errors.ts'
+
+type Golden = [url: string, canonical: string | null, options?: CanonicalizeOptions]
+type Fuzzed = [
+  url: string,
+  encoding: string | null,
+  safe: string | null,
+  canonical: string | null,
+  withFragment: string | null,
+  withoutBlanks: string | null,
+]
+
+// Cases that must differ from w3lib, each with its reason. There are none.
+const EXCEPTIONS: Record<string, string> = {}
+
+describe('canonicalizeUrl writes a URL as w3lib 2.4.1 does', () => {
+  const rules = 'w3lib-2.4'
+  const golden = read<Golden>('canonicalize-url').filter(([url]) => !(url in EXCEPTIONS))
+  const refused = golden.filter(([, canonical]) => canonical === null)
+
+  test(`${golden.length - refused.length} URLs, byte for byte`, () => {
+    for (const [url, canonical, options] of golden) {
+      if (canonical !== null) expect(canonicalizeUrl(url, { rules, ...options }), url).toBe(canonical)
+    }
+  })
+
+  test(`${refused.length} URLs that Python refuses are refused with InvalidUrl`, () => {
+    for (const [url, , options] of refused)
+      expect(() => canonicalizeUrl(url, { rules, ...options }), url).toThrow(InvalidUrl)
+  })
+
+  test('URLs made up at random: unicode hosts, brackets, escapes, strange schemes', () => {
+    for (const [url, encoding, , canonical, withFragment, withoutBlanks] of read<Fuzzed>('url-fuzz')) {
+      const options = { rules, ...(encoding !== null && { encoding }) } as const
+      const context = `${url} in ${encoding}`
+      expect(
+        orNull(() => canonicalizeUrl(url, options)),
+        context,
+      ).toBe(canonical)
+      expect(
+        orNull(() => canonicalizeUrl(url, { ...options, keepFragments: true })),
+        context,
+      ).toBe(withFragment)
+      expect(
+        orNull(() => canonicalizeUrl(url, { ...options, keepBlankValues: false })),
+        context,
+      ).toBe(withoutBlanks)
+    }
+  })
+})
+
+describe.each(['w3lib-2.4', 'w3lib-2.5'] as const)('the cheap way and the thorough way of %s', (rules) => {
+  test('agree on paths and fragments', () => {
+    const paths = [
+      '',
+      '/',
+      '/a',
+      '/a;',
+      '/a;p',
+      '/%41',
+      '/%e9',
+      '/%E9',
+      '/%2F%3F',
+      '/%25',
+      '/[x]|',
+      '/a//b/../c',
+      '/./a',
+      '/a/..',
+      '/a/.',
+      '/.a',
+      '/%3b%3B',
+      '/%2e%2e/a',
+    ]
+    const hosts = ['a', 'example.com', 'a..b', 'a:80', 'a:', 'a:080', 'a:65536', 'A.com', 'u@a', 'a_b']
+    for (const host of hosts) {
+      for (const path of paths) {
+        for (const tail of ['', '?', '#', '#f', '?a=1#f', '?#f', '#\ud800'])
+          agree(`http://${host}${path}${tail}`)
+      }
+    }
+  })
+
+  test('agree on every order of three query parameters', () => {
+    const pairs = [
+      'a',
+      'a=',
+      'a=1',
+      'a=12',
+      'a=1=2',
+      'a=%E9',
+      'a=%3D',
+      'a-=1',
+      'a1=1',
+      'a+b=1',
+      'a%20b',
+      'A=1',
+      '',
+      '=1',
+      '%E9=1',
+      'a=%',
+    ]
+    for (const one of pairs) {
+      for (const two of pairs) for (const three of pairs) agree(`https://example.com/?${one}&${two}&${three}`)
+    }
+  })
+
+  function agree(url: string): void {
+    expect(
+      orNull(() => canonicalizeUrl(url, { rules })),
+      url,
+    ).toBe(orNull(() => canonicalizeAny(url, { rules })))
+  }
+})
+
+describe('what the duplicate filter takes for one page', () => {
+  test.each([
+    ['the order of parameters', 'http://e.com/?b=2&a=1', 'http://e.com/?a=1&b=2'],
+    ['the case of the host', 'http://E.com/', 'http://e.com/'],
+    ['the fragment', 'http://e.com/#f', 'http://e.com/'],
+    ['an escape that is not needed', 'http://e.com/%7Ejoe', 'http://e.com/~joe'],
+    ['the case of an escape', 'http://e.com/%e9', 'http://e.com/%E9'],
+    ['a missing slash', 'http://e.com', 'http://e.com/'],
+    ['a space as + or %20', 'http://e.com/?q=a%20b', 'http://e.com/?q=a+b'],
+    ['a host in Unicode', 'http://bücher.de/', 'http://xn--bcher-kva.de/'],
+  ])('%s does not count', (_name, one, other) => {
+    expect(canonicalizeUrl(one)).toBe(canonicalizeUrl(other))
+  })
+
+  test.each([
+    ['the scheme', 'http://e.com/', 'https://e.com/'],
+    ['a default port', 'http://e.com:80/', 'http://e.com/'],
+    ['the case of the path', 'http://e.com/A', 'http://e.com/a'],
+    ['an escaped slash', 'http://e.com/a%2Fb', 'http://e.com/a/b'],
+    ['a parameter given twice', 'http://e.com/?a=1&a=1', 'http://e.com/?a=1'],
+  ])('%s counts', (_name, one, other) => {
+    expect(canonicalizeUrl(one)).not.toBe(canonicalizeUrl(other))
+  })
+
+  test('parameters are in the order of their bytes, not of UTF-16: U+FFFD before an emoji', () => {
+    expect(canonicalizeUrl('http://e.com/?\u{1f600}&\ufffd')).toBe('http://e.com/?%EF%BF%BD=&%F0%9F%98%80=')
+  })
+})
+
+function read<Case>(name: string): Case[] {
+  const text = readFileSync(new URL(`../testdata/${name}.json`, import.meta.url), 'utf8')
+  return (JSON.parse(text) as { cases: Case[] }).cases
+}
+
+function orNull(make: () => string): string | null {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof InvalidUrl) return null
+    throw error
+  }
+}

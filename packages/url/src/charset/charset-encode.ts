@@ -1,0 +1,393 @@
+import { TextDecoder } from 'node:util'
+import { utf8Bytes } from '../percent.ts'
+import { codecName } from './charset-names.ts'
+
+/**
+ * Text to bytes in the encoding of a page, which its links' query strings are sent in.
+ *
+ * JavaScript can only decode, so a table is made backwards from `TextDecoder` when an encoding is first met
+ * (some 50 ms for an East Asian one). Where the decoder follows the web and Python's codec of that name its own
+ * standard, the codec decides: a byte that Scrapy would not send is not sent.
+ */
+
+/** The bytes of `text` as a byte string; undefined when it holds a character the encoding does not know. */
+export type TextEncoderOf = (text: string) => string | undefined
+
+/** Undefined when the encoding is unknown. Python's names are known, and those of the web. */
+export function encoderFor(encoding: string): TextEncoderOf | undefined {
+  if (encoding === 'utf-8') return utf8Bytes
+  const known = encoders.get(encoding)
+  if (known) return known
+  const encoder = makeEncoder(codecName(encoding))
+  // Only spellings of real encodings are kept, so pages cannot make this grow without end.
+  if (encoder && encoders.size < ENCODERS_MAX) encoders.set(encoding, encoder)
+  return encoder
+}
+
+const ENCODERS_MAX = 200
+const encoders = new Map<string, TextEncoderOf>()
+const tables = new Map<string, ReadonlyMap<string, string>>()
+
+/** How Python's codec differs from the decoder it is made from. */
+interface Codec {
+  /** Name for `TextDecoder`; the codec's own name when absent. */
+  readonly decoder?: string
+  /** False for a pair of bytes that the codec does not write. */
+  readonly writes?: (bytes: number, codePoint: number) => boolean
+  /** What the codec writes and the decoder does not read back: the character, and its bytes in hex. */
+  readonly also?: Readonly<Record<string, string>>
+}
+
+// Signs that Unicode has twice: the decoder reads one form, the codec writes the other.
+const JIS_OTHERWISE = /[\uffe0\uffe1\uffe2\u2225\uff0d\uff5e]/
+const BIG5_OTHERWISE = /[\u00af\u2027\u20ac\u2215\u2295\u2299\ufe51\ufe68\uff5e\uffe0\uffe1\uffe5]/
+// Two ideographs stand in Big5 twice, too.
+const BIG5_TWICE = { 十: 'a451', 卅: 'a4ca' }
+// Kana, Cyrillic and numbers as Unicode's first table had them; later ones, and the web, have them further down.
+const BIG5_FIRST_TABLE = cellsFrom(
+  0xc6a1,
+  `ヾゝゞ々${charsBetween('ぁ', 'ん')}${charsBetween('ァ', 'ヶ')}ДЕЁ${charsBetween('Ж', 'М')}${charsBetween('У', 'Я')}` +
+    `${charsBetween('а', 'е')}ё${charsBetween('ж', 'я')}${charsBetween('①', '⑩')}${charsBetween('⑴', '⑽')}`,
+)
+const BIG5_ALIKE = { '•': 'a145', '､': 'a14e', '‾': 'a1c2', '∼': 'a1e3', '♁': 'a1f2', '☉': 'a1f3' }
+const CP950_SIGNS = {
+  ...BIG5_TWICE,
+  ...BIG5_FIRST_TABLE,
+  ...BIG5_ALIKE,
+  '¢': 'a246',
+  '£': 'a247',
+  '¥': 'a244',
+}
+const BIG5_SIGNS = { ...CP950_SIGNS, '／': 'a241', '＼': 'a242' }
+
+/** What the standard has moved since its first edition, which the codec follows: the bytes, and what they and their new sign were. */
+const GB18030_MOVED: readonly [bytes: number, sign: number, privateUse: number, signWas: string][] = [
+  ...[0xa6d9, 0xa6db, 0xa6da, 0xa6dc, 0xa6dd, 0xa6de, 0xa6df, 0xa6ec, 0xa6ed, 0xa6f3].map(
+    (bytes, n): [number, number, number, string] => [
+      bytes,
+      0xfe10 + n,
+      bytes < 0xa6e0 ? 0xe78d + bytes - 0xa6d9 : bytes < 0xa6f3 ? 0xe794 + bytes - 0xa6ec : 0xe796,
+      n < 4 ? `8431823${6 + n}` : `8431833${n - 4}`,
+    ],
+  ),
+  [0xa8bc, 0x1e3f, 0xe7c7, '8135f437'],
+  ...[0xfe59, 0xfe61, 0xfe66, 0xfe67, 0xfe6d, 0xfe7e, 0xfe90, 0xfea0].map(
+    (bytes, n): [number, number, number, string] => [
+      bytes,
+      0x9fb4 + n,
+      [0xe81e, 0xe826, 0xe82b, 0xe82c, 0xe832, 0xe843, 0xe854, 0xe864][n]!,
+      n < 3 ? `8235903${7 + n}` : `8235913${n - 3}`,
+    ],
+  ),
+]
+const GB18030_SINCE_2005 = new Set(GB18030_MOVED.map(([bytes]) => bytes))
+const GB18030_OF_2000 = Object.fromEntries(
+  GB18030_MOVED.flatMap(([bytes, sign, privateUse, signWas]) => [
+    [String.fromCharCode(sign), signWas],
+    [String.fromCharCode(privateUse), bytes.toString(16)],
+  ]),
+)
+
+const CODECS = new Map<string, Codec>(
+  Object.entries({
+    'koi8-u': {
+      writes: (_bytes, codePoint) => codePoint !== 0x40e && codePoint !== 0x45e,
+      also: { '╝': 'ae', '╬': 'be' },
+    },
+    gbk: {
+      writes: (bytes, codePoint) =>
+        bytes > 0xff && bytes < 0xfe50 && !isPrivateUse(codePoint) && !isLateGbk(bytes),
+    },
+    gb2312: { decoder: 'gbk', writes: isGb2312, also: { '・': 'a1a4', '―': 'a1aa' } },
+    gb18030: {
+      writes: (bytes) => bytes !== 0x80 && !GB18030_SINCE_2005.has(bytes),
+      also: { '\ufffd': '8431a437', '\ue5e5': 'a3a0', ...GB18030_OF_2000 },
+    },
+    'tis-620': { decoder: 'iso-8859-11', writes: (bytes) => bytes > 0xa0 },
+    big5: {
+      writes: (bytes, codePoint) =>
+        bytes > 0xa100 &&
+        bytes < 0xf9d6 &&
+        !isPrivateUse(codePoint) &&
+        !BIG5_OTHERWISE.test(charOf(codePoint)),
+      also: BIG5_SIGNS,
+    },
+    cp950: {
+      decoder: 'big5',
+      writes: (bytes, codePoint) => bytes > 0xa100 && !isPrivateUse(codePoint),
+      also: CP950_SIGNS,
+    },
+    'shift-jis': {
+      decoder: 'shift_jis',
+      writes: (bytes, codePoint) =>
+        (bytes < 0x8740 || (bytes >= 0x889f && bytes < 0xed40)) && !JIS_OTHERWISE.test(charOf(codePoint)),
+      also: {
+        '¢': '8191',
+        '£': '8192',
+        '¬': '81ca',
+        '‖': '8161',
+        '−': '817c',
+        '〜': '8160',
+        '¥': '5c',
+        '‾': '7e',
+      },
+    },
+    cp932: {
+      decoder: 'shift_jis',
+      also: { '¢': '8191', '£': '8192', '¬': '81ca', '‖': '8161', '−': '817c', '〜': '8160' },
+    },
+    'euc-jp': {
+      writes: (bytes, codePoint) => isJisOfEuc(bytes) && !JIS_OTHERWISE.test(charOf(codePoint)),
+      also: {
+        '¢': 'a1f1',
+        '£': 'a1f2',
+        '¬': 'a2cc',
+        '‖': 'a1c2',
+        '−': 'a1dd',
+        '〜': 'a1c1',
+        '¥': '5c',
+        '‾': '7e',
+      },
+    },
+    'euc-kr': { writes: isKsX1001, also: { '®': 'a2e7', '€': 'a2e6' } },
+    cp949: { decoder: 'euc-kr', writes: isKsX1001, also: { '®': 'a2e7', '€': 'a2e6' } },
+  } satisfies Record<string, Codec>),
+)
+
+function charsBetween(first: string, last: string): string {
+  const from = first.charCodeAt(0)
+  return String.fromCharCode(...Array.from({ length: last.charCodeAt(0) - from + 1 }, (_, n) => from + n))
+}
+
+/** Each character with its bytes in hex, in the order of Big5's cells. */
+function cellsFrom(first: number, chars: string): Record<string, string> {
+  const cells: Record<string, string> = {}
+  let cell = first
+  for (const char of chars) {
+    cells[char] = cell.toString(16)
+    const trail = cell & 0xff
+    cell += trail === 0x7e ? 0xa1 - 0x7e : trail === 0xfe ? 0x100 - 0xfe + 0x40 : 1
+  }
+  return cells
+}
+
+// Signs that came into GBK's rows after Python's table was made.
+function isLateGbk(bytes: number): boolean {
+  if ((bytes >= 0xa989 && bytes <= 0xa995) || (bytes >= 0xa6d9 && bytes <= 0xa6df)) return true
+  return (
+    bytes === 0xa6ec ||
+    bytes === 0xa6ed ||
+    bytes === 0xa6f3 ||
+    bytes === 0xa8bc ||
+    bytes === 0xa8bf ||
+    bytes === 0xa2e3
+  )
+}
+
+function isGb2312(bytes: number, codePoint: number): boolean {
+  const row = bytes >> 8
+  if (row < 0xa1 || row > 0xf7 || (bytes & 0xff) < 0xa1 || isPrivateUse(codePoint)) return false
+  // Filled by GBK: small Roman numerals, the euro, vertical punctuation, further Pinyin letters.
+  if ((bytes >= 0xa2a1 && bytes <= 0xa2b0) || bytes === 0xa2e3) return false
+  if ((bytes >= 0xa6d9 && bytes <= 0xa6f5) || (bytes >= 0xa8bb && bytes <= 0xa8c0)) return false
+  return codePoint !== 0xb7 && codePoint !== 0x2014
+}
+
+/** JIS X 0208, JIS X 0212 or a half-width kana: not the vendors' rows that the web reads too. */
+function isJisOfEuc(bytes: number): boolean {
+  if (bytes > 0xffff) return bytes < 0x8ff300
+  return bytes > 0xff && bytes >> 8 !== 0xad && bytes < 0xf500
+}
+
+function isKsX1001(bytes: number, codePoint: number): boolean {
+  return bytes >> 8 >= 0xa1 && (bytes & 0xff) >= 0xa1 && !isPrivateUse(codePoint)
+}
+
+function isPrivateUse(codePoint: number): boolean {
+  return codePoint >= 0xe000 && codePoint <= 0xf8ff
+}
+
+function charOf(codePoint: number): string {
+  return String.fromCodePoint(codePoint)
+}
+
+function makeEncoder(name: string): TextEncoderOf | undefined {
+  if (name === 'utf-8') return utf8Bytes
+  if (name.startsWith('utf-16')) return utf16(name)
+  if (name === 'ascii') return (text) => (/^[\0-\x7f]*$/.test(text) ? text : undefined)
+  if (name === 'iso-8859-1') return (text) => (/^[\0-\xff]*$/.test(text) ? text : undefined)
+  if (name === 'iso-2022-jp') return iso2022Jp
+  const decoder = decoderOf(CODECS.get(name)?.decoder ?? name)
+  return decoder && ((text) => encode(text, name, decoder))
+}
+
+/** Of no use in a URL (browsers send UTF-8 from such pages), but it is what Python does when asked. */
+function utf16(name: string): TextEncoderOf | undefined {
+  if (name === 'utf-16be') return (text) => utf16Bytes(text, (low, high) => high + low)
+  if (name === 'utf-16le') return (text) => utf16Bytes(text, (low, high) => low + high)
+  if (name === 'utf-16') return (text) => utf16Bytes(`\ufeff${text}`, (low, high) => low + high)
+  return undefined
+}
+
+function utf16Bytes(text: string, order: (low: string, high: string) => string): string | undefined {
+  if (!text.isWellFormed()) return undefined
+  let bytes = ''
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    bytes += order(String.fromCharCode(unit & 0xff), String.fromCharCode(unit >> 8))
+  }
+  return bytes
+}
+
+function decoderOf(label: string): TextDecoder | undefined {
+  try {
+    const decoder = new TextDecoder(label, { ignoreBOM: true })
+    // Stateful encodings cannot be turned round byte by byte.
+    return decoder.encoding.startsWith('iso-2022') || decoder.encoding === 'replacement' ? undefined : decoder
+  } catch {
+    // TextDecoder says by a RangeError that it does not know the label; absence says the same to our callers.
+    return undefined
+  }
+}
+
+function encode(text: string, name: string, decoder: TextDecoder): string | undefined {
+  if (/^[\0-\x7f]*$/.test(text)) return text
+  let table = tables.get(name)
+  if (!table) {
+    table = reverseTable(name, decoder)
+    tables.set(name, table)
+  }
+  let bytes = ''
+  for (const char of text) {
+    const encoded = char <= '\x7f' ? char : (table.get(char) ?? algorithmic(name, char))
+    if (encoded === undefined) return undefined
+    bytes += encoded
+  }
+  return bytes
+}
+
+function reverseTable(name: string, decoder: TextDecoder): ReadonlyMap<string, string> {
+  const codec = CODECS.get(name) ?? {}
+  const table = new Map<string, string>()
+  for (const sequence of sequences(decoder.encoding)) {
+    const char = decoder.decode(sequence)
+    const bytes = sequence.reduce((number, byte) => number * 256 + byte, 0)
+    if (char === '\ufffd' || !isOneCharacter(char) || table.has(char)) continue
+    if (writes(name, codec, bytes, char.codePointAt(0)!)) table.set(char, String.fromCharCode(...sequence))
+  }
+  if (/^(?:iso-8859-|tis-620)/.test(name))
+    for (let byte = 0x80; byte < 0xa0; byte++) table.set(String.fromCharCode(byte), String.fromCharCode(byte))
+  if (name === 'cp949') addUhc(table)
+  for (const [char, hex] of Object.entries(codec.also ?? {}))
+    table.set(char, Buffer.from(hex, 'hex').toString('latin1'))
+  return table
+}
+
+function writes(name: string, codec: Codec, bytes: number, codePoint: number): boolean {
+  // The web reads the holes of windows-125x as control characters, and ISO 8859-9 and -11 as their Windows relatives.
+  if (name.startsWith('windows-') && codePoint >= 0x80 && codePoint <= 0x9f) return false
+  if (name === 'windows-1255' && bytes === 0xca) return false
+  if (name.startsWith('iso-8859-') && bytes < 0xa0) return false
+  return codec.writes?.(bytes, codePoint) ?? true
+}
+
+/** Every byte sequence that may stand for one character, the preferred ones first. */
+function* sequences(encoding: string): Generator<Uint8Array> {
+  for (let byte = 0x80; byte <= 0xff; byte++) yield Uint8Array.of(byte)
+  if (!/^(?:gbk|gb18030|big5|shift_jis|euc-jp|euc-kr)$/.test(encoding)) return
+  for (let lead = 0x81; lead <= 0xfe; lead++) {
+    for (let trail = 0x40; trail <= 0xfe; trail++) yield Uint8Array.of(lead, trail)
+  }
+  if (encoding === 'euc-jp') {
+    for (let lead = 0xa1; lead <= 0xfe; lead++) {
+      for (let trail = 0xa1; trail <= 0xfe; trail++) yield Uint8Array.of(0x8f, lead, trail)
+    }
+  }
+  if (encoding === 'gb18030') {
+    for (let linear = 0; linear < GB18030_BMP_END; linear++) yield gb18030FourBytes(linear)
+  }
+}
+
+// GB 18030: four-byte codes up to 0x8431A439 are the rest of the BMP; from 0x90308130 on all higher planes in order.
+const GB18030_BMP_END = 39_420
+const GB18030_PLANE_1 = 189_000
+
+function gb18030FourBytes(linear: number): Uint8Array {
+  return Uint8Array.of(
+    0x81 + Math.floor(linear / 12_600),
+    0x30 + (Math.floor(linear / 1260) % 10),
+    0x81 + (Math.floor(linear / 10) % 126),
+    0x30 + (linear % 10),
+  )
+}
+
+function algorithmic(name: string, char: string): string | undefined {
+  const codePoint = char.codePointAt(0)!
+  if (name === 'gb18030' && codePoint > 0xffff) {
+    return String.fromCharCode(...gb18030FourBytes(GB18030_PLANE_1 + codePoint - 0x10000))
+  }
+  if (name === 'euc-kr' && codePoint >= HANGUL_FIRST && codePoint <= HANGUL_LAST)
+    return hangulByParts(codePoint - HANGUL_FIRST)
+  return undefined
+}
+
+/**
+ * Unified Hangul Code: the syllables that KS X 1001 has not, in Unicode's order, in the free places from 0x8141 on.
+ * They are computed because Node's `euc-kr` decoder does not read them, though the web's standard does.
+ */
+function addUhc(table: Map<string, string>): void {
+  let syllable = HANGUL_FIRST
+  for (let lead = 0x81; lead <= 0xc6; lead++) {
+    for (let trail = 0x41; trail <= (lead <= 0xa0 ? 0xfe : 0xa0); trail++) {
+      if ((trail > 0x5a && trail < 0x61) || (trail > 0x7a && trail < 0x81)) continue
+      while (table.has(String.fromCharCode(syllable))) syllable++
+      if (syllable > HANGUL_LAST) return
+      table.set(String.fromCharCode(syllable), String.fromCharCode(lead, trail))
+    }
+  }
+}
+
+const HANGUL_FIRST = 0xac00
+const HANGUL_LAST = 0xd7a3
+
+// KS X 1001 has 2 350 syllables; Python's euc_kr spells the others as a filler and three letters (annex 3).
+const LEADS = [
+  0xa1, 0xa2, 0xa4, 0xa7, 0xa8, 0xa9, 0xb1, 0xb2, 0xb3, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbc, 0xbd,
+  0xbe,
+]
+const TAILS = [
+  0xd4, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf, 0xb0, 0xb1, 0xb2,
+  0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xba, 0xbb, 0xbc, 0xbd, 0xbe,
+]
+
+function hangulByParts(syllable: number): string {
+  const lead = LEADS[Math.floor(syllable / 588)]!
+  const vowel = 0xbf + (Math.floor(syllable / 28) % 21)
+  const tail = TAILS[syllable % 28]!
+  return String.fromCharCode(0xa4, 0xd4, 0xa4, lead, 0xa4, vowel, 0xa4, tail)
+}
+
+const ESCAPE_ASCII = '\x1b(B'
+const ESCAPE_ROMAN = '\x1b(J'
+const ESCAPE_KANJI = '\x1b$B'
+
+/** JIS X 0208 as in EUC-JP, less the high bits, between escape sequences. */
+function iso2022Jp(text: string): string | undefined {
+  const eucJp = encoderFor('euc-jp')!
+  let state = ESCAPE_ASCII
+  let bytes = ''
+  for (const char of text) {
+    const euc = eucJp(char)
+    // Neither half-width kana nor JIS X 0212, which EUC-JP writes with a shift byte.
+    if (euc === undefined || euc.length > 2 || euc.startsWith('\x8e')) return undefined
+    const wanted = euc.length === 2 ? ESCAPE_KANJI : euc === char ? ESCAPE_ASCII : ESCAPE_ROMAN
+    if (wanted !== state) bytes += wanted
+    state = wanted
+    bytes += euc.length === 1 ? euc : String.fromCharCode(euc.charCodeAt(0) & 0x7f, euc.charCodeAt(1) & 0x7f)
+  }
+  return state === ESCAPE_ASCII ? bytes : bytes + ESCAPE_ASCII
+}
+
+function isOneCharacter(text: string): boolean {
+  return text.length === 1 || (text.length === 2 && text.codePointAt(0)! > 0xffff)
+}

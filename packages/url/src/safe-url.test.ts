@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { InvalidUrl } from './errors.ts'
+import { safeUrlString } from './safe-url.ts'
+
+type Golden = [url: string, safe: string | null, encoding?: string]
+type Fuzzed = [url: string, encoding: string | null, safe: string | null, ...rest: unknown[]]
+
+// Cases that must differ from w3lib, each with its reason. There are none.
+const EXCEPTIONS: Record<string, string> = {}
+
+describe('safeUrlString writes a URL as w3lib 2.4.1 does', () => {
+  const rules = 'w3lib-2.4'
+  const golden = read<Golden>('safe-url').filter(([url]) => !(url in EXCEPTIONS))
+  const refused = golden.filter(([, safe]) => safe === null)
+
+  test(`${golden.length - refused.length} URLs, byte for byte`, () => {
+    for (const [url, safe, encoding] of golden)
+      if (safe !== null) expect(safeUrlString(url, { rules, ...(encoding && { encoding }) }), url).toBe(safe)
+  })
+
+  test(`${refused.length} URLs that Python refuses are refused with InvalidUrl`, () => {
+    for (const [url, , encoding] of refused)
+      expect(() => safeUrlString(url, { rules, ...(encoding && { encoding }) }), url).toThrow(InvalidUrl)
+  })
+
+  test('URLs made up at random: unicode hosts, brackets, odd ports, userinfo, strange schemes', () => {
+    for (const [url, encoding, safe] of read<Fuzzed>('url-fuzz')) {
+      expect(
+        orNull(() => safeUrlString(url, { rules, ...(encoding && { encoding }) })),
+        `${url} in ${encoding}`,
+      ).toBe(safe)
+    }
+  })
+
+  test('a safe URL comes back unchanged, so a request that is queued and read again keeps its URL', () => {
+    for (const [url, safe] of golden) {
+      // Userinfo is unescaped and escaped anew, and what was no UTF-8 is lost the first time only.
+      if (safe !== null) expect(safeUrlString(safe, { rules }), url).toBe(safe)
+    }
+  })
+})
+
+describe.each(['w3lib-2.4', 'w3lib-2.5'] as const)('the cheap way and the thorough way of %s', (rules) => {
+  // A leading tab is taken away again but forces the thorough way.
+  test('agree on every plain URL', () => {
+    const paths = ['', '/', '/a', '/a/../b', '//', '/a%20b', '/a;b=1', "/!$&'()*+,;=:@~-._"]
+    const tails = ['', '?', '?a', '?a=b&c=%C3%A9', "?a='x'", '?a?b', '#', '#f', '#f?/:@', '?q#f', '?#']
+    const hosts = [
+      'a',
+      'example.com',
+      'a..b',
+      '.a',
+      'a.',
+      'x_y-z.co',
+      'a:80',
+      'a:080',
+      'a:0',
+      'a:',
+      'a:65535',
+      'A.com',
+    ]
+    for (const host of hosts) {
+      for (const path of paths) {
+        for (const tail of tails) {
+          const url = `https://${host}${path}${tail}`
+          expect(safeUrlString(url, { rules }), url).toBe(safeUrlString(`\t${url}`, { rules }))
+        }
+      }
+    }
+  })
+})
+
+describe('an InvalidUrl says what is wrong', () => {
+  test.each([
+    ['http://example.com:http/', /port is "http"; expected a number from 0 to 65535/],
+    ['http://example.com:65536/', /port is "65536"/],
+    ['http://[::1/', /only one of the brackets/],
+    ['http://[::1]x/', /only a :port may follow/],
+    ['http://x[::1]/', /text before the bracket/],
+    ['http://[127.0.0.1]/', /no IPv6 address/],
+    ['http://℀.com/', /NFKC/],
+    ['http://example.com/?\ud800', /query holds a character that utf-8 cannot write/],
+  ])('%s', (url, message) => {
+    expect(() => safeUrlString(url)).toThrow(message)
+  })
+
+  test('an encoding that nobody knows', () => {
+    expect(() => safeUrlString('http://example.com/', 'klingon')).toThrow(
+      /encoding "klingon" is unknown; utf-8 always works/,
+    )
+  })
+
+  test('a character that the encoding of the page does not have', () => {
+    expect(() => safeUrlString('http://example.com/?q=€', 'latin-1')).toThrow(
+      /query holds a character that latin-1 cannot write/,
+    )
+  })
+})
+
+describe('hostile URLs take linear time', () => {
+  const length = 200_000
+  test.each([
+    ['spaces inside', `http://a/${' '.repeat(length)}x`],
+    ['colons in the host', `http://a${':'.repeat(length)}x/`],
+    ['brackets full of colons', `http://[${':'.repeat(length)}]/`],
+    ['a host of one long label', `http://${'é'.repeat(length)}/`],
+    ['escapes without digits', `http://${'%'.repeat(length)}@a/`],
+  ])('%s', (_name, url) => {
+    const start = performance.now()
+    orNull(() => safeUrlString(url))
+    // Quadratic time would be tens of seconds.
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+})
+
+function read<Case>(name: string): Case[] {
+  const text = readFileSync(new URL(`../testdata/${name}.json`, import.meta.url), 'utf8')
+  return (JSON.parse(text) as { cases: Case[] }).cases
+}
+
+function orNull(make: () => string): string | null {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof InvalidUrl) return null
+    throw error
+  }
+}

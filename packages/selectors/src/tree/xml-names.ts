@@ -1,0 +1,80 @@
+/**
+ * Names in XML: which namespace a prefix stands for where an element is.
+ *
+ * The tree keeps names as they are written (`media:thumb`) and declarations as the attributes they are, so that cheerio
+ * and CSS see the page itself. What a prefix means is looked up when a query asks: few queries do.
+ */
+
+import { type AnyNode, type Element, isTag } from 'domhandler'
+
+/** A namespace and the name within it; no namespace is ''. */
+export interface ExpandedName {
+  readonly uri: string
+  readonly local: string
+}
+
+/** What the prefix `xml` stands for everywhere. */
+export const XML_URI = 'http://www.w3.org/XML/1998/namespace'
+
+/** A prefix that is declared nowhere is a part of the name. */
+export function elementName(element: Element): ExpandedName {
+  return expandedName(element.name, prefixOf(element.name), element)
+}
+
+/** An attribute without a prefix is in no namespace, whatever the default is. */
+export function attributeName(written: string, element: Element): ExpandedName {
+  const prefix = prefixOf(written)
+  return prefix === '' ? { uri: '', local: written } : expandedName(written, prefix, element)
+}
+
+export function isDeclaration(attribute: string): boolean {
+  return attribute === 'xmlns' || attribute.startsWith('xmlns:')
+}
+
+/** Declarations that hold at an element and are not written at it, by the attributes that would write them. */
+export function inheritedDeclarations(element: Element): Record<string, string> {
+  const inherited: Record<string, string> = {}
+  for (let node: AnyNode | null = element.parent; node && isTag(node); node = node.parent) {
+    for (const name in node.attribs) {
+      if (!isDeclaration(name) || Object.hasOwn(element.attribs, name)) continue
+      inherited[name] ??= node.attribs[name]!
+    }
+  }
+  const needed = Object.entries(inherited).filter(([, uri]) => uri !== '')
+  // First the one that the element's own name needs, as lxml writes them.
+  const own = declarationOf(prefixOf(element.name))
+  return Object.fromEntries(needed.sort(([a], [b]) => Number(b === own) - Number(a === own)))
+}
+
+/** Takes declarations and declared prefixes away from an element and all below it. */
+export function removeNamespaces(root: Element): void {
+  // From the deepest up: a prefix is looked up in elements around, which must still have their declarations.
+  for (const child of root.children) if (isTag(child)) removeNamespaces(child)
+  const { local } = elementName(root)
+  const attributes = Object.entries(root.attribs).filter(([name]) => !isDeclaration(name))
+  root.attribs = Object.fromEntries(
+    attributes.map(([name, value]) => [attributeName(name, root).local, value]),
+  )
+  root.name = local
+}
+
+function expandedName(written: string, prefix: string, element: Element): ExpandedName {
+  const uri = prefix === 'xml' ? XML_URI : declaredUri(declarationOf(prefix), element)
+  if (uri === undefined) return { uri: '', local: written }
+  return { uri, local: prefix === '' ? written : written.slice(prefix.length + 1) }
+}
+
+function declaredUri(declaration: string, element: Element): string | undefined {
+  for (let node: AnyNode | null = element; node && isTag(node); node = node.parent) {
+    if (Object.hasOwn(node.attribs, declaration)) return node.attribs[declaration]
+  }
+  return undefined
+}
+
+function declarationOf(prefix: string): string {
+  return prefix === '' ? 'xmlns' : `xmlns:${prefix}`
+}
+
+function prefixOf(written: string): string {
+  return written.slice(0, Math.max(0, written.indexOf(':')))
+}

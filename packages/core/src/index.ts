@@ -1,25 +1,34 @@
+// Each group's comment is followed by an empty line: Biome then sorts within the groups and leaves them apart.
+
 // Requests and responses
 
-export { decodeText, detectEncoding, HEAD_BYTES, urlEncodingOf } from './charset.ts'
-export { completeDupeFilter, type SimpleDupeFilter } from './complete-dupefilter.ts'
-export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './component.ts'
-export { type CrawlName, crawlKey, crawlQueueName } from './crawl-keys.ts'
-export type { ComponentClass, Crawler, OtherWorkers, SpiderLike } from './crawler.ts'
-// Errors
+export { checkHeader, Headers, type HeadersInit } from './requests/headers.ts'
+export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './requests/json.ts'
+export { checkMeta, metaKeyMeant } from './requests/meta-check.ts'
+export type { MetaKeys, MetaKeysRead, RequestMeta } from './requests/meta-keys.ts'
+export { referrerPolicyFor } from './requests/referrer-policy-for.ts'
+export { putUnderRules, Request } from './requests/request.ts'
 export {
-  CloseSpider,
-  DownloadError,
-  type DownloadFailureKind,
-  DropItem,
-  ERROR_CODES,
-  type ErrorCode,
-  IgnoreRequest,
-  InvalidUrl,
-  NotConfigured,
-  SettingsError,
-  UsageError,
-  WebloomError,
-} from './errors.ts'
+  REQUEST_JSON_VERSION,
+  type RequestJson,
+  requestFromJson,
+  requestToJson,
+} from './requests/request-json.ts'
+export { checkedRequestJson } from './requests/request-json-check.ts'
+export {
+  type Callback,
+  type CookiesInit,
+  type FromCurlInit,
+  REQUEST_OPTIONS,
+  type RequestInit,
+  type RequestParts,
+  requestInit,
+  undefinedParts,
+} from './requests/request-parts.ts'
+export { Response, type ResponseInit } from './requests/response.ts'
+
+// What makes requests equal, and what a crawl knows of their URLs
+
 export {
   createFingerprinter,
   createUrlDigester,
@@ -28,19 +37,35 @@ export {
   type FingerprintOptions,
   fingerprint,
   type UrlDigest,
-} from './fingerprint.ts'
-export { filterFingerprinterOf, fingerprinterOf } from './fingerprinter-of.ts'
-export { checkHeader, Headers, type HeadersInit } from './headers.ts'
-export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './json.ts'
-export { checkOptions, type OptionNames, type OptionsPlace, valueShown } from './known-options.ts'
-export { linksFrom } from './known-url-of.ts'
-export type { KnownUrl } from './known-urls.ts'
-export { type Logger, type LogLevel, logLevel, silentLogger } from './logger.ts'
-export type { MetaKeys, MetaKeysRead, RequestMeta } from './meta-keys.ts'
-export { didYouMean } from './nearest-names.ts'
-export { sqlite } from './node-sqlite.ts'
-export { ownCopy } from './own-copy.ts'
+} from './fingerprints/fingerprint.ts'
+export { filterFingerprinterOf, fingerprinterOf } from './fingerprints/fingerprinter-of.ts'
+export {
+  CrawlUrlRules,
+  crawlUrlRules,
+  fingerprinterNote,
+  fingerprinterOfNote,
+  fingerprinterShown,
+  urlRulesOf,
+  urlRulesOfNote,
+} from './fingerprints/url-rules-of.ts'
+export type { KnownUrl } from './url-memory/known-url.ts'
+export { UrlMemory } from './url-memory/url-memory.ts'
+
+// A crawl's own vocabulary
+
+export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './crawl/component.ts'
+export type { ComponentClass, Crawler, CrawlRun, DownloaderInside, OtherWorkers } from './crawl/crawler.ts'
+export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
+export { type ProtectionReason, protectionStat } from './crawl/protection-reason.ts'
+export { type SignalName, type SignalPayloads, Signals, signals } from './crawl/signals.ts'
+export type { SpiderLike } from './crawl/spider-like.ts'
+export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
+export { type CrawlName, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
+export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './waiting/protocol-times.ts'
+
 // Ports
+
+export { completeDupeFilter, type SimpleDupeFilter } from './ports/complete-dupefilter.ts'
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
   type BodyTo,
@@ -51,11 +76,13 @@ export {
   type FetchOptions,
   RetryLater,
 } from './ports/downloader.ts'
-export type { DupeFilter, DupeFilterDescription } from './ports/dupefilter.ts'
+export { type DupeFilter, type DupeFilterDescription, inDoubtOwner, type Seen } from './ports/dupefilter.ts'
 export type { HostClock, HostNews, HostPace, HostState } from './ports/host-clock.ts'
+export { laterNews, strictestNews } from './ports/host-news.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {
   type CommitOptions,
+  type FailedDoubt,
   type InFlight,
   LEASE_WAIT_MAX_MS,
   type Lease,
@@ -71,41 +98,9 @@ export {
 export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
-export { type ProtectionReason, protectionStat } from './protection-reason.ts'
-export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './protocol-times.ts'
-export { PICKLE_BYTES_MAX } from './python/read-pickle.ts'
-export {
-  decodeScrapyRequest,
-  encodeScrapyRequest,
-  SCRAPY_SERIALIZERS,
-  type ScrapySerializer,
-} from './python/scrapy-request.ts'
-// Redis
-export {
-  type RedisOptions,
-  type RedisRole,
-  type RedisTarget,
-  redisTargets,
-  withoutPassword,
-} from './redis-options.ts'
-export { RedisScript, type ScriptRunner } from './redis-script.ts'
-export { type ReferrerPolicy, referrerOf, referrerPolicyFor } from './referrer-policy.ts'
-export {
-  type Callback,
-  type CookiesInit,
-  type FromCurlInit,
-  putUnderRules,
-  REQUEST_OPTIONS,
-  Request,
-  type RequestInit,
-  type RequestParts,
-  requestInit,
-  undefinedParts,
-} from './request.ts'
-export { REQUEST_JSON_VERSION, type RequestJson, requestFromJson, requestToJson } from './request-json.ts'
-export { Response, type ResponseInit } from './response.ts'
 
 // Settings
+
 export { environmentSettings } from './settings/environment-settings.ts'
 export type {
   Component,
@@ -125,35 +120,87 @@ export {
   type SettingsPlaces,
   type WrittenSettings,
 } from './settings/settings.ts'
+export type { SettingsInput } from './settings/settings-input.ts'
 export {
   type CustomSettingName,
   isSettingName,
   SETTINGS_TABLE,
   type SettingName,
   type SettingNameOf,
-  type SettingsInput,
   type SettingValue,
   settingRow,
 } from './settings/settings-table.ts'
-export { type SignalName, type SignalPayloads, Signals, signals } from './signals.ts'
-// A crawl's own vocabulary
-export { MemoryStatsCollector, type StatsCollector, type StatValue } from './stats.ts'
-// URLs and fingerprints
-export { baseUrlOf } from './url/base-url.ts'
-export { canonicalizeUrl } from './url/canonicalize-url.ts'
-export { encoderFor } from './url/charset-encode.ts'
-export { hostAndPort } from './url/host-and-port.ts'
-export { urlJoin } from './url/join.ts'
-export { quoter } from './url/percent.ts'
-export { type SafeUrlOptions, safeUrlString } from './url/safe-url.ts'
-export type { UrlRules } from './url/url-rules.ts'
-export { splitParams, type UrlParts, urlSplit } from './url/urlsplit.ts'
+
+// Errors
+
 export {
-  CrawlUrlRules,
-  crawlUrlRules,
-  fingerprinterNote,
-  fingerprinterOfNote,
-  fingerprinterShown,
-  urlRulesOf,
-  urlRulesOfNote,
-} from './url-rules-of.ts'
+  CloseSpider,
+  DownloadError,
+  type DownloadFailureKind,
+  DropItem,
+  ERROR_CODES,
+  type ErrorCode,
+  IgnoreRequest,
+  NotConfigured,
+  SettingsError,
+  UsageError,
+  WebloomError,
+} from './errors/errors.ts'
+
+// Redis, and requests of scrapy-redis
+
+export { PICKLE_BYTES_MAX } from './python/read-pickle.ts'
+export {
+  decodeScrapyRequest,
+  encodeScrapyRequest,
+  SCRAPY_SERIALIZERS,
+  type ScrapySerializer,
+} from './python/scrapy-request.ts'
+export {
+  noRedis,
+  type RedisClient,
+  type RedisOptions,
+  type RedisRole,
+  type RedisTarget,
+  redisTargets,
+  withoutPassword,
+} from './redis/redis-options.ts'
+export { luaScriptsIn, RedisScript, type ScriptRunner } from './redis/redis-script.ts'
+export { isRedisFull, redisError, storeTrouble, withRedisCodes } from './redis/store-trouble.ts'
+
+// What all packages need
+
+export { makeFolder } from './files/make-folder.ts'
+export { sqlite } from './files/node-sqlite.ts'
+export { type Awaitable, isPromise } from './waiting/awaitable.ts'
+export { NoAnswer, TIMER_MS_MAX, timerMs, waitAtMost, withDeadline, within } from './waiting/deadline.ts'
+
+// What lies in the package of URLs
+
+export {
+  baseUrlOf,
+  canonicalizeUrl,
+  checkOptions,
+  decodeText,
+  detectEncoding,
+  didYouMean,
+  encoderFor,
+  HEAD_BYTES,
+  hostAndPort,
+  InvalidUrl,
+  type OptionNames,
+  type OptionsPlace,
+  ownCopy,
+  quoter,
+  type ReferrerPolicy,
+  referrerOf,
+  type SafeUrlOptions,
+  safeUrlString,
+  splitParams,
+  type UrlParts,
+  type UrlRules,
+  urlEncodingOf,
+  urlJoin,
+  urlSplit,
+  valueShown,
+} from '@webloom/url'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { WebloomError } from '../errors.ts'
+import { WebloomError } from '../errors/errors.ts'
 import type { Lease, QueuedRequest, QueueOrder, RequestQueue } from '../ports/request-queue.ts'
-import { Request, type RequestInit } from '../request.ts'
+import { Request } from '../requests/request.ts'
+import type { RequestInit } from '../requests/request-parts.ts'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
 
 /** How a test wants its queue. Absent: order priority, no delay, no bound on a host's requests in flight. */
@@ -24,6 +25,22 @@ const on = (host: string, path: string | number, init: RequestInit = {}): Queued
   request: new Request(`http://${host}.test/${path}`, init),
 })
 const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
+
+const inDoubt = (host: string, path: string | number): QueuedRequest => ({
+  ...on(host, path),
+  inDoubt: 'page',
+})
+
+/** Waits until so many are to be asked about: some queues let a page's links ripen. */
+async function takenInDoubt(queue: RequestQueue, count: number): Promise<QueuedRequest[]> {
+  const taken: QueuedRequest[] = []
+  for (const until = performance.now() + 5000; taken.length < count; ) {
+    assert.ok(performance.now() < until, `only ${taken.length} are to be asked about`)
+    taken.push(...(await queue.takeInDoubt(10)))
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return taken
+}
 
 /** Takes until the queue holds nothing more, one at a time, committing each. */
 async function drain(queue: RequestQueue): Promise<string[]> {
@@ -189,6 +206,56 @@ const TESTS: ContractTests<Make> = {
     const waiting = queue.lease(3)
     await queue.commit(last as Lease)
     assert.deepEqual(await waiting, [])
+  },
+  'what is in doubt is set aside with the commit, in nobody’s line, counted as delayed, and once': async (
+    make,
+  ) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    await queue.commit(first as Lease, { children: [inDoubt('b', 1), on('a', 3), inDoubt('b', 2)] })
+    assert.deepEqual(await queue.counts(), { waiting: 2, delayed: 2, leased: 0, quarantined: 0 })
+    const [second] = await queue.lease(1)
+    await queue.commit(second as Lease, { children: [inDoubt('b', 1)] })
+    assert.deepEqual(await queue.counts(), { waiting: 1, delayed: 2, leased: 0, quarantined: 0 })
+    const [third] = await queue.lease(1)
+    await queue.commit(third as Lease)
+    assert.equal(await queue.isEmpty(), false)
+  },
+  'what is in doubt is taken once for all, and ended: queued, or gone': async (make) => {
+    const queue = await make()
+    assert.equal(await queue.push([inDoubt('a', 1), on('a', 2), inDoubt('b', 3)], 'o'), 1)
+    const taken = await takenInDoubt(queue, 2)
+    assert.deepEqual(new Set(ids(taken)), new Set(['a/1', 'b/3']))
+    assert.equal(taken.find(({ id }) => id === 'b/3')?.request.url, 'http://b.test/3')
+    const fresh = taken.filter(({ id }) => id === 'a/1')
+    assert.deepEqual(await queue.endInDoubt(fresh, ['b/3']), ['a/1'])
+    assert.deepEqual(await queue.counts(), { waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
+    assert.deepEqual(await queue.endInDoubt(taken, []), [], 'ended twice')
+    assert.deepEqual(await drain(queue), ['a/2', 'a/1'])
+    assert.equal(await queue.isEmpty(), true)
+  },
+  'what elements of start() are in doubt of is set aside with them': async (make) => {
+    const queue = await make()
+    assert.equal(await queue.pushStart([{ ...inDoubt('a', 0), element: 0 }], 0, 1), 0)
+    assert.equal((await queue.counts()).delayed, 1)
+    await queue.endInDoubt([], ['a/0'])
+    assert.equal(await queue.isEmpty(), true)
+  },
+  'the last doubt that ends with nothing ends a wait for requests': async (make) => {
+    const queue = await make()
+    await queue.push([inDoubt('a', 1)], 'o')
+    const waiting = queue.lease(1)
+    await queue.endInDoubt([], ['a/1'])
+    assert.deepEqual(await waiting, [])
+    assert.equal(await queue.isEmpty(), true)
+  },
+  'clear forgets what is in doubt': async (make) => {
+    const queue = await make()
+    await queue.push([inDoubt('a', 1)], 'o')
+    await queue.clear()
+    assert.equal((await queue.counts()).delayed, 0)
+    assert.deepEqual(await queue.endInDoubt([on('a', 1)], []), [])
   },
   'an aborted wait ends with none and loses nothing': async (make) => {
     const queue = await make({ concurrency: 1 })

@@ -1,10 +1,9 @@
-import type { Headers } from '../headers.ts'
-import type { Request } from '../request.ts'
-import type { Response } from '../response.ts'
+import type { Headers } from '../requests/headers.ts'
+import type { Request } from '../requests/request.ts'
+import type { Response } from '../requests/response.ts'
+import type { Awaitable } from '../waiting/awaitable.ts'
 import type { HostNews, HostState } from './host-clock.ts'
 import type { RetryWhen } from './request-queue.ts'
-
-type Awaitable<T> = T | Promise<T>
 
 /** Fetches requests of one scheme. A browser can be one. */
 export interface DownloadHandler {

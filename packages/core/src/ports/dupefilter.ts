@@ -1,5 +1,12 @@
-import type { Request } from '../request.ts'
-import type { UrlRules } from '../url/url-rules.ts'
+import type { UrlRules } from '@webloom/url'
+import type { Request } from '../requests/request.ts'
+
+/**
+ * What is known of a link. `false`: it is new, and the asker queues it. `true`: it was met before, and is queued for good.
+ * `'in doubt'`: another owner was told that it is new, and has neither been settled nor given it back. Whoever drops such a
+ * link loses it should that owner never queue it, so the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
+ */
+export type Seen = boolean | 'in doubt'
 
 /**
  * Remembers which requests this crawl has already met.
@@ -18,11 +25,18 @@ export interface DupeFilter {
   clear(): Promise<void>
   /**
    * True when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`.
-   * Without an owner the answer is recorded as settled at once, as in Scrapy.
+   * Without an owner the answer is recorded as settled at once, as in Scrapy. What is in doubt counts as met.
    */
   requestSeen(request: Request, owner?: string): Promise<boolean>
-  /** The same for a page's links, answered in order, in one round trip. A request given twice is new only once. */
-  requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]>
+  /**
+   * The same for a page's links, answered in order, in one round trip. A request given twice is new only once. What was set
+   * aside in doubt is asked about by an owner `doubt/<id>/<who met it>`, always the same.
+   *
+   * A page that has only requests that go past the filter asks about none: what an earlier run of it was told is new, maybe on
+   * a worker that is gone, it does not queue, and must not count as queued when the page is settled. That costs no round
+   * trip. A filter of the user's own is not asked about none.
+   */
+  requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]>
   /** What `owner` asked about is queued for good; from now on it is "seen" for everybody else. */
   settled(owner: string): Promise<void>
   /**
@@ -50,6 +64,14 @@ export interface DupeFilter {
    * which else knows a request by its fingerprint.
    */
   readonly letsAllPass?: boolean
+}
+
+/**
+ * Who asks about a request that was set aside in doubt: always the same for a link and the page that met it. So a page that
+ * runs again, as its queue has gone back, has its link asked about by the one who was told "new" before, and no other page has.
+ */
+export function inDoubtOwner({ id, inDoubt }: { readonly id: string; readonly inDoubt?: string }): string {
+  return inDoubt ? `doubt/${id}/${inDoubt}` : `doubt/${id}`
 }
 
 /** What a filter says of itself. */

@@ -1,6 +1,5 @@
-import type { Response } from '../response.ts'
-
-type Awaitable<T> = T | Promise<T>
+import type { Response } from '../requests/response.ts'
+import type { Awaitable } from '../waiting/awaitable.ts'
 
 /** What a pipeline learns about an item beside the item. */
 export interface ItemContext {
@@ -27,7 +26,8 @@ export interface ItemFeed {
   readonly uri: string
   /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
   open(): Promise<void>
-  write(items: readonly unknown[]): Promise<void>
+  /** @param response of whose page they are, for messages; null for items that `start()` yielded */
+  write(items: readonly unknown[], response?: Response | null): Promise<void>
   /** Completes the file. With the reason `not_opened` nothing was fetched, and it leaves what was there before. */
   close(reason: string): Promise<void>
 }

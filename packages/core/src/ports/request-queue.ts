@@ -1,10 +1,21 @@
-import type { Request } from '../request.ts'
+import type { Request } from '../requests/request.ts'
 import type { HostNews, HostState } from './host-clock.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
 export interface QueuedRequest {
   readonly id: string
   readonly request: Request
+  /**
+   * Of a link that another owner was told is new, and may not queue: the owner that has met it since. `push`, `pushStart` and `commit` set it aside, in
+   * the step that stores the others: it is in nobody's line, counts as delayed, and stays until `endInDoubt`. The same id
+   * twice is one, the first.
+   */
+  readonly inDoubt?: string
+}
+
+/** A link in doubt of which the filter cannot say whether it is new. */
+export interface FailedDoubt extends QueuedRequest {
+  readonly reason: string
 }
 
 /** What an element of `start()` brought. */
@@ -54,7 +65,7 @@ export type RetryWhen = number | 'first'
 export interface QueueCounts {
   /** May go as soon as its host may be asked. */
   readonly waiting: number
-  /** Held until its own time has come (a retry's back-off). */
+  /** Held until its own time has come (a retry's back-off), or set aside in doubt. */
   readonly delayed: number
   readonly leased: number
   /** Set aside: it killed every worker that took it, or this release cannot read it. Does not hold a crawl open. */
@@ -74,7 +85,7 @@ export interface RequestQueue {
   open(): Promise<void>
   /** Lets go of connections and timers. What waits stays where it is, leases come back. */
   close(): Promise<void>
-  /** Deletes everything that waits. */
+  /** Deletes everything that waits. The last worker that leaves a crawl calls it after `close`. */
   clear(): Promise<void>
   /** Names the queue in the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
@@ -112,6 +123,23 @@ export interface RequestQueue {
    * could do it.
    */
   refuse(lease: Lease, reason: string): Promise<void>
+  /**
+   * Up to `max` requests that were set aside in doubt and should be asked about now. Whoever takes one has it to itself for
+   * some seconds; then it is another's, so that a worker that dies with it costs no more than that.
+   */
+  takeInDoubt(max: number): Promise<readonly QueuedRequest[]>
+  /**
+   * The doubt about these is over: `fresh` go to the ends of their hosts' lines, `met` go. In one step; an id that was set
+   * aside no longer queues nothing. Answers the ids that were queued; a command that is sent twice answers the same. `still`
+   * are in doubt as before: they need not wait until whoever took them would have died. One that is set aside within half a
+   * minute of being queued here is passed over: it is queued. `failed` are quarantined: the filter throws for them.
+   */
+  endInDoubt(
+    fresh: readonly QueuedRequest[],
+    met: readonly string[],
+    still?: readonly string[],
+    failed?: readonly FailedDoubt[],
+  ): Promise<readonly string[]>
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
   /**

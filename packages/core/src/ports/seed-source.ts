@@ -1,4 +1,4 @@
-import type { Request } from '../request.ts'
+import type { Request } from '../requests/request.ts'
 
 /** One start request from outside, not yet acknowledged. */
 export interface Seed {

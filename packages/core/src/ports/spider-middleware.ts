@@ -1,7 +1,6 @@
-import type { Request } from '../request.ts'
-import type { Response } from '../response.ts'
-
-type Awaitable<T> = T | Promise<T>
+import type { Request } from '../requests/request.ts'
+import type { Response } from '../requests/response.ts'
+import type { Awaitable } from '../waiting/awaitable.ts'
 
 /**
  * Sees what goes into callbacks and what comes out: lower orders are nearer the engine, higher ones nearer the

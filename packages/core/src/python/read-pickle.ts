@@ -7,11 +7,11 @@
  * `bytes`; these two shapes are read as the bytes they stand for.
  *
  * Each step reads at least one byte and keeps at most one value, so what a pickle takes is bounded by its length. Values that
- * it refers to again are shared, not copied: whoever walks them must count (`plainOf`).
+ * it refers to again are shared, not copied, and so are the bytes of a text: whoever walks them must count (`plainOf`).
  */
 
 import { isUtf8 } from 'node:buffer'
-import { WebloomError } from '../errors.ts'
+import { WebloomError } from '../errors/errors.ts'
 
 export type PythonValue = null | boolean | number | bigint | string | Uint8Array | PythonValue[] | PythonDict
 
@@ -53,6 +53,8 @@ export function readPickle(bytes: Uint8Array): PythonValue {
 class PickleReader {
   readonly #bytes: Buffer
   readonly #memo = new Map<number, Held>()
+  /** The bytes that a text was made to: a call takes five bytes of a pickle, however long the text that it refers to. */
+  readonly #bytesOf = new Map<string, Uint8Array>()
   readonly #marks: number[] = []
   #stack: Held[] = []
   #at = 0
@@ -157,10 +159,16 @@ class PickleReader {
       encoding === 'latin1' &&
       more.length === 0
     )
-      this.push(latin1Bytes(text, () => this.#refusal('its bytes are no latin1')))
+      this.push(this.#latin1(text))
     else if (called.name !== BYTES_OF_TEXT && Array.isArray(args) && args.length === 0)
       this.push(new Uint8Array(0))
     else throw this.#refusal(`it calls ${called.name}`)
+  }
+
+  #latin1(text: string): Uint8Array {
+    const bytes = this.#bytesOf.get(text) ?? latin1Bytes(text, () => this.#refusal('its bytes are no latin1'))
+    this.#bytesOf.set(text, bytes)
+    return bytes
   }
 
   pushTuple(size: number): void {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { Request } from '../request.ts'
-import { requestToJson } from '../request-json.ts'
+import { Request } from '../requests/request.ts'
+import { requestToJson } from '../requests/request-json.ts'
 import { readPickle } from './read-pickle.ts'
 import { decodeScrapyRequest, encodeScrapyRequest } from './scrapy-request.ts'
 import { writePickle } from './write-pickle.ts'
@@ -95,12 +95,14 @@ describe('a hostile pickle ends soon, and in an error', () => {
     ],
     ['lists in lists', withMeta(`${']'.repeat(500)}${'a'.repeat(499)}`)],
     ['lists that share lists: 2 ** 90 of them', withMeta(sharing(90))],
-    ['a header that has a megabyte 200 000 times (issue 15)', recalling('headers', '}(C\x01a](', LONG, 'eu')],
+    ['a header that has a megabyte 200 000 times', recalling('headers', '}(C\x01a](', LONG, 'eu')],
     [
       'cookies that have a megabyte 200 000 times',
       recalling('cookies', '](', `}(X\x04\0\0\0name${LONG}X\x05\0\0\0valueh\0uq\x01`, 'e'),
     ],
     ['flags that have a megabyte 200 000 times', recalling('flags', '](', LONG.replace('B', 'X'), 'e')],
+    ['a text that is made bytes 20 000 times, each time kept', bytesOfOneText('', 20_000)],
+    ['a text that is made bytes 20 000 times, each time dropped', bytesOfOneText('0', 20_000)],
     ['a list that holds itself', withMeta(']q\x00h\x00a')],
     ['more popped than was pushed', Buffer.from('80043030302e', 'hex')],
     ['a value recalled that was never noted', Buffer.from('800468632e', 'hex')],
@@ -127,6 +129,14 @@ function recalling(field: string, opens: string, shared: string, closes: string)
   const name = `X${String.fromCharCode(field.length)}\x00\x00\x00${field}`
   const again = (shared.endsWith('q\x01') ? 'h\x01' : 'h\x00').repeat(200_000)
   return Buffer.from(`${head}${name}${opens}${shared}${again}${closes}u.`, 'latin1')
+}
+
+/** Protocol 2's call for bytes, with the same megabyte each time, and what comes behind each; then a dict with no url. */
+function bytesOfOneText(behind: string, times: number): Buffer {
+  const text = `X${String.fromCharCode(0, 0, 0x10, 0)}${'a'.repeat(2 ** 20)}`
+  const args = `${text}X\x06\x00\x00\x00latin1\x86q\x010`
+  const calls = `h\x00h\x01R${behind}`.repeat(times)
+  return Buffer.from(`\x80\x02c_codecs\nencode\nq\x000${args}${calls}}.`, 'latin1')
 }
 
 /** {'url': 'a', 'meta': {'x': …}} */

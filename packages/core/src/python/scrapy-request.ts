@@ -6,9 +6,10 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { WebloomError } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
-import { type CookiesInit, Request, type RequestInit } from '../request.ts'
+import { WebloomError } from '../errors/errors.ts'
+import type { JsonObject, JsonValue } from '../requests/json.ts'
+import { Request } from '../requests/request.ts'
+import type { CookiesInit, RequestInit } from '../requests/request-parts.ts'
 import { type PythonDict, type PythonValue, readPickle } from './read-pickle.ts'
 import { distinctPickle, writePickle } from './write-pickle.ts'
 

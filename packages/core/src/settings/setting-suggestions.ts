@@ -1,6 +1,6 @@
 /** Which settings somebody may have meant by a name that is none. */
 
-import { editDistance } from '../nearest-names.ts'
+import { editDistance } from '@webloom/url'
 import { SETTINGS_TABLE } from './settings-table.ts'
 
 const SUGGESTIONS_MAX = 3

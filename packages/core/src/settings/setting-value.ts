@@ -159,7 +159,14 @@ function readComponent(row: NamedRow, raw: unknown): Reading {
   const name = row.synonyms && Object.hasOwn(row.synonyms, text) ? row.synonyms[text]! : text
   // Without choices the names are known to whoever makes the component, not to the table.
   const isKnown = row.choices === undefined || row.choices.includes(name) || name.includes('#')
-  return isKnown ? { value: name } : { expected }
+  return isKnown
+    ? { value: name }
+    : { expected: isPythonPath(name) ? `${expected}; ${name} is Python's` : expected }
+}
+
+/** `scrapy.extensions.httpcache.DummyPolicy`, `myproject.stats.Mine`. */
+function isPythonPath(text: string): boolean {
+  return /^[a-z_]\w*(?:\.\w+)+$/i.test(text)
 }
 
 const COMPONENTS_EXPECTED =

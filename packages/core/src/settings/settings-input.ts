@@ -1,6 +1,9 @@
 // Written by scripts/settings-docs.ts from settings-table/. Change that, then run it.
 
-import type { WrittenSetting } from './settings-table.ts'
+import type { CustomSettingName, WrittenSetting } from './settings-table.ts'
+
+/** Settings as an author writes them in a config file, a spider's `customSettings` or a call of `crawl()`. */
+export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSettingName]: unknown }
 
 /** The settings of the framework as an author writes them, with what each does. */
 export type KnownSettingsInput = {
@@ -73,6 +76,8 @@ export type KnownSettingsInput = {
   readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
   /** `start()` is asked for more while fewer requests than this are waiting. Default `1000` (requests). */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
+  /** Finds spiders by name: `project` in what webloom.config.ts names, or `./file.ts#Export`. Default `project`. */
+  readonly SPIDER_LOADER_CLASS?: WrittenSetting<'SPIDER_LOADER_CLASS'>
   /** Links that may lie between a start page and a page; requests beyond are dropped. 0: no limit. Default `0` (links). */
   readonly DEPTH_LIMIT?: WrittenSetting<'DEPTH_LIMIT'>
   /** Times the depth is taken off the priority: above 0 near pages go first, below 0 deep ones. Default `0`. */
@@ -80,8 +85,8 @@ export type KnownSettingsInput = {
   /** Also counts the requests of each depth, as `request_depth_count/<depth>`. Default `false`. */
   readonly DEPTH_STATS_VERBOSE?: WrittenSetting<'DEPTH_STATS_VERBOSE'>
   /**
-   * Requests with a longer URL are dropped, those of `crawler.fetch` and of files too. 0: no limit. Default `2083`
-   * (characters).
+   * Requests with a longer URL are dropped: links, start URLs, seeds, those of `crawler.fetch` and of files. 0: no limit.
+   * Default `2083` (characters).
    */
   readonly URLLENGTH_LIMIT?: WrittenSetting<'URLLENGTH_LIMIT'>
   /** Whether the rules of a CrawlSpider make requests; without them it sees its start pages only. Default `true`. */
@@ -112,9 +117,10 @@ export type KnownSettingsInput = {
   /** Ends the crawl when no item came for this time. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_TIMEOUT_NO_ITEM'>
   /**
-   * A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. On Redis the last
-   * worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. Default
-   * `false`.
+   * A crawl that finishes without one item or link, or of whose items none could be written to an output, ends with exit
+   * code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed:
+   * what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs
+   * brought is not counted there. Default `false`.
    */
   readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
   /** How long opening or closing a pipeline, feed or extension may take before it is given up. Default `600` (s). */
@@ -173,8 +179,6 @@ export type KnownSettingsInput = {
   readonly JOBDIR?: WrittenSetting<'JOBDIR'>
   /** Which waiting request goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
-  /** Logs each request that cannot be queued, with the reason. Default `false`. */
-  readonly SCHEDULER_DEBUG?: WrittenSetting<'SCHEDULER_DEBUG'>
   /** Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis. Default `null`. */
   readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
   /** Host of that Redis, where REDIS_URL is not set. Default `null`. */
@@ -208,7 +212,7 @@ export type KnownSettingsInput = {
    * `%(spider)s:dupefilter`.
    */
   readonly SCHEDULER_DUPEFILTER_KEY?: WrittenSetting<'SCHEDULER_DUPEFILTER_KEY'>
-  /** The same as SCHEDULER_DUPEFILTER_KEY. Known, not used: The same as SCHEDULER_DUPEFILTER_KEY. */
+  /** The same as SCHEDULER_DUPEFILTER_KEY. */
   readonly DUPEFILTER_KEY?: WrittenSetting<'DUPEFILTER_KEY'>
   /**
    * Key of scrapy-redis’s own queue, for `webloom import` and `export`; a crawl warns of what waits there, and reads
@@ -255,7 +259,7 @@ export type KnownSettingsInput = {
   readonly BLOOMFILTER_BIT?: WrittenSetting<'BLOOMFILTER_BIT'>
   /** Bits set for a request. Default `6` (hashes). */
   readonly BLOOMFILTER_HASH_NUMBER?: WrittenSetting<'BLOOMFILTER_HASH_NUMBER'>
-  /** The same as BLOOMFILTER_HASH_NUMBER. Known, not used: The same as BLOOMFILTER_HASH_NUMBER. */
+  /** The same as BLOOMFILTER_HASH_NUMBER. */
   readonly HASH_NUMBER?: WrittenSetting<'HASH_NUMBER'>
   /**
    * Sizes the filter by how many requests it is to hold at BLOOMFILTER_ERROR_RATE, in place of bits and hashes. Default
@@ -364,6 +368,13 @@ export type KnownSettingsInput = {
    * `{"Accept":"text/html,application/xhtml+xml,application/xml;q=0.9,*\/*;q=0.8","Accept-Language":"en"}`.
    */
   readonly DEFAULT_REQUEST_HEADERS?: WrittenSetting<'DEFAULT_REQUEST_HEADERS'>
+  /**
+   * Who fetches, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file:
+   * `{"ftp": "./ftp.ts#Ftp"}`; null takes one out. Default `{}`.
+   */
+  readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
+  /** Folders and files that `file:` URLs may name; empty: none. Links of pages may then name them, too. Default `[]`. */
+  readonly FILE_URLS_ALLOWED?: WrittenSetting<'FILE_URLS_ALLOWED'>
   /** Downloader middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one. Default `[]`. */
   readonly DOWNLOADER_MIDDLEWARES?: WrittenSetting<'DOWNLOADER_MIDDLEWARES'>
   /** Counts requests, responses, bytes and failures under `downloader/`. Default `true`. */
@@ -438,7 +449,7 @@ export type KnownSettingsInput = {
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
   /** Uses HTTP/2 with the https sites that have it, and with https sites behind a proxy. Default `true`. */
   readonly HTTP2_ENABLED?: WrittenSetting<'HTTP2_ENABLED'>
-  /** The same as HTTP2_ENABLED. Known, not used: The same as HTTP2_ENABLED (Scrapy: off). */
+  /** The same as HTTP2_ENABLED (Scrapy: off). */
   readonly HTTPX_HTTP2_ENABLED?: WrittenSetting<'HTTPX_HTTP2_ENABLED'>
   /** IP address of this machine that connections come from; `meta.bindaddress` comes first. Default `null`. */
   readonly DOWNLOAD_BIND_ADDRESS?: WrittenSetting<'DOWNLOAD_BIND_ADDRESS'>
@@ -615,11 +626,11 @@ export type KnownSettingsInput = {
   /** Keeps answers on disk and takes them from there. `meta.dont_cache` lets a request pass. Default `false`. */
   readonly HTTPCACHE_ENABLED?: WrittenSetting<'HTTPCACHE_ENABLED'>
   /**
-   * `dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111). Default
-   * `dummy`.
+   * `dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111); or
+   * `./file.ts#Export`. Default `dummy`.
    */
   readonly HTTPCACHE_POLICY?: WrittenSetting<'HTTPCACHE_POLICY'>
-  /** A folder for each answer, or one SQLite file for each spider. Default `file`. */
+  /** `file` has a folder for each answer, `sqlite` one file for each spider; or `./file.ts#Export`. Default `file`. */
   readonly HTTPCACHE_STORAGE?: WrittenSetting<'HTTPCACHE_STORAGE'>
   /** The folder of the cache; below it each spider has its own. Default `httpcache`. */
   readonly HTTPCACHE_DIR?: WrittenSetting<'HTTPCACHE_DIR'>
@@ -650,6 +661,11 @@ export type KnownSettingsInput = {
   readonly FEEDS?: WrittenSetting<'FEEDS'>
   /** Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`. Default `{}`. */
   readonly FEED_EXPORTERS?: WrittenSetting<'FEED_EXPORTERS'>
+  /**
+   * Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null takes a scheme
+   * out. Default `{}`.
+   */
+  readonly FEED_STORAGES?: WrittenSetting<'FEED_STORAGES'>
   /** Fields to write, in this order; as an object also their names in the output. null: all. Default `null`. */
   readonly FEED_EXPORT_FIELDS?: WrittenSetting<'FEED_EXPORT_FIELDS'>
   /** Spaces of each level in JSON. 0: an item a line. null: all on one line. Default `0` (spaces). */
@@ -729,17 +745,25 @@ export type KnownSettingsInput = {
   readonly HTTPCACHE_DBM_MODULE?: WrittenSetting<'HTTPCACHE_DBM_MODULE'>
   /** Known, not used: policies are those of the Referrer Policy standard; REFERRER_POLICY chooses one. */
   readonly REFERRER_POLICIES?: WrittenSetting<'REFERRER_POLICIES'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
-  readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
-  readonly DOWNLOAD_HANDLERS_BASE?: WrittenSetting<'DOWNLOAD_HANDLERS_BASE'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  /**
+   * Known, not used: FTP is not built in; DOWNLOAD_HANDLERS takes a handler of your own. The downloader around them is
+   * ours.
+   */
   readonly DOWNLOADER?: WrittenSetting<'DOWNLOADER'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  /**
+   * Known, not used: FTP is not built in; DOWNLOAD_HANDLERS takes a handler of your own. The downloader around them is
+   * ours.
+   */
   readonly FTP_PASSIVE_MODE?: WrittenSetting<'FTP_PASSIVE_MODE'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  /**
+   * Known, not used: FTP is not built in; DOWNLOAD_HANDLERS takes a handler of your own. The downloader around them is
+   * ours.
+   */
   readonly FTP_PASSWORD?: WrittenSetting<'FTP_PASSWORD'>
-  /** Known, not used: http and https are the only schemes in this release, and their handler cannot be exchanged. */
+  /**
+   * Known, not used: FTP is not built in; DOWNLOAD_HANDLERS takes a handler of your own. The downloader around them is
+   * ours.
+   */
   readonly FTP_USER?: WrittenSetting<'FTP_USER'>
   /** Known, not used: frames of HTTP/2 have the size that Node gives them, 16 KiB. */
   readonly HTTP2_MAX_FRAME_SIZE?: WrittenSetting<'HTTP2_MAX_FRAME_SIZE'>
@@ -752,28 +776,28 @@ export type KnownSettingsInput = {
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly DOWNLOADER_MIDDLEWARES_BASE?: WrittenSetting<'DOWNLOADER_MIDDLEWARES_BASE'>
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly DOWNLOAD_HANDLERS_BASE?: WrittenSetting<'DOWNLOAD_HANDLERS_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly EXTENSIONS_BASE?: WrittenSetting<'EXTENSIONS_BASE'>
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly FEED_EXPORTERS_BASE?: WrittenSetting<'FEED_EXPORTERS_BASE'>
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
+  readonly FEED_STORAGES_BASE?: WrittenSetting<'FEED_STORAGES_BASE'>
+  /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly ITEM_PIPELINES_BASE?: WrittenSetting<'ITEM_PIPELINES_BASE'>
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly SPIDER_MIDDLEWARES_BASE?: WrittenSetting<'SPIDER_MIDDLEWARES_BASE'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
-  readonly FEED_STORAGES?: WrittenSetting<'FEED_STORAGES'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
-  readonly FEED_STORAGES_BASE?: WrittenSetting<'FEED_STORAGES_BASE'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly FEED_STORAGE_FTP_ACTIVE?: WrittenSetting<'FEED_STORAGE_FTP_ACTIVE'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly FEED_STORAGE_GCS_ACL?: WrittenSetting<'FEED_STORAGE_GCS_ACL'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly AWS_MAX_POOL_CONNECTIONS?: WrittenSetting<'AWS_MAX_POOL_CONNECTIONS'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly AWS_USE_SSL?: WrittenSetting<'AWS_USE_SSL'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly AWS_VERIFY?: WrittenSetting<'AWS_VERIFY'>
-  /** Known, not used: feeds go to files, standard output and S3, and to no storage of your own. */
+  /** Known, not used: feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES). */
   readonly GCS_PROJECT_ID?: WrittenSetting<'GCS_PROJECT_ID'>
   /** Known, not used: output is always UTF-8. */
   readonly FEED_EXPORT_ENCODING?: WrittenSetting<'FEED_EXPORT_ENCODING'>
@@ -834,6 +858,8 @@ export type KnownSettingsInput = {
    * kind.
    */
   readonly SCHEDULER_START_MEMORY_QUEUE?: WrittenSetting<'SCHEDULER_START_MEMORY_QUEUE'>
+  /** Known, not used: each request that cannot be queued is logged in any case, with the reason. */
+  readonly SCHEDULER_DEBUG?: WrittenSetting<'SCHEDULER_DEBUG'>
   /** Known, not used: FINGERPRINTER chooses the fingerprint. */
   readonly REQUEST_FINGERPRINTER_CLASS?: WrittenSetting<'REQUEST_FINGERPRINTER_CLASS'>
   /** Known, not used: FINGERPRINTER chooses the fingerprint. */
@@ -959,8 +985,6 @@ export type KnownSettingsInput = {
   readonly SPIDER_MODULES?: WrittenSetting<'SPIDER_MODULES'>
   /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
   readonly NEWSPIDER_MODULE?: WrittenSetting<'NEWSPIDER_MODULE'>
-  /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
-  readonly SPIDER_LOADER_CLASS?: WrittenSetting<'SPIDER_LOADER_CLASS'>
   /** Known, not used: the folder of the spiders is `spiders` in webloom.config.ts; a spider’s file may be named instead. */
   readonly SPIDER_LOADER_WARN_ONLY?: WrittenSetting<'SPIDER_LOADER_WARN_ONLY'>
   /** Known, not used: a project has no name of its own; logs and outputs carry that of the spider. */

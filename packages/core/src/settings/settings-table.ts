@@ -14,7 +14,6 @@ import type {
   UnusedSettings,
   UsedSetting,
 } from './setting-row.ts'
-import type { KnownSettingsInput } from './settings-input.ts'
 import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
 import { CONNECTION_SETTINGS } from './settings-table/connections.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
@@ -141,9 +140,6 @@ export type SettingValue<Name extends SettingName> = ReadOf<RowNamed<Name>>
 
 /** What an author may write for a setting. */
 export type WrittenSetting<Name extends SettingName> = WrittenOf<RowNamed<Name>>
-
-/** Settings as an author writes them in a config file, a spider's `customSettings` or a call of `crawl()`. */
-export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSettingName]: unknown }
 
 /** Names of settings that hold one of these types and never null. */
 export type SettingNameOf<Type extends TableRow['type']> = TableRow extends infer Row

@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { SettingsError } from '../errors.ts'
+import { SettingsError } from '../errors/errors.ts'
 import { environmentSettings } from './environment-settings.ts'
 import type { Component, ComponentEntry } from './setting-row.ts'
 import { Settings } from './settings.ts'
-import type { SettingsInput } from './settings-table.ts'
+import type { SettingsInput } from './settings-input.ts'
 
 function problemsOf(act: () => unknown): readonly string[] {
   try {

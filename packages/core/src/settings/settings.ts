@@ -6,18 +6,18 @@
  * starts; reading such a value throws too, so that a crawl that skipped validation cannot run on a wrong number.
  */
 
-import { SettingsError } from '../errors.ts'
+import { SettingsError } from '../errors/errors.ts'
 import { environmentVariable } from './environment-settings.ts'
 import type { Setting, SettingDict, SettingOrigin } from './setting-row.ts'
 import { shownValue } from './setting-shown.ts'
 import { suggestedNames } from './setting-suggestions.ts'
 import { frozenCopy, readValue } from './setting-value.ts'
+import type { SettingsInput } from './settings-input.ts'
 import {
   type CustomSettingName,
   isSettingName,
   type SettingName,
   type SettingNameOf,
-  type SettingsInput,
   type SettingValue,
   settingRow,
 } from './settings-table.ts'

@@ -3,6 +3,15 @@ import type { UsedSetting } from '../setting-row.ts'
 /** What is followed, what reads it, and when the crawl ends. */
 export const CRAWL_SETTINGS = [
   {
+    name: 'SPIDER_LOADER_CLASS',
+    type: 'component',
+    choices: ['project'],
+    synonyms: { 'scrapy.spiderloader.SpiderLoader': 'project' },
+    default: 'project',
+    since: 'scrapy',
+    summary: 'Finds spiders by name: `project` in what webloom.config.ts names, or `./file.ts#Export`.',
+  },
+  {
     name: 'DEPTH_LIMIT',
     type: 'int',
     unit: 'links',
@@ -33,7 +42,7 @@ export const CRAWL_SETTINGS = [
     min: 0,
     since: 'scrapy',
     summary:
-      'Requests with a longer URL are dropped, those of `crawler.fetch` and of files too. 0: no limit.',
+      'Requests with a longer URL are dropped: links, start URLs, seeds, those of `crawler.fetch` and of files. 0: no limit.',
   },
   {
     name: 'CRAWLSPIDER_FOLLOW_LINKS',
@@ -144,7 +153,7 @@ export const CRAWL_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A crawl that finishes without one item or link ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure.',
+      'A crawl that finishes without one item or link, or of whose items none could be written to an output, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs brought is not counted there.',
   },
   {
     name: 'COMPONENT_TIMEOUT',

@@ -20,6 +20,22 @@ export const DOWNLOADER_SETTINGS = [
     summary: 'Headers of requests that bring no header of that name.',
   },
   {
+    name: 'DOWNLOAD_HANDLERS',
+    type: 'dict',
+    default: {},
+    since: 'scrapy',
+    summary:
+      'Who fetches, by URL scheme or by a name for `meta.download_handler`, beside the built-in http, https, data and file: `{"ftp": "./ftp.ts#Ftp"}`; null takes one out.',
+  },
+  {
+    name: 'FILE_URLS_ALLOWED',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary:
+      'Folders and files that `file:` URLs may name; empty: none. Links of pages may then name them, too.',
+  },
+  {
     name: 'DOWNLOADER_MIDDLEWARES',
     type: 'components',
     default: [],

@@ -62,6 +62,7 @@ export const LOG_SETTINGS = [
   {
     name: 'STATS_CLASS',
     type: 'component',
+    choices: ['memory'],
     synonyms: { 'scrapy.statscollectors.MemoryStatsCollector': 'memory' },
     default: 'memory',
     since: 'scrapy',

@@ -212,7 +212,7 @@ export const MIDDLEWARE_SETTINGS = [
   },
   {
     name: 'HTTPCACHE_POLICY',
-    type: 'enum',
+    type: 'component',
     choices: ['dummy', 'rfc2616'],
     synonyms: {
       'scrapy.extensions.httpcache.DummyPolicy': 'dummy',
@@ -222,11 +222,11 @@ export const MIDDLEWARE_SETTINGS = [
     default: 'dummy',
     since: 'scrapy',
     summary:
-      '`dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111).',
+      '`dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111); or `./file.ts#Export`.',
   },
   {
     name: 'HTTPCACHE_STORAGE',
-    type: 'enum',
+    type: 'component',
     choices: ['file', 'sqlite'],
     synonyms: {
       'scrapy.extensions.httpcache.FilesystemCacheStorage': 'file',
@@ -234,7 +234,7 @@ export const MIDDLEWARE_SETTINGS = [
     },
     default: 'file',
     since: 'scrapy',
-    summary: 'A folder for each answer, or one SQLite file for each spider.',
+    summary: '`file` has a folder for each answer, `sqlite` one file for each spider; or `./file.ts#Export`.',
   },
   {
     name: 'HTTPCACHE_DIR',

@@ -45,6 +45,14 @@ export const OUTPUT_SETTINGS = [
       'Formats of your own, by the name or extension that asks for them: `{"md": "./markdown.ts#Markdown"}`.',
   },
   {
+    name: 'FEED_STORAGES',
+    type: 'dict',
+    default: {},
+    since: 'scrapy',
+    summary:
+      'Storages of your own, by the scheme of the outputs that go there: `{"sftp": "./sftp.ts#Sftp"}`. null takes a scheme out.',
+  },
+  {
     name: 'FEED_EXPORT_FIELDS',
     type: 'list-or-dict',
     nullable: true,

@@ -134,11 +134,4 @@ export const SCHEDULER_SETTINGS = [
     since: 'scrapy-redis',
     summary: 'Which waiting request goes next: highest priority, oldest, or newest.',
   },
-  {
-    name: 'SCHEDULER_DEBUG',
-    type: 'bool',
-    default: false,
-    since: 'scrapy',
-    summary: 'Logs each request that cannot be queued, with the reason.',
-  },
 ] as const satisfies readonly UsedSetting[]

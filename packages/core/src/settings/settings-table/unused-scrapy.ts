@@ -22,10 +22,9 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'http and https are the only schemes in this release, and their handler cannot be exchanged.',
+    because:
+      'FTP is not built in; DOWNLOAD_HANDLERS takes a handler of your own. The downloader around them is ours.',
     rows: [
-      { name: 'DOWNLOAD_HANDLERS', type: 'dict', default: {} },
-      { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
       { name: 'DOWNLOADER', type: 'component', nullable: true, default: null },
       { name: 'FTP_PASSIVE_MODE', type: 'bool', default: true },
       { name: 'FTP_PASSWORD', type: 'string', secret: true, default: 'guest' },
@@ -52,18 +51,18 @@ export const UNUSED_SCRAPY_SETTINGS = [
       'the built-in components stand in the code; the setting without _BASE adds to them and disables them.',
     rows: [
       { name: 'DOWNLOADER_MIDDLEWARES_BASE', type: 'components', default: [] },
+      { name: 'DOWNLOAD_HANDLERS_BASE', type: 'dict', default: {} },
       { name: 'EXTENSIONS_BASE', type: 'components', default: [] },
       { name: 'FEED_EXPORTERS_BASE', type: 'dict', default: {} },
+      { name: 'FEED_STORAGES_BASE', type: 'dict', default: {} },
       { name: 'ITEM_PIPELINES_BASE', type: 'components', default: [] },
       { name: 'SPIDER_MIDDLEWARES_BASE', type: 'components', default: [] },
     ],
   },
   {
     since: 'scrapy',
-    because: 'feeds go to files, standard output and S3, and to no storage of your own.',
+    because: 'feeds go to files, standard output and S3, or to a storage of your own (FEED_STORAGES).',
     rows: [
-      { name: 'FEED_STORAGES', type: 'dict', default: {} },
-      { name: 'FEED_STORAGES_BASE', type: 'dict', default: {} },
       { name: 'FEED_STORAGE_FTP_ACTIVE', type: 'bool', default: false },
       { name: 'FEED_STORAGE_GCS_ACL', type: 'string', default: '' },
       { name: 'AWS_MAX_POOL_CONNECTIONS', type: 'int', nullable: true, default: null, min: 1 },
@@ -125,6 +124,11 @@ export const UNUSED_SCRAPY_SETTINGS = [
       { name: 'SCHEDULER_START_DISK_QUEUE', type: 'component', nullable: true, default: null },
       { name: 'SCHEDULER_START_MEMORY_QUEUE', type: 'component', nullable: true, default: null },
     ],
+  },
+  {
+    since: 'scrapy',
+    because: 'each request that cannot be queued is logged in any case, with the reason.',
+    rows: [{ name: 'SCHEDULER_DEBUG', type: 'bool', default: false }],
   },
   {
     since: 'scrapy',
@@ -211,7 +215,6 @@ export const UNUSED_SCRAPY_SETTINGS = [
     rows: [
       { name: 'SPIDER_MODULES', type: 'list', default: [] },
       { name: 'NEWSPIDER_MODULE', type: 'string', default: '' },
-      { name: 'SPIDER_LOADER_CLASS', type: 'component', nullable: true, default: null },
       { name: 'SPIDER_LOADER_WARN_ONLY', type: 'bool', default: false },
     ],
   },

@@ -1,0 +1,91 @@
+import { didYouMean } from '@webloom/url'
+import { NotConfigured, WebloomError } from '../errors/errors.ts'
+import type { ComponentClass, Crawler } from './crawler.ts'
+
+/** A component with its place: lower orders are nearer the engine. */
+export interface Placed<T> {
+  readonly name: string
+  readonly order: number
+  readonly Class: ComponentClass<T>
+}
+
+/** Makes one component by its `fromCrawler`, else by `new` without arguments. */
+export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
+  if (Class.fromCrawler) return Class.fromCrawler(crawler)
+  return new (Class as new () => T)()
+}
+
+/** Throws WL_COMPONENT_LOAD when a component lacks one of the methods that its port needs. */
+export function requireMethods(component: object, methods: readonly string[], what: string): void {
+  const missing = methods.filter((method) => typeof Reflect.get(component, method) !== 'function')
+  if (missing.length === 0) return
+  const hint = didYouMeanMethod(methodsOf(component), missing)
+  throw new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `${what} ${component.constructor?.name ?? ''} has no ${missing.join(', no ')}; a ${what} needs ${methods.join(', ')}.${hint}`,
+  )
+}
+
+/**
+ * Throws WL_COMPONENT_LOAD for a component of which the crawl would call nothing: it has none of the hooks, or has one under
+ * its Python name.
+ *
+ * @param what how messages call it, e.g. `the downloader middleware "./proxy.ts#Proxy"`
+ */
+export function requireHooks(component: object, hooks: readonly string[], what: string): void {
+  const methods = methodsOf(component)
+  for (const written of methods) {
+    const meant = camelCase(written)
+    if (written === meant || !hooks.includes(meant)) continue
+    throw new WebloomError('WL_COMPONENT_LOAD', `${what} has ${written}; here it is called ${meant}`)
+  }
+  if (hooks.some((hook) => methods.includes(hook))) return
+  const known = methods.length > 0 ? `only ${methods.join(', ')}` : 'no method'
+  throw new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `${what} would never be called: it has ${known}.${didYouMeanMethod(methods, hooks)} Its hooks are ${hooks.join(', ')}`,
+  )
+}
+
+/** Names of all methods, inherited ones too; getters are not run. */
+function methodsOf(component: object): string[] {
+  const names = new Set<string>()
+  for (
+    let object: object | null = component;
+    object && object !== Object.prototype;
+    object = Object.getPrototypeOf(object)
+  ) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
+      if (typeof value === 'function' && name !== 'constructor') names.add(name)
+  }
+  return [...names]
+}
+
+function didYouMeanMethod(methods: readonly string[], hooks: readonly string[]): string {
+  for (const method of methods) {
+    const hint = didYouMean(method, hooks)
+    if (hint !== '') return ` It has ${method}.${hint}`
+  }
+  return ''
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+}
+
+/** Makes every component in order; one that answers `NotConfigured` is left out and named at level debug. */
+export function buildComponents<T>(
+  placed: readonly Placed<T>[],
+  crawler: Crawler,
+): { name: string; component: T }[] {
+  const built: { name: string; component: T }[] = []
+  for (const { name, Class } of [...placed].sort((a, b) => a.order - b.order)) {
+    try {
+      built.push({ name, component: fromCrawler(Class, crawler) })
+    } catch (error) {
+      if (!(error instanceof NotConfigured)) throw error
+      crawler.logger.debug({ component: name, reason: error.message }, 'component left out')
+    }
+  }
+  return built
+}

@@ -1,0 +1,87 @@
+import type { DownloadOptions, DownloadResult, FetchOptions } from '../ports/downloader.ts'
+import type { StartHosts } from '../ports/start-hosts.ts'
+import type { RedisClient, RedisRole } from '../redis/redis-options.ts'
+import type { Request } from '../requests/request.ts'
+import type { Response, ResponseInit } from '../requests/response.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { ProtocolTimes } from '../waiting/protocol-times.ts'
+import type { Logger } from './logger.ts'
+import type { Signals } from './signals.ts'
+import type { SpiderLike } from './spider-like.ts'
+import type { StatsCollector } from './stats.ts'
+
+/** What a running crawl hands to its components. */
+export interface Crawler {
+  readonly settings: Settings
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  readonly spider: SpiderLike
+  /**
+   * The connection to the Redis that the settings name for that role, as the crawl's own parts have it: each call returns the
+   * same. The crawl opens it before anything is fetched, or with its first command where it is asked for later, and closes
+   * it when all components are closed. While Redis is away, commands wait for it.
+   *
+   * Throws `SettingsError` where the settings name no Redis for that role, or several (DUPEFILTER_REDIS_URL as a list).
+   *
+   * @param because what needs it, for that message: `COOKIES_SHARED is true`
+   */
+  redis(role: RedisRole, because?: string): RedisClient
+  /** Makes a response of the class that callbacks expect, with its selectors; absent: core's own. */
+  readonly createResponse?: (url: string, init: ResponseInit) => Response
+  /** The crawl's other workers; absent in a crawl of one process. */
+  readonly others?: OtherWorkers
+  /** The hosts of the crawl's own start requests; absent where requests have no start, as in tests. */
+  readonly startHosts?: StartHosts
+  /**
+   * Fetches a request past the queue and the dupefilter, by the crawl's own downloader and at its host's pace; its answer
+   * goes to nobody but the caller. Absent where there is no crawl, as in tests.
+   */
+  readonly fetch?: (request: Request, options: FetchOptions) => Promise<Response>
+  /** The downloader, for its middlewares; absent for all other components. */
+  readonly downloader?: DownloaderInside
+  /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */
+  readonly run?: CrawlRun
+  /** What stands for the crawl on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
+  readonly typed?: string
+  /** How long its parts wait for each other; absent: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+  /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
+  close(reason: string): void
+}
+
+/** The crawl's downloader, as its own middlewares use it. */
+export interface DownloaderInside {
+  /** What was given with a request that is in the middlewares now: what is known of its host, and whom to tell more. */
+  optionsOf(request: Request): DownloadOptions | undefined
+  /** Fetches by the request's handler and proxy, past the queue, the dupefilter and all other middlewares. */
+  download(request: Request, options: DownloadOptions): Promise<DownloadResult>
+}
+
+/** One run of a crawl, and the Redis that its queue is on. */
+export interface CrawlRun {
+  /** The same in all workers of the run, and no other run's. Known once the crawl is open. */
+  name(): string
+  /** Which start of the queue's Redis answers now; another one after each restart. Absent where the queue is in this process. */
+  queueRunId?(): Promise<string>
+  /** Calls `listener` whenever the connection to the queue's Redis is there again. Absent where the queue is in this process. */
+  onQueueBack?(listener: () => void): void
+}
+
+/** What this worker knows of the others, about a second late from the first question on. */
+export interface OtherWorkers {
+  /** What they have counted under that key, those included that have left. */
+  stat(key: string): number
+  /** Milliseconds since the crawl began or was resumed, whoever did so. */
+  runningMs(): number
+}
+
+/**
+ * How a component is made: its constructor takes values, and `fromCrawler` reads the settings for it, so that a test
+ * never needs a crawler. A class without `fromCrawler` is made by `new Class()`.
+ * `fromCrawler` throws `NotConfigured` when the settings do not ask for the component.
+ */
+export interface ComponentClass<T> {
+  new (...args: never[]): T
+  fromCrawler?(crawler: Crawler): T
+}

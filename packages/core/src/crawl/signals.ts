@@ -1,0 +1,98 @@
+import type { Request } from '../requests/request.ts'
+import type { Response } from '../requests/response.ts'
+import type { SpiderLike } from './spider-like.ts'
+
+/** What each signal carries. The names are Scrapy's in camelCase. */
+export interface SignalPayloads {
+  engineStarted: object
+  engineStopped: object
+  spiderOpened: { spider: SpiderLike }
+  /** Nothing is waiting and nothing is in flight. Sent before the crawl finishes. */
+  spiderIdle: { spider: SpiderLike }
+  spiderClosed: { spider: SpiderLike; reason: string }
+  /** A callback threw. */
+  spiderError: { error: unknown; response: Response; spider: SpiderLike }
+  requestScheduled: { request: Request; spider: SpiderLike }
+  /** Met before, or refused by a middleware: it will not be fetched. */
+  requestDropped: { request: Request; spider: SpiderLike }
+  requestReachedDownloader: { request: Request; spider: SpiderLike }
+  requestLeftDownloader: { request: Request; spider: SpiderLike }
+  /** The download handler has the whole answer; middlewares have not seen it yet. */
+  responseDownloaded: { request: Request; response: Response; spider: SpiderLike }
+  /** The answer has passed the downloader middlewares. */
+  responseReceived: { request: Request; response: Response; spider: SpiderLike }
+  itemScraped: { item: unknown; response: Response | null; spider: SpiderLike }
+  itemDropped: { item: unknown; response: Response | null; error: unknown; spider: SpiderLike }
+  itemError: { item: unknown; response: Response | null; error: unknown; spider: SpiderLike }
+}
+
+/** What `signals.connect` takes. */
+export type SignalName = keyof SignalPayloads
+
+/** Every name there is, for `crawler.signals.connect(signals.itemScraped, …)`; the string does as well. */
+export const signals = {
+  engineStarted: 'engineStarted',
+  engineStopped: 'engineStopped',
+  spiderOpened: 'spiderOpened',
+  spiderIdle: 'spiderIdle',
+  spiderClosed: 'spiderClosed',
+  spiderError: 'spiderError',
+  requestScheduled: 'requestScheduled',
+  requestDropped: 'requestDropped',
+  requestReachedDownloader: 'requestReachedDownloader',
+  requestLeftDownloader: 'requestLeftDownloader',
+  responseDownloaded: 'responseDownloaded',
+  responseReceived: 'responseReceived',
+  itemScraped: 'itemScraped',
+  itemDropped: 'itemDropped',
+  itemError: 'itemError',
+} as const satisfies { readonly [Name in SignalName]: Name }
+
+type Handler<Name extends SignalName> = (payload: SignalPayloads[Name]) => unknown
+type AnyHandler = (payload: never) => unknown
+
+/** Tells components what happens. A handler that throws is reported to `onError` and stops nobody. */
+export class Signals {
+  readonly #handlers = new Map<SignalName, AnyHandler[]>()
+  readonly #onError: (signal: SignalName, error: unknown) => void
+
+  constructor(onError: (signal: SignalName, error: unknown) => void) {
+    this.#onError = onError
+  }
+
+  /** Calls `handler` at each `name` from now on. The answer disconnects it. */
+  connect<Name extends SignalName>(name: Name, handler: Handler<Name>): () => void {
+    if (!Object.hasOwn(signals, name))
+      throw new TypeError(
+        `there is no signal ${JSON.stringify(name)}; known: ${Object.keys(signals).join(', ')}`,
+      )
+    const handlers = this.#handlers.get(name)
+    if (handlers) handlers.push(handler)
+    else this.#handlers.set(name, [handler])
+    return () => this.#disconnect(name, handler)
+  }
+
+  /** False when nobody listens: then the payload need not be built. */
+  listened(name: SignalName): boolean {
+    return this.#handlers.has(name)
+  }
+
+  /** Resolves when every handler has, in the order they were connected. Never rejects. */
+  async send<Name extends SignalName>(name: Name, payload: SignalPayloads[Name]): Promise<void> {
+    const handlers = this.#handlers.get(name)
+    if (!handlers) return
+    for (const handler of [...handlers]) {
+      try {
+        await (handler as Handler<Name>)(payload)
+      } catch (error) {
+        this.#onError(name, error)
+      }
+    }
+  }
+
+  #disconnect(name: SignalName, handler: AnyHandler): void {
+    const rest = (this.#handlers.get(name) ?? []).filter((one) => one !== handler)
+    if (rest.length > 0) this.#handlers.set(name, rest)
+    else this.#handlers.delete(name)
+  }
+}

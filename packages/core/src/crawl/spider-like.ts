@@ -1,0 +1,8 @@
+/** What components may know of a spider. The class itself lives in the spider package. */
+export interface SpiderLike {
+  readonly name: string
+  /** Hosts whose pages, with their subdomains, may be fetched; absent or empty allows all. */
+  readonly allowedDomains?: readonly string[]
+  /** Statuses beyond 2xx that callbacks want to see. */
+  readonly handleHttpstatusList?: readonly number[]
+}

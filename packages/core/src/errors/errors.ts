@@ -1,0 +1,167 @@
+/**
+ * Every error the framework raises on purpose, named by what happens next.
+ *
+ * To add one: a row in `ERROR_CODES`, a row in `docs/errors.md` (a test compares the two, both ways), and, when
+ * callers must tell it apart by type, a class below (`InvalidUrl` stands in `@webloom/url`). Messages give the value, the expectation and the way out.
+ */
+
+import { WebloomError as CodedError } from '@webloom/url'
+import type { ProtectionReason } from '../crawl/protection-reason.ts'
+
+/** What each code means for the crawl. The text is the "what happens next" column of `docs/errors.md`. */
+export const ERROR_CODES = {
+  WL_SETTINGS_INVALID: 'the crawl does not start; every problem is listed at once',
+  WL_USAGE: 'the command does not start; the message says which argument is wrong',
+  WL_NODE_TOO_OLD: 'the command does not start; the message says how to get a Node that works',
+  WL_SPIDER_NOT_FOUND: 'the command does not start; known spiders are listed',
+  WL_SPIDER_LOAD: 'the command does not start; the message names file, line and cause',
+  WL_SPIDER_ARGUMENT: 'the crawl does not start; fields of that spider are suggested',
+  WL_SPIDER_NOT_READY: 'the call throws; settings, crawler and logger exist from start() on',
+  WL_COMPONENT_LOAD: 'the crawl does not start; the component and the setting that names it are shown',
+  WL_NOT_CONFIGURED: 'the component is left out and the crawl goes on without it',
+  WL_JOBDIR_LOCKED: 'the crawl does not start; the message names the process that has the folder',
+  WL_OUTPUT_UNWRITABLE:
+    'the crawl does not start, so that no page is fetched for an output that cannot be written',
+  WL_OUTPUT_FAILED: 'the crawl is stopped with finish_reason output_failed; what was written stays',
+  WL_URL_INVALID:
+    'the request is not made; an entry of startUrls or a link of the page is left out, `new Request` throws',
+  WL_REQUEST_INVALID:
+    'the request is not made, logged and counted under spider_exceptions; what else is yielded goes on',
+  WL_REQUEST_VERSION: 'the request is given back for a worker that knows its version',
+  WL_CALLBACK_UNKNOWN:
+    'the request is refused where it is yielded, or given back when it came from elsewhere',
+  WL_YIELD_INVALID: 'the value is dropped, logged and counted; the callback goes on',
+  WL_HEADER_INVALID: 'the request is not made',
+  WL_SELECTOR_INVALID:
+    'the callback throws where the selector stands; its page is counted under spider_exceptions',
+  WL_FORM_NOT_FOUND:
+    'the callback throws where the form is asked for; its page is counted under spider_exceptions',
+  WL_MIDDLEWARE_MISUSE: 'the request fails with this error; the message names the middleware',
+  WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
+  WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
+  WL_DROP_ITEM: 'the item is dropped and counted by reason',
+  WL_CLOSE_SPIDER: 'the crawl finishes what is in flight and ends with the given reason',
+  WL_DOWNLOAD_TIMEOUT: 'the request is retried, then its errback is told',
+  WL_DOWNLOAD_FAILED: 'the request is retried, then its errback is told',
+  WL_DOWNLOAD_TOO_LARGE: 'the download is cut and the request is dropped; its errback is told',
+  WL_DOWNLOAD_CERTIFICATE:
+    'nothing is sent and the request is dropped, not retried; its errback is told (DOWNLOAD_VERIFY_CERTIFICATES)',
+  WL_DOWNLOAD_DATA_LOSS: 'the request is retried, then its errback is told (DOWNLOAD_FAIL_ON_DATALOSS)',
+  WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
+  WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is told',
+  WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is told (HOST_FAILURES_MAX)',
+  WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
+  WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that whoever runs it may try again',
+  WL_REDIS_REFUSED:
+    'the command does not start, or ends where Redis refused it; the message has the line that gives the right, or names the setting with the password',
+  WL_REDIS_AWAY:
+    'nothing is lost: the step is tried again until Redis, which is restarting, failing over or busy, can do it',
+  WL_REDIS_FULL: 'nothing is lost: the step is tried again until Redis, which is at its maxmemory, has room',
+  WL_QUEUE_FULL:
+    'the requests are not queued; it is tried again until the queue’s Redis has room, and nothing is lost',
+  WL_DUPEFILTER_FULL:
+    'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link dropped; the crawl does not start, or waits until there is',
+  WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',
+  WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
+} as const
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** The base of all errors below. `code` is stable; `message` is for people and may change. */
+export type WebloomError = CodedError<ErrorCode>
+
+/** The base of all errors below, with the codes of the table; the class itself stands in `@webloom/url`. */
+export const WebloomError: {
+  new (code: ErrorCode, message: string, options?: { cause?: unknown }): WebloomError
+  readonly prototype: WebloomError
+} = CodedError
+
+/** Settings are wrong. `problems` holds every one found, so that they can be put right in one go. */
+export class SettingsError extends WebloomError {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    const head = problems.length === 1 ? 'A setting is wrong:' : `${problems.length} settings are wrong:`
+    super('WL_SETTINGS_INVALID', `${head}\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/** A command, spider argument, file or component cannot be used; nothing has been fetched. The CLI exits with 2. */
+export class UsageError extends WebloomError {}
+
+/** Thrown by a component's `fromCrawler` to say that these settings do not ask for it. */
+export class NotConfigured extends WebloomError {
+  constructor(message = 'not configured') {
+    super('WL_NOT_CONFIGURED', message)
+  }
+}
+
+/** Thrown by a downloader middleware or spider middleware to drop a request or response without an error. */
+export class IgnoreRequest extends WebloomError {
+  constructor(message = 'ignored', code: ErrorCode = 'WL_IGNORE_REQUEST') {
+    super(code, message)
+  }
+}
+
+/** Thrown by an item pipeline: the item goes no further and is counted under `item_dropped_reasons_count/<name>`. */
+export class DropItem extends WebloomError {
+  /** Level of the log line; DEFAULT_DROPITEM_LOG_LEVEL when absent. */
+  readonly logLevel: string | undefined
+
+  constructor(message = 'dropped', logLevel?: string) {
+    super('WL_DROP_ITEM', message)
+    this.logLevel = logLevel
+  }
+}
+
+/** Thrown by a callback, `start()` or a pipeline's `openSpider`: the crawl ends with `reason` as its `finish_reason`. */
+export class CloseSpider extends WebloomError {
+  readonly reason: string
+
+  constructor(reason = 'cancelled') {
+    super('WL_CLOSE_SPIDER', `the spider asked to close: ${reason}`)
+    this.reason = reason
+  }
+}
+
+/** How a download failed; decides whether RETRY_EXCEPTIONS retries it. The names are those of Scrapy's exceptions. */
+export type DownloadFailureKind =
+  | 'CannotResolveHostError'
+  | 'DownloadConnectionRefusedError'
+  | 'DownloadFailedError'
+  | 'DownloadTimeoutError'
+  | 'ResponseDataLossError'
+  | 'DownloadTooLargeError'
+  | 'DownloadCertificateError'
+  | 'ResponseDecodeError'
+  | 'UnsupportedURLSchemeError'
+
+const CODE_OF_KIND: Record<DownloadFailureKind, ErrorCode> = {
+  CannotResolveHostError: 'WL_DOWNLOAD_FAILED',
+  DownloadConnectionRefusedError: 'WL_DOWNLOAD_FAILED',
+  DownloadFailedError: 'WL_DOWNLOAD_FAILED',
+  DownloadTimeoutError: 'WL_DOWNLOAD_TIMEOUT',
+  ResponseDataLossError: 'WL_DOWNLOAD_DATA_LOSS',
+  DownloadTooLargeError: 'WL_DOWNLOAD_TOO_LARGE',
+  DownloadCertificateError: 'WL_DOWNLOAD_CERTIFICATE',
+  ResponseDecodeError: 'WL_DOWNLOAD_DECODE',
+  UnsupportedURLSchemeError: 'WL_SCHEME_UNSUPPORTED',
+}
+
+/** A request that brought no response. `kind` is counted under `downloader/exception_type_count/<kind>`. */
+export class DownloadError extends WebloomError {
+  readonly kind: DownloadFailureKind
+  /** Counted under `downloader/protection/<reason>`; absent when a host is merely not there. */
+  readonly reason: ProtectionReason | undefined
+
+  constructor(
+    kind: DownloadFailureKind,
+    message: string,
+    { reason, ...options }: { cause?: unknown; reason?: ProtectionReason } = {},
+  ) {
+    super(CODE_OF_KIND[kind], message, options)
+    this.kind = kind
+    this.reason = reason
+  }
+}

@@ -1,0 +1,99 @@
+/** Whose rules requests and crawls go by. */
+
+import { NEWEST_URL_RULES, type UrlRules } from '@webloom/url'
+import { SettingsError } from '../errors/errors.ts'
+import { knownUrlOf, type Request } from '../requests/request.ts'
+import { safeUrlFor } from '../requests/request-url.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** By whose rules the request's URL was made safe; the newest without a request. */
+export function urlRulesOf(request: Request | undefined): UrlRules {
+  return (request && knownUrlOf(request)?.rules) ?? NEWEST_URL_RULES
+}
+
+/** The request's URL by these rules, whatever its own are. */
+export function urlUnder(request: Request, rules: UrlRules): string {
+  const known = knownUrlOf(request)
+  if (known === undefined || known.rules === rules || known.rules === undefined) return request.url
+  return safeUrlFor(known.written, request.encoding, rules)
+}
+
+/**
+ * Whose rules the URLs of one crawl go by: those of its settings, until a filter or a JOBDIR is opened that was begun by
+ * others. Their fingerprints are of use with their own rules only.
+ */
+export class CrawlUrlRules {
+  #current: UrlRules
+  readonly #isSet: boolean
+  #followed: string | undefined
+
+  /** @param isSet whether somebody has chosen them; then no filter may have others */
+  constructor(rules: UrlRules = NEWEST_URL_RULES, isSet = false) {
+    this.#current = rules
+    this.#isSet = isSet
+  }
+
+  get current(): UrlRules {
+    return this.#current
+  }
+
+  /**
+   * What holds fingerprints says by which rules they were made. Throws `SettingsError` when others were chosen.
+   *
+   * @param place what holds them, for the message
+   * @param wayOut what else could be done, for the message
+   */
+  follow(noted: UrlRules, place: string, wayOut: string): void {
+    const differs = noted !== this.#current
+    if (differs && (this.#isSet || this.#followed !== undefined)) {
+      const own = this.#isSet
+        ? `URL_RULES is ${this.#current}`
+        : `${this.#followed} goes by the rules of ${this.#current}`
+      throw new SettingsError([
+        `${own}, and ${place} was begun by the rules of ${noted}: about one odd URL in four has another fingerprint, and its page would be fetched again. Leave URL_RULES unset, or set URL_RULES=${noted}; or ${wayOut}`,
+      ])
+    }
+    this.#current = noted
+    this.#followed = place
+  }
+}
+
+/** Of a fingerprinter, what is noted beside its fingerprints. */
+interface Noted {
+  readonly name: string
+  readonly urlRules?: CrawlUrlRules
+}
+
+/** What is noted beside fingerprints: how they were made, and by whose rules. Those of 2.4 were noted as none. */
+export function fingerprinterNote({ name, urlRules }: Noted): string {
+  const rules = urlRules?.current
+  return rules === undefined || rules === 'w3lib-2.4' ? name : `${name}+${rules}`
+}
+
+/** What a filter says of its fingerprints. */
+export function fingerprinterShown({ name, urlRules }: Noted): {
+  fingerprinter: string
+  urlRules?: UrlRules
+} {
+  return { fingerprinter: name, ...(urlRules && { urlRules: urlRules.current }) }
+}
+
+/** The fingerprinter that such a note names. */
+export function fingerprinterOfNote(note: string): string {
+  return note.endsWith(`+${NEWEST_URL_RULES}`) ? note.slice(0, -`+${NEWEST_URL_RULES}`.length) : note
+}
+
+/** Whose rules such a note names. */
+export function urlRulesOfNote(note: string): UrlRules {
+  return note.endsWith(`+${NEWEST_URL_RULES}`) ? NEWEST_URL_RULES : 'w3lib-2.4'
+}
+
+const known = new WeakMap<Settings, CrawlUrlRules>()
+
+/** Those of the crawl that has these settings: the same for all that asks. */
+export function crawlUrlRules(settings: Settings): CrawlUrlRules {
+  const rules =
+    known.get(settings) ?? new CrawlUrlRules(settings.get('URL_RULES'), settings.isSet('URL_RULES'))
+  known.set(settings, rules)
+  return rules
+}

@@ -1,0 +1,47 @@
+import { requireMethods } from '../crawl/component.ts'
+import { withRedisCodes } from '../redis/store-trouble.ts'
+import type { Request } from '../requests/request.ts'
+import type { DupeFilter, Seen } from './dupefilter.ts'
+
+/** The least that a dupefilter of one's own must have. */
+export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFilter>
+
+/**
+ * A filter of the user's own as a whole `DupeFilter`: what it leaves out does nothing, or goes by way of `requestSeen`.
+ *
+ * Without `requestsSeen` and `settled` it knows no owners: a link that was recorded but not yet queued when its worker
+ * died is lost. `describe` then says so, and the start banner with it. Throws WL_COMPONENT_LOAD without `requestSeen`.
+ */
+export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
+  requireMethods(own, ['requestSeen'], 'dupefilter')
+  const owners = own.requestsSeen !== undefined && own.settled !== undefined
+  return {
+    open: async () => own.open?.(),
+    close: async () => own.close?.(),
+    clear: () => told(() => own.clear?.()),
+    requestSeen: (request, owner) => told(() => own.requestSeen(request, owner)),
+    requestsSeen: async (requests, owner) => {
+      // That an owner asks about nothing matters to our own filters; another need not know that it can happen.
+      if (requests.length === 0) return []
+      return told(() => own.requestsSeen?.(requests, owner) ?? oneByOne(own, requests))
+    },
+    settled: (owner) => told(() => own.settled?.(owner)),
+    describe: async () =>
+      own.describe?.() ?? { name: own.constructor.name, fingerprinter: 'its own', count: 0, owners },
+    ...(own.givenBack && { givenBack: (owner: string) => own.givenBack!(owner) }),
+    ...(own.joined && { joined: (goesOn: boolean) => told(() => own.joined!(goesOn)) }),
+    ...(own.crawlEnded && { crawlEnded: () => own.crawlEnded!() }),
+    ...(own.forget && { forget: (request: Request) => told(() => own.forget!(request)) }),
+  }
+}
+
+/** What it throws as it stands may be a Redis's word: the crawl waits for one that is away or full, whoever asks it. */
+function told<T>(ask: () => T | Promise<T>): Promise<T> {
+  return withRedisCodes((async () => ask())())
+}
+
+async function oneByOne(own: SimpleDupeFilter, requests: readonly Request[]): Promise<Seen[]> {
+  const answers: Seen[] = []
+  for (const request of requests) answers.push(await own.requestSeen(request))
+  return answers
+}

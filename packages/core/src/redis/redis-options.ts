@@ -1,0 +1,152 @@
+import type { Redis } from 'ioredis'
+import { SettingsError } from '../errors/errors.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** What a Redis server is used for. Each may have one of its own. */
+export type RedisRole = 'queue' | 'dupefilter' | 'seeds' | 'items'
+
+/** A connection to a Redis server, as ioredis has it. */
+export type RedisClient = Redis
+
+/** How one Redis server is reached, in ioredis's words. */
+export interface RedisOptions {
+  readonly host?: string
+  readonly port?: number
+  readonly db?: number
+  readonly username?: string
+  readonly password?: string
+  /** Present for `rediss://` and `REDIS_PARAMS.ssl`. */
+  readonly tls?: Readonly<Record<string, unknown>>
+  /** Milliseconds to connect. */
+  readonly connectTimeout?: number
+  /** Milliseconds without a byte after which a connection that awaits an answer is given up. */
+  readonly socketTimeout?: number
+  /** Sentinels that know the server `name`. */
+  readonly sentinels?: readonly { readonly host: string; readonly port: number }[]
+  readonly name?: string
+}
+
+/** A server for messages and logs: what it is, and never its password. */
+export interface RedisTarget {
+  readonly options: RedisOptions
+  readonly shown: string
+  /** The setting that names it. */
+  readonly setting: string
+}
+
+/** The settings that name a server for one role only, nearest first. */
+const ROLE_URLS = {
+  queue: ['QUEUE_REDIS_URL'],
+  dupefilter: ['FILTER_URL'],
+  seeds: ['SEEDS_REDIS_URL'],
+  items: ['ITEMS_REDIS_URL'],
+} as const
+
+// A socket that hangs without an error must be noticed well before a lease of 6 s is lost.
+const SOCKET_TIMEOUT_MS = 4000
+const CONNECT_TIMEOUT_MS = 5000
+
+/**
+ * The servers of a role: none when the settings name no Redis, several only for `dupefilter` (DUPEFILTER_REDIS_URL as
+ * a list shards it). Opens nothing. Throws `SettingsError` for a URL that is none.
+ */
+export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[] {
+  const shards = role === 'dupefilter' ? settings.getList('DUPEFILTER_REDIS_URL') : []
+  if (shards.length > 0) return shards.map((url) => target(settings, 'DUPEFILTER_REDIS_URL', url))
+  const own = ROLE_URLS[role]
+    .map((name) => [name, settings.get(name)] as const)
+    .find(([, url]) => url !== null)
+  if (own) return [target(settings, own[0], own[1]!)]
+  if (role === 'dupefilter' && settings.get('FILTER_HOST') !== null) {
+    const [host, port, db] = [
+      settings.get('FILTER_HOST')!,
+      settings.getInt('FILTER_PORT'),
+      settings.getInt('FILTER_DB'),
+    ]
+    return [finished(settings, 'FILTER_HOST', { host, port, db })]
+  }
+  const url = settings.get('REDIS_URL')
+  if (url !== null) return [target(settings, 'REDIS_URL', url)]
+  const host = settings.get('REDIS_HOST')
+  if (host === null) return []
+  const db = settings.getInt('REDIS_DB')
+  const port = settings.getInt('REDIS_PORT')
+  return [finished(settings, 'REDIS_HOST', { host, port, ...(db !== 0 && { db }) })]
+}
+
+/**
+ * `redis` of a crawler that has none: throws the `SettingsError` that `Crawler.redis` throws where the settings name no Redis.
+ *
+ * @param because what needs it
+ */
+export function noRedis(role: RedisRole, because = `a component asks for the Redis of role ${role}`): never {
+  throw new SettingsError([
+    `${because}, and no Redis is named. Set REDIS_URL=redis://host:6379, or ${role.toUpperCase()}_REDIS_URL`,
+  ])
+}
+
+function target(settings: Settings, setting: string, text: string): RedisTarget {
+  const url = URL.parse(text)
+  // As in redis-py, where both are there the one behind the question mark counts.
+  const db = url ? (url.searchParams.get('db') ?? decodeURIComponent(url.pathname.slice(1))) : ''
+  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) {
+    throw new SettingsError([
+      `${setting} is ${JSON.stringify(withoutPassword(text))}; expected redis://host:port/db, or rediss:// for TLS`,
+    ])
+  }
+  return finished(settings, setting, {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? 6379 : Number(url.port),
+    ...(db !== '' && { db: Number(db) }),
+    ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
+    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
+    ...(url.protocol === 'rediss:' && { tls: {} }),
+  })
+}
+
+/** With REDIS_PARAMS, in redis-py's names or ioredis's; what the URL says counts more. */
+function finished(settings: Settings, setting: string, named: RedisOptions): RedisTarget {
+  const { socket_timeout, socket_connect_timeout, ssl, ...params } = settings.getDict('REDIS_PARAMS')
+  const known = Object.fromEntries(Object.entries(params).filter(([name]) => !PYTHON_ONLY.includes(name)))
+  const options: RedisOptions = {
+    connectTimeout:
+      typeof socket_connect_timeout === 'number' ? socket_connect_timeout * 1000 : CONNECT_TIMEOUT_MS,
+    socketTimeout: typeof socket_timeout === 'number' ? socket_timeout * 1000 : SOCKET_TIMEOUT_MS,
+    ...(ssl === true && { tls: {} }),
+    ...known,
+    ...named,
+    db: named.db ?? databaseOf(known.db),
+  }
+  return { options, shown: shownTarget(options), setting }
+}
+
+/** REDIS_PARAMS.db; Python's configurations have texts there, too. */
+function databaseOf(value: unknown = 0): number {
+  const db = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  if (typeof db === 'number' && Number.isSafeInteger(db) && db >= 0) return db
+  throw new SettingsError([
+    `REDIS_PARAMS.db is ${JSON.stringify(value)}; expected the number of a database, from 0 on`,
+  ])
+}
+
+// Of redis-py only: what they ask for either holds here always or has no counterpart.
+const PYTHON_ONLY: readonly string[] = [
+  'retry_on_timeout',
+  'encoding',
+  'decode_responses',
+  'redis_cls',
+  'client_name',
+]
+
+function shownTarget({ sentinels, name, tls, host, port, db }: RedisOptions): string {
+  if (sentinels)
+    return `sentinel ${name ?? 'mymaster'} at ${sentinels.map((one) => `${one.host}:${one.port}`).join(', ')}`
+  const shownHost = host?.includes(':') ? `[${host}]` : host
+  return `${tls ? 'rediss' : 'redis'}://${shownHost}:${port}/${db}`
+}
+
+/** A Redis URL for messages: its password is hidden, however broken the rest. */
+export function withoutPassword(url: string): string {
+  const hidden = url.replace(/^(\w+:\/\/[^:@/]*):.*@/s, '$1:***@')
+  return hidden === url ? url.replace(/^(\w+:\/\/)?.*@/s, '$1***@') : hidden
+}

@@ -1,0 +1,117 @@
+/** What authors write into `meta`: known keys are of a kind that their readers understand, and a misspelt one is told. */
+
+import { editDistance, valueShown } from '@webloom/url'
+import { WebloomError } from '../errors/errors.ts'
+import type { MetaKeys, MetaKeysRead } from './meta-keys.ts'
+import type { Request } from './request.ts'
+
+interface Kind {
+  readonly expected: string
+  readonly is: (value: unknown) => boolean
+}
+
+const kind = (expected: string, is: (value: unknown) => boolean): Kind => ({ expected, is })
+
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const isText = (value: unknown) => typeof value === 'string'
+const isAmount = (value: unknown) => typeof value === 'number' && value >= 0
+
+const FLAG = kind('true or false', isFlag)
+// Whoever reads these takes what Python does for true.
+const FLAG_OR_BIT = kind('true or false', (value) => isFlag(value) || value === 0 || value === 1)
+const TEXT = kind('a string', isText)
+const NUMBER = kind('a number', (value) => typeof value === 'number')
+const SECONDS = kind('a number of seconds', isAmount)
+const BYTES = kind('a number of bytes', isAmount)
+const LEVEL = kind(
+  'DEBUG, INFO, WARNING, ERROR or CRITICAL',
+  (value) => isText(value) && LEVELS.test(`${value}`),
+)
+const LEVELS = /^(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)$/i
+const STATUSES = kind(
+  'a list of statuses, such as [404, 410]',
+  (value) => Array.isArray(value) && value.every(Number.isInteger),
+)
+/** Its reader says itself what is wrong with it. */
+const READERS_OWN = kind('', () => true)
+
+const OF_AUTHORS: Readonly<Record<keyof MetaKeys, Kind>> = {
+  allow_offsite: FLAG,
+  autothrottle_dont_adjust_delay: FLAG,
+  bindaddress: READERS_OWN,
+  cookiejar: kind('a string or a number', (value) => /^(?:string|number|boolean)$/.test(typeof value)),
+  depth_reset: FLAG,
+  dedupTtl: READERS_OWN,
+  dont_cache: FLAG_OR_BIT,
+  dont_merge_cookies: FLAG_OR_BIT,
+  dont_obey_robotstxt: FLAG,
+  dont_redirect: FLAG_OR_BIT,
+  dont_retry: FLAG_OR_BIT,
+  download_fail_on_dataloss: FLAG,
+  download_handler: READERS_OWN,
+  download_maxsize: BYTES,
+  download_slot: TEXT,
+  download_timeout: SECONDS,
+  download_warnsize: BYTES,
+  give_up_log_level: LEVEL,
+  handle_httpstatus_all: FLAG,
+  handle_httpstatus_list: STATUSES,
+  http_auth_domain: TEXT,
+  http_pass: TEXT,
+  http_user: TEXT,
+  max_retry_times: NUMBER,
+  priority_adjust: NUMBER,
+  proxy: TEXT,
+  redirect_ttl: NUMBER,
+  referrer_policy: TEXT,
+  seed_delay: READERS_OWN,
+  verbatim_url: FLAG,
+}
+
+/** The framework writes these; a callback that hands on a page's meta brings them along. */
+const OF_FRAMEWORK: Readonly<Record<keyof MetaKeysRead, Kind>> = {
+  depth: READERS_OWN,
+  download_latency: READERS_OWN,
+  host_retry_times: READERS_OWN,
+  link_text: READERS_OWN,
+  redirect_reasons: READERS_OWN,
+  redirect_times: READERS_OWN,
+  redirect_urls: READERS_OWN,
+  retry_times: READERS_OWN,
+  robotstxt_asked: READERS_OWN,
+  rule: READERS_OWN,
+  trap_chain: READERS_OWN,
+}
+
+const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries({ ...OF_AUTHORS, ...OF_FRAMEWORK }))
+const NAMES = Object.keys(OF_AUTHORS)
+
+/**
+ * Throws WL_REQUEST_INVALID when a key that means something has a value that nobody would understand. null and undefined
+ * are as good as no value.
+ *
+ * @param onUnknown called for each key that means nothing here: the author's own, or a misspelt one
+ */
+export function checkMeta(request: Request, onUnknown: (key: string) => void): void {
+  const { meta } = request
+  for (const key in meta) {
+    const known = KINDS.get(key)
+    const value: unknown = meta[key]
+    if (known === undefined) onUnknown(key)
+    else if (value !== null && value !== undefined && !known.is(value))
+      throw new WebloomError(
+        'WL_REQUEST_INVALID',
+        `meta.${key} of ${request} is ${valueShown(value)}; expected ${known.expected}`,
+      )
+  }
+}
+
+/**
+ * The key that the author of this one may have meant; undefined when it is like none. Nearer than for settings: keys of
+ * one's own are allowed here.
+ */
+export function metaKeyMeant(written: string): string | undefined {
+  const slipsMax = written.length > 8 ? 2 : 1
+  const slips = (name: string) => editDistance(written.toLowerCase(), name.toLowerCase())
+  return NAMES.find((name) => slips(name) <= slipsMax)
+}

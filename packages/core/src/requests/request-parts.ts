@@ -1,0 +1,200 @@
+/** What a request is made with besides its URL, and what is refused of it. */
+
+import { checkOptions, type OptionNames, valueShown } from '@webloom/url'
+import { WebloomError } from '../errors/errors.ts'
+import type { Headers, HeadersInit } from './headers.ts'
+import type { JsonObject } from './json.ts'
+import type { RequestMeta } from './meta-keys.ts'
+import { bytesIn } from './request-url.ts'
+
+/**
+ * A method of the spider, or its name. Methods are found by identity (`this.parse`), so an arrow, a bound function
+ * or a `#private` method is refused where the request is yielded: another worker could not find it.
+ */
+// biome-ignore lint/complexity/noBannedTypes: any narrower function type makes `callback: this.parse` inside `parse` circular for the type checker.
+export type Callback = string | Function
+
+/** Cookies of one request: a plain object, or a list when a cookie needs its own domain or path. */
+export type CookiesInit =
+  | Record<string, string>
+  | readonly { name: string; value: string; domain?: string; path?: string; secure?: boolean }[]
+
+/** Everything about a request but its URL; each part may be left out. */
+export interface RequestInit {
+  /** HTTP method, upper-cased. Default GET. */
+  method?: string
+  headers?: HeadersInit
+  /** A string is sent in `encoding`. */
+  body?: string | Uint8Array | null
+  /** Put into the request's jar (`meta.cookiejar`) and sent. Control characters are refused. null: none. */
+  cookies?: CookiesInit | null
+  /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
+  meta?: RequestMeta
+  /** Given to the callback as its second argument; must survive JSON. */
+  cbKwargs?: JsonObject
+  /** Higher goes first. An integer; default 0. */
+  priority?: number
+  /** True: asked again even when it was met before. Default false. */
+  dontFilter?: boolean
+  /** Who gets the response; `parse` when absent. */
+  callback?: Callback | null
+  /** Who is told when there is no response for the callback. */
+  errback?: Callback | null
+  /** Words for logs; the framework adds e.g. `cached`. */
+  flags?: readonly string[]
+  /** Encoding of the page the URL came from; query strings are percent-encoded in it. Default utf-8. */
+  encoding?: string
+}
+
+/** What `Request.fromCurl` takes beside the command. */
+export interface FromCurlInit extends RequestInit {
+  /** False: an option that is not known is an error. Default true: it is warned of and left out. */
+  ignoreUnknownOptions?: boolean
+}
+
+/** What a request is made with: its parts, or its callback alone, as `new Request(url, this.parse)`. */
+export type RequestParts = RequestInit | Callback
+
+/** All parts of a request but its URL, by name. */
+export const REQUEST_OPTIONS = {
+  method: true,
+  headers: true,
+  body: true,
+  cookies: true,
+  meta: true,
+  cbKwargs: true,
+  priority: true,
+  dontFilter: true,
+  callback: true,
+  errback: true,
+  flags: true,
+  encoding: true,
+} as const satisfies OptionNames<RequestInit>
+
+/**
+ * The parts of a request as an author wrote them: a callback alone becomes one. Throws WL_REQUEST_INVALID for what no
+ * request has, and for a callback that is undefined: `parse` would get the page of a misspelt method.
+ *
+ * @param of who was given them, for the message
+ */
+export function requestInit(parts: RequestParts, of: string): RequestInit {
+  if (typeof parts === 'function' || typeof parts === 'string') return { callback: parts }
+  if (!areRequestOptions(parts))
+    checkOptions(parts, REQUEST_OPTIONS, { of, code: 'WL_REQUEST_INVALID', hints: HINTS })
+  if (parts.callback === undefined && 'callback' in parts) throw undefinedCallback(of, 'callback')
+  if (parts.errback === undefined && 'errback' in parts) throw undefinedCallback(of, 'errback')
+  return parts
+}
+
+/** A switch over the names takes half the time of looking them up, and this is done for each request. */
+function areRequestOptions(parts: RequestInit): boolean {
+  if (typeof parts !== 'object' || parts === null) return false
+  for (const name in parts) {
+    switch (name) {
+      case 'callback':
+      case 'cbKwargs':
+      case 'meta':
+      case 'headers':
+      case 'method':
+      case 'body':
+      case 'dontFilter':
+      case 'priority':
+      case 'errback':
+      case 'cookies':
+      case 'flags':
+      case 'encoding':
+        break
+      default:
+        return false
+    }
+  }
+  return true
+}
+
+/** Names of other frameworks' requests that no spelling leads from to ours. */
+const HINTS: Readonly<Record<string, string>> = {
+  css: 'Give the query itself: followAll(query, { callback })',
+  xpath: 'Give what it finds: followAll(response.xpath(query), { callback })',
+  formdata: 'Write new FormRequest(url, { formdata })',
+  data: 'Write new JsonRequest(url, { data })',
+  json: 'Write new JsonRequest(url, { data })',
+  userData: 'Data for the callback goes into cbKwargs, for middlewares into meta',
+  label: 'Name the method that gets the page: callback: this.parseItem',
+  url: 'The URL stands first: new Request(url, { … })',
+}
+
+/** For what was called with `undefined` where a callback or the parts of a request are expected. */
+export function undefinedParts(of: string): WebloomError {
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${of} was given undefined after the URL: is the method's name misspelt, or \`this\` another object? Expected a method (this.parseItem) or { callback, … }; leave it out for parse`,
+  )
+}
+
+function undefinedCallback(of: string, role: 'callback' | 'errback'): WebloomError {
+  const otherwise = role === 'callback' ? 'leave it out for parse' : 'leave it out for none'
+  return new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${role} of ${of} is undefined: is the method's name misspelt, or \`this\` another object? Write ${role}: this.parseItem for a method of the spider; ${otherwise}`,
+  )
+}
+
+export function checkedCallback(given: Callback | null, role: string): Callback | null {
+  if (given === null || typeof given === 'function' || typeof given === 'string') return given
+  throw new WebloomError(
+    'WL_REQUEST_INVALID',
+    `${role} is ${valueShown(given)}; expected a method of the spider, not called: ${role}: this.parseItem`,
+  )
+}
+
+export function checkedDict(given: JsonObject, name: string): JsonObject {
+  const prototype = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined
+  // Of other classes nothing would be copied, or not all.
+  if (prototype === Object.prototype || (prototype !== undefined && !(Symbol.iterator in given))) return given
+  throw new WebloomError('WL_REQUEST_INVALID', `${name} is ${valueShown(given)}; expected a plain object`)
+}
+
+export function checkedMethod(method: string): string {
+  if (typeof method !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(method)) {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `method is ${JSON.stringify(method)}; expected an HTTP method such as GET or POST`,
+    )
+  }
+  return method.toUpperCase()
+}
+
+export function checkedPriority(priority: number): number {
+  if (!Number.isSafeInteger(priority)) {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `priority is ${valueShown(priority)}; expected an integer, higher goes first`,
+    )
+  }
+  return priority
+}
+
+// Most requests have none.
+const NO_BODY = new Uint8Array(0)
+
+export function bodyBytes(body: string | Uint8Array | null | undefined, encoding: string): Uint8Array {
+  if (body === null || body === undefined || body === '') return NO_BODY
+  if (body instanceof Uint8Array) return body
+  if (typeof body !== 'string') {
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `body is a ${typeof body}; expected a string or bytes (JSON.stringify an object first)`,
+    )
+  }
+  if (encoding === 'utf-8') return Buffer.from(body, 'utf8')
+  return Buffer.from(bytesIn(encoding, body, 'WL_REQUEST_INVALID', 'the body'), 'latin1')
+}
+
+/** What can be written in UTF-8 is told by whoever writes it. */
+export function checkedHeaders(headers: Headers, encoding: string): Headers {
+  if (encoding === 'utf-8') return headers
+  headers.forEach((name, value) => {
+    bytesIn(encoding, value, 'WL_HEADER_INVALID', `the header ${name}`)
+  })
+  return headers
+}

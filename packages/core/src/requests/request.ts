@@ -1,0 +1,289 @@
+import {
+  checkOptions,
+  curlLine,
+  NEWEST_URL_RULES,
+  type OptionNames,
+  parseCurl,
+  type UrlRules,
+} from '@webloom/url'
+import { WebloomError } from '../errors/errors.ts'
+import { KnownUrl } from '../url-memory/known-url.ts'
+import { Headers } from './headers.ts'
+import type { JsonObject } from './json.ts'
+import {
+  bodyBytes,
+  type Callback,
+  type CookiesInit,
+  checkedCallback,
+  checkedDict,
+  checkedHeaders,
+  checkedMethod,
+  checkedPriority,
+  type FromCurlInit,
+  REQUEST_OPTIONS,
+  type RequestInit,
+  type RequestParts,
+  requestInit,
+  undefinedParts,
+} from './request-parts.ts'
+import { safeForm, urlOfWritten, urlText } from './request-url.ts'
+
+const NO_PARTS: RequestInit = Object.freeze({})
+const NO_FLAGS: readonly string[] = Object.freeze([])
+
+/** What the functions at the end of this file do with a request, and no author: they are made where its private parts are. */
+interface RequestInside {
+  rememberedFingerprint(request: Request, by: object, make: (request: Request) => string): string
+  knownUrlOf(request: Request): KnownUrl | undefined
+  share(request: Request, known: KnownUrl): void
+  putUnderRules(request: Request, rules: UrlRules): void
+}
+
+let inside: RequestInside
+
+/**
+ * One page to fetch and who is to get it.
+ *
+ * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true: by the newest, until a
+ * crawl gets the request that goes by others (URL_RULES).
+ */
+export class Request {
+  readonly url: string
+  readonly method: string
+  readonly body: Uint8Array
+  readonly cookies: CookiesInit | null
+  readonly encoding: string
+  readonly flags: readonly string[]
+  priority: number
+  dontFilter: boolean
+  callback: Callback | null
+  errback: Callback | null
+  // Most requests have none of these three: they are made when first asked for.
+  #headers: Headers | undefined
+  /** A Referer that is not among the headers yet. */
+  #referer: string | undefined
+  #meta: JsonObject | undefined
+  #cbKwargs: JsonObject | undefined
+  #known: KnownUrl | undefined
+  // The last fingerprint and whose it is. A WeakMap beside the requests costs five times as much (0.7 µs a link).
+  #fingerprint = ''
+  #fingerprintedBy: object | undefined
+
+  static {
+    inside = {
+      rememberedFingerprint(request, by, make) {
+        if (request.#fingerprintedBy !== by) {
+          request.#fingerprint = make(request)
+          request.#fingerprintedBy = by
+        }
+        return request.#fingerprint
+      },
+      knownUrlOf: (request) => request.#known,
+      share(request, known) {
+        request.#known = known
+      },
+      putUnderRules(request, rules) {
+        const known = request.#known
+        if (known === undefined || known.rules === rules) return
+        // What comes from a queue stays as it is: some of it these rules would make something else of once more, as a
+        // host that is upper case only in its other form (`℡.com`).
+        request.#under(
+          known.rules === undefined
+            ? new KnownUrl(known.url, rules)
+            : urlOfWritten(known.written, request.encoding, rules),
+        )
+      },
+    }
+  }
+
+  /**
+   * Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body; a part that
+   * is not known; a callback that is undefined, as a misspelt method is; undefined in place of `parts`).
+   */
+  constructor(url: string | URL, parts?: RequestParts)
+  // A KnownUrl comes from `requestTo` alone; the declaration above, which is all that others see, has none.
+  constructor(url: string | URL | KnownUrl, parts: RequestParts = NO_PARTS) {
+    // biome-ignore lint/complexity/noArguments: a rest parameter would make a list for each link of a page.
+    if (arguments.length > 1 && arguments[1] === undefined) throw undefinedParts('new Request()')
+    // Links of a page share their parts, which `followAll` has looked at.
+    const init = url instanceof KnownUrl ? (parts as RequestInit) : requestInit(parts, 'Request')
+    this.encoding = init.encoding ?? 'utf-8'
+    if (url instanceof KnownUrl) {
+      this.#known = url
+      this.url = url.url
+    } else {
+      const text = urlText(url)
+      const isVerbatim = init.meta?.verbatim_url === true
+      this.#known = isVerbatim ? undefined : urlOfWritten(text, this.encoding, NEWEST_URL_RULES)
+      this.url = this.#known?.url ?? safeForm(text, text)
+    }
+    this.method = init.method === undefined ? 'GET' : checkedMethod(init.method)
+    this.body = bodyBytes(init.body, this.encoding)
+    this.cookies = init.cookies ?? null
+    this.flags = init.flags ?? NO_FLAGS
+    this.priority = init.priority === undefined ? 0 : checkedPriority(init.priority)
+    this.dontFilter = init.dontFilter ?? false
+    this.callback = init.callback === undefined ? null : checkedCallback(init.callback, 'callback')
+    this.errback = init.errback === undefined ? null : checkedCallback(init.errback, 'errback')
+    this.#headers = init.headers && checkedHeaders(new Headers(init.headers), this.encoding)
+    this.#referer = undefined
+    this.#meta = init.meta && { ...checkedDict(init.meta, 'meta') }
+    this.#cbKwargs = init.cbKwargs && { ...checkedDict(init.cbKwargs, 'cbKwargs') }
+  }
+
+  /**
+   * The request that a curl command would send, such as browsers' "Copy as cURL" gives; `init` overrides its parts.
+   * Options that say what cannot be kept are warned of, or with `ignoreUnknownOptions: false` refused.
+   *
+   * Throws WL_REQUEST_INVALID for what is no curl command, and for data that is to be read from a file.
+   */
+  static fromCurl(command: string, options: FromCurlInit = {}): Request {
+    checkOptions(options, FROM_CURL_OPTIONS, { of: 'Request.fromCurl', code: 'WL_REQUEST_INVALID' })
+    const { ignoreUnknownOptions = true, ...init } = options
+    const { url, init: said, ignored } = parseCurl(command)
+    if (ignored.length > 0) {
+      const message = `options of the curl command are not known here: ${ignored.join(', ')}`
+      if (!ignoreUnknownOptions) throw new WebloomError('WL_REQUEST_INVALID', message)
+      process.emitWarning(message)
+    }
+    return new Request(url, { ...said, ...init })
+  }
+
+  get headers(): Headers {
+    this.#headers ??= new Headers()
+    if (this.#referer !== undefined) {
+      this.#headers.set('referer', this.#referer)
+      this.#referer = undefined
+    }
+    return this.#headers
+  }
+
+  /**
+   * Sets the header Referer. As `headers.set`, but the headers themselves are made when somebody asks for them: of a page's
+   * links most are met before, and dropped.
+   */
+  setReferer(url: string): void {
+    this.#referer = url
+  }
+
+  get meta(): JsonObject {
+    this.#meta ??= {}
+    return this.#meta
+  }
+
+  /** It is copied, not shared; what it holds in objects of its own is, until the request is yielded. */
+  set meta(meta: JsonObject) {
+    this.#meta = { ...meta }
+  }
+
+  get cbKwargs(): JsonObject {
+    this.#cbKwargs ??= {}
+    return this.#cbKwargs
+  }
+
+  set cbKwargs(cbKwargs: JsonObject) {
+    this.#cbKwargs = { ...cbKwargs }
+  }
+
+  /** True when a header was set; asking `headers` itself would make an empty object for nothing. */
+  get hasHeaders(): boolean {
+    return this.#referer !== undefined || (this.#headers !== undefined && this.#headers.size > 0)
+  }
+
+  get hasMeta(): boolean {
+    return this.#meta !== undefined
+  }
+
+  get hasCbKwargs(): boolean {
+    return this.#cbKwargs !== undefined
+  }
+
+  /** The same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
+  replace(changes: RequestInit & { url?: string | URL } = {}): Request {
+    const { url, ...init } = changes
+    const parts = requestInit({ ...this.parts, ...init }, 'request.replace')
+    // The same URL goes by the same rules, and is the same as what it was written.
+    const stays = url === undefined && parts.encoding === this.encoding && parts.meta?.verbatim_url !== true
+    return stays && this.#known ? requestTo(this.#known, parts) : new Request(url ?? this.url, parts)
+  }
+
+  #under(known: KnownUrl): void {
+    this.#known = known
+    this.#fingerprintedBy = undefined
+    // Read-only for all others.
+    Object.assign(this, { url: known.url })
+  }
+
+  /** What an equal request is made with. */
+  protected get parts(): RequestInit {
+    return {
+      method: this.method,
+      body: this.body,
+      encoding: this.encoding,
+      flags: this.flags,
+      priority: this.priority,
+      dontFilter: this.dontFilter,
+      callback: this.callback,
+      errback: this.errback,
+      ...(this.cookies && { cookies: this.cookies }),
+      ...(this.hasHeaders && { headers: this.headers }),
+      ...(this.#meta && { meta: this.#meta }),
+      ...(this.#cbKwargs && { cbKwargs: this.#cbKwargs }),
+    }
+  }
+
+  /**
+   * The curl command that sends this request, for a shell: without what middlewares add, such as a User-Agent.
+   * Throws WL_REQUEST_INVALID for a body that is no UTF-8 text.
+   */
+  toCurl(): string {
+    return curlLine(this)
+  }
+
+  toString(): string {
+    return `<${this.method} ${this.url}>`
+  }
+}
+
+/** A request to a URL that has been made safe already; `init` has been looked at by `requestInit`. */
+export function requestTo(known: KnownUrl, init: RequestInit): Request {
+  return new RequestToKnown(known, init)
+}
+
+const RequestToKnown = Request as unknown as new (known: KnownUrl, init: RequestInit) => Request
+
+/**
+ * What `make` returns for the request, asked once for each `by` in a row: filter and scheduler both need it.
+ * For fingerprinters only.
+ */
+export function rememberedFingerprint(
+  request: Request,
+  by: object,
+  make: (request: Request) => string,
+): string {
+  return inside.rememberedFingerprint(request, by, make)
+}
+
+/** What is known of the request's URL; undefined for a URL that stays as it was written. */
+export function knownUrlOf(request: Request): KnownUrl | undefined {
+  return inside.knownUrlOf(request)
+}
+
+/** Has the request share what other requests to its URL have; `known` is of the same URL and rules. */
+export function shareKnownUrl(request: Request, known: KnownUrl): void {
+  inside.share(request, known)
+}
+
+/**
+ * Has the request go by these rules: its URL becomes what they make of what its author wrote. An author knows no crawl, so
+ * a request is made by the newest rules, and comes under those of its crawl when the crawl gets it.
+ * Throws `InvalidUrl` when these rules refuse the URL.
+ */
+export function putUnderRules(request: Request, rules: UrlRules): void {
+  inside.putUnderRules(request, rules)
+}
+
+const FROM_CURL_OPTIONS = {
+  ...REQUEST_OPTIONS,
+  ignoreUnknownOptions: true,
+} as const satisfies OptionNames<FromCurlInit>

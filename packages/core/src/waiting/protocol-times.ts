@@ -1,0 +1,277 @@
+/**
+ * How long the workers of a crawl wait for each other and for Redis: every lease, heartbeat and retry that several
+ * processes must agree on, in milliseconds, with where each comes from.
+ *
+ * They are one object because they depend on each other: a lock outlives two renewals, a sweep that is missed is noticed
+ * before a lock ends, a mark outlives what a Redis may lose. So they are no settings; a test that must see thousands of
+ * leases run out scales all of them by one factor. Times that a user chooses (DUPEFILTER_PENDING_STALE, a delay) are
+ * settings and not here, nor are bounds of one process alone, as how long it may take to close.
+ */
+export interface ProtocolTimes {
+  /** QUEUE_MODE=turns: hosts' turns. */
+  readonly turns: {
+    /** A turn whose lock is not renewed for so long is another worker's. A killed worker must be missed within 10 s. */
+    readonly lockMs: number
+    /** A third of `lockMs`: two renewals may fail. */
+    readonly renewEveryMs: number
+    /** BullMQ finds a lost lock at its second look. */
+    readonly stalledCheckEveryMs: number
+    /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
+    readonly blockMsMax: number
+    /** An answer to a blocking call may come so much later; then the connection is given up. */
+    readonly blockLateMs: number
+    /** How often a worker looks whether turns are to be left. */
+    readonly tendEveryMs: number
+    readonly sweepEveryMs: number
+    /** No sweep was heard of for so long: whoever was in charge is lost. Less than `lockMs`. */
+    readonly sweepMissedMs: number
+    readonly sweepLookEveryMs: number
+    /** Of several that would be in charge, one sweeps in so long. */
+    readonly sweptMsMin: number
+    /** A turn that could go and is not served for so long goes to another worker. */
+    readonly yieldAfterMs: number
+    /** A turn without a delay goes behind the others after so long. */
+    readonly quotaMs: number
+    /** A line that was empty is looked at again, as others may have added to it. */
+    readonly lookAgainMs: number
+    /** A turn that must wait no longer than this stays with its worker. */
+    readonly lingerMs: number
+    /** After a refusal by Redis. */
+    readonly retryMs: number
+    /** The same, for what goes back to its line. */
+    readonly putBackRetryMs: number
+    /** A host that is full with other lanes' requests is tried again after this. */
+    readonly fullRetryMs: number
+    /** How long a repeated push may be late, once its owner is settled. */
+    readonly settledKeptMs: number
+    /** A crawl that was told to have requests is taken to have some for so long: a sweep and a half. */
+    readonly remainderHeardMs: number
+    /** What a worker refused is handed out again after this. */
+    readonly refusedMs: number
+    /** When it comes to the same worker again, others may take it first for so long. */
+    readonly othersFirstMs: number
+  }
+  /** QUEUE_MODE=job: a BullMQ job is a request. */
+  readonly jobs: {
+    readonly lockMs: number
+    readonly renewEveryMs: number
+    /** A lease whose lock ends sooner is renewed before it is handed out. */
+    readonly lockedMsMin: number
+    /** What may go, and nobody wants for so long, goes back to the queue. */
+    readonly readyMsMax: number
+    /** All workers together look for lost locks no more often than this. */
+    readonly takeBackEveryMs: number
+    /** Nobody has looked for this long: locks may have run out because Redis was away. */
+    readonly takeBackGapMs: number
+    readonly settledKeptMs: number
+    /** How long BullMQ blocks for news. */
+    readonly blockMs: number
+    /** A fetch that takes longer hangs: twice as long as BullMQ ever blocks. */
+    readonly fetchMsMax: number
+    readonly errorPauseMs: number
+    readonly refusedMs: number
+    readonly othersFirstMs: number
+  }
+  /** The record of the crawl: who runs start(), who empties queue and filter. */
+  readonly record: {
+    readonly startLeaseMs: number
+    readonly startRenewEveryMs: number
+    readonly startPollMs: number
+    readonly todoLeaseMs: number
+    readonly todoRenewEveryMs: number
+    readonly todoPollMs: number
+  }
+  /** Workers' signs of life. */
+  readonly members: {
+    readonly beatEveryMs: number
+    /** While others' counts matter, or Redis does not answer. */
+    readonly beatOftenMs: number
+    readonly statsEveryMs: number
+    /** A sign of life unanswered for so long is told in the log. */
+    readonly answerLateMs: number
+    /** No sign of life by anybody for so long: Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
+    readonly silenceMs: number
+    /** A worker without a sign of life for so long is lost. */
+    readonly lostAfterMs: number
+  }
+  /** The thread that keeps locks while a callback blocks the event loop. */
+  readonly keeper: {
+    readonly tellEveryMs: number
+    /** The log tells of longer blocks. */
+    readonly blockedToldMs: number
+    readonly lookEveryMs: number
+    /** The main thread is blocked when it has told nothing for so long; its last renewal is good for as long again. */
+    readonly lateMs: number
+    readonly renewEveryMs: number
+    readonly answerMsMax: number
+  }
+  /** Start URLs from Redis. */
+  readonly seeds: {
+    /** How long a message stays with a worker that says nothing of it. */
+    readonly leaseMs: number
+    /** A Redis that writes to disk every second is a second behind, two at the most. */
+    readonly ripeMs: number
+    readonly runIdAgeMs: number
+  }
+  /** Dupefilters on Redis. */
+  readonly filter: {
+    /** "Settled" waits no longer than this for a question to travel with. */
+    readonly settleWithinMs: number
+    /** How old a mark must be before it goes: more than a Redis that writes to disk every second may lose. */
+    readonly markKeptMs: number
+    readonly runIdEveryMs: number
+    /** How long after its commit a page may run again because the queue's Redis has lost that commit. */
+    readonly lostCommitMs: number
+    /** How long a generation that Redis told is trusted. */
+    readonly trustMs: number
+    /** A crawl of which nothing was heard for so long does not keep others from emptying the filter: its workers are gone. */
+    readonly crawlGoneMs: number
+    /** How often a worker that is there says so. */
+    readonly crawlNotedEveryMs: number
+    /** No question was noted for so long: its Redis was away, or full, and who lives could not say what it has settled. */
+    readonly silenceMs: number
+    /** How often a worker has its question noted. */
+    readonly heardEveryMs: number
+  }
+  /** Links that another page was told are new, and that it may not queue. */
+  readonly doubts: {
+    /** How long a page waits for others of its process that hold what it links to. */
+    readonly ownMs: number
+    /** How often a worker looks for some that should be asked about. */
+    readonly lookEveryMs: number
+    /** One waits so long for that: most pages have queued their links by then. */
+    readonly waitMs: number
+    /** Whoever takes one has it to itself for so long. */
+    readonly heldMs: number
+  }
+  readonly scheduler: {
+    /** How long links wait for others to make room in a queue that is nearly full. */
+    readonly highWaterHoldMs: number
+    readonly highWaterLookMs: number
+    /** How long links wait for room in a queue that takes nothing more, before their page goes back. */
+    readonly fullHoldMs: number
+    /** How long such a page stays away. */
+    readonly postponeMs: number
+    /** How long forgetting a page waits for a filter that does not answer. */
+    readonly forgetHoldMs: number
+    /** Between two tries of what a server cannot do now: at first, and at most. */
+    readonly waitMsMin: number
+    readonly waitMsMax: number
+  }
+  readonly engine: {
+    /** LEASE_WAIT_MAX_MS. */
+    readonly leaseWaitMaxMs: number
+    readonly seedsPollMs: number
+    readonly roomKeptMs: number
+  }
+  readonly redis: {
+    /** A lost connection is tried again no less often. */
+    readonly reconnectMsMax: number
+    /** How often a server is asked how full it is. */
+    readonly memoryLookEveryMs: number
+  }
+}
+
+/** What every crawl has, unless a test scales it. */
+export const PROTOCOL_TIMES: ProtocolTimes = frozen({
+  turns: {
+    lockMs: 6000,
+    renewEveryMs: 2000,
+    stalledCheckEveryMs: 2000,
+    blockMsMax: 10_000,
+    blockLateMs: 5000,
+    tendEveryMs: 100,
+    sweepEveryMs: 4000,
+    sweepMissedMs: 4800,
+    sweepLookEveryMs: 400,
+    sweptMsMin: 3000,
+    yieldAfterMs: 250,
+    quotaMs: 5000,
+    lookAgainMs: 500,
+    lingerMs: 2000,
+    retryMs: 200,
+    putBackRetryMs: 500,
+    fullRetryMs: 500,
+    settledKeptMs: 30_000,
+    remainderHeardMs: 6000,
+    refusedMs: 5000,
+    othersFirstMs: 200,
+  },
+  jobs: {
+    lockMs: 6000,
+    renewEveryMs: 1500,
+    lockedMsMin: 1000,
+    readyMsMax: 3000,
+    takeBackEveryMs: 1000,
+    takeBackGapMs: 5000,
+    settledKeptMs: 30_000,
+    blockMs: 1000,
+    fetchMsMax: 20_000,
+    errorPauseMs: 1000,
+    refusedMs: 5000,
+    othersFirstMs: 200,
+  },
+  record: {
+    startLeaseMs: 6000,
+    startRenewEveryMs: 2000,
+    startPollMs: 1000,
+    todoLeaseMs: 6000,
+    todoRenewEveryMs: 2000,
+    todoPollMs: 200,
+  },
+  members: {
+    beatEveryMs: 3000,
+    beatOftenMs: 1000,
+    statsEveryMs: 10_000,
+    answerLateMs: 3000,
+    silenceMs: 6000,
+    lostAfterMs: 10_000,
+  },
+  keeper: {
+    tellEveryMs: 500,
+    blockedToldMs: 3000,
+    lookEveryMs: 500,
+    lateMs: 1500,
+    renewEveryMs: 2000,
+    answerMsMax: 2000,
+  },
+  seeds: { leaseMs: 10_000, ripeMs: 2000, runIdAgeMs: 1000 },
+  filter: {
+    settleWithinMs: 300,
+    markKeptMs: 5000,
+    runIdEveryMs: 1000,
+    lostCommitMs: 20_000,
+    trustMs: 1000,
+    crawlGoneMs: 600_000,
+    crawlNotedEveryMs: 60_000,
+    silenceMs: 6000,
+    heardEveryMs: 1000,
+  },
+  doubts: { ownMs: 100, lookEveryMs: 500, waitMs: 400, heldMs: 5000 },
+  scheduler: {
+    highWaterHoldMs: 3000,
+    highWaterLookMs: 250,
+    fullHoldMs: 5000,
+    postponeMs: 15_000,
+    forgetHoldMs: 10_000,
+    waitMsMin: 100,
+    waitMsMax: 2000,
+  },
+  engine: { leaseWaitMaxMs: 1000, seedsPollMs: 300, roomKeptMs: 1000 },
+  redis: { reconnectMsMax: 2000, memoryLookEveryMs: 1000 },
+})
+
+/** All of them times `factor`, in whole milliseconds, none below one: 0.05 makes a lock of 300 ms. */
+export function scaledTimes(factor: number): ProtocolTimes {
+  const scaled = (times: object): object =>
+    Object.fromEntries(
+      Object.entries(times).map(([name, ms]) => [name, Math.max(1, Math.round((ms as number) * factor))]),
+    )
+  const groups = Object.entries(PROTOCOL_TIMES).map(([name, group]) => [name, scaled(group as object)])
+  return frozen(Object.fromEntries(groups) as ProtocolTimes)
+}
+
+function frozen(times: ProtocolTimes): ProtocolTimes {
+  for (const group of Object.values(times)) Object.freeze(group)
+  return Object.freeze(times)
+}

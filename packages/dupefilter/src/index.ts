@@ -1,70 +1,77 @@
 // Filters
 
-export type { BloomDescription } from './bloom-description.ts'
-export type { BloomOnFull } from './bloom-fullness.ts'
-export { CountingBloomDupeFilter, type CountingBloomDupeFilterOptions } from './counting-bloom-dupefilter.ts'
-export type { FullestHost, HostBloomDescription } from './host-parts.ts'
-export { MemoryBloomDupeFilter, type MemoryBloomDupeFilterOptions } from './memory-bloom-dupefilter.ts'
+export type { BloomDescription } from './bloom/bloom-description.ts'
+export type { BloomLayout, BloomRecord, CountedLayer } from './bloom/bloom-record.ts'
+export {
+  CountingBloomDupeFilter,
+  type CountingBloomDupeFilterOptions,
+} from './bloom/counting-bloom-dupefilter.ts'
+export type { FullestHost, HostBloomDescription } from './bloom/host-parts.ts'
+export { MemoryBloomDupeFilter, type MemoryBloomDupeFilterOptions } from './bloom/memory-bloom-dupefilter.ts'
 export {
   MemoryCountingBloomDupeFilter,
   type MemoryCountingBloomDupeFilterOptions,
-} from './memory-counting-bloom-dupefilter.ts'
-export { MemoryDupeFilter } from './memory-dupefilter.ts'
+} from './bloom/memory-counting-bloom-dupefilter.ts'
 export {
   MemoryHostBloomDupeFilter,
   type MemoryHostBloomDupeFilterOptions,
-} from './memory-host-bloom-dupefilter.ts'
-export { NoDupeFilter } from './no-dupefilter.ts'
-export { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
-export type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+} from './bloom/memory-host-bloom-dupefilter.ts'
+export type {
+  BloomKind,
+  RecordedBloomDupeFilter,
+  RecordedBloomOptions,
+} from './bloom/recorded-bloom-dupefilter.ts'
+export { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './bloom/redis-bloom-dupefilter.ts'
 export {
   RedisHostBloomDupeFilter,
   type RedisHostBloomDupeFilterOptions,
-} from './redis-host-bloom-dupefilter.ts'
+} from './bloom/redis-host-bloom-dupefilter.ts'
+export type { BloomFullness, BloomOnFull } from './bloom-sizing/bloom-fullness.ts'
+export { MemoryDupeFilter } from './process/memory-dupefilter.ts'
+export { NoDupeFilter } from './process/no-dupefilter.ts'
+export type { ProcessDupeFilter, ProcessDupeFilterOptions } from './process/process-dupefilter.ts'
+export type { RedisDupeFilter } from './redis/redis-dupefilter.ts'
+export type { RedisDupeFilterOptions, StoreQuestion } from './redis/redis-dupefilter-options.ts'
 export {
   type RedisKeyDescription,
   RedisKeyDupeFilter,
   type RedisKeyDupeFilterOptions,
-} from './redis-key-dupefilter.ts'
+} from './redis/redis-key-dupefilter.ts'
 export {
   RedisSetDupeFilter,
   type RedisSetDupeFilterOptions,
   type SetMembers,
-} from './redis-set-dupefilter.ts'
-export type { ShardedDescription } from './sharded-description.ts'
-export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded-dupefilter.ts'
-export type { ShardPart } from './sharded-part.ts'
+} from './redis/redis-set-dupefilter.ts'
+export type { ShardedDescription } from './sharded/sharded-description.ts'
+export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded/sharded-dupefilter.ts'
+export type { ShardPart } from './sharded/sharded-part.ts'
 export {
   SplittableBloomDupeFilter,
   type SplittableBloomDupeFilterOptions,
-} from './splittable-bloom-dupefilter.ts'
-export type { SplittableDescription } from './splittable-description.ts'
-export type { SplittableOptions } from './splittable-parameters.ts'
+} from './splittable/splittable-bloom-dupefilter.ts'
+export type { SplittableDescription } from './splittable/splittable-description.ts'
+export type { SplittableOptions } from './splittable/splittable-parameters.ts'
 
 // Bloom filters
 
-export { type BloomCompat, type BloomOffsetsOptions, type BloomPlace, bloomOffsets } from './bloom-offsets.ts'
-export type { BloomMode, BloomOptions } from './bloom-parameters.ts'
+export {
+  type BloomCompat,
+  type BloomOffsetsOptions,
+  type BloomPlace,
+  bloomOffsets,
+} from './bloom-sizing/bloom-offsets.ts'
+export type { BloomLayer, BloomMode, BloomOptions, BloomParameters } from './bloom-sizing/bloom-parameters.ts'
 // What a filter would take and give
+
 export {
   type FilterPlan,
   type PlanOptions,
   planFilters,
-} from './bloom-plan.ts'
+} from './bloom-sizing/bloom-plan.ts'
 
 // What they are given
 
-export type { QueueRunId } from './queue-run.ts'
-export type { RedisConnection } from './redis-script.ts'
-
-// As the settings ask for them
-
-export {
-  countingBloomFromCrawler,
-  type FilterPlace,
-  memoryBloomFromCrawler,
-  redisBloomFromCrawler,
-  redisKeyFromCrawler,
-  redisSetFromCrawler,
-  splittableBloomFromCrawler,
-} from './from-crawler.ts'
+export type { Asked } from './asking/asked.ts'
+export type { OnQueueBack, QueueRunId } from './asking/queue-run.ts'
+export type { FilterKeys } from './redis/filter-keys.ts'
+export type { RedisArgument, RedisConnection } from './redis/redis-script.ts'

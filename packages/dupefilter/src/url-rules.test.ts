@@ -1,16 +1,16 @@
-/** A filter that was begun by the rules of one w3lib is gone on with by them (issue 15). */
+/** A filter that was begun by the rules of one w3lib is gone on with by them. */
 
 import { CrawlUrlRules, createFingerprinter, fingerprint, Request, type UrlRules } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../testing/filter-bench.ts'
-import { CountingBloomDupeFilter } from './counting-bloom-dupefilter.ts'
-import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter } from './redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
-import { RedisHostBloomDupeFilter } from './redis-host-bloom-dupefilter.ts'
-import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
-import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
-import { SplittableBloomDupeFilter } from './splittable-bloom-dupefilter.ts'
+import { CountingBloomDupeFilter } from './bloom/counting-bloom-dupefilter.ts'
+import { RedisBloomDupeFilter } from './bloom/redis-bloom-dupefilter.ts'
+import { RedisHostBloomDupeFilter } from './bloom/redis-host-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from './redis/redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis/redis-dupefilter-options.ts'
+import { RedisKeyDupeFilter } from './redis/redis-key-dupefilter.ts'
+import { RedisSetDupeFilter } from './redis/redis-set-dupefilter.ts'
+import { SplittableBloomDupeFilter } from './splittable/splittable-bloom-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())

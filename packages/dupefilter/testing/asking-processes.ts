@@ -11,7 +11,7 @@ export async function toldByTwoProcesses(asked: {
   const start = (owner: string): StartedProcess =>
     startProcess(process.execPath, [
       '--conditions=webloom-source',
-      new URL('asking-worker.ts', import.meta.url).pathname,
+      new URL('./asking-worker.ts', import.meta.url).pathname,
       JSON.stringify({ ...asked, owner }),
     ])
   const workers = [start('a'), start('b')]

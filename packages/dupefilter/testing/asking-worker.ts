@@ -2,13 +2,13 @@
 import { once } from 'node:events'
 import { Request } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { CountingBloomDupeFilter } from '../src/counting-bloom-dupefilter.ts'
-import { RedisBloomDupeFilter } from '../src/redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter } from '../src/redis-dupefilter.ts'
-import { RedisHostBloomDupeFilter } from '../src/redis-host-bloom-dupefilter.ts'
-import { RedisKeyDupeFilter } from '../src/redis-key-dupefilter.ts'
-import { RedisSetDupeFilter } from '../src/redis-set-dupefilter.ts'
-import { SplittableBloomDupeFilter } from '../src/splittable-bloom-dupefilter.ts'
+import { CountingBloomDupeFilter } from '../src/bloom/counting-bloom-dupefilter.ts'
+import { RedisBloomDupeFilter } from '../src/bloom/redis-bloom-dupefilter.ts'
+import { RedisHostBloomDupeFilter } from '../src/bloom/redis-host-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from '../src/redis/redis-dupefilter.ts'
+import { RedisKeyDupeFilter } from '../src/redis/redis-key-dupefilter.ts'
+import { RedisSetDupeFilter } from '../src/redis/redis-set-dupefilter.ts'
+import { SplittableBloomDupeFilter } from '../src/splittable/splittable-bloom-dupefilter.ts'
 
 const { url, key, kind, owner, pages } = JSON.parse(process.argv[2]!) as Record<string, string>
 const redis = new Redis(url!)

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { Request } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { nativeOffsets } from '../src/bloom-offsets.ts'
-import type { RedisBloomDupeFilter } from '../src/redis-bloom-dupefilter.ts'
+import type { RedisBloomDupeFilter } from '../src/bloom/redis-bloom-dupefilter.ts'
+import { nativeOffsets } from '../src/bloom-sizing/bloom-offsets.ts'
 
 interface Probes {
   readonly redis: Redis

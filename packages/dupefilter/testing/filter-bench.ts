@@ -1,7 +1,7 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import type { RedisDupeFilter } from '../src/redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from '../src/redis-dupefilter-options.ts'
+import type { RedisDupeFilter } from '../src/redis/redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from '../src/redis/redis-dupefilter-options.ts'
 
 /** Short, for tests that wait for an owner to go stale. */
 export const STALE_MS = 400

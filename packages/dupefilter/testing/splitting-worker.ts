@@ -1,7 +1,7 @@
 /** A worker process for the tests: asks about pages until it is killed, and prints each that it was told is new. */
 import { Request } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { SplittableBloomDupeFilter } from '../src/splittable-bloom-dupefilter.ts'
+import { SplittableBloomDupeFilter } from '../src/splittable/splittable-bloom-dupefilter.ts'
 
 const { url, ...options } = JSON.parse(process.argv[2]!) as { url: string; key: string }
 const filter = new SplittableBloomDupeFilter({ redis: new Redis(url), ...options })

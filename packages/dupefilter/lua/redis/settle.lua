@@ -1,0 +1,57 @@
+-- The end of an owner's attempt: what it asked about is queued for good, or its page goes back with nothing of it queued.
+--
+-- Input    settle(owner, attempt, run); run nil when the page goes back
+--          attempt "*": whichever asked; settles only
+-- Output   settled: from now on nobody else is told "new" for it, and what an earlier attempt of this owner asked about and
+--          this one did not is un-marked. Gone back: what this attempt asked about is un-marked, unless the owner has been
+--          settled since, by another worker. Caches are then out of date
+local function unmarkWhere(owner, isUnwanted)
+  local list, own = membersOf(owner), ':' .. owner .. '\n'
+  for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
+    local held = redis.call('HGET', KEYS[2], member) or ''
+    local isHeld = string.sub(held, 14, 13 + #own) == own
+    if isUnwanted(isHeld and string.sub(held, 14 + #own) or '', held) then
+      -- First, as it may need room that Redis has not: nothing may be seen that nobody holds.
+      unmark(member)
+      redis.call('LREM', list, 1, member)
+      redis.call('HDEL', KEYS[5], 'generation')
+    end
+  end
+end
+
+local function noteSettled(owner, run)
+  redis.call('HSET', KEYS[3], owner, 's ' .. nowText .. ' ' .. run)
+  redis.call('RPUSH', KEYS[4], nowText .. ' ' .. run .. ' ' .. owner)
+end
+
+local function giveBack(owner, attempt)
+  local kind, _, tag, _, settledIn = stateOf(owner)
+  if kind == 's' then
+    return
+  end
+  unmarkWhere(owner, function(heldBy)
+    return heldBy == attempt
+  end)
+  if redis.call('EXISTS', membersOf(owner)) == 0 then
+    redis.call('HDEL', KEYS[3], owner)
+  elseif tag == attempt and settledIn ~= '' then
+    noteSettled(owner, settledIn)
+  end
+end
+
+local function settle(owner, attempt, run)
+  if not run then
+    return giveBack(owner, attempt)
+  end
+  local kind, _, tag, bound, settledIn = stateOf(owner)
+  -- Settled in this run already: the command was sent twice.
+  if not kind or (kind == 's' and tag == run) then
+    return
+  end
+  if attempt ~= '*' and (kind == 's' or (tag ~= attempt and tag ~= '+' .. attempt)) then
+    unmarkWhere(owner, function(heldBy, held)
+      return heldBy ~= attempt and not (settledIn == run and isBefore(held, bound))
+    end)
+  end
+  noteSettled(owner, run)
+end

@@ -1,0 +1,33 @@
+/** What redis/ask.lua answers. */
+export interface AskReply {
+  readonly generation: string
+  /** By the clock of the filter's Redis (ms). */
+  readonly now: number
+  /** A digit for each member. */
+  readonly answers: string
+  /** There are more marks to clean. */
+  readonly more: boolean
+  /** For each `6` in `answers` who was told "new", `<ms>:<the owner's first letters>`. */
+  readonly holders: readonly string[]
+  /** The queue's run in which the asker was settled before this question; '' when it was not. */
+  readonly settledIn: string
+  /** False when the asker's crawl should be noted in the record, and is not. */
+  readonly isKnown: boolean
+  /** What the filter's own store says. */
+  readonly extra: readonly unknown[]
+}
+
+export function askReplyOf(reply: unknown): AskReply {
+  if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
+  const [generation, now, answers, more, holders, settledIn, isKnown, ...extra] = reply as unknown[]
+  return {
+    generation: String(generation),
+    now: Number(now),
+    answers: String(answers),
+    more: more === 1,
+    holders: String(holders).split('\n'),
+    settledIn: String(settledIn),
+    isKnown: isKnown === 1,
+    extra,
+  }
+}

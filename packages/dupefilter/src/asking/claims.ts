@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+
+/** One attempt of an owner: a callback that runs again makes another one. */
+export class Claim {
+  /** The page as Redis knows it. */
+  readonly owner: string
+  readonly attempt: string
+  /** The queue's run when it began, which is before anything of it was queued. */
+  readonly run: string
+  /** What it was told is new. */
+  readonly told = new Set<string>()
+  #state: 'open' | 'settled' | 'over' = 'open'
+  #ended: PromiseWithResolvers<void> | undefined
+
+  constructor(owner: string, attempt: string, run: string) {
+    this.owner = owner
+    this.attempt = attempt
+    this.run = run
+  }
+
+  /** `settled`: its page's links are queued. `over`: they are not, or another attempt has begun. */
+  get state(): 'open' | 'settled' | 'over' {
+    return this.#state
+  }
+
+  end(as: 'settled' | 'over'): void {
+    this.#state = as
+    this.#ended?.resolve()
+  }
+
+  /** Resolves when it is open no longer. */
+  get ended(): Promise<void> {
+    if (this.#state !== 'open') return Promise.resolve()
+    this.#ended ??= Promise.withResolvers()
+    return this.#ended.promise
+  }
+}
+
+/** How the owners begin that ask about what was set aside in doubt. */
+export const SET_ASIDE_OWNER = 'doubt/'
+/** Settles an owner whichever of its attempts asked. */
+const ANY_ATTEMPT = '*'
+
+/** What an owner has to have said when it is settled, or its page goes back. */
+export interface Settling {
+  readonly owner: string
+  /** ANY_ATTEMPT; or what other attempts were told is new is nobody's again, as this one did not ask about it. */
+  readonly attempt: string
+  /** Absent when the page goes back: what this attempt was told is new is nobody's again. */
+  readonly run?: string
+}
+
+// Owners that ask and are never settled (their page failed) would pile up; should one that is forgotten be settled after
+// all, its links are nobody's, and the next who meets them fetches them a second time.
+const CLAIMS_MAX = 20_000
+
+/** The attempts that this process has under way, by page. */
+export class Claims {
+  readonly #nameOf: (page: string) => string
+  readonly #claims = new Map<string, Claim>()
+  /** By fingerprint: those that hold it, and are open. */
+  readonly #holders = new Map<string, Claim>()
+  readonly #process = randomUUID().slice(0, 13)
+  #count = 0
+  #settledCount = 0
+
+  /** @param nameOf the name of a page's owner on Redis */
+  constructor(nameOf: (page: string) => string) {
+    this.#nameOf = nameOf
+  }
+
+  /**
+   * The attempt that this question belongs to. An owner may ask in several parts; that its callback has run again shows
+   * in that it asks again about what it was told is new.
+   */
+  ask(page: string, owner: string, fingerprints: readonly string[], run: string): Claim {
+    const claim = this.#claims.get(page)
+    if (claim && !fingerprints.some((fingerprint) => claim.told.has(fingerprint))) return claim
+    if (!claim && this.#claims.size >= CLAIMS_MAX) this.#forgetOldest()
+    if (claim) this.#end(page, claim, 'over')
+    const next = new Claim(owner, this.#newAttempt(), run)
+    this.#claims.set(page, next)
+    return next
+  }
+
+  /** How many were settled so far. */
+  get settledCount(): number {
+    return this.#settledCount
+  }
+
+  /** The attempt was told that this is new. */
+  told(claim: Claim, fingerprint: string): void {
+    claim.told.add(fingerprint)
+    if (claim.state === 'open') this.#holders.set(fingerprint, claim)
+  }
+
+  /** Which attempt under way was told that it is new. */
+  holderOf(fingerprint: string): Claim | undefined {
+    return this.#holders.get(fingerprint)
+  }
+
+  /** The name of the page's owner on Redis. */
+  ownerOf(page: string): string {
+    return this.#claims.get(page)?.owner ?? this.#nameOf(page)
+  }
+
+  /**
+   * An owner that has not asked here is settled as an attempt that asked about nothing: what another process was told for
+   * it is queued by nobody, and must not count as queued.
+   *
+   * An owner `doubt/…` has one link, and is settled when the queue has said that this one is queued: that another worker
+   * took the doubt over, and asked last, changes nothing about it.
+   */
+  settle(page: string, run: string): Settling {
+    const claim = this.#claims.get(page)
+    if (claim) {
+      this.#end(page, claim, 'settled')
+      this.#settledCount++
+    }
+    const attempt = page.startsWith(SET_ASIDE_OWNER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
+    return { owner: claim?.owner ?? this.#nameOf(page), attempt, run: claim?.run ?? run }
+  }
+
+  /** The page goes back. Undefined when this process was told nothing for it. */
+  giveBack(page: string): Settling | undefined {
+    const claim = this.#claims.get(page)
+    if (!claim) return undefined
+    this.#end(page, claim)
+    return claim.told.size > 0 ? { owner: claim.owner, attempt: claim.attempt } : undefined
+  }
+
+  /** A question of this attempt has failed: the next one begins another. */
+  giveUp(page: string, claim: Claim): void {
+    if (this.#claims.get(page) === claim) this.#end(page, claim)
+  }
+
+  clear(): void {
+    for (const [page, claim] of this.#claims) this.#end(page, claim)
+  }
+
+  #newAttempt(): string {
+    return `${this.#process}.${(++this.#count).toString(36)}`
+  }
+
+  #end(page: string, claim: Claim, as: 'settled' | 'over' = 'over'): void {
+    for (const fingerprint of claim.told)
+      if (this.#holders.get(fingerprint) === claim) this.#holders.delete(fingerprint)
+    this.#claims.delete(page)
+    claim.end(as)
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#claims
+    if (oldest) this.#end(...oldest)
+  }
+}

@@ -1,0 +1,176 @@
+import { MemoryStatsCollector, PROTOCOL_TIMES, Request, type Seen, scaledTimes } from '@webloom/core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { FilterBench } from '../../testing/filter-bench.ts'
+import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
+import { RedisSetDupeFilter } from '../redis/redis-set-dupefilter.ts'
+
+const bench = new FilterBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const page = (n: number) => new Request(`https://example.com/page/${n}`)
+const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
+const fresh = (count: number) => new Array<boolean>(count).fill(false)
+const inDoubt = (count: number) => new Array<Seen>(count).fill('in doubt')
+const seen = (count: number) => new Array<boolean>(count).fill(true)
+const PAGE = 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
+
+const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
+  'redis-set': (options) => new RedisSetDupeFilter(options),
+  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 20_000, errorRate: 1e-9 }),
+}
+
+describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+  /** Workers of crawls on one filter; each crawl has a queue of its own. */
+  async function joined(key: string, crawl: string, more: Partial<RedisDupeFilterOptions> = {}) {
+    const options = { key, crawl: () => crawl, queueRunId: () => `queue of ${crawl}`, ...more }
+    const filter = await bench.open(make, options)
+    await filter.joined(false)
+    return filter
+  }
+
+  test('of two crawls on one filter exactly one is told a link is new, though their pages have the same names', async () => {
+    const key = bench.nextKey()
+    const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'b run-1')]
+    for (const [n, owner] of ['start/0', PAGE, 'seed/1'].entries()) {
+      const links = pages(10 * n, 5)
+      expect(await a.requestsSeen(links, owner)).toEqual(fresh(5))
+      expect(await b.requestsSeen(links, owner), owner).toEqual(inDoubt(5))
+      await a.settled(owner)
+      await a.requestsSeen(pages(50 + n, 1), 'carries the settling')
+      expect(await b.requestsSeen(links, owner)).toEqual(seen(5))
+    }
+    expect(await (await joined(key, 'a run-1')).requestsSeen(pages(0, 5), 'start/9')).toEqual(seen(5))
+  })
+
+  test('whoever takes over a page of its own crawl is told the same; a page of an unnamed crawl has its own name', async () => {
+    const key = bench.nextKey()
+    const [one, other] = [await joined(key, 'a run-1'), await joined(key, 'a run-1')]
+    await one.requestsSeen(pages(0, 2), PAGE)
+    expect(await other.requestsSeen(pages(0, 2), PAGE)).toEqual(fresh(2))
+    const [old, next] = [await joined(key, ''), await joined(key, '')]
+    await old.requestsSeen(pages(10, 2), PAGE)
+    expect(await next.requestsSeen(pages(0, 2), PAGE)).toEqual(inDoubt(2))
+    expect(await next.requestsSeen(pages(10, 2), PAGE), 'a run of an earlier release').toEqual(fresh(2))
+  })
+
+  test('what an unnamed crawl has left unsettled goes to the next who asks', async () => {
+    const key = bench.nextKey()
+    const old = await joined(key, '')
+    await old.requestsSeen(pages(0, 2), PAGE)
+    expect(await (await joined(key, 'a run-1')).requestsSeen(pages(0, 1), PAGE)).toEqual(inDoubt(1))
+    const hasty = await joined(key, 'a run-1', { pendingStaleMs: 50 })
+    await vi.waitFor(async () => expect(await hasty.requestsSeen(pages(0, 2), PAGE)).toEqual(fresh(2)))
+  })
+
+  test('two crawls on two queues clean each their own marks, and nobody’s else', async () => {
+    const [key, redis, times] = [bench.nextKey(), bench.connect(), scaledTimes(0.02)]
+    const a = await joined(key, 'a run-1', { times })
+    let run = 'first'
+    const b = await joined(key, 'b run-1', { times, queueRunId: () => run })
+    await b.requestsSeen(pages(100, 5), PAGE)
+    await b.settled(PAGE)
+    await b.requestsSeen([], 'nothing')
+    run = 'second'
+    await a.requestsSeen(pages(0, 5), PAGE)
+    await a.settled(PAGE)
+    await vi.waitFor(
+      async () => {
+        await a.requestsSeen(pages(0, 1), 'x')
+        expect(await redis.hlen(`{${key}}:pending`), 'those of b, whose queue has come back').toBe(5)
+      },
+      { timeout: 5000, interval: 30 },
+    )
+    expect(await b.requestsSeen(pages(100, 5), PAGE)).toEqual(fresh(5))
+  })
+
+  test('whoever ends a crawl leaves the filter and nothing else, and takes nothing from another crawl', async () => {
+    const [key, redis] = [bench.nextKey(), bench.connect()]
+    const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'b run-1')]
+    for (let n = 0; n < 250; n++) {
+      await a.requestsSeen(pages(3 * n, 3), `page ${n}`)
+      await a.settled(`page ${n}`)
+    }
+    await a.requestsSeen(pages(5000, 2), 'failed')
+    await b.requestsSeen(pages(9000, 3), 'page of b')
+    await a.crawlEnded()
+    expect(await redis.hlen(`{${key}}:owners`)).toBe(1)
+    expect((await redis.keys(`{${key}}:owners:*`)).length).toBe(1)
+    expect(await redis.exists(...(await redis.keys(`{${key}}:settled*`)), 'none')).toBe(0)
+    expect(await b.requestsSeen(pages(9000, 3), 'page of b'), 'still its own').toEqual(fresh(3))
+    expect(await b.requestsSeen(pages(0, 750), 'another')).toEqual(seen(750))
+    expect(await b.requestsSeen(pages(5000, 2), 'another'), 'never queued').toEqual(fresh(2))
+    await b.settled('page of b')
+    await b.settled('another')
+    await b.crawlEnded()
+    expect(await redis.keys(`{${key}}:owners*`)).toEqual([])
+    expect(await redis.keys(`{${key}}:settled*`)).toEqual([])
+    expect(await redis.hkeys(`{${key}}:record`)).not.toContainEqual(expect.stringMatching(/^crawl:/))
+    expect(await redis.exists(`{${key}}:pending`)).toBe(0)
+  })
+
+  test('emptying a filter that another crawl uses leaves it what was met; an earlier run of the same crawl is over', async () => {
+    const key = bench.nextKey()
+    const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'b run-1')]
+    await a.requestsSeen(pages(0, 3), PAGE)
+    await a.settled(PAGE)
+    await a.clear()
+    expect(await b.requestsSeen(pages(0, 3), 'x')).toEqual(seen(3))
+    await b.crawlEnded()
+    const again = await joined(key, 'a run-2')
+    await again.clear()
+    expect(await again.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
+  })
+
+  test('a crawl that asks nothing for long, as it is paused, keeps its filter; one that is gone does not', async () => {
+    const [key, redis] = [bench.nextKey(), bench.connect()]
+    const filterTimes = { ...PROTOCOL_TIMES.filter, crawlGoneMs: 300, crawlNotedEveryMs: 30 }
+    const times = { ...PROTOCOL_TIMES, filter: filterTimes }
+    const [a, b] = [await joined(key, '{a}/1 run', { times }), await joined(key, '{a}/2 run', { times })]
+    await a.requestsSeen(pages(0, 3), PAGE)
+    await a.settled(PAGE)
+    // It would be gone by then, had it not been noted again.
+    const notedAtMs = async () => {
+      const notes = await redis.hvals(`{${key}}:record`)
+      return Number.parseInt(notes.find((note) => / \{a\}\/1 run$/.test(note))!, 10)
+    }
+    const askedAtMs = Date.now()
+    await vi.waitFor(async () => expect(await notedAtMs()).toBeGreaterThan(askedAtMs + 300), 5000)
+    await b.clear()
+    expect(await a.requestsSeen(pages(0, 3), 'x')).toEqual(seen(3))
+    await a.close()
+    await b.joined(false)
+    await vi.waitFor(async () => {
+      await b.clear()
+      expect(await b.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
+    }, 5000)
+  })
+
+  test('a filter that is found empty, though no crawl has cleared it, is warned of once', async () => {
+    const [key, redis, stats] = [bench.nextKey(), bench.connect(), new MemoryStatsCollector()]
+    const warn = vi.fn()
+    const logger = { debug() {}, info() {}, warn, error() {}, child: () => logger }
+    const [a, b] = [
+      await joined(key, 'a run-1', { logger, stats }),
+      await joined(key, 'a run-1', { logger, stats }),
+    ]
+    await a.requestsSeen(pages(0, 3), PAGE)
+    expect(warn).not.toHaveBeenCalled()
+    await redis.unlink(...(await redis.keys(`*${key}*`)))
+    for (const [n, filter] of [a, b, a].entries()) await filter.requestsSeen(pages(0, 3), `after ${n}`)
+    expect(stats.get('dupefilter/emptied')).toBe(1)
+    const told = warn.mock.calls.map(([, text]) => String(text)).filter((text) => /no crawl/.test(text))
+    expect(told).toEqual([expect.stringContaining(`${key} was found empty while the crawl was running`)])
+    // A worker that joins what goes on.
+    await redis.unlink(...(await redis.keys(`*${key}*`)))
+    const next = await bench.open(make, { key, crawl: () => 'a run-1', logger, stats })
+    await next.joined(true)
+    expect(stats.get('dupefilter/emptied')).toBe(2)
+    // Emptied on purpose, by a command.
+    await (await bench.open(make, { key })).clear()
+    await a.requestsSeen(pages(0, 3), 'x')
+    expect(stats.get('dupefilter/emptied')).toBe(2)
+  })
+})

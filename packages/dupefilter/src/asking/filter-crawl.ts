@@ -1,0 +1,189 @@
+/**
+ * The crawl that asks a filter, as other crawls of the same filter know it.
+ *
+ * Several crawls may share a filter, on queues of their own and on several servers. What one of them was told is new is
+ * queued by it alone, so the names of its owners end in a tag of the crawl and its run, and it has a list `settled` of its
+ * own. That it is there is noted in the filter's record, `crawl:<tag>` → `<ms> <name>`, by each worker that joins, and again
+ * about once a second. So whoever ends knows whether others go on, and a note that is gone though no crawl of ours took it
+ * away tells that Redis has lost the filter.
+ */
+
+import { hash } from 'node:crypto'
+import type { Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
+import type { FilterKeys } from '../redis/filter-keys.ts'
+import { luaScript, type RedisConnection } from '../redis/redis-script.ts'
+
+// 36 bits: of a thousand crawls that ever shared a filter two have the same with 7 in a million.
+const TAG_LETTERS = 6
+/** How long workers that are still there know that the filter was emptied on purpose. */
+const CLEARED_KEPT_MS = 600_000
+
+export interface FilterCrawlOptions {
+  readonly redis: RedisConnection
+  readonly keys: FilterKeys
+  /** See `RedisDupeFilterOptions`. */
+  readonly name: () => string
+  readonly logger: Logger
+  readonly stats: Pick<StatsCollector, 'inc'> | undefined
+  readonly times: ProtocolTimes['filter']
+}
+
+const goesOnScript = luaScript('redis/crawl-goes-on.lua')
+
+export class FilterCrawl {
+  readonly #options: FilterCrawlOptions
+  #name = ''
+  #tag = ''
+  /** For the header of a question, and of one that notes the crawl again. */
+  #header: object = {}
+  #notingHeader: object = {}
+  /** This process has noted the crawl, or heard that it is, and has not emptied the filter since. */
+  #isNoted = false
+  #noting: NodeJS.Timeout | undefined
+
+  constructor(options: FilterCrawlOptions) {
+    this.#options = options
+  }
+
+  open(): void {
+    this.#name = this.#options.name()
+    this.#tag = tagOf(this.#name)
+    this.#header = this.#tag === '' ? {} : { crawl: this.#tag }
+    this.#notingHeader = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
+  }
+
+  /** Ends the names of owners; '' for a crawl without a name. */
+  get tag(): string {
+    return this.#tag
+  }
+
+  /** Without a name it is the list of all such crawls. */
+  get settledKey(): string {
+    const { settled } = this.#options.keys
+    return this.#tag === '' ? settled : `${settled}:${this.#tag}`
+  }
+
+  /** An owner as Redis knows it. A SHA-1 takes 27 letters instead of 40, which more than pays for the tag. */
+  nameOf(owner: string): string {
+    if (this.#tag === '') return owner
+    const name = SHA1.test(owner) ? Buffer.from(owner, 'hex').toString('base64url') : owner
+    return name + this.#tag
+  }
+
+  /** For the header of a question. */
+  header(isCleaning: boolean): object {
+    return isCleaning ? this.#notingHeader : this.#header
+  }
+
+  /** @param goesOn a worker of this run has been here before, and none has emptied the filter since */
+  async join(goesOn: boolean): Promise<void> {
+    // Whoever adopts a crawl has opened the filter before it had a name.
+    this.open()
+    if (this.#tag === '') return
+    const { redis, keys } = this.#options
+    const note = `${await nowOf(redis)} ${this.#name}`
+    const isFirst = (await redis.hsetnx(keys.record, `crawl:${this.#tag}`, note)) === 1
+    this.#isNoted = true
+    this.#staysNoted()
+    if (isFirst && goesOn) this.#lost('when this worker joined the crawl')
+  }
+
+  close(): void {
+    clearInterval(this.#noting)
+  }
+
+  /** A crawl that is paused, or waits for slow hosts, asks nothing for long, and is there all the same. */
+  #staysNoted(): void {
+    const { redis, keys, logger, times } = this.#options
+    const note = () => goesOnScript.run(redis, [keys.record], [this.#tag, this.#name])
+    const failed = (error: unknown) =>
+      logger.debug({ err: error }, 'the crawl could not be noted; it is tried again')
+    clearInterval(this.#noting)
+    this.#noting = setInterval(() => note().catch(failed), times.crawlNotedEveryMs).unref()
+  }
+
+  /** A question has found no note of this crawl, and has made it again. */
+  async unknown(): Promise<void> {
+    const wasNoted = this.#isNoted
+    this.#isNoted = true
+    if (!wasNoted) return
+    if ((await this.#options.redis.exists(clearedKey(this.#options.keys))) === 0)
+      this.#lost('while the crawl was running')
+  }
+
+  /** Names of other crawls that have asked lately. An earlier run of this one is over. */
+  async others(): Promise<string[]> {
+    if (this.#tag === '') return []
+    const { redis } = this.#options
+    const now = await nowOf(redis)
+    return (await this.#notes())
+      .filter(
+        ({ name, atMs }) =>
+          crawlIn(name) !== crawlIn(this.#name) && now - atMs < this.#options.times.crawlGoneMs,
+      )
+      .map(({ name }) => name)
+  }
+
+  /** The keys of all crawls that are to go with the filter, and whether somebody may miss it. */
+  async keysOfAll(): Promise<{ keys: string[]; isInUse: boolean }> {
+    const { settled } = this.#options.keys
+    const notes = await this.#notes()
+    return {
+      keys: [settled, ...notes.map(({ tag }) => `${settled}:${tag}`)],
+      isInUse: notes.some(({ tag }) => tag !== this.#tag),
+    }
+  }
+
+  /** The filter is emptied. @param isInUse workers of a crawl may still be there, and shall not warn */
+  async cleared(isInUse: boolean): Promise<void> {
+    this.#isNoted = false
+    if (isInUse) await this.#options.redis.set(clearedKey(this.#options.keys), '1', 'PX', CLEARED_KEPT_MS)
+  }
+
+  /** Nothing of this crawl is on Redis any more. */
+  async left(): Promise<void> {
+    this.#isNoted = false
+    const { redis, keys } = this.#options
+    await redis.unlink(this.settledKey)
+    await redis.hdel(keys.record, `crawl:${this.#tag}`)
+  }
+
+  async #notes(): Promise<{ tag: string; atMs: number; name: string }[]> {
+    const record = await this.#options.redis.hgetall(this.#options.keys.record)
+    return Object.entries(record).flatMap(([field, note]) => {
+      const [, tag] = /^crawl:(.+)$/.exec(field) ?? []
+      const [atMs, ...name] = note.split(' ')
+      return tag === undefined ? [] : [{ tag, atMs: Number(atMs), name: name.join(' ') || tag }]
+    })
+  }
+
+  #lost(when: string): void {
+    const { keys, logger, stats } = this.#options
+    stats?.inc('dupefilter/emptied')
+    logger.warn(
+      { key: keys.main },
+      `the dupefilter ${keys.main} was found empty ${when}, and no crawl has cleared it: its Redis lost its data (no append-only file, FLUSHALL, a deleted key). The crawl goes on; whatever it meets again of what was met before is fetched once more. Set appendonly yes on that Redis`,
+    )
+  }
+}
+
+const SHA1 = /^[0-9a-f]{40}$/
+
+function tagOf(name: string): string {
+  if (name === '') return ''
+  return Buffer.from(hash('sha1', name), 'hex').toString('base64url').slice(0, TAG_LETTERS)
+}
+
+/** A name is that of the crawl, which no crawl on another queue server has, a space, and its run. */
+function crawlIn(name: string): string {
+  return name.slice(0, name.lastIndexOf(' '))
+}
+
+function clearedKey({ settled }: FilterKeys): string {
+  return settled.replace(/settled$/, 'cleared')
+}
+
+async function nowOf(redis: RedisConnection): Promise<number> {
+  const [seconds, microseconds] = await redis.time()
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
+}

@@ -1,0 +1,190 @@
+/**
+ * A page's question about its links: what this process knows, what Redis says, and what other pages of this process hold.
+ *
+ * Most doubts end here: pages of one process that met a link together are committed in a moment, and waiting for that costs
+ * less than setting the link aside. Nobody waits for long, as two pages that ask in parts may wait for each other.
+ */
+
+import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '@webloom/core'
+import type { AskReply } from './ask-reply.ts'
+import type { Asked } from './asked.ts'
+import { type Claim, type Claims, SET_ASIDE_OWNER } from './claims.ts'
+import type { QueueRun } from './queue-run.ts'
+import type { Holder, SeenCache } from './seen-cache.ts'
+
+export interface QuestionsOptions {
+  readonly claims: Claims
+  readonly cache: SeenCache
+  readonly run: QueueRun
+  readonly pendingStaleMs: number
+  readonly times: ProtocolTimes
+  /** How many may be asked about in one call. */
+  readonly atOnceMax: () => number
+  /** `again`: the owner was settled in another run of the queue's Redis. */
+  readonly call: (
+    asked: readonly Asked[],
+    owner: string,
+    attempt: string,
+    again: boolean,
+  ) => Promise<AskReply>
+  readonly stats: Pick<StatsCollector, 'inc'> | undefined
+}
+
+/** What is not seen: new, or in doubt. */
+type Unseen = Exclude<Seen, true>
+
+export class Questions {
+  readonly #options: QuestionsOptions
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options
+  }
+
+  /** Answers in order. */
+  async ask(all: readonly Asked[], page: string): Promise<Seen[]> {
+    const { claims, run, stats } = this.#options
+    const owner = claims.ownerOf(page)
+    const distinct = new Map<string, Asked>()
+    for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
+    const unseen = new Map<string, Unseen>()
+    const { unknown, held } = this.#cached(distinct.values(), owner)
+    if (unknown.length < distinct.size) stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
+    // Who has nothing to ask about is another attempt than the one before it all the same.
+    if (unknown.length === 0) claims.ask(page, owner, [], run.current)
+    else await this.#askAllTwice(unknown, page, owner, { unseen, held })
+    if (held.size > 0) await this.#endOrDoubt(held, page, owner, unseen)
+    // What is asked about twice is new, or in doubt, only the first time.
+    return all.map(({ fingerprint }) => {
+      const answer = unseen.get(fingerprint) ?? true
+      unseen.delete(fingerprint)
+      return answer
+    })
+  }
+
+  /** What is to be asked about, and what other pages of this process hold that are under way. */
+  #cached(all: Iterable<Asked>, owner: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
+    const { cache } = this.#options
+    const unknown: Asked[] = []
+    const held = new Map<Asked, Claim>()
+    for (const asked of all) {
+      const cached = cache.answer(asked.fingerprint, owner)
+      if (cached === undefined) unknown.push(asked)
+      else if (cached !== 'seen') held.set(asked, cached)
+    }
+    return { unknown, held }
+  }
+
+  /** What is in doubt may be held by a page of this process, or one that was settled after the question had been sent. */
+  async #askAllTwice(
+    asked: readonly Asked[],
+    page: string,
+    owner: string,
+    { unseen, held }: { unseen: Map<string, Unseen>; held: Map<Asked, Claim> },
+  ): Promise<void> {
+    const { claims } = this.#options
+    const { settledCount } = claims
+    await this.#askAll(asked, page, owner, unseen)
+    const left: Asked[] = []
+    for (const one of asked) {
+      if (unseen.get(one.fingerprint) !== 'in doubt') continue
+      const holder = claims.holderOf(one.fingerprint)
+      if (holder) held.set(one, holder)
+      else left.push(one)
+    }
+    if (left.length === 0 || settledCount === claims.settledCount) return
+    for (const { fingerprint } of left) unseen.delete(fingerprint)
+    await this.#askAll(left, page, owner, unseen)
+  }
+
+  /** Pages of this process are committed in a moment, as a rule: most doubts end before anybody has to set a link aside. */
+  async #endOrDoubt(
+    held: ReadonlyMap<Asked, Claim>,
+    page: string,
+    owner: string,
+    unseen: Map<string, Unseen>,
+  ): Promise<void> {
+    const { times } = this.#options
+    const ends = [...new Set(held.values())].map(({ ended }) => ended)
+    if (!OF_NO_PAGE.test(page)) await waitAtMost(times.doubts.ownMs, Promise.all(ends))
+    const free: Asked[] = []
+    for (const [asked, { state }] of held) {
+      if (state === 'open') unseen.set(asked.fingerprint, 'in doubt')
+      else unseen.delete(asked.fingerprint)
+      if (state === 'over') free.push(asked)
+    }
+    if (free.length > 0) await this.#askAll(free, page, owner, unseen)
+  }
+
+  /** Adds to `unseen` what is new or in doubt. */
+  async #askAll(
+    asked: readonly Asked[],
+    page: string,
+    owner: string,
+    unseen: Map<string, Unseen>,
+  ): Promise<void> {
+    const { claims, run, atOnceMax } = this.#options
+    const fingerprints = asked.map(({ fingerprint }) => fingerprint)
+    const claim = claims.ask(page, owner, fingerprints, run.current)
+    const parts: Promise<(readonly [string, Unseen])[]>[] = []
+    for (let from = 0; from < asked.length; from += atOnceMax()) {
+      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), owner, claim))
+    }
+    try {
+      for (const [fingerprint, answer] of (await Promise.all(parts)).flat()) {
+        unseen.set(fingerprint, answer)
+        if (answer === false) claims.told(claim, fingerprint)
+      }
+    } catch (error) {
+      // Some may be recorded as this attempt's, and the page may yield others when it runs again.
+      claims.giveUp(page, claim)
+      throw error
+    }
+  }
+
+  /** Those that are new or in doubt. */
+  async #ask(asked: readonly Asked[], owner: string, claim: Claim): Promise<(readonly [string, Unseen])[]> {
+    const { cache, run, call, stats, pendingStaleMs } = this.#options
+    const askedAt = performance.now()
+    let reply = await call(asked, owner, claim.attempt, false)
+    // An owner that was settled asks again. Only a queue that went back since has its page run for good reason.
+    if (reply.settledIn !== '' && (await run.now()) !== reply.settledIn) {
+      reply = await call(asked, owner, claim.attempt, true)
+    }
+    if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
+    const own: Holder = { owner, untilMs: askedAt + pendingStaleMs, claim }
+    const holders = reply.holders.values()
+    const unseen: (readonly [string, Unseen])[] = []
+    for (const [n, { fingerprint }] of asked.entries()) {
+      const answer = reply.answers[n]!
+      if (answer === SEEN_FOR_GOOD) cache.add(fingerprint)
+      else if (answer === SEEN)
+        cache.add(fingerprint, this.#holderIn(holders.next().value!, reply.now, askedAt))
+      else if (answer === IN_DOUBT) unseen.push([fingerprint, 'in doubt'])
+      else if (answer !== OWN_AND_QUEUED) {
+        if (!owner.startsWith(SET_ASIDE_OWNER)) cache.add(fingerprint, own)
+        unseen.push([fingerprint, false])
+        const repeat = REPEATS[answer]
+        if (repeat) stats?.inc(repeat)
+      }
+    }
+    return unseen
+  }
+
+  /** @param text `<ms>:<owner>`, when the owner was told so by the clock of Redis, which was at `now` not before `askedAt` */
+  #holderIn(text: string, now: number, askedAt: number): Holder {
+    const [ms = '', owner = ''] = text.split(':', 2)
+    return { owner, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
+  }
+}
+
+const IN_DOUBT = '1'
+const SEEN_FOR_GOOD = '2'
+const OWN_AND_QUEUED = '5'
+const SEEN = '6'
+/** Asks along with others that are queued in the same step, and would wait for each other. */
+const OF_NO_PAGE = /^(?:start|seed|doubt)\//
+/** New for this owner, though it is queued, or may be: what is crawled twice for it is counted. */
+const REPEATS: Readonly<Record<string, string>> = {
+  '3': 'dupefilter/taken_over',
+  '4': 'dupefilter/told_again',
+}

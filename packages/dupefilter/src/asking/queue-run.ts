@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
+
+/** The run id of the queue's Redis: another one after each start of that server. */
+export type QueueRunId = () => string | Promise<string>
+
+/** Calls `listener` whenever the connection to the queue's Redis is there again: it may be another run of it. */
+export type OnQueueBack = (listener: () => void) => void
+
+/** Marks that may go: those of this run, settled no later than `before` by the clock of the filter's Redis. */
+export interface Cleaning {
+  readonly run: string
+  readonly before: number
+}
+
+/**
+ * Knows the present run of the queue's Redis, and from it which marks may go.
+ *
+ * A mark may go when the run in which its page was committed still goes on `markKeptMs` later, for then the commit is
+ * on disk. So the run id has to be asked for *after* a time that the filter's Redis told; a script that is delayed in
+ * between, by a lost connection for instance, must not take its own, later time.
+ *
+ * A run that is new to this process may have begun with an older state. For a while it is `young`: what was settled in the
+ * run before may have been lost with it.
+ */
+export class QueueRun {
+  readonly #runId: QueueRunId
+  readonly #onBack: OnQueueBack | undefined
+  readonly #times: ProtocolTimes['filter']
+  #current = ''
+  #cleaning: Cleaning | undefined
+  #askedAt = Number.NEGATIVE_INFINITY
+  #isAsking = false
+  #isYoung = false
+  #youngUntil = 0
+  #onChange = () => {}
+
+  /** @param onBack without it no run is ever young: the queue is in this process */
+  constructor(runId: QueueRunId | undefined, times = PROTOCOL_TIMES.filter, onBack?: OnQueueBack) {
+    this.#times = times
+    this.#onBack = onBack
+    const own = randomUUID()
+    this.#runId = runId ?? (() => own)
+  }
+
+  /** @param onChange called when the queue's Redis has begun another run */
+  async open(onChange: () => void): Promise<void> {
+    this.#heard(await this.#ask())
+    this.#onChange = onChange
+    // One that does not answer now is asked again by and by.
+    this.#onBack?.(() => void this.now().catch(() => {}))
+  }
+
+  /** The present run while it is young. */
+  get young(): string | undefined {
+    if (!this.#isYoung) return undefined
+    this.#isYoung = performance.now() < this.#youngUntil
+    return this.#isYoung ? this.#current : undefined
+  }
+
+  /** The run as last heard of. An outdated one is harmless: a mark of an earlier run stays. */
+  get current(): string {
+    return this.#current
+  }
+
+  /** The run as the queue's Redis says it at this moment. Rejects when that does not answer. */
+  async now(): Promise<string> {
+    this.#heard(await this.#ask())
+    return this.#current
+  }
+
+  /** What the next call to Redis may remove; undefined most of the time. */
+  takeCleaning(): Cleaning | undefined {
+    const cleaning = this.#cleaning
+    this.#cleaning = undefined
+    return cleaning
+  }
+
+  /** The last cleaning has left something. */
+  goOn(cleaning: Cleaning): void {
+    this.#cleaning ??= cleaning
+  }
+
+  /** The filter's Redis told its time (ms). Every now and then the run id is asked for, in the background. */
+  heardOf(now: number): void {
+    if (this.#isAsking || performance.now() - this.#askedAt < this.#times.runIdEveryMs) return
+    this.#askedAt = performance.now()
+    this.#isAsking = true
+    this.#ask()
+      .then(
+        (run) => {
+          this.#heard(run)
+          this.#cleaning = { run, before: now - this.#times.markKeptMs }
+        },
+        // The queue's Redis does not answer: marks stay until it does.
+        () => {},
+      )
+      .finally(() => {
+        this.#isAsking = false
+      })
+  }
+
+  #heard(run: string): void {
+    if (run === this.#current) return
+    this.#current = run
+    this.#isYoung = this.#onBack !== undefined
+    this.#youngUntil = performance.now() + this.#times.lostCommitMs
+    this.#onChange()
+  }
+
+  async #ask(): Promise<string> {
+    // Lua parses it with %S+.
+    return (await this.#runId()).replace(/\s/g, '_') || '-'
+  }
+}

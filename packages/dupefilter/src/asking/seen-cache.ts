@@ -1,0 +1,87 @@
+import { PROTOCOL_TIMES } from '@webloom/core'
+import type { Claim } from './claims.ts'
+
+/** Another page that was told "new" for a fingerprint, or several. */
+export interface Holder {
+  /** The page's id, or how it begins. */
+  readonly owner: string
+  /** Until then nobody but this page will be told "new"; by `performance.now()`. */
+  readonly untilMs: number
+  /** Where this process was told. Others have told Redis that they are settled. */
+  readonly claim?: Claim
+}
+
+/**
+ * Fingerprints for which Redis would answer "seen", the last ones met.
+ *
+ * Only an answer that cannot change may be in here. What nobody holds is seen for good. What a settled page holds is new for
+ * that page, and once it may be stale for anybody; so it is known with its holder, and until then. What this process was told
+ * is new is in doubt while its page is under way. All may be met again after
+ * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
+ * comes with each answer and empties this cache.
+ *
+ * They are in two halves. What the older one has and is met again goes over into the younger one; when that is full, the
+ * older one is forgotten. To move each to the end of one map whenever it is met would cost three times as much.
+ */
+export class SeenCache {
+  readonly #halfSize: number
+  readonly #trustMs: number
+  #younger = new Map<string, Holder | undefined>()
+  #older = new Map<string, Holder | undefined>()
+  #generation: string | undefined
+  #toldAt = Number.NEGATIVE_INFINITY
+
+  /** @param trustMs how long a generation is trusted: a filter cleared by somebody else is noticed after that */
+  constructor(size: number, trustMs = PROTOCOL_TIMES.filter.trustMs) {
+    this.#trustMs = trustMs
+    this.#halfSize = Math.ceil(size / 2)
+  }
+
+  /**
+   * Undefined: Redis is to be asked. So it is for everything while the generation has not been heard of for a while. A claim
+   * of this process: it is in doubt until that has ended.
+   */
+  answer(fingerprint: string, owner: string): 'seen' | Claim | undefined {
+    let holder = this.#younger.get(fingerprint)
+    const isYoung = holder !== undefined || this.#younger.has(fingerprint)
+    if (!isYoung) {
+      holder = this.#older.get(fingerprint)
+      if (holder === undefined && !this.#older.has(fingerprint)) return undefined
+    }
+    const now = performance.now()
+    if (now - this.#toldAt > this.#trustMs) return undefined
+    if (holder && (now > holder.untilMs || owner.startsWith(holder.owner))) return undefined
+    if (holder?.claim?.state === 'over') return undefined
+    if (!isYoung) this.add(fingerprint, holder)
+    return holder?.claim?.state === 'open' ? holder.claim : 'seen'
+  }
+
+  /**
+   * What Redis said with an answer. Called before `add` for the fingerprints of that answer.
+   * True when the filter was cleared meanwhile, or a request taken out of it, and what was in here is forgotten.
+   */
+  heardOf(generation: string, askedAt: number): boolean {
+    this.#toldAt = Math.max(this.#toldAt, askedAt)
+    if (generation === this.#generation) return false
+    const hadSome = this.#younger.size + this.#older.size > 0
+    this.clear()
+    this.#generation = generation
+    return hadSome
+  }
+
+  /** @param holder who was told "new"; nobody when it is seen for good */
+  add(fingerprint: string, holder?: Holder): void {
+    if (this.#halfSize === 0) return
+    if (this.#younger.size >= this.#halfSize) {
+      this.#older = this.#younger
+      this.#younger = new Map()
+    }
+    this.#younger.set(fingerprint, holder)
+  }
+
+  clear(): void {
+    this.#younger.clear()
+    this.#older.clear()
+    this.#generation = undefined
+  }
+}

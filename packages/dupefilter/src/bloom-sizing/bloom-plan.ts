@@ -1,0 +1,166 @@
+import { HOST_BIT_MAX, hostParameters } from '../bloom/host-parts.ts'
+import { type BloomOptions, bloomParameters, sizeOf } from './bloom-parameters.ts'
+import { type BloomSize, capacityAt, errorAt, lostUntil } from './bloom-theory.ts'
+
+export interface PlanOptions {
+  /** How many different requests the crawl will meet. */
+  readonly urls: number
+  /** The error to end with. Default 1e-6. */
+  readonly errorRate?: number
+  /** A filter by its bits, to see what it would give. Default 30 and 6. */
+  readonly bit?: number
+  readonly hashNumber?: number
+  readonly blocks?: number
+  /** Over how many hosts the URLs are spread, for filters by host. Default: one for each thousand URLs. */
+  readonly hosts?: number
+}
+
+/** What one filter would take and give for so many URLs. */
+export interface FilterPlan {
+  /** As DUPEFILTER_CLASS has it. */
+  readonly filter: string
+  /** What is special about this one, in a few words and setting names. */
+  readonly variant: string
+  readonly bytes: number
+  readonly bytesPerUrl: number
+  /** The likelihood that the last request is taken for a seen one. */
+  readonly errorAtEnd: number
+  /** Pages lost that way from the first request to the last. */
+  readonly pagesLost: number
+  readonly bits?: number
+  readonly hashes?: number
+  readonly blocks?: number
+  /** How many requests bring the error to the one asked for. */
+  readonly capacity?: number
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Bytes of Redis memory a URL in a set, its hash table included, measured with 10^6 members on Redis 7.0.15
+ * (benchmarks/dupefilter-bench.ts). Just after the table has doubled it is up to 8 bytes more.
+ */
+export const SET_BYTES_PER_URL = { hex: 88.4, binary20: 72.4, binary16: 72.4 } as const
+
+// Measured in the same way; the heap's own count for the one in memory, and the upper end for the one that splits.
+const MEMORY_BYTES_PER_URL = 77
+const KEY_BYTES_PER_URL = 208.8
+const SPLITTABLE_BYTES_PER_URL = 32
+const JAVASCRIPT_SET_MAX = 2 ** 24
+const URLS_PER_HOST = 1000
+
+/** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
+export function planFilters(options: PlanOptions): FilterPlan[] {
+  const { urls, errorRate = 1e-6, bit = 30, hashNumber = 6, blocks } = options
+  const sized = `BLOOMFILTER_CAPACITY=${urls} BLOOMFILTER_ERROR_RATE=${errorRate}`
+  const bloom = bloomPlan(urls, errorRate, sized, { capacity: urls, errorRate })
+  return [
+    memoryPlan(urls),
+    setPlan(urls, 'redis-set', '40 hex digits, as scrapy-redis', SET_BYTES_PER_URL.hex),
+    setPlan(urls, 'redis-set', '16 or 20 raw bytes', SET_BYTES_PER_URL.binary16),
+    setPlan(urls, 'redis-key', 'forgets by itself, DUPEFILTER_TTL', KEY_BYTES_PER_URL),
+    bloom,
+    { ...bloom, filter: 'memory-bloom' },
+    countingPlan(bloom),
+    splittablePlan(urls, errorRate),
+    hostPlan(options),
+    bloomPlan(
+      urls,
+      errorRate,
+      `BLOOMFILTER_BIT=${bit} BLOOMFILTER_HASH_NUMBER=${hashNumber}${blocks === undefined ? '' : ` BLOOMFILTER_BLOCK_NUM=${blocks}`}`,
+      { bit, hashNumber, ...(blocks !== undefined && { blockNum: blocks }) },
+    ),
+  ]
+}
+
+function setPlan(urls: number, filter: string, variant: string, bytesPerUrl: number): FilterPlan {
+  const exact = { errorAtEnd: 0, pagesLost: 0, warnings: [] }
+  return { filter, variant, bytes: Math.round(urls * bytesPerUrl), bytesPerUrl, ...exact }
+}
+
+function memoryPlan(urls: number): FilterPlan {
+  const plan = setPlan(urls, 'memory', 'in one process', MEMORY_BYTES_PER_URL)
+  const warnings =
+    urls > JAVASCRIPT_SET_MAX ? [`a JavaScript set ends at ${JAVASCRIPT_SET_MAX}; use memory-bloom`] : []
+  return { ...plan, warnings }
+}
+
+/** Four bits a place, so that it can forget. */
+function countingPlan(bloom: FilterPlan): FilterPlan {
+  const { bytes, bytesPerUrl } = bloom
+  return { ...bloom, filter: 'counting-bloom', bytes: bytes * 4, bytesPerUrl: bytesPerUrl * 4 }
+}
+
+/** It keeps its error however many come, so BLOOMFILTER_CAPACITY is only where it begins. */
+function splittablePlan(urls: number, errorRate: number): FilterPlan {
+  const plan = setPlan(
+    urls,
+    'splittable-bloom',
+    `BLOOMFILTER_ERROR_RATE=${errorRate}`,
+    SPLITTABLE_BYTES_PER_URL,
+  )
+  return { ...plan, errorAtEnd: errorRate, pagesLost: urls * errorRate }
+}
+
+/** A small filter for each host, of its usual size unless `bit` is one that a host's may have. */
+function hostPlan({ urls, errorRate = 1e-6, bit, hashNumber, hosts }: PlanOptions): FilterPlan {
+  const count = Math.max(1, Math.min(urls, Math.round(hosts ?? urls / URLS_PER_HOST)))
+  const layerOf = (own: BloomOptions) =>
+    hostParameters({ errorRate, ...own, ...(hashNumber && { hashNumber }) }).layer
+  const layer = layerOf(bit !== undefined && bit <= HOST_BIT_MAX ? { bit } : {})
+  const [size, each] = [sizeOf(layer), urls / count]
+  const bytes = Math.ceil(layer.bits / 8) * count
+  const errorAtEnd = errorAt(size, each)
+  return {
+    filter: 'redis-bloom',
+    variant: `BLOOMFILTER_PARTITION_BY=host, ${count} hosts of ${Math.ceil(each)} URLs each (--hosts); memory-bloom likewise`,
+    bytes,
+    bytesPerUrl: bytes / urls,
+    errorAtEnd,
+    pagesLost: count * lostUntil(size, each),
+    bits: size.bits * count,
+    hashes: layer.hashes,
+    blocks: count,
+    capacity: layer.capacity * count,
+    warnings:
+      errorAtEnd <= errorRate
+        ? []
+        : [
+            `each host's filter holds ${layer.capacity} URLs at an error of ${errorRate}; for ${Math.ceil(each)} use BLOOMFILTER_CAPACITY=${Math.ceil(each)}`,
+          ],
+  }
+}
+
+function bloomPlan(urls: number, errorRate: number, variant: string, options: BloomOptions): FilterPlan {
+  const { layer } = bloomParameters(options)
+  const size = sizeOf(layer)
+  const bytes = Math.ceil(layer.bits / 8) * layer.blocks
+  return {
+    filter: 'redis-bloom',
+    variant,
+    bytes,
+    bytesPerUrl: bytes / urls,
+    errorAtEnd: errorAt(size, urls),
+    pagesLost: lostUntil(size, urls),
+    bits: size.bits,
+    hashes: layer.hashes,
+    blocks: layer.blocks,
+    capacity: capacityAt(size, errorRate),
+    warnings: warningsOf(size, urls, errorRate),
+  }
+}
+
+function warningsOf(size: BloomSize, urls: number, errorRate: number): string[] {
+  const { bits, hashes } = size
+  const warnings: string[] = []
+  if (bits <= urls * hashes) {
+    warnings.push(
+      `${bits} bits are no more than ${urls} URLs of ${hashes} hashes set: most bits will be set, and most pages lost`,
+    )
+  }
+  if (errorAt(size, urls) > errorRate) {
+    warnings.push(
+      `holds ${capacityAt(size, errorRate)} URLs at an error of ${errorRate}; for ${urls} use BLOOMFILTER_CAPACITY=${urls}`,
+    )
+  }
+  return warnings
+}

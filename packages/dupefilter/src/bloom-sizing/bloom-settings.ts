@@ -1,0 +1,58 @@
+import { type Settings, SettingsError } from '@webloom/core'
+import type { ShardPart } from '../sharded/sharded-part.ts'
+import type { BloomOptions } from './bloom-parameters.ts'
+import type { PartitionOptions } from './bloom-partition.ts'
+
+/** The size that the settings ask for. What is not set is left to the filter. */
+export function bloomOptionsOf(settings: Settings): BloomOptions {
+  const [capacity, blockNum] = [settings.get('BLOOMFILTER_CAPACITY'), settings.get('BLOOMFILTER_BLOCK_NUM')]
+  return {
+    ...(capacity !== null && { capacity }),
+    // Unset, the default is the mode's own.
+    ...(settings.isSet('BLOOMFILTER_BIT') && { bit: settings.getInt('BLOOMFILTER_BIT') }),
+    ...(settings.isSet('BLOOMFILTER_HASH_NUMBER') && {
+      hashNumber: settings.getInt('BLOOMFILTER_HASH_NUMBER'),
+    }),
+    errorRate: settings.getFloat('BLOOMFILTER_ERROR_RATE'),
+    ...(blockNum !== null && { blockNum }),
+  }
+}
+
+/** The same for a filter that no Python crawler knows. Throws SettingsError where its bits are to be those of one. */
+export function nativeBloomOptionsOf(settings: Settings, filter: string): BloomOptions {
+  const compat = settings.get('BLOOMFILTER_COMPAT')
+  if (compat !== 'native') {
+    throw new SettingsError([
+      `BLOOMFILTER_COMPAT is ${compat}, whose bits are on Redis, and the filter is ${filter}: use DUPEFILTER_CLASS=redis-bloom without BLOOMFILTER_PARTITION_BY, or unset BLOOMFILTER_COMPAT`,
+    ])
+  }
+  return bloomOptionsOf(settings)
+}
+
+/** For filters by host or domain. */
+export function partitionOptionsOf(settings: Settings): PartitionOptions {
+  const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
+  return {
+    ...(partitionBy !== 'fingerprint' && { partitionBy }),
+    partitions: settings.getInt('BLOOMFILTER_PARTITIONS'),
+  }
+}
+
+/** For a filter that is one: a setting that has no effect is a mistake. */
+export function refusePartition(settings: Settings, filter: string): void {
+  const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
+  if (partitionBy === 'fingerprint') return
+  throw new SettingsError([
+    `BLOOMFILTER_PARTITION_BY is ${partitionBy}, and DUPEFILTER_CLASS is ${filter}, which is one filter for all hosts: use redis-bloom or memory-bloom`,
+  ])
+}
+
+/** BLOOMFILTER_CAPACITY is that of all servers together; requests fall evenly on them. */
+export function shareOf<Size extends Pick<BloomOptions, 'capacity'>>(
+  size: Size,
+  shard: ShardPart | undefined,
+): Size {
+  return shard && size.capacity !== undefined
+    ? { ...size, capacity: Math.ceil(size.capacity / shard.count) }
+    : size
+}

@@ -1,0 +1,67 @@
+import { totalmem } from 'node:os'
+import { WebloomError } from '@webloom/core'
+import { nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
+import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
+import type { CountedLayer } from './bloom-record.ts'
+
+/** A layer of a Bloom filter in this process. Its bytes are those that the strings on Redis would have. */
+export class BloomBits {
+  readonly #layer: BloomLayer
+  readonly #blocks: Uint8Array[]
+  #inserted = 0
+  #set = 0
+
+  /** Throws WL_DUPEFILTER_FULL where the machine has not so much memory. */
+  constructor(layer: BloomLayer) {
+    this.#layer = layer
+    this.#blocks = zeroedBlocks(layer.blocks, Math.ceil(layer.bits / 8))
+  }
+
+  get counted(): CountedLayer {
+    return { ...this.#layer, inserted: this.#inserted, set: this.#set }
+  }
+
+  has(digest: string): boolean {
+    const { bits, hashes } = this.#layer
+    const bytes = this.#blockOf(digest)
+    return nativeOffsets(digest, bits, hashes).every((bit) => (bytes[bit >>> 3]! & maskOf(bit)) !== 0)
+  }
+
+  add(digest: string): void {
+    const { bits, hashes } = this.#layer
+    const bytes = this.#blockOf(digest)
+    for (const bit of nativeOffsets(digest, bits, hashes)) {
+      const [at, mask] = [bit >>> 3, maskOf(bit)]
+      if ((bytes[at]! & mask) === 0) this.#set++
+      bytes[at]! |= mask
+    }
+    this.#inserted++
+  }
+
+  #blockOf(digest: string): Uint8Array {
+    return this.#blocks[nativeBlock(digest, this.#layer.blocks)]!
+  }
+}
+
+/** Redis counts bits from the highest of the first byte. */
+function maskOf(bit: number): number {
+  return 128 >>> (bit & 7)
+}
+
+/** Untouched pages take no memory, so a filter that is larger than the machine would only fail when it is half full. */
+export function zeroedBlocks(blocks: number, bytes: number): Uint8Array[] {
+  const wanted = blocks * bytes
+  const noRoom = (cause?: unknown) =>
+    new WebloomError(
+      'WL_DUPEFILTER_FULL',
+      `this machine has no room for a Bloom filter of ${Math.ceil(wanted / 2 ** 20)} MiB in memory. Make it smaller (BLOOMFILTER_BIT, BLOOMFILTER_CAPACITY, BLOOMFILTER_ERROR_RATE), or keep it on a Redis that has (DUPEFILTER_CLASS=redis-bloom)`,
+      cause === undefined ? {} : { cause },
+    )
+  if (wanted > totalmem()) throw noRoom()
+  try {
+    return Array.from({ length: blocks }, () => new Uint8Array(bytes))
+  } catch (error) {
+    if (error instanceof RangeError) throw noRoom(error)
+    throw error
+  }
+}

@@ -1,0 +1,194 @@
+import { SettingsError } from '@webloom/core'
+import type { BloomCompat } from '../bloom-sizing/bloom-offsets.ts'
+import type { BloomLayer, BloomMode, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
+import type { PartitionNote } from '../bloom-sizing/bloom-partition.ts'
+import { compatStanding } from '../bloom-sizing/compat-error.ts'
+
+/** `counters`: four bits a place, so that a request can be taken out. `hosts`: a string a host. `leaves`: strings that split. */
+export type BloomLayout = 'counters' | 'hosts' | 'leaves'
+
+/** What makes two workers' bits the same. Kept as JSON in field `parameters` of the record beside the bits. */
+export interface StoredParameters {
+  readonly mode: BloomMode
+  /** How they are laid out. Absent: one bit a place, in as few strings as will hold them. */
+  readonly layout?: BloomLayout
+  /** Of layout `hosts`: whose filter a request belongs to. */
+  readonly partition?: PartitionNote
+  readonly bits: number
+  readonly blocks: number
+  readonly hashes: number
+  /** Of leaves: how often they may split. */
+  readonly splits?: number
+  readonly fingerprinter: string
+}
+
+/** A layer with what it holds. */
+export interface CountedLayer extends BloomLayer {
+  readonly inserted: number
+  /** Bits that are set. */
+  readonly set: number
+  /** Whose hashes its bits are of, where they are a Python fork's. */
+  readonly compat?: BloomCompat
+}
+
+/** What a Bloom filter on Redis notes beside its bits: its layers, with their counts. */
+export interface BloomRecord {
+  readonly layers: readonly CountedLayer[]
+  /** Expected number of pages taken for seen ones so far. */
+  readonly lost: number
+}
+
+export function storedParameters(
+  { mode, layer }: BloomParameters,
+  fingerprinter: string,
+  layout?: BloomLayout,
+): StoredParameters {
+  const { bits, blocks, hashes } = layer
+  return { mode, ...(layout && { layout }), bits, blocks, hashes, fingerprinter }
+}
+
+/** A hash as Redis answers it, field after value. */
+export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
+  const count = Number(fields.get('layers') ?? 0)
+  const { mode = 'native' } = JSON.parse(fields.get('parameters') ?? '{}') as Partial<StoredParameters>
+  const layers = Array.from({ length: count }, (_, n) => ({
+    ...(JSON.parse(fields.get(`layer:${n}`)!) as BloomLayer),
+    inserted: Number(fields.get(`inserted:${n}`) ?? 0),
+    set: Number(fields.get(`set:${n}`) ?? 0),
+    ...(mode !== 'native' && { compat: mode }),
+  }))
+  return { layers, lost: Number(fields.get('lost') ?? 0) }
+}
+
+/** Of the requests that come to a filter of error e, e are lost and 1 - e recorded: how many lost ones each of these stands for. */
+export function lostPerRecorded(error: number): number {
+  return 1 / Math.max(1 - error, 1e-6) - 1
+}
+
+/** How likely a new request is taken for a seen one by these layers together. */
+export function errorOf(layers: readonly CountedLayer[]): number {
+  let right = 1
+  for (const layer of layers) right *= 1 - layerError(layer)
+  return 1 - right
+}
+
+function layerError(layer: CountedLayer): number {
+  const { compat, bits, hashes } = layer
+  const fill = fillOf(layer)
+  return compat && fill > 0 ? compatStanding(compat, bits, hashes, fill).error : fill ** hashes
+}
+
+/** How many times the error of independent hashes that of a Python fork's filter is. */
+export function excessOf(layer: CountedLayer): number {
+  const fill = Number(fillOf(layer).toPrecision(3))
+  if (fill === 0) return 1
+  const { compat, bits, hashes } = layer
+  const name = `${compat} ${bits} ${hashes} ${fill}`
+  const excess =
+    excesses.get(name) ?? layerError({ ...layer, set: fill * bits * layer.blocks }) / fill ** hashes
+  excesses.set(name, excess)
+  return excess
+}
+
+/** It takes a millisecond, and is wanted for each question; there are some thousand fillings of three digits. */
+const excesses = new Map<string, number>()
+
+export function fillOf({ bits, blocks, set }: CountedLayer): number {
+  return Math.min(1, set / (bits * blocks))
+}
+
+/** Whether the newest layer holds as many as it was made for. */
+export function isFull(layers: readonly CountedLayer[]): boolean {
+  const newest = layers.at(-1)
+  return newest !== undefined && newest.inserted >= newest.capacity
+}
+
+/** A stage at which a filter should be seen to. */
+export interface BloomWarning {
+  readonly stage: 'half' | 'full'
+  readonly text: string
+}
+
+/** What to say of the newest layer. One that grows is no matter for concern at half its bits: that is where it grows. */
+export function warningsOf(layers: readonly CountedLayer[], grows: boolean): BloomWarning[] {
+  const newest = layers.at(-1)
+  if (newest === undefined || grows) return []
+  const warnings: BloomWarning[] = []
+  if (fillOf(newest) >= 0.5) {
+    warnings.push({
+      stage: 'half',
+      text: 'half of the Bloom filter’s bits are set; from here its errors grow fast',
+    })
+  }
+  if (newest.inserted >= newest.capacity) {
+    warnings.push({
+      stage: 'full',
+      text: `the Bloom filter has reached its capacity: an error of ${newest.errorRate}, and more from here on. pagesLost tells how many pages that has cost; BLOOMFILTER_ON_FULL=grow adds layers`,
+    })
+  }
+  return warnings
+}
+
+const SETTING_OF: Readonly<Record<keyof StoredParameters, string>> = {
+  layout: 'DUPEFILTER_CLASS, BLOOMFILTER_PARTITION_BY',
+  mode: 'BLOOMFILTER_COMPAT',
+  partition: 'BLOOMFILTER_PARTITION_BY, BLOOMFILTER_PARTITIONS',
+  bits: 'BLOOMFILTER_BIT or BLOOMFILTER_CAPACITY and BLOOMFILTER_ERROR_RATE',
+  blocks: 'BLOOMFILTER_BLOCK_NUM',
+  hashes: 'BLOOMFILTER_HASH_NUMBER',
+  splits: 'BLOOMFILTER_SPLITS_MAX',
+  fingerprinter: 'FINGERPRINTER, DUPEFILTER_DIGEST, CANONICALIZER, URL_RULES',
+}
+const NAMES = Object.keys(SETTING_OF) as (keyof StoredParameters)[]
+
+export function isSame(one: StoredParameters, other: StoredParameters): boolean {
+  return NAMES.every((name) => one[name] === other[name])
+}
+
+/** A filter that is there, or that is wished for. */
+export interface ComparedBloom {
+  readonly parameters: StoredParameters
+  readonly layer: BloomLayer
+}
+
+/**
+ * Bits that are read otherwise than they were written would have everything seen, or everything new.
+ *
+ * @param met how many requests the filter holds
+ * @param typed what stands for the crawl on a command line
+ */
+export function refuseOthers(
+  key: string,
+  stored: ComparedBloom,
+  own: ComparedBloom,
+  met: number,
+  typed: string,
+): void {
+  const [before, now] = [stored.parameters, own.parameters]
+  const problems = NAMES.filter((name) => before[name] !== now[name]).map(
+    (name) =>
+      `the Bloom filter ${key} was begun with ${name} ${before[name] ?? 'plain'}, and this worker is set to ${now[name] ?? 'plain'} (${SETTING_OF[name]})`,
+  )
+  const last = problems.pop()
+  if (last === undefined) return
+  const lines = [
+    last,
+    ...(isOfSize(stored.layer, own.layer)
+      ? []
+      : [
+          `It was made for ${sizeInWords(stored.layer)}; what is set now makes one for ${sizeInWords(own.layer)}.`,
+        ]),
+    `Nothing was changed: it keeps what was met (${met} request${met === 1 ? '' : 's'}). To go on with it, set back what it was begun with.`,
+    `To begin anew with what is set now, and forget what was met:  webloom clear ${typed}`,
+    'Or leave it as it is, and begin another one beside it with another SCHEDULER_DUPEFILTER_KEY',
+  ]
+  throw new SettingsError([...problems, lines.join('\n    ')])
+}
+
+function isOfSize(one: BloomLayer, other: BloomLayer): boolean {
+  return one.capacity === other.capacity && one.errorRate === other.errorRate
+}
+
+function sizeInWords({ capacity, errorRate }: BloomLayer): string {
+  return `${capacity} requests at an error of ${errorRate}`
+}

@@ -1,0 +1,131 @@
+/**
+ * A counting Bloom filter on Redis: four bits for each place instead of one, so that a request can be taken out again.
+ *
+ *     <key>                   counters of block 0, as u4 of BITFIELD; {<key>}:bits:0:<b> for further blocks
+ *     {<key>}:record          parameters and counts, as of every Bloom filter; who has forgotten how often
+ *
+ * What keeps the counters right:
+ *
+ * - Only what is new counts up; a request that is seen again does not. Two hashes of it at one place count once.
+ * - A counter at 15 may stand for more, and stays there for good: that costs a little error, and never forgets another.
+ * - `forget` counts down only what is recorded now, and a script that was sent twice counts down once. It is for requests
+ *   that were told "new": one that was never recorded and looks seen by chance (the filter's error) takes counts from others,
+ *   which may then be met twice. Nothing is lost by that.
+ * - What an owner no longer yields is un-marked as in a plain Bloom filter: counted once, and given to whoever asks next.
+ */
+
+import type { Crawler, Request } from '@webloom/core'
+import { type Asked, askedAbout } from '../asking/asked.ts'
+import { refuseGrowing } from '../bloom-sizing/bloom-fullness.ts'
+import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
+import { type BloomLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
+import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
+import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
+import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
+import type { ShardPart } from '../sharded/sharded-part.ts'
+import { BITS_AT_ONCE_MAX, layerKeys } from './bit-strings.ts'
+import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
+import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
+
+/** What a `counting-bloom` filter on Redis is made of. */
+export type CountingBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
+
+/** A Bloom filter on Redis that can forget a request, at four times the memory. */
+export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
+  readonly #isSha1: boolean
+
+  constructor(options: CountingBloomDupeFilterOptions) {
+    super(options, {
+      name: 'counting-bloom',
+      layout: 'counters',
+      parameters: countingParameters(options),
+      algorithm: 'scrapy',
+      storeFiles: [
+        'bloom/counting-store.lua',
+        'bloom/counting-record.lua',
+        'bloom/counting-erase.lua',
+        'bloom/unmark.lua',
+      ],
+      bitsEach: 4,
+    })
+    this.#isSha1 = this.fingerprinter.hashBytes === 20
+    refuseGrowing(this.fullness.onFull, CANNOT_GROW)
+  }
+
+  /**
+   * As the settings ask for it, on the crawl's connection.
+   *
+   * @param shard which part it is of a filter that is spread over several servers
+   */
+  static fromCrawler(crawler: Crawler, shard?: ShardPart): CountingBloomDupeFilter {
+    const { settings } = crawler
+    refusePartition(settings, 'counting-bloom')
+    return new CountingBloomDupeFilter({
+      ...redisFilterOptionsOf(crawler, 'scrapy', shard),
+      ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), shard),
+      key: bloomKeyOf(crawler),
+      onFull: settings.get('BLOOMFILTER_ON_FULL'),
+    })
+  }
+
+  protected get askAtOnceMax(): number {
+    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.#layer.hashes))
+  }
+
+  async has(request: Request): Promise<boolean> {
+    this.record = await this.readRecord()
+    const digest = this.#digestOf(askedAbout(request, this.fingerprinter))
+    const { block, places } = countingPlaces(digest, this.#layer)
+    const gets = places.flatMap((place) => ['GET', 'u4', `#${place}`])
+    const counters = await this.redis.call('BITFIELD_RO', this.#blocks[block]!, ...gets)
+    if (!Array.isArray(counters) || counters.includes(0)) return false
+    // A note that gives it to nobody: un-marked.
+    return (await this.redis.hget(this.keys.pending, memberOf(digest))) !== ''
+  }
+
+  /** Only for a request that was told "new"; see above. */
+  async forget(request: Request): Promise<void> {
+    await this.erase(request)
+  }
+
+  protected question(asked: readonly Asked[]): StoreQuestion {
+    const layer = this.#layer
+    const digests = asked.map((one) => this.#digestOf(one))
+    const at = digests.map((digest) => {
+      const { block, places } = countingPlaces(digest, layer)
+      return [block + 1, ...places.map((place) => `#${place}`)]
+    })
+    return {
+      members: digests.map(memberOf),
+      keys: this.#blocks,
+      header: {
+        bits: sizeOf(layer).bits,
+        hashes: layer.hashes,
+        ...(this.fullness.onFull === 'stop' && { capacity: layer.capacity }),
+      },
+      args: [JSON.stringify(at)],
+    }
+  }
+
+  protected strings(layer: BloomLayer, number: number): string[] {
+    return layerKeys(this.keys.main, 'native', layer, number)
+  }
+
+  get #blocks(): string[] {
+    return this.strings(this.#layer, 0)
+  }
+
+  /** As the filter was begun. */
+  get #layer(): BloomLayer {
+    return this.record.layers[0] ?? this.parameters.layer
+  }
+
+  #digestOf({ fingerprint }: Asked): string {
+    return digestOf(fingerprint, this.#isSha1)
+  }
+}
+
+/** 128 bits tell as much as the filter knows. */
+function memberOf(digest: string): string {
+  return digest.slice(0, 32)
+}

@@ -1,0 +1,28 @@
+import { nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
+import type { BloomLayer, BloomOptions, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
+import { bloomParameters } from '../bloom-sizing/bloom-parameters.ts'
+
+/** Four bits: further requests at a place that has come to it are not counted, and it is never counted down again. */
+export const COUNTER_MAX = 15
+
+/** Counters of a request: in one block, each once. One that two of its hashes meet counts it once. */
+export interface CountingPlaces {
+  readonly block: number
+  readonly places: readonly number[]
+}
+
+export function countingPlaces(digest: string, { bits, hashes, blocks }: BloomLayer): CountingPlaces {
+  return { block: nativeBlock(digest, blocks), places: [...new Set(nativeOffsets(digest, bits, hashes))] }
+}
+
+// 2 ** 28 counters are 128 MiB, as much as a plain filter's 2 ** 30 bits.
+const BIT_DEFAULT = 28
+
+/** Throws SettingsError for what a counting filter cannot be. */
+export function countingParameters(options: BloomOptions): BloomParameters {
+  const isSized = options.bit !== undefined || options.capacity !== undefined
+  return bloomParameters(isSized ? options : { ...options, bit: BIT_DEFAULT }, 4)
+}
+
+export const CANNOT_GROW =
+  'a counting Bloom filter cannot grow: of several layers nobody could tell in which one a request is counted. Make it large enough with BLOOMFILTER_CAPACITY'

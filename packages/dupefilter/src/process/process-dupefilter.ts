@@ -1,0 +1,128 @@
+/**
+ * What all filters in the memory of this process have in common: who was told "new".
+ *
+ * Owners are kept because the port asks for it: a callback may be run again before its page is committed. There is no
+ * stale rule and no memory of settled owners: the process that holds the filter also holds its queue, so no crash can
+ * part "seen" from "queued".
+ */
+
+import {
+  createFingerprinter,
+  type DupeFilter,
+  type DupeFilterDescription,
+  type Fingerprinter,
+  type Request,
+  type Seen,
+} from '@webloom/core'
+import { type Asked, askedAbout } from '../asking/asked.ts'
+
+/** One question of one owner. Entries of the same question are told apart from those of an earlier one. */
+interface Claim {
+  readonly owner: string
+  readonly fingerprints: string[]
+}
+
+/** Holds what was recorded for a page that went back: not every filter can take it out again. The next asker may have it. */
+const NOBODY: Claim = { owner: '', fingerprints: [] }
+
+/** What each filter in this process is made of. */
+export interface ProcessDupeFilterOptions {
+  readonly fingerprinter?: Fingerprinter
+}
+
+/** A filter in this process with owners; what it keeps, and in which form, is for those that extend it. */
+export abstract class ProcessDupeFilter implements DupeFilter {
+  protected readonly fingerprinter: Fingerprinter
+  readonly #pending = new Map<string, Claim>()
+  readonly #claims = new Map<string, Claim[]>()
+  /** Marks URLs that are recorded and nobody's any more: most links are asked about again, and this saves two looks. */
+  #settledMark = {}
+
+  constructor({ fingerprinter = createFingerprinter() }: ProcessDupeFilterOptions = {}) {
+    this.fingerprinter = fingerprinter
+  }
+
+  protected abstract isRecorded(asked: Asked): boolean
+  protected abstract record(asked: Asked): void
+  protected abstract forgetAll(): void
+  abstract describe(): Promise<DupeFilterDescription>
+
+  /** Called before a question; what it throws is the question's answer. */
+  protected prepare(): void {}
+
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  async clear(): Promise<void> {
+    this.forgetAll()
+    this.#pending.clear()
+    this.#claims.clear()
+    this.#settledMark = {}
+  }
+
+  async requestSeen(request: Request, owner?: string): Promise<boolean> {
+    if (owner !== undefined) return (await this.requestsSeen([request], owner))[0] !== false
+    this.prepare()
+    const asked = askedAbout(request, this.fingerprinter)
+    if (!this.isRecorded(asked)) this.record(asked)
+    else if (this.#pending.get(asked.fingerprint) === NOBODY) this.#pending.delete(asked.fingerprint)
+    else return true
+    return false
+  }
+
+  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
+    if (requests.length > 0) this.prepare()
+    const claim: Claim = { owner, fingerprints: [] }
+    const answers = requests.map((request) => this.#seenBy(claim, askedAbout(request, this.fingerprinter)))
+    if (claim.fingerprints.length > 0) {
+      const earlier = this.#claims.get(owner)
+      if (earlier) earlier.push(claim)
+      else this.#claims.set(owner, [claim])
+    }
+    return answers
+  }
+
+  async settled(owner: string): Promise<void> {
+    for (const claim of this.#claims.get(owner) ?? []) {
+      for (const fingerprint of claim.fingerprints) {
+        // Forgotten meanwhile and met by another page, it is that page's.
+        if (this.#pending.get(fingerprint)?.owner === owner) this.#pending.delete(fingerprint)
+      }
+    }
+    this.#claims.delete(owner)
+  }
+
+  async givenBack(owner: string): Promise<void> {
+    for (const claim of this.#claims.get(owner) ?? []) {
+      for (const fingerprint of claim.fingerprints) {
+        if (this.#pending.get(fingerprint) === claim) this.#pending.set(fingerprint, NOBODY)
+      }
+    }
+    this.#claims.delete(owner)
+  }
+
+  /** Nobody is told "new" for it again as the one who was told first. */
+  protected letGo({ fingerprint }: Asked): void {
+    this.#pending.delete(fingerprint)
+    this.#settledMark = {}
+  }
+
+  #seenBy(claim: Claim, asked: Asked): Seen {
+    const { fingerprint, request } = asked
+    const known = this.fingerprinter.known?.(request)
+    if (known?.isMarkedBy(this.#settledMark)) return true
+    if (this.isRecorded(asked)) {
+      const holder = this.#pending.get(fingerprint)
+      if (holder === undefined) known?.mark(this.#settledMark)
+      // The same claim means that the batch holds the request twice.
+      if (holder === undefined || holder === claim) return true
+      if (holder !== NOBODY && holder.owner !== claim.owner) return 'in doubt'
+    } else {
+      this.record(asked)
+    }
+    this.#pending.set(fingerprint, claim)
+    claim.fingerprints.push(fingerprint)
+    return false
+  }
+}

@@ -1,0 +1,347 @@
+import { createFingerprinter, PROTOCOL_TIMES, Request, scaledTimes } from '@webloom/core'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { FilterBench } from '../../testing/filter-bench.ts'
+import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
+
+const bench = new FilterBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const page = (n: number) => new Request(`https://example.com/page/${n}`)
+const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const fresh = (count: number) => new Array<boolean>(count).fill(false)
+const seen = (count: number) => new Array<boolean>(count).fill(true)
+
+const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
+  'redis-set': (options) => new RedisSetDupeFilter(options),
+  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
+}
+
+/** A web of 3000 pages with ten links each, and a queue that refuses nothing, as lines on Redis do. */
+class ModelCrawl {
+  static readonly PAGES = 3000
+  readonly line = [0]
+  readonly fetches = new Array<number>(ModelCrawl.PAGES).fill(0)
+  readonly #idOf = createFingerprinter({ algorithm: 'scrapy' })
+
+  links(n: number): number[] {
+    return Array.from({ length: 10 }, (_, k) => (n * 7 + k * k * 31 + k + 1) % ModelCrawl.PAGES)
+  }
+
+  /** Fetches so many pages at once, asks about their links, and queues them; answers their ids, which are to be settled. */
+  async commit(filter: RedisDupeFilter, count: number): Promise<string[]> {
+    const batch = this.line.splice(0, count)
+    return Promise.all(
+      batch.map(async (n) => {
+        this.fetches[n]!++
+        const id = this.#idOf.fingerprint(page(n))
+        const links = this.links(n)
+        const answers = await filter.requestsSeen(links.map(page), id)
+        this.line.push(...links.filter((_link, at) => !answers[at]))
+        return id
+      }),
+    )
+  }
+
+  async run(filter: RedisDupeFilter, until = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let fetched = 0; this.line.length > 0 && fetched < until; fetched += 8) {
+      for (const id of await this.commit(filter, 8)) await filter.settled(id)
+    }
+  }
+
+  get repeats(): number {
+    return this.fetches.reduce((sum, count) => sum + Math.max(0, count - 1), 0)
+  }
+}
+
+describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+  test('all workers die with pages unsettled; only the new links of those are fetched again', async () => {
+    const key = bench.nextKey()
+    const shared = { key, queueRunId: () => 'run', pendingStaleMs: 300 }
+    const [dead, next] = [await bench.open(make, shared), await bench.open(make, shared)]
+    const crawl = new ModelCrawl()
+    await crawl.run(dead, 80)
+    const before = crawl.line.length
+    // Committed, and never settled: the worker is gone.
+    const lost = await crawl.commit(dead, 8)
+    const newLinks = crawl.line.length - before + lost.length
+    await wait(350)
+    await crawl.run(next)
+    expect(crawl.fetches.filter((count) => count === 0)).toEqual([])
+    // One that stands twice among the eight of a moment is answered twice.
+    expect(crawl.repeats).toBeLessThanOrEqual(newLinks + 8)
+  })
+
+  test('a page that was settled and runs again is told "new" only by a queue that has come back', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const shared = { key, queueRunId: () => run }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 4), 'page'), 'it stood twice in the queue').toEqual([
+      ...seen(3),
+      false,
+    ])
+    await other.settled('page')
+    await other.requestsSeen(pages(51, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 4), 'x'), 'all are queued').toEqual(seen(4))
+    run = '2'
+    expect(await other.requestsSeen(pages(0, 4), 'page')).toEqual(fresh(4))
+  })
+
+  test('what a page yielded before it went back is new for whoever meets it next, at once', async () => {
+    const key = bench.nextKey()
+    const [filter, other] = [await bench.open(make, { key }), await bench.open(make, { key })]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.givenBack('page')
+    expect(await other.requestsSeen(pages(0, 1), 'other')).toEqual([false])
+    expect(await filter.requestsSeen(pages(10, 2), 'page')).toEqual(fresh(2))
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen([...pages(0, 3), ...pages(10, 2)], 'third')).toEqual([
+      'in doubt',
+      ...fresh(2),
+      ...seen(2),
+    ])
+  })
+
+  test('a page that was settled and stands twice is told nothing new again, though it asks in parts', async () => {
+    const key = bench.nextKey()
+    const shared = { key, queueRunId: () => 'run' }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 6), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen([...pages(0, 3), page(20)], 'page')).toEqual([...seen(3), false])
+    expect(await other.requestsSeen([...pages(3, 3), page(21)], 'page'), 'its second part').toEqual([
+      ...seen(3),
+      false,
+    ])
+    expect(
+      await filter.requestsSeen([...pages(0, 6), page(20)], 'x'),
+      'as whoever is asked meanwhile',
+    ).toEqual([...seen(6), 'in doubt'])
+    await other.settled('page')
+    await other.requestsSeen(pages(51, 1), 'carries the settling')
+    expect(await filter.requestsSeen([...pages(0, 6), ...pages(20, 2)], 'x')).toEqual(seen(8))
+  })
+
+  test('a page that was settled and stands twice, three runs of it at once: nothing that is queued comes free', async () => {
+    const key = bench.nextKey()
+    const shared = { key, queueRunId: () => 'run' }
+    const [filter, second, third] = [
+      await bench.open(make, shared),
+      await bench.open(make, shared),
+      await bench.open(make, shared),
+    ]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await second.requestsSeen([...pages(0, 2), page(20)], 'page')).toEqual([...seen(2), false])
+    expect(await third.requestsSeen([...pages(0, 2), page(20)], 'page')).toEqual([...seen(2), false])
+    await third.settled('page')
+    await third.requestsSeen(pages(51, 1), 'carries the settling')
+    expect(await filter.requestsSeen([...pages(0, 3), page(20)], 'x')).toEqual(seen(4))
+  })
+
+  test('a time in which nobody could ask makes no owner stale; it goes stale after it, if it is never settled', async () => {
+    const shared = { key: bench.nextKey(), pendingStaleMs: 1000, times: scaledTimes(0.02) }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'lives')
+    await filter.requestsSeen(pages(10, 3), 'dead')
+    // Its settling waits as long as Redis is away.
+    await wait(1100)
+    expect(await other.requestsSeen([page(0), page(10)], 'x')).toEqual(['in doubt', 'in doubt'])
+    await filter.settled('lives')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 3), 'x')).toEqual(seen(3))
+    const asking = performance.now()
+    while ((await other.requestsSeen([page(10)], 'doubt/x'))[0] !== false) {
+      expect(performance.now() - asking).toBeLessThan(5000)
+      await wait(50)
+    }
+    expect(performance.now() - asking).toBeGreaterThan(800)
+  })
+
+  test('a crawl that asks seldom has owners go stale all the same', async () => {
+    const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
+    const [dead, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await dead.requestsSeen(pages(0, 1), 'dead')
+    const answers = []
+    for (let n = 0; n < 3; n++) {
+      await wait(350)
+      answers.push(...(await other.requestsSeen([page(0)], `x${n}`)))
+    }
+    expect(answers).toContain(false)
+  })
+
+  test('one that was settled, runs again and goes back is settled as before', async () => {
+    const key = bench.nextKey()
+    const shared = { key, queueRunId: () => 'run', pendingStaleMs: 200 }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen([...pages(0, 2), page(20)], 'page')).toEqual([...seen(2), false])
+    await other.givenBack('page')
+    await wait(250)
+    expect(await filter.requestsSeen([...pages(0, 3), page(20)], 'x')).toEqual([...seen(3), false])
+  })
+
+  test('what the lost worker of a page was told is new stays no one’s, though the page’s second run asks about nothing', async () => {
+    const key = bench.nextKey()
+    const [lost, filter] = [await bench.open(make, { key }), await bench.open(make, { key })]
+    for (const asks of [true, false]) {
+      expect(await lost.requestsSeen(pages(0, 2), `page ${asks}`)).toEqual(fresh(2))
+      expect(await filter.requestsSeen(pages(0, 1), 'x')).toEqual(['in doubt'])
+      if (asks) expect(await filter.requestsSeen([], `page ${asks}`)).toEqual([])
+      await filter.settled(`page ${asks}`)
+      expect(await filter.requestsSeen(pages(0, 2), 'doubt/0/x')).toEqual(fresh(2))
+      await filter.givenBack('doubt/0/x')
+    }
+  })
+
+  test('a link in doubt that one worker took over from another is queued by either: nobody else is told that it is new', async () => {
+    for (const queuedBy of [0, 1]) {
+      const key = bench.nextKey()
+      const workers = [await bench.open(make, { key }), await bench.open(make, { key })] as const
+      for (const worker of workers)
+        expect(await worker.requestsSeen(pages(0, 1), 'doubt/0/page')).toEqual([false])
+      await workers[queuedBy]!.settled('doubt/0/page')
+      await workers[queuedBy]!.requestsSeen(pages(50, 1), 'carries the settling')
+      // The other one finds it set aside no longer.
+      await workers[1 - queuedBy]!.givenBack('doubt/0/page')
+      expect(await workers[0].requestsSeen(pages(0, 1), 'x'), `by ${queuedBy}`).toEqual([true])
+    }
+  })
+
+  test('a reply that is lost costs nothing: a settled page is answered the same', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const key = bench.nextKey()
+    const shared = { key, queueRunId: () => 'run' }
+    const filter = await bench.open(make, shared)
+    const other = await bench.open(make, { ...shared, redis: bench.connect(proxy.url) })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    const fault = proxy.cutReplyOf(([name]) => name === 'EVALSHA' || name === 'EVAL')
+    expect(await other.requestsSeen([...pages(0, 3), page(20)], 'page')).toEqual([...seen(3), false])
+    expect(fault.count).toBe(1)
+  })
+
+  test('what an earlier release noted of an owner is read as it was meant', async () => {
+    const key = bench.nextKey()
+    const filter = await bench.open(make, { key, queueRunId: () => 'run', pendingStaleMs: 1000 })
+    const owners = `{${key}}:owners`
+    const redis = bench.connect()
+    await filter.requestsSeen(pages(0, 2), 'page')
+    await redis.hset(owners, 'page', `u ${Date.now()} +old.1`)
+    expect(await filter.requestsSeen(pages(0, 2), 'x')).toEqual(['in doubt', 'in doubt'])
+    await redis.hset(owners, 'page', `s ${Date.now()} run`)
+    expect(await filter.requestsSeen(pages(0, 2), 'x')).toEqual(seen(2))
+  })
+
+  test('once the queue has gone back, what a page had queued lately is in doubt for others: it may run again and show other links', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const back: (() => void)[] = []
+    const shared = {
+      key,
+      queueRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      cacheSize: 100,
+    }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    expect(await other.requestsSeen(pages(0, 3), 'x')).toEqual(['in doubt', 'in doubt', 'in doubt'])
+    expect(await filter.requestsSeen(pages(0, 1), 'y'), 'the cache has forgotten').toEqual(['in doubt'])
+    expect(await other.requestsSeen(pages(1, 2), 'page'), 'the page runs again').toEqual(fresh(2))
+    await other.settled('page')
+    await other.requestsSeen(pages(51, 1), 'carries the settling')
+    expect(await filter.requestsSeen(pages(0, 3), 'doubt/x')).toEqual([false, true, true])
+  })
+
+  test('what was set aside and queued is new again, once the queue has gone back, only for the page that had it set aside', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const back: (() => void)[] = []
+    const filterTimes = { ...PROTOCOL_TIMES.filter, lostCommitMs: 400 }
+    const shared = {
+      key,
+      queueRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      times: { ...PROTOCOL_TIMES, filter: filterTimes },
+      cacheSize: 100,
+    }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    for (const n of [0, 1]) {
+      expect(await filter.requestsSeen(pages(n, 1), `doubt/${n}/page`)).toEqual([false])
+      await filter.settled(`doubt/${n}/page`)
+    }
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual([true])
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    for (const one of [filter, other])
+      expect(await one.requestsSeen(pages(0, 1), 'page')).toEqual(['in doubt'])
+    expect(await other.requestsSeen(pages(0, 1), 'doubt/0/later')).toEqual(['in doubt'])
+    expect(await other.requestsSeen(pages(0, 1), 'doubt/0/page')).toEqual([false])
+    await wait(450)
+    expect(await filter.requestsSeen(pages(1, 1), 'doubt/1/later'), 'no page has run again for it').toEqual([
+      true,
+    ])
+  })
+
+  test('what another crawl, with a queue elsewhere, has set aside and queued is seen', async () => {
+    const key = bench.nextKey()
+    const make2 = (crawl: string) =>
+      bench.open(make, {
+        key,
+        crawl: () => crawl,
+        queueRunId: () => `queue of ${crawl}`,
+        onQueueBack: () => {},
+      })
+    const [filter, other] = [await make2('a run-1'), await make2('b run-1')]
+    for (const one of [filter, other]) await one.joined(false)
+    expect(await filter.requestsSeen(pages(0, 1), 'doubt/0/page')).toEqual([false])
+    await filter.settled('doubt/0/page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 1), 'doubt/0/x')).toEqual([true])
+  })
+
+  test('a page that goes back takes nothing from the worker that runs it again', async () => {
+    const key = bench.nextKey()
+    const [filter, other] = [await bench.open(make, { key }), await bench.open(make, { key })]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    expect(await other.requestsSeen(pages(0, 2), 'page'), 'its lease was lost').toEqual(fresh(2))
+    await filter.givenBack('page')
+    expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(['in doubt', 'in doubt', false])
+  })
+
+  test('a Redis that is away when a page goes back is told when it is there again', async () => {
+    await using proxy = await startTcpProxy({ target: bench.url })
+    const [key, redis] = [bench.nextKey(), bench.connect(proxy.url)]
+    redis.options.maxRetriesPerRequest = 0
+    const filter = await bench.open(make, { redis, key })
+    const other = await bench.open(make, { key })
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await proxy.down()
+    await filter.givenBack('page')
+    await proxy.up()
+    await vi.waitFor(async () => expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual([false]), 5000)
+  })
+})

@@ -1,0 +1,390 @@
+/**
+ * What all filters on Redis have in common: the owner protocol.
+ *
+ * Filter and queue may be on different servers, so no transaction spans "seen" and "queued", and ioredis sends a
+ * command again whose reply was lost. A plain "test and set" then loses links: whoever asks again is told "seen" for
+ * something that nobody queued. So a question has an owner, which may ask again:
+ *
+ *     ask        one script tests, records, and notes in `pending` who was told "new". The owner is told so again;
+ *                everybody is, when the owner has not been settled for `pendingStaleMs`, of which a time does not count in
+ *                which nobody could reach Redis (redis/heard.lua).
+ *     settled    the owner's links are queued. Travels with the next question, and alone soon after. Its
+ *                notes become marks of the run of the queue's Redis: in another run the owner is still told "new", so
+ *                that a queue which comes back a second older, and has the page run again, loses nothing.
+ *     in doubt   what anybody else is told of a link whose owner is not settled: should its page run again and no longer show
+ *                it, nobody would queue it. So the asker sets it aside, and it is asked about once more, as `doubt/<id>`.
+ *     given back the page goes back with nothing of it queued: what it was told is new is nobody's.
+ *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
+ *
+ * An attempt is one run of the owner's callback. On settling, what an earlier attempt asked about and this one did not
+ * is un-marked: it is not queued, and whoever meets it next may have it.
+ *
+ * Not chosen: noting before asking and deleting after queueing, which costs two round trips more; and asking first and
+ * recording after queueing, with which two workers are told "new" for the same link.
+ */
+
+import { randomUUID } from 'node:crypto'
+import {
+  createFingerprinter,
+  type DupeFilter,
+  type DupeFilterDescription,
+  type FingerprintAlgorithm,
+  type Fingerprinter,
+  fingerprinterNote,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type RedisScript,
+  type Request,
+  type Seen,
+  type StatsCollector,
+  silentLogger,
+  urlRulesOfNote,
+  within,
+} from '@webloom/core'
+import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
+import { type Asked, askedAbout } from '../asking/asked.ts'
+import { Claims } from '../asking/claims.ts'
+import { FilterCrawl } from '../asking/filter-crawl.ts'
+import { Questions } from '../asking/questions.ts'
+import { QueueRun } from '../asking/queue-run.ts'
+import { SeenCache } from '../asking/seen-cache.ts'
+import { SettlingLine } from '../asking/settling-line.ts'
+import { otherPart, partText, type ShardPart } from '../sharded/sharded-part.ts'
+import { bytesOf, type FilterKeys, filterKeys, ownersOf } from './filter-keys.ts'
+import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
+import { luaScript, type RedisConnection } from './redis-script.ts'
+import { explained } from './store-errors.ts'
+
+const PENDING_STALE_MS = 10_000
+/** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
+const CLOSE_WAIT_MS = 2000
+
+/** A filter on Redis with owners; what it keeps, and in which form, is for those that extend it. */
+export abstract class RedisDupeFilter implements DupeFilter {
+  protected readonly redis: RedisConnection
+  protected readonly keys: FilterKeys
+  protected readonly fingerprinter: Fingerprinter
+  protected readonly logger: Logger
+  protected readonly typed: string
+  protected readonly stats: Pick<StatsCollector, 'inc'> | undefined
+  readonly #times: ProtocolTimes['filter']
+  readonly #pendingStaleMs: number
+  readonly #shard: ShardPart | undefined
+  readonly #run: QueueRun
+  readonly #cache: SeenCache
+  readonly #claims: Claims
+  readonly #crawl: FilterCrawl
+  readonly #settling: SettlingLine
+  readonly #questions: Questions
+  readonly #askScript: RedisScript
+  #eraseScript: RedisScript | undefined
+  readonly #storeFiles: readonly string[]
+  readonly #id = randomUUID()
+  /** When a question of this worker was last noted. */
+  #heardAt = Number.NEGATIVE_INFINITY
+  #onceCount = 0
+  #forgetCount = 0
+
+  /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra`, and `erase` where it can forget */
+  constructor(
+    options: RedisDupeFilterOptions,
+    storeFiles: readonly string[],
+    algorithm: FingerprintAlgorithm,
+  ) {
+    this.redis = options.redis
+    this.keys = filterKeys(options.key)
+    this.fingerprinter = options.fingerprinter ?? createFingerprinter({ algorithm })
+    this.logger = options.logger ?? silentLogger
+    this.typed = options.typed ?? '<spider>'
+    const { times = PROTOCOL_TIMES } = options
+    this.#times = times.filter
+    this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
+    this.#shard = options.shard
+    this.#run = new QueueRun(options.queueRunId, this.#times, options.onQueueBack)
+    this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
+    this.stats = options.stats
+    this.#crawl = new FilterCrawl({
+      redis: this.redis,
+      keys: this.keys,
+      name: options.crawl ?? (() => ''),
+      logger: this.logger,
+      stats: this.stats,
+      times: this.#times,
+    })
+    this.#claims = new Claims((page) => this.#crawl.nameOf(page))
+    this.#settling = new SettlingLine({
+      // In good time before the owner goes stale.
+      withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
+      tell: () => this.#call([], '', ''),
+      onFailure: (error) =>
+        this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again'),
+    })
+    this.#questions = new Questions({
+      claims: this.#claims,
+      cache: this.#cache,
+      run: this.#run,
+      pendingStaleMs: this.#pendingStaleMs,
+      times,
+      atOnceMax: () => this.askAtOnceMax,
+      call: (asked, owner, attempt, again) => this.#call(asked, owner, attempt, { again }),
+      stats: this.stats,
+    })
+    this.#storeFiles = storeFiles
+    this.#askScript = luaScript(
+      'redis/owners.lua',
+      ...storeFiles,
+      'redis/settle.lua',
+      'redis/clean.lua',
+      'redis/heard.lua',
+      'redis/holders.lua',
+      'redis/hold.lua',
+      'redis/ask.lua',
+    )
+  }
+
+  /** What the filter's own store needs to know to answer for these; each is given once. */
+  protected abstract question(asked: readonly Asked[]): StoreQuestion
+  /** How many may be asked about in one call. */
+  protected abstract get askAtOnceMax(): number
+  /** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
+  protected get triesMax(): number {
+    return 10
+  }
+  /** Compares settings and what is stored. Throws SettingsError. */
+  protected abstract openStore(): Promise<void>
+  abstract describe(): Promise<DupeFilterDescription>
+  /** True when the request was met before. Records nothing. */
+  abstract has(request: Request): Promise<boolean>
+
+  /** Called before a question; what it throws is the question's answer. */
+  protected async prepare(): Promise<void> {}
+  /** What the store said beside the answers. */
+  protected told(_extra: readonly unknown[]): void {}
+  /** Called when a question has failed; true to ask it again. */
+  protected async mayAskAgain(_error: unknown): Promise<boolean> {
+    return false
+  }
+  /** The keys of the filter's own store. */
+  protected async storeKeys(): Promise<readonly string[]> {
+    return [this.keys.main]
+  }
+  /** Called when all keys are gone. */
+  protected cleared(): void {}
+
+  async open(): Promise<void> {
+    this.#settling.open()
+    this.#crawl.open()
+    await this.#run.open(() => this.#cache.clear())
+    await this.refuseOtherShard()
+    if (this.#shard) {
+      await this.redis.hsetnx(this.keys.record, 'shard', partText(this.#shard))
+      await this.refuseOtherShard()
+    }
+    await this.followNote()
+    await this.openStore()
+  }
+
+  /**
+   * A filter that was begun goes on by the rules that its fingerprints were made by. One that a Python crawler made has no
+   * note of them. Throws SettingsError when others were chosen.
+   */
+  protected async followNote(): Promise<void> {
+    const note = await this.note()
+    const { main } = this.keys
+    if (note !== null)
+      this.fingerprinter.urlRules?.follow(
+        urlRulesOfNote(note),
+        `the dupefilter ${main}`,
+        `choose another SCHEDULER_DUPEFILTER_KEY, or empty it first: webloom clear`,
+      )
+  }
+
+  /** What is noted of how the fingerprints were made; null where nothing is, or where none are left. */
+  protected async note(): Promise<string | null> {
+    return this.redis.hget(this.keys.record, 'fingerprinter')
+  }
+
+  /** Throws SettingsError when what is stored is another part of a filter than this one is to be. Writes nothing. */
+  async refuseOtherShard(): Promise<void> {
+    const stored = await this.redis.hget(this.keys.record, 'shard')
+    if (stored === (this.#shard ? partText(this.#shard) : null)) return
+    if (stored !== null || (await this.exists())) throw otherPart(this.keys.main, stored, this.#shard)
+  }
+
+  /** What a request is remembered by. */
+  fingerprintOf(request: Request): string {
+    return askedAbout(request, this.fingerprinter).fingerprint
+  }
+
+  async close(): Promise<void> {
+    try {
+      await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
+    } catch (error) {
+      const owners = this.#settling.size
+      this.logger.warn({ err: error, owners }, 'pages could not be settled: some links will be met again')
+    } finally {
+      this.#settling.close()
+      this.#crawl.close()
+    }
+  }
+
+  async joined(goesOn: boolean): Promise<void> {
+    await this.#crawl.join(goesOn)
+  }
+
+  /** Where another crawl goes on with this filter, only what is this crawl's own goes. */
+  async clear(): Promise<void> {
+    const others = await this.#crawl.others()
+    if (others.length > 0) {
+      this.logger.info({ key: this.keys.main, crawls: others }, 'the dupefilter stays: other crawls use it')
+      return this.crawlEnded()
+    }
+    this.#claims.clear()
+    this.#settling.clear()
+    for await (const owners of ownersOf(this.redis, this.keys)) {
+      await this.redis.unlink(owners.map((owner) => `${this.keys.owners}:${owner}`))
+    }
+    const { pending, owners, record } = this.keys
+    const { keys, isInUse } = await this.#crawl.keysOfAll()
+    // All with one command: a worker that asks in between must not find bits without their record, or the other way round.
+    await this.redis.unlink(...(await this.storeKeys()), pending, owners, record, ...keys)
+    await this.#crawl.cleared(isInUse)
+    this.cleared()
+    this.#cache.clear()
+  }
+
+  async crawlEnded(): Promise<void> {
+    const { tag } = this.#crawl
+    if (tag === '') return
+    await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
+    const script = luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/settle.lua', 'redis/leave.lua')
+    for await (const found of ownersOf(this.redis, this.keys)) {
+      const owners = found.filter((owner) => owner.endsWith(tag))
+      if (owners.length > 0) await this.#send(script, [], { owners, count: 0 })
+    }
+    await this.#crawl.left()
+  }
+
+  /** Whether there is anything of it on Redis. Makes nothing, and may be asked before `open`. */
+  async exists(): Promise<boolean> {
+    const keys = [...(await this.storeKeys()), this.keys.record]
+    const found = await Promise.all(keys.map((key) => this.redis.exists(key)))
+    return found.includes(1)
+  }
+
+  /** Bytes of memory that Redis says the filter takes, without the lists of owners under way; undefined where it cannot tell. */
+  async memoryBytes(): Promise<number | undefined> {
+    const { pending, owners, settled, record } = this.keys
+    return bytesOf(this.redis, [...(await this.storeKeys()), pending, owners, settled, record])
+  }
+
+  async requestSeen(request: Request, owner?: string): Promise<boolean> {
+    // An owner that nobody else knows: a command sent twice is answered twice the same.
+    const asker = owner ?? `once/${this.#id}/${++this.#onceCount}`
+    const [seen] = await this.requestsSeen([request], asker)
+    if (owner === undefined) await this.settled(asker)
+    return seen !== false
+  }
+
+  requestsSeen(requests: readonly Request[], page: string): Promise<Seen[]> {
+    const all = requests.map((request) => askedAbout(request, this.fingerprinter))
+    return this.#questions.ask(all, page)
+  }
+
+  async settled(page: string): Promise<void> {
+    const room = this.#settling.add(this.#claims.settle(page, this.#run.current))
+    if (room) await room
+  }
+
+  async givenBack(page: string): Promise<void> {
+    const ended = this.#claims.giveBack(page)
+    if (!ended) return
+    await this.#settling.add(ended)
+    // A Redis that is away is told later: until then whoever asks waits, too.
+    await this.#settling.tellAll().catch(() => {})
+  }
+
+  /** `forget` of a filter whose Lua defines `erase`. */
+  protected async erase(request: Request): Promise<void> {
+    this.#eraseScript ??= luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/forget.lua')
+    const header = { count: 1, once: [this.#id, ++this.#forgetCount], generation: randomUUID() }
+    try {
+      await this.#send(this.#eraseScript, [askedAbout(request, this.fingerprinter)], header)
+    } catch (error) {
+      throw explained(error, this.keys.main)
+    }
+    // What was seen for good may be new again.
+    this.#cache.clear()
+  }
+
+  async #call(
+    asked: readonly Asked[],
+    owner: string,
+    attempt: string,
+    { again = false } = {},
+  ): Promise<AskReply> {
+    if (asked.length > 0) await this.#prepared()
+    const settling = this.#settling.take()
+    const cleaning = this.#run.takeCleaning()
+    const header: object = {
+      owner,
+      attempt,
+      staleMs: this.#pendingStaleMs,
+      silenceMs: this.#times.silenceMs,
+      count: asked.length,
+      fingerprinter: fingerprinterNote(this.fingerprinter),
+      settle: settling.map(({ owner, attempt, run }) =>
+        run === undefined ? [owner, attempt] : [owner, attempt, run],
+      ),
+      ...this.#crawl.header(cleaning !== undefined),
+    }
+    // An object made of many parts that are mostly empty costs more than the question is worth.
+    if (again) Object.assign(header, { again })
+    const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
+    if (isNoted) Object.assign(header, { heard: true })
+    const { young } = this.#run
+    if (young !== undefined)
+      Object.assign(header, { young: [young, this.#times.lostCommitMs, this.#crawl.tag] })
+    if (this.#shard) Object.assign(header, { shard: partText(this.#shard) })
+    if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
+    try {
+      const reply = askReplyOf(await this.#send(this.#askScript, asked, header))
+      if (isNoted) this.#heardAt = performance.now()
+      if (cleaning && reply.more) this.#run.goOn(cleaning)
+      this.#run.heardOf(reply.now)
+      if (!reply.isKnown) await this.#crawl.unknown()
+      this.told(reply.extra)
+      return reply
+    } catch (error) {
+      this.#settling.putBack(settling)
+      throw explained(error, this.keys.main)
+    }
+  }
+
+  async #prepared(): Promise<void> {
+    try {
+      await this.prepare()
+    } catch (error) {
+      throw explained(error, this.keys.main)
+    }
+  }
+
+  async #send(
+    script: RedisScript,
+    asked: readonly Asked[],
+    header: object,
+    tries = this.triesMax,
+  ): Promise<unknown> {
+    const { main, pending, owners, record } = this.keys
+    const { members, keys = [], header: more, args = [] } = this.question(asked)
+    const text = JSON.stringify({ ...header, ...more })
+    const allKeys = [main, pending, owners, this.#crawl.settledKey, record, ...keys]
+    try {
+      return await script.run(this.redis, allKeys, [text, ...members, ...args])
+    } catch (error) {
+      if (tries <= 1 || !(await this.mayAskAgain(error))) throw error
+      return this.#send(script, asked, header, tries - 1)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** What all filters on Redis read from the settings, and take from the crawl. */
+
+import { type Crawler, crawlKey, type FingerprintAlgorithm, filterFingerprinterOf } from '@webloom/core'
+import type { ShardPart } from '../sharded/sharded-part.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+
+/**
+ * @param auto what FINGERPRINTER=auto means: what the crawlers of that filter use
+ * @param shard which part it is of a filter that is spread over several servers
+ */
+export function redisFilterOptionsOf(
+  { redis, settings, stats, logger, times, run, typed }: Crawler,
+  auto: FingerprintAlgorithm,
+  shard?: ShardPart,
+): Omit<RedisDupeFilterOptions, 'key'> {
+  const chosen = settings.get('DUPEFILTER_CLASS')
+  const shown = typeof chosen === 'string' ? chosen : 'a class on Redis'
+  return {
+    redis: redis('dupefilter', `DUPEFILTER_CLASS is ${shown}`),
+    ...(run && { crawl: () => run.name() }),
+    ...(run?.queueRunId && { queueRunId: () => run.queueRunId!() }),
+    ...(run?.onQueueBack && { onQueueBack: (listener: () => void) => run.onQueueBack!(listener) }),
+    ...(times && { times }),
+    ...(typed !== undefined && { typed }),
+    ...(shard && { shard }),
+    fingerprinter: filterFingerprinterOf(settings, auto, stats),
+    pendingStaleMs: settings.getFloat('DUPEFILTER_PENDING_STALE') * 1000,
+    cacheSize: settings.getInt('DUPEFILTER_CACHE_SIZE'),
+    stats,
+    logger,
+  }
+}
+
+/** SCHEDULER_DUPEFILTER_KEY for this crawl; `fallback` where it is not set. */
+export function filterKeyOf({ settings, spider }: Crawler, fallback?: string): string {
+  const isFallback = fallback !== undefined && !settings.isSet('SCHEDULER_DUPEFILTER_KEY')
+  const pattern = isFallback ? fallback : settings.getString('SCHEDULER_DUPEFILTER_KEY')
+  return crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') })
+}
+
+/** The key of a Bloom filter for this crawl. */
+export function bloomKeyOf(crawler: Crawler): string {
+  return filterKeyOf(crawler, '%(spider)s:bloomfilter')
+}

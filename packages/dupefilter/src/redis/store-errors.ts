@@ -1,0 +1,31 @@
+import { isRedisFull, redisError, SettingsError, WebloomError } from '@webloom/core'
+
+/** Nothing was recorded when a script fails; the message says so, and what to do about it. */
+export function explained(error: unknown, key: string): unknown {
+  if (!(error instanceof Error)) return error
+  if (isRedisFull(error)) {
+    // What is full may have room again: the scheduler waits for it.
+    return new WebloomError(
+      'WL_DUPEFILTER_FULL',
+      `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,
+      { cause: error },
+    )
+  }
+  if (/\b(LAYERS|MOVED|FULL):/.test(error.message)) {
+    // The scheduler waits, and asks again.
+    return new WebloomError('WL_REDIS_AWAY', `the filter ${key} changes faster than it can be asked`, {
+      cause: error,
+    })
+  }
+  if (error.message.includes('WRONGTYPE')) {
+    return new SettingsError([
+      `the key ${key}, or one beside it, holds something else than this filter's data (${error.message}); choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
+    ])
+  }
+  if (/unknown (redis )?command/i.test(error.message)) {
+    return new SettingsError([
+      `the Redis that keeps ${key} is too old: a dupefilter needs Redis 6.2 or later (${error.message})`,
+    ])
+  }
+  return redisError(error)
+}

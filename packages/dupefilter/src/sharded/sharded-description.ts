@@ -1,0 +1,56 @@
+import type { DupeFilterDescription } from '@webloom/core'
+
+/** What a filter on several servers says of itself, and of each of them. */
+export interface ShardedDescription extends DupeFilterDescription {
+  /** The servers in their order, each with how many requests it has recorded. */
+  readonly shards: readonly { readonly server: string; readonly count: number }[]
+}
+
+type Figure = (values: readonly number[]) => number
+
+const sum: Figure = (values) => values.reduce((a, b) => a + b, 0)
+// A fingerprint chooses its server by chance: what is likely for a request is what it is on average.
+const mean: Figure = (values) => sum(values) / values.length
+const most: Figure = (values) => Math.max(...values)
+
+/** What a figure of all servers together is; any other is that of the first, as are settings. */
+const TOGETHER: Readonly<Record<string, Figure>> = {
+  count: sum,
+  capacity: sum,
+  inserted: sum,
+  pagesLost: sum,
+  bits: sum,
+  fullHosts: sum,
+  leaves: sum,
+  splitting: sum,
+  fillRatio: mean,
+  errorNow: mean,
+  hosts: most,
+  layers: most,
+  depth: most,
+}
+
+/** Of the filters of all servers, which are of one kind, what one filter would say. */
+export function shardedDescription<Description extends DupeFilterDescription>(
+  descriptions: readonly Description[],
+  servers: readonly string[],
+): Description & ShardedDescription {
+  const figures = (descriptions as readonly object[]).map(
+    (description) => new Map<string, unknown>(Object.entries(description)),
+  )
+  const together: Record<string, unknown> = {}
+  for (const [name, figure] of Object.entries(TOGETHER)) {
+    const values = figures.map((all) => all.get(name)).filter((value) => typeof value === 'number')
+    if (values.length > 0) together[name] = figure(values)
+  }
+  const warnings = figures.flatMap((all, index) => {
+    const own = all.get('warnings')
+    return Array.isArray(own) ? own.map((warning) => `${servers[index]}: ${warning}`) : []
+  })
+  return {
+    ...descriptions[0]!,
+    ...together,
+    ...(figures[0]!.has('warnings') && { warnings }),
+    shards: servers.map((server, index) => ({ server, count: descriptions[index]!.count })),
+  }
+}

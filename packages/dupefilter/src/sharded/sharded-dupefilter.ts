@@ -1,0 +1,162 @@
+/**
+ * One filter spread over several servers: a request's fingerprint chooses the one that remembers it.
+ *
+ * A question goes to all of them at once, each with its part, and is answered when all have answered. With one of them away
+ * it waits or fails as a whole, and asking again is harmless: an owner is told the same again by those that had answered.
+ *
+ * Each server keeps which part of how many it is; with the list in another order, or a longer one, most of what was met
+ * would be asked for on the wrong server, so such a list is refused. Servers cannot be added to a crawl that is under way.
+ */
+
+import { hash } from 'node:crypto'
+import type { DupeFilter, Logger, Request, Seen } from '@webloom/core'
+import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
+import { type ShardedDescription, shardedDescription } from './sharded-description.ts'
+
+/** One server's part of a filter. */
+export interface Shard {
+  /** Made with the `shard` that it is. */
+  readonly filter: RedisDupeFilter & Pick<DupeFilter, 'forget'>
+  /** For logs and descriptions: what it is, and never its password. */
+  readonly server: string
+}
+
+/** What a filter on several servers is made of. */
+export interface ShardedDupeFilterOptions {
+  /** All of one kind, in the order of DUPEFILTER_REDIS_URL. */
+  readonly shards: readonly Shard[]
+  readonly logger: Logger
+}
+
+/** Any filter on Redis, spread over several servers. */
+export class ShardedDupeFilter implements DupeFilter {
+  /** Makes a request new again. Absent where the filters cannot forget. */
+  readonly forget?: (request: Request) => Promise<void>
+  readonly #shards: readonly Shard[]
+  readonly #filters: readonly Shard['filter'][]
+  readonly #logger: Logger
+
+  constructor({ shards, logger }: ShardedDupeFilterOptions) {
+    this.#shards = shards
+    this.#filters = shards.map(({ filter }) => filter)
+    this.#logger = logger
+    if (this.#filters.every((filter) => filter.forget)) {
+      this.forget = async (request) => this.#filterFor(request).forget?.(request)
+    }
+  }
+
+  async open(): Promise<void> {
+    // All are looked at before the first is written to: a list that is refused must leave nothing on a new server.
+    await Promise.all(this.#filters.map((filter) => filter.refuseOtherShard()))
+    await this.#warnOfNewcomers()
+    await Promise.all(this.#filters.map((filter) => filter.open()))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.close()))
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.clear()))
+  }
+
+  async joined(goesOn: boolean): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.joined(goesOn)))
+  }
+
+  async crawlEnded(): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.crawlEnded()))
+  }
+
+  /** Whether there is anything of it on any server. Makes nothing, and may be asked before `open`. */
+  async exists(): Promise<boolean> {
+    return (await this.#existing()).includes(true)
+  }
+
+  async requestSeen(request: Request, owner?: string): Promise<boolean> {
+    if (owner === undefined) return this.#filterFor(request).requestSeen(request)
+    const [seen] = await this.requestsSeen([request], owner)
+    return seen !== false
+  }
+
+  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
+    const parts = this.#filters.map((filter) => ({ filter, at: [] as number[], requests: [] as Request[] }))
+    for (const [n, request] of requests.entries()) {
+      const part = parts[this.#indexFor(request)]!
+      part.at.push(n)
+      part.requests.push(request)
+    }
+    // One that has nothing to answer is told that the owner asks: an earlier attempt may have asked it, and is over.
+    const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, owner)))
+    const seen = new Array<Seen>(requests.length)
+    for (const [index, { at }] of parts.entries()) {
+      for (const [n, place] of at.entries()) seen[place] = answers[index]![n]!
+    }
+    return seen
+  }
+
+  /** Said to all: which of them an earlier attempt of this owner asked, only they know. It travels with their next question. */
+  async settled(owner: string): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.settled(owner)))
+  }
+
+  async givenBack(owner: string): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.givenBack(owner)))
+  }
+
+  /** True when the request was met before. Records nothing. */
+  has(request: Request): Promise<boolean> {
+    return this.#filterFor(request).has(request)
+  }
+
+  async describe(): Promise<ShardedDescription> {
+    const descriptions = await Promise.all(this.#filters.map((filter) => filter.describe()))
+    return shardedDescription(
+      descriptions,
+      this.#shards.map(({ server }) => server),
+    )
+  }
+
+  /** Of all servers together; undefined where one cannot tell. */
+  async memoryBytes(): Promise<number | undefined> {
+    let sum: number | undefined = 0
+    for (const bytes of await Promise.all(this.#filters.map((filter) => filter.memoryBytes()))) {
+      sum = sum === undefined || bytes === undefined ? undefined : sum + bytes
+    }
+    return sum
+  }
+
+  #filterFor(request: Request): Shard['filter'] {
+    return this.#filters[this.#indexFor(request)]!
+  }
+
+  #indexFor(request: Request): number {
+    const [first] = this.#filters
+    return shardOf(first!.fingerprintOf(request), this.#filters.length)
+  }
+
+  #existing(): Promise<boolean[]> {
+    return Promise.all(this.#filters.map((filter) => filter.exists()))
+  }
+
+  async #warnOfNewcomers(): Promise<void> {
+    const existing = await this.#existing()
+    if (!existing.includes(true) || !existing.includes(false)) return
+    const servers = this.#shards.filter((_, index) => !existing[index]).map(({ server }) => server)
+    this.#logger.warn(
+      { servers },
+      'these servers have nothing of the dupefilter, though others have: they are new, or have lost it. What was met and is theirs is crawled again',
+    )
+  }
+}
+
+/** Which of `count` servers a fingerprint belongs to. Hashed once more: filters use its digits for bits and strings. */
+export function shardOf(fingerprint: string, count: number): number {
+  return Number.parseInt(hash('sha1', `shard ${fingerprint}`).slice(0, 12), 16) % count
+}
+
+/** As Promise.all, but fails only once all have ended: an answer that comes late must not meet the next question's. */
+async function allOrNone<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises)
+  return Promise.all(promises)
+}

@@ -1,0 +1,68 @@
+import type { DupeFilterDescription } from '@webloom/core'
+import type { SplittableParameters } from './splittable-parameters.ts'
+import { depthOf, type LeafTree } from './splittable-tree.ts'
+
+/** What a `splittable-bloom` filter says of itself: its leaves, and how full they are. */
+export interface SplittableDescription extends DupeFilterDescription {
+  /** Leaves by now, those that nothing is in yet included. */
+  readonly leaves: number
+  /** How often the leaves that were split most were. */
+  readonly depth: number
+  /** Leaves that are being split. */
+  readonly splitting: number
+  /** How many requests a leaf may hold before it is split. */
+  readonly capacityPerLeaf: number
+  readonly bitsPerLeaf: number
+  readonly hashes: number
+  /** Of the bits of all leaves, the share that is set. */
+  readonly fillRatio: number
+  /** How likely a new request is taken for a seen one now, by theory. */
+  readonly errorNow: number
+  /** How many pages were taken for seen ones so far, by theory. */
+  readonly pagesLost: number
+  readonly warnings: readonly string[]
+}
+
+/** What is stored about the leaves. */
+export interface LeafCounts {
+  readonly count: number
+  readonly pagesLost: number
+  /** By leaf; one that nothing is in has none. */
+  readonly leaves: ReadonlyMap<string, { readonly inserted: number; readonly set: number }>
+}
+
+export function splittableDescription(
+  { size, room, leaves: first, splitsMax }: SplittableParameters,
+  tree: LeafTree,
+  { count, pagesLost, leaves }: LeafCounts,
+  fingerprinter: Pick<SplittableDescription, 'fingerprinter' | 'urlRules'>,
+): SplittableDescription {
+  const total = first + tree.inner.size + tree.frozen.size
+  const inUse = [...leaves].map(([leaf, counts]) => ({ depth: depthOf(leaf), ...counts }))
+  const fullForGood = inUse.filter(({ depth, inserted }) => depth >= splitsMax && inserted >= room).length
+  return {
+    name: 'splittable-bloom',
+    ...fingerprinter,
+    count,
+    owners: true,
+    leaves: total,
+    depth: Math.max(0, ...[...tree.inner, ...tree.frozen].map((node) => depthOf(node) + 1)),
+    splitting: tree.frozen.size,
+    capacityPerLeaf: room,
+    bitsPerLeaf: size.bits,
+    hashes: size.hashes,
+    fillRatio: inUse.reduce((sum, { set }) => sum + set, 0) / (size.bits * total),
+    // A request is asked for in one leaf, deep ones more seldom; in a frozen one beside that.
+    errorNow: inUse.reduce(
+      (sum, { depth, set }) => sum + (set / size.bits) ** size.hashes / 2 ** depth / first,
+      0,
+    ),
+    pagesLost,
+    warnings:
+      fullForGood === 0
+        ? []
+        : [
+            `${fullForGood} leaves are full and have been split as often as BLOOMFILTER_SPLITS_MAX=${splitsMax} allows: their error passes BLOOMFILTER_ERROR_RATE`,
+          ],
+  }
+}

@@ -1,31 +1,41 @@
 // In one process
 
-export { MemoryCrawlRecord } from './memory-crawl-record.ts'
-export { MemoryHostClock, type MemoryHostClockOptions } from './memory-host-clock.ts'
-export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './memory-request-queue.ts'
-export { MemoryStartHosts } from './memory-start-hosts.ts'
+export { MemoryCrawlRecord } from './crawl/memory-crawl-record.ts'
+export { MemoryStartHosts } from './crawl/memory-start-hosts.ts'
+export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './local/memory-request-queue.ts'
+export { MemoryHostClock, type MemoryHostClockOptions } from './politeness/memory-host-clock.ts'
 
 // In a JOBDIR
 
-export { IMPORT_OWNER, JobDir, type JobDirOptions } from './job-dir.ts'
+export { IMPORT_OWNER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 
 // The queue of many workers
 
-export { BullJobQueue, type BullJobQueueOptions } from './bull-job-queue.ts'
-export { type CrawlRedisKeys, crawlRedisKeys } from './crawl-redis-keys.ts'
-export { HostTurnQueue, type HostTurnQueueOptions } from './host-turn-queue.ts'
-export { LockKeeper, type LockKeeperOptions } from './lock-keeper.ts'
-export { Quarantine, type QuarantinedRequest } from './quarantine.ts'
+export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
+export { LockKeeper, type LockKeeperOptions } from './leasing/lock-keeper.ts'
+export { Quarantine, type QuarantinedRequest } from './leasing/quarantine.ts'
+export { type CrawlRedisKeys, crawlRedisKeys } from './redis/crawl-redis-keys.ts'
+export { HostTurnQueue, type HostTurnQueueOptions } from './turns/host-turn-queue.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
-export { paceOf } from './host-pace.ts'
-export { HostSlots, type ResolveHost, type SlotGrouping } from './host-slots.ts'
-export { readTurnHosts } from './turn-hosts.ts'
+export { paceOf } from './politeness/host-pace.ts'
+export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
+export { readTurnHosts } from './turns/turn-hosts.ts'
 
 // A crawl of many workers
 
-export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './crawl-calls.ts'
+export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
+export type { CrawlLeft } from './crawl/crawl-leaving.ts'
+export {
+  CRAWL_LOST,
+  type CrawlRun,
+  REQUESTS_LEFT,
+  RedisCrawlRecord,
+  type RedisCrawlRecordOptions,
+} from './crawl/redis-crawl-record.ts'
+export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
+export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './members/crawl-calls.ts'
 export {
   type AdoptedCrawl,
   adoptCrawl,
@@ -35,34 +45,27 @@ export {
   reopenCrawl,
   resumeCrawl,
   stopCrawl,
-} from './crawl-control.ts'
-export { crawlFrontier, type FrontierEntry } from './crawl-frontier.ts'
-export { CrawlMember, type CrawlMemberOptions } from './crawl-member.ts'
+} from './members/crawl-control.ts'
+export { crawlFrontier, type FrontierEntry } from './members/crawl-frontier.ts'
+export { CrawlMember, type CrawlMemberOptions } from './members/crawl-member.ts'
+export type { WholeTotals } from './members/crawl-stats.ts'
 export {
   type CrawlState,
   type CrawlView,
   type HostView,
   type ReadCrawlOptions,
   readCrawl,
-} from './crawl-view.ts'
-export type { CrawlWorker } from './crawl-worker.ts'
-export {
-  CRAWL_LOST,
-  type CrawlLeft,
-  type CrawlRun,
-  REQUESTS_LEFT,
-  RedisCrawlRecord,
-  type RedisCrawlRecordOptions,
-} from './redis-crawl-record.ts'
-export { type RedisHealth, RedisMemory, redisHealth } from './redis-memory.ts'
-export { RedisStartHosts } from './redis-start-hosts.ts'
+} from './members/crawl-view.ts'
+export type { CrawlWorker } from './members/crawl-worker.ts'
+export { mergedStats } from './members/stats-merging.ts'
+export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,
   type ImportStep,
   type ScrapyEntry,
   type ScrapyQueueType,
   ScrapyRedisQueue,
-} from './scrapy-redis-queue.ts'
+} from './seeds/scrapy-redis-queue.ts'
 
 // Start URLs from a Redis
 
@@ -72,7 +75,7 @@ export {
   SEEDS_A_PUSH_MAX,
   type SeedBatchPushed,
   type SeedToPush,
-} from './redis-seed-push.ts'
-export { RedisSeedSource, type RedisSeedSourceOptions } from './redis-seed-source.ts'
-export { readSeedCounts, type SeedCounts } from './seed-counts.ts'
-export { type SeedKeys, type SeedType, seedKeys, seedTypeOf } from './seed-keys.ts'
+} from './seeds/redis-seed-push.ts'
+export { RedisSeedSource, type RedisSeedSourceOptions } from './seeds/redis-seed-source.ts'
+export { readSeedCounts, type SeedCounts } from './seeds/seed-counts.ts'
+export { type SeedKeys, type SeedType, seedKeys, seedTypeOf } from './seeds/seed-keys.ts'

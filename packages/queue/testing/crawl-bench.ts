@@ -7,10 +7,11 @@ import {
   startRedis,
 } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { CrawlCalls } from '../src/crawl-calls.ts'
-import { CrawlMember, type CrawlMemberOptions } from '../src/crawl-member.ts'
-import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
-import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/redis-crawl-record.ts'
+import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
+import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
+import { CrawlCalls } from '../src/members/crawl-calls.ts'
+import { CrawlMember, type CrawlMemberOptions } from '../src/members/crawl-member.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 /** One real Redis for the tests of a file; each test has a crawl of its own. */
 export class CrawlBench {
@@ -77,6 +78,15 @@ export class CrawlBench {
       persists: false,
       ...options,
     })
+  }
+
+  /** Does what is owed to the crawl as another worker each time; see doOwed. */
+  doOwed(
+    keys: CrawlRedisKeys,
+    act: (todo: Todo) => Promise<void> = async () => {},
+    options: Partial<OwedOptions> = {},
+  ): Promise<boolean> {
+    return doOwed({ redis: this.redis, keys, worker: this.nextWorker(), act, ...options })
   }
 
   /** A worker that takes part: its record is open, its member beats. */

@@ -1,10 +1,10 @@
 import type { HostPace, Lease, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { BullJobQueue } from '../src/bull-job-queue.ts'
-import { BULL_PREFIX, type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
-import type { HostSlots } from '../src/host-slots.ts'
-import { MemoryHostClock } from '../src/memory-host-clock.ts'
+import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
+import type { HostSlots } from '../src/politeness/host-slots.ts'
+import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
+import { BULL_PREFIX, type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 export interface JobQueueUnderTest {
   /** Absent: those of a crawl of its own. */
@@ -18,6 +18,7 @@ export interface JobQueueUnderTest {
   readonly quarantineAfter?: number
   readonly logger?: Logger
   readonly times?: ProtocolTimes
+  readonly mayDoubt?: () => boolean
 }
 
 /** One real Redis for the tests of a file; each crawl has keys of its own. */
@@ -65,6 +66,7 @@ export class JobBench {
     quarantineAfter,
     logger,
     times,
+    mayDoubt,
   }: JobQueueUnderTest = {}) {
     return new BullJobQueue({
       redis: this.connect(url),
@@ -78,6 +80,7 @@ export class JobBench {
       ...(quarantineAfter !== undefined && { quarantineAfter }),
       ...(logger && { logger }),
       ...(times && { times }),
+      ...(mayDoubt && { mayDoubt }),
     })
   }
 
@@ -108,7 +111,7 @@ export class JobBench {
     const spider = keys.queueName.slice(1, -1)
     const worker = startProcess(process.execPath, [
       '--conditions=webloom-source',
-      new URL('job-worker.ts', import.meta.url).pathname,
+      new URL('./job-worker.ts', import.meta.url).pathname,
       JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter, treeTo }),
     ])
     this.#processes.push(worker)

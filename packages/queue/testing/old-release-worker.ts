@@ -5,12 +5,12 @@
 import { hostname } from 'node:os'
 import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { BullJobQueue } from '../src/bull-job-queue.ts'
-import { CrawlMember } from '../src/crawl-member.ts'
-import { crawlRedisKeys } from '../src/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../src/host-turn-queue.ts'
-import { MemoryHostClock } from '../src/memory-host-clock.ts'
-import { RedisCrawlRecord } from '../src/redis-crawl-record.ts'
+import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
+import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
+import { CrawlMember } from '../src/members/crawl-member.ts'
+import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
+import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { HostTurnQueue } from '../src/turns/host-turn-queue.ts'
 
 const { url, spider, mode, refusedMs } = JSON.parse(process.argv[2]!) as {
   url: string

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Request, silentLogger } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { RedisSeedSource } from '../src/redis-seed-source.ts'
+import { RedisSeedSource } from '../src/seeds/redis-seed-source.ts'
 
 const [url, key, queued, leaseMs] = process.argv.slice(2) as [string, string, string, string]
 const redis = new Redis(url, { maxRetriesPerRequest: null })
@@ -18,6 +18,7 @@ const source = new RedisSeedSource({
   workerId: `test:${process.pid}:x`,
   makeRequests: (data) => [new Request(data)],
   queueRunId: async () => 'run',
+  settled: async () => {},
   logger: silentLogger,
   stats: { inc() {} },
   leaseMs: Number(leaseMs),

@@ -10,9 +10,9 @@ import {
 } from '@webloom/core'
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { type CrawlRedisKeys, crawlRedisKeys } from '../src/crawl-redis-keys.ts'
-import type { HostSlots } from '../src/host-slots.ts'
-import { HostTurnQueue } from '../src/host-turn-queue.ts'
+import type { HostSlots } from '../src/politeness/host-slots.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { HostTurnQueue } from '../src/turns/host-turn-queue.ts'
 
 export interface TurnQueueUnderTest {
   /** Absent: those of a crawl of its own. */
@@ -25,6 +25,7 @@ export interface TurnQueueUnderTest {
   readonly refusedMs?: number
   readonly times?: ProtocolTimes
   readonly logger?: Logger
+  readonly mayDoubt?: () => boolean
 }
 
 /** One real Redis for some tests; each crawl has keys of its own. */

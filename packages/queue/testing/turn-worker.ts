@@ -4,10 +4,10 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Lease, Request } from '@webloom/core'
+import { type Lease, Request, scaledTimes } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { crawlRedisKeys } from '../src/crawl-redis-keys.ts'
-import { HostTurnQueue, type TurnPoint } from '../src/host-turn-queue.ts'
+import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { HostTurnQueue, type TurnPoint } from '../src/turns/host-turn-queue.ts'
 
 export interface TurnWorkerOptions {
   readonly url: string
@@ -29,6 +29,8 @@ export interface TurnWorkerOptions {
   readonly poison?: readonly string[]
   /** Goes on when nothing can come any more. */
   readonly stays?: boolean
+  /** Of the protocol's times. */
+  readonly factor?: number
 }
 
 const options = JSON.parse(process.argv[2]!) as TurnWorkerOptions
@@ -57,6 +59,7 @@ const queue = new HostTurnQueue({
   concurrency,
   pace: () => ({ delayMs: options.delayMs ?? 0, concurrency: options.perHost ?? 8, randomize: false }),
   onPoint: pass,
+  times: scaledTimes(options.factor ?? 1),
 })
 await queue.open()
 await queue.push([page(0)], 'start/0')

@@ -1,0 +1,39 @@
+-- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was met stays
+-- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
+--
+-- Input    todoOf, owe; foundOf(record); begin(record, asked, found), see crawl/open.lua
+-- Output   what the record says of the run before
+local RUNS_BEFORE_CHARS = 16 * 37
+
+local function foundOf(record)
+  local names = { 'state', 'emptied', 'flushed', 'persists', 'run', 'runsBefore', 'firstRun' }
+  local found = {}
+  for n, value in ipairs(redis.call('HMGET', record, unpack(names))) do
+    found[names[n]] = value or nil
+  end
+  found.todo, found.untilMs, found.holder = todoOf(record)
+  return found
+end
+
+local function keepsMet(asked, found)
+  if asked.flushes or found.todo == 'all' then
+    return false
+  elseif found.todo == 'queue' then
+    return true
+  elseif found.persists then
+    return found.emptied ~= nil or found.persists == '1'
+  end
+  -- An earlier release wrote this record.
+  return asked.persists
+end
+
+local function begin(record, asked, found)
+  -- Whoever slept through the end of one of these learns that it ended in order.
+  local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
+  redis.call('DEL', record)
+  redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'begunAt', nowText, 'runningSince', nowText)
+  redis.call('HSET', record, 'runsBefore', before, 'firstRun', found.firstRun or found.run or asked.run)
+  if found.todo or found.state or asked.flushes then
+    owe(record, keepsMet(asked, found) and 'queue' or 'all', found.untilMs or '', found.holder or '')
+  end
+end

@@ -1,0 +1,27 @@
+-- Ends the crawl for all workers when there is nothing left to do, and tells them to look.
+--
+-- Input    KEYS as in crawl/counts.lua, KEYS[1] record, KEYS[12] alone; ARGV[1] run, ARGV[2] why it only
+--          stops, "" for a crawl that finishes
+-- Output   1 when the crawl is finished, 2 when it is stopped for that reason, by this call or an earlier one
+local run, state, startEnded, stopReason =
+  unpack(redis.call('HMGET', KEYS[1], 'run', 'state', 'startEnded', 'stopReason'))
+if run ~= ARGV[1] then
+  return 0
+end
+if state ~= 'running' then
+  return state == 'finished' and 1 or ARGV[2] ~= '' and stopReason == ARGV[2] and 2 or 0
+end
+local waiting, delayed, leased = counts()
+if startEnded ~= '1' or waiting + delayed + leased > 0 then
+  return 0
+end
+local stops = ARGV[2] ~= ''
+if stops then
+  redis.call('HSET', KEYS[1], 'state', 'stopped', 'endedAt', nowText, 'finishReason', ARGV[2], 'stopReason', ARGV[2])
+else
+  -- With nothing in flight, who is noted there was killed, and what it ran is done.
+  redis.call('DEL', KEYS[12])
+  redis.call('HSET', KEYS[1], 'state', 'finished', 'endedAt', nowText, 'finishReason', 'finished')
+end
+redis.call('PUBLISH', KEYS[1] .. ':asked', '')
+return stops and 2 or 1

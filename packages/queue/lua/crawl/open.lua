@@ -1,0 +1,35 @@
+-- Joins the crawl, or begins or resumes it.
+--
+-- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers
+--          ARGV[1] {worker, run: id for a new run, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
+--          on, flushes: empty queue and filter, persists: what is met outlives the crawl}
+--          ARGV[2] the worker's entry as JSON, without `at`
+-- Output   {state it was in, run, begunAt, runningSince, endedAt, what is owed or "", first run of the crawl}
+--          A finished crawl that is neither to be followed by another nor goes on stays as it is, and the worker is not noted.
+local asked = cjson.decode(ARGV[1])
+local record, workers = KEYS[1], KEYS[2]
+local found = foundOf(record)
+local state = found.state or 'idle'
+local isOver = state == 'finished' and not asked.begins and not asked.wakes
+local isNew = state == 'idle' or (state == 'finished' and asked.begins) or (state == 'stopped' and found.emptied)
+local others = presentBesides(asked.worker, now - asked.lostMs)
+
+if isNew then
+  begin(record, asked, found)
+elseif not isOver and (state ~= 'running' or others == 0) then
+  redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)
+  redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', unpack(state ~= 'running' and { 'paused' } or {}))
+  if others == 0 and asked.flushes and (not found.flushed or state == 'finished') then
+    redis.call('HDEL', record, 'startCursor', 'startEnded', 'startOwner', 'startUntil')
+    owe(record, 'all', found.untilMs or '', found.holder or '')
+  end
+end
+if not isOver then
+  if others == 0 then
+    redis.call('DEL', workers)
+  end
+  redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
+  redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))
+end
+local told = redis.call('HMGET', record, 'run', 'begunAt', 'runningSince', 'endedAt', 'firstRun')
+return { state, told[1], told[2], told[3], told[4] or '', todoOf(record) or '', told[5] or told[1] }

@@ -1,3 +1,0 @@
--- Input    KEYS as in record-counts.lua
--- Output   {waiting, delayed, leased, quarantined}
-return { counts() }

@@ -1,0 +1,25 @@
+-- Makes a crawl that the next worker resumes, for whoever gives it work; one that has ended goes on, and is emptied no more.
+--
+-- Input    todoOf; KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run
+-- Output   {"new", "resumed" for one that had ended, "running", "emptied" while its queue has yet to be emptied, or "busy"
+--          while a worker is at that; its run, the first run of the crawl}
+local state, run, first = unpack(redis.call('HMGET', KEYS[1], 'state', 'run', 'firstRun'))
+local what, untilMs, holder = todoOf(KEYS[1])
+if not state and what then
+  return { 'emptied', '', '' }
+end
+if what and holder ~= '' and tonumber(untilMs) > now then
+  return { 'busy', '', '' }
+end
+if state == 'running' then
+  return { state, run, first or run }
+end
+if ARGV[2] == '1' then
+  redis.call('HSET', KEYS[1], 'startEnded', '1')
+end
+if not state then
+  redis.call('HSET', KEYS[1], 'run', ARGV[1], 'firstRun', ARGV[1], 'begunAt', nowText, 'runningSince', nowText)
+end
+redis.call('HDEL', KEYS[1], 'emptied', 'todo', 'flush', 'keepsMet')
+redis.call('HSET', KEYS[1], 'state', 'stopped')
+return { state and 'resumed' or 'new', run or ARGV[1], first or run or ARGV[1] }

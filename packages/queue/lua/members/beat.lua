@@ -1,0 +1,28 @@
+-- A worker's sign of life, answered with what the crawl wants of it.
+--
+-- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua
+--          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
+--          ARGV[5] ms without any worker's sign of life after which it was Redis that was away
+-- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when somebody asked for the end of the
+--          worker's run: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
+--          doubt}; "" for what is not there
+local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded')
+local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
+if told[1] == ARGV[2] then
+  if isNoted then
+    redis.call('HSET', KEYS[2], ARGV[1], '{"at":' .. nowText .. ',' .. string.sub(ARGV[3], 2))
+  end
+  redis.call('HSET', KEYS[1], 'beatAt', nowText)
+  if now - tonumber(told[6] or nowText) > tonumber(ARGV[5]) then
+    redis.call('HSET', KEYS[1], 'silentUntil', nowText)
+  end
+end
+local isOver = false
+if told[1] ~= ARGV[2] then
+  local before = redis.call('HGET', KEYS[1], 'runsBefore') or ''
+  isOver = redis.call('GET', KEYS[3]) == ARGV[2] or string.find(before, ARGV[2], 1, true) ~= nil
+end
+return {
+  isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0,
+  told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]),
+}

@@ -1,8 +1,0 @@
--- Notes that a worker runs a suspect alone, and when it did: the note of one that is never heard of again goes some time.
---
--- Input    ARGV[2] worker, [3] id of the request
--- Output   nothing. The first write is one that Redis never refuses, see turn-begin.lua
-local worker = arg()
-redis.call('HDEL', KEYS[3], '')
-redis.call('ZADD', KEYS[1] .. ':workers', whole(now), worker)
-redis.call('HSET', KEYS[3], worker, arg())

@@ -1,0 +1,27 @@
+-- A turn begins, or is begun again by another worker after its lock was lost.
+--
+-- Input    ARGV[2…] host, lane, generation, owner, delay (ms) without its floor, quarantineAfter, "1" when this worker has
+--          another of its lanes
+-- Output   {"gone"} when the turn is over, or {"begun", see hosts/standing.lua, taken back, woken, raised}
+local turn = { host = hostOf(arg()), lane = arg() }
+local generation, owner = arg(), arg()
+turn.delay, turn.quarantineAfter = delayOf(turn.host, number()), number()
+local host, isSecond = turn.host, arg() == '1'
+if host['g' .. turn.lane] ~= generation then
+  return { 'gone' }
+end
+local before = host['o' .. turn.lane]
+-- The first write is one that Redis never refuses: at its maxmemory, turns must begin so that something gets done.
+redis.call('HDEL', KEYS[2], '')
+local backs = before ~= owner and takeBack(turn, before or owner) or 0
+if (isSecond or turn.delay > 0) and host.up ~= '1' then
+  close(host, turn.lane)
+  set(host, 'folded', whole(now + 1000))
+  tally()
+  return { 'gone' }
+end
+set(host, 'asleep', nil)
+set(host, 'o' .. turn.lane, owner)
+local standing = standingOf(turn)
+tally()
+return { 'begun', standing, backs, woken, raised }

@@ -1,0 +1,427 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { scaledTimes } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CrawlBench, until } from '../../testing/crawl-bench.ts'
+import { adoptCrawl, reopenCrawl } from '../members/crawl-control.ts'
+import { readCrawl } from '../members/crawl-view.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { CrawlEnding } from './crawl-ending.ts'
+import type { Todo } from './crawl-todo.ts'
+import type { RedisCrawlRecord, RedisCrawlRecordOptions } from './redis-crawl-record.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const never = new AbortController().signal
+const forEver = new Promise<void>(() => {})
+const TIMES = scaledTimes(0.05)
+
+/** Begun, and start() is over. */
+async function begun(
+  keys: CrawlRedisKeys,
+  options: Partial<RedisCrawlRecordOptions> = {},
+): Promise<RedisCrawlRecord> {
+  const record = bench.record(keys, options)
+  await record.open()
+  await record.takeStart(never)
+  await record.startEnded(0)
+  return record
+}
+
+/** As the engine leaves when the crawl is finished. */
+async function finished(record: RedisCrawlRecord) {
+  expect(await record.finish()).toBe(true)
+  await record.ended('finished')
+  return record.leave()
+}
+
+/** As the engine leaves, told to by a signal. */
+async function stopped(record: RedisCrawlRecord) {
+  await record.ended('shutdown')
+  return record.leave()
+}
+
+/** Gates of one test: what is under way, until it may go on. */
+function gate() {
+  const [reached, open] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait = () => {
+    reached.resolve()
+    return open.promise
+  }
+  return { wait, reached: reached.promise, open: open.resolve }
+}
+
+const todoOf = async (keys: CrawlRedisKeys) => {
+  const todo: Todo[] = []
+  await bench.doOwed(keys, async (what) => void todo.push(what))
+  return todo
+}
+
+describe('what is owed', () => {
+  test('is done by one worker of the run, and the others wait until it is done', async () => {
+    const keys = bench.nextCrawl()
+    const records = [1, 2, 3].map(() => bench.record(keys, { flushes: true, redis: bench.connect() }))
+    for (const record of records) expect(await record.open()).toMatchObject({ anew: true })
+    const emptied = Promise.withResolvers<void>()
+    let acts = 0
+    const act = () => {
+      acts++
+      return emptied.promise
+    }
+    const doing = records.map(() => bench.doOwed(keys, act))
+    expect(await Promise.race([...doing, sleep(100, 'all wait')])).toBe('all wait')
+    emptied.resolve()
+    expect((await Promise.all(doing)).sort()).toEqual([false, false, true])
+    expect(acts).toBe(1)
+    const late = bench.record(keys, { flushes: true })
+    expect(await late.open()).toEqual({ begun: true })
+    expect(await todoOf(keys)).toEqual([])
+  })
+
+  test('and fails is still owed, and another worker does it', async () => {
+    const keys = bench.nextCrawl()
+    const [a, b] = [bench.record(keys, { flushes: true }), bench.record(keys)]
+    await a.open()
+    const failing = bench.doOwed(keys, () => Promise.reject(new Error('Redis is full')))
+    await expect(failing).rejects.toThrow('Redis is full')
+    expect(await b.open()).toMatchObject({ begun: true, anew: true })
+    expect(await todoOf(keys)).toEqual(['all'])
+  })
+
+  test('as the last worker leaves holds up the next crawl, so that nothing of it is deleted', async () => {
+    const keys = bench.nextCrawl()
+    const first = bench.record(keys)
+    await first.open()
+    expect(await stopped(first)).toEqual({ last: true, finished: false, owes: true })
+    const emptying = gate()
+    const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
+    await emptying.reached
+    const next = bench.record(keys)
+    await next.open()
+    const waiting = bench.doOwed(keys)
+    // What another is at is no business of one that leaves.
+    expect(await bench.doOwed(keys, () => forEver, { leaves: true })).toBe(false)
+    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    emptying.open()
+    expect(await doing).toBe(true)
+    expect(await waiting).toBe(false)
+  })
+
+  test.each<[string, Partial<RedisCrawlRecordOptions>, Partial<RedisCrawlRecordOptions>, Todo]>([
+    ['persisted, stays', { persists: true }, {}, 'queue'],
+    ['persisted, stays for one that does not persist', { persists: true }, { persists: false }, 'queue'],
+    ['persisted, goes where that is asked for', { persists: true }, { flushes: true }, 'all'],
+    ['went at the end of the crawl, and what came since stays', { persists: false }, {}, 'queue'],
+  ])('to a new crawl: what was met and %s', async (_, before, then, expected) => {
+    const keys = bench.nextCrawl()
+    if ((await finished(await begun(keys, before))).owes) await bench.doOwed(keys)
+    const next = bench.record(keys, { ...before, ...then, begins: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    expect(await todoOf(keys)).toEqual([expected])
+  })
+
+  test('to a new crawl is all, where the one before was to empty it and was killed', async () => {
+    const keys = bench.nextCrawl()
+    await (await begun(keys)).finish()
+    await bench.redis.del(keys.workers)
+    await bench.record(keys, { begins: true }).open()
+    // It dies before it has emptied anything, and so does who comes next.
+    await expect(bench.doOwed(keys, () => Promise.reject(new Error('died')))).rejects.toThrow('died')
+    expect(await todoOf(keys)).toEqual(['all'])
+  })
+
+  test('is more when a new crawl begins meanwhile: who did less has not done it', async () => {
+    const keys = bench.nextCrawl()
+    expect(await finished(await begun(keys, { persists: true }))).toMatchObject({ owes: true })
+    const tidying = gate()
+    const told: Todo[] = []
+    const doing = bench.doOwed(
+      keys,
+      (todo) => {
+        told.push(todo)
+        return tidying.wait()
+      },
+      { leaves: true },
+    )
+    await tidying.reached
+    const next = bench.record(keys, { persists: true, begins: true, flushes: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    const waiting = bench.doOwed(keys, async (todo) => void told.push(todo))
+    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    tidying.open()
+    expect(await doing).toBe(true)
+    expect(await waiting).toBe(true)
+    expect(told).toEqual(['owners', 'all'])
+  })
+
+  test('SCHEDULER_FLUSH_ON_START acts once in a crawl: not when it is resumed, nor under a worker that is at it', async () => {
+    const keys = bench.nextCrawl()
+    const first = bench.record(keys, { flushes: true, persists: true })
+    await first.open()
+    await bench.doOwed(keys)
+    await first.takeStart(never)
+    await first.startMoved(0, 2)
+    await stopped(first)
+    const second = bench.record(keys, { flushes: true, persists: true })
+    expect(await second.open()).toEqual({ begun: true })
+    expect(await second.takeStart(never)).toBe(2)
+    await second.close()
+
+    const other = bench.nextCrawl()
+    await bench.record(other).open()
+    expect(await bench.record(other, { flushes: true }).open()).toEqual({ begun: true })
+  })
+
+  test.each([
+    ['import', (keys: CrawlRedisKeys) => adoptCrawl({ redis: bench.redis, keys })],
+    ['quarantine retry', (keys: CrawlRedisKeys) => reopenCrawl({ redis: bench.redis, keys })],
+  ])('and is just being done is waited for by webloom %s, and else owed no more', async (_, brings) => {
+    const keys = bench.nextCrawl()
+    await finished(await begun(keys))
+    const emptying = gate()
+    const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
+    await emptying.reached
+    const bringing = brings(keys)
+    expect(await Promise.race([bringing, sleep(100, 'waits')])).toBe('waits')
+    emptying.open()
+    await doing
+    await bringing
+    const resumed = bench.record(keys)
+    expect(await resumed.open()).toEqual({ begun: true })
+    expect(await stopped(resumed)).toMatchObject({ owes: true })
+    await brings(keys)
+    expect(await todoOf(keys)).toEqual([])
+  })
+
+  test.each([
+    ['owed', '0', 'all'],
+    ['owed', '1', 'queue'],
+    // Of a worker that has died since.
+    ['1000000000000 host:1:1', '0', 'all'],
+  ])('was written as flush %s, keepsMet %s by an earlier release', async (flush, keepsMet, expected) => {
+    const keys = bench.nextCrawl()
+    await begun(keys)
+    await bench.redis.hset(keys.record, { flush, keepsMet, filterJoined: '1' })
+    const view = () => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
+    expect((await view()).flushing).toBe(true)
+    expect(await bench.record(keys).open()).toEqual({ begun: true, anew: true })
+    expect(await todoOf(keys)).toEqual([expected])
+    expect((await view()).flushing).toBe(false)
+    expect(await bench.redis.hmget(keys.record, 'todo', 'flush', 'keepsMet')).toEqual([null, null, null])
+  })
+})
+
+/** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
+function workerOf(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions> & { dies?: string } = {}) {
+  const { dies, ...more } = options
+  const redis: Redis = bench.connect()
+  const workerId = bench.nextWorker()
+  const record = bench.record(keys, { redis, workerId, times: TIMES, ...more })
+  const steps: string[] = []
+  const step = (name: string) => () => {
+    if (name === dies) {
+      redis.disconnect()
+      return forEver
+    }
+    steps.push(name)
+    return Promise.resolve()
+  }
+  const ending = new CrawlEnding({
+    redis,
+    keys,
+    workerId,
+    record,
+    startHosts: { clear: step('start hosts') },
+    queue: {
+      clear: step('queue'),
+      counts: async () => ({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 }),
+    },
+    filter: {
+      clear: step('filter'),
+      crawlEnded: step('owners'),
+      joined: async (goesOn) => void steps.push(goesOn ? 'joined again' : 'joined'),
+    },
+    times: TIMES,
+  })
+  /** Resolves when it is done, or the worker is dead. */
+  const tidy = () => {
+    const dead = new Promise<void>((resolve) => redis.once('end', resolve))
+    return Promise.race([ending.tidy(), dead])
+  }
+  return { record, ending, tidy, steps }
+}
+
+const EMPTIED = ['start hosts', 'queue', 'filter']
+
+describe('the last worker of a crawl', () => {
+  test.each(['nowhere', 'before it', ...EMPTIED])(
+    'that is stopped empties it; it dies at: %s',
+    async (dies) => {
+      const keys = bench.nextCrawl()
+      const last = workerOf(keys, { dies })
+      await last.record.open()
+      await last.ending.enter()
+      expect(last.steps).toEqual(['joined'])
+      expect(await stopped(last.record)).toMatchObject({ owes: true })
+      if (dies !== 'before it') await last.tidy()
+      const next = workerOf(keys)
+      expect(await next.record.open()).toEqual({ begun: false, anew: true })
+      await next.ending.enter()
+      // A new crawl always finds an empty queue; what was met goes once.
+      const owed = dies === 'nowhere' ? ['start hosts', 'queue'] : EMPTIED
+      expect(next.steps).toEqual([...owed, 'joined'])
+    },
+  )
+
+  test.each(['nowhere', 'before it', 'owners'])(
+    'that is finished and may be woken tidies its filter; it dies at: %s',
+    async (dies) => {
+      const keys = bench.nextCrawl()
+      const last = workerOf(keys, { dies, wakes: true })
+      await last.record.open()
+      await last.ending.enter()
+      await last.record.takeStart(never)
+      await last.record.startEnded(0)
+      expect(await finished(last.record)).toEqual({ last: true, finished: true, owes: true })
+      if (dies !== 'before it') await last.tidy()
+      const next = workerOf(keys, { wakes: true })
+      expect(await next.record.open()).toEqual({ begun: true })
+      await next.ending.enter()
+      expect(next.steps).toEqual(dies === 'nowhere' ? ['joined'] : ['owners', 'joined'])
+      const beside = workerOf(keys, { wakes: true })
+      await beside.record.open()
+      await beside.ending.enter()
+      expect(beside.steps).toEqual(['joined again'])
+    },
+  )
+
+  test('does nothing where another has woken the crawl since, and leaves it running', async () => {
+    const keys = bench.nextCrawl()
+    const last = workerOf(keys, { wakes: true })
+    await last.record.open()
+    await last.ending.enter()
+    await last.record.takeStart(never)
+    await last.record.startEnded(0)
+    expect(await last.record.finish()).toBe(true)
+    const next = workerOf(keys, { wakes: true })
+    await next.record.open()
+    await next.ending.enter()
+    await last.record.ended('finished')
+    expect(await last.record.leave()).toEqual({ last: false, finished: false, owes: false })
+    expect(await bench.redis.hget(keys.record, 'state')).toBe('running')
+    expect(await next.record.finish()).toBe(true)
+    await next.record.ended('finished')
+    expect(await next.record.leave()).toEqual({ last: true, finished: true, owes: true })
+    const third = workerOf(keys, { wakes: true })
+    await third.record.open()
+    await third.ending.enter()
+    await next.tidy()
+    expect([next.steps, third.steps]).toEqual([['joined again'], ['owners', 'joined']])
+    expect(await bench.redis.hget(keys.record, 'filterJoined')).toBe('1')
+  })
+
+  test('whose crawl ends as requests_left leaves all as it is', async () => {
+    const keys = bench.nextCrawl()
+    const last = workerOf(keys, { requestsElsewhere: async () => 1 })
+    await last.record.open()
+    await last.ending.enter()
+    await last.record.takeStart(never)
+    await last.record.startEnded(0)
+    expect(await last.record.finish()).toBe('requests_left')
+    await last.record.ended('requests_left')
+    expect(await last.record.leave()).toEqual({ last: true, finished: false, owes: false })
+    const next = workerOf(keys)
+    expect(await next.record.open()).toEqual({ begun: true })
+    await next.ending.enter()
+    expect([last.steps, next.steps]).toEqual([['joined'], ['joined again']])
+  })
+
+  test.each([
+    ['is gone', async (keys: CrawlRedisKeys) => void (await bench.redis.del(keys.record, keys.workers))],
+    ['was begun anew', async (keys: CrawlRedisKeys) => void (await begun(keys, { begins: true }))],
+  ])('whose crawl %s does nothing to what is there now', async (_, happens) => {
+    const keys = bench.nextCrawl()
+    const last = workerOf(keys)
+    await last.record.open()
+    await last.ending.enter()
+    await last.record.takeStart(never)
+    await last.record.startEnded(0)
+    expect(await last.record.finish()).toBe(true)
+    await happens(keys)
+    const before = await bench.redis.hgetall(keys.record)
+    await last.record.ended('finished')
+    expect(await last.record.leave()).toEqual({ last: false, finished: false, owes: false })
+    expect(await bench.redis.hgetall(keys.record)).toEqual(before)
+  })
+
+  test('that could not open its filter empties nothing, and the next one does', async () => {
+    const keys = bench.nextCrawl()
+    await finished(await begun(keys, { persists: true }))
+    const refused = bench.record(keys, { begins: true, flushes: true })
+    await refused.open()
+    expect(await refused.leave()).toMatchObject({ last: true, owes: false })
+    expect(await bench.record(keys).open()).toEqual({ begun: true, anew: true })
+    expect(await todoOf(keys)).toEqual(['all'])
+  })
+})
+
+describe('a worker that was killed just before the crawl finished', () => {
+  const killed = async (keys: CrawlRedisKeys, persists: boolean) => {
+    const options = { persists, times: TIMES }
+    const [living, dead] = [await begun(keys, options), bench.record(keys, options)]
+    await dead.open()
+    return { living, dead }
+  }
+
+  test.each([
+    ['all', false],
+    ['owners', true],
+  ] as const)('is waited for, and what is owed is owed by who lives: %s', async (todo, persists) => {
+    const keys = bench.nextCrawl()
+    const { living } = await killed(keys, persists)
+    expect(await finished(living)).toEqual({ last: true, finished: true, owes: true })
+    expect(await todoOf(keys)).toEqual([todo])
+  })
+
+  test('two that live and wait for it: one does what is owed', async () => {
+    const keys = bench.nextCrawl()
+    const { living } = await killed(keys, false)
+    const second = bench.record(keys, { times: TIMES })
+    await second.open()
+    let acts = 0
+    const leave = async (record: RedisCrawlRecord) => {
+      if ((await finished(record)).owes) await bench.doOwed(keys, async () => void acts++, { leaves: true })
+    }
+    await Promise.all([leave(living), leave(second)])
+    expect(acts).toBe(1)
+    expect(await todoOf(keys)).toEqual([])
+  })
+
+  test('and lives after all: who is heard after the end is the last', async () => {
+    const keys = bench.nextCrawl()
+    const options = { persists: false, times: scaledTimes(100) }
+    const first = await begun(keys, options)
+    const second = bench.record(keys, { ...options, workerId: 'slow' })
+    await second.open()
+    const leaving = finished(first)
+    const isFinished = async () => (await bench.redis.hget(keys.record, 'state')) === 'finished'
+    await until(isFinished, 5000)
+    await bench.unheardFor(-10, keys, 'slow')
+    expect(await leaving).toMatchObject({ last: false, owes: false })
+    await second.ended('finished')
+    expect(await second.leave()).toEqual({ last: true, finished: true, owes: true })
+  })
+
+  test('and comes back when the crawl is emptied: it empties nothing again', async () => {
+    const keys = bench.nextCrawl()
+    const { living, dead } = await killed(keys, false)
+    expect((await finished(living)).owes).toBe(true)
+    expect(await todoOf(keys)).toEqual(['all'])
+    expect(await dead.finish()).toBe(true)
+    await dead.ended('finished')
+    expect(await dead.leave()).toMatchObject({ owes: false })
+    expect(await todoOf(keys)).toEqual([])
+  })
+})

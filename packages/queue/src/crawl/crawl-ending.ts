@@ -1,0 +1,95 @@
+/**
+ * What the workers of a crawl on Redis do when they come and when they leave, so that each crawl finds what it needs, and
+ * nothing of another one. It owns whatever is emptied or tidied then; when that is owed, and that it is done once, is in
+ * the record (crawl-todo.ts).
+ */
+
+import {
+  type DupeFilter,
+  type Logger,
+  type ProtocolTimes,
+  type RequestQueue,
+  silentLogger,
+  withRedisCodes,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { doOwed, type Todo } from './crawl-todo.ts'
+import type { RedisCrawlRecord } from './redis-crawl-record.ts'
+
+export interface CrawlEndingOptions {
+  /** The queue's Redis; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly workerId: string
+  readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter'>
+  readonly queue: Pick<RequestQueue, 'clear' | 'counts'>
+  readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
+  readonly startHosts: { clear(): Promise<void> }
+  /** SCHEDULER_PERSIST, and so a new crawl knows what the last one met. */
+  readonly persists?: boolean
+  readonly logger?: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+}
+
+export class CrawlEnding {
+  readonly #options: CrawlEndingOptions
+  readonly #logger: Logger
+
+  constructor(options: CrawlEndingOptions) {
+    this.#options = options
+    this.#logger = options.logger ?? silentLogger
+  }
+
+  /** Called when the record, the queue and the filter are open, before anything is queued. */
+  enter(): Promise<void> {
+    return withRedisCodes(this.#enter())
+  }
+
+  async #enter(): Promise<void> {
+    const { record, filter, persists } = this.#options
+    const act = async (todo: Todo) => {
+      if (todo === 'queue' && persists) this.#logger.info(MET_STAYS)
+      await this.#do(todo)
+    }
+    await doOwed({ ...this.#owed, act, isPatient: true })
+    await filter.joined?.(await record.isFilterJoined())
+    await record.noteFilter()
+  }
+
+  /** Called when this worker has left and the record has answered that something is owed; the filter is still open; the queue is closed, as what this worker held must not go back to an emptied one. */
+  async tidy(): Promise<void> {
+    const act = async (todo: Todo) => {
+      if (todo !== 'owners') await this.#tellWhatGoes()
+      await this.#do(todo)
+    }
+    await doOwed({ ...this.#owed, act, leaves: true })
+  }
+
+  /** A crawl that was ended early, by a limit or by hand, has requests left that nobody else would tell of. */
+  async #tellWhatGoes(): Promise<void> {
+    const { waiting, delayed, leased } = await this.#options.queue.counts()
+    const requests = waiting + delayed + leased
+    if (requests > 0) this.#logger.warn({ requests }, LEFT_UNDONE)
+  }
+
+  get #owed() {
+    const { redis, keys, workerId: worker, times } = this.#options
+    return { redis, keys, worker, ...(times && { times }) }
+  }
+
+  async #do(todo: Todo): Promise<void> {
+    const { queue, filter, startHosts } = this.#options
+    if (todo === 'owners') return filter.crawlEnded?.()
+    await startHosts.clear()
+    await queue.clear()
+    if (todo === 'all') await filter.clear()
+  }
+}
+
+const LEFT_UNDONE =
+  'the crawl has ended early: the requests that still waited, and what was met, are deleted (SCHEDULER_PERSIST is false), and the next crawl begins anew. With SCHEDULER_PERSIST=true the next one goes on where this one ended'
+
+const MET_STAYS =
+  'a new crawl begins; what the last one met stays met (SCHEDULER_PERSIST), and is not fetched again. SCHEDULER_FLUSH_ON_START=true or webloom clear forget it'

@@ -1,0 +1,122 @@
+/**
+ * What is owed to a crawl before anybody works on it again, so that it happens once and nobody works on what is just being
+ * deleted:
+ *
+ *     all      queue and filter are emptied: a crawl begins anew, the last worker leaves without SCHEDULER_PERSIST,
+ *              SCHEDULER_FLUSH_ON_START, `webloom clear`
+ *     queue    the queue is emptied, what was met stays: a crawl begins anew after one whose filter is to outlive it
+ *     owners   a crawl is finished and its filter stays: what that has kept for this run alone goes
+ *
+ * Queue and filter may be on two servers, so it takes a while, and whoever does it may die on the way. So it is a field of
+ * the record, written in the step that makes it owed, and done by whoever comes first: the worker that leaves, or the
+ * next one, which waits for it before it queues anything. The field goes when all is done:
+ *
+ *     todo   "all" ── takes it ──► "all <until> <worker>" ── has done it ──► gone, or the record with it after `clear`
+ *              ▲                        │ renewed every 2 s
+ *              └── it failed, or died ──┘ (6 s ago)
+ *
+ * When a worker dies between
+ *
+ *     leaving and taking it           the next worker does it at once
+ *     taking it and the last of it    the next worker does all of it, up to 6 s later; each part may be done twice
+ *     the last of it and its note     the same
+ *
+ * Where a new run begins meanwhile, it is owed what that needs: `owners` of the run before are then left to lie in the filter,
+ * some hundred names that nobody asks for. Who was at less than the new run is owed has not done it.
+ *
+ * What stays open: a worker that stands still for six seconds in the middle of it, and goes on deleting when another has
+ * done all and begun.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NoAnswer, PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { VitalScript } from '../redis/vital-script.ts'
+
+export type Todo = 'all' | 'queue' | 'owners'
+
+/** Whether the queue is, and what is in it is no longer the crawl's. */
+export const isEmptied = (todo: Todo | undefined | '') => todo === 'all' || todo === 'queue'
+
+/** Emptying a queue of a hundred million requests is done in pages; longer than this nobody waits for it. */
+const WAIT_MAX_MS = 600_000
+const ANSWER_MS_MAX = 10_000
+
+const NOTHING = ''
+const ANOTHER_IS_AT_IT = '-'
+
+/** Another is at what is owed: ask again. */
+export const BUSY = Symbol('busy')
+
+const doScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'crawl/do.lua')
+
+export interface OwedOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly worker: string
+  /** May be called again after it threw, by anybody. */
+  readonly act: (todo: Todo) => Promise<void>
+  /** A Redis that does not answer is waited for: the crawl cannot begin without. Else that ends it after ten seconds. */
+  readonly isPatient?: boolean
+  /** This worker leaves: what another is at is that one's. */
+  readonly leaves?: boolean
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+}
+
+/**
+ * Resolves when nothing is owed any more: with true if this call ran `act`, with false if another worker did, or does while
+ * this one leaves. Rejects with what `act` throws; it is then still owed.
+ */
+export async function doOwed(options: OwedOptions): Promise<boolean> {
+  const { redis, keys, worker, act, isPatient = false, leaves = false, times = PROTOCOL_TIMES } = options
+  const { todoLeaseMs, todoRenewEveryMs } = times.record
+  const ask = (what: number | 'done' | 'owed', done = '') =>
+    within(ANSWER_MS_MAX, 'emptying the queue', doScript.run(redis, [keys.record], [worker, what, done]))
+  const take = async () => {
+    try {
+      const answer = (await ask(todoLeaseMs)) as Todo | typeof NOTHING | typeof ANOTHER_IS_AT_IT
+      return answer !== ANOTHER_IS_AT_IT ? answer : leaves ? NOTHING : BUSY
+    } catch (error) {
+      if (!isPatient || !(error instanceof NoAnswer)) throw error
+      return BUSY
+    }
+  }
+  let acted = false
+  // What is owed may be more by the time that it is done.
+  for (;;) {
+    const todo = await whenNobodyIsAtIt(take, keys, times)
+    if (todo === NOTHING) return acted
+    // Late or lost renewals let another worker do what is being done, which does no harm.
+    const renewal = setInterval(() => ask(todoLeaseMs).catch(() => {}), todoRenewEveryMs).unref()
+    try {
+      await act(todo)
+    } catch (error) {
+      await ask('owed').catch(() => {})
+      throw error
+    } finally {
+      clearInterval(renewal)
+    }
+    await ask('done', todo)
+    acted = true
+    if (leaves) return true
+  }
+}
+
+/** What `ask` answers when no worker is at what is owed; it is asked again and again until then. */
+export async function whenNobodyIsAtIt<T>(
+  ask: () => Promise<T | typeof BUSY>,
+  keys: CrawlRedisKeys,
+  times = PROTOCOL_TIMES,
+): Promise<T> {
+  const deadline = performance.now() + WAIT_MAX_MS
+  while (performance.now() < deadline) {
+    const answer = await ask()
+    if (answer !== BUSY) return answer as T
+    await sleep(times.record.todoPollMs)
+  }
+  throw new Error(
+    `queue and filter of ${keys.queueName} have been being emptied by another worker for ${WAIT_MAX_MS / 60_000} minutes; \`webloom status\` shows who is there`,
+  )
+}

@@ -1,0 +1,388 @@
+/**
+ * The record of a crawl that any number of workers share: one hash on the queue's Redis, in the slot of the queue.
+ *
+ *     idle ─── open ───► running ─── finish ───► finished ── open, if it begins ──► a new run: running
+ *   (no hash)             ▲    │                                  if seeds may come: running, the same run
+ *                         │    │                                  else: stays, the worker is told when it ended
+ *                    open │    ├── ended(reason for all), `webloom stop` ──► stopped
+ *                         │    └── leave by the last worker ──────────────► stopped
+ *                         └───────────────────────────────────────────────────┘
+ *
+ * `webloom quarantine retry` and `webloom import` make a finished crawl a stopped one, so that there is somebody to crawl
+ * what they queue; `import` makes one where there is none, too.
+ *
+ * Every arrow is one script, so two workers never both take it. A run is one crawl from its beginning to its end; each has
+ * an id, and a worker that slept through the end of its run changes nothing in the next one.
+ *
+ * **Finished** is the end, but for a spider that takes start URLs from Redis: its next worker goes on with the crawl, in the
+ * same run, and so with the seeds that have come since. start() is not run again, and what was met is met, without
+ * SCHEDULER_PERSIST too: a spider of scrapy-redis would have stayed, and not have closed. SCHEDULER_FLUSH_ON_START empties
+ * queue and filter when it wakes.
+ *
+ * **A new run** finds an empty queue, and no start cursor. What was met stays where that is asked for (SCHEDULER_PERSIST).
+ *
+ * **Stopped** can be resumed, cursor and queue are there. But without SCHEDULER_PERSIST the last worker that leaves empties
+ * queue and filter, as scrapy-redis does, and then there is nothing to resume: the record is `emptied`, and the next
+ * worker begins a new run. A worker that leaves in a hurry (`memusage_exceeded`, a defect, a full disk) empties nothing:
+ * it is to be replaced, or looked after. **Running** without workers is what is left when all were killed; the next one
+ * simply joins.
+ *
+ * **start()** is run by the worker `startOwner`, until `startUntil` by Redis's clock, which it moves on every two seconds.
+ * The queue moves `startCursor` itself, in the step that stores what elements bring; the record moves it only over elements
+ * that bring no request. Each step says from where it moves the cursor, and is refused when that has not come so far.
+ *
+ * When a worker dies between
+ *
+ *     begun anew and emptied          that it must be emptied is noted with the beginning (crawl-todo.ts)
+ *     taking start() and ending it    another takes it over within 6 s, and passes over what lies before the cursor
+ *     a request queued, cursor moved  no such moment: one script
+ *     an item written, cursor moved   the item is written again: items are delivered at least once
+ *     finished and left               nothing is lost; it is emptied by whoever leaves last, which waits for this one to
+ *                                     count as lost (crawl-leaving.ts), or when it begins anew
+ *     left as the last, and emptied   noted with the leaving: whoever opens it has to do it first
+ *
+ * Whether the crawl is finished is told once, when a worker has nothing to do, and again by the step in which it leaves. It is
+ * not asked in between: another worker may have woken the crawl, and would be told to end it.
+ *
+ * When Redis comes back a second older, the cursor may be older than what start() has brought: the next elements are refused,
+ * and so is the end, as others before them are gone, and start() is run again from there. If start() had ended by then, the worker that finds
+ * nothing left to do, and the crawl not finished, runs it on.
+ *
+ * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
+ *
+ * Who is present is told by the signs of life in `workers`. When Redis itself was away all of them are old; the first sign
+ * after such a silence is noted, and for the next ten seconds nobody takes itself for the last one.
+ */
+
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CrawlPast,
+  type CrawlRecord,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  silentLogger,
+  WebloomError,
+  within,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
+import { workerEntry } from '../members/crawl-worker.ts'
+import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
+import { unlessAborted } from '../redis/unless-aborted.ts'
+import { VitalScript } from '../redis/vital-script.ts'
+import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
+import { isEmptied, type Todo } from './crawl-todo.ts'
+import { newRunId, runNameOf } from './run-name.ts'
+
+export interface RedisCrawlRecordOptions {
+  /** The queue's Redis; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly workerId: string
+  /** Keeps the right to run start() while it blocks the event loop. */
+  readonly keeper?: LockKeeper
+  /** What to do when the crawl has finished: begin a new one (`webloom crawl`, `worker --new`), or leave it at that. */
+  readonly begins: boolean
+  /** When the crawl has finished and this worker begins no new one, it goes on: for a spider to which seeds may come. */
+  readonly wakes?: boolean
+  /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves, and the next crawl uses the filter. */
+  readonly persists: boolean
+  /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
+  readonly flushes?: boolean
+  /** How many requests of this crawl wait where its workers do not read them: with any it ends as REQUESTS_LEFT. */
+  readonly requestsElsewhere?: () => Promise<number>
+  /** False while start() is known to have ended: whoever has heard so once asks no more. Default: it is asked each time. */
+  readonly mayStart?: () => boolean
+  readonly logger?: Logger
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+  /** Default: this machine's name. Outputs are files of one machine. */
+  readonly host?: string
+}
+
+/** One crawl from its beginning to its end. */
+export interface CrawlRun {
+  readonly id: string
+  /** Milliseconds, by Redis's clock. */
+  readonly begunAt: number
+  /** When it began, or was resumed, whichever was later. */
+  readonly runningSince: number
+}
+
+const FINISH_ANSWER_MS_MAX = 10_000
+
+/** Why a worker ends whose crawl is gone from Redis, though nobody cleared it. */
+export const CRAWL_LOST = 'crawl_lost'
+
+/** Why a crawl ends that has nothing left to do, while requests of it wait where it does not read them. */
+export const REQUESTS_LEFT = 'requests_left'
+
+/** These ends concern one worker; the crawl goes on with the others. */
+const ENDS_OF_ONE_WORKER = [
+  // The record has said so, and another worker may have woken the crawl since.
+  'finished',
+  'shutdown',
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  'cleared',
+  CRAWL_LOST,
+]
+/** After these the last worker leaves the crawl as a killed one does: it is replaced, or somebody sees to it. */
+const ENDS_THAT_EMPTY_NOTHING = [
+  'memusage_exceeded',
+  'internal_error',
+  'output_failed',
+  'not_opened',
+  REQUESTS_LEFT,
+]
+
+const START_ENDED = -1
+const START_TAKEN = -2
+const RUN_OVER = -3
+
+const openScript = new VitalScript(
+  'redis/now.lua',
+  'crawl/present.lua',
+  'crawl/todo.lua',
+  'crawl/begin.lua',
+  'crawl/open.lua',
+)
+const takeStartScript = new VitalScript('redis/now.lua', 'crawl/take-start.lua')
+const startMovedScript = new VitalScript('crawl/start-moved.lua')
+const finishScript = new VitalScript('redis/now.lua', 'crawl/counts.lua', 'crawl/finish.lua')
+const stopScript = new VitalScript('redis/now.lua', 'crawl/stop.lua')
+const filterScript = new VitalScript('crawl/filter.lua')
+const outputScript = new VitalScript('crawl/output.lua')
+
+export class RedisCrawlRecord implements CrawlRecord {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #workerId: string
+  readonly #begins: boolean
+  readonly #wakes: boolean
+  readonly #persists: boolean
+  readonly #flushes: boolean
+  readonly #requestsElsewhere: () => Promise<number>
+  readonly #mayStart: () => boolean
+  /** This worker was told so when it asked last. */
+  #hasStartEnded = false
+  readonly #logger: Logger
+  readonly #host: string
+  readonly #times: ProtocolTimes
+  readonly #startLock: KeptLocks
+  readonly #newRunId = newRunId()
+  #run: CrawlRun | undefined
+  #firstRun = ''
+  #reason = 'not_opened'
+  #left: Promise<CrawlLeft> | undefined
+  #startRenewal: NodeJS.Timeout | undefined
+
+  constructor(options: RedisCrawlRecordOptions) {
+    this.#redis = options.redis
+    this.#keys = options.keys
+    this.#workerId = options.workerId
+    this.#begins = options.begins
+    this.#wakes = options.wakes ?? false
+    this.#persists = options.persists
+    this.#flushes = options.flushes ?? false
+    this.#requestsElsewhere = options.requestsElsewhere ?? (async () => 0)
+    this.#logger = options.logger ?? silentLogger
+    this.#mayStart = options.mayStart ?? (() => true)
+    this.#host = options.host ?? hostname()
+    this.#times = options.times ?? PROTOCOL_TIMES
+    const renewal = { lua: takeStartScript.lua, keys: [this.#keys.record], args: [] }
+    this.#startLock = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
+  }
+
+  /** The run that this worker takes part in, from `open` on. */
+  get run(): CrawlRun {
+    if (!this.#run) throw new Error('the crawl is finished, or open() was not called: there is no run')
+    return this.#run
+  }
+
+  /** The crawl and its run, for names that others may read; '' in a run that was begun before there were such. */
+  get runName(): string {
+    return runNameOf(this.#keys, this.run.id, this.#firstRun)
+  }
+
+  async open(): Promise<CrawlPast> {
+    const asked = {
+      worker: this.#workerId,
+      run: this.#newRunId,
+      lostMs: this.#times.members.lostAfterMs,
+      begins: this.#begins,
+      wakes: this.#wakes,
+      flushes: this.#flushes,
+      persists: this.#persists,
+    }
+    const reply = await openScript.run(
+      this.#redis,
+      [this.#keys.record, this.#keys.workers],
+      [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
+    )
+    const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]
+    if (state === 'finished' && id !== this.#newRunId && !this.#wakes) {
+      return { begun: true, finishedAt: new Date(Number(endedAt)) }
+    }
+    this.#firstRun = String(firstRun)
+    this.#run = { id: String(id), begunAt: Number(begunAt), runningSince: Number(runningSince) }
+    return { begun: id !== this.#newRunId, ...(isEmptied(todo as Todo) && { anew: true }) }
+  }
+
+  async close(): Promise<void> {
+    this.#dropStart()
+    if (this.#run) await this.leave()
+  }
+
+  async takeStart(signal: AbortSignal): Promise<number | null> {
+    // A record that has come back older says so with the next sign of life.
+    if (this.#hasStartEnded && !this.#mayStart()) return null
+    while (!signal.aborted) {
+      const answer = await unlessAborted(signal, this.#askForStart())
+      this.#hasStartEnded = answer === START_ENDED
+      if (answer === undefined || answer === START_ENDED || answer === RUN_OVER) return null
+      if (answer !== START_TAKEN) {
+        this.#keepStart()
+        return answer
+      }
+      await sleep(this.#times.record.startPollMs, undefined, { signal }).catch(() => {})
+    }
+    return null
+  }
+
+  startMoved(from: number, to: number): Promise<void> {
+    return this.#moveStart(from, to, false)
+  }
+
+  async startEnded(to: number): Promise<void> {
+    await this.#moveStart(to, to, true)
+    this.#dropStart()
+  }
+
+  async finish(): Promise<boolean | string> {
+    if (!this.#run) return true
+    try {
+      return await within(FINISH_ANSWER_MS_MAX, 'is the crawl finished?', this.#finish(this.#run.id))
+    } catch (error) {
+      // Its caller asks again about every second.
+      this.#logger.debug({ err: error }, 'whether the crawl is finished cannot be told now')
+      return false
+    }
+  }
+
+  async #finish(runId: string): Promise<boolean | string> {
+    const isLeft = (await this.#requestsElsewhere()) > 0
+    const args = [runId, isLeft ? REQUESTS_LEFT : '']
+    const keys = [...stateKeys(this.#keys), this.#keys.alone]
+    const answer = await finishScript.run(this.#redis, keys, args)
+    return answer === 2 ? REQUESTS_LEFT : answer === 1
+  }
+
+  async outputBegun(path: string): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.record, this.#output(path))) === 1
+  }
+
+  async beginOutput(path: string): Promise<void> {
+    await outputScript.run(this.#redis, [this.#keys.record], [this.#output(path)])
+  }
+
+  /** Whether a worker of this run has joined its dupefilter. One that knows nothing of the run has then lost its data. */
+  async isFilterJoined(): Promise<boolean> {
+    return (await this.#redis.hexists(this.#keys.record, 'filterJoined')) === 1
+  }
+
+  async noteFilter(): Promise<void> {
+    await filterScript.run(this.#redis, [this.#keys.record], [this.run.id])
+  }
+
+  /** A reason that concerns the crawl stops it for all workers, who are told at once. */
+  async ended(reason: string): Promise<void> {
+    this.#reason = reason
+    this.#dropStart()
+    if (!this.#run || ENDS_OF_ONE_WORKER.includes(reason)) return
+    await stopScript.run(this.#redis, [this.#keys.record], [reason, this.#run.id])
+  }
+
+  /** This worker is no longer one of the crawl's. Whatever is called after it, it leaves once. */
+  leave(): Promise<CrawlLeft> {
+    this.#left ??= this.#leave()
+    return this.#left
+  }
+
+  async #leave(): Promise<CrawlLeft> {
+    if (!this.#run) return NOTHING_LEFT
+    const keepsAll = ENDS_THAT_EMPTY_NOTHING.includes(this.#reason)
+    const leaving = {
+      worker: this.#workerId,
+      run: this.#run.id,
+      reason: this.#reason,
+      stops: this.#reason !== 'memusage_exceeded',
+      empties: !this.#persists && !keepsAll,
+      wakes: this.#wakes,
+    }
+    try {
+      const left = await leaveCrawl(leaving, {
+        redis: this.#redis,
+        keys: this.#keys,
+        logger: this.#logger,
+        times: this.#times,
+      })
+      // What could not even be opened may be somebody else's.
+      return { ...left, owes: left.owes && this.#reason !== 'not_opened' }
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'this worker could not sign off; the others will take it for lost')
+      return NOTHING_LEFT
+    }
+  }
+
+  #askForStart(): Promise<number> {
+    return takeStartScript.run(this.#redis, [this.#keys.record], this.#startArgs) as Promise<number>
+  }
+
+  get #startArgs(): (string | number)[] {
+    return [this.#workerId, this.run.id, this.#times.record.startLeaseMs]
+  }
+
+  #keepStart(): void {
+    this.#dropStart()
+    this.#startRenewal = setInterval(
+      () => void this.#renewStart(),
+      this.#times.record.startRenewEveryMs,
+    ).unref()
+    this.#startLock.keep('start', this.#startArgs)
+  }
+
+  async #renewStart(): Promise<void> {
+    try {
+      // Somebody else runs it now, which the next element will be told.
+      if ((await this.#askForStart()) < 0) this.#dropStart()
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'the right to run start() could not be renewed')
+    }
+  }
+
+  #dropStart(): void {
+    this.#startLock.drop('start')
+    clearInterval(this.#startRenewal)
+    this.#startRenewal = undefined
+  }
+
+  async #moveStart(from: number, to: number, ended: boolean): Promise<void> {
+    const args = [this.#workerId, this.run.id, from, to, ended ? 1 : 0]
+    if ((await startMovedScript.run(this.#redis, [this.#keys.record], args)) === 1) return
+    this.#dropStart()
+    throw new WebloomError(
+      'WL_LEASE_LOST',
+      'another worker runs start() now, from where this one had come to; or Redis has come back with an older state, and start() goes on from there',
+    )
+  }
+
+  #output(path: string): string {
+    return `output|${this.#host}|${resolve(path)}`
+  }
+}

@@ -1,0 +1,57 @@
+import type { StartHosts } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { VitalScript } from '../redis/vital-script.ts'
+
+// About a hundred bytes each. What is not remembered costs one command, no more.
+const KNOWN_MAX = 10_000
+
+// On a Redis that is full it must not be what ends start(): the request itself waits for room.
+const addScript = new VitalScript('crawl/add-start-host.lua')
+
+/** The start hosts of a crawl that workers share: sets beside the queue. */
+export class RedisStartHosts implements StartHosts {
+  readonly #redis: Redis
+  readonly #key: string
+  readonly #publicKey: string
+  readonly #known = new Set<string>()
+
+  /** @param redis the queue's; opened and closed by whoever gives it */
+  constructor({ redis, keys }: { redis: Redis; keys: CrawlRedisKeys }) {
+    this.#redis = redis
+    this.#key = keys.startHosts
+    this.#publicKey = keys.publicHosts
+  }
+
+  async add(hostAndPort: string): Promise<void> {
+    if (this.#known.has(hostAndPort)) return
+    await addScript.run(this.#redis, [this.#key], [hostAndPort])
+    this.#remember(hostAndPort)
+  }
+
+  /** Asked anew each time: another worker may have found a public address since. */
+  async has(hostAndPort: string): Promise<boolean> {
+    const [isStartHost, isPublic] = await Promise.all([
+      this.#redis.sismember(this.#key, hostAndPort),
+      this.#redis.sismember(this.#publicKey, hostAndPort),
+    ])
+    return isStartHost === 1 && isPublic === 0
+  }
+
+  async notePublic(hostAndPort: string): Promise<void> {
+    const isStartHost =
+      this.#known.has(hostAndPort) || (await this.#redis.sismember(this.#key, hostAndPort)) === 1
+    if (isStartHost) await addScript.run(this.#redis, [this.#publicKey], [hostAndPort])
+  }
+
+  /** With queue and filter: the next crawl has start hosts of its own. */
+  async clear(): Promise<void> {
+    this.#known.clear()
+    await this.#redis.unlink(this.#key, this.#publicKey)
+  }
+
+  #remember(hostAndPort: string): void {
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
+    this.#known.add(hostAndPort)
+  }
+}

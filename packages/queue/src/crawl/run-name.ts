@@ -1,0 +1,27 @@
+/** The names of runs: as the record knows one, and as others may read it who share something with the crawl. */
+
+import { randomUUID } from 'node:crypto'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+
+/**
+ * Begins the ids of runs whose pages ask the dupefilter under names that tell their crawl. In a run that an earlier release
+ * has begun its workers may still be there, and take over from ours: all go on with its names.
+ */
+const NAMED_RUN = 'n.'
+
+/** Whoever begins a run makes its id here: a worker, or `webloom import`. */
+export function newRunId(): string {
+  return NAMED_RUN + randomUUID()
+}
+
+/** Letters of a crawl's id: of a thousand crawls of one name on one filter two have the same with one in ten thousand. */
+const CRAWL_LETTERS = 8
+
+/**
+ * The crawl and its run; '' for a run that was begun before there were such names. A crawl of the same name may be on another
+ * server, so it has the id of its first run, too.
+ */
+export function runNameOf({ queueName }: CrawlRedisKeys, runId: string, firstRunId: string): string {
+  if (!runId.startsWith(NAMED_RUN)) return ''
+  return `${queueName}/${firstRunId.slice(NAMED_RUN.length, NAMED_RUN.length + CRAWL_LETTERS)} ${runId}`
+}

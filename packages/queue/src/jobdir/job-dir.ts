@@ -1,0 +1,119 @@
+import { resolve } from 'node:path'
+import {
+  type Crawler,
+  type Fingerprinter,
+  fingerprinterOf,
+  type HostClock,
+  type Logger,
+  type QueueOrder,
+  silentLogger,
+} from '@webloom/core'
+import { entryOf, type FrontierEntry } from '../members/crawl-frontier.ts'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
+import { JobDatabase } from './job-database.ts'
+import { SqliteCrawlRecord } from './sqlite-crawl-record.ts'
+import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
+import { SqliteRequestQueue } from './sqlite-request-queue.ts'
+import { SqliteStartHosts } from './sqlite-start-hosts.ts'
+
+export interface JobDirOptions {
+  /** JOBDIR; relative to the process's folder. */
+  readonly folder: string
+  readonly spiderName: string
+  readonly clock: HostClock
+  readonly slots?: HostSlots
+  readonly order?: QueueOrder
+  /** A finished crawl goes on, for a spider to which seeds may come. */
+  readonly wakes?: boolean
+  readonly fingerprinter?: Fingerprinter
+  readonly logger?: Logger
+}
+
+/**
+ * A crawl kept in a folder: its queue, its seen requests and its record, over one SQLite file, so that what a page
+ * found is seen and queued in one transaction. `record` opens and closes the file; queue and filter open it too, and
+ * leave it open.
+ */
+export class JobDir {
+  readonly queue: SqliteRequestQueue
+  readonly filter: SqliteDupeFilter
+  readonly record: SqliteCrawlRecord
+  readonly startHosts: SqliteStartHosts
+  readonly #database: JobDatabase
+
+  constructor(options: JobDirOptions) {
+    const { spiderName, clock, order = 'priority', fingerprinter, logger = silentLogger } = options
+    const folder = resolve(options.folder)
+    const database = new JobDatabase({ folder, spiderName })
+    this.#database = database
+    this.record = new SqliteCrawlRecord({ database, ...(options.wakes && { wakes: true }) })
+    this.startHosts = new SqliteStartHosts({ database })
+    this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
+    this.queue = new SqliteRequestQueue({
+      database,
+      clock,
+      ...(options.slots && { slots: options.slots }),
+      order,
+      logger,
+      onHandedOn: (owner) => this.#handedOn(owner),
+    })
+  }
+
+  /** Null without a JOBDIR: the crawl is kept in memory. */
+  static fromCrawler(crawler: Crawler, slots?: HostSlots, { wakes = false } = {}): JobDir | null {
+    const { settings, spider, logger } = crawler
+    const folder = settings.get('JOBDIR')
+    if (folder === null || folder === '') return null
+    return new JobDir({
+      folder,
+      spiderName: spider.name,
+      clock: MemoryHostClock.fromCrawler(crawler),
+      ...(slots && { slots }),
+      order: settings.get('SCHEDULER_QUEUE_CLASS'),
+      wakes,
+      fingerprinter: fingerprinterOf(settings, 'scrapy'),
+      logger,
+    })
+  }
+
+  /** Opens the folder to be read; answers how many requests `frontier` gives. */
+  openFrontier(): number {
+    this.#database.open()
+    return this.#database.get<{ size: number }>('SELECT count(*) AS size FROM requests')!.size
+  }
+
+  /** What is still to be fetched, in the order in which it was queued. */
+  async *frontier(): AsyncGenerator<FrontierEntry> {
+    for (const { id, request } of this.#database.each<{ id: string; request: string }>(
+      'SELECT id, request FROM requests ORDER BY row',
+    ))
+      yield entryOf(`${id}\n\n${request}`)
+  }
+
+  /** A part of an import that was queued before, by an import that was cut off. */
+  isImported(owner: string): boolean {
+    this.#makeImported()
+    return this.#database.get('SELECT 1 FROM imported WHERE owner = ?', owner) !== undefined
+  }
+
+  /** What belongs into the transaction that queues what `owner` found. */
+  #handedOn(owner: string): void {
+    this.filter.record(owner)
+    if (owner.startsWith(IMPORT_OWNER)) {
+      this.#makeImported()
+      this.#database.run('INSERT OR IGNORE INTO imported (owner) VALUES (?)', owner)
+    }
+    const element = START_ELEMENT.exec(owner)
+    if (element) this.record.moveStart(Number(element[1]) + 1)
+  }
+
+  /** Folders of earlier releases have none. */
+  #makeImported(): void {
+    this.#database.run('CREATE TABLE IF NOT EXISTS imported (owner TEXT PRIMARY KEY) WITHOUT ROWID')
+  }
+}
+
+/** What begins the owner of imported requests. */
+export const IMPORT_OWNER = 'import/'
+const START_ELEMENT = /^start\/(\d+)$/

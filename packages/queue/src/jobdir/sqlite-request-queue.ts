@@ -1,0 +1,23 @@
+import type { HostClock, Logger, QueueOrder } from '@webloom/core'
+import { LocalRequestQueue } from '../local/local-request-queue.ts'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import type { JobDatabase } from './job-database.ts'
+import { type SqliteDelayed, type SqliteHeld, SqliteRequestStore } from './sqlite-request-store.ts'
+
+export interface SqliteRequestQueueOptions {
+  readonly database: JobDatabase
+  readonly clock: HostClock
+  readonly slots?: HostSlots
+  readonly order: QueueOrder
+  readonly logger: Logger
+  /** Called in the step that stores what `owner` found. */
+  readonly onHandedOn: (owner: string) => void
+}
+
+/** A queue on disk: it survives the process, however that ends. */
+export class SqliteRequestQueue extends LocalRequestQueue<SqliteHeld, SqliteDelayed> {
+  constructor({ database, logger, onHandedOn, ...options }: SqliteRequestQueueOptions) {
+    const { order } = options
+    super({ ...options, store: new SqliteRequestStore({ database, order, logger, onHandedOn }) })
+  }
+}

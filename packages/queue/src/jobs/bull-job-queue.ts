@@ -1,0 +1,461 @@
+/**
+ * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of host turns: what waits is seen in Bull Board job by
+ * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
+ *
+ *     queue ──► JobIntake ──► WaitingRoom ──► LeaseDesk ──► engine
+ *               (JobTaker,    (host must wait)               │
+ *       ▲        BullMQ)           │ too many                │
+ *       └─────────── JobScripts ◄──┴─────────────────────────┘  commit, retry, release, refuse
+ *                        ▲
+ *                     JobCare   keeps leases, finds those of workers that are gone
+ *
+ * Jobs are taken when the engine asks for more than lies ready; all that is taken is leased, until it is ended.
+ *
+ * What a crash leaves behind, and what it costs:
+ *
+ *     taken, not ended        the lock expires in 6 s, any worker takes the job back within 2 s more: it is a suspect
+ *     page committed          children are in and the page is out, in one script; a reply that is lost is no loss
+ *     between two parts of    each part is pushed under an owner of its own, noted until it is settled: pushed again, it
+ *     a long page             adds nothing
+ *     stopped, then woken     its locks have expired, its jobs are others': commits are refused by the token
+ *     Redis away              the living renew locks that have expired before anything is taken back
+ *     reply of a take lost    nobody here knows of the job: as if its worker had died, it runs again, alone, 6 s later
+ *
+ * Before a suspect runs alone, all else that this worker has goes back to the queue, for others. When it dies, only what it
+ * ran alone is to blame; a job that it had just taken is innocent, as `alone` says.
+ *
+ * Limits: hosts do not take turns, as BullMQ's order knows no hosts; a host that must wait costs each of its requests one
+ * take more (see waiting-room.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.
+ *
+ * Not chosen: BullMQ's worker with a processor, whose promise `commit` resolves: it takes as many jobs as its concurrency,
+ * wanted or not, and ends them after the effects, so that a page handed on twice is found out too late. And its stalled
+ * check: it says neither who had a job nor what else that worker had.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CommitOptions,
+  type FailedDoubt,
+  type HostClock,
+  type HostNews,
+  type Lease,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type QueueCounts,
+  type QueuedRequest,
+  type QueueOrder,
+  type Request,
+  type RequestQueue,
+  type RetryWhen,
+  type StartRequest,
+  silentLogger,
+  waitAtMost,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { Doubts } from '../leasing/doubts.ts'
+import { LeaseDesk } from '../leasing/lease-desk.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import { LeftToOthers } from '../leasing/left-to-others.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
+import {
+  type PackedMarks,
+  packRequest,
+  remarked,
+  UNMARKED,
+  unpackRequest,
+} from '../leasing/packed-request.ts'
+import { nobodyCanDo } from '../leasing/refusals.ts'
+import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { bullJob, bullPriority, jobOrDoubt } from './bull-job.ts'
+import { JobCare } from './job-care.ts'
+import { JobIntake, type Received } from './job-intake.ts'
+import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
+import { JobScripts, lockArgs } from './job-scripts.ts'
+import { JobTaker, type TakenJob, textOf } from './job-taker.ts'
+import { WaitingRoom } from './waiting-room.ts'
+
+export interface BullJobQueueOptions {
+  /** Opened and closed by whoever gives it. Two more connections are made of it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** The same in all parts of this process, and in no other process. */
+  readonly workerId: string
+  /** Keeps leases while a callback blocks the event loop. Absent: they are lost after some seconds. */
+  readonly keeper?: LockKeeper
+  /** This worker's pace: other workers keep theirs. */
+  readonly clock: HostClock
+  readonly slots?: HostSlots
+  readonly order?: QueueOrder
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly concurrency?: number
+  /** QUARANTINE_AFTER. */
+  readonly quarantineAfter?: number
+  /** How long a refused request is held back. Default: as `times` has it. */
+  readonly refusedMs?: number
+  /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
+  readonly mayDoubt?: () => boolean
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+  readonly logger?: Logger
+}
+
+/** How many requests are stored in one step. */
+const PUSHED_AT_ONCE = 500
+/** Requests held for their hosts, for each that may be in flight. */
+const HELD_FOR_EACH = 4
+const HELD_MIN = 64
+const CLOSE_MS_MAX = 2000
+
+export class BullJobQueue implements RequestQueue {
+  readonly #clock: HostClock
+  readonly #slots: HostSlots
+  readonly #order: QueueOrder
+  readonly #refusedMs: number
+  readonly #leftToOthers: LeftToOthers
+  readonly #logger: Logger
+  readonly #scripts: JobScripts
+  readonly #place: Required<Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId' | 'times'>>
+  readonly #intake: JobIntake
+  readonly #care: JobCare
+  readonly #locks: KeptLocks
+  readonly #desk: LeaseDesk<JobLease>
+  readonly #room: WaitingRoom<JobLease>
+  /** By job id: all that this worker has. */
+  readonly #leases = new Map<string, JobLease>()
+  readonly #closing = new AbortController()
+  readonly #doubts: Doubts
+
+  constructor(options: BullJobQueueOptions) {
+    const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
+    this.#clock = options.clock
+    this.#slots = options.slots ?? SLOTS_BY_HOST
+    this.#order = options.order ?? 'priority'
+    this.#refusedMs = options.refusedMs ?? times.jobs.refusedMs
+    this.#leftToOthers = new LeftToOthers(times.jobs.othersFirstMs)
+    this.#logger = logger
+    this.#place = { redis, keys, workerId, times }
+    this.#scripts = new JobScripts({ ...this.#place, order: this.#order })
+    this.#doubts = new Doubts({
+      ...this.#place,
+      logger,
+      ...(options.mayDoubt && { mayDoubt: options.mayDoubt }),
+      end: (args, fresh) => this.#endDoubts(args, fresh),
+    })
+    this.#desk = new LeaseDesk<JobLease>({
+      waitMsMax: times.engine.leaseWaitMaxMs,
+      beginAlone: (lease) => this.#beginAlone(lease),
+      // What has ended took the note along; this is for one that was lost.
+      endAlone: () => this.#scripts.endAlone(),
+    })
+    this.#room = new WaitingRoom({
+      clock: this.#clock,
+      heldMax: Math.max(HELD_MIN, HELD_FOR_EACH * concurrency),
+      onTurn: (slot) => this.#let(slot),
+    })
+    this.#intake = new JobIntake({
+      taker: new JobTaker({ ...this.#place, logger }),
+      times,
+      logger,
+      demand: () => this.#desk.demand,
+      places: () => this.#room.places,
+      receive: (taken, lockedUntilMs) => this.#receive(taken, lockedUntilMs),
+    })
+    this.#care = new JobCare({
+      scripts: this.#scripts,
+      leases: this.#leases,
+      quarantineAfter: options.quarantineAfter ?? 3,
+      times,
+      logger,
+      onLost: (lease, why) => this.#lose(lease, why),
+      giveBack: (lease) => this.#giveBack(lease),
+    })
+    this.#locks = options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY
+    this.#desk.onDemand(() => this.#intake.wake())
+  }
+
+  async open(): Promise<void> {
+    const { redis, keys } = this.#place
+    this.#scripts.run = (await redis.hget(keys.record, 'run')) ?? ''
+    await this.#intake.open()
+    this.#care.open()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#care.close()
+    this.#desk.close()
+    await this.#intake.close()
+    this.#room.close()
+    const leases = [...this.#leases.values()]
+    this.#leases.clear()
+    for (const lease of leases) lease.lose('the queue was closed')
+    const unended = leases.filter(({ isEnding }) => !isEnding)
+    await waitAtMost(CLOSE_MS_MAX, Promise.allSettled(unended.map((lease) => this.#giveBack(lease))))
+  }
+
+  async clear(): Promise<void> {
+    await this.#scripts.clear()
+    await this.#care.renewAll()
+    this.#desk.recheck()
+  }
+
+  describe(): { readonly name: string; readonly order: QueueOrder } {
+    return { name: 'bullmq-job', order: this.#order }
+  }
+
+  async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
+    const jobs = batch.map((queued) => jobOrDoubt(queued, this.#order))
+    this.#doubts.noted(batch)
+    if (owner.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, owner)
+    let added = 0
+    for (let at = 0; at < jobs.length; at += PUSHED_AT_ONCE) {
+      added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), owner)
+    }
+    return added
+  }
+
+  async pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
+    const jobs = batch.map((queued) => ({ job: jobOrDoubt(queued, this.#order), element: queued.element }))
+    this.#doubts.noted(batch)
+    return this.#scripts.pushStart(jobs, { from, to })
+  }
+
+  async settled(owner: string): Promise<void> {
+    await this.#scripts.settled(owner)
+  }
+
+  async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    try {
+      const leases = await this.#desk.take(max, signal, () => this.isEmpty())
+      for (const lease of leases) {
+        lease.isOut = true
+        lease.host = this.#clock.stateOf(lease.slot)
+      }
+      return await this.#care.confirm(leases)
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
+      await sleep(this.#place.times.jobs.errorPauseMs, undefined, { signal: this.#closing.signal }).catch(
+        () => {},
+      )
+      return []
+    }
+  }
+
+  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
+    const jobs = children.map((child) => jobOrDoubt(child, this.#order))
+    await this.#end(lease, (held) => {
+      if (host) this.#learn(lease.slot, host)
+      const withHistory = held.marks === UNMARKED ? undefined : held.id
+      return this.#scripts.commit(held.hold, jobs, withHistory)
+    })
+    this.#doubts.noted(children)
+  }
+
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
+    await this.#end(lease, (held) => {
+      if (host) this.#learn(lease.slot, host)
+      const { attempt, kills } = held.marks
+      return this.#scripts.putBack({
+        ...held.hold,
+        text: packRequest({ id: held.id, request }, { attempt, kills }),
+        bullPriority: bullPriority(request, this.#order),
+        when,
+      })
+    })
+  }
+
+  async release(lease: Lease): Promise<void> {
+    await this.#end(lease, (held) =>
+      this.#scripts.putBack({
+        ...held.hold,
+        ...(held.marks.refusals > 0 && { text: remarked(held.text, { refusals: 0 }) }),
+        when: 'first',
+      }),
+    )
+  }
+
+  async refuse(lease: Lease, reason: string): Promise<void> {
+    await this.#end(lease, (held) => this.#setAside(held, { ...held.hold, reason }))
+  }
+
+  takeInDoubt(max: number): Promise<readonly QueuedRequest[]> {
+    return this.#doubts.take(max)
+  }
+
+  endInDoubt(
+    fresh: readonly QueuedRequest[],
+    met: readonly string[],
+    still: readonly string[] = [],
+    failed: readonly FailedDoubt[] = [],
+  ): Promise<readonly string[]> {
+    return this.#doubts.end(fresh, met, still, failed)
+  }
+
+  counts(): Promise<QueueCounts> {
+    return this.#scripts.counts()
+  }
+
+  async isEmpty(): Promise<boolean> {
+    if (this.#leases.size > 0) return false
+    const { waiting, delayed, leased } = await this.counts()
+    return waiting + delayed + leased === 0
+  }
+
+  async #endDoubts(
+    args: readonly (string | number)[],
+    requests: readonly QueuedRequest[],
+  ): Promise<string[]> {
+    const fresh = requests.map((queued) => ({ id: queued.id, job: bullJob(queued, this.#order) }))
+    const queued = await this.#scripts.endDoubts(args, fresh)
+    this.#desk.recheck()
+    return queued
+  }
+
+  /** Lets go what may, holds a few of what must wait, and puts the rest back. */
+  async #receive(taken: readonly TakenJob[], lockedUntilMs: number): Promise<Received> {
+    const back: Promise<unknown>[] = []
+    const left: number[] = []
+    const readable: TakenRequest[] = []
+    for (const job of taken) {
+      const text = textOf(job)
+      const { id, marks, request, unreadable } = unpackRequest(text)
+      const leftMs = this.#leftToOthers.waitMs(id)
+      if (leftMs > 0) {
+        left.push(leftMs)
+        back.push(this.#scripts.putBack({ ...job, when: 'first' }))
+      } else if (request) {
+        readable.push({ ...job, id, marks, request, text })
+      } else {
+        this.#logger.warn({ id, reason: unreadable }, 'given back: this release cannot read it')
+        back.push(this.#setAside({ id, marks, text }, { ...job, reason: unreadable }))
+      }
+    }
+    await this.#slots.prepare(readable)
+    const slots = new Set(readable.map((one) => this.#hold(one, lockedUntilMs)))
+    let going = 0
+    for (const slot of slots) {
+      going += this.#let(slot)
+      for (const { guest, delayMs } of this.#room.overflow(slot)) back.push(this.#giveBack(guest, delayMs))
+    }
+    await Promise.all(back)
+    return { going, restMs: left.length === taken.length ? Math.max(0, ...left) : 0 }
+  }
+
+  /** Answers the host that it has to wait for. */
+  #hold(taken: TakenRequest, lockedUntilMs: number): string {
+    const lost = this.#leases.get(taken.jobId)
+    if (lost) this.#lose(lost, 'it was taken back from this worker')
+    const slot = this.#slots.slotOf(taken.request)
+    const onStart = () => {
+      this.#clock.started(slot, performance.now())
+      this.#let(slot)
+    }
+    const host = this.#clock.stateOf(slot)
+    const lease = new JobLease(taken, { slot, host, order: this.#order, lockedUntilMs, onStart })
+    this.#leases.set(lease.jobId, lease)
+    this.#locks.keep(lease.token, lockArgs(lease))
+    this.#room.enter(lease)
+    return slot
+  }
+
+  /** Lets go what the host's pace allows now; answers how many. */
+  #let(slot: string): number {
+    let count = 0
+    for (let lease = this.#room.next(slot); lease; lease = this.#room.next(slot)) {
+      this.#clock.taken(slot)
+      lease.readySinceMs = performance.now()
+      this.#desk.put(lease)
+      count++
+    }
+    return count
+  }
+
+  #learn(slot: string, news: HostNews): void {
+    this.#clock.learn(slot, news, performance.now())
+    if (news.pauseMs !== undefined) this.#callBack(slot)
+  }
+
+  /** What lies ready waits again, as its host is paused. */
+  #callBack(slot: string): void {
+    for (const lease of this.#leases.values()) {
+      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#desk.withdraw(lease)) continue
+      this.#clock.ended(slot, false)
+      lease.readySinceMs = undefined
+      this.#room.enter(lease)
+    }
+    this.#let(slot)
+  }
+
+  /** Nothing else of this worker may be in flight, or be called to account, when a suspect dies with it. */
+  async #beginAlone(suspect: JobLease): Promise<void> {
+    const others = [...this.#leases.values()].filter((lease) => lease !== suspect && !lease.isEnding)
+    await Promise.all(others.map((lease) => this.#giveBack(lease)))
+    await this.#scripts.beginAlone(suspect.id)
+  }
+
+  /** Ends a lease with a script, at most once; the lease stays as it is when Redis refuses. */
+  async #end(lease: Lease, write: (held: JobLease) => Promise<boolean>): Promise<void> {
+    const held = lease as JobLease
+    if (this.#leases.get(held.jobId) !== held || held.isEnding) throw leaseLost(lease.request, ENDED)
+    held.isEnding = true
+    let isEnded: boolean
+    try {
+      isEnded = await write(held)
+    } catch (error) {
+      held.isEnding = false
+      throw error
+    }
+    if (!isEnded) {
+      this.#lose(held, 'another worker has it')
+      throw leaseLost(lease.request, ENDED)
+    }
+    this.#forget(held)
+  }
+
+  /** Back to the head of its line, or to its line after a while, without having been tried. */
+  async #giveBack(lease: JobLease, delayMs?: number): Promise<void> {
+    const { hold } = lease
+    // Closed while it was handed out, it may have been fetched.
+    const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
+    lease.isEnding = true
+    this.#forget(lease)
+    await this.#scripts.putBack({ ...hold, ...wasTried, when: delayMs ?? 'first' })
+  }
+
+  /** For another worker, after a while; after too many, for nobody. False when the lease is lost. */
+  async #setAside(
+    { id, marks, text }: { id: string; marks: PackedMarks; text: string },
+    { reason, ...hold }: JobHold & { reason: string },
+  ): Promise<boolean> {
+    const refusals = marks.refusals + 1
+    this.#leftToOthers.refused(id)
+    if (await nobodyCanDo({ ...this.#place, id, refusals }))
+      return this.#scripts.quarantine(hold, { id, text, reason })
+    return this.#scripts.putBack({
+      ...hold,
+      text: remarked(text, { refusals, suspect: false }),
+      when: this.#refusedMs,
+      event: { id, what: `the worker gave it back: ${reason}` },
+    })
+  }
+
+  /** It is not this worker's any more. */
+  #forget(lease: JobLease): void {
+    this.#locks.drop(lease.token)
+    if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
+    this.#room.leave(lease)
+    if (!this.#desk.withdraw(lease)) this.#desk.ended(lease)
+    if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
+    this.#let(lease.slot)
+    this.#desk.recheck()
+  }
+
+  #lose(lease: JobLease, why: string): void {
+    lease.lose(why)
+    this.#forget(lease)
+  }
+}
+
+const ENDED = 'it has ended before, or another worker has it; its result is refused'

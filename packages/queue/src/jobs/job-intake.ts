@@ -1,0 +1,96 @@
+/** Takes jobs from BullMQ as long as somebody wants more requests than there are. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger, ProtocolTimes } from '@webloom/core'
+import type { JobTaker, TakenJob } from './job-taker.ts'
+
+/** What came of jobs that were taken. */
+export interface Received {
+  /** How many may go now. */
+  readonly going: number
+  /** For how long nothing is taken: all of them are left to others for that time. */
+  readonly restMs: number
+}
+
+export interface JobIntakeOptions {
+  readonly taker: JobTaker
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  /** How many requests are wanted that are not there. */
+  readonly demand: () => number
+  /** How many more may be held for hosts that must wait. */
+  readonly places: () => number
+  readonly receive: (taken: readonly TakenJob[], lockedUntilMs: number) => Promise<Received>
+}
+
+const TAKE_AT_ONCE_MAX = 64
+/** Between two looks into the queue after one that found only requests whose hosts must wait. */
+const SEARCH_PAUSE_MS = 20
+
+export class JobIntake {
+  readonly #options: JobIntakeOptions
+  readonly #closing = new AbortController()
+  /** The last look into the queue found only requests whose hosts must wait. */
+  #isSearching = false
+  #fetching: Promise<void> | undefined
+  #wake = () => {}
+
+  constructor(options: JobIntakeOptions) {
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    await this.#options.taker.open()
+    this.#fetching = this.#fetch()
+  }
+
+  /** Ends when the last take has. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake()
+    await this.#options.taker.close(this.#fetching)
+  }
+
+  /** Somebody wants more. */
+  wake(): void {
+    this.#wake()
+  }
+
+  async #fetch(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const demand = Math.min(TAKE_AT_ONCE_MAX, this.#options.demand())
+      if (demand > 0) {
+        // Behind those whose hosts must wait there may be others; and what is held is soon used up.
+        const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#options.places()) : 0
+        await this.#fetchSome(Math.max(demand, places))
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+    }
+  }
+
+  async #fetchSome(max: number): Promise<void> {
+    const { taker, receive, times, logger } = this.#options
+    try {
+      let atMs = performance.now()
+      let taken = await taker.take(max)
+      if (taken.length === 0) {
+        atMs = performance.now()
+        taken = await taker.next()
+      }
+      const { going, restMs } = await receive(taken, atMs + times.jobs.lockMs)
+      this.#isSearching = going === 0 && taken.length > 0
+      if (this.#isSearching) await this.#pause(Math.max(SEARCH_PAUSE_MS, restMs))
+    } catch (error) {
+      if (this.#closing.signal.aborted) return
+      logger.warn({ err: error }, 'no requests could be taken from the queue; it is tried again')
+      await this.#pause(times.jobs.errorPauseMs)
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}

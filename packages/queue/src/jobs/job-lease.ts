@@ -1,0 +1,104 @@
+import type { HostState, Lease, QueueOrder, Request } from '@webloom/core'
+import type { DeskItem } from '../leasing/lease-desk.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import type { PackedMarks } from '../leasing/packed-request.ts'
+import { bullPriority } from './bull-job.ts'
+
+/** What it takes to end the lease of a job, whatever is in it. */
+export interface JobHold {
+  readonly jobId: string
+  /** The value of the job's lock. */
+  readonly token: string
+  readonly bullPriority: number
+  /** It runs alone: the note of that goes in the same step. */
+  readonly isAlone?: boolean
+}
+
+/** A request as it came out of its job. */
+export interface TakenRequest extends JobHold {
+  readonly id: string
+  readonly marks: PackedMarks
+  readonly request: Request
+  /** As it is packed in the queue. */
+  readonly text: string
+}
+
+/** How a lease stands with its worker. */
+export interface JobLeaseOptions {
+  readonly slot: string
+  readonly host: HostState
+  readonly order: QueueOrder
+  readonly lockedUntilMs: number
+  readonly onStart: () => void
+}
+
+/** A request that this worker has: it waits for its host, lies on the desk, or is the engine's. */
+export class JobLease implements Lease, DeskItem {
+  readonly id: string
+  readonly jobId: string
+  readonly token: string
+  readonly marks: PackedMarks
+  readonly request: Request
+  readonly text: string
+  readonly slot: string
+  readonly priority: number
+  readonly bullPriority: number
+  host: HostState
+  /** By this process's monotonic clock: until then nobody else can have taken it. */
+  lockedUntilMs: number
+  hasStarted = false
+  /** When its host allowed it to go: since then the host's clock counts it. */
+  readySinceMs: number | undefined
+  /** The engine has it. */
+  isOut = false
+  /** Its end is being written. */
+  isEnding = false
+  readonly #onStart: () => void
+  readonly #lost = new AbortController()
+
+  constructor(taken: TakenRequest, { slot, host, order, lockedUntilMs, onStart }: JobLeaseOptions) {
+    this.id = taken.id
+    this.jobId = taken.jobId
+    this.token = taken.token
+    this.marks = taken.marks
+    this.request = taken.request
+    this.text = taken.text
+    this.slot = slot
+    this.host = host
+    this.priority = order === 'priority' ? taken.request.priority : 0
+    this.bullPriority = bullPriority(taken.request, order)
+    this.lockedUntilMs = lockedUntilMs
+    this.#onStart = onStart
+  }
+
+  get attempt(): number {
+    return this.marks.attempt
+  }
+
+  get redelivered(): boolean {
+    return this.marks.attempt > 1
+  }
+
+  get suspect(): boolean {
+    return this.marks.suspect
+  }
+
+  get hold(): JobHold {
+    const { jobId, token, bullPriority, suspect, isOut } = this
+    return { jobId, token, bullPriority, isAlone: suspect && isOut }
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  started(): void {
+    if (this.hasStarted) return
+    this.hasStarted = true
+    this.#onStart()
+  }
+
+  lose(why: string): void {
+    this.#lost.abort(leaseLost(this.request, why))
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * The steps in which jobs change hands. BullMQ itself adds and ends one job a step, and knows nothing of suspects; these
+ * scripts do what must not be torn apart, on its keys and in its layout, so that Bull Board and its worker find nothing
+ * unusual:
+ *
+ *     push       requests in, noted for their owner
+ *     commit     a page out and its children in
+ *     putBack    a page back: later, changed, or at the head of its line
+ *     quarantine a page out of the queue for good
+ *     renew      locks kept
+ *     takeBack   pages of workers that are gone: suspects, or quarantined
+ *
+ * All that end a lease ask for its token, and answer alike when they are sent twice.
+ */
+
+import type { ProtocolTimes, QueueCounts, QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { RunOver } from '../crawl/run-over.ts'
+import { startGap } from '../crawl/start-gap.ts'
+import type { StartSpan } from '../crawl/start-span.ts'
+import { idsOf } from '../leasing/doubts.ts'
+import type { Renewal } from '../leasing/lock-keeper.ts'
+import { historyKey } from '../leasing/quarantine.ts'
+import { BULL_PREFIX, type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { VitalScript } from '../redis/vital-script.ts'
+import { bullData } from './bull-job.ts'
+import type { JobHold } from './job-lease.ts'
+
+const CLEARED_AT_ONCE = 500
+
+const pushScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'jobs/add.lua',
+  'leasing/doubts.lua',
+  'jobs/push.lua',
+)
+const endDoubtsScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'redis/args.lua',
+  'leasing/quarantine.lua',
+  'jobs/add.lua',
+  'leasing/doubts.lua',
+  'leasing/doubts-end.lua',
+  'jobs/doubts.lua',
+)
+const commitScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'jobs/lease-end.lua',
+  'jobs/add.lua',
+  'leasing/doubts.lua',
+  'jobs/commit.lua',
+)
+const putBackScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'jobs/lease-end.lua',
+  'leasing/quarantine.lua',
+  'jobs/put-back.lua',
+)
+const quarantineScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'jobs/lease-end.lua',
+  'leasing/quarantine.lua',
+  'jobs/quarantine.lua',
+)
+// Redis may be full: what ends a lease begins with a step that frees something, these do not.
+const renewScript = new VitalScript('jobs/keys.lua', 'jobs/renew.lua')
+const takeBackScript = new VitalScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'leasing/quarantine.lua',
+  'jobs/blame.lua',
+  'jobs/lost.lua',
+  'jobs/take-back.lua',
+)
+const clearScript = luaScript('jobs/keys.lua', 'jobs/clear.lua')
+const countsScript = luaScript('crawl/counts.lua', 'jobs/counts.lua')
+
+/** A job to be added: id, data, priority. One in doubt is set aside: id of the request, packed request. */
+export type NewJob = readonly [string, string, number | 'doubt']
+
+/** How a request goes back. */
+export interface PutBack extends JobHold {
+  /** The packed request, where it has changed. */
+  readonly text?: string
+  /** When it may be taken again: milliseconds from now, or `first` for at once, before the others of its priority. */
+  readonly when: number | 'first'
+  /** A line for its history. */
+  readonly event?: { readonly id: string; readonly what: string }
+}
+
+/** A request that was taken back from a worker that is gone. */
+export interface TakenBack {
+  readonly id: string
+  readonly worker: string
+  readonly fate: 'suspect' | 'innocent' | 'quarantined'
+}
+
+export class JobScripts {
+  /** That this worker takes part in; '' where there is no record of one. Known from the moment when the queue is opened. */
+  run = ''
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #workerId: string
+  readonly #lifo: '1' | ''
+  readonly #jobKeys: readonly string[]
+  readonly #times: ProtocolTimes['jobs']
+
+  constructor(options: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    workerId: string
+    order: QueueOrder
+    times: ProtocolTimes
+  }) {
+    this.#times = options.times.jobs
+    this.#redis = options.redis
+    this.#keys = options.keys
+    this.#workerId = options.workerId
+    this.#lifo = options.order === 'lifo' ? '1' : ''
+    const { alone, quarantine } = this.#keys
+    this.#jobKeys = [
+      ...['', 'active', 'prioritized', 'delayed', 'marker', 'pc', 'events'].map((name) =>
+        this.#bullKey(name),
+      ),
+      alone,
+      quarantine,
+      historyKey(this.#keys),
+    ]
+  }
+
+  /** Answers how many were not in the queue. Throws `RunOver`, or WL_LEASE_LOST for elements before which others were lost. */
+  async push(jobs: readonly NewJob[], owner: string): Promise<number> {
+    const element = START_OWNER.exec(owner)?.[1]
+    if (element !== undefined) {
+      const start = jobs.map((job) => ({ job, element: Number(element) }))
+      return this.pushStart(start, { from: Number(element), to: Number(element) + 1 })
+    }
+    return this.#push(
+      owner,
+      { from: '', to: '' },
+      jobs.flatMap((job) => [...job, '']),
+    )
+  }
+
+  pushStart(
+    batch: readonly { readonly job: NewJob; readonly element: number }[],
+    { from, to }: StartSpan,
+  ): Promise<number> {
+    return this.#push(
+      'start',
+      { from, to },
+      batch.flatMap(({ job, element }) => [...job, element]),
+    )
+  }
+
+  async #push(
+    owner: string,
+    { from, to }: { from: number | ''; to: number | '' },
+    jobs: readonly (string | number)[],
+  ): Promise<number> {
+    const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(owner)]
+    const args = [owner, this.run, from, to, this.#lifo, ...jobs]
+    const added = (await pushScript.run(this.#redis, keys, args)) as number
+    if (added === START_GAP) throw startGap()
+    if (added === RUN_OVER) throw new RunOver()
+    return added
+  }
+
+  /** Answers the ids that were queued; `args` as leasing/doubts-end.lua has them. */
+  async endDoubts(
+    args: readonly (string | number)[],
+    fresh: readonly { readonly id: string; readonly job: NewJob }[],
+  ): Promise<string[]> {
+    const jobs = fresh.flatMap(({ id, job }) => [id, ...job])
+    const all = [this.#lifo, ...args, fresh.length, ...jobs]
+    const [queued] = (await endDoubtsScript.run(this.#redis, this.#jobKeys, all)) as [string]
+    return idsOf(queued)
+  }
+
+  async settled(owner: string): Promise<void> {
+    // Of start() the cursor is noted, not the ids.
+    if (START_OWNER.test(owner)) return
+    await this.#redis.pexpire(this.#notedFor(owner), this.#times.settledKeptMs)
+    await this.#redis.srem(this.#keys.noted, owner)
+  }
+
+  /**
+   * False when the lease is lost.
+   *
+   * @param withHistory the request's id, if it may have a history, which ends with it
+   */
+  async commit(hold: JobHold, children: readonly NewJob[], withHistory?: string): Promise<boolean> {
+    const args = [...this.#holdArgs(hold), withHistory ?? '', this.#lifo, ...children.flat()]
+    return (await commitScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** False when the lease is lost. */
+  async putBack(back: PutBack): Promise<boolean> {
+    const args = [
+      ...this.#holdArgs(back),
+      back.text === undefined ? '' : bullData(back.text),
+      back.bullPriority,
+      this.#lifo,
+      back.when,
+      back.event?.id ?? '',
+      back.event?.what ?? '',
+    ]
+    return (await putBackScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** False when the lease is lost. */
+  async quarantine(
+    hold: JobHold,
+    { id, text, reason }: { id: string; text: string; reason: string },
+  ): Promise<boolean> {
+    const args = [...this.#holdArgs(hold), text, id, reason]
+    return (await quarantineScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+  }
+
+  /** Answers the ids of the jobs that are lost. */
+  async renew(holds: readonly Pick<JobHold, 'jobId' | 'token'>[]): Promise<string[]> {
+    if (holds.length === 0) return []
+    const { keys, args } = this.renewal()
+    return (await renewScript.run(this.#redis, keys, [...args, ...holds.flatMap(lockArgs)])) as string[]
+  }
+
+  /** The same for a keeper, who has the leases' `lockArgs`. */
+  renewal(): Renewal {
+    return { lua: renewScript.lua, keys: this.#jobKeys, args: [this.#workerId, this.#times.lockMs] }
+  }
+
+  /** Looks for workers that are gone, if nobody has of late. */
+  async takeBack(quarantineAfter: number): Promise<TakenBack[]> {
+    const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
+    const args = [this.#times.takeBackEveryMs, this.#times.takeBackGapMs, quarantineAfter]
+    const taken = (await takeBackScript.run(this.#redis, keys, args)) as [string, string, TakenBack['fate']][]
+    return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
+  }
+
+  async beginAlone(id: string): Promise<void> {
+    await this.#redis.hset(this.#keys.alone, this.#workerId, id)
+  }
+
+  async endAlone(): Promise<void> {
+    await this.#redis.hdel(this.#keys.alone, this.#workerId)
+  }
+
+  async clear(): Promise<void> {
+    const keys = [...this.#jobKeys, this.#bullKey('wait'), this.#keys.noted]
+    while ((await clearScript.run(this.#redis, keys, [CLEARED_AT_ONCE, this.#notedFor('')])) === 1);
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const counts = (await countsScript.run(this.#redis, stateKeys(this.#keys), [])) as number[]
+    const [waiting = 0, delayed = 0, leased = 0, quarantined = 0] = counts
+    return { waiting, delayed, leased, quarantined }
+  }
+
+  #holdArgs({ jobId, token, isAlone }: JobHold): string[] {
+    return [jobId, token, this.#workerId, isAlone ? '1' : '']
+  }
+
+  #notedFor(owner: string): string {
+    return `${this.#keys.noted}:${owner}`
+  }
+
+  #bullKey(name: string): string {
+    return `${BULL_PREFIX}:${this.#keys.queueName}:${name}`
+  }
+}
+
+/** What it takes to renew a lease. */
+export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): string[] {
+  return [jobId, token]
+}
+
+/** What jobs/push.lua answers when it adds nothing. */
+const START_GAP = -1
+const RUN_OVER = -2
+
+const START_OWNER = /^start\/(\d+)$/

@@ -1,0 +1,97 @@
+/** Links in doubt of a crawl on Redis, in either QUEUE_MODE: taken to be asked about, and ended. `lua/leasing/doubts.lua` keeps them. */
+
+import { randomUUID } from 'node:crypto'
+import type { FailedDoubt, Logger, ProtocolTimes, QueuedRequest } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { packRequest, unpackRequest } from './packed-request.ts'
+
+const takeScript = luaScript('redis/now.lua', 'leasing/doubts-take.lua')
+
+export interface DoubtsOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  /** False when there is none to be looked for, but for those that this worker has set aside. Default: there may be. */
+  readonly mayDoubt?: () => boolean
+  /** Sends the script of the queue's mode; `args` as leasing/doubts-end.lua has them. Answers the ids that were queued. */
+  readonly end: (args: readonly (string | number)[], fresh: readonly QueuedRequest[]) => Promise<string[]>
+}
+
+/** One that is quarantined: this release cannot read it, or the filter throws for it. */
+interface PutAway {
+  readonly id: string
+  readonly text: string
+  readonly reason: string
+}
+
+export class Doubts {
+  readonly #options: DoubtsOptions
+  /** Until then `mayDoubt` may not yet know of those that this worker has set aside. */
+  #ownUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: DoubtsOptions) {
+    this.#options = options
+  }
+
+  /** These were queued, or set aside, by this worker. */
+  noted(found: readonly QueuedRequest[]): void {
+    if (!found.some(({ inDoubt }) => inDoubt !== undefined)) return
+    this.#ownUntilMs = performance.now() + 2 * this.#options.times.members.beatEveryMs
+  }
+
+  async take(max: number): Promise<QueuedRequest[]> {
+    const { redis, keys, times, logger, mayDoubt } = this.#options
+    if (mayDoubt && !mayDoubt() && performance.now() > this.#ownUntilMs) return []
+    const args = [max, times.doubts.waitMs, times.doubts.heldMs]
+    const texts = await takeScript.run(redis, [keys.doubts, `${keys.doubts}:since`], args)
+    const readable: QueuedRequest[] = []
+    const others: PutAway[] = []
+    for (const text of (texts as (string | null)[]).filter((text) => text !== null)) {
+      const { id, request, inDoubt = '', unreadable } = unpackRequest(text)
+      if (request) readable.push({ id, request, inDoubt })
+      else others.push({ id, text, reason: unreadable })
+    }
+    for (const { id, reason } of others)
+      logger.warn(
+        { id, reason },
+        'this release cannot read a request; it is quarantined: webloom quarantine list',
+      )
+    if (others.length > 0) await this.#end([], { away: others })
+    return readable
+  }
+
+  end(
+    fresh: readonly QueuedRequest[],
+    met: readonly string[],
+    still: readonly string[],
+    failed: readonly FailedDoubt[],
+  ): Promise<string[]> {
+    // As any other request: whoever retries it has it queued.
+    const away = failed.map(({ id, request, reason }) => ({ id, text: packRequest({ id, request }), reason }))
+    return this.#end(fresh, { met, still, away })
+  }
+
+  #end(
+    fresh: readonly QueuedRequest[],
+    {
+      met = [],
+      still = [],
+      away = [],
+    }: { met?: readonly string[]; still?: readonly string[]; away?: readonly PutAway[] },
+  ): Promise<string[]> {
+    const parts = away.flatMap(({ id, text, reason }) => [id, text, reason])
+    const token = randomUUID()
+    return this.#options.end(
+      [token, met.length, ...met, still.length, ...still, away.length, ...parts],
+      fresh,
+    )
+  }
+}
+
+/** A line each. */
+export function idsOf(text: string): string[] {
+  return text === '' ? [] : text.split('\n')
+}

@@ -1,0 +1,72 @@
+import { type Lease, PROTOCOL_TIMES, type ProtocolTimes, type RequestQueue } from '@webloom/core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { JobBench } from '../../testing/job-bench.ts'
+import { page, TurnBench } from '../../testing/turn-bench.ts'
+import { LeftToOthers } from './left-to-others.ts'
+
+const turns = new TurnBench()
+const jobs = new JobBench()
+beforeAll(() => Promise.all([turns.start(), jobs.start()]))
+afterAll(() => Promise.all([turns.stop(), jobs.stop()]))
+afterEach(() => jobs.closeAll())
+
+/** Soon due; and a busy machine may take its time for the first try. */
+const held = { refusedMs: 500, othersFirstMs: 3000 }
+const times: ProtocolTimes = {
+  ...PROTOCOL_TIMES,
+  turns: { ...PROTOCOL_TIMES.turns, ...held },
+  jobs: { ...PROTOCOL_TIMES.jobs, ...held },
+}
+
+/** The older worker refuses what it gets, until `signal` says stop or it gets something again. Answers what it has refused. */
+async function refuseAll(older: RequestQueue, signal: AbortSignal): Promise<string[]> {
+  const refused: string[] = []
+  while (!signal.aborted && new Set(refused).size === refused.length) {
+    for (const lease of await older.lease(16, signal)) {
+      refused.push(lease.id)
+      await older.refuse(lease, 'the spider has no callback parseDetail')
+    }
+  }
+  return refused
+}
+
+test.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: what an idle worker of an older release has refused, one that can do it is the next to get',
+  async (mode) => {
+    const bench = mode === 'job' ? jobs : turns
+    const keys = bench.nextKeys()
+    const open = (): Promise<RequestQueue> =>
+      bench === jobs ? jobs.open({ keys, times }) : turns.queue({ keys, times })
+    const newer = await open()
+    const older = await open()
+    const hosts = [...'abcdefgh']
+    await older.push(
+      hosts.map((host) => page(host, 1)),
+      'o',
+    )
+    const stopped = new AbortController()
+    const refusing = refuseAll(older, stopped.signal)
+    await expect.poll(() => older.counts()).toMatchObject({ waiting: 0, delayed: 8, leased: 0 })
+    const done: Lease[] = []
+    while (done.length < hosts.length) {
+      for (const lease of await newer.lease(16)) {
+        await newer.commit(lease)
+        done.push(lease)
+      }
+    }
+    stopped.abort()
+    expect((await refusing).sort()).toEqual(hosts.map((host) => `${host}/1`))
+  },
+  20_000,
+)
+
+test('others have the first try once for each refusal', async () => {
+  const left = new LeftToOthers(50)
+  expect(left.waitMs('one')).toBe(0)
+  left.refused('one')
+  expect(left.waitMs('one')).toBe(50)
+  await expect.poll(() => left.waitMs('one'), { interval: 5 }).toBe(0)
+  expect(left.waitMs('one')).toBe(0)
+  left.refused('one')
+  expect(left.waitMs('one')).toBe(50)
+})

@@ -1,0 +1,87 @@
+/**
+ * How a request stands in Redis, whoever carries it:
+ *
+ *     id                              as the crawl knows it
+ *     attempt:kills:refusals:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
+ *     {"v":1,"url":…}                 its JSON form
+ *
+ * One that is set aside in doubt has `by <owner>` in the place of marks: which page has met it.
+ *
+ * So a script raises a mark without reading the JSON, and most requests cost two bytes more than id and JSON. Numbers go
+ * through no Lua table on the way: cjson would make 1e14 + 1 of them something else, and `{}` of an empty list.
+ */
+
+import { type QueuedRequest, type Request, requestFromJson, requestToJson, WebloomError } from '@webloom/core'
+
+/** What happened to a request on its way through the workers. */
+export interface PackedMarks {
+  /** 1 until a lease of it was lost. */
+  readonly attempt: number
+  /** Workers that died while they ran it alone. */
+  readonly kills: number
+  /** Workers in a row that could not do it. */
+  readonly refusals: number
+  /** It was in flight when a worker died: its next worker runs it alone. */
+  readonly suspect: boolean
+}
+
+export const UNMARKED: PackedMarks = { attempt: 1, kills: 0, refusals: 0, suspect: false }
+
+/** A request as it came out of Redis; `unreadable` says why this release cannot make one of it. */
+export type Unpacked = { readonly id: string; readonly marks: PackedMarks; readonly inDoubt?: string } & (
+  | { readonly request: Request; readonly unreadable?: never }
+  | { readonly unreadable: string; readonly request?: never }
+)
+
+/** Throws WL_REQUEST_INVALID for an id of several lines: a FINGERPRINTER of the user's own made it. */
+export function packRequest(
+  { id, request, inDoubt }: QueuedRequest,
+  marks: Partial<PackedMarks> = {},
+): string {
+  if (id.includes('\n'))
+    throw new WebloomError(
+      'WL_REQUEST_INVALID',
+      `the id ${JSON.stringify(id)} has a line break; a FINGERPRINTER must answer with one line`,
+    )
+  const line = inDoubt === undefined ? packMarks({ ...UNMARKED, ...marks }) : `by ${inDoubt}`
+  return `${id}\n${line}\n${JSON.stringify(requestToJson(request))}`
+}
+
+/** Never throws: what cannot be read is some other release's, and goes back to the queue. */
+export function unpackRequest(text: string): Unpacked {
+  const { id, marksLine, json } = linesOf(text)
+  const marks = unpackMarks(marksLine)
+  const place = marksLine.startsWith('by ') ? { id, marks, inDoubt: marksLine.slice(3) } : { id, marks }
+  try {
+    return { ...place, request: requestFromJson(JSON.parse(json)) }
+  } catch (error) {
+    return { ...place, unreadable: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** The same request with other marks; what is not named stays as it is. */
+export function remarked(text: string, marks: Partial<PackedMarks>): string {
+  const { id, marksLine, json } = linesOf(text)
+  return `${id}\n${packMarks({ ...unpackMarks(marksLine), ...marks })}\n${json}`
+}
+
+function linesOf(text: string): { id: string; marksLine: string; json: string } {
+  const [id = '', marksLine = ''] = text.split('\n', 2)
+  return { id, marksLine, json: text.slice(id.length + 1 + marksLine.length + 1) }
+}
+
+function packMarks({ attempt, kills, refusals, suspect }: PackedMarks): string {
+  const line = `${attempt}:${kills}:${refusals}:${suspect ? 1 : 0}`
+  return line === '1:0:0:0' ? '' : line
+}
+
+function unpackMarks(line: string): PackedMarks {
+  const [, attempt, kills, refusals, suspect] = /^(\d+):(\d+):(\d+):([01])$/.exec(line) ?? []
+  if (attempt === undefined) return UNMARKED
+  return {
+    attempt: Number(attempt),
+    kills: Number(kills),
+    refusals: Number(refusals),
+    suspect: suspect === '1',
+  }
+}

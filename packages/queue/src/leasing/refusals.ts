@@ -1,0 +1,48 @@
+import { PROTOCOL_TIMES, type ProtocolTimes, REFUSALS_MAX } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { readWorkerEntry } from '../members/crawl-worker.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { historyKey, type QuarantineEvent } from './quarantine.ts'
+
+/** A request that a worker could not do. */
+export interface Refusal {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly id: string
+  /** How often it was refused, this time included. */
+  readonly refusals: number
+  /** Whoever refuses it now. */
+  readonly workerId: string
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+}
+
+/**
+ * Whether the request is to be quarantined: it was refused often enough, and by every worker that is present. As long as one
+ * has not had it, it may be of a newer release, and busy: an idle older one takes the same request again and again.
+ */
+export async function nobodyCanDo({
+  redis,
+  keys,
+  id,
+  refusals,
+  workerId,
+  times = PROTOCOL_TIMES,
+}: Refusal): Promise<boolean> {
+  if (refusals < REFUSALS_MAX) return false
+  const [entries, lines] = await Promise.all([redis.hgetall(keys.workers), redis.hget(historyKey(keys), id)])
+  const refusers = new Set([workerId, ...workersIn(lines ?? '')])
+  const seenAt = Object.values(entries).map((text) => readWorkerEntry(text, 0)?.seenAt.getTime() ?? 0)
+  // The clock of Redis, as the latest sign of life tells it.
+  const now = Math.max(0, ...seenAt)
+  return Object.values(entries)
+    .flatMap((text) => readWorkerEntry(text, now, times.members.lostAfterMs) ?? [])
+    .every((worker) => worker.lost || refusers.has(worker.id))
+}
+
+function workersIn(lines: string): string[] {
+  return lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as QuarantineEvent).worker)
+}

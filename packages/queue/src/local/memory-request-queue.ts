@@ -1,0 +1,26 @@
+import type { Crawler, HostClock, QueueOrder } from '@webloom/core'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
+import { LocalRequestQueue } from './local-request-queue.ts'
+import { type MemoryDelayed, MemoryRequestStore, type MemoryStored } from './memory-request-store.ts'
+
+export interface MemoryRequestQueueOptions {
+  readonly clock: HostClock
+  readonly slots?: HostSlots
+  readonly order?: QueueOrder
+}
+
+/** A queue in this process: nothing survives its end. */
+export class MemoryRequestQueue extends LocalRequestQueue<MemoryStored, MemoryDelayed> {
+  constructor({ order = 'priority', ...options }: MemoryRequestQueueOptions) {
+    super({ ...options, order, store: new MemoryRequestStore(order) })
+  }
+
+  static fromCrawler(crawler: Crawler, slots?: HostSlots): MemoryRequestQueue {
+    return new MemoryRequestQueue({
+      clock: MemoryHostClock.fromCrawler(crawler),
+      ...(slots && { slots }),
+      order: crawler.settings.get('SCHEDULER_QUEUE_CLASS'),
+    })
+  }
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { adoptCrawl, clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+test('where no crawl runs there is nothing to pause, resume or stop', async () => {
+  const crawl = { redis: bench.redis, keys: bench.nextCrawl() }
+  expect(await pauseCrawl(crawl)).toBe(false)
+  expect(await resumeCrawl(crawl)).toBe(false)
+  expect(await stopCrawl(crawl)).toBe(false)
+  expect(await bench.redis.exists(crawl.keys.record)).toBe(0)
+})
+
+test('a run that is begun by an import has a name, which its workers have too', async () => {
+  const keys = bench.nextCrawl()
+  const { found, runName } = await adoptCrawl({ redis: bench.redis, keys })
+  expect(found).toBe('new')
+  const record = bench.record(keys)
+  await record.open()
+  expect(record.runName).toBe(runName)
+  expect(runName.startsWith(`${keys.queueName}/`)).toBe(true)
+  expect(await adoptCrawl({ redis: bench.redis, keys })).toEqual({ found: 'running', runName })
+})
+
+describe('clear', () => {
+  const clearing = (keys: CrawlRedisKeys, clear = async () => {}, force = false) =>
+    clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear, force })
+
+  test('is refused while workers are present, unless it is forced', async () => {
+    const keys = bench.nextCrawl()
+    const worker = await bench.join(keys)
+    const clear = () => Promise.reject(new Error('must not be called'))
+    expect(await clearing(keys, clear)).toBe(1)
+    expect(await bench.redis.hget(keys.record, 'state')).toBe('running')
+    expect(await clearing(keys, async () => {}, true)).toBe(1)
+    await worker.hears('stop: cleared')
+    expect(await bench.redis.exists(keys.record)).toBe(0)
+  })
+
+  test('leaves no key of the crawl, and keys of others alone', async () => {
+    const keys = bench.nextCrawl()
+    const worker = await bench.join(keys)
+    worker.stats.inc('item_scraped_count', 5)
+    await worker.member.close()
+    await worker.record.leave()
+    await bench.redis.hset(keys.quarantine, 'poison', '{}')
+    await bench.redis.hset(keys.alone, 'dead:1:1', 'poison')
+    await bench.redis.sadd(`${keys.noted}:seed/1`, 'a')
+    const neighbour = bench.nextCrawl()
+    await bench.redis.sadd(`${neighbour.noted}:seed/1`, 'a')
+    expect(await clearing(keys)).toBe(0)
+    const left = await bench.redis.keys('*')
+    expect(left.filter((key) => key.includes(keys.queueName) || key === bench.statsKey(keys))).toEqual([])
+    expect(left).toContain(`${neighbour.noted}:seed/1`)
+  })
+
+  test('that fails in the middle leaves it to whoever begins next', async () => {
+    const keys = bench.nextCrawl()
+    const first = bench.record(keys)
+    await first.open()
+    await first.leave()
+    await expect(clearing(keys, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
+    const next = bench.record(keys)
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    expect(await bench.doOwed(keys)).toBe(true)
+  })
+})

@@ -1,0 +1,141 @@
+/** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers are told at once. */
+
+import { randomUUID } from 'node:crypto'
+import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
+import { newRunId, runNameOf } from '../crawl/run-name.ts'
+import { Quarantine } from '../leasing/quarantine.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { VitalScript } from '../redis/vital-script.ts'
+
+interface CrawlOnRedis {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+}
+
+export interface ClearCrawlOptions extends CrawlOnRedis {
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  /** Even while workers are present: they end with `cleared`, and what they are just doing may come after the clearing. */
+  readonly force?: boolean
+  /** Empties queue and filter. */
+  readonly clear: () => Promise<void>
+  /** What else the crawl has on this Redis: keys that begin so. */
+  readonly alsoUnder?: readonly string[]
+}
+
+export interface AdoptedCrawl {
+  /** `new`: nothing was known of the crawl; `resumed`: it had ended; `running`: it runs, or its workers were killed. */
+  readonly found: 'new' | 'resumed' | 'running'
+  /** Of the run that goes on with what the crawl is given, as its workers ask the dupefilter. */
+  readonly runName: string
+}
+
+/** Keys looked at in one step, so that Redis serves others in between. */
+const SCAN_AT_ONCE = 1000
+/**
+ * For so long a worker of the cleared crawl learns that somebody cleared it, and does not take Redis for the one that lost
+ * it: longer than a network is away, or a machine asleep, without anybody looking.
+ */
+const CLEARED_KEPT_MS = 3_600_000
+
+const pauseScript = new VitalScript('members/pause.lua')
+const stopScript = new VitalScript('redis/now.lua', 'crawl/stop.lua')
+const reopenScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'members/reopen.lua')
+const adoptScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'members/adopt.lua')
+const clearScript = luaScript('redis/now.lua', 'crawl/present.lua', 'crawl/todo.lua', 'members/clear.lua')
+
+/** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */
+export async function pauseCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  return (await pauseScript.run(redis, [keys.record], [1])) === 1
+}
+
+/** False when no crawl runs. */
+export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  return (await pauseScript.run(redis, [keys.record], [0])) === 1
+}
+
+/**
+ * Every worker finishes what it holds and ends with that reason. The crawl goes on when a worker starts again. False when
+ * there is none to stop.
+ */
+export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped'): Promise<boolean> {
+  return (await stopScript.run(redis, [keys.record], [reason, ''])) === 1
+}
+
+/**
+ * A crawl that has ended is resumed by the next worker, for it is given work: called before that is queued. start() is
+ * not run again where it has ended. True when the crawl had finished, so that no worker would have looked at it.
+ */
+export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  const reopen = async () => {
+    const answer = await reopenScript.run(redis, [keys.record], [])
+    return answer === -1 ? BUSY : answer === 1
+  }
+  return whenNobodyIsAtIt(reopen, keys)
+}
+
+/**
+ * The same for a crawl that may not have begun: the next worker goes on with what it is given, and empties nothing first.
+ *
+ * @param options `startEnded`: start() does not run
+ */
+export async function adoptCrawl(
+  { redis, keys }: CrawlOnRedis,
+  { startEnded = false }: { startEnded?: boolean } = {},
+): Promise<AdoptedCrawl> {
+  const args = [newRunId(), startEnded ? '1' : '']
+  const adopt = async () => {
+    const answer = await adoptScript.run(redis, [keys.record], args)
+    const [found, run, firstRun] = answer as [AdoptedCrawl['found'] | 'emptied' | 'busy', string, string]
+    return found === 'busy' ? BUSY : { found, run, firstRun }
+  }
+  const { found, run, firstRun } = await whenNobodyIsAtIt(adopt, keys)
+  if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
+  throw new UsageError(
+    'WL_USAGE',
+    `the queue of crawl ${keys.queueName} has yet to be emptied, as somebody cleared it and was cut off: webloom clear does it`,
+  )
+}
+
+/**
+ * Forgets the crawl: its record, stats, quarantine, with `clear` its queue and filter, and all that it has besides on this
+ * Redis. Where it is forced while workers are present, what they may still ask for stays until it is cleared
+ * again. Answers how many workers are
+ * present; when there are any, nothing is done unless it is forced.
+ */
+export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
+  const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
+  const present = (await clearScript.run(
+    redis,
+    [keys.record, keys.workers, keys.alone, keys.cleared],
+    [PROTOCOL_TIMES.members.lostAfterMs, force ? 1 : 0, CLEARED_KEPT_MS],
+  )) as number
+  if (present > 0 && !force) return present
+  const act = async () => {
+    await clear()
+    await new Quarantine({ redis, keys }).clear()
+    // Workers that are present still ask what became of their turns.
+    const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
+    // These are of whoever clears, or of a crawl that begins as soon as it is done.
+    const others = [keys.record, keys.workers, keys.cleared]
+    for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
+    await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)
+  }
+  await doOwed({ redis, keys, worker: `clear:${randomUUID()}`, act })
+  return present
+}
+
+/** Their names are known to nobody any more. */
+async function unlinkAll(redis: Redis, start: string, but: readonly string[]): Promise<void> {
+  const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
+  let cursor = '0'
+  do {
+    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_AT_ONCE)
+    cursor = next
+    const gone = found.filter((key) => !but.includes(key))
+    if (gone.length > 0) await redis.unlink(...gone)
+  } while (cursor !== '0')
+}

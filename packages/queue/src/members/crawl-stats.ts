@@ -1,0 +1,224 @@
+/**
+ * What all workers of a crawl have counted: one hash on the queue's Redis (STATS_KEY).
+ *
+ *     <worker>|<stat>   what one worker has counted since it started, as it says
+ *     total|<stat>      of all workers, those included that have left
+ *     <stat>            the same once more, where scrapy-redis's RedisStatsCollector looks for it
+ *     before|<stat>     the total when the crawl was resumed: limits like CLOSESPIDER_PAGECOUNT count from there
+ *     beat|<worker>     number of the worker's last write
+ *     untold|workers    there when a worker has left or died that may not have told all
+ *     begunAt, runningSince   which run this is of, and since when it is resumed
+ *
+ * A worker writes absolute values, and the script adds the difference to what it wrote before: a write that is sent twice
+ * adds nothing the second time, and one that comes late, behind a newer one, is passed over. So a total is one field to
+ * read, and a worker that has left or died takes nothing with it when its own fields are deleted.
+ *
+ * A worker whose fields are gone while it lives (it stood still for minutes, or somebody deleted the hash) is refused and
+ * goes on under another name, `<worker>#2`, with what it counts from then on. After a Redis has lost its last second the
+ * numbers of the writes have a gap, and the worker writes all it has.
+ *
+ * The hash has a key of its own for whoever knows scrapy-redis, in another slot than the queue; so this is a script of its
+ * own, sent together with a sign of life.
+ */
+
+import type { StatsCollector, StatValue } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRun } from '../crawl/redis-crawl-record.ts'
+import { luaScript } from '../redis/lua.ts'
+import { mergingOf } from './stats-merging.ts'
+
+/** More changed values wait for the next write. */
+const STATS_AT_ONCE_MAX = 500
+
+/** A worker whose run is over is refused each time. */
+const END_WRITES_MAX = 100
+
+/** Not a worker's field: its first word holds no colon. */
+const UNTOLD = 'untold|workers'
+
+const REFUSED = 0
+const WRITTEN_AFTER_A_GAP = 2
+
+const writeScript = luaScript('members/totals.lua', 'members/stats.lua')
+
+/** What all workers of a crawl have counted: in all its time, and since it was begun, resumed or woken last. */
+export interface WholeTotals {
+  readonly all: Readonly<Record<string, StatValue>>
+  readonly sinceResumed: Readonly<Record<string, StatValue>>
+}
+
+export interface CrawlStatsOptions {
+  readonly redis: Redis
+  readonly statsKey: string
+  readonly workerId: string
+  /** This worker's own. */
+  readonly stats: Pick<StatsCollector, 'snapshot'>
+}
+
+/** One worker's part in it. */
+export class CrawlStats {
+  readonly #redis: Redis
+  readonly #key: string
+  readonly #workerId: string
+  readonly #stats: Pick<StatsCollector, 'snapshot'>
+  #names = 1
+  #beat = 0
+  /** What Redis has under the present name, as counted since the worker started. */
+  #written = new Map<string, StatValue>()
+  /** What was written under earlier names. */
+  #before = new Map<string, number>()
+  /** Of all workers; the keys are those that somebody has asked for. */
+  readonly #totals = new Map<string, number>()
+
+  constructor({ redis, statsKey, workerId, stats }: CrawlStatsOptions) {
+    this.#redis = redis
+    this.#key = statsKey
+    this.#workerId = workerId
+    this.#stats = stats
+  }
+
+  /** Whether anybody wants to know what others have counted. */
+  get isAsked(): boolean {
+    return this.#totals.size > 0
+  }
+
+  /** What the other workers have counted; 0 until the first write after a key was first asked for. */
+  ofOthers(key: string): number {
+    const total = this.#totals.get(key)
+    if (total === undefined) this.#totals.set(key, 0)
+    return Math.max(0, (total ?? 0) - Number(this.#written.get(key) ?? 0))
+  }
+
+  /** Writes what has changed. The first write of a name holds nothing, so that a late copy of it counts nothing. */
+  async write(run: CrawlRun): Promise<void> {
+    const changed = this.#beat === 0 ? [] : this.#changed().slice(0, STATS_AT_ONCE_MAX)
+    const asked = [...this.#totals.keys()]
+    this.#beat++
+    const [outcome, ...totals] = (await writeScript.run(
+      this.#redis,
+      [this.#key],
+      [
+        JSON.stringify({
+          name: this.#name,
+          beat: this.#beat,
+          begunAt: String(run.begunAt),
+          runningSince: String(run.runningSince),
+          stats: changed.map(([key, value]) => [key, mergingOf(key, value), this.#ownText(key, value)]),
+          asked,
+        }),
+      ],
+    )) as [number, ...string[]]
+    if (outcome === REFUSED) return this.#rename()
+    if (outcome === WRITTEN_AFTER_A_GAP) this.#written.clear()
+    for (const [key, value] of changed) this.#written.set(key, value)
+    for (const [n, key] of asked.entries()) this.#totals.set(key, Number(totals[n]))
+  }
+
+  /** Writes everything that is not written yet, and then takes this worker's own fields away; the totals keep them. */
+  async end(run: CrawlRun): Promise<void> {
+    // Under a name that is refused here nothing was written; the next write has another.
+    for (let n = 0; n < END_WRITES_MAX && (this.#beat === 0 || this.#changed().length > 0); n++) {
+      await this.write(run)
+    }
+    await this.#forget((name) => name === this.#name)
+  }
+
+  /** Takes the fields of workers away that are not there any more. */
+  async forgetAllBut(workerIds: readonly string[]): Promise<void> {
+    const there = new Set(workerIds)
+    const forgotten = await this.#forget((name) => !there.has(name.replace(/#\d+$/, '')))
+    if (forgotten) await this.#redis.hset(this.#key, UNTOLD, '1')
+  }
+
+  get #name(): string {
+    return this.#names === 1 ? this.#workerId : `${this.#workerId}#${this.#names}`
+  }
+
+  #changed(): [string, StatValue][] {
+    return Object.entries(this.#stats.snapshot()).filter(
+      ([key, value]) => value !== null && this.#written.get(key) !== value,
+    )
+  }
+
+  #ownText(key: string, value: StatValue): string {
+    if (typeof value !== 'number' || mergingOf(key, value) !== 'sum') return String(value)
+    return String(value - (this.#before.get(key) ?? 0))
+  }
+
+  /** Counted on from here: all that was written is in the totals. */
+  #rename(): void {
+    for (const [key, value] of this.#written) if (typeof value === 'number') this.#before.set(key, value)
+    this.#written = new Map()
+    this.#names++
+    this.#beat = 0
+  }
+
+  /** True when there was something to forget. */
+  async #forget(isMeant: (name: string) => boolean): Promise<boolean> {
+    const fields = (await this.#redis.hkeys(this.#key)).filter((field) => {
+      const name = nameIn(field)
+      return name !== undefined && isMeant(name)
+    })
+    if (fields.length > 0) await this.#redis.hdel(this.#key, ...fields)
+    return fields.length > 0
+  }
+}
+
+/** The totals of a crawl, keys sorted; none when the hash is of another run. */
+export async function readTotals(
+  redis: Redis,
+  statsKey: string,
+  begunAt: number,
+): Promise<Record<string, StatValue>> {
+  const hash = await redis.hgetall(statsKey)
+  return hash.begunAt === String(begunAt) ? totalsIn(hash) : {}
+}
+
+/**
+ * The totals of a crawl that has no workers any more; undefined while one of them may not have told all: it is there, could
+ * not write its last stats, or was killed.
+ */
+export async function readWholeTotals(
+  redis: Redis,
+  statsKey: string,
+  begunAt: number,
+): Promise<WholeTotals | undefined> {
+  const hash = await redis.hgetall(statsKey)
+  const isWhole = !(UNTOLD in hash) && Object.keys(hash).every((field) => nameIn(field) === undefined)
+  return isWhole && hash.begunAt === String(begunAt)
+    ? { all: totalsIn(hash), sinceResumed: sinceResumedIn(hash) }
+    : undefined
+}
+
+/** Of what is counted, how much since the crawl was begun, resumed or woken last. */
+function sinceResumedIn(hash: Readonly<Record<string, string>>): Record<string, StatValue> {
+  const since = Object.entries(totalsIn(hash)).map(([key, total]) => {
+    const before = Number(hash[`before|${key}`] ?? 0)
+    return [key, typeof total === 'number' && Number.isFinite(before) ? total - before : total] as const
+  })
+  return Object.fromEntries(since)
+}
+
+function totalsIn(hash: Readonly<Record<string, string>>): Record<string, StatValue> {
+  const totals = Object.entries(hash).filter(([field]) => field.startsWith('total|'))
+  return Object.fromEntries(
+    totals.map(([field, text]) => [field.slice('total|'.length), statOf(text)] as const).sort(byKey),
+  )
+}
+
+/** A worker's, in `<worker>|<stat>` and `beat|<worker>`; worker ids hold colons, which the words in their place do not. */
+function nameIn(field: string): string | undefined {
+  if (!field.includes('|')) return undefined
+  const [head, tail] = [field.slice(0, field.indexOf('|')), field.slice(field.indexOf('|') + 1)]
+  if (head === 'beat') return tail
+  return head.includes(':') ? head : undefined
+}
+
+function statOf(text: string): StatValue {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+function byKey([a]: readonly [string, StatValue], [b]: readonly [string, StatValue]): number {
+  return a < b ? -1 : 1
+}

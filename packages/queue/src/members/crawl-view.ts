@@ -1,0 +1,103 @@
+/** A crawl as somebody sees it who takes no part in it: for `webloom status`. */
+
+import type { HostState, QueueCounts, StatValue } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
+import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { readTotals } from './crawl-stats.ts'
+import { type CrawlWorker, readWorkerEntry } from './crawl-worker.ts'
+
+export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
+
+/** A host that has a line, with what the crawl has learnt of it. */
+export interface HostView extends HostState {
+  readonly slot: string
+  readonly waiting: number
+  /** Held until their own time has come. */
+  readonly delayed: number
+  readonly leased: number
+  /** Until its delay lets it be asked, milliseconds; 0: now. */
+  readonly nextInMs: number
+  /** Until its pause is over, milliseconds; 0: it is not paused. */
+  readonly pausedMs: number
+  readonly pauseReason?: string
+}
+
+export interface CrawlView {
+  /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
+  readonly state: CrawlState
+  readonly paused: boolean
+  /** Queue and filter are to be emptied, or are just being. */
+  readonly flushing: boolean
+  readonly run: string | null
+  readonly begunAt: Date | null
+  readonly endedAt: Date | null
+  readonly finishReason: string | null
+  readonly start: { readonly cursor: number; readonly ended: boolean; readonly worker: string | null }
+  /** The lost ones too, for ten minutes; longest there first. */
+  readonly workers: readonly CrawlWorker[]
+  /** Of those that are present. */
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  readonly counts: QueueCounts
+  /** Of all workers, those included that have left. */
+  readonly stats: Readonly<Record<string, StatValue>>
+  /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
+  readonly hosts: readonly HostView[]
+}
+
+export interface ReadCrawlOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  /** Reads hosts from the queue, where it keeps lines of them. */
+  readonly hosts?: () => Promise<readonly HostView[]>
+}
+
+const viewScript = luaScript('redis/now.lua', 'crawl/counts.lua', 'members/view.lua')
+
+export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptions): Promise<CrawlView> {
+  const [reply, lines] = await Promise.all([viewScript.run(redis, stateKeys(keys), []), hosts?.() ?? []])
+  const [now, flatRecord, flatWorkers, [waiting, delayed, leased, quarantined]] = reply as [
+    string,
+    string[],
+    string[],
+    [number, number, number, number],
+  ]
+  const record = pairsOf(flatRecord)
+  const workers = [...pairsOf(flatWorkers).values()]
+    .flatMap((text) => readWorkerEntry(text, Number(now)) ?? [])
+    .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
+  const present = workers.filter(({ lost }) => !lost)
+  const begunAt = dateOf(record.get('begunAt'))
+  return {
+    state: (record.get('state') ?? 'idle') as CrawlState,
+    paused: record.get('paused') === '1',
+    flushing: record.has('flush') || isEmptied(record.get('todo')?.split(' ')[0] as Todo | undefined),
+    run: record.get('run') ?? null,
+    begunAt,
+    endedAt: dateOf(record.get('endedAt')),
+    finishReason: record.get('finishReason') ?? null,
+    start: {
+      cursor: Number(record.get('startCursor') ?? 0),
+      ended: record.get('startEnded') === '1',
+      worker: record.get('startOwner') ?? null,
+    },
+    workers,
+    pagesPerMinute: present.reduce((sum, worker) => sum + worker.pagesPerMinute, 0),
+    itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
+    counts: { waiting, delayed, leased, quarantined },
+    stats: begunAt ? await readTotals(redis, statsKey, begunAt.getTime()) : {},
+    hosts: lines,
+  }
+}
+
+function pairsOf(flat: readonly string[]): Map<string, string> {
+  return new Map(flat.flatMap((field, n) => (n % 2 === 0 ? [[field, flat[n + 1]!] as const] : [])))
+}
+
+function dateOf(ms: string | undefined): Date | null {
+  return ms === undefined ? null : new Date(Number(ms))
+}

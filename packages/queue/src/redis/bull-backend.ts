@@ -1,0 +1,54 @@
+/**
+ * What BullMQ works on. Its own would ask each connection for the server's version and eviction policy, and write what it
+ * thinks of them to the console; the crawl warns of the policy itself, once and in its log.
+ */
+
+import type { BackendFactory, RedisConnection, RedisQueueBackend } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { BULL_PREFIX } from './crawl-redis-keys.ts'
+
+type BullMQ = typeof import('bullmq')
+
+/**
+ * @param blockingOf makes the connection that a worker waits with, which BullMQ closes; absent for what never waits
+ */
+export function bullBackend(
+  bullmq: BullMQ,
+  blockingOf?: (redis: Redis, name: string) => Redis,
+): BackendFactory<RedisQueueBackend> {
+  const { QueueKeys, RedisQueueBackend } = bullmq
+  return (name, options) => {
+    const opts = { ...options, prefix: BULL_PREFIX }
+    const redis = opts.connection as Redis
+    const blocking = blockingOf?.(redis, `${BULL_PREFIX}:${Buffer.from(name).toString('base64')}`)
+    // BullMQ listens until it closes the connection; what comes after that is of no interest.
+    blocking?.on('error', () => {})
+    const keys = new QueueKeys(BULL_PREFIX)
+    return new RedisQueueBackend(
+      silent(bullmq, redis, { shared: true, blocking: false }),
+      name,
+      keys.getKeys(name),
+      (type) => keys.toKey(name, type),
+      opts,
+      blocking && silent(bullmq, blocking, { shared: false, blocking: true }),
+    )
+  }
+}
+
+// What BullMQ takes the server for that it does not ask: one of version 5, which waits for whole seconds only. Scripts of
+// ours need a later one anyway.
+const CAPABILITIES = { canDoubleTimeout: true, canBlockFor1Ms: false }
+
+function silent(
+  bullmq: BullMQ,
+  redis: Redis,
+  options: { shared: boolean; blocking: boolean },
+): RedisConnection {
+  const connection = new bullmq.RedisConnection(redis, { ...options, skipVersionCheck: true })
+  const told = () => {
+    connection.capabilities = CAPABILITIES
+  }
+  // Errors come out where it is used.
+  connection.client.then(told, () => {})
+  return connection
+}

@@ -1,0 +1,69 @@
+import { type CrawlName, crawlQueueName } from '@webloom/core'
+
+/** BullMQ's prefix. With the queue's name it starts every key of a crawl's queue. */
+export const BULL_PREFIX = 'webloom'
+
+/**
+ * The keys that a crawl has on the queue's Redis beside BullMQ's own, all in one slot with them, so that one script sees
+ * record and queue. `%(queue)s` stands for the queue's name, which is a hash tag: `{quotes}`, `{quotes@2026-11}`.
+ *
+ * A key that is used by several files is named here; patterns are listed in docs/redis-keys.md.
+ */
+export interface CrawlRedisKeys {
+  /** BullMQ's name of the queue, e.g. `{quotes}`. */
+  readonly queueName: string
+  /** Hash: state, start cursor and who runs start(), times, why it was stopped, whether it is paused. */
+  readonly record: string
+  /** Hash: worker id → heartbeat as JSON. */
+  readonly workers: string
+  /** String: the run that `webloom clear` ended while workers were known to it. */
+  readonly cleared: string
+  /** Hash: worker id → id of the request that it runs alone, as a suspect. */
+  readonly alone: string
+  /** Hash: request id → quarantined request and its history as JSON. */
+  readonly quarantine: string
+  /** Set: hosts and ports of start requests. */
+  readonly startHosts: string
+  /** Set: those of them that had a public address, and so are not let inside any more. */
+  readonly publicHosts: string
+  /** `<noted>:<owner>`, set: ids that were pushed under an owner which is not settled. */
+  readonly noted: string
+  /** Hash: request id → packed request that is set aside in doubt; `<doubts>:<name>`: what belongs to it. */
+  readonly doubts: string
+  /** Hash: `waiting`, `delayed`, `leased` of QUEUE_MODE=turns, and what else that queue keeps count of. */
+  readonly turnCounts: string
+  /** `<turns>:<name>`: all else of QUEUE_MODE=turns. */
+  readonly turns: string
+}
+
+export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
+  const queueName = crawlQueueName(name)
+  const key = (pattern: string) => pattern.replaceAll('%(queue)s', () => queueName)
+  return {
+    queueName,
+    record: key('webloom:%(queue)s:record'),
+    workers: key('webloom:%(queue)s:workers'),
+    cleared: key('webloom:%(queue)s:cleared'),
+    alone: key('webloom:%(queue)s:alone'),
+    quarantine: key('webloom:%(queue)s:quarantine'),
+    startHosts: key('webloom:%(queue)s:start-hosts'),
+    publicHosts: key('webloom:%(queue)s:public-hosts'),
+    noted: key('webloom:%(queue)s:noted'),
+    doubts: key('webloom:%(queue)s:doubts'),
+    turnCounts: key('webloom:%(queue)s:turns:counts'),
+    turns: key('webloom:%(queue)s:turns'),
+  }
+}
+
+/** Keys of what must be looked at together to tell how a crawl is doing, in the order of crawl/counts.lua. */
+export function stateKeys(keys: CrawlRedisKeys): string[] {
+  const bull = ['wait', 'paused', 'prioritized', 'waiting-children', 'delayed', 'active']
+  return [
+    keys.record,
+    keys.workers,
+    keys.turnCounts,
+    keys.quarantine,
+    ...bull.map((list) => `${BULL_PREFIX}:${keys.queueName}:${list}`),
+    keys.doubts,
+  ]
+}

@@ -1,0 +1,100 @@
+import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
+import { until } from '../../testing/crawl-bench.ts'
+import { RedisMemory, redisHealth } from './redis-memory.ts'
+
+/** A client that is gone with its test. */
+function connect(url: string): Redis & AsyncDisposable {
+  const redis = new Redis(url, { maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  return Object.assign(redis, { [Symbol.asyncDispose]: async () => redis.disconnect() })
+}
+
+async function fill(server: RedisServer, megabytes: number): Promise<void> {
+  for (let n = 0; n < megabytes; n++) await server.command('SET', `filler${n}`, 'x'.repeat(1_000_000))
+}
+
+describe('RedisMemory', () => {
+  test('knows soon that a Redis is above the mark, and that it is not any more', async () => {
+    await using server = await startRedis({ maxmemory: '20mb' })
+    await using redis = connect(server.url)
+    const memory = new RedisMemory({ redis })
+    expect(await memory.isAbove(0.5)).toBe(false)
+    await fill(server, 12)
+    await until(() => memory.isAbove(0.5), 5000)
+    expect(await memory.isAbove(0.99)).toBe(false)
+    await server.command('FLUSHALL')
+    await until(async () => !(await memory.isAbove(0.5)), 5000)
+  })
+
+  test('a Redis without maxmemory is never above it, and neither is one where the mark is 0', async () => {
+    await using server = await startRedis()
+    await using redis = connect(server.url)
+    expect(await new RedisMemory({ redis }).isAbove(0.0001)).toBe(false)
+    await server.command('CONFIG', 'SET', 'maxmemory', '100mb')
+    expect(await new RedisMemory({ redis }).isAbove(0.0001)).toBe(true)
+    expect(await new RedisMemory({ redis }).isAbove(0)).toBe(false)
+  })
+
+  test('asks at most once a second, however many ask', async () => {
+    await using server = await startRedis()
+    await using proxy = await startTcpProxy({ target: server.url })
+    await using redis = connect(proxy.url)
+    await redis.ping()
+    proxy.resetCounts()
+    const memory = new RedisMemory({ redis })
+    for (let n = 0; n < 50; n++) await Promise.all([memory.isAbove(0.5), memory.isAbove(0.9)])
+    expect(proxy.commands.filter(({ name }) => name === 'INFO')).toHaveLength(1)
+  })
+
+  test('while Redis does not answer, what was last known holds', async () => {
+    await using server = await startRedis({ maxmemory: '100mb' })
+    await using proxy = await startTcpProxy({ target: server.url })
+    await using redis = connect(proxy.url)
+    const memory = new RedisMemory({ redis })
+    expect(await memory.isAbove(0.0001)).toBe(true)
+    proxy.hang()
+    const askedAt = performance.now()
+    while (performance.now() - askedAt < 1500) expect(await memory.isAbove(0.0001)).toBe(true)
+    expect(performance.now() - askedAt).toBeLessThan(6000)
+  })
+})
+
+describe('redisHealth', () => {
+  test('a Redis that keeps all it is told has no warnings', async () => {
+    await using server = await startRedis({ appendonly: 'everysec', maxmemory: '64mb' })
+    await using redis = connect(server.url)
+    const health = await redisHealth(redis)
+    expect(health).toMatchObject({
+      maxmemoryPolicy: 'noeviction',
+      persistence: 'aof',
+      maxBytes: 64 * 2 ** 20,
+      warnings: [],
+    })
+    expect(health.version).toMatch(/^\d+\.\d+/)
+    expect(health.usedBytes).toBeGreaterThan(100_000)
+  })
+
+  test('one that evicts and keeps nothing has two, which say what to set', async () => {
+    await using server = await startRedis({ maxmemoryPolicy: 'allkeys-lru' })
+    await using redis = connect(server.url)
+    const { persistence, warnings } = await redisHealth(redis)
+    expect(persistence).toBe('none')
+    expect(warnings).toEqual([
+      expect.stringMatching(/allkeys-lru.*maxmemory-policy noeviction/),
+      expect.stringMatching(/appendonly yes/),
+    ])
+  })
+
+  test('snapshots alone are told, and where CONFIG is not allowed nothing is claimed', async () => {
+    await using server = await startRedis({ config: { save: '3600 1' } })
+    await using redis = connect(server.url)
+    expect(await redisHealth(redis)).toMatchObject({
+      persistence: 'rdb',
+      warnings: [expect.stringMatching(/snapshots/)],
+    })
+    await server.command('ACL', 'SETUSER', 'default', '-config')
+    expect(await redisHealth(redis)).toMatchObject({ persistence: 'unknown', warnings: [] })
+  })
+})

@@ -1,0 +1,127 @@
+/** How full a Redis is, and whether it is set up so that a crawl's queue is safe there. */
+
+import { PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
+import type { Redis } from 'ioredis'
+
+/** While it does not answer, what was last known holds. */
+const ANSWER_MS_MAX = 2000
+
+/** Watches one server's memory. */
+export class RedisMemory {
+  readonly #redis: Redis
+  readonly #lookEveryMs: number
+  #used = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | undefined
+
+  constructor({ redis, times = PROTOCOL_TIMES }: { redis: Redis; times?: ProtocolTimes }) {
+    this.#lookEveryMs = times.redis.memoryLookEveryMs
+    this.#redis = redis
+  }
+
+  /**
+   * True when more than this part of the server's maxmemory is used: what adds to it should wait. Never for a server
+   * without a maxmemory, nor for `highWater` 0.
+   */
+  async isAbove(highWater: number): Promise<boolean> {
+    if (highWater === 0) return false
+    if (performance.now() - this.#lookedAt >= this.#lookEveryMs) await this.#look()
+    return this.#used > highWater
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= this.#ask().finally(() => {
+      this.#lookedAt = performance.now()
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const memory = await within(ANSWER_MS_MAX, 'INFO memory', this.#redis.info('memory'))
+      const { usedBytes, maxBytes } = bytesIn(fieldsOf(memory))
+      this.#used = maxBytes > 0 ? usedBytes / maxBytes : 0
+    } catch {
+      // Away, or not allowed to be asked: the queue itself tells when nothing more goes in.
+    }
+  }
+}
+
+/** What a crawl should know of a server before it trusts it with a queue. */
+export interface RedisHealth {
+  readonly version: string
+  readonly maxmemoryPolicy: string
+  /** What of it survives a restart; unknown where CONFIG is not allowed. */
+  readonly persistence: 'aof' | 'rdb' | 'none' | 'unknown'
+  readonly usedBytes: number
+  /** 0: no limit. */
+  readonly maxBytes: number
+  /** What its eviction policy may cost a crawl, in words; undefined where it evicts nothing. */
+  readonly eviction?: string
+  /** In words, for people; of the eviction policy, too. */
+  readonly warnings: readonly string[]
+}
+
+export async function redisHealth(redis: Redis): Promise<RedisHealth> {
+  const fields = fieldsOf(await redis.info())
+  const health = {
+    version: fields.get('redis_version') ?? 'unknown',
+    maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',
+    persistence: fields.get('aof_enabled') === '1' ? ('aof' as const) : await snapshots(redis),
+    ...bytesIn(fields),
+  }
+  const eviction = evictionOf(health.maxmemoryPolicy)
+  return {
+    ...health,
+    ...(eviction !== undefined && { eviction }),
+    warnings: [...(eviction === undefined ? [] : [eviction]), ...persistenceWarnings(health.persistence)],
+  }
+}
+
+function evictionOf(policy: string): string | undefined {
+  if (policy === 'noeviction' || policy === 'unknown') return undefined
+  return `maxmemory-policy is ${policy}: when it is full, this Redis deletes queued requests or the right to them. Set maxmemory-policy noeviction`
+}
+
+async function snapshots(redis: Redis): Promise<'rdb' | 'none' | 'unknown'> {
+  try {
+    const [, save = ''] = (await redis.config('GET', 'save')) as string[]
+    return save === '' ? 'none' : 'rdb'
+  } catch {
+    return 'unknown'
+  }
+}
+
+function persistenceWarnings(persistence: RedisHealth['persistence']): string[] {
+  return [
+    ...(persistence === 'none'
+      ? [
+          'this Redis keeps nothing on disk: when it restarts, the crawl is gone. Set appendonly yes, or save to what may be lost',
+        ]
+      : []),
+    ...(persistence === 'rdb'
+      ? [
+          'this Redis writes snapshots only: a restart takes the crawl back to the last one, and pages since then are fetched again. Set appendonly yes to lose a second at most',
+        ]
+      : []),
+  ]
+}
+
+/** What replicas and the append-only file hold back is no part of what maxmemory bounds. */
+function bytesIn(fields: ReadonlyMap<string, string>): { usedBytes: number; maxBytes: number } {
+  const bytes = (name: string) => Number(fields.get(name) ?? 0)
+  return {
+    usedBytes: bytes('used_memory') - bytes('mem_not_counted_for_evict'),
+    maxBytes: bytes('maxmemory'),
+  }
+}
+
+function fieldsOf(info: string): Map<string, string> {
+  return new Map(
+    info.split(/\r?\n/).flatMap((line) => {
+      const colon = line.indexOf(':')
+      return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)] as const] : []
+    }),
+  )
+}

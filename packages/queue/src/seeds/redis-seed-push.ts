@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { luaScript } from '../redis/lua.ts'
+import { type SeedType, seedKeys } from './seed-keys.ts'
+
+/** One message for a crawl; `score` counts in a sorted set only, and the highest goes first. */
+export interface SeedToPush {
+  readonly message: string
+  readonly score: number
+}
+
+export interface RedisSeedPushOptions {
+  /** Opened and closed by whoever gives it. */
+  readonly redis: Redis
+  /** The key of the start URLs, with spider and CRAWL_ID in it. */
+  readonly key: string
+  /** What to make where there is nothing; else what is there stays what it is. */
+  readonly type: SeedType
+  /** Of a list: before all that waits, each batch in its order. */
+  readonly front?: boolean
+}
+
+/** What a batch did. */
+export interface SeedBatchPushed {
+  readonly type: SeedType
+  /** How many were not in it before; all of them, for a list. */
+  readonly added: number
+  /** How many wait now. */
+  readonly waiting: number
+}
+
+const PUSH = luaScript('seeds/push.lua')
+/** A batch that is sent again after a lost reply comes within seconds. */
+const PUSH_KEPT_S = 3600
+
+/** Adds many messages to the start URLs, batch after batch; a batch whose reply was lost is not added twice. */
+export class RedisSeedPush {
+  readonly #options: RedisSeedPushOptions
+  readonly #keys: readonly [main: string, push: string]
+  #batches = 0
+
+  constructor(options: RedisSeedPushOptions) {
+    const { main, push } = seedKeys(options.key)
+    this.#options = options
+    this.#keys = [main, `${push}:${randomUUID()}`]
+  }
+
+  /** Up to SEEDS_A_PUSH_MAX of them. One batch at a time: the next when this one has resolved. */
+  async push(seeds: readonly SeedToPush[]): Promise<SeedBatchPushed> {
+    const { redis, type, front } = this.#options
+    const pairs = seeds.flatMap(({ score, message }) => [score, message])
+    const args = [++this.#batches, type, front ? 'front' : 'back', PUSH_KEPT_S, ...pairs]
+    const reply = await PUSH.run(redis, this.#keys, args)
+    const [found, added, waiting] = reply as [SeedType, number, number]
+    return { type: found, added, waiting }
+  }
+}
+
+/** Lua's unpack() takes some 8 000 values, two a message in a sorted set. */
+export const SEEDS_A_PUSH_MAX = 1000

@@ -1,0 +1,68 @@
+import { Request } from '@webloom/core'
+import { startProcess } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+import { redisOfFile } from '../../testing/redis-of-file.ts'
+import { BullJobQueue } from '../jobs/bull-job-queue.ts'
+import { Quarantine } from '../leasing/quarantine.ts'
+import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { HostTurnQueue } from './host-turn-queue.ts'
+
+const { server, redis } = await redisOfFile()
+
+let crawls = 0
+
+const PACE = { delayMs: 0, concurrency: 0, randomize: false }
+const page = (id: string, callback?: string) => ({
+  id,
+  request: new Request(`http://a.test/${id}`, callback ? { callback } : {}),
+})
+
+/** As a newer release would leave it: one page with a callback of its own, and one in a form of its own. */
+async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
+  const options = { redis, keys, workerId: 'newer:1:x' }
+  const queue =
+    mode === 'job'
+      ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace: PACE }) })
+      : new HostTurnQueue({ ...options, pace: () => PACE })
+  await queue.open()
+  await queue.push([page('form'), page('detail', 'parseDetail'), page('1'), page('2')], 'start/0')
+  await queue.close()
+  const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
+  if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
+  else await redis.lset(`${keys.turns}:line:0:a.test`, 0, text)
+}
+
+test.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: what all workers refuse is quarantined with its history, and the crawl ends',
+  async (mode) => {
+    // Of its own for each try.
+    const spider = `newer-${mode}-${++crawls}`
+    const keys = crawlRedisKeys({ spider, crawlId: null })
+    await leaveCrawl(mode, keys)
+    const workers = [1, 2].map(() =>
+      startProcess(process.execPath, [
+        '--conditions=webloom-source',
+        new URL('../../testing/old-release-worker.ts', import.meta.url).pathname,
+        JSON.stringify({ url: server.url, spider, mode, refusedMs: 100 }),
+      ]),
+    )
+    for (const { exited } of workers) {
+      const { code, stdout, stderr } = await exited
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/over\n$/)
+    }
+    const set = await new Quarantine({ redis, keys }).list(9)
+    const reasons = new Map(set.map(({ id, reason }) => [id, reason]))
+    expect(reasons.get('detail')).toBe('the spider has no callback parseDetail')
+    expect(reasons.get('form')).toMatch(/99/)
+    expect(reasons.size).toBe(2)
+    const ids = workers.map(({ stdout }) => /^ready (\S+)$/m.exec(stdout)![1])
+    for (const { history } of set) {
+      expect(history.length).toBeGreaterThanOrEqual(10)
+      // A worker that began when all was over has refused nothing.
+      for (const { worker } of history) expect(ids).toContain(worker)
+    }
+  },
+  40_000,
+)

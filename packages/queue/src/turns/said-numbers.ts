@@ -1,0 +1,56 @@
+/** The number of a command, for a Redis that must know whether it has forgotten an earlier one. */
+export interface Said {
+  readonly worker: string
+  readonly number: number
+  /** The highest number whose answer this worker had when the command was sent. */
+  readonly answered: number
+  /** The run that this worker takes part in; '' where there is no record of one. */
+  readonly run: string
+}
+
+/** Redis has come back with an older state: it knows this worker's commands only up to `heard`, and has done nothing. */
+export class WentBack extends Error {
+  readonly heard: number
+
+  constructor(heard: number) {
+    super(`Redis has come back with an older state, up to this worker's command ${heard}`)
+    this.heard = heard
+  }
+}
+
+/**
+ * Numbers what a worker says to Redis. Redis notes the latest number in the step that does what was said, and each command
+ * tells the latest that was answered (`lua/turns/steps/said.lua`). So a Redis that has lost its last second is found out by the
+ * first command that would build on what it has lost, and before anything of it is done.
+ */
+export class SaidNumbers {
+  readonly #worker: string
+  /** Known from the moment when the queue is opened. */
+  run = ''
+  #number = 0
+  #answered = 0
+
+  constructor(worker: string) {
+    this.#worker = worker
+  }
+
+  /** No command that was sent has it, or a higher one. */
+  get coming(): number {
+    return this.#number + 1
+  }
+
+  next(): Said {
+    return { worker: this.#worker, number: ++this.#number, answered: this.#answered, run: this.run }
+  }
+
+  wasAnswered({ number }: Said): void {
+    this.#answered = Math.max(this.#answered, number)
+  }
+
+  /** False when that was known: several commands may be told of one loss. */
+  wentBack({ heard }: WentBack): boolean {
+    if (heard >= this.#answered) return false
+    this.#answered = heard
+    return true
+  }
+}

@@ -1,0 +1,21 @@
+/** What callers of a queue of host turns are told. */
+
+import { isRedisFull, WebloomError } from '@webloom/core'
+
+export function fullError(cause: unknown): WebloomError {
+  return new WebloomError(
+    'WL_QUEUE_FULL',
+    'the queue’s Redis has reached its maxmemory and takes no more requests; nothing is lost, it is tried again. Raise maxmemory',
+    { cause },
+  )
+}
+
+/** The answer of a script that adds requests. */
+export async function explained<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isRedisFull(error)) throw fullError(error)
+    throw error
+  }
+}

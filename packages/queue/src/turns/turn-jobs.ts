@@ -1,0 +1,235 @@
+/**
+ * A host's turn as a BullMQ job: added, fetched, given back, completed. Jobs carry nothing; the id says it all,
+ * `<host>~<lane>~<generation>`.
+ *
+ * They are fetched one by one, when this worker wants another turn, not by BullMQ's own loop: that would fetch as many as
+ * it may, and a turn held by a worker that has no room is kept from all others. So no processor can throw, either, and no
+ * job can fail; a failed turn would strand its host. BullMQ's stalled check is run by one worker for all, see turn-care.ts.
+ *
+ * Its connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given connection
+ * takes a silent server to be alive.
+ *
+ * BullMQ is loaded when a queue opens: that takes as long as half of all else, and most commands and crawls need none.
+ */
+
+import { type Logger, NoAnswer, type ProtocolTimes, WebloomError, within } from '@webloom/core'
+import type { Job, Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { bullBackend } from '../redis/bull-backend.ts'
+import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
+import type { Stirred, Wake } from './turn-scripts.ts'
+
+const CLOSE_MS_MAX = 2000
+const EVENTS_MAX = 100
+// BullMQ's priorities are 1 to 2 ** 21, lower first; 0 would go before all others.
+const PRIORITY_MIDDLE = 2 ** 20
+const PRIORITY_MAX = 2 ** 21
+
+type BullMQ = typeof import('bullmq')
+
+/** A turn that this worker may take: the job's lock is its. */
+export interface TurnJob {
+  readonly unit: string
+  readonly host: string
+  readonly lane: string
+  readonly generation: string
+  readonly lockToken: string
+  /** By the monotonic clock. */
+  readonly lockedUntilMs: number
+  readonly job: Job
+}
+
+export interface TurnJobsOptions {
+  readonly redis: Redis
+  readonly queueName: string
+  readonly workerId: string
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  readonly onWoken?: () => void
+}
+
+export class TurnJobs {
+  readonly #options: TurnJobsOptions
+  #bullmq: BullMQ | undefined
+  #queue: Queue | undefined
+  #worker: Worker | undefined
+  /** What is being told to BullMQ. */
+  readonly #telling = new Set<Promise<void>>()
+  #fetches = 0
+  #isClosed = false
+
+  constructor(options: TurnJobsOptions) {
+    this.#options = options
+  }
+
+  async open(): Promise<void> {
+    const { redis, queueName } = this.#options
+    this.#bullmq = await import('bullmq')
+    this.#queue = new this.#bullmq.Queue(
+      queueName,
+      { connection: redis, prefix: BULL_PREFIX, streams: { events: { maxLen: EVENTS_MAX } } },
+      bullBackend(this.#bullmq),
+    )
+    this.#queue.on('error', (error) => this.#onError(error))
+    this.#worker = this.#newWorker()
+    await this.#queue.waitUntilReady()
+  }
+
+  /** Most urgent first: whoever waits for a turn gets that one. Adding one that is there already changes nothing. */
+  async add(wakes: readonly Wake[]): Promise<void> {
+    if (wakes.length === 0) return
+    const sorted = [...wakes].sort((a, b) => b.priority - a.priority)
+    await this.#queue!.addBulk(
+      sorted.map(({ unit, priority }) => ({
+        name: 'turn',
+        data: {},
+        opts: {
+          jobId: unit,
+          priority: bullPriority(priority),
+          removeOnComplete: true,
+          removeOnFail: true,
+          stackTraceLimit: 1,
+        },
+      })),
+    )
+  }
+
+  /** Turns that wait in BullMQ go earlier from now on. */
+  async raise(wakes: readonly Wake[]): Promise<void> {
+    await Promise.all(
+      wakes.map(({ unit, priority }) => this.#worker!.backend.changePriority(unit, bullPriority(priority))),
+    )
+  }
+
+  /** What a script has set in motion. */
+  stir({ woken, raised }: Stirred): void {
+    if (woken.length > 0) this.tell(this.add(woken).then(this.#options.onWoken))
+    if (raised.length > 0) this.tell(this.raise(raised))
+  }
+
+  /** Nobody waits for it. What BullMQ does not hear, the sweep finds. */
+  tell(telling: Promise<void>): void {
+    const told = telling
+      .catch((error: unknown) => this.#options.logger.debug({ err: error }, 'BullMQ was not told of a turn'))
+      .finally(() => this.#telling.delete(told))
+    this.#telling.add(told)
+  }
+
+  /** Resolves when BullMQ was told all. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#telling)
+  }
+
+  /** The next turn; undefined when there is none, with `block` after some seconds. Rejects when the server cannot. */
+  async fetch({ block }: { block: boolean }): Promise<TurnJob | undefined> {
+    const worker = this.#worker!
+    const token = `${this.#options.workerId}/${++this.#fetches}`
+    const fetching = worker.getNextJob(token, { block })
+    // One that comes too late is for others.
+    void fetching
+      .then((job) => (this.#isClosed ? job?.moveToDelayed(Date.now(), token) : undefined))
+      .catch(() => {})
+    try {
+      const job = await within(this.#fetchMsMax, 'fetching a turn', fetching)
+      return job && !this.#isClosed ? turnJob(job, this.#options.times.turns.lockMs) : undefined
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || this.#isClosed) throw error
+      this.#rebuild(worker, error)
+      return undefined
+    }
+  }
+
+  /** Gives turns whose lock has run out to others. */
+  async checkStalled(): Promise<void> {
+    await this.#worker!.backend.moveStalledJobsToWait().catch((error: Error) => this.#onError(error))
+  }
+
+  /** It is over. */
+  async complete({ job, lockToken }: TurnJob): Promise<void> {
+    await job.moveToCompleted(undefined, lockToken, false)
+  }
+
+  /** To whoever is next, in `ms` milliseconds; 0: behind all others that are as urgent. */
+  async giveBack({ job, lockToken }: TurnJob, ms: number, priority?: number): Promise<void> {
+    const wanted = priority === undefined ? job.priority : bullPriority(priority)
+    if (wanted !== job.priority) await job.changePriority({ priority: wanted })
+    await job.moveToDelayed(Date.now() + ms, lockToken)
+  }
+
+  /** Bounded in time, whatever the server does. A fetch under way rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    try {
+      await within(
+        CLOSE_MS_MAX,
+        'closing BullMQ',
+        Promise.all([this.#worker?.close(true), this.#queue?.close()]),
+      )
+    } catch (error) {
+      this.#onError(error as Error)
+    }
+  }
+
+  /** A fetch that takes longer hangs: BullMQ's worker is made anew. */
+  get #fetchMsMax(): number {
+    return 2 * this.#options.times.turns.blockMsMax
+  }
+
+  #newWorker(): Worker {
+    const { redis, queueName, times } = this.#options
+    const { lockMs, stalledCheckEveryMs, blockMsMax, blockLateMs } = times.turns
+    const bullmq = this.#bullmq!
+    const worker = new bullmq.Worker(
+      queueName,
+      null,
+      {
+        connection: redis,
+        prefix: BULL_PREFIX,
+        lockDuration: lockMs,
+        skipStalledCheck: true,
+        // BullMQ passes over a check that comes sooner after another.
+        stalledInterval: stalledCheckEveryMs / 2,
+        // A request that kills workers is ours to find; its host's turn goes on for ever.
+        maxStalledCount: 2 ** 31 - 1,
+        drainDelay: blockMsMax / 1000,
+      },
+      bullBackend(bullmq, (given, connectionName) =>
+        given.duplicate({ socketTimeout: blockMsMax + blockLateMs, connectionName }),
+      ),
+    )
+    worker.on('error', (error) => this.#onError(error))
+    return worker
+  }
+
+  #rebuild(old: Worker, error: unknown): void {
+    this.#options.logger.warn({ err: error }, 'BullMQ hangs; its worker is made anew')
+    void old.close(true).catch(() => {})
+    this.#worker = this.#newWorker()
+  }
+
+  #onError(error: Error): void {
+    if (!this.#isClosed) this.#options.logger.debug({ err: error }, 'BullMQ')
+  }
+}
+
+function turnJob(job: Job, lockMs: number): TurnJob {
+  const unit = job.id!
+  const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit) ?? []
+  if (host === undefined)
+    throw new WebloomError('WL_USAGE', `the job ${unit} of this queue is no host's turn; who has added it?`)
+  // The lock began when BullMQ sent the command, which by this machine's clock was then.
+  const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
+  return {
+    unit,
+    host,
+    lane: lane!,
+    generation: generation!,
+    lockToken: job.token!,
+    lockedUntilMs: performance.now() + lockedForMs,
+    job,
+  }
+}
+
+function bullPriority(priority: number): number {
+  return Math.min(PRIORITY_MAX, Math.max(1, PRIORITY_MIDDLE - Math.round(priority)))
+}

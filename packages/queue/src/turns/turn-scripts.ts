@@ -1,0 +1,508 @@
+/** The scripts of host turns, `lua/turns/`: what goes in and what comes out, as values. */
+
+import {
+  type HostNews,
+  type HostState,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type QueueCounts,
+  type QueueOrder,
+} from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { RunOver } from '../crawl/run-over.ts'
+import { startGap } from '../crawl/start-gap.ts'
+import type { StartSpan } from '../crawl/start-span.ts'
+import { idsOf } from '../leasing/doubts.ts'
+import type { Renewal } from '../leasing/lock-keeper.ts'
+import { historyKey } from '../leasing/quarantine.ts'
+import type { Swept } from '../members/crawl-calls.ts'
+import type { HostView } from '../members/crawl-view.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { luaScript } from '../redis/lua.ts'
+import { type Said, WentBack } from './said-numbers.ts'
+
+/** A turn whose job BullMQ must get, or whose job must become more urgent. */
+export interface Wake {
+  readonly unit: string
+  readonly priority: number
+}
+
+/** What a script has set in motion. */
+export interface Stirred {
+  readonly woken: readonly Wake[]
+  readonly raised: readonly Wake[]
+}
+
+/** Which turn: the host's name is percent-encoded, so that it can be part of a job's id. */
+export interface TurnName {
+  readonly host: string
+  readonly lane: string
+}
+
+/** How a host stands. */
+export interface Standing {
+  /** Until its delay lets it be asked, milliseconds. */
+  readonly waitMs: number
+  /** Until its pause is over. */
+  readonly pausedMs: number
+  /** Priority of the head of its line; absent when nothing waits. */
+  readonly head?: number
+  /** Until the first of those may go whose own time has not come. */
+  readonly lateInMs?: number
+  /** What was learnt of it. */
+  readonly state: HostState
+}
+
+/**
+ * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back; with `doubt` they
+ * are set aside, in nobody's line.
+ */
+export interface Placed {
+  readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | number
+  readonly host: string
+  readonly priority: number
+  /** So many lanes the host may have. */
+  readonly lanes: number
+  readonly texts: readonly string[]
+}
+
+/** One that was in flight and is no longer. */
+export interface Ended {
+  readonly token: string
+  /** Given when it may have a history: that goes, or, with `refusal`, gets a line more. */
+  readonly id?: string
+  readonly refusal?: string
+  readonly placed: readonly Placed[]
+}
+
+/** What a worker has to say about one of its turns. */
+export interface TurnSays extends TurnName {
+  readonly generation: string
+  readonly owner: string
+  /** Since the last start that was not told yet. */
+  readonly startedAgoMs?: number
+  /** The host's delay as the settings and chance have it. */
+  readonly drawnMs: number
+  /** The last that was taken never started: it uses up no turn. */
+  readonly isUndone: boolean
+  readonly news?: HostNews
+  readonly ended: readonly Ended[]
+  readonly most: number
+  readonly batch: number
+  readonly aheadMs: number
+  readonly concurrency: number
+  readonly leaves: boolean
+}
+
+/** `left`: given up to whoever is next. `over`: nothing is left to do. `lost`: another worker had it in the meantime. */
+export type TurnAnswer =
+  | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
+  | { readonly status: 'over' }
+  | { readonly status: 'lost' }
+
+export interface Taken {
+  readonly token: string
+  readonly priority: number
+  readonly text: string
+}
+
+/** Requests to be pushed to one line, with their ids. */
+export interface Pushed extends Omit<Placed, 'texts'> {
+  readonly place: 'end' | 'doubt'
+  readonly requests: readonly { readonly id: string; readonly text: string }[]
+}
+
+/** Links whose doubt is over; `args` as leasing/doubts-end.lua has them. */
+export interface EndedDoubts {
+  readonly args: readonly (string | number)[]
+  readonly fresh: readonly Pushed[]
+}
+
+export interface PushPart {
+  readonly said: Said
+  readonly owner: string
+  readonly isNoting: boolean
+  /** For elements of start(), whose numbers stand in place of ids. */
+  readonly start?: StartSpan
+  readonly groups: readonly Pushed[]
+}
+
+const BASE = [
+  'hosts/host.lua',
+  'hosts/wake.lua',
+  'hosts/open.lua',
+  'hosts/lanes.lua',
+  'hosts/lines.lua',
+] as const
+const TAKE = [
+  ...BASE,
+  'hosts/close.lua',
+  'hosts/late.lua',
+  'leasing/quarantine.lua',
+  'hosts/pace.lua',
+  'hosts/room.lua',
+  'hosts/standing.lua',
+] as const
+
+const pushScript = luaScript(...BASE, 'leasing/doubts.lua', 'turns/steps/said.lua', 'turns/push.lua')
+const endDoubtsScript = luaScript(
+  ...BASE,
+  'leasing/quarantine.lua',
+  'leasing/doubts.lua',
+  'leasing/doubts-end.lua',
+  'turns/doubts.lua',
+)
+const beginScript = luaScript(
+  ...TAKE,
+  'turns/steps/blame.lua',
+  'turns/steps/flight.lua',
+  'turns/steps/back.lua',
+  'turns/begin.lua',
+)
+const exchangeScript = luaScript(
+  ...TAKE,
+  'turns/steps/said.lua',
+  'hosts/news.lua',
+  'turns/steps/learn.lua',
+  'turns/steps/take.lua',
+  'leasing/doubts.lua',
+  'turns/steps/ended.lua',
+  'turns/steps/leave.lua',
+  'turns/exchange.lua',
+)
+const settleScript = luaScript('hosts/host.lua', 'turns/settle.lua')
+const aloneScript = luaScript('hosts/host.lua', 'turns/alone.lua')
+const renewScript = luaScript(
+  ...BASE,
+  'leasing/quarantine.lua',
+  'turns/steps/blame.lua',
+  'turns/steps/flight.lua',
+  'turns/renew.lua',
+)
+const sweepScript = luaScript('hosts/host.lua', 'turns/sweep.lua')
+const countsScript = luaScript('hosts/host.lua', 'turns/counts.lua')
+const inFlightScript = luaScript('hosts/host.lua', 'turns/in-flight.lua')
+const hostsScript = luaScript('hosts/host.lua', 'turns/hosts.lua')
+const nudgeScript = luaScript('hosts/host.lua', 'turns/nudge.lua')
+const clearScript = luaScript(...BASE, 'hosts/close.lua', 'turns/clear.lua')
+
+const CLEAR_PAGE = 100
+/** What a push of start() answers before whose element others are missing. */
+const START_GAP = -1
+/** What a command of a run answers that was cleared, or followed by another. */
+const RUN_OVER = -2
+
+/** What it takes to renew a turn's lock. */
+export interface LockedTurn {
+  readonly unit: string
+  readonly lockToken: string
+  readonly owner: string
+}
+
+/** The same of a turn whose worker can tell what it holds: all else that is in flight there goes back to its line. */
+export interface HoldingTurn extends LockedTurn {
+  readonly tokens: readonly string[]
+  /** Batch of the take that is under way. */
+  readonly batch: number | undefined
+}
+
+/** What became of turns whose locks were renewed. */
+export interface Renewed<T> extends Stirred {
+  readonly lost: readonly T[]
+  /** Turns whose line got something back, and how many requests. */
+  readonly putBack: ReadonlyMap<T, number>
+}
+
+type Script = ReturnType<typeof luaScript>
+type Argument = string | number
+
+export class TurnScripts {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #keyList: readonly string[]
+  readonly #order: QueueOrder
+  readonly #times: ProtocolTimes
+
+  constructor({
+    redis,
+    keys,
+    order,
+    times = PROTOCOL_TIMES,
+  }: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    order: QueueOrder
+    times?: ProtocolTimes
+  }) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#order = order
+    this.#times = times
+    this.#keyList = [
+      keys.turns,
+      keys.turnCounts,
+      keys.alone,
+      keys.quarantine,
+      historyKey(keys),
+      `${BULL_PREFIX}:${keys.queueName}:`,
+      keys.record,
+      keys.noted,
+    ]
+  }
+
+  /** Throws `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
+  async push({ said, owner, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
+    const args: Argument[] = [...saidArgs(said), owner, flag(isNoting)]
+    args.push(start?.from ?? '', start?.to ?? '', groups.length)
+    for (const group of groups) {
+      args.push(group.place)
+      addGroup(args, group)
+    }
+    const reply = (await this.#run(pushScript, args)) as [number, ...StirredReply] | number
+    if (reply === START_GAP) throw startGap()
+    if (typeof reply === 'number') throw refusalOf(reply)
+    const [added, ...stirred] = reply
+    return { added, ...stirredOf(stirred) }
+  }
+
+  /** Answers undefined for a turn that is over. */
+  async begin(
+    turn: TurnName & { generation: string; owner: string; delayMs: number; isSecond: boolean },
+    quarantineAfter: number,
+  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | undefined> {
+    const { host, lane, generation, owner, delayMs, isSecond } = turn
+    const args = [host, lane, generation, owner, delayMs, quarantineAfter, flag(isSecond)]
+    const reply = (await this.#run(beginScript, args)) as
+      | ['gone']
+      | ['begun', StandingReply, number, ...StirredReply]
+    if (reply[0] === 'gone') return undefined
+    const [, standing, takenBack, ...stirred] = reply
+    return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
+  }
+
+  /**
+   * All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. Throws
+   * `WentBack` or `RunOver`.
+   */
+  async exchange(
+    turns: readonly TurnSays[],
+    isGrowing: boolean,
+    said: Said,
+  ): Promise<Stirred & { answers: TurnAnswer[] }> {
+    const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
+    for (const turn of turns) addTurn(args, turn)
+    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply] | number
+    if (typeof reply === 'number') throw refusalOf(reply)
+    const [replies, ...stirred] = reply
+    return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
+  }
+
+  /** Answers the ids that were queued. */
+  async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
+    const all: Argument[] = [...args, fresh.length]
+    for (const group of fresh) addGroup(all, group)
+    const [queued, ...stirred] = (await this.#run(endDoubtsScript, all)) as [string, ...StirredReply]
+    return { queued: idsOf(queued), ...stirredOf(stirred) }
+  }
+
+  async settled(owner: string): Promise<void> {
+    await this.#run(settleScript, [owner, this.#times.turns.settledKeptMs])
+  }
+
+  /** Notes that this worker runs that request alone. */
+  async beginAlone(worker: string, id: string): Promise<void> {
+    await this.#run(aloneScript, [worker, id])
+  }
+
+  async endAlone(worker: string): Promise<void> {
+    await this.#redis.hdel(this.#keys.alone, worker)
+  }
+
+  /** @param coming takes from this batch on may be on their way */
+  async renew<T extends HoldingTurn>(
+    turns: readonly T[],
+    lockMs: number,
+    coming: number,
+  ): Promise<Renewed<T>> {
+    const args = turns.flatMap((turn) => holdingArgs(turn, coming))
+    const reply = (await this.#run(renewScript, [lockMs, ...args])) as [number[], number[], ...StirredReply]
+    const [lost, back, ...stirred] = reply
+    const putBack = new Map<T, number>()
+    for (let at = 0; at < back.length; at += 2) putBack.set(turns[back[at]! - 1]!, back[at + 1]!)
+    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...stirredOf(stirred) }
+  }
+
+  /** The same for a keeper, who has the turns' `lockArgs`. */
+  renewal(lockMs: number): Renewal {
+    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs] }
+  }
+
+  /** Answers how it stands, and which turns BullMQ does not have; with `isSwept` false, somebody looked after them lately. */
+  async sweep(worker: string, everyMs: number): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
+    const reply = await this.#run(sweepScript, [worker, everyMs])
+    const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
+    return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
+  }
+
+  async leave(worker: string): Promise<void> {
+    await Promise.all([
+      this.#redis.zrem(`${this.#keys.turns}:workers`, worker),
+      this.#redis.hdel(`${this.#keys.turns}:heard`, worker),
+    ])
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const [waiting, delayed, leased, quarantined] = (await this.#run(countsScript, [])) as number[]
+    return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
+  }
+
+  /** What some turns have in flight in that worker's name, and where to go on; '0' when that were all. */
+  async inFlight(
+    worker: string,
+    cursor: string,
+    count: number,
+  ): Promise<{ cursor: string; found: { slot: string; count: number }[] }> {
+    const [next, flat] = (await this.#run(inFlightScript, [worker, cursor, count])) as [
+      string,
+      (string | number)[],
+    ]
+    const found: { slot: string; count: number }[] = []
+    for (let at = 0; at < flat.length; at += 2)
+      found.push({ slot: decodeURIComponent(String(flat[at])), count: Number(flat[at + 1]) })
+    return { cursor: next, found }
+  }
+
+  /** Some of the hosts that have a line, and where to go on; '0' when that were all. One may come twice. */
+  async hosts(cursor: string, count: number): Promise<{ cursor: string; hosts: HostView[] }> {
+    const [next, views] = (await this.#run(hostsScript, [cursor, count])) as [string, HostReply[]]
+    return { cursor: next, hosts: views.map(hostViewOf) }
+  }
+
+  /** Makes BullMQ able to fetch one job on a Redis at its maxmemory; false when there is none. */
+  async nudge(): Promise<boolean> {
+    return (await this.#run(nudgeScript, [])) === 1
+  }
+
+  async clear(): Promise<void> {
+    while ((await this.#run(clearScript, [CLEAR_PAGE])) !== 0);
+  }
+
+  #run(script: Script, args: readonly Argument[]): Promise<unknown> {
+    return script.run(this.#redis, this.#keyList, [this.#order, ...args])
+  }
+}
+
+function addGroup(args: Argument[], { host, priority, lanes, requests }: Pushed): void {
+  args.push(host, priority, lanes, requests.length)
+  for (const { id, text } of requests) args.push(id, text)
+}
+
+function addTurn(args: Argument[], turn: TurnSays): void {
+  const { host, lane, generation, owner, startedAgoMs = '', drawnMs, isUndone, news, ended } = turn
+  args.push(host, lane, generation, owner, startedAgoMs, drawnMs, flag(isUndone), flag(news !== undefined))
+  if (news) {
+    const { delayMs, failures = '', pauseMs, pauseReason = '' } = news
+    args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
+  }
+  args.push(ended.length)
+  for (const { token, id = '', refusal = '', placed } of ended) {
+    args.push(token, id, refusal, placed.length)
+    for (const { place, host, priority, lanes, texts } of placed) {
+      args.push(place, host, priority, lanes, texts.length, ...texts)
+    }
+  }
+  args.push(turn.most, turn.batch, turn.aheadMs, turn.concurrency, flag(turn.leaves))
+}
+
+type StandingReply = [
+  waitMs: number,
+  head: string,
+  lateInMs: number | '',
+  pausedMs: number,
+  floorMs: number,
+  failures: number,
+]
+type StirredReply = [woken: string[], raised: string[]]
+type HostReply = [
+  host: string,
+  waiting: number,
+  delayed: number,
+  leased: number,
+  nextInMs: number,
+  delayMs: number,
+  failures: number,
+  pausedMs: number,
+  why: string,
+]
+type TurnReply = ['over' | 'lost'] | ['held' | 'left', StandingReply, string[]] | ['over', StandingReply, []]
+
+function hostViewOf([
+  host,
+  waiting,
+  delayed,
+  leased,
+  nextInMs,
+  delayMs,
+  failures,
+  pausedMs,
+  why,
+]: HostReply): HostView {
+  const slot = decodeURIComponent(host)
+  const state = { slot, waiting, delayed, leased, nextInMs, delayMs, failures, pausedMs }
+  return why === '' ? state : { ...state, pauseReason: why }
+}
+
+function answerOf(reply: TurnReply, batch: number): TurnAnswer {
+  const [status, standing, texts] = reply
+  if (status === 'over' || status === 'lost') return { status }
+  const taken = texts!.map((text, n) => {
+    const line = text.indexOf('\n')
+    return { token: `${batch}.${n + 1}`, priority: Number(text.slice(0, line)), text: text.slice(line + 1) }
+  })
+  return { status, standing: standingOf(standing!), taken }
+}
+
+function standingOf([waitMs, head, lateInMs, pausedMs, delayMs, failures]: StandingReply): Standing {
+  return {
+    waitMs,
+    pausedMs,
+    ...(head !== '' && { head: Number(head) }),
+    ...(lateInMs !== '' && { lateInMs }),
+    state: { delayMs, failures },
+  }
+}
+
+function stirredOf([woken, raised]: StirredReply): Stirred {
+  return { woken: wakesOf(woken), raised: wakesOf(raised) }
+}
+
+function wakesOf(flat: readonly string[]): Wake[] {
+  const wakes: Wake[] = []
+  for (let at = 0; at < flat.length; at += 2) wakes.push({ unit: flat[at]!, priority: Number(flat[at + 1]) })
+  return wakes
+}
+
+/** For a keeper: it knows late what has ended, so nothing is compared. */
+export function lockArgs({ unit, lockToken, owner }: LockedTurn): (string | number)[] {
+  return [unit, lockToken, owner, 0, 0]
+}
+
+function holdingArgs({ unit, lockToken, owner, batch, tokens }: HoldingTurn, coming: number): Argument[] {
+  return [unit, lockToken, owner, batch ?? coming, tokens.length, ...tokens]
+}
+
+function saidArgs({ worker, number, answered, run }: Said): Argument[] {
+  return [worker, number, answered, run]
+}
+
+function wholeMs(ms: number | undefined): number | '' {
+  return ms === undefined ? '' : Math.ceil(ms)
+}
+
+function refusalOf(reply: number): Error {
+  return reply === RUN_OVER ? new RunOver() : new WentBack(reply)
+}
+
+function flag(is: boolean): '1' | '' {
+  return is ? '1' : ''
+}

@@ -1,1 +1,1 @@
-export { type Empty, Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'
+export { Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ErrorCode, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
-
-// What a server says that cannot do its work now and will be able to: it restarts, fails over, is full, or is busy.
-const PASSING =
-  /^(OOM|BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|reached its maxmemory|Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
-/** There is no room now; others make some, or somebody raises maxmemory. */
-const FULL: readonly ErrorCode[] = ['WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
+import { type Logger, type ProtocolTimes, storeTrouble } from '@webloom/core'
 
 /** A wait that lasts is told of again and again. */
-const TELL_EVERY_MS = 30_000
+export const TELL_EVERY_MS = 30_000
 
 export interface Patience {
   readonly logger: Logger
@@ -37,15 +31,18 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
       if (!isPassing(error) || signal?.aborted || now - startedAt >= forMs) throw error
       if (now - toldAt >= TELL_EVERY_MS) {
         toldAt = now
-        logger.warn({ reason: (error as Error).message }, `${what} must wait; it is tried again`)
+        const why = storeTrouble(error) === 'full' ? `: ${FULL_TEXT}` : ''
+        logger.warn({ reason: (error as Error).message }, `${what} must wait${why}; it is tried again`)
       }
       await sleep(waitMs, undefined, signal && { signal }).catch(() => {})
     }
   }
 }
 
+const FULL_TEXT =
+  'Redis has reached its maxmemory. What is queued makes room as it is fetched; CONFIG SET maxmemory gives it more'
+
 /** Whether the same step may succeed later. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof WebloomError) return FULL.includes(error.code)
-  return error instanceof Error && PASSING.test(error.message)
+  return storeTrouble(error) !== undefined
 }

@@ -11,7 +11,7 @@ import {
 import { MemoryBloomDupeFilter, MemoryDupeFilter } from '@webloom/dupefilter'
 import { JobDir, MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
 import { type TempDir, tempDir } from '@webloom/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Scheduler } from './scheduler.ts'
 
 function schedulerUnderTest(logEveryDuplicate = false, make?: (request: Request) => string) {
@@ -108,6 +108,37 @@ test('a FINGERPRINTER that throws for one request costs that request only', asyn
   expect(stats.get('scheduler/no_fingerprint_count')).toBe(1)
 })
 
+test.each([true, false])(
+  'a page that goes back ends doubts at once where queue and filter are in this process: %s',
+  async (endsDoubtsAtOnce) => {
+    const [filter, queue] = [
+      new MemoryDupeFilter(),
+      new MemoryRequestQueue({
+        clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+      }),
+    ]
+    const scheduler = new Scheduler({
+      filter,
+      queue,
+      endsDoubtsAtOnce,
+      fingerprinter: createFingerprinter(),
+      stats: new MemoryStatsCollector(),
+      signals: new Signals(() => {}),
+      logger: silentLogger,
+      spider: { name: 'test' },
+    })
+    const looked = vi.spyOn(queue, 'takeInDoubt')
+    await scheduler.enqueue([page(0), page(1)], 'start/0')
+    const [first, other] = (await scheduler.next(2)) as [Lease, Lease]
+    await filter.requestsSeen([page(10)], first.id)
+    await scheduler.commit(other, [page(10)])
+    await scheduler.release(first)
+    // Whoever looks does it by setImmediate.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(looked.mock.calls.length > 0).toBe(endsDoubtsAtOnce)
+  },
+)
+
 /** A filter and queue that go together. */
 async function storesOf(kind: 'memory' | 'memory-bloom' | 'JOBDIR', dir: TempDir) {
   const clock = new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } })
@@ -121,7 +152,7 @@ async function storesOf(kind: 'memory' | 'memory-bloom' | 'JOBDIR', dir: TempDir
 }
 
 describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
-  test('issue 15: the first links of a page that went back for want of room, and then yields others, are not lost', async () => {
+  test('the first links of a page that went back for want of room, and then yields others, are not lost', async () => {
     await using dir = await tempDir()
     const { filter, queue, close } = await storesOf(kind, dir)
     let isFull = true

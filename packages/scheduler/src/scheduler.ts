@@ -21,11 +21,15 @@
  *     push                                 one step, which notes the ids under the owner; for elements of start(), some
  *                                          hundred together, it moves the start cursor. Crash after it: what is pushed
  *                                          again is noted, or lies before the cursor, and is skipped.
- *     settle the owner                     crash before it: as above; the request is queued.
- *     acknowledge the seed (the engine)    crash before it: the message comes again, as above.
+ *     settle the owner in the filter       crash before it: as above; the request is queued.
+ *     acknowledge the seed (the engine)    crash before it: the message comes again, as above. A seed goes past the filter, as
+ *                                          a rule, so the queue keeps its note until the message is removed, and is
+ *                                          settled by whoever removes it.
  *
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * owner until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
+ *
+ * What the filter says is in doubt is set aside and asked about again: see links-in-doubt.ts.
  *
  * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
  *
@@ -39,7 +43,6 @@
  * and is fetched again later.
  */
 
-import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
@@ -48,7 +51,6 @@ import {
   type Fingerprinter,
   type HostNews,
   type InFlight,
-  InvalidUrl,
   type Lease,
   type Logger,
   PROTOCOL_TIMES,
@@ -62,26 +64,28 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
-  type UrlRules,
-  urlRulesOf,
 } from '@webloom/core'
+import { LinkSieve } from './link-sieve.ts'
+import { LinksInDoubt } from './links-in-doubt.ts'
 import { isPassing, patiently } from './patience.ts'
 
 /** What follows the owner in the id of a request of start() or a seed that goes past the filter. */
 const START_PAGE = '/page'
-
-/** Empties the queue, and the filter unless what was met is to stay. */
-export type Empty = (keepsMet: boolean) => Promise<void>
 
 export interface SchedulerParts {
   readonly filter: DupeFilter
   readonly queue: RequestQueue
   /** Gives requests their ids. The filter has its own, which may follow other rules. */
   readonly fingerprinter: Fingerprinter
-  /** Called before anything is queued, with what empties queue and filter, to be called where that is asked for. */
-  readonly emptyOnOpen?: (empty: Empty) => Promise<void>
-  /** The same when this process leaves the crawl. */
-  readonly emptyOnClose?: (empty: Empty) => Promise<void>
+  /**
+   * True where queue and filter are both in this process, and so is every owner: with each that is settled some doubt may be
+   * over, and is looked at without a wait.
+   */
+  readonly endsDoubtsAtOnce?: boolean
+  /** Called when queue and filter are open, before anything is queued. */
+  readonly onOpen?: () => Promise<void>
+  /** Called when this process leaves the crawl: the queue is closed, the filter is not. */
+  readonly onClose?: () => Promise<void>
   /** REDIS_HIGH_WATER: whether what keeps the queue is nearly full. */
   readonly isNearlyFull?: () => Promise<boolean>
 }
@@ -102,30 +106,35 @@ export class Scheduler {
   readonly #queue: RequestQueue
   readonly #fingerprinter: Fingerprinter
   readonly #stats: StatsCollector
-  readonly #signals: Signals
   readonly #logger: Logger
-  readonly #spider: SpiderLike
-  readonly #logEveryDuplicate: boolean
   readonly #times: ProtocolTimes['scheduler']
   readonly #keys: Readonly<Record<'enqueued' | 'dequeued', readonly string[]>>
-  readonly #emptyOnOpen: SchedulerParts['emptyOnOpen']
-  readonly #emptyOnClose: SchedulerParts['emptyOnClose']
+  readonly #onOpen: SchedulerParts['onOpen']
+  readonly #onClose: SchedulerParts['onClose']
   readonly #isNearlyFull: () => Promise<boolean>
-  #duplicateLogged = false
+  readonly #sieve: LinkSieve
+  readonly #doubts: LinksInDoubt
 
   constructor(options: SchedulerOptions) {
     this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
     this.#filter = options.filter
     this.#queue = options.queue
     this.#fingerprinter = options.fingerprinter
-    this.#emptyOnOpen = options.emptyOnOpen
-    this.#emptyOnClose = options.emptyOnClose
+    this.#onOpen = options.onOpen
+    this.#onClose = options.onClose
     this.#isNearlyFull = options.isNearlyFull ?? (async () => false)
     this.#stats = options.stats
-    this.#signals = options.signals
     this.#logger = options.logger
-    this.#spider = options.spider
-    this.#logEveryDuplicate = options.logEveryDuplicate ?? false
+    this.#sieve = new LinkSieve({
+      ...options,
+      times: this.#times,
+      logEveryDuplicate: options.logEveryDuplicate ?? false,
+    })
+    this.#doubts = new LinksInDoubt({
+      ...options,
+      sieve: this.#sieve,
+      onQueued: (count) => this.#count('enqueued', count),
+    })
     const { name } = options.queue.describe()
     this.#keys = {
       enqueued: ['scheduler/enqueued', `scheduler/enqueued/${name}`],
@@ -149,38 +158,52 @@ export class Scheduler {
     })
   }
 
-  async open(): Promise<void> {
+  /** A server that is full is waited for until `signal` fires; then there is nothing to go on with. */
+  async open(signal?: AbortSignal): Promise<void> {
     await this.#filter.open()
     await this.#queue.open()
-    await this.#emptyOnOpen?.((keepsMet) => this.#empty(keepsMet))
+    try {
+      await patiently(async () => this.#onOpen?.(), {
+        logger: this.#logger,
+        times: this.#times,
+        what: 'joining the crawl',
+        ...(signal && { signal }),
+      })
+    } catch (error) {
+      if (signal?.aborted && isPassing(error)) return
+      throw error
+    }
     const { waiting, delayed } = await this.#queue.counts()
     if (waiting + delayed > 0)
       this.#logger.info(`going on with a crawl that has ${waiting + delayed} requests queued`)
-  }
-
-  async close(): Promise<void> {
-    await this.#emptyOnClose?.((keepsMet) => this.#empty(keepsMet))
-    await this.#queue.close()
-    await this.#filter.close()
-  }
-
-  async #empty(keepsMet: boolean): Promise<void> {
-    await this.#queue.clear()
-    if (!keepsMet) await this.#filter.clear()
+    this.#doubts.open()
   }
 
   /**
-   * Queues a request of `start()` or a seed; answers how many were new, 0 or 1.
+   * What this worker still holds goes back to the queue before the worker leaves the crawl, and so before the last one empties it:
+   * a queue that was emptied first does not know of what is given back, and would be taken for one that has gone back in time.
+   */
+  async close(): Promise<void> {
+    try {
+      await this.#doubts.close()
+      await this.#queue.close()
+      await this.#onClose?.()
+    } finally {
+      await this.#filter.close()
+    }
+  }
+
+  /**
+   * Queues a request of `start()` or a seed; answers how many were new, 0 or 1. The queue keeps the owner noted: it is
+   * settled there when what brought the request is gone for good.
    *
    * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would
    * have it fetched a second time, as Scrapy does. Its id is not the owner's: the page asks about its links under its
    * own id, and a link to itself, asked about by the owner who first brought it, would count as new.
    */
   async enqueueStart(request: Request, owner: string): Promise<number> {
-    return this.#push(
-      await this.#fresh([request], owner, { marksAll: true, idOf: () => owner + START_PAGE }),
-      owner,
-    )
+    const idOf = () => owner + START_PAGE
+    return this.#push(await this.#sieve.fresh([request], owner, { marksAll: true, idOf }), owner)
   }
 
   /**
@@ -188,13 +211,14 @@ export class Scheduler {
    * Each asks the filter as an owner of its own, so that it does not matter how they were put together when start() is run
    * again: all questions travel together, and what is new goes to the queue in one step.
    */
-  async enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number> {
+  async enqueueStarts(batch: readonly (Request | undefined)[], from: number): Promise<number> {
+    const elements = this.#sieve.distinct(batch)
     const ownerOf = (n: number) => `start/${from + n}`
     const fresh = await Promise.all(
       elements.map(async (request, n) => {
         if (!request) return []
         const idOf = () => ownerOf(n) + START_PAGE
-        const found = await this.#fresh([request], ownerOf(n), { marksAll: true, idOf })
+        const found = await this.#sieve.fresh([request], ownerOf(n), { marksAll: true, idOf })
         return found.map((queued) => ({ ...queued, element: from + n }))
       }),
     )
@@ -204,13 +228,16 @@ export class Scheduler {
       what: 'queueing requests',
     })
     await Promise.all(elements.map((request, n) => request && this.#filter.settled(ownerOf(n))))
+    this.#doubtsMayEnd(fresh.flat())
     this.#count('enqueued', added)
     return added
   }
 
   /** Queues the new ones of `requests`, a part of what one page yields; answers how many there were. */
   async enqueue(requests: readonly Request[], owner: string): Promise<number> {
-    return this.#push(await this.#fresh(requests, owner), owner)
+    const added = await this.#push(await this.#sieve.fresh(requests, owner), owner)
+    await this.#queue.settled(owner)
+    return added
   }
 
   async #push(fresh: readonly QueuedRequest[], owner: string): Promise<number> {
@@ -219,7 +246,8 @@ export class Scheduler {
       times: this.#times,
       what: 'queueing requests',
     })
-    await this.#settle(owner)
+    await this.#filter.settled(owner)
+    this.#doubtsMayEnd(fresh)
     this.#count('enqueued', added)
     return added
   }
@@ -239,7 +267,7 @@ export class Scheduler {
     this.#count('dequeued', leases.length)
     for (const { redelivered, request } of leases) {
       if (redelivered) this.#stats.inc('scheduler/redelivered')
-      putUnderRules(request, this.#urlRules)
+      putUnderRules(request, this.#sieve.urlRules)
     }
     return leases
   }
@@ -254,8 +282,10 @@ export class Scheduler {
     requests: readonly Request[],
     { marksAll = false, ...options }: Omit<CommitOptions, 'children'> & { marksAll?: boolean } = {},
   ): Promise<void> {
+    // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
+    // that is gone, was told is new is free for the next asker when that owner has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
-    const children = await this.#fresh(requests, lease.id, { marksAll, signal: lease.signal })
+    const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal: lease.signal })
     if (children.length > 0) await this.#highWater(lease.signal)
     const patience = {
       logger: this.#logger,
@@ -269,13 +299,14 @@ export class Scheduler {
         forMs: this.#times.fullHoldMs,
       })
     } catch (error) {
-      await this.#filter.givenBack?.(lease.id)
+      await this.#giveBack(lease)
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
       return patiently(() => this.#queue.retry(lease, lease.request, this.#times.postponeMs), patience)
     }
     await this.#filter.settled(lease.id)
-    this.#count('enqueued', children.length)
+    this.#doubtsMayEnd(children)
+    this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length)
   }
 
   /** Links wait here for others to make room, for a while: then they may use the rest. */
@@ -289,13 +320,13 @@ export class Scheduler {
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
-    await this.#filter.givenBack?.(lease.id)
+    await this.#giveBack(lease)
     await this.#queue.retry(lease, request, when, host)
     this.#count('enqueued', 1)
   }
 
   async release(lease: Lease): Promise<void> {
-    await this.#filter.givenBack?.(lease.id)
+    await this.#giveBack(lease)
     await this.#queue.release(lease)
   }
 
@@ -323,7 +354,7 @@ export class Scheduler {
 
   /** This worker cannot do the request; another may. */
   async refuse(lease: Lease, reason: string): Promise<void> {
-    await this.#filter.givenBack?.(lease.id)
+    await this.#giveBack(lease)
     await this.#queue.refuse(lease, reason)
     this.#stats.inc('scheduler/refused')
   }
@@ -358,97 +389,20 @@ export class Scheduler {
     })
   }
 
-  /** Those the filter has not met, and those that go past it (`dontFilter`), with their ids, in order. */
-  async #fresh(
-    found: readonly Request[],
-    owner: string,
-    {
-      marksAll = false,
-      idOf = derivedId,
-      signal,
-    }: { marksAll?: boolean; idOf?: typeof derivedId; signal?: AbortSignal } = {},
-  ): Promise<QueuedRequest[]> {
-    const requests = found.filter((request) => this.#hasFingerprint(request))
-    const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
-    const seen = asked.length > 0 ? await this.#seen(asked, owner, signal) : []
-    const fresh: QueuedRequest[] = []
-    const met: Request[] = []
-    let next = 0
-    for (let ordinal = 0; ordinal < requests.length; ordinal++) {
-      const request = requests[ordinal]!
-      const isMet = marksAll || !request.dontFilter ? seen[next++] : false
-      if (request.dontFilter || this.#filter.letsAllPass) fresh.push({ id: idOf(owner, ordinal), request })
-      else if (isMet) met.push(request)
-      else fresh.push({ id: this.#fingerprinter.fingerprint(request), request })
-    }
-    if (met.length > 0) this.#drop(met)
-    if (this.#signals.listened('requestScheduled')) {
-      for (const { request } of fresh)
-        await this.#signals.send('requestScheduled', { request, spider: this.#spider })
-    }
-    return fresh
+  /** What this page was told is new is nobody's again, and may be new for another. */
+  async #giveBack({ id }: Lease): Promise<void> {
+    await this.#filter.givenBack?.(id)
+    this.#doubts.soon()
   }
 
-  #seen(requests: readonly Request[], owner: string, signal: AbortSignal | undefined): Promise<boolean[]> {
-    return patiently(() => this.#filter.requestsSeen(requests, owner), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'asking the dupefilter',
-      ...(signal && { signal }),
-    })
-  }
-
-  /** Whose rules this crawl goes by: its filter may have been begun by others than the newest. */
-  get #urlRules(): UrlRules {
-    return this.#fingerprinter.urlRules?.current ?? urlRulesOf(undefined)
-  }
-
-  /**
-   * False for a request on which a FINGERPRINTER of the user's own throws, or whose URL the crawl's rules refuse: it is
-   * given up, the others are not.
-   */
-  #hasFingerprint(request: Request): boolean {
-    try {
-      putUnderRules(request, this.#urlRules)
-      this.#fingerprinter.fingerprint(request)
-      return true
-    } catch (error) {
-      this.#stats.inc('scheduler/no_fingerprint_count')
-      const why = error instanceof InvalidUrl ? 'URL_RULES refuse this URL' : 'FINGERPRINTER threw'
-      this.#logger.error({ url: request.url, err: error }, `${why}; the request is not made`)
-      return false
-    }
-  }
-
-  async #settle(owner: string): Promise<void> {
-    await this.#filter.settled(owner)
-    await this.#queue.settled(owner)
-  }
-
-  #drop(met: readonly Request[]): void {
-    this.#stats.inc('dupefilter/filtered', met.length)
-    if (this.#signals.listened('requestDropped')) {
-      for (const request of met) void this.#signals.send('requestDropped', { request, spider: this.#spider })
-    }
-    if (this.#logEveryDuplicate) {
-      for (const { url, method } of met) this.#logger.debug({ url, method }, 'filtered duplicate request')
-    } else if (!this.#duplicateLogged) {
-      this.#duplicateLogged = true
-      const { url, method } = met[0]!
-      this.#logger.debug(
-        { url, method },
-        'filtered duplicate request; further ones are only counted (DUPEFILTER_DEBUG=true shows all)',
-      )
-    }
+  /** An owner of these is settled. */
+  #doubtsMayEnd(found: readonly QueuedRequest[]): void {
+    this.#doubts.noted(found)
+    this.#doubts.soon()
   }
 
   #count(what: 'enqueued' | 'dequeued', count: number): void {
     if (count === 0) return
     for (const key of this.#keys[what]) this.#stats.inc(key, count)
   }
-}
-
-/** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
-function derivedId(owner: string, ordinal: number): string {
-  return hash('sha1', `${owner}#${ordinal}`)
 }

@@ -1,0 +1,165 @@
+/** What becomes of requests that were found: which are queued, which are met before, which are in doubt. */
+
+import { hash } from 'node:crypto'
+import {
+  type DupeFilter,
+  type Fingerprinter,
+  InvalidUrl,
+  type Logger,
+  type ProtocolTimes,
+  putUnderRules,
+  type QueuedRequest,
+  type Request,
+  type Seen,
+  type Signals,
+  type SpiderLike,
+  type StatsCollector,
+  type UrlRules,
+  urlRulesOf,
+} from '@webloom/core'
+import { patiently } from './patience.ts'
+
+export interface LinkSieveOptions {
+  readonly filter: DupeFilter
+  readonly fingerprinter: Fingerprinter
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  readonly spider: SpiderLike
+  readonly times: ProtocolTimes['scheduler']
+  readonly logEveryDuplicate: boolean
+}
+
+export class LinkSieve {
+  readonly #options: LinkSieveOptions
+  #duplicateLogged = false
+
+  constructor(options: LinkSieveOptions) {
+    this.#options = options
+  }
+
+  /** Whose rules this crawl goes by: its filter may have been begun by others than the newest. */
+  get urlRules(): UrlRules {
+    return this.#options.fingerprinter.urlRules?.current ?? urlRulesOf(undefined)
+  }
+
+  /**
+   * Those the filter has not met, those in doubt, and those that go past it (`dontFilter`), with their ids, in order.
+   *
+   * @param options `marksAll`: those with `dontFilter` leave their mark in the filter, too
+   */
+  async fresh(
+    found: readonly Request[],
+    owner: string,
+    {
+      marksAll = false,
+      idOf = derivedId,
+      signal,
+    }: { marksAll?: boolean; idOf?: typeof derivedId; signal?: AbortSignal } = {},
+  ): Promise<QueuedRequest[]> {
+    const { filter, fingerprinter, stats } = this.#options
+    const requests = found.filter((request) => this.#hasFingerprint(request))
+    const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
+    // Also about none: see the port.
+    const seen = await this.#seen(asked, owner, signal)
+    const fresh: QueuedRequest[] = []
+    const met: Request[] = []
+    let inDoubt = 0
+    let next = 0
+    for (let ordinal = 0; ordinal < requests.length; ordinal++) {
+      const request = requests[ordinal]!
+      const isMet = marksAll || !request.dontFilter ? seen[next++] : false
+      if (request.dontFilter || filter.letsAllPass) fresh.push({ id: idOf(owner, ordinal), request })
+      else if (isMet === true) met.push(request)
+      else if (isMet) {
+        inDoubt++
+        fresh.push({ id: fingerprinter.fingerprint(request), request, inDoubt: owner })
+      } else fresh.push({ id: fingerprinter.fingerprint(request), request })
+    }
+    if (met.length > 0) this.drop(met)
+    if (inDoubt > 0) stats.inc('dupefilter/in_doubt', inDoubt)
+    await this.scheduled(fresh)
+    return fresh
+  }
+
+  /**
+   * A batch whose elements ask at the same moment, each as an owner of its own, without those that stand in it before: they would
+   * be told that the first one is in doubt, and wait for what is known here. The first one is queued, or was met.
+   */
+  distinct(batch: readonly (Request | undefined)[]): readonly (Request | undefined)[] {
+    const { filter, fingerprinter } = this.#options
+    if (filter.letsAllPass) return batch
+    const ids = new Set<string>()
+    const again: Request[] = []
+    const distinct = batch.map((request) => {
+      if (!request || request.dontFilter) return request
+      if (!this.#hasFingerprint(request)) return undefined
+      const { size } = ids
+      if (ids.add(fingerprinter.fingerprint(request)).size > size) return request
+      again.push(request)
+      return undefined
+    })
+    if (again.length > 0) this.drop(again)
+    return distinct
+  }
+
+  /** Those that are queued, not those in doubt. */
+  async scheduled(fresh: readonly QueuedRequest[]): Promise<void> {
+    const { signals, spider } = this.#options
+    if (!signals.listened('requestScheduled')) return
+    for (const { request, inDoubt } of fresh)
+      if (!inDoubt) await signals.send('requestScheduled', { request, spider })
+  }
+
+  /** They were met before. */
+  drop(met: readonly Request[]): void {
+    const { stats, signals, spider, logger, logEveryDuplicate } = this.#options
+    stats.inc('dupefilter/filtered', met.length)
+    if (signals.listened('requestDropped')) {
+      for (const request of met) void signals.send('requestDropped', { request, spider })
+    }
+    if (logEveryDuplicate) {
+      for (const { url, method } of met) logger.debug({ url, method }, 'filtered duplicate request')
+    } else if (!this.#duplicateLogged) {
+      this.#duplicateLogged = true
+      const { url, method } = met[0]!
+      logger.debug(
+        { url, method },
+        'filtered duplicate request; further ones are only counted (DUPEFILTER_DEBUG=true shows all)',
+      )
+    }
+  }
+
+  #seen(requests: readonly Request[], owner: string, signal: AbortSignal | undefined): Promise<Seen[]> {
+    const { filter, logger, times } = this.#options
+    return patiently(() => filter.requestsSeen(requests, owner), {
+      logger,
+      times,
+      what: 'asking the dupefilter',
+      ...(signal && { signal }),
+    })
+  }
+
+  /**
+   * False for a request on which a FINGERPRINTER of the user's own throws, or whose URL the crawl's rules refuse: it is
+   * given up, the others are not.
+   */
+  #hasFingerprint(request: Request): boolean {
+    const { fingerprinter, stats, logger } = this.#options
+    try {
+      putUnderRules(request, this.urlRules)
+      fingerprinter.fingerprint(request)
+      return true
+    } catch (error) {
+      stats.inc('scheduler/no_fingerprint_count')
+      const why = error instanceof InvalidUrl ? 'URL_RULES refuse this URL' : 'FINGERPRINTER threw'
+      logger.error({ url: request.url, err: error }, `${why}; the request is not made`)
+      return false
+    }
+  }
+}
+
+/** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
+function derivedId(owner: string, ordinal: number): string {
+  return hash('sha1', `${owner}#${ordinal}`)
+}

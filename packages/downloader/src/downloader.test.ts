@@ -12,7 +12,7 @@ import {
 } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Downloader } from './downloader.ts'
-import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
+import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http/http-download-handler.ts'
 import { OffsiteMiddleware } from './middlewares/offsite.ts'
 import { DefaultHeadersMiddleware, UserAgentMiddleware } from './middlewares/request-defaults.ts'
 import { RetryMiddleware } from './middlewares/retry.ts'

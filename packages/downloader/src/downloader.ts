@@ -1,8 +1,6 @@
 import {
   type Crawler,
-  DownloadError,
   type DownloaderMiddleware,
-  type DownloadHandler,
   type DownloadOptions,
   type DownloadResult,
   IgnoreRequest,
@@ -12,11 +10,12 @@ import {
   type Signals,
   type SpiderLike,
 } from '@webloom/core'
+import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
 export interface DownloaderOptions {
-  /** Handlers by URL scheme without the colon. */
-  readonly handlers: Readonly<Record<string, DownloadHandler>>
+  /** By URL scheme without the colon, and by the names that `meta.download_handler` may give. */
+  readonly handlers: DownloadHandlers
   /** In order: the first is nearest the engine. */
   readonly middlewares: readonly { name: string; component: DownloaderMiddleware }[]
   readonly signals: Signals
@@ -26,7 +25,7 @@ export interface DownloaderOptions {
 
 /** Middlewares and handlers as one. It has no delay of its own: pace is the queue's business. */
 export class Downloader {
-  readonly #handlers: Readonly<Record<string, DownloadHandler>>
+  readonly #handlers: DownloadHandlers
   readonly #admission: readonly DownloaderMiddleware[]
   readonly #fetch: (request: Request, options: DownloadOptions) => Promise<DownloadResult>
   readonly #signals: Signals
@@ -86,13 +85,7 @@ export class Downloader {
 
   async #download(request: Request, options: DownloadOptions): Promise<Response> {
     const spider = this.#spider
-    const handler = this.#handlers[request.url.slice(0, request.url.indexOf(':'))]
-    if (!handler) {
-      throw new DownloadError(
-        'UnsupportedURLSchemeError',
-        `${request.url}: no handler for this scheme; there are ${Object.keys(this.#handlers).join(', ')}`,
-      )
-    }
+    const handler = handlerFor(request, this.#handlers)
     if (this.#signals.listened('requestReachedDownloader')) {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }

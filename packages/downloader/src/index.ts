@@ -12,19 +12,26 @@ export {
 
 // HTTP cache
 
+export { DummyPolicy } from './cache/dummy-policy.ts'
 export { FileCacheStorage } from './cache/file-cache-storage.ts'
-export type {
-  CachedExchange,
-  HttpCacheStorage,
-  HttpCacheStorageOptions,
+export type { CachedResponse, HttpCachePolicy } from './cache/http-cache-policy.ts'
+export {
+  BrokenCacheEntry,
+  type CachedExchange,
+  type HttpCacheStorage,
+  type HttpCacheStorageOptions,
 } from './cache/http-cache-storage.ts'
+export { Rfc9111Policy, type Rfc9111PolicyOptions } from './cache/rfc9111-policy.ts'
 export { SqliteCacheStorage } from './cache/sqlite-cache-storage.ts'
 
 // The way of a request
 
 export { Downloader, type DownloaderOptions } from './downloader.ts'
-export type { ExchangeLimits } from './exchange-limits.ts'
-export { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
+export { DataDownloadHandler } from './handlers/data-download-handler.ts'
+export { type DownloadHandlers, downloadHandlersOf, handlerFor } from './handlers/download-handlers.ts'
+export { FileDownloadHandler, type FileDownloadHandlerOptions } from './handlers/file-download-handler.ts'
+export type { ExchangeLimits } from './http/exchange-limits.ts'
+export { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http/http-download-handler.ts'
 export { composeMiddlewares } from './middleware-onion.ts'
 
 // Connections
@@ -36,6 +43,7 @@ export { HostAddresses, type HostAddressesOptions } from './connecting/host-addr
 
 export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throttle.ts'
 export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'
+export { CookieHeaderMiddleware } from './middlewares/cookie-header.ts'
 export { CookiesMiddleware, type CookiesMiddlewareOptions } from './middlewares/cookies.ts'
 export { DownloaderStatsMiddleware } from './middlewares/downloader-stats.ts'
 export { GivenUpHostsMiddleware, type GivenUpHostsOptions } from './middlewares/given-up-hosts.ts'

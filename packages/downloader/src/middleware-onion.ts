@@ -1,6 +1,7 @@
 import {
   type DownloaderMiddleware,
   type DownloadResult,
+  isPromise,
   Request,
   Response,
   RetryLater,
@@ -58,10 +59,6 @@ export function composeMiddlewares<Options>(
     }
     return result
   }
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
 }
 
 function checked(answer: unknown, name: string, hook: string): DownloadResult {

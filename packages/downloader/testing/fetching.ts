@@ -3,6 +3,7 @@ import {
   type DownloaderMiddleware,
   type DownloadResult,
   MemoryStatsCollector,
+  noRedis,
   type Request,
   Response,
   Settings,
@@ -11,7 +12,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { Downloader } from '../src/downloader.ts'
-import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from '../src/http-download-handler.ts'
+import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from '../src/http/http-download-handler.ts'
 
 /** What a component's `fromCrawler` needs, without a crawl. */
 export function testCrawler(settings: object = {}, spider: SpiderLike = { name: 'test' }) {
@@ -23,6 +24,7 @@ export function testCrawler(settings: object = {}, spider: SpiderLike = { name: 
     }),
     logger: silentLogger,
     spider,
+    redis: noRedis,
     close() {},
   } satisfies Crawler
 }

@@ -1,4 +1,4 @@
-import type { Request, Response } from '@webloom/core'
+import type { Crawler, Request, Response } from '@webloom/core'
 import type { HttpCachePolicy } from './http-cache-policy.ts'
 
 /** Keeps everything and never asks again: for writing a spider without the site, and for replay. */
@@ -12,6 +12,14 @@ export class DummyPolicy implements HttpCachePolicy {
   }: { ignoredSchemes?: readonly string[]; ignoredStatuses?: readonly number[] }) {
     this.#ignoredSchemes = new Set(ignoredSchemes)
     this.#ignoredStatuses = new Set(ignoredStatuses)
+  }
+
+  static fromCrawler({ settings }: Crawler): DummyPolicy {
+    // A class that extends this one is what is to be made.
+    return new this({
+      ignoredSchemes: settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String),
+      ignoredStatuses: settings.getList('HTTPCACHE_IGNORE_HTTP_CODES').map(Number),
+    })
   }
 
   mayCacheRequest({ url }: Request): boolean {

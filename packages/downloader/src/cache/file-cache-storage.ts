@@ -11,14 +11,16 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
+import { type Crawler, makeFolder } from '@webloom/core'
 import {
   BrokenCacheEntry,
   type CachedExchange,
   cacheName,
+  cacheStorageOptionsOf,
   type HttpCacheStorage,
   type HttpCacheStorageOptions,
 } from './http-cache-storage.ts'
@@ -40,6 +42,7 @@ interface Meta {
   readonly sha256: Readonly<Record<Part, string>>
 }
 
+/** A cache in a folder for each answer: HTTPCACHE_STORAGE=file. */
 export class FileCacheStorage implements HttpCacheStorage {
   readonly #folder: string
   readonly #expirationMs: number
@@ -49,6 +52,11 @@ export class FileCacheStorage implements HttpCacheStorage {
     this.#folder = join(resolve(folder), cacheName(spiderName))
     this.#expirationMs = expirationMs
     this.#gzip = gzip
+  }
+
+  static fromCrawler(crawler: Crawler): FileCacheStorage {
+    // A class that extends this one is what is to be made.
+    return new this(cacheStorageOptionsOf(crawler))
   }
 
   async retrieve(fingerprint: string): Promise<CachedExchange | undefined> {
@@ -76,7 +84,7 @@ export class FileCacheStorage implements HttpCacheStorage {
   async store(fingerprint: string, exchange: CachedExchange): Promise<void> {
     const entry = this.#entry(fingerprint)
     const unfinished = `${entry}.${randomUUID()}`
-    await mkdir(unfinished, { recursive: true })
+    makeFolder(unfinished)
     try {
       await this.#write(unfinished, exchange)
       await replaceFolder(unfinished, entry)

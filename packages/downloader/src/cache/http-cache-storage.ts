@@ -1,4 +1,4 @@
-type Awaitable<T> = T | Promise<T>
+import type { Awaitable, Crawler } from '@webloom/core'
 
 /** A request and its answer as a cache keeps them. */
 export interface CachedExchange {
@@ -27,6 +27,7 @@ export interface HttpCacheStorage {
   close(): Awaitable<void>
 }
 
+/** Where a storage of the HTTP cache keeps its files, and for how long. */
 export interface HttpCacheStorageOptions {
   /** HTTPCACHE_DIR. */
   readonly folder: string
@@ -35,6 +36,16 @@ export interface HttpCacheStorageOptions {
   readonly expirationMs: number
   /** Keeps bodies compressed. */
   readonly gzip: boolean
+}
+
+/** What the settings say of where a cache lies. */
+export function cacheStorageOptionsOf({ settings, spider }: Crawler): HttpCacheStorageOptions {
+  return {
+    folder: settings.getString('HTTPCACHE_DIR'),
+    spiderName: spider.name,
+    expirationMs: settings.getInt('HTTPCACHE_EXPIRATION_SECS') * 1000,
+    gzip: settings.getBool('HTTPCACHE_GZIP'),
+  }
 }
 
 /** What the spider's part of the cache is called: its name, made safe for a file system. */

@@ -2,13 +2,15 @@
  * A private cache by RFC 9111, under the name of Scrapy's RFC2616Policy.
  *
  * Beyond the standard it stores, as Scrapy does, only what can be of use again: with an expiry, with a validator, or of
- * a status that hardly ever changes. With `alwaysStore` all that `no-store` does not forbid.
+ * a status that hardly ever changes. With `alwaysStore` all that `no-store` does not forbid. What http-cache-semantics
+ * answers otherwise stands in `docs/decisions/by-hand-or-by-a-library.md`.
  */
 
-import type { Headers, Request, Response } from '@webloom/core'
+import type { Crawler, Headers, Request, Response } from '@webloom/core'
 import { type CacheControl, cacheControl, deltaSeconds } from './cache-control.ts'
 import type { CachedResponse, HttpCachePolicy } from './http-cache-policy.ts'
 
+/** What the policy `rfc2616` is told by the settings. */
 export interface Rfc9111PolicyOptions {
   readonly alwaysStore?: boolean
   readonly ignoredSchemes?: readonly string[]
@@ -26,6 +28,7 @@ const YEAR_SECONDS = 31_536_000
 // RFC 9111 §4.2.2: a tenth of the time since it was changed last.
 const HEURISTIC_FRACTION = 0.1
 
+/** Keeps and gives what servers allow: HTTPCACHE_POLICY=rfc2616. */
 export class Rfc9111Policy implements HttpCachePolicy {
   readonly #alwaysStore: boolean
   readonly #ignoredSchemes: ReadonlySet<string>
@@ -37,6 +40,15 @@ export class Rfc9111Policy implements HttpCachePolicy {
     this.#ignoredSchemes = new Set(options.ignoredSchemes)
     this.#ignoredDirectives = (options.ignoredDirectives ?? []).map((name) => name.toLowerCase())
     this.#now = options.now ?? Date.now
+  }
+
+  static fromCrawler({ settings }: Crawler): Rfc9111Policy {
+    // A class that extends this one is what is to be made.
+    return new this({
+      alwaysStore: settings.getBool('HTTPCACHE_ALWAYS_STORE'),
+      ignoredSchemes: settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String),
+      ignoredDirectives: settings.getList('HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS').map(String),
+    })
   }
 
   mayCacheRequest({ method, url, headers }: Request): boolean {

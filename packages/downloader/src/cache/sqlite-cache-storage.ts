@@ -1,12 +1,13 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type Logger, sqlite } from '@webloom/core'
+import { type Crawler, type Logger, makeFolder, SettingsError, sqlite } from '@webloom/core'
 import {
   BrokenCacheEntry,
   type CachedExchange,
   cacheName,
+  cacheStorageOptionsOf,
   type HttpCacheStorage,
   type HttpCacheStorageOptions,
 } from './http-cache-storage.ts'
@@ -48,7 +49,7 @@ export class SqliteCacheStorage implements HttpCacheStorage {
   /** Opens the file. One that is no SQLite file is put aside, as a cache may always begin anew. */
   constructor(options: HttpCacheStorageOptions & { readonly logger: Logger }) {
     const { folder, spiderName, expirationMs, gzip, logger } = options
-    mkdirSync(resolve(folder), { recursive: true })
+    makeCacheFolder(resolve(folder))
     this.#path = join(resolve(folder), `${cacheName(spiderName)}.sqlite`)
     this.#expirationMs = expirationMs
     this.#gzip = gzip
@@ -56,6 +57,11 @@ export class SqliteCacheStorage implements HttpCacheStorage {
     this.#select = this.#database.prepare('SELECT * FROM exchanges WHERE fingerprint = ?')
     this.#insert = this.#database.prepare('INSERT OR REPLACE INTO exchanges VALUES (?, ?, ?, ?, ?, ?)')
     this.#delete = this.#database.prepare('DELETE FROM exchanges WHERE fingerprint = ?')
+  }
+
+  static fromCrawler(crawler: Crawler): SqliteCacheStorage {
+    // A class that extends this one is what is to be made.
+    return new this({ ...cacheStorageOptionsOf(crawler), logger: crawler.logger })
   }
 
   retrieve(fingerprint: string): CachedExchange | undefined {
@@ -125,5 +131,15 @@ function openDatabase(path: string): DatabaseSync {
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+function makeCacheFolder(folder: string): void {
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    throw new SettingsError([
+      `HTTPCACHE_DIR ${folder} cannot be used: ${(error as Error).message}. Name a folder that can be written, or set HTTPCACHE_ENABLED=false`,
+    ])
   }
 }

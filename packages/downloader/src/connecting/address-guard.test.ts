@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { AddressGuard } from './address-guard.ts'
 import { addressRange } from './address-range.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
-import { ipBytes } from './ip-network.ts'
+import { ipAddress } from './ip-network.ts'
 
 const startHosts = (...hosts: string[]): StartHosts => {
   const outside = new Set<string>()
@@ -101,11 +101,11 @@ describe('an address', () => {
     ['febf::1', 'link_local'],
     ['ff02::1', 'multicast'],
   ])('%s is %s', (address, range) => {
-    expect(addressRange(ipBytes(address)!)).toBe(range)
+    expect(addressRange(ipAddress(address)!)).toBe(range)
   })
 
   test.each(['', 'a.example', '1.2.3', '01.2.3.4.5', '1::2::3', '[::1]'])('%o is none', (text) => {
-    expect(ipBytes(text)).toBe(undefined)
+    expect(ipAddress(text)).toBe(undefined)
   })
 })
 
@@ -186,7 +186,7 @@ describe('PRIVATE_ADDRESSES_ALLOWED', () => {
     ['intranet.example:80', 'intranet.example:8080', '10.0.0.1', false],
     ['intranet.example', 'www.intranet.example:80', '10.0.0.1', false],
   ])('%s lets %s at %s in: %s', (entry, host, address, outcome) => {
-    expect(new AllowedAddresses([entry]).allows(ipBytes(address)!, host, false)).toBe(outcome)
+    expect(new AllowedAddresses([entry]).allows(ipAddress(address)!, host, false)).toBe(outcome)
   })
 
   test('all wrong entries are told at once', () => {
@@ -197,7 +197,7 @@ describe('PRIVATE_ADDRESSES_ALLOWED', () => {
   })
 })
 
-test('a start host that one worker found outside is let inside by no other (issue 15)', async () => {
+test('a start host that one worker found outside is let inside by no other', async () => {
   const shared = startHosts('rebinds.example:80')
   const [one, other] = [guarding({ shared }), guarding({ shared })]
   expect(await one.permits('rebinds.example:80', '93.184.216.34')).toEqual(['93.184.216.34'])

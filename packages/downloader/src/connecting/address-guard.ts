@@ -25,7 +25,7 @@ import {
 } from '@webloom/core'
 import { type AddressRange, addressRange } from './address-range.ts'
 import type { AllowedAddresses } from './allowed-addresses.ts'
-import { ipBytes } from './ip-network.ts'
+import { ipAddress } from './ip-network.ts'
 import { Recent } from './recent.ts'
 
 export interface AddressGuardOptions {
@@ -92,8 +92,8 @@ export class AddressGuard {
   }
 
   #allows(address: string, hostAndPort: string, range: AddressRange): boolean {
-    const bytes = ipBytes(address)
-    return bytes !== undefined && this.#options.allowed.allows(bytes, hostAndPort, range === 'metadata')
+    const known = ipAddress(address)
+    return known !== undefined && this.#options.allowed.allows(known, hostAndPort, range === 'metadata')
   }
 
   /** For the other workers, too, and before it is connected to: what it answers may change its name's address. */
@@ -128,9 +128,9 @@ export class AddressGuard {
 }
 
 function rangeOf(address: string): AddressRange | undefined {
-  const bytes = ipBytes(address)
+  const known = ipAddress(address)
   // What is no address cannot be connected to; nothing is known of it that would let it in.
-  return bytes ? addressRange(bytes) : 'reserved'
+  return known ? addressRange(known) : 'reserved'
 }
 
 // Names that mean the same everywhere, and for which a proxy must not be asked.

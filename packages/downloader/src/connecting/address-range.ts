@@ -1,4 +1,4 @@
-import { type IpBytes, IpNetwork } from './ip-network.ts'
+import { BlockList, isIP, type SocketAddress } from 'node:net'
 
 /** Why an address is not one of the public internet. Counted under `downloader/protection/<range>_address`. */
 export type AddressRange =
@@ -51,16 +51,25 @@ const RANGES: readonly (readonly [AddressRange, ...string[]])[] = [
   ],
 ]
 
-const NETWORKS = RANGES.flatMap(([range, ...networks]) =>
-  networks.map((text) => ({ range, network: IpNetwork.parse(text)! })),
-)
+const LISTS = RANGES.map(([range, ...networks]) => ({ range, list: listOf(networks) }))
 
 // All that is given out of IPv6; what only wraps an IPv4 address has been unwrapped before.
-const GLOBAL_IPV6 = IpNetwork.parse('2000::/3')!
+const GLOBAL_IPV6 = listOf(['2000::/3'])
 
 /** The range of an address that no page from outside may lead to; undefined for one of the public internet. */
-export function addressRange(address: IpBytes): AddressRange | undefined {
-  const found = NETWORKS.find(({ network }) => network.contains(address))
+export function addressRange(address: SocketAddress): AddressRange | undefined {
+  const found = LISTS.find(({ list }) => list.check(address))
   if (found) return found.range
-  return address.length === 4 || GLOBAL_IPV6.contains(address) ? undefined : 'reserved'
+  return address.family === 'ipv4' || GLOBAL_IPV6.check(address) ? undefined : 'reserved'
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
 }

@@ -1,5 +1,6 @@
+import type { SocketAddress } from 'node:net'
 import { SettingsError } from '@webloom/core'
-import { type IpBytes, IpNetwork } from './ip-network.ts'
+import { IpNetwork } from './ip-network.ts'
 
 /** One entry of PRIVATE_ADDRESSES_ALLOWED. */
 interface Allowed {
@@ -35,7 +36,7 @@ export class AllowedAddresses {
   }
 
   /** @param hostAndPort as core's `hostAndPort` writes it */
-  allows(address: IpBytes, hostAndPort: string, isMetadata: boolean): boolean {
+  allows(address: SocketAddress, hostAndPort: string, isMetadata: boolean): boolean {
     const colon = hostAndPort.lastIndexOf(':')
     const [host, port] = [hostAndPort.slice(0, colon), hostAndPort.slice(colon + 1)]
     return this.#entries.some(

@@ -9,7 +9,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { DownloadError, type Settings } from '@webloom/core'
+import { DownloadError, type Settings, timerMs, withDeadline } from '@webloom/core'
 import { Recent } from './recent.ts'
 
 export interface HostAddressesOptions {
@@ -28,7 +28,6 @@ const FOUND_TTL_MS = 60_000
 // Short, as a name server that was down a moment ago may be back for the first retry.
 const FAILED_TTL_MS = 5000
 const LOOKUPS_AT_ONCE_MAX = 16
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 // RFC 6761 (6.3): whatever name servers may say.
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
@@ -57,7 +56,7 @@ export class HostAddresses {
   #lookups = 0
 
   constructor({ cacheSize, timeoutMs, lookup = systemLookup, now }: HostAddressesOptions) {
-    this.#timeoutMs = Math.min(timeoutMs, TIMER_MS_MAX)
+    this.#timeoutMs = timerMs(timeoutMs)
     this.#lookup = lookup
     this.#now = now ?? (() => performance.now())
     this.#known = new Recent(cacheSize)
@@ -83,7 +82,7 @@ export class HostAddresses {
       throw known.error
     }
     const asking = this.#asking.get(hostname) ?? this.#ask(hostname)
-    return this.#inTime(hostname, asking)
+    return withDeadline(this.#timeoutMs, asking, () => this.#late(hostname))
   }
 
   #ask(hostname: string): Promise<readonly string[]> {
@@ -118,18 +117,6 @@ export class HostAddresses {
     } finally {
       this.#lookups--
       this.#next()
-    }
-  }
-
-  async #inTime(hostname: string, asking: Promise<readonly string[]>): Promise<readonly string[]> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#late(hostname)), this.#timeoutMs)
-    })
-    try {
-      return await Promise.race([asking, late])
-    } finally {
-      clearTimeout(timer)
     }
   }
 

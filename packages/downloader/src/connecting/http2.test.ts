@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { type DownloadError, Request, type Response } from '@webloom/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LOCAL_CERTIFICATE } from '../../testing/local-certificates.ts'
-import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from '../http-download-handler.ts'
+import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from '../http/http-download-handler.ts'
 import { Connections } from './connections.ts'
 
 type Headers = Record<string, string | string[] | number | undefined>

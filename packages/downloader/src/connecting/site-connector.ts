@@ -43,7 +43,10 @@ export function siteConnector(
     timeout: options.timeoutMs,
     lookup: lookupBy(permitted),
   })
-  return (given, callback) => {
+  const isTls = origin.startsWith('https:')
+  return (given, answer) => {
+    const callback: buildConnector.Callback = (...[error, socket]) =>
+      error === null ? answer(null, socket) : answer(isTls ? toldOfTls(error) : error, null)
     // Node looks up names only.
     if (isIP(given.hostname) === 0) connect(given, callback)
     else
@@ -52,6 +55,16 @@ export function siteConnector(
         (error: Error) => callback(error, null),
       )
   }
+}
+
+/** The code of a connection that was closed before it was an encrypted one. */
+export const TLS_CLOSED = 'TLS_CLOSED'
+
+/** Afterwards it could not be told from one that was closed while an answer was waited for. */
+function toldOfTls(error: Error & { code?: string }): Error {
+  if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') return error
+  const told = new Error('the server closed the connection in the TLS handshake', { cause: error })
+  return Object.assign(told, { code: TLS_CLOSED })
 }
 
 /** As `net.connect` wants it. Of several addresses it tries those of both kinds by turns, the next one after 250 ms. */

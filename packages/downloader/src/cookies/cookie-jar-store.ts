@@ -1,6 +1,5 @@
+import type { Awaitable } from '@webloom/core'
 import type { KeptCookie } from './kept-cookie.ts'
-
-type Awaitable<T> = T | Promise<T>
 
 /**
  * Keeps the cookies of a crawl, in jars that know nothing of one another: each is a session.

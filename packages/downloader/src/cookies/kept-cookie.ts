@@ -16,7 +16,7 @@ import {
   parse,
   pathMatch,
 } from 'tough-cookie'
-import { asWritten } from '../wire-text.ts'
+import { asWritten } from '../http/wire-text.ts'
 
 /** A cookie as a jar keeps it. Survives JSON. */
 export interface KeptCookie {

@@ -45,11 +45,10 @@ export class RedisCookieJarStore implements CookieJarStore {
     this.#options = options
   }
 
-  /** The connection stays the caller's. */
-  static fromCrawler(crawler: Crawler, redis: CookiesRedis): RedisCookieJarStore {
-    const { settings, spider, stats, logger } = crawler
+  static fromCrawler(crawler: Crawler): RedisCookieJarStore {
+    const { redis, settings, spider, stats, logger } = crawler
     return new RedisCookieJarStore({
-      redis,
+      redis: redis('queue', 'COOKIES_SHARED is true'),
       key: crawlKey(COOKIES_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
       // What it drops is not lost, so it is not counted.

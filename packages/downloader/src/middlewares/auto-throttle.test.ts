@@ -1,6 +1,7 @@
 import {
   type HostNews,
   MemoryStatsCollector,
+  noRedis,
   Request,
   Response,
   RetryLater,
@@ -25,6 +26,7 @@ function throttledHost(settings: object = {}, delayMs = 0) {
       signals,
       logger: silentLogger,
       spider: { name: 'test' },
+      redis: noRedis,
       close() {},
     },
     () => ({

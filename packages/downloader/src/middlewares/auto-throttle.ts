@@ -7,7 +7,7 @@ import {
   type Response,
   RetryLater,
 } from '@webloom/core'
-import type { HostOf } from '../pace/host-of.ts'
+import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { nextDelay, type ThrottleRules } from '../pace/next-delay.ts'
 
 export interface AutoThrottleOptions extends ThrottleRules {
@@ -32,7 +32,8 @@ export class AutoThrottle implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler({ settings, signals, logger }: Crawler, hostOf: HostOf): AutoThrottle {
+  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): AutoThrottle {
+    const { settings, signals, logger } = crawler
     if (!settings.getBool('AUTOTHROTTLE_ENABLED')) throw new NotConfigured('AUTOTHROTTLE_ENABLED is false')
     const minDelay = settings.getFloat('DOWNLOAD_DELAY')
     const throttle = new AutoThrottle({

@@ -227,7 +227,7 @@ describe('what is asked again sends what the jar has by then', () => {
   })
 })
 
-describe('issue 15: a cookie that cannot be sent', () => {
+describe('a cookie that cannot be sent', () => {
   test.each([
     ['a value', { session: 'a\r\nX-Evil: 1' }],
     ['a name', { 'a\nb': '1' }],

@@ -16,17 +16,13 @@ import {
   cookieOfRequest,
   cookiePlace,
   isSendable,
-  isSendableText,
   type KeptCookie,
   type NamedCookie,
   namedCookies,
 } from '../cookies/kept-cookie.ts'
 import { MemoryCookieJarStore } from '../cookies/memory-cookie-jar-store.ts'
-
-/** Further ones are counted only: each request of a spider may name the same cookie. */
-const REFUSALS_TOLD_MAX = 10
-const NAME_SHOWN_MAX = 100
-const CONTROL_CHARACTER_REASON = 'it holds a control character, such as a line break, and could not be sent'
+import { RedisCookieJarStore } from '../cookies/redis-cookie-jar-store.ts'
+import { CONTROL_CHARACTER_REASON, RefusedCookies } from './cookie-header.ts'
 
 export interface CookiesMiddlewareOptions {
   readonly jars: CookieJarStore
@@ -53,18 +49,20 @@ export interface CookiesMiddlewareOptions {
 export class CookiesMiddleware implements DownloaderMiddleware {
   readonly #options: CookiesMiddlewareOptions
   readonly #written = new WeakSet<Request>()
-  #refusalsTold = 0
+  readonly #refused: RefusedCookies
 
   constructor(options: CookiesMiddlewareOptions) {
     this.#options = options
+    this.#refused = new RefusedCookies(options)
   }
 
-  /** @param jars those of this process when absent */
-  static fromCrawler(crawler: Crawler, jars?: CookieJarStore): CookiesMiddleware {
+  static fromCrawler(crawler: Crawler): CookiesMiddleware {
     const { settings, stats, logger } = crawler
     if (!settings.getBool('COOKIES_ENABLED')) throw new NotConfigured('COOKIES_ENABLED is false')
     return new CookiesMiddleware({
-      jars: jars ?? MemoryCookieJarStore.fromCrawler(crawler),
+      jars: settings.getBool('COOKIES_SHARED')
+        ? RedisCookieJarStore.fromCrawler(crawler)
+        : MemoryCookieJarStore.fromCrawler(crawler),
       bytesMax: settings.getInt('COOKIE_MAXSIZE'),
       perResponseMax: settings.getInt('COOKIES_PER_RESPONSE_MAX'),
       debug: settings.getBool('COOKIES_DEBUG'),
@@ -74,7 +72,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   processRequest(request: Request): void | Promise<void> {
-    if (request.hasHeaders) this.#cleanHeader(request)
+    if (request.hasHeaders) this.#refused.cleanHeader(request)
     if (request.cookies === null && this.#options.jars.isEmpty) return
     const place = cookiePlace(request.url)
     if (!place) return
@@ -105,21 +103,6 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 
   processException(request: Request): void {
     this.#takeOff(request)
-  }
-
-  /** Of a Cookie header of the request's own, what could not be sent is left out: it would fail the request. */
-  #cleanHeader(request: Request): void {
-    const written = request.headers.getAll('cookie')
-    if (written.every(isSendableText)) return
-    const pairs = written.flatMap((header) => header.split(';')).map((pair) => pair.trim())
-    for (const pair of pairs) {
-      if (isSendableText(pair)) continue
-      const [name = ''] = pair.split('=')
-      this.#tellRefused(request, { name, reason: CONTROL_CHARACTER_REASON })
-    }
-    const rest = pairs.filter((pair) => pair !== '' && isSendableText(pair)).join('; ')
-    if (rest === '') request.headers.delete('cookie')
-    else request.headers.set('cookie', rest)
   }
 
   #send(request: Request, jar: string, place: CookiePlace): void | Promise<void> {
@@ -162,18 +145,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
       : isSendable({ name, value: String(value) })
         ? `${request.url} may not set a cookie for ${JSON.stringify(domain)}`
         : CONTROL_CHARACTER_REASON
-    this.#tellRefused(request, { name, reason, stat: cookie ? 'cookies/too_large' : 'cookies/refused' })
-  }
-
-  #tellRefused(
-    request: Request,
-    { name, reason, stat = 'cookies/refused' }: { name: string; reason: string; stat?: string },
-  ): void {
-    const { stats, logger } = this.#options
-    stats.inc(stat)
-    if (this.#refusalsTold++ >= REFUSALS_TOLD_MAX) return
-    const cut = name.slice(0, NAME_SHOWN_MAX)
-    logger.warn({ url: request.url, cookie: cut, reason }, 'a cookie of the request is left out')
+    this.#refused.tell(request, { name, reason, stat: cookie ? 'cookies/too_large' : 'cookies/refused' })
   }
 
   #isSmall({ name, value }: KeptCookie): boolean {

@@ -7,7 +7,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { type HostBackOffRules, isGivenUp } from '../pace/host-back-off.ts'
-import type { HostOf } from '../pace/host-of.ts'
+import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
 import { hostBackOffRules } from './host-back-off.ts'
 
@@ -34,7 +34,8 @@ export class GivenUpHostsMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler({ settings, stats }: Crawler, hostOf: HostOf): GivenUpHostsMiddleware {
+  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): GivenUpHostsMiddleware {
+    const { settings, stats } = crawler
     const rules = hostBackOffRules(settings)
     if (rules.failuresMax === 0) throw new NotConfigured('HOST_FAILURES_MAX is 0')
     return new GivenUpHostsMiddleware({ rules, hostOf, stats })

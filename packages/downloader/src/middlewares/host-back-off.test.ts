@@ -9,6 +9,7 @@ import {
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import type { HostBackOffRules } from '../pace/host-back-off.ts'
+import { isHostToBlame } from '../pace/hosts-to-blame.ts'
 import { GivenUpHostsMiddleware } from './given-up-hosts.ts'
 import { HostBackOffMiddleware } from './host-back-off.ts'
 
@@ -144,7 +145,7 @@ describe('the host is to blame, and not the request', () => {
   const blamed = (act: (host: ReturnType<typeof watchedHost>) => Request, hasAnswered = true): boolean => {
     const host = watchedHost()
     if (hasAnswered) host.answers(200)
-    return host.middleware.isHostToBlame(act(host))
+    return isHostToBlame(act(host))
   }
 
   test('when it was not reached, is asked too much, or asks to wait', () => {

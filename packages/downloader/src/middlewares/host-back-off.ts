@@ -15,8 +15,9 @@ import {
   outcomeOfError,
   outcomeOfResponse,
 } from '../pace/host-back-off.ts'
-import type { HostOf } from '../pace/host-of.ts'
+import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
+import { blameHost } from '../pace/hosts-to-blame.ts'
 
 export interface HostBackOffOptions {
   readonly rules: HostBackOffRules
@@ -48,13 +49,13 @@ export function hostBackOffRules(settings: Settings): HostBackOffRules {
 export class HostBackOffMiddleware implements DownloaderMiddleware {
   readonly #options: HostBackOffOptions
   readonly #haveAnswered = new HostsMet<true>(HOSTS_MAX)
-  readonly #blamed = new WeakSet<Request>()
 
   constructor(options: HostBackOffOptions) {
     this.#options = options
   }
 
-  static fromCrawler({ settings, stats, logger }: Crawler, hostOf: HostOf): HostBackOffMiddleware {
+  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): HostBackOffMiddleware {
+    const { settings, stats, logger } = crawler
     return new HostBackOffMiddleware({ rules: hostBackOffRules(settings), hostOf, stats, logger })
   }
 
@@ -68,16 +69,11 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     if (outcome) this.#learnt(request, outcome)
   }
 
-  /** Whether its host is to blame that the request failed, one that has answered before: then it may wait with it. */
-  isHostToBlame(request: Request): boolean {
-    return this.#blamed.has(request)
-  }
-
   #learnt(request: Request, outcome: HostOutcome): void {
     if (outcome.failure === undefined) {
       if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
     } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {
-      this.#blamed.add(request)
+      blameHost(request)
     }
     this.#tell(request, outcome)
   }

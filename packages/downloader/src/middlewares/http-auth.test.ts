@@ -26,7 +26,7 @@ test.each([
   expect(authorization(SETTINGS, url)).toBe(isSent ? basic('me:pass') : null)
 })
 
-test('issue 15: without a domain the crawl does not start, unless null is written', () => {
+test('without a domain the crawl does not start, unless null is written', () => {
   for (const [settings, spider] of [
     [{ HTTPAUTH_USER: 'me' }, {}],
     [{ HTTPAUTH_PASS: 'pass' }, {}],
@@ -44,7 +44,7 @@ test('issue 15: without a domain the crawl does not start, unless null is writte
   expect(authorization({ HTTPAUTH_DOMAIN: 'a.com' }, 'http://b.com/', {}, spider)).toBe(basic('me:'))
 })
 
-test('issue 15: what a request brings itself is for its host, also where it is redirected', () => {
+test('what a request brings itself is for its host, also where it is redirected', () => {
   const middleware = HttpAuthMiddleware.fromCrawler(testCrawler())
   const first = new Request('http://a.com/', { meta: { http_user: 'me', http_pass: 'pass' } })
   middleware.processRequest(first)

@@ -7,6 +7,7 @@ import {
   type Settings,
   SettingsError,
 } from '@webloom/core'
+import { hostNameOf } from './host-name.ts'
 
 /** User, password, and the only domain that gets them; null: every host. */
 export interface HttpAuth {
@@ -63,7 +64,7 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
     const { http_user, http_pass, http_auth_domain } = meta
     const isOwn = typeof http_user === 'string' || typeof http_pass === 'string'
     if (isOwn && http_auth_domain === undefined && this.#auth.domain === null)
-      request.meta.http_auth_domain = hostOf(request.url)
+      request.meta.http_auth_domain = hostNameOf(request.url)
     return {
       user: textOr(http_user, this.#auth.user),
       password: textOr(http_pass, this.#auth.password),
@@ -85,10 +86,6 @@ function domainOf({ name, httpAuthDomain: own }: OwnAuth, settings: Settings): s
   ])
 }
 
-function hostOf(url: string): string {
-  return URL.parse(url)?.hostname ?? ''
-}
-
 /** Empty for what is no host name. */
 function asciiDomain(domain: string): string {
   const name = domain.replace(/^\./, '')
@@ -101,6 +98,6 @@ function textOr<T>(value: unknown, otherwise: T): string | T {
 }
 
 function isWithin(url: string, domain: string): boolean {
-  const [host, wanted] = [hostOf(url), asciiDomain(domain)]
+  const [host, wanted] = [hostNameOf(url), asciiDomain(domain)]
   return wanted !== '' && (host === wanted || host.endsWith(`.${wanted}`))
 }

@@ -371,6 +371,7 @@ describe('the policy rfc2616 (RFC 9111)', () => {
     ['Date long ago', () => ({ 'cache-control': 'max-age=100', date: inSeconds(-200) }), false],
     ['no-cache', () => ({ 'cache-control': 'max-age=100, no-cache' }), false],
     ['a quoted number', () => ({ 'cache-control': 'Max-Age="100"' }), true],
+    ['must-revalidate while it is fresh', () => ({ 'cache-control': 'max-age=100, must-revalidate' }), true],
   ])('%s', async (_, headers, isFresh) => {
     numbered(headers())
     const { get } = cache(RFC)

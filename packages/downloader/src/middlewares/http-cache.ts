@@ -1,17 +1,23 @@
 import { createHash } from 'node:crypto'
 import {
+  type Component,
+  type ComponentClass,
   type Crawler,
   DownloadError,
   type DownloaderMiddleware,
   type Fingerprinter,
   fingerprinterOf,
+  fromCrawler,
   Headers,
   IgnoreRequest,
   type Logger,
   NotConfigured,
+  type OptionNames,
   Request,
   Response,
   type ResponseInit,
+  requireMethods,
+  SettingsError,
   type StatsCollector,
 } from '@webloom/core'
 import { DummyPolicy } from '../cache/dummy-policy.ts'
@@ -58,10 +64,12 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   static fromCrawler(crawler: Crawler): HttpCacheMiddleware {
     const { settings, stats, logger, signals } = crawler
     if (!settings.getBool('HTTPCACHE_ENABLED')) throw new NotConfigured('HTTPCACHE_ENABLED is false')
-    const storage = storageOf(crawler)
+    const [storageClass, policyClass] = [settings.get('HTTPCACHE_STORAGE'), settings.get('HTTPCACHE_POLICY')]
+    const policy = componentOf(policyClass, POLICIES, POLICY_METHODS, 'HTTP cache policy', crawler)
+    const storage = componentOf(storageClass, STORAGES, STORAGE_METHODS, 'HTTP cache storage', crawler)
     signals.connect('spiderClosed', () => storage.close())
     return new HttpCacheMiddleware({
-      policy: policyOf(crawler),
+      policy,
       storage,
       fingerprinter: fingerprinterOf(settings, 'scrapy', stats),
       ignoreMissing: settings.getBool('HTTPCACHE_IGNORE_MISSING'),
@@ -225,29 +233,48 @@ function wireHeaders(pairs: CachedExchange['responseHeaders']): Headers {
   return Headers.fromWire(values)
 }
 
-function policyOf({ settings }: Crawler): HttpCachePolicy {
-  const ignoredSchemes = settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String)
-  if (settings.get('HTTPCACHE_POLICY') === 'dummy') {
-    return new DummyPolicy({
-      ignoredSchemes,
-      ignoredStatuses: settings.getList('HTTPCACHE_IGNORE_HTTP_CODES').map(Number),
-    })
-  }
-  return new Rfc9111Policy({
-    alwaysStore: settings.getBool('HTTPCACHE_ALWAYS_STORE'),
-    ignoredSchemes,
-    ignoredDirectives: settings.getList('HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS').map(String),
-  })
+const POLICIES: Readonly<Record<string, ComponentClass<HttpCachePolicy>>> = {
+  dummy: DummyPolicy,
+  rfc2616: Rfc9111Policy,
 }
 
-function storageOf({ settings, spider, logger }: Crawler): HttpCacheStorage {
-  const options = {
-    folder: settings.getString('HTTPCACHE_DIR'),
-    spiderName: spider.name,
-    expirationMs: settings.getInt('HTTPCACHE_EXPIRATION_SECS') * 1000,
-    gzip: settings.getBool('HTTPCACHE_GZIP'),
-  }
-  return settings.get('HTTPCACHE_STORAGE') === 'file'
-    ? new FileCacheStorage(options)
-    : new SqliteCacheStorage({ ...options, logger })
+const STORAGES: Readonly<Record<string, ComponentClass<HttpCacheStorage>>> = {
+  file: FileCacheStorage,
+  sqlite: SqliteCacheStorage,
+}
+
+const POLICY_METHODS: OptionNames<HttpCachePolicy> = {
+  mayCacheRequest: true,
+  mayStore: true,
+  answers: true,
+  isFresh: true,
+  validators: true,
+  holdsOn: true,
+  survivesFailure: true,
+  invalidates: true,
+}
+
+const STORAGE_METHODS: OptionNames<HttpCacheStorage> = {
+  retrieve: true,
+  store: true,
+  remove: true,
+  close: true,
+}
+
+/** The built-in component of that name, or the class that the setting holds. */
+function componentOf<T extends object>(
+  component: Component,
+  builtins: Readonly<Record<string, ComponentClass<T>>>,
+  methods: OptionNames<T>,
+  what: string,
+  crawler: Crawler,
+): T {
+  const Class = typeof component === 'string' ? builtins[component] : (component as ComponentClass<T>)
+  if (typeof Class !== 'function')
+    throw new SettingsError([
+      `the ${what} is ${String(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
+    ])
+  const made = fromCrawler(Class, crawler)
+  requireMethods(made, Object.keys(methods), what)
+  return made
 }

@@ -9,6 +9,7 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
+import { hostNameOf } from './host-name.ts'
 
 /**
  * Keeps the crawl to `allowedDomains` and their subdomains: before a request is queued, and again on its way out,
@@ -73,7 +74,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
     const domains = this.#hosts()
     if (domains.length === 0 || request.dontFilter) return
     if (request.hasMeta && request.meta.allow_offsite === true) return
-    const host = hostOf(request.url)
+    const host = hostNameOf(request.url)
     if (domains.some((domain) => isWithin(host, domain))) return
     this.#count(host)
     throw new IgnoreRequest(`${host} is outside allowedDomains (${domains.join(', ')})`)
@@ -90,11 +91,6 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
 
 // Hosts come from pages; a hostile page could name any number.
 const DOMAINS_SEEN_MAX = 100_000
-
-function hostOf(url: string): string {
-  const parsed = URL.parse(url)
-  return parsed ? parsed.hostname : ''
-}
 
 function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)

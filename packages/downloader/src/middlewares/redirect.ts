@@ -11,9 +11,9 @@ import {
   urlJoin,
   urlRulesOf,
 } from '@webloom/core'
+import { asWritten } from '../http/wire-text.ts'
 import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting/redirect-request.ts'
 import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
-import { asWritten } from '../wire-text.ts'
 
 const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 

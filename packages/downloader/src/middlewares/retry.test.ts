@@ -11,6 +11,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
+import { blameHost } from '../pace/hosts-to-blame.ts'
 import { getRetryRequest } from '../retrying/next-try.ts'
 import { RetryMiddleware, type RetryMiddlewareOptions } from './retry.ts'
 
@@ -164,10 +165,11 @@ describe('the wait before another try', () => {
 describe('a request that failed through its host', () => {
   test('waits with it, and pays neither with its tries nor with its priority, up to HOST_RETRY_TIMES', () => {
     const made = crawler({ HOST_RETRY_TIMES: 2, RETRY_TIMES: 1, RETRY_BACKOFF: 1 })
-    const middleware = RetryMiddleware.fromCrawler(made as never, () => true)
+    const middleware = RetryMiddleware.fromCrawler(made as never)
     let request = new Request('http://x/', { priority: 5 })
     const seen: unknown[] = []
     for (;;) {
+      blameHost(request)
       const error = new DownloadError('DownloadConnectionRefusedError', 'x')
       const again = middleware.processException(request, error)
       if (!again) break
@@ -188,8 +190,9 @@ describe('a request that failed through its host', () => {
   })
 
   test('is given up at once with dont_retry', () => {
-    const middleware = RetryMiddleware.fromCrawler(crawler() as never, () => true)
+    const middleware = RetryMiddleware.fromCrawler(crawler() as never)
     const request = new Request('http://x/', { meta: { dont_retry: true } })
+    blameHost(request)
     const error = new DownloadError('DownloadConnectionRefusedError', 'x')
     expect(middleware.processException(request, error)).toBe(undefined)
   })

@@ -7,6 +7,7 @@ import {
   type Response,
   RetryLater,
 } from '@webloom/core'
+import { isHostToBlame } from '../pace/hosts-to-blame.ts'
 import { nextTry, type TryRules, tryWithHost } from '../retrying/next-try.ts'
 import { statusPhrase } from '../retrying/status-phrase.ts'
 
@@ -64,10 +65,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
     )
   }
 
-  static fromCrawler(
-    { settings, stats, logger }: Crawler,
-    isHostToBlame: (request: Request) => boolean = () => false,
-  ): RetryMiddleware {
+  static fromCrawler({ settings, stats, logger }: Crawler): RetryMiddleware {
     if (!settings.getBool('RETRY_ENABLED')) throw new NotConfigured('RETRY_ENABLED is false')
     return new RetryMiddleware({
       times: settings.getInt('RETRY_TIMES'),

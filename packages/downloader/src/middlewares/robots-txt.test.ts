@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import {
   type DownloadError,
@@ -16,11 +17,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fetching, testCrawler } from '../../testing/fetching.ts'
 import { LocalProxy } from '../../testing/local-proxy.ts'
 import { LocalSite } from '../../testing/local-site.ts'
-import { HttpDownloadHandler } from '../http-download-handler.ts'
+import { HttpDownloadHandler } from '../http/http-download-handler.ts'
 import { composeMiddlewares } from '../middleware-onion.ts'
 import { RobotsFetch, type RobotsFetchOptions } from '../robots/robots-fetch.ts'
 import { RobotsInquiry, type RobotsInquiryOptions } from '../robots/robots-inquiry.ts'
-import { MemoryRobotsStore, type RobotsStore } from '../robots/robots-store.ts'
+import { MemoryRobotsStore, type RobotsEntry, type RobotsStore } from '../robots/robots-store.ts'
 import { HttpProxyMiddleware } from './http-proxy.ts'
 import { RobotsTxtMiddleware, type RobotsTxtMiddlewareOptions } from './robots-txt.ts'
 
@@ -462,7 +463,8 @@ describe('a robots.txt that lies', () => {
     site.script = (_, res) =>
       void setTimeout(() => res.writeHead(302, { location: '/robots.txt' }).end(), 100)
     expect(await crawl({ timeoutMs: 250 }).outcome('/a')).toBe(2000)
-    expect(robotsHits()).toBe(3)
+    // With one of its own each could go on for as long as there may be redirects.
+    expect(robotsHits()).toBeLessThanOrEqual(3)
   })
 })
 
@@ -502,6 +504,25 @@ describe('the host’s pace', () => {
     const response = await fetching.response(again)
     expect(response.meta).toEqual({ download_latency: expect.any(Number) })
     expect([await outcome('/c'), await outcome('/private')]).toEqual(['fetched', FORBIDDEN])
+    expect(robotsHits()).toBe(1)
+  })
+
+  test('who comes while robots.txt is being kept goes back, too, and overtakes nobody', async () => {
+    robotsTxt('User-agent: *\nDisallow: /private')
+    let kept: RobotsEntry | undefined
+    let whileKept: Promise<unknown> | undefined
+    const store: RobotsStore = {
+      get: () => kept,
+      async set(_, entry) {
+        kept = entry
+        whileKept = fetching.result(request('/b'))
+        await sleep(20)
+      },
+    }
+    const { fetching, request, outcome } = crawl({ store, onStart() {} })
+    expect(await fetching.result(request('/a'))).toBeInstanceOf(RetryLater)
+    expect(await whileKept).toBeInstanceOf(RetryLater)
+    expect(await outcome('/c')).toBe('fetched')
     expect(robotsHits()).toBe(1)
   })
 

@@ -6,8 +6,10 @@ import {
   NotConfigured,
   type Request,
   RetryLater,
+  redisTargets,
   type StatsCollector,
 } from '@webloom/core'
+import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'
 import {
@@ -49,11 +51,9 @@ export interface RobotsTxtPaceListeners {
   readonly onWait?: (request: Request, delayMs: number) => void
 }
 
-/** What `fromCrawler` needs beside the crawler. */
+/** How robots.txt is fetched, and who keeps the hosts' pace. */
 export interface RobotsTxtParts extends RobotsTxtPaceListeners {
   readonly download: RobotsDownload
-  /** In memory when absent. */
-  readonly store?: RobotsStore
 }
 
 // Of a long list of start URLs the rest is counted (robotstxt/forbidden).
@@ -79,14 +79,13 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler(
-    crawler: Crawler,
-    { download, store, ...listeners }: RobotsTxtParts,
-  ): RobotsTxtMiddleware {
+  /** Workers whose queue is on Redis share what they know. */
+  static fromCrawler(crawler: Crawler, parts = partsOf(crawler)): RobotsTxtMiddleware {
+    const { download, ...listeners } = parts
     const { settings, signals, spider, stats, logger } = crawler
     if (!settings.getBool('ROBOTSTXT_OBEY')) throw new NotConfigured('ROBOTSTXT_OBEY is false')
     const inquiry = new RobotsInquiry({
-      store: store ?? new MemoryRobotsStore({ sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE') }),
+      store: storeOf(crawler),
       fetch: new RobotsFetch({
         download,
         timeoutMs:
@@ -121,7 +120,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     if (request.hasMeta && request.meta.dont_obey_robotstxt === true) return undefined
     const origin = originOf(request.url)
     if (origin === undefined) return undefined
-    const known = this.#options.inquiry.known(origin)
+    const { inquiry } = this.#options
+    // Looked up, the answer may be there before those who have waited for it are back in their places.
+    if (inquiry.isAsking(origin)) return this.#asked(request, origin, undefined)
+    const known = inquiry.known(origin)
     if (known instanceof Promise) return known.then((entry) => this.#decided(request, origin, entry))
     return this.#decided(request, origin, known)
   }
@@ -190,7 +192,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     if (whenGivenUp === 'allow') return undefined
     stats.inc('robotstxt/given_up')
     throw new IgnoreRequest(
-      `robots.txt of ${origin} cannot be had (${reason}, ${entry.tries} tries), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
+      `robots.txt of ${origin} cannot be had (${reason}, ${entry.tries} ${entry.tries === 1 ? 'try' : 'tries'}), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
     )
   }
 
@@ -219,4 +221,22 @@ function originOf(url: string): string | undefined {
   if (!/^https?:\/\//i.test(url)) return undefined
   const origin = URL.parse(url)?.origin
   return origin === 'null' ? undefined : origin
+}
+
+function storeOf(crawler: Crawler): RobotsStore {
+  return redisTargets(crawler.settings, 'queue').length > 0
+    ? RedisRobotsStore.fromCrawler(crawler)
+    : new MemoryRobotsStore({ sitesMax: crawler.settings.getInt('ROBOTSTXT_CACHE_SIZE') })
+}
+
+/** By the crawl's downloader, whose queue has the hosts' pace. */
+function partsOf({ downloader }: Crawler): RobotsTxtParts {
+  const optionsOf = (request: Request) => downloader?.optionsOf(request)
+  return {
+    download: (request, given) => downloader!.download(request, given),
+    onStart: (request) => optionsOf(request)?.onStart(),
+    onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
+    onWait: (request, pauseMs) =>
+      optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason: 'its robots.txt cannot be had' }),
+  }
 }

@@ -42,10 +42,9 @@ export class RedisRobotsStore implements RobotsStore {
     this.#local = new MemoryRobotsStore({ sitesMax: options.sitesMax, now: this.#now })
   }
 
-  /** The connection stays the caller's. */
-  static fromCrawler({ settings, spider, stats, logger }: Crawler, redis: RobotsRedis): RedisRobotsStore {
+  static fromCrawler({ redis, settings, spider, stats, logger }: Crawler): RedisRobotsStore {
     return new RedisRobotsStore({
-      redis,
+      redis: redis('queue'),
       key: crawlKey(ROBOTS_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE'),
       stats,

@@ -9,9 +9,9 @@ import {
   type StatsCollector,
   urlJoin,
 } from '@webloom/core'
+import { asWritten } from '../http/wire-text.ts'
 import { composeMiddlewares } from '../middleware-onion.ts'
 import { HttpCompressionMiddleware } from '../middlewares/http-compression.ts'
-import { asWritten } from '../wire-text.ts'
 
 /** How a request reaches a site. `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
 export type RobotsDownload = (request: Request, options: DownloadOptions) => Promise<DownloadResult>

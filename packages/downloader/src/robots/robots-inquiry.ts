@@ -6,7 +6,8 @@
  *     5xx, 429, other failures  unreachable                  asked again after 2, 4, 8 … 60 s, or Retry-After
  *     … for too long            given up                     asked again after ROBOTSTXT_ERROR_TTL
  *     no such host, refused,    none                         the request fails as it would itself
- *     no TLS, bad certificate
+ *     no TLS, bad certificate,
+ *     closed in the handshake
  *
  * So far RFC 9309 (2.3.1), but for 429, with which a site says that it is asked too much: to go on as if it had no
  * rules would be the wrong answer. Where nobody is there to be asked, there is nobody whose wish could be broken, and
@@ -73,6 +74,11 @@ export class RobotsInquiry {
 
   holds(entry: RobotsEntry): boolean {
     return entry.askAgainAtMs > this.#now()
+  }
+
+  /** Whether the site is being asked. Who comes meanwhile is to ask, too: it waits for the same answer. */
+  isAsking(origin: string): boolean {
+    return this.#asking.has(origin)
   }
 
   /** By the clock that entries are counted by. */

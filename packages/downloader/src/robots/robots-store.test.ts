@@ -153,7 +153,8 @@ describe('RedisRobotsStore', () => {
   })
 
   test('its keys are the crawl’s', async () => {
-    const store = RedisRobotsStore.fromCrawler(testCrawler({ CRAWL_ID: 'may' }, { name: 'quotes' }), redis)
+    const crawler = testCrawler({ CRAWL_ID: 'may' }, { name: 'quotes' })
+    const store = RedisRobotsStore.fromCrawler({ ...crawler, redis: () => redis })
     await store.set(
       'http://quotes.example:8080',
       { outcome: 'absent', askAgainAtMs: Date.now() + 1000 },

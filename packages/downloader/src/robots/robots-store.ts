@@ -1,4 +1,4 @@
-type Awaitable<T> = T | Promise<T>
+import type { Awaitable } from '@webloom/core'
 
 interface Asked {
   /** From this moment on (`Date.now()`) the site is to be asked again. Until then the entry holds. */

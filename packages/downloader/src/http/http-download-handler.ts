@@ -25,14 +25,15 @@ import {
   Response,
   type ResponseInit,
   type StatsCollector,
+  timerMs,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
+import { Connections } from '../connecting/connections.ts'
+import type { HostAddresses } from '../connecting/host-addresses.ts'
+import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
-import { Connections } from './connecting/connections.ts'
-import type { HostAddresses } from './connecting/host-addresses.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
 import { type Answer, HttpExchange } from './http-exchange.ts'
-import { proxyOf } from './proxies/proxy-address.ts'
 import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
@@ -56,9 +57,6 @@ export interface HttpDownloadHandlerOptions {
   /** Which class answers are made of; the spider package gives its own, with selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
-
-// Longer timers fire at once: Node counts in 32 bits.
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 export class HttpDownloadHandler implements DownloadHandler {
   readonly #connections: Connections
@@ -108,7 +106,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     const dispatcher = await this.#connections.dispatcherFor(request, target.origin)
     const limits = { ...this.#limitsOf(request), cutsBody }
     const seconds = numberOf(request, 'download_timeout', 0)
-    const timeoutMs = Math.min(seconds > 0 ? seconds * 1000 : this.#timeoutMs, TIMER_MS_MAX)
+    const timeoutMs = timerMs(seconds > 0 ? seconds * 1000 : this.#timeoutMs)
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new HttpExchange(
         {

@@ -2,9 +2,9 @@
 
 import { DownloadError, MemoryStatsCollector, Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LocalSite } from '../testing/local-site.ts'
+import { LocalSite } from '../../testing/local-site.ts'
+import { outcomeOfError } from '../pace/host-back-off.ts'
 import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http-download-handler.ts'
-import { outcomeOfError } from './pace/host-back-off.ts'
 import { byName } from './wire-request.ts'
 
 let site: LocalSite
@@ -79,20 +79,17 @@ test.each([
   ],
   ['Transfer-Encoding', { headers: { 'transfer-encoding': 'chunked' } }],
   ['a control character', { headers: { x: 'a\x01' } }],
-])(
-  'issue 15: a header that cannot be sent is the request’s fault and not the host’s: %s',
-  async (_, init) => {
-    site.script = (_req, res) => res.end('ok')
-    const handler = new HttpDownloadHandler()
-    const request = new Request(`${site.origin}/`, init)
-    const error = await handler
-      .download(request, { signal: new AbortController().signal, onStart() {} })
-      .catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: 'WL_REQUEST_INVALID' })
-    expect(outcomeOfError(error, request)).toBeUndefined()
-    await handler.close()
-  },
-)
+])('a header that cannot be sent is the request’s fault and not the host’s: %s', async (_, init) => {
+  site.script = (_req, res) => res.end('ok')
+  const handler = new HttpDownloadHandler()
+  const request = new Request(`${site.origin}/`, init)
+  const error = await handler
+    .download(request, { signal: new AbortController().signal, onStart() {} })
+    .catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'WL_REQUEST_INVALID' })
+  expect(outcomeOfError(error, request)).toBeUndefined()
+  await handler.close()
+})
 
 test('headers by name may be called as what every object has', () => {
   expect({ ...byName(['constructor', 'a', '__proto__', 'b', 'constructor', 'c']) }).toMatchObject({

@@ -7,7 +7,8 @@ import {
   type Request,
   WebloomError,
 } from '@webloom/core'
-import { proxyOf, proxyShown } from './proxies/proxy-address.ts'
+import { TLS_CLOSED } from '../connecting/site-connector.ts'
+import { proxyOf, proxyShown } from '../proxies/proxy-address.ts'
 
 /** What undici refuses to send: a header with a control character, `Expect`, a Content-Length other than the body's. */
 const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
@@ -32,9 +33,15 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
   const options = { cause, ...(reason && { reason }) }
   return new DownloadError(
     kind,
-    `${request}${wayOf(request)}: ${message || code || cause.name}${hint}`,
+    `${request}${wayOf(request)}: ${inWords(message) || code || cause.name}${hint}`,
     options,
   )
+}
+
+/** OpenSSL's `407D…:error:0A00010B:SSL routines:<function>:<what is wrong>:<file>:<line>:` and a line break. */
+function inWords(message: string): string {
+  const wrong = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1]
+  return wrong === undefined ? message : `TLS failed: ${wrong}`
 }
 
 export function tooLate(request: Request, timeoutMs: number): DownloadError {
@@ -87,6 +94,7 @@ const MEANING_OF_CODE: Readonly<Record<string, Meaning>> = {
     reason: 'header_size',
     hint: ': more bytes of headers than DOWNLOAD_MAX_HEADER_SIZE',
   },
+  [TLS_CLOSED]: { kind: 'DownloadFailedError', reason: 'bad_tls' },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'DownloadFailedError', reason: 'bad_http' },
   // undici asserts that a status has three digits that make sense.
   ERR_ASSERTION: { kind: 'DownloadFailedError', reason: 'bad_http' },

@@ -1,0 +1,154 @@
+import { symlinkSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import {
+  type Crawler,
+  DownloadError,
+  type DownloadHandler,
+  IgnoreRequest,
+  Request,
+  Response,
+  SettingsError,
+} from '@webloom/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { testCrawler } from '../../testing/fetching.ts'
+import { downloadHandlersOf, handlerFor } from './download-handlers.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'webloom-handlers-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+class Named implements DownloadHandler {
+  readonly name: string
+  constructor(name = 'made by new') {
+    this.name = name
+  }
+  async download(request: Request): Promise<Response> {
+    return new Response(request.url, { body: this.name, request })
+  }
+}
+
+class FromCrawler extends Named {
+  static fromCrawler(crawler: Crawler) {
+    return new FromCrawler(`of ${crawler.spider.name}`)
+  }
+}
+
+const http = new Named('http')
+
+/** The text of the answer, or the error. */
+async function got(request: Request | string, settings: object = {}): Promise<unknown> {
+  const asked = typeof request === 'string' ? new Request(request) : request
+  try {
+    const handlers = downloadHandlersOf(testCrawler(settings), http)
+    const options = { signal: new AbortController().signal, onStart() {} }
+    return (await handlerFor(asked, handlers).download(asked, options)).text
+  } catch (error) {
+    return error
+  }
+}
+
+describe('DOWNLOAD_HANDLERS', () => {
+  test('a scheme has its handler; a name is asked for by meta.download_handler', async () => {
+    const settings = { DOWNLOAD_HANDLERS: { ftp: Named, browser: FromCrawler } }
+    expect(await got('http://x.example/', settings)).toBe('http')
+    expect(await got('https://x.example/', settings)).toBe('http')
+    expect(await got('ftp://x.example/', settings)).toBe('made by new')
+    const named = new Request('https://x.example/', { meta: { download_handler: 'browser' } })
+    expect(await got(named, settings)).toBe('of test')
+  })
+
+  test('a class takes the place of a built-in handler, and null takes it out', async () => {
+    const settings = { DOWNLOAD_HANDLERS: { https: Named, http: null } }
+    expect(await got('https://x.example/', settings)).toBe('made by new')
+    expect(await got('http://x.example/', settings)).toMatchObject({ kind: 'UnsupportedURLSchemeError' })
+  })
+
+  test('what has no handler says which there are, also for words that every object knows', async () => {
+    for (const request of [
+      'gopher://x.example/',
+      'constructor://x/',
+      new Request('http://x.example/', { meta: { download_handler: 'toString' } }),
+    ]) {
+      const error = await got(request)
+      expect(error).toBeInstanceOf(DownloadError)
+      expect((error as Error).message).toContain('there are http, https, data, file')
+    }
+  })
+
+  test('all that is no handler is refused at once, with the line to type', () => {
+    const DOWNLOAD_HANDLERS = {
+      http: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler',
+      ftp: 21,
+      s3: 'somewhere.S3',
+    }
+    const refused = () => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS }), http)
+    expect(refused).toThrow(SettingsError)
+    expect(refused).toThrow("Scrapy's handlers are Python: leave http out")
+    expect(refused).toThrow('DOWNLOAD_HANDLERS has 21 for ftp; expected a class, ./file.ts#Export, or null')
+    expect(() =>
+      downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { ftp: class Fetcher {} } }), http),
+    ).toThrow('download handler Fetcher has no download')
+  })
+})
+
+test.each([
+  ['data:,a%20b', 'a b'],
+  ['data:text/html;charset=utf-8,%3Ctitle%3Eé%3C/title%3E', '<title>é</title>'],
+  ['data:text/html;base64,PGI+aGk8L2I+', '<b>hi</b>'],
+  ['data:text/plain;charset=iso-8859-1,%E9', 'é'],
+])('%s is %s', async (url, text) => {
+  expect(await got(url)).toBe(text)
+})
+
+test('a data: URL that is none is a failed download', async () => {
+  expect(await got('data:text/html')).toMatchObject({ kind: 'DownloadFailedError' })
+})
+
+describe('file: URLs', () => {
+  const urlOf = (...path: string[]) => pathToFileURL(join(folder, ...path)).href
+
+  beforeEach(async () => {
+    await mkdir(join(folder, 'in'))
+    await mkdir(join(folder, 'inside'))
+    for (const path of ['in/a b.html', 'inside/secret', 'secret']) await writeFile(join(folder, path), path)
+    symlinkSync(join(folder, 'secret'), join(folder, 'in', 'link'))
+  })
+
+  test('are refused where FILE_URLS_ALLOWED is empty', async () => {
+    const error = await got(urlOf('in', 'a b.html'))
+    expect(error).toBeInstanceOf(IgnoreRequest)
+    expect(error).toMatchObject({ code: 'WL_ADDRESS_REFUSED' })
+    expect((error as Error).message).toContain('FILE_URLS_ALLOWED=')
+  })
+
+  test('are read from the folders that it names, and from nowhere else', async () => {
+    const settings = { FILE_URLS_ALLOWED: [join(folder, 'in')] }
+    expect(await got(urlOf('in', 'a b.html'), settings)).toBe('in/a b.html')
+    for (const url of [
+      urlOf('secret'),
+      urlOf('inside', 'secret'),
+      urlOf('in', 'link'),
+      `${urlOf('in')}/../secret`,
+      `${urlOf('in')}/%2e%2e/secret`,
+      `${urlOf('in')}/..%2fsecret`,
+      'file://other.example/etc/passwd',
+      'file:///nowhere',
+    ])
+      expect(await got(url, settings), url).toBeInstanceOf(IgnoreRequest)
+  })
+
+  test('one file may be named; one that is missing, a folder and a large file are failed downloads', async () => {
+    expect(await got(urlOf('secret'), { FILE_URLS_ALLOWED: [join(folder, 'secret')] })).toBe('secret')
+    const settings = { FILE_URLS_ALLOWED: [folder], DOWNLOAD_MAXSIZE: 8 }
+    expect(await got(urlOf('missing'), settings)).toMatchObject({ kind: 'DownloadFailedError' })
+    expect(await got(urlOf('in'), settings)).toMatchObject({ kind: 'DownloadFailedError' })
+    expect(await got(urlOf('in', 'a b.html'), settings)).toMatchObject({ kind: 'DownloadTooLargeError' })
+    const wider = new Request(urlOf('in', 'a b.html'), { meta: { download_maxsize: 100 } })
+    expect(await got(wider, settings)).toBe('in/a b.html')
+  })
+})

@@ -1,0 +1,71 @@
+/**
+ * Who fetches what: a handler for each scheme, and handlers by name for `meta.download_handler`.
+ *
+ *     http, https, data, file    built in
+ *     DOWNLOAD_HANDLERS          adds to them, takes the place of them (a class) or takes them out (null)
+ *
+ * A handler of one's own connects as it likes: the address guard and the proxies are those of the built-in one.
+ */
+
+import {
+  type ComponentClass,
+  type Crawler,
+  DownloadError,
+  type DownloadHandler,
+  fromCrawler,
+  type Request,
+  requireMethods,
+  SettingsError,
+} from '@webloom/core'
+import { DataDownloadHandler } from './data-download-handler.ts'
+import { FileDownloadHandler } from './file-download-handler.ts'
+
+export type DownloadHandlers = Readonly<Record<string, DownloadHandler>>
+
+/** @param http for `http` and `https`, and by the name `http` */
+export function downloadHandlersOf(crawler: Crawler, http: DownloadHandler): DownloadHandlers {
+  const handlers: Record<string, DownloadHandler> = {
+    http,
+    https: http,
+    data: new DataDownloadHandler(crawler.createResponse),
+    file: FileDownloadHandler.fromCrawler(crawler),
+  }
+  const problems: string[] = []
+  for (const [name, wanted] of Object.entries(crawler.settings.getDict('DOWNLOAD_HANDLERS'))) {
+    if (wanted === null) delete handlers[name]
+    else if (typeof wanted === 'function')
+      handlers[name] = madeOf(wanted as ComponentClass<DownloadHandler>, crawler)
+    else problems.push(notAHandler(name, wanted))
+  }
+  if (problems.length > 0) throw new SettingsError(problems)
+  return handlers
+}
+
+/** The one that `meta.download_handler` names, else the one of the URL's scheme. */
+export function handlerFor(request: Request, handlers: DownloadHandlers): DownloadHandler {
+  const named = request.hasMeta ? request.meta.download_handler : undefined
+  const name = named === undefined ? request.url.slice(0, request.url.indexOf(':')) : String(named)
+  // A scheme is whatever a page wrote: `constructor:` is no handler.
+  if (Object.hasOwn(handlers, name)) return handlers[name]!
+  const known = Object.keys(handlers).join(', ')
+  throw new DownloadError(
+    'UnsupportedURLSchemeError',
+    named === undefined
+      ? `${request.url}: no handler for this scheme; there are ${known}. DOWNLOAD_HANDLERS={"${name}": "./handler.ts#Export"} adds one`
+      : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}. DOWNLOAD_HANDLERS adds one`,
+  )
+}
+
+function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {
+  const handler = fromCrawler(Class, crawler)
+  requireMethods(handler, ['download'], 'download handler')
+  return handler
+}
+
+function notAHandler(name: string, wanted: unknown): string {
+  const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
+  const hint = isScrapys
+    ? `; Scrapy's handlers are Python: leave ${name} out, and the built-in one is used`
+    : ''
+  return `DOWNLOAD_HANDLERS has ${JSON.stringify(wanted)} for ${name}; expected a class, ./file.ts#Export, or null for none${hint}`
+}

@@ -1,12 +1,11 @@
-import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
-import { TIMER_MS_MAX } from '../in-time.ts'
+import { type Crawler, type Extension, NotConfigured, timerMs } from '@webloom/core'
 
 /** One log line every LOGSTATS_INTERVAL seconds: what has been done and how fast it goes now. */
 export class LogStats implements Extension {
   readonly #timer: NodeJS.Timeout
 
   constructor(intervalMs: number, log: () => void) {
-    this.#timer = setInterval(log, Math.min(intervalMs, TIMER_MS_MAX))
+    this.#timer = setInterval(log, timerMs(intervalMs))
     this.#timer.unref()
   }
 

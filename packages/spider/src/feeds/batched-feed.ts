@@ -1,4 +1,4 @@
-import type { ItemFeed } from '@webloom/core'
+import type { ItemFeed, Response } from '@webloom/core'
 
 export interface BatchedFeedOptions {
   /** As the user wrote it, with the placeholders of the batch. */
@@ -37,8 +37,8 @@ export class BatchedFeed implements ItemFeed {
   }
 
   /** One call after the other, so that a batch ends where it should. */
-  write(items: readonly unknown[]): Promise<void> {
-    const done = this.#last.then(() => this.#write(items))
+  write(items: readonly unknown[], response: Response | null = null): Promise<void> {
+    const done = this.#last.then(() => this.#write(items, response))
     this.#last = done.catch(() => {})
     return done
   }
@@ -48,11 +48,11 @@ export class BatchedFeed implements ItemFeed {
     await this.#feed?.close(reason)
   }
 
-  async #write(items: readonly unknown[]): Promise<void> {
+  async #write(items: readonly unknown[], response: Response | null): Promise<void> {
     for (let from = 0; from < items.length; ) {
       if (!this.#feed) await this.#begin()
       const batch = items.slice(from, from + this.#room)
-      await this.#feed!.write(batch)
+      await this.#feed!.write(batch, response)
       from += batch.length
       this.#room -= batch.length
       if (this.#room === 0) await this.#complete()

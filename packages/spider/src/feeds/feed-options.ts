@@ -12,25 +12,36 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { BatchedFeed } from './batched-feed.ts'
-import { CsvFormat } from './csv-format.ts'
-import type { Destination } from './destination.ts'
 import { Feed } from './feed.ts'
-import type { FeedOutput } from './feed-output.ts'
 import { type FeedPlace, type FeedPlan, feedPlan, type Problem } from './feed-plan.ts'
-import { type FeedTarget, shownUri, type UriWords, uriMicroTime, uriTime, usesWord } from './feed-uri.ts'
-import { FileDestination } from './file-destination.ts'
-import { FileOutput, NEVER_BEGUN, type OutputBegun } from './file-output.ts'
-import type { FieldNames } from './item-fields.ts'
-import type { FormatReports, ItemFormat } from './item-format.ts'
-import { JsonArrayFormat, JsonLinesFormat } from './json-format.ts'
-import { OutputLock } from './output-lock.ts'
-import { type ItemExporterOptions, OwnFormat } from './own-format.ts'
-import { S3Destination } from './s3-destination.ts'
-import { bucketOf, missingKey, placeholderPath, s3Uri } from './s3-settings.ts'
-import { arraySpoolLayout, formatLayout, linesLayout, type SpoolLayout } from './spool-layout.ts'
-import { SpooledOutput } from './spooled-output.ts'
-import { StdoutOutput } from './stdout-output.ts'
-import { XmlFormat } from './xml-format.ts'
+import { CsvFormat } from './formats/csv-format.ts'
+import type { FieldNames } from './formats/item-fields.ts'
+import type { FormatReports, ItemFormat } from './formats/item-format.ts'
+import { JsonArrayFormat, JsonLinesFormat } from './formats/json-format.ts'
+import { type ItemExporterOptions, OwnFormat } from './formats/own-format.ts'
+import { arraySpoolLayout, formatLayout, linesLayout, type SpoolLayout } from './formats/spool-layout.ts'
+import { XmlFormat } from './formats/xml-format.ts'
+import { LostItems } from './lost-items.ts'
+import type { Destination } from './storages/destination.ts'
+import type { FeedOutput } from './storages/feed-output.ts'
+import {
+  type FeedTarget,
+  feedTarget,
+  shownUri,
+  type UriWords,
+  uriMicroTime,
+  uriTime,
+  usesWord,
+} from './storages/feed-uri.ts'
+import { FileDestination } from './storages/file-destination.ts'
+import { FileOutput, NEVER_BEGUN, type OutputBegun } from './storages/file-output.ts'
+import { OutputLock } from './storages/output-lock.ts'
+import { type FeedStorages, OwnDestination } from './storages/own-storage.ts'
+import { placeholderPath } from './storages/placeholder-path.ts'
+import { S3Destination } from './storages/s3-destination.ts'
+import { bucketOf, missingKey, s3Uri } from './storages/s3-settings.ts'
+import { SpooledOutput } from './storages/spooled-output.ts'
+import { StdoutOutput } from './storages/stdout-output.ts'
 
 /** What feeds need to know beside the settings. */
 export interface FeedsContext {
@@ -46,6 +57,8 @@ export interface FeedsContext {
   readonly isWorker?: boolean
   /** What relative paths are relative to; the process's folder when absent. */
   readonly cwd?: string
+  /** What FEED_STORAGES has, by scheme. */
+  readonly storages?: FeedStorages
   readonly logger?: Logger
   /** Counts `feedexport/success_count/FileFeedStorage` and its siblings. */
   readonly stats?: StatsCollector
@@ -63,7 +76,8 @@ export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[]
     const problem: Problem = (text) => void problems.push(`FEEDS[${JSON.stringify(shownUri(uri))}]: ${text}`)
     const wordsOf = (batchId: number, uriParams: unknown) =>
       uriWords(batchId, uriParams ?? settings.get('FEED_URI_PARAMS'), context)
-    const plan = feedPlan(uri, options, settings, wordsOf, cwd, problem)
+    const targetOf = (filled: string) => feedTarget(filled, cwd, context.storages)
+    const plan = feedPlan(uri, options, settings, wordsOf, targetOf, problem)
     return plan && isReachable(plan, settings, context, problem) ? plan : []
   })
   problems.push(...sharedTargets(plans))
@@ -71,11 +85,11 @@ export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[]
   return plans.map((plan) => feedOf(plan, settings, { ...context, cwd }))
 }
 
-/** Objects of S3 need a key, and one of their own for each worker: on other machines nobody sees a lock. */
+/** Objects of S3 need a key. What is not on this machine needs a name for each worker: on other machines nobody sees a lock. */
 function isReachable(plan: FeedPlan, settings: Settings, context: FeedsContext, problem: Problem): boolean {
   const { target } = plan.placeOf(1)
-  if (target.kind !== 's3') return true
-  const missing = missingKey(target, settings)
+  if (target.kind === 'file' || target.kind === 'stdout') return true
+  const missing = target.kind === 's3' ? missingKey(target, settings) : undefined
   if (missing !== undefined) problem(missing)
   const isApart = !context.isWorker || usesWord(plan.written, ['worker'])
   if (!isApart) problem('the last worker would replace what the others sent; put %(worker)s into its name')
@@ -119,7 +133,12 @@ function sharedTargets(plans: readonly FeedPlan[]): string[] {
 
 function placeShown(target: FeedTarget): string {
   if (target.kind === 'stdout') return 'standard output'
-  return target.kind === 's3' ? s3Uri(target) : realPath(target.path)
+  return target.kind === 'file' ? realPath(target.path) : remoteName(target)
+}
+
+/** What the output is called for as long as the crawl lasts. */
+function remoteName(target: RemoteTarget): string {
+  return target.kind === 's3' ? s3Uri(target) : shownUri(target.uri)
 }
 
 /** The path without symbolic links, as far as it exists. */
@@ -148,36 +167,26 @@ function oneFeed(
   settings: Settings,
   context: FeedsContext & { cwd: string },
 ): ItemFeed {
+  const losses = new LostItems({
+    uri: place.uri,
+    logger: context.logger ?? silentLogger,
+    stats: context.stats,
+    onLost: context.onUnserializable,
+  })
   return new Feed({
     uri: place.uri,
+    losses,
     storeEmpty: plan.storeEmpty,
     accepts: plan.accepts,
     // A name that says who wrote it, or when, is no later run's.
     resumable: context.record !== undefined && !usesWord(plan.written, ['worker', 'time', 'batch_time']),
     stats: context.stats,
-    ...partsOf(plan, place, reportsOf(place.uri, context), settings, context),
+    ...partsOf(plan, place, losses, settings, context),
   })
 }
 
-function reportsOf(
-  uri: string,
-  { logger = silentLogger, stats, onUnserializable }: FeedsContext,
-): FormatReports {
-  return {
-    uri,
-    logger,
-    lost(item, error) {
-      logger.error(
-        { feed: uri, err: error },
-        'an item cannot be written; it is lost to this feed, the others are not',
-      )
-      stats?.inc('feedexport/unserializable_count')
-      onUnserializable?.(item, error)
-    },
-  }
-}
-
 type WholeTarget = Exclude<FeedTarget, { kind: 'stdout' }>
+type RemoteTarget = Exclude<WholeTarget, { kind: 'file' }>
 
 interface FeedParts {
   readonly format: ItemFormat
@@ -235,7 +244,7 @@ function spooledParts(
     output: new SpooledOutput({
       spoolPath: `${path}.spool`,
       uri,
-      destination: destinationOf(plan, target, uri, settings),
+      destination: destinationOf(plan, target, uri, settings, context.storages),
       layout: () => layoutOf(plan, reports),
       compression: plan.compression,
       overwrite: plan.overwrite,
@@ -302,14 +311,16 @@ function destinationOf(
   target: WholeTarget,
   uri: string,
   settings: Settings,
+  storages: FeedStorages = {},
 ): Destination {
   if (target.kind === 'file')
     return new FileDestination(target.path, compression ? 'a compressed file' : wholeOf(format))
+  if (target.kind === 'own') return new OwnDestination(storages[target.scheme]!, target)
   return new S3Destination(bucketOf(target, settings), target.key, uri)
 }
 
 function begunOf(target: FeedTarget, { record }: FeedsContext): OutputBegun {
   if (!record || target.kind === 'stdout') return NEVER_BEGUN
-  const place = target.kind === 'file' ? target.path : s3Uri(target)
+  const place = target.kind === 'file' ? target.path : remoteName(target)
   return { before: () => record.outputBegun(place), note: () => record.beginOutput(place) }
 }

@@ -1,7 +1,6 @@
 /** One entry of FEEDS, checked. */
 
 import { didYouMean, type Settings } from '@webloom/core'
-import type { CompressionOptions } from './compressed.ts'
 import {
   compressionNamed,
   extensionsOf,
@@ -9,10 +8,11 @@ import {
   FORMATS_SHOWN,
   formatNamed,
   notAFormat,
-} from './feed-formats.ts'
-import { type FeedTarget, feedTarget, filledUri, shownUri, type UriWords, usesWord } from './feed-uri.ts'
-import type { FieldNames } from './item-fields.ts'
-import type { ItemExporterClass } from './own-format.ts'
+} from './formats/feed-formats.ts'
+import type { FieldNames } from './formats/item-fields.ts'
+import type { ItemExporterClass } from './formats/own-format.ts'
+import type { CompressionOptions } from './storages/compressed.ts'
+import { type FeedTarget, filledUri, shownUri, type UriWords, usesWord } from './storages/feed-uri.ts'
 
 /** A feed as it was asked for. */
 export interface FeedPlan {
@@ -40,6 +40,8 @@ export interface FeedPlace {
   readonly target: FeedTarget
 }
 
+type TargetOf = (uri: string) => FeedTarget | { readonly problem: string }
+
 /** Takes what is wrong with an entry. */
 export type Problem = (text: string) => undefined
 
@@ -66,6 +68,7 @@ const OPTIONS = [
 
 /**
  * @param wordsOf what stands for placeholders in a batch's URI
+ * @param targetOf where a filled-in URI leads
  * @returns undefined when a problem was told
  */
 export function feedPlan(
@@ -73,7 +76,7 @@ export function feedPlan(
   options: unknown,
   settings: Settings,
   wordsOf: (batchId: number, uriParams: unknown) => UriWords,
-  cwd: string,
+  targetOf: TargetOf,
   problem: Problem,
 ): FeedPlan | undefined {
   if (!isDict(options))
@@ -83,7 +86,7 @@ export function feedPlan(
     Object.entries(options).map(([name, value]) => [snakeCase(name), value]),
   )
   refuseUnknownOptions(given, problem)
-  const placed = (batchId: number) => placeIn(written, wordsOf(batchId, given.uri_params), cwd)
+  const placed = (batchId: number) => placeIn(written, wordsOf(batchId, given.uri_params), targetOf)
   const first = placed(1)
   if ('problem' in first) problem(first.problem)
   const place = 'problem' in first ? undefined : first
@@ -122,10 +125,14 @@ function refuseUnknownOptions(given: Given, problem: Problem): void {
   if (!isUtf8) problem(`encoding is ${shown(encoding)}; output is UTF-8 in this release`)
 }
 
-function placeIn(written: string, words: UriWords, cwd: string): FeedPlace | { readonly problem: string } {
+function placeIn(
+  written: string,
+  words: UriWords,
+  targetOf: TargetOf,
+): FeedPlace | { readonly problem: string } {
   const uri = filledUri(written, words)
   if (typeof uri !== 'string') return uri
-  const target = feedTarget(uri, cwd)
+  const target = targetOf(uri)
   return 'problem' in target ? target : { uri: shownUri(uri), target }
 }
 
@@ -137,8 +144,7 @@ function packingOf(
   target: FeedTarget | undefined,
   problem: Problem,
 ): Pick<FeedPlan, 'format' | 'compression'> | undefined {
-  const path = target?.kind === 'file' ? target.path : target?.kind === 's3' ? target.key : ''
-  const extensions = extensionsOf(path)
+  const extensions = extensionsOf(target ? pathOf(target) : '')
   const name = given.format ?? extensions.format
   const format = formatOf(shownUri(written), name, settings, target, problem)
   const compression = compressionOf(given, problem) ?? extensions.compression
@@ -146,6 +152,20 @@ function packingOf(
     return problem('standard output is not compressed here; write jsonl to "| gzip"')
   const level = levelOf(compression === 'zstd' ? 'zstd_compresslevel' : 'gz_compresslevel', given, problem)
   return format && { format, compression: compression && { compression, level } }
+}
+
+/** What has the extensions in its name. */
+function pathOf(target: FeedTarget): string {
+  switch (target.kind) {
+    case 'file':
+      return target.path
+    case 's3':
+      return target.key
+    case 'own':
+      return /^[^?#]*/.exec(target.uri)![0]
+    default:
+      return ''
+  }
 }
 
 function formatOf(

@@ -1,11 +1,14 @@
-import type { ItemFeed, StatsCollector } from '@webloom/core'
-import type { FeedOutput } from './feed-output.ts'
-import type { ItemFormat } from './item-format.ts'
-import type { OutputLock } from './output-lock.ts'
+import type { ItemFeed, Response, StatsCollector } from '@webloom/core'
+import type { ItemFormat } from './formats/item-format.ts'
+import type { LostItems } from './lost-items.ts'
+import type { FeedOutput } from './storages/feed-output.ts'
+import type { OutputLock } from './storages/output-lock.ts'
 
 export interface FeedOptions {
   readonly uri: string
   readonly format: ItemFormat
+  /** What the format cannot write. */
+  readonly losses: LostItems
   readonly output: FeedOutput
   /** Which items go to this feed; all when absent. */
   readonly accepts?: ((item: unknown) => boolean) | undefined
@@ -49,13 +52,18 @@ export class Feed implements ItemFeed {
     this.#isOpen = true
   }
 
-  async write(items: readonly unknown[]): Promise<void> {
+  async write(items: readonly unknown[], response: Response | null = null): Promise<void> {
     // Nothing is awaited before the output has the text: the order of the calls is the order in the file.
-    const { accepts, format } = this.#options
-    const text = format.text(accepts ? items.filter(accepts) : items)
+    const { accepts, format, losses, output, stats } = this.#options
+    const accepted = accepts ? items.filter(accepts) : items
+    let text = ''
+    const lost = losses.while(response, () => {
+      text = format.text(accepted)
+    })
     if (text === '') return
     this.#isEmpty = false
-    await this.#noted(() => this.#options.output.write(text))
+    await this.#noted(() => output.write(text))
+    stats?.inc('feedexport/written_count', accepted.length - lost)
   }
 
   /** @param reason the crawl's finish_reason; one that did not start neither creates nor empties a file */

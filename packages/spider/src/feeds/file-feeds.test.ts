@@ -116,6 +116,7 @@ describe('items in a file', () => {
       expect(stats.snapshot()).toEqual({
         'feedexport/success_count/FileFeedStorage': 1,
         'feedexport/unserializable_count': 3,
+        'feedexport/written_count': 2,
       })
     },
   )
@@ -526,7 +527,7 @@ describe('an output that cannot be written', () => {
   })
 
   test('a torn end in a file that grows is left to who writes it', async () => {
-    const { cutRest } = await import('./file-end.ts')
+    const { cutRest } = await import('./formats/file-end.ts')
     const { open } = await import('node:fs/promises')
     const path = join(folder, 'out.jsonl')
     writeFileSync(path, '{"a"')

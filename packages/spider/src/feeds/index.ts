@@ -1,4 +1,7 @@
-// From what the user wrote to feeds
+// From what the user wrote to feeds: feed-plan.ts checks it, feed-options.ts makes feeds of it, feed.ts is one. Items become text
+// in formats/, and the text goes where storages/ say.
+
 export { type FeedsContext, feedsFrom } from './feed-options.ts'
+export type { ItemExporter, ItemExporterClass, ItemExporterOptions } from './formats/own-format.ts'
 export { type OutputArgument, parseOutputArgument } from './output-argument.ts'
-export type { ItemExporter, ItemExporterClass, ItemExporterOptions } from './own-format.ts'
+export { type FeedStorage, type FeedStorages, feedStorages } from './storages/own-storage.ts'

@@ -1,6 +1,6 @@
 import { UsageError } from '@webloom/core'
-import { extensionsOf, FORMATS_SHOWN, formatNamed } from './feed-formats.ts'
-import { isStdout } from './feed-uri.ts'
+import { extensionsOf, FORMATS_SHOWN, formatNamed } from './formats/feed-formats.ts'
+import { isStdout } from './storages/feed-uri.ts'
 
 /** What `-o` or `-O` asks for: an entry of FEEDS. */
 export interface OutputArgument {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { silentLogger } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { CsvFormat } from './csv-format.ts'
-import { JsonArrayFormat, JsonLinesFormat } from './json-format.ts'
+import { CsvFormat } from './formats/csv-format.ts'
+import { JsonArrayFormat, JsonLinesFormat } from './formats/json-format.ts'
 
 const here = { cwd: import.meta.dirname }
 
@@ -37,7 +37,9 @@ describe('standard output', () => {
       writeSync(2, JSON.stringify(stats.snapshot()))`
     const { stdout, stderr } = spawnSync(process.execPath, program(format, options, body), here)
     expect(stdout.toString()).toBe(`${expected}after`)
-    expect(stderr.toString()).toBe('{"feedexport/success_count/StdoutFeedStorage":1}')
+    expect(stderr.toString()).toBe(
+      '{"feedexport/success_count/StdoutFeedStorage":1,"feedexport/written_count":2}',
+    )
   })
 
   test('a crawl without items prints an empty array, or nothing when FEED_STORE_EMPTY is off', () => {
@@ -64,11 +66,15 @@ describe('standard output', () => {
       here,
     )
     expect(stdout.toString()).toBe('{"n":0,"\n')
-    expect(stderr.toString()).toBe(
+    const [, told, stats] = /^(.*?)(\{.*)$/.exec(stderr.toString())!
+    expect(told).toBe(
       'WL_OUTPUT_FAILED Writing to standard output failed: its reader has closed it, as "| head" does. ' +
-        'What was written before stays. Nothing is wrong if that was wanted.' +
-        '{"feedexport/failed_count/StdoutFeedStorage":1}',
+        'What was written before stays. Nothing is wrong if that was wanted.',
     )
+    expect(JSON.parse(stats!)).toEqual({
+      'feedexport/failed_count/StdoutFeedStorage': 1,
+      'feedexport/written_count': expect.any(Number),
+    })
   })
 
   test.runIf(process.platform === 'linux')('a full disk behind `>`', () => {

@@ -1,7 +1,8 @@
 /** Outputs that are put together at the end: XML, compressed files, batches; and who may write them. */
 
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
@@ -13,9 +14,9 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { type TempDir, tempDir } from '@webloom/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type FeedsContext, feedsFrom } from './feed-options.ts'
-import type { ItemExporter, ItemExporterOptions } from './own-format.ts'
+import type { ItemExporter, ItemExporterOptions } from './formats/own-format.ts'
 
 let folder: TempDir
 beforeEach(async () => {
@@ -205,7 +206,7 @@ describe('batches', () => {
   })
 })
 
-describe('issue 15: a crawl that is stopped', () => {
+describe('a crawl that is stopped', () => {
   const warnings: unknown[] = []
   const logger = { ...silentLogger, warn: (...line: unknown[]) => void warnings.push(line) }
   beforeEach(() => void warnings.splice(0))
@@ -251,6 +252,30 @@ describe('issue 15: a crawl that is stopped', () => {
     expect(warnings).toEqual([])
   })
 
+  test.each(['resume', 'spool'])(
+    'and is begun anew without -O puts its output aside and tells it; a run that left a %s',
+    async (left) => {
+      await stopped('out.json', 'Lamp', { record: rememberingRecord() })
+      if (left === 'spool')
+        renameSync(join(folder.path, 'out.json.resume'), join(folder.path, 'out.json.spool'))
+      const next = feedOf('out.json', {}, { record: rememberingRecord(), logger })
+      await next.open()
+      await next.write([{ name: 'Bed' }])
+      await next.close('finished')
+      expect(JSON.parse(textOf('out.json'))).toEqual([{ name: 'Bed' }])
+      const kept = names().filter((name) => /^out\.json\.\d/.test(name))
+      expect(kept.map((name) => JSON.parse(textOf(name)))).toEqual([[{ name: 'Lamp' }]])
+      expect(names().filter((name) => /resume$|spool$/.test(name))).toEqual([])
+      expect(JSON.stringify(warnings[0])).toContain(`its items are in ${join(folder.path, kept[0]!)}`)
+    },
+  )
+
+  test('and can be resumed is not replaced by a crawl that keeps no record, without -O', async () => {
+    await stopped('out.json', 'Lamp', { record: rememberingRecord() })
+    await expect(feedOf('out.json', {}, { logger }).open()).rejects.toThrow('it holds something')
+    expect(names()).toEqual(['out.json', 'out.json.resume'])
+  })
+
   test('on a cluster keeps nothing under a worker’s own name, which no later one has', async () => {
     await stopped('%(worker)s.json', 'Lamp', { record: rememberingRecord(), worker: 'one' })
     expect(names()).toEqual(['one.json'])
@@ -284,6 +309,7 @@ describe('a second writer', () => {
       })
       other.kill('SIGKILL')
       await new Promise((resolve) => other.once('exit', resolve))
+      if (process.platform === 'linux') await expectZombieIsGone(uri)
       await run(uri, [{ n: 1 }])
       expect(names()).toEqual([uri])
     },
@@ -300,3 +326,22 @@ describe('a second writer', () => {
     expect(existsSync(join(folder.path, 'out.jsonl.lock'))).toBe(false)
   })
 })
+
+/** A process that was killed and whose parent does not ask for it: it is there, and writes nothing any more. */
+async function expectZombieIsGone(uri: string): Promise<void> {
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    const pid = await new Promise<number>((resolve) =>
+      parent.stdout.once('data', (text) => resolve(Number(text))),
+    )
+    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /))
+    writeFileSync(join(folder.path, `${uri}.lock`), JSON.stringify({ pid, host: hostname() }))
+    const feed = feedOf(uri)
+    await feed.open()
+    await feed.close('not_opened')
+  } finally {
+    parent.kill('SIGKILL')
+  }
+}

@@ -1,5 +1,5 @@
+import { Selector } from '@webloom/selectors'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { Selector } from '../selectors/selector.ts'
 import { ItemLoader } from './item-loader.ts'
 import { Compose, Identity, Join, MapCompose, SelectJmes, TakeFirst } from './loader-processors.ts'
 

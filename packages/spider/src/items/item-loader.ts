@@ -10,8 +10,8 @@
  */
 
 import { checkOptions, type OptionNames, WebloomError } from '@webloom/core'
-import { extractRegex } from '../selectors/extract-regex.ts'
-import { Identity, isNothing, type LoaderProcessor, listOf } from './loader-processors.ts'
+import { extractRegex } from '@webloom/selectors'
+import { Identity, isNothing, type LoaderContext, type LoaderProcessor, listOf } from './loader-processors.ts'
 
 /** Where a loader finds values: a response, a selector or a list of selectors. */
 export interface LoaderSource {
@@ -23,9 +23,6 @@ export interface LoaderSource {
 export interface LoaderFound extends LoaderSource {
   getall(): readonly unknown[]
 }
-
-/** What processors get beside the value: `source`, `item`, and what the loader was given as `context`. */
-export type LoaderContext = Readonly<Record<string, unknown>>
 
 /** What is done with a field's values. */
 export interface LoaderField {

@@ -1,14 +1,16 @@
 /** itemloaders' processors: what a loader does to the values of a field, as they come in and when the item is made. */
 
 import type { JsonValue } from '@webloom/core'
-import { jmespathSearch } from '../selectors/json-query.ts'
-import type { LoaderContext } from './item-loader.ts'
+import { jmespathSearch } from '@webloom/selectors'
 
 /**
  * Makes a field's value from what was collected. null and undefined mean: nothing. It may name the type that it expects,
  * `(text: string) => text.trim()`; what comes is not checked against it.
  */
 export type LoaderProcessor = Processor['process']
+
+/** What processors get beside the value: `source`, `item`, and what the loader was given as `context`. */
+export type LoaderContext = Readonly<Record<string, unknown>>
 
 interface Processor {
   // As a method: TypeScript then lets the value be of a narrower type than unknown.

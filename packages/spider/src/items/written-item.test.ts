@@ -1,6 +1,6 @@
 import { Request } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { Response } from '../response.ts'
+import { Response } from '../responses/response.ts'
 import { itemJson, writtenItem } from './written-item.ts'
 
 const page = new Response('https://site.example/', {
@@ -19,7 +19,7 @@ class Secret {
   }
 }
 
-describe('what cannot be written names the field and what to write (issue 15)', () => {
+describe('what cannot be written names the field and what to write', () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   test.each<[string, unknown, RegExp]>([

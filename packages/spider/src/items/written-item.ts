@@ -6,39 +6,52 @@
  */
 
 import { Response as CoreResponse, Request } from '@webloom/core'
-import { Selector } from '../selectors/selector.ts'
-import { SelectorList } from '../selectors/selector-list.ts'
+import { Selector, SelectorList } from '@webloom/selectors'
+import { isGenerator } from '../scraping/yielded-value.ts'
+import { Spider } from '../spiders/spider.ts'
 
 export interface WrittenItemOptions {
   /** True: a bigint may stay one. JSON has none. */
   readonly takesBigInt?: boolean
 }
 
-/** The item itself where it can be written as it is. Throws TypeError. */
+/** What this item holds cannot be written; the message names the fields and what to write instead. */
+export class UnwritableItem extends TypeError {}
+
+/** The item itself where it can be written as it is. Throws UnwritableItem. */
 export function writtenItem(item: unknown, { takesBigInt = false }: WrittenItemOptions = {}): unknown {
-  return new ItemWalk(takesBigInt).written(item)
+  return new ItemWalk(takesBigInt).item(item)
 }
 
-/** The item's JSON on one line. Throws TypeError. */
+/** The item's JSON on one line. Throws UnwritableItem. */
 export function itemJson(item: unknown): string {
   const json: string | undefined = JSON.stringify(writtenItem(item))
-  if (json === undefined) throw new TypeError(`a ${typeof item} has no JSON form`)
+  if (json === undefined) throw new UnwritableItem(`a ${typeof item} has no JSON form`)
   return json
 }
 
 // Deeper ones are a mistake, and would overflow the stack when written.
 const DEPTH_MAX = 100
+// So many fields are named; who has more has the same mistake in each.
+const PROBLEMS_MAX = 5
 
 class ItemWalk {
   readonly #takesBigInt: boolean
   /** Where the walk is: `author`, `tags`, 2. */
   readonly #path: (string | number)[] = []
+  readonly #problems: string[] = []
 
   constructor(takesBigInt: boolean) {
     this.#takesBigInt = takesBigInt
   }
 
-  written(value: unknown): unknown {
+  item(value: unknown): unknown {
+    const written = this.#written(value)
+    if (this.#problems.length > 0) this.#fail()
+    return written
+  }
+
+  #written(value: unknown): unknown {
     switch (typeof value) {
       case 'object':
         return value === null ? null : this.#object(value)
@@ -59,11 +72,14 @@ class ItemWalk {
   }
 
   #object(value: object): unknown {
-    if (this.#path.length > DEPTH_MAX)
-      return this.#refuse(
+    if (this.#path.length > DEPTH_MAX) {
+      this.#refuse(
         'an object within itself',
         `or one that is nested deeper than ${DEPTH_MAX} levels; write what is needed of it`,
       )
+      // Looking at its other fields could take for ever.
+      this.#fail()
+    }
     if (value instanceof SelectorList)
       return this.#refuse('a SelectorList', 'write .getall() for a list of texts, .get() for the first')
     if (Array.isArray(value)) return this.#list(value)
@@ -103,7 +119,7 @@ class ItemWalk {
     // Most values are simple, and need no path that would tell where they are.
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
     this.#path.push(step)
-    const written = this.written(value)
+    const written = this.#written(value)
     this.#path.pop()
     return written
   }
@@ -111,6 +127,11 @@ class ItemWalk {
   #instance(value: object): unknown {
     if (value instanceof Date || value instanceof URL) return value
     if (value instanceof Set) return this.#list([...value])
+    if (isGenerator(value))
+      return this.#refuse(
+        'a generator',
+        'write [...it] for a list, or yield* where another callback is called',
+      )
     for (const [Class, what, hint] of NO_VALUES) if (value instanceof Class) return this.#refuse(what, hint)
     if (ArrayBuffer.isView(value))
       return this.#refuse(
@@ -118,7 +139,7 @@ class ItemWalk {
         "bytes: write Buffer.from(it).toString('base64'), or response.text for a page",
       )
     if (isThenable(value)) return this.#refuse('a Promise', 'await it before the item is yielded')
-    if (hasToJson(value)) return this.written(value.toJSON())
+    if (hasToJson(value)) return this.#written(value.toJSON())
     if (this.#path.length > 0 && Object.keys(value).length === 0)
       return this.#refuse(
         `a ${nameOf(value)}`,
@@ -127,14 +148,20 @@ class ItemWalk {
     return this.#fields(value)
   }
 
-  #refuse(what: string, hint: string): never {
+  /** The other fields are looked at, too: whoever mends one should not find the next with the next crawl. */
+  #refuse(what: string, hint: string): undefined {
     const [first, ...rest] = this.#path
     const steps = rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
     const where =
       first === undefined
         ? 'the item'
         : `field ${JSON.stringify(`${first}${steps.slice(0, STEPS_SHOWN_MAX).join('')}`)}`
-    throw new TypeError(`${where} is ${what}: ${hint}`)
+    this.#problems.push(`${where} is ${what}: ${hint}`)
+    if (this.#problems.length === PROBLEMS_MAX) this.#fail()
+  }
+
+  #fail(): never {
+    throw new UnwritableItem(this.#problems.join('; '))
   }
 }
 
@@ -148,6 +175,7 @@ const NO_VALUES: readonly (readonly [abstract new (...args: never[]) => object, 
   [CoreResponse, 'a Response', 'write .text, .url or what else is needed of it'],
   [Request, 'a Request', 'yield it by itself, or write its .url'],
   [Error, 'an Error', 'write its .message'],
+  [Spider, 'the spider', 'write what is needed of it, such as this.name'],
 ]
 
 function hasToJson(value: object): value is { toJSON(): unknown } {

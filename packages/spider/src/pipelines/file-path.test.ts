@@ -11,7 +11,7 @@ test.each(Object.entries(vectors))('%s', (url, path) => {
   expect(filePath(url)).toBe(path)
 })
 
-test.each(['/', ';', '.', '.tgz', '/;', '?', 'a;'])('issue 15: 300 KB of %j take no long time', (unit) => {
+test.each(['/', ';', '.', '.tgz', '/;', '?', 'a;'])('300 KB of %j take no long time', (unit) => {
   const began = performance.now()
   for (const end of ['', 'a', '/', ';a'])
     filePath(`http://example.com/${unit.repeat(300_000 / unit.length)}${end}`)

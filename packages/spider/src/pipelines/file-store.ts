@@ -3,7 +3,7 @@ import { closeSync, createReadStream, openSync, writeSync } from 'node:fs'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { WebloomError } from '@webloom/core'
-import { makeFolders } from '../feeds/output-path.ts'
+import { makeFolders } from '../feeds/storages/output-path.ts'
 
 // In the store itself, as a file can be renamed only within one file system.
 const UNFINISHED = '.unfinished'

@@ -12,15 +12,16 @@
  * waiting can cure is an error: a key that holds something else, a login that may not write.
  */
 
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Crawler,
   crawlKey,
   type ItemContext,
   type ItemPipeline,
+  isRedisFull,
   type Logger,
-  RedisScript,
+  luaScriptsIn,
+  type RedisScript,
   type ScriptRunner,
   type StatsCollector,
   WebloomError,
@@ -32,6 +33,7 @@ export interface ItemsRedis extends ScriptRunner {
   type(key: string): Promise<string>
 }
 
+/** Where the pipeline `redis` writes items, and how. */
 export interface RedisPipelineOptions {
   /** Opened and closed by whoever gives it. */
   readonly redis: ItemsRedis
@@ -44,23 +46,6 @@ export interface RedisPipelineOptions {
   readonly idField: string | null
   readonly logger: Logger
   readonly stats: Pick<StatsCollector, 'inc'>
-}
-
-/** `redis` in ITEM_PIPELINES, as the settings ask for it. */
-export function redisPipelineFromCrawler(crawler: Crawler, redis: ItemsRedis): RedisPipeline {
-  const { settings, spider, logger, stats } = crawler
-  return new RedisPipeline({
-    redis,
-    key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), {
-      spider: spider.name,
-      crawlId: settings.get('CRAWL_ID'),
-    }),
-    as: settings.get('REDIS_ITEMS_AS'),
-    itemsMax: settings.getInt('REDIS_ITEMS_MAX'),
-    idField: settings.get('REDIS_ITEMS_ID_FIELD'),
-    logger,
-    stats,
-  })
 }
 
 /** An item on its way, and whom to tell that it is there. */
@@ -88,6 +73,22 @@ export class RedisPipeline implements ItemPipeline {
   constructor(options: RedisPipelineOptions) {
     this.#options = options
     this.#script = SCRIPTS[options.as]
+  }
+
+  /** As the settings ask for it, on the crawl's connection for items. */
+  static fromCrawler({ redis, settings, spider, logger, stats }: Crawler): RedisPipeline {
+    return new RedisPipeline({
+      redis: redis('items', 'ITEM_PIPELINES names redis'),
+      key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), {
+        spider: spider.name,
+        crawlId: settings.get('CRAWL_ID'),
+      }),
+      as: settings.get('REDIS_ITEMS_AS'),
+      itemsMax: settings.getInt('REDIS_ITEMS_MAX'),
+      idField: settings.get('REDIS_ITEMS_ID_FIELD'),
+      logger,
+      stats,
+    })
   }
 
   /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched, when the key holds something else. */
@@ -172,17 +173,13 @@ export class RedisPipeline implements ItemPipeline {
   }
 }
 
-const SCRIPTS = { list: scriptIn('items-list.lua'), stream: scriptIn('items-stream.lua') }
-
-function scriptIn(file: string): RedisScript {
-  return new RedisScript(readFileSync(new URL(`../../lua/${file}`, import.meta.url), 'utf8'))
-}
+const script = luaScriptsIn(new URL('../../lua/', import.meta.url))
+const SCRIPTS = { list: script('items-list.lua'), stream: script('items-stream.lua') }
 
 /** Why it may work later. Throws WL_OUTPUT_FAILED when it never will. */
 function whyLater(error: unknown, key: string): string {
   const { message } = error as Error
-  if (/\bOOM\b/.test(message))
-    return `the items’ Redis has reached its maxmemory and takes no more for ${key}`
+  if (isRedisFull(error)) return `the items’ Redis has reached its maxmemory and takes no more for ${key}`
   if (!FOR_GOOD.test(message)) return `the items’ Redis takes nothing for ${key} (${message})`
   throw new WebloomError('WL_OUTPUT_FAILED', `items cannot be written to the key ${key}: ${message}`, {
     cause: error,

@@ -27,6 +27,7 @@ import { PostgresTable } from './postgres-table.ts'
 import { rowOf, type SqlRow, type SqlShape, type SqlTable, shapeFrom } from './sql-table.ts'
 import { SqliteTable } from './sqlite-table.ts'
 
+/** Where the pipeline `sql` writes items, and how. */
 export interface SqlPipelineOptions {
   /** `sqlite:items.db` or `postgres://user@host/database`. */
   readonly url: string

@@ -35,6 +35,7 @@ export interface SqlShape {
   readonly columns?: readonly SqlColumn[]
 }
 
+/** A column of the table that items are written to. */
 export interface SqlColumn {
   readonly name: string
   /** As `create table` has it; absent: the database's own idea of a text. */

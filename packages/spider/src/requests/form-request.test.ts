@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { type Request, requestFromJson, requestToJson } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { Response } from '../response.ts'
+import { Response } from '../responses/response.ts'
 import type { FormDataInit } from './form-data.ts'
 import { FormRequest, type FromResponseInit } from './form-request.ts'
 import { JsonRequest } from './json-request.ts'

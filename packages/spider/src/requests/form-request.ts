@@ -7,8 +7,8 @@ import {
   type RequestInit,
   urlEncodingOf,
 } from '@webloom/core'
-import { stripHtmlSpace } from '../html-space.ts'
-import type { Response } from '../response.ts'
+import { stripHtmlSpace } from '@webloom/url'
+import type { Response } from '../responses/response.ts'
 import { type FormDataInit, formFields, formNames } from './form-data.ts'
 import { clickedField, type FormChoice, filledFields, findForm } from './html-form.ts'
 import { type FormFields, urlencodedForm, withQuery } from './urlencoded-form.ts'

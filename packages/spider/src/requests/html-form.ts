@@ -4,8 +4,8 @@
  */
 
 import { WebloomError } from '@webloom/core'
-import type { Response } from '../response.ts'
-import type { Selector } from '../selectors/selector.ts'
+import type { Selector } from '@webloom/selectors'
+import type { Response } from '../responses/response.ts'
 
 /** Which form of a page. Of several that are given the first in this order that is found counts. */
 export interface FormChoice {

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { methodNamed } from '../callbacks.ts'
-import { RedisSpider } from '../redis-spider.ts'
+import { methodNamed } from '../scraping/callbacks.ts'
 import { RedisCrawlSpider } from '../spiders/redis-crawl-spider.ts'
+import { RedisSpider } from '../spiders/redis-spider.ts'
 import { requestFromSeed } from './seed-request.ts'
 import { mayStrangerSet } from './strangers-request.ts'
 
@@ -48,14 +48,14 @@ describe('methods that start URLs may name', () => {
   test.each([
     ...['constructor', 'closed', 'start', 'makeRequestFromData', 'parseLater', 'parseSecret', 'settings'],
     ...['valueOf', 'toString', 'hasOwnProperty', '__defineGetter__', '__proto__', '', 'parsequote'],
-  ])('issue 15: not %s', (name) => {
+  ])('not %s', (name) => {
     for (const role of ['callback', 'errback'])
       expect(() => requestFromSeed(seed({ [role]: name }), { spider: quotes })).toThrow(
         /of spider quotes that start URLs from Redis may name; they may name parse, /,
       )
   })
 
-  test('issue 15: nor what rules are made of', () => {
+  test('nor what rules are made of', () => {
     for (const callback of ['parseByRule', 'parseWithRules', 'parseStartUrl', 'processResults'])
       expect(() => requestFromSeed(seed({ callback }), { spider: rules })).toThrow(
         'may name parse, parseItem',
@@ -68,7 +68,7 @@ describe('methods that start URLs may name', () => {
   })
 })
 
-test('issue 15: what every object has is nobody’s callback, and no getter is run to look for one', () => {
+test('what every object has is nobody’s callback, and no getter is run to look for one', () => {
   class Own extends RedisSpider {
     override name = 'own'
     get parseSecret(): () => void {
@@ -120,7 +120,7 @@ describe('meta that start URLs may give', () => {
     { dedupTtl: 0.001 },
     { depth_reset: true },
     { trap_chain: {} },
-  ])('issue 15: %j could, and is for those who are trusted', (meta) => {
+  ])('%j could, and is for those who are trusted', (meta) => {
     for (const format of ['webloom', 'scrapy-redis'] as const) {
       expect(() => requestFromSeed(seed({ meta }), { format })).toThrow(
         new RegExp(`meta\\.${Object.keys(meta)[0]} .*SEEDS_TRUSTED=true`),
@@ -168,7 +168,7 @@ function metaKeysIn(text: string): string[] {
   ]
 }
 
-test('issue 15: a header for the proxy is for those who are trusted', () => {
+test('a header for the proxy is for those who are trusted', () => {
   const message = seed({ headers: { 'Proxy-Authorization': 'Basic eDp5' } })
   expect(() => requestFromSeed(message)).toThrow('SEEDS_TRUSTED')
   expect(requestFromSeed(message, { trusted: true }).headers.has('proxy-authorization')).toBe(true)

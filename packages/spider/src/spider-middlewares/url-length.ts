@@ -3,11 +3,15 @@ import {
   type Logger,
   NotConfigured,
   type Request,
+  type Response,
   type SpiderMiddleware,
   type StatsCollector,
 } from '@webloom/core'
 
-/** Drops requests whose URL is longer than URLLENGTH_LIMIT: such URLs come from loops on the site. */
+/**
+ * Drops requests whose URL is longer than URLLENGTH_LIMIT: such URLs come from loops on the site. As in Scrapy what `start()`
+ * yields is no exception, and seeds are none; somebody chose those, so it is told.
+ */
 export class UrlLengthMiddleware implements SpiderMiddleware {
   readonly #charactersMax: number
   readonly #stats: StatsCollector
@@ -29,16 +33,19 @@ export class UrlLengthMiddleware implements SpiderMiddleware {
     return new UrlLengthMiddleware({ charactersMax, stats, logger })
   }
 
-  processSpiderRequest(request: Request): Request | null {
+  processSpiderRequest(request: Request, response: Response | null): Request | null {
     if (request.url.length <= this.#charactersMax) return request
     this.#stats.inc('urllength/request_ignored_count')
-    this.#logger.debug(
+    const level = response === null ? 'warn' : 'debug'
+    this.#logger[level](
       {
         url: `${request.url.slice(0, 200)}…`,
         characters: request.url.length,
         URLLENGTH_LIMIT: this.#charactersMax,
       },
-      'URL too long',
+      response === null
+        ? 'a start URL or seed is too long and not crawled; a higher URLLENGTH_LIMIT lets it in'
+        : 'URL too long',
     )
     return null
   }

@@ -1,10 +1,10 @@
 import { type JsonObject, Request, WebloomError } from '@webloom/core'
-import type { Failure } from '../callback-output.ts'
-import type { Link } from '../link-extractor/link-extractor.ts'
-import type { Response } from '../response.ts'
-import { responseKind } from '../response-kind.ts'
-import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
+import type { Link } from '@webloom/selectors'
+import type { Response } from '../responses/response.ts'
+import { responseKind } from '../responses/response-kind.ts'
+import type { Failure } from '../scraping/callback-output.ts'
 import { methodOf, type Rule } from './rule.ts'
+import { FRAMEWORK_CLASS, Spider } from './spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
 /**

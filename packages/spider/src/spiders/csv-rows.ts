@@ -26,7 +26,7 @@ export function* csvRows(
 /**
  * The fields of each row, by the rules of Python's `csv`, which takes everything: a quote means something at the
  * beginning of a field only, what follows the closing one belongs to the field, and one that is never closed ends with
- * the text. (csv-parse, which reads our own files, refuses such a feed as a whole.)
+ * the text. csv-parse, which reads our own files, refuses such a feed as a whole (`docs/decisions/by-hand-or-by-a-library.md`).
  */
 function* csvFields(text: string, delimiter: string, quotechar: string): Generator<string[]> {
   const mark = new RegExp(`[${escaped(delimiter)}\\r\\n]`, 'g')

@@ -6,10 +6,10 @@ import {
   type Request,
   WebloomError,
 } from '@webloom/core'
-import { methodNamed } from '../callbacks.ts'
-import { type Link, LinkExtractor } from '../link-extractor/link-extractor.ts'
-import type { Response } from '../response.ts'
-import type { Spider } from '../spider.ts'
+import { type Link, LinkExtractor } from '@webloom/selectors'
+import type { Response } from '../responses/response.ts'
+import { methodNamed } from '../scraping/callbacks.ts'
+import type { Spider } from './spider.ts'
 
 /** Whatever finds links in a page; `LinkExtractor` is one. */
 export interface LinkSource {

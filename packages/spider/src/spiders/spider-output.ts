@@ -1,3 +1,4 @@
+import { isPromise } from '@webloom/core'
 /** What a spider's method may give: nothing, one thing, several, now or later. */
 export type SpiderOutput = unknown
 
@@ -13,10 +14,6 @@ export async function outputList(output: SpiderOutput): Promise<unknown[]> {
   const list: unknown[] = []
   for await (const one of outputStream(output)) list.push(one)
   return list
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {

@@ -1,5 +1,5 @@
-import { Selector } from '../selectors/selector.ts'
-import { attributesOf, readXml } from './xml-reader.ts'
+import { Selector } from '@webloom/selectors'
+import { readXml, type XmlAttribute, type XmlToken } from './xml-reader.ts'
 
 /** The elements of this name, in order, each a document of its own. Their own prefix is known to XPath queries. */
 export function* xmlNodes(xml: string, name: string): Generator<Selector> {
@@ -19,7 +19,7 @@ export function* xmlNodes(xml: string, name: string): Generator<Selector> {
 export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
   /** Declarations of each element that is open around the node. */
   const around: { readonly name: string; readonly declarations: ReadonlyMap<string, string> }[] = []
-  let node: { readonly start: number; readonly tagEnd: number; readonly attributes: string } | undefined
+  let node: { readonly opening: string; readonly tagEnd: number } | undefined
   let depth = 0
   for (const token of readXml(xml)) {
     if (token.kind === 'text') continue
@@ -27,7 +27,7 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
       if (token.name !== name) continue
       if (token.kind === 'start' && !token.selfClosing) depth++
       if (token.kind === 'start' || --depth > 0) continue
-      yield openingTag(name, node.attributes, around) + xml.slice(node.tagEnd, token.end)
+      yield node.opening + xml.slice(node.tagEnd, token.end)
       node = undefined
     } else if (token.kind === 'end') {
       const at = around.findLastIndex((element) => element.name === token.name)
@@ -36,9 +36,9 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
       if (token.selfClosing || around.length >= DEPTH_MAX) continue
       around.push({ name: token.name, declarations: declarationsIn(token.attributes) })
     } else if (token.selfClosing) {
-      yield `${openingTag(name, token.attributes, around)}</${name}>`
+      yield `${openingTag(xml, token, around)}</${name}>`
     } else {
-      node = { start: token.start, tagEnd: token.end, attributes: token.attributes }
+      node = { opening: openingTag(xml, token, around), tagEnd: token.end }
       depth = 1
     }
   }
@@ -47,22 +47,24 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
 // What is nested deeper declares nothing for the nodes in it. Feeds are some three elements deep.
 const DEPTH_MAX = 100
 
+/** The tag as it stands in the document, with the declarations around it that it does not make itself. */
 function openingTag(
-  name: string,
-  attributes: string,
+  xml: string,
+  { name, attributes, selfClosing, start, end }: XmlToken & { kind: 'start' },
   around: readonly { readonly declarations: ReadonlyMap<string, string> }[],
 ): string {
   const own = declarationsIn(attributes)
   const inherited = new Map(around.flatMap(({ declarations }) => [...declarations]))
-  const missing = [...inherited].filter(([declaration]) => !own.has(declaration))
-  return `<${name}${missing.map(([declaration, value]) => ` ${declaration}=${value}`).join('')}${attributes}>`
+  const missing = [...inherited]
+    .filter(([declaration]) => !own.has(declaration))
+    .map(([, markup]) => ` ${markup}`)
+  return `<${name}${missing.join('')}${xml.slice(start + 1 + name.length, end - (selfClosing ? 2 : 1))}>`
 }
 
-/** By the names of their attributes; values with their quotes. */
-function declarationsIn(attributes: string): ReadonlyMap<string, string> {
-  if (!attributes.includes('xmlns')) return NONE
-  const found = [...attributesOf(attributes)]
-  return new Map(found.filter(([name]) => /^xmlns(?::|$)/.test(name)))
+/** By the names of their attributes, as they stand in the document. */
+function declarationsIn(attributes: readonly XmlAttribute[]): ReadonlyMap<string, string> {
+  const found = attributes.filter(({ name }) => /^xmlns(?::|$)/.test(name))
+  return found.length === 0 ? NONE : new Map(found.map(({ name, markup }) => [name, markup]))
 }
 
 const NONE: ReadonlyMap<string, string> = new Map()

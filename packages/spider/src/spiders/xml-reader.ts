@@ -1,12 +1,11 @@
-import { decodeXML } from 'entities'
+import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
 /** A tag or a text of an XML document, in its order. Names are as they are written, with their prefix. */
 export type XmlToken =
   | {
       readonly kind: 'start'
       readonly name: string
-      /** What stands between the name and the end of the tag. */
-      readonly attributes: string
+      readonly attributes: readonly XmlAttribute[]
       readonly selfClosing: boolean
       /** Where the tag begins and ends in the document. */
       readonly start: number
@@ -15,61 +14,37 @@ export type XmlToken =
   | { readonly kind: 'end'; readonly name: string; readonly end: number }
   | { readonly kind: 'text'; readonly text: string }
 
+/** An attribute that has a value in quotes. */
+export interface XmlAttribute {
+  readonly name: string
+  readonly value: string
+  /** Name, value and quotes as they stand in the document. */
+  readonly markup: string
+}
+
+// Tokens of so many characters are kept at once; a sitemap of 50 MB is not.
+const CHUNK_CHARS = 65_536
+
 /**
- * Reads XML tag by tag, in time linear in its length. It keeps nothing, so elements need not be closed, and whoever reads
- * decides what to make of it. Comments, instructions and declarations are passed over; of entities only the five of XML
- * and numbers are decoded, so that no document can make it read another one, or grow.
+ * Reads XML tag by tag, in time linear in its length. It keeps no tree, so elements need not be closed, and whoever reads
+ * decides what to make of them. Comments, instructions and declarations are passed over; of entities only the five of XML
+ * and numbers are decoded, so that no document can make the reader open another one, or grow. A text may come in pieces.
  */
 export function* readXml(xml: string): Generator<XmlToken> {
-  for (let at = 0; at < xml.length; ) {
-    const open = xml.indexOf('<', at)
-    if (open < 0) {
-      yield textToken(xml.slice(at))
-      return
-    }
-    if (open > at) yield textToken(xml.slice(at, open))
-    if (xml.startsWith('<!--', open)) at = after(xml, '-->', open + 4)
-    else if (xml.startsWith('<![CDATA[', open)) {
-      at = after(xml, ']]>', open + 9)
-      yield { kind: 'text', text: xml.slice(open + 9, xml.startsWith(']]>', at - 3) ? at - 3 : at) }
-    } else if (xml.startsWith('<?', open)) at = after(xml, '?>', open + 2)
-    else if (xml.startsWith('<!', open)) at = declarationEnd(xml, open + 2)
-    else {
-      at = tagEnd(xml, open + 1)
-      const token = tagToken(xml, open, at)
-      if (token) yield token
-    }
+  const reader = new TokenReader(xml)
+  // Not htmlparser2's Parser: it searches all open elements for each end tag, and closes elements of its own accord.
+  const tokenizer = new Tokenizer({ xmlMode: true, decodeEntities: true }, reader)
+  for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
+    tokenizer.write(xml.slice(at, at + CHUNK_CHARS))
+    yield* reader.taken()
   }
+  tokenizer.end()
+  yield* reader.taken()
 }
 
-/** The value of an attribute, decoded; undefined when the tag has none of that name. */
-export function attributeValue(attributes: string, name: string): string | undefined {
-  for (const [written, quoted] of attributesOf(attributes)) {
-    if (written === name) return decodeXML(quoted.slice(1, -1))
-  }
-  return undefined
-}
-
-const ATTRIBUTE_NAME = /[^\s=/>"']+/g
-const EQUALS = /\s*=\s*(?=["'])/y
-
-/**
- * The attributes of a tag: name, and value with the quotes around it. Each character is looked at once or twice: one
- * pattern for name and value would be tried anew from each letter of a name without a value.
- */
-export function* attributesOf(text: string): Generator<readonly [name: string, quoted: string]> {
-  for (let at = 0; ; ) {
-    ATTRIBUTE_NAME.lastIndex = at
-    const name = ATTRIBUTE_NAME.exec(text)?.[0]
-    if (name === undefined) return
-    at = EQUALS.lastIndex = ATTRIBUTE_NAME.lastIndex
-    if (!EQUALS.test(text)) continue
-    const quote = EQUALS.lastIndex
-    const end = text.indexOf(text[quote]!, quote + 1)
-    if (end < 0) continue
-    at = end + 1
-    yield [name, text.slice(quote, at)]
-  }
+/** The value of an attribute; undefined when the tag has none of that name. */
+export function attributeValue(attributes: readonly XmlAttribute[], name: string): string | undefined {
+  return attributes.find((attribute) => attribute.name === name)?.value
 }
 
 /** A name without its prefix. */
@@ -77,43 +52,98 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-function textToken(text: string): XmlToken {
-  return { kind: 'text', text: text.includes('&') ? decodeXML(text) : text }
-}
+/** Makes tokens of what the tokenizer calls. Places it is told of are places in the whole document. */
+class TokenReader implements TokenizerCallbacks {
+  readonly #xml: string
+  #tokens: XmlToken[] = []
+  #name = ''
+  #start = 0
+  #attributes: XmlAttribute[] = []
+  #attribute = { name: '', start: 0, value: '' }
+  /** Before this place nothing counts: the declarations within a DOCTYPE. */
+  #passedOverTo = 0
 
-function tagToken(xml: string, start: number, end: number): XmlToken | undefined {
-  const isEnd = xml[start + 1] === '/'
-  const name = NAME.exec(xml.slice(start + (isEnd ? 2 : 1), Math.min(end, start + NAME_CHARS_MAX)))?.[0]
-  if (name === undefined) return undefined
-  if (isEnd) return { kind: 'end', name, end }
-  const selfClosing = xml.startsWith('/>', end - 2)
-  const attributes = xml.slice(start + 1 + name.length, end - (selfClosing ? 2 : 1))
-  return { kind: 'start', name, attributes, selfClosing, start, end }
-}
+  constructor(xml: string) {
+    this.#xml = xml
+  }
 
-const NAME = /^[^\s/>=<"']+/
-// A longer name is cut, and then fits none that is sought.
-const NAME_CHARS_MAX = 200
+  /** The tokens since the last call. */
+  taken(): XmlToken[] {
+    const tokens = this.#tokens
+    this.#tokens = []
+    return tokens
+  }
 
-/** Past the `>` that stands in no quoted value; the end of the document when there is none. */
-function tagEnd(xml: string, from: number): number {
-  const mark = /[>"']/g
-  for (mark.lastIndex = from; ; ) {
-    const found = mark.exec(xml)
-    if (!found) return xml.length
-    if (found[0] === '>') return mark.lastIndex
-    mark.lastIndex = after(xml, found[0], mark.lastIndex)
+  onopentagname(start: number, end: number): void {
+    this.#name = this.#xml.slice(start, end)
+    this.#start = start - 1
+    this.#attributes = []
+  }
+
+  onattribname(start: number, end: number): void {
+    this.#attribute = { name: this.#xml.slice(start, end), start, value: '' }
+  }
+
+  onattribdata(start: number, end: number): void {
+    this.#attribute.value += this.#xml.slice(start, end)
+  }
+
+  onattribentity(codePoint: number): void {
+    this.#attribute.value += String.fromCodePoint(codePoint)
+  }
+
+  onattribend(quote: QuoteType, end: number): void {
+    if (quote !== QuoteType.Double && quote !== QuoteType.Single) return
+    const { name, value, start } = this.#attribute
+    this.#attributes.push({ name, value, markup: this.#xml.slice(start, end) })
+  }
+
+  onopentagend(end: number): void {
+    this.#startTag(false, end + 1)
+  }
+
+  onselfclosingtag(end: number): void {
+    this.#startTag(true, end + 1)
+  }
+
+  onclosetag(start: number, end: number): void {
+    this.#take({ kind: 'end', name: this.#xml.slice(start, end), end: afterMark(this.#xml, '>', end) }, start)
+  }
+
+  ontext(start: number, end: number): void {
+    this.#take({ kind: 'text', text: this.#xml.slice(start, end) }, start)
+  }
+
+  ontextentity(codePoint: number, end: number): void {
+    this.#take({ kind: 'text', text: String.fromCodePoint(codePoint) }, end)
+  }
+
+  oncdata(start: number, end: number, endOffset: number): void {
+    this.#take({ kind: 'text', text: this.#xml.slice(start, end - endOffset) }, start)
+  }
+
+  /** The tokenizer ends a DOCTYPE at its first `>`, which may be that of a declaration within it. */
+  ondeclaration(start: number, end: number): void {
+    const bracket = this.#xml.slice(start, end).indexOf('[')
+    if (bracket < 0 || start < this.#passedOverTo) return
+    this.#passedOverTo = afterMark(this.#xml, '>', afterMark(this.#xml, ']', start + bracket))
+  }
+
+  oncomment(): void {}
+  onprocessinginstruction(): void {}
+  onend(): void {}
+
+  #startTag(selfClosing: boolean, end: number): void {
+    const [name, attributes, start] = [this.#name, this.#attributes, this.#start]
+    this.#take({ kind: 'start', name, attributes, selfClosing, start, end }, start)
+  }
+
+  #take(token: XmlToken, start: number): void {
+    if (start >= this.#passedOverTo) this.#tokens.push(token)
   }
 }
 
-/** A DOCTYPE may hold declarations of its own in brackets. */
-function declarationEnd(xml: string, from: number): number {
-  const end = after(xml, '>', from)
-  const bracket = xml.indexOf('[', from)
-  return bracket >= 0 && bracket < end ? after(xml, '>', after(xml, ']', bracket)) : end
-}
-
-function after(xml: string, mark: string, from: number): number {
+function afterMark(xml: string, mark: string, from: number): number {
   const at = xml.indexOf(mark, from)
   return at < 0 ? xml.length : at + mark.length
 }

@@ -1,0 +1,314 @@
+/**
+ * The loop, and nothing else: it moves requests from the scheduler to the downloader and what comes back to the
+ * scraper, keeps to the bounds, and knows when the crawl is over.
+ *
+ *     intake   while there is room: lease → `PageFlow`, which has the page until it is committed
+ *     start    `Feeder`: start() and seeds go to the scheduler whenever little is waiting
+ *
+ * Room: fewer than CONCURRENT_REQUESTS downloads, and less than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes of responses in
+ * callbacks and pipelines. So a slow pipeline slows the intake down instead of filling the memory.
+ *
+ * The crawl is over when start() has ended and the queue says, in one step, that nothing is waiting, delayed or
+ * leased. A page is leased until its links are queued, so that answer is stable.
+ */
+
+import {
+  CloseSpider,
+  type CrawlRecord,
+  type Logger,
+  PROTOCOL_TIMES,
+  type ProtocolTimes,
+  type SeedSource,
+  type Signals,
+  type StatsCollector,
+  timerMs,
+} from '@webloom/core'
+import type { Failure } from '../scraping/callback-output.ts'
+import type { ItemProcessor } from '../scraping/item-processor.ts'
+import type { Scraper } from '../scraping/scraper.ts'
+import type { Spider } from '../spiders/spider.ts'
+import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
+import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
+import { Feeder } from './feeder.ts'
+import { inTime } from './in-time.ts'
+import { PageFlow } from './page-flow.ts'
+import { Pulse } from './pulse.ts'
+import { StallWatch } from './stall-watch.ts'
+
+export interface EngineOptions {
+  readonly spider: Spider
+  readonly scheduler: EngineScheduler
+  /** Opened and closed by whoever runs the engine. */
+  readonly record: CrawlRecord
+  readonly downloader: EngineDownloader
+  readonly scraper: Scraper
+  readonly items: ItemProcessor
+  /** Start requests from outside; opened and closed by whoever runs the engine. */
+  readonly seeds?: SeedSource
+  /** How long there must be nothing to do before the crawl ends, milliseconds; Infinity: it stays for ever. */
+  readonly idleMsBeforeFinish: number
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly downloadsMax: number
+  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE. */
+  readonly scrapingBytesMax: number
+  /** START_LOW_WATER. */
+  readonly startLowWater: number
+  /** COMPONENT_TIMEOUT in milliseconds. */
+  readonly componentTimeoutMs: number
+  /** SHUTDOWN_GRACE in milliseconds. */
+  readonly shutdownGraceMs: number
+  /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
+  readonly forgets?: (failure: Failure) => boolean
+  /** Default: PROTOCOL_TIMES. */
+  readonly times?: ProtocolTimes
+}
+
+/** What is under way at this moment, for progress displays. */
+export interface EngineActivity {
+  readonly downloading: number
+  readonly scraping: number
+}
+
+// Without a bound on downloads, a lease call still needs a number.
+const LEASES_AT_ONCE_MAX = 1000
+
+export class Engine {
+  readonly #options: EngineOptions
+  readonly #downloadsMax: number
+  readonly #leaseWaitMaxMs: number
+  /** Fires whenever room appears, start() has moved, or the crawl is asked to end. */
+  readonly #pulse = new Pulse()
+  /** Ends the wait for leases. */
+  readonly #stopping = new AbortController()
+  readonly #pages: PageFlow
+  readonly #feeder: Feeder
+  readonly #stallWatch: StallWatch
+  #isPaused = false
+  #idleSinceMs: number | undefined
+  #reason: string | undefined
+  #fatal: { readonly error: unknown } | undefined
+
+  constructor(options: EngineOptions) {
+    const { times = PROTOCOL_TIMES } = options
+    this.#options = options
+    this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
+    this.#downloadsMax = options.downloadsMax > 0 ? options.downloadsMax : Number.POSITIVE_INFINITY
+    const onStop = (reason: string) => this.stop(reason)
+    const onFailure = (error: unknown) => this.#fail(error)
+    this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
+    this.#stallWatch = new StallWatch({
+      isBusy: () => this.#isPaused || this.#pages.size > 0,
+      inFlight: () => options.scheduler.inFlight(),
+      stats: options.stats,
+      logger: options.logger,
+    })
+    this.#feeder = new Feeder({
+      ...options,
+      times: times.engine,
+      isPaused: () => this.#isPaused,
+      pulse: this.#pulse,
+      stopping: this.#stopping.signal,
+      onStop,
+      onFailure,
+    })
+  }
+
+  get activity(): EngineActivity {
+    const { downloading, size } = this.#pages
+    return { downloading, scraping: size - downloading }
+  }
+
+  /**
+   * Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed.
+   */
+  async run(): Promise<string> {
+    const { spider, signals } = this.#options
+    await this.#open()
+    await signals.send('engineStarted', {})
+    await signals.send('spiderOpened', { spider })
+    this.#feeder.begin()
+    this.#stallWatch.open()
+    await this.#intake()
+    await this.#drain()
+    return this.#close()
+  }
+
+  /** Asks for the end: nothing new begins, what is in flight may finish within SHUTDOWN_GRACE. The first reason wins. */
+  stop(reason: string): void {
+    this.#reason ??= reason
+    this.#stopping.abort()
+    this.#pulse.fire()
+  }
+
+  /** Ends at once: what is in flight is cut off and given back to the queue. */
+  abort(reason: string): void {
+    this.stop(reason)
+    this.#pages.abort()
+    this.#pulse.fire()
+  }
+
+  /** Nothing new begins until `resume`; what is in flight goes on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#pulse.fire()
+  }
+
+  async #open(): Promise<void> {
+    const { scheduler, items, downloader } = this.#options
+    try {
+      await scheduler.open(this.#stopping.signal)
+      await inTime('opening pipelines and feeds', () => items.open(), this.#options.componentTimeoutMs)
+    } catch (error) {
+      // A pipeline may find that there is no point in crawling: that is an end like any other.
+      if (error instanceof CloseSpider) return this.stop(error.reason)
+      // Nothing was fetched; what did open must not keep the process alive.
+      await Promise.allSettled([items.close('not_opened'), scheduler.close(), downloader.close()])
+      throw error
+    }
+  }
+
+  async #intake(): Promise<void> {
+    const { scheduler } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      const room = this.#room()
+      if (room === 0) {
+        await this.#pulse.next(this.#leaseWaitMaxMs)
+        continue
+      }
+      const started = this.#pulse.count
+      const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
+      for (const lease of leases) this.#pages.begin(lease)
+      if (leases.length > 0) continue
+      // Apart from the question whether the crawl is over, which one that stays never asks.
+      if (this.#pages.size === 0) void this.#feeder.resumeStart()
+      const over = await this.#unlessStopping(this.#isOver())
+      if (over !== false) return this.stop(over === true ? 'finished' : over)
+      // Nothing waits, but start() may have more, or pages in flight may.
+      if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
+    }
+  }
+
+  #room(): number {
+    if (this.#isPaused) return 0
+    if (this.#pages.scrapingBytes >= this.#options.scrapingBytesMax) return 0
+    return Math.max(0, this.#downloadsMax - this.#pages.downloading)
+  }
+
+  async #isOver(): Promise<boolean | string> {
+    const { signals, spider, record, idleMsBeforeFinish } = this.#options
+    // It stays, whatever it would find.
+    if (idleMsBeforeFinish === Number.POSITIVE_INFINITY && !signals.listened('spiderIdle')) return false
+    let isIdle = await this.#isIdle()
+    if (isIdle && signals.listened('spiderIdle')) {
+      await signals.send('spiderIdle', { spider })
+      isIdle = await this.#isIdle()
+    }
+    if (!isIdle) {
+      this.#idleSinceMs = undefined
+      return false
+    }
+    this.#idleSinceMs ??= performance.now()
+    if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
+    if (this.#feeder.startError) return true
+    return record.finish()
+  }
+
+  /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */
+  async #unlessStopping(answer: Promise<boolean | string>): Promise<boolean | string> {
+    const { signal } = this.#stopping
+    let onStop = () => {}
+    const stopped = new Promise<false>((resolve) => {
+      onStop = () => resolve(false)
+      signal.addEventListener('abort', onStop)
+    })
+    try {
+      return await Promise.race([signal.aborted ? false : answer, stopped])
+    } finally {
+      signal.removeEventListener('abort', onStop)
+      answer.catch(() => {})
+    }
+  }
+
+  /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */
+  async #isIdle(): Promise<boolean> {
+    const { scheduler, seeds } = this.#options
+    if (!this.#feeder.isIdle || this.#pages.size > 0) return false
+    if (seeds && (await seeds.pending()) > 0) return false
+    return scheduler.isEmpty(this.#stopping.signal)
+  }
+
+  /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. What start() may still wait for is of no interest. */
+  async #drain(): Promise<void> {
+    const grace = setTimeout(() => {
+      this.#options.logger.warn(
+        { pages: this.#pages.size },
+        'SHUTDOWN_GRACE is over: what is still in flight is given up',
+      )
+      this.abort('shutdown')
+    }, timerMs(this.#options.shutdownGraceMs))
+    try {
+      while (this.#pages.size > 0 || this.#feeder.isFeeding) {
+        if (this.#pages.isAborted && this.#pages.downloading === 0) return
+        await this.#pulse.next(this.#leaseWaitMaxMs)
+      }
+    } finally {
+      clearTimeout(grace)
+    }
+  }
+
+  async #close(): Promise<string> {
+    const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
+    this.#stallWatch.close()
+    const reason = this.#finishReason()
+    const failures: unknown[] = []
+    this.#pages.close()
+    const steps: [string, () => unknown][] = [
+      ['spider.closed()', () => spider.closed?.(reason)],
+      ['pipelines and feeds', () => items.close(reason)],
+      ['signal spiderClosed', () => signals.send('spiderClosed', { spider, reason })],
+      ['signal engineStopped', () => signals.send('engineStopped', {})],
+      // What could not be written to its end is not finished: the next run closes it again.
+      ['crawl record', () => record.ended(failures.some(isOutputFailure) ? 'output_failed' : reason)],
+      ['scheduler', () => scheduler.close()],
+      ['downloader', () => downloader.close()],
+    ]
+    for (const [what, step] of steps) {
+      try {
+        await inTime(`closing: ${what}`, step, this.#options.componentTimeoutMs)
+      } catch (error) {
+        if (!isOutputFailure(error) || !isOutputFailure(this.#fatal?.error))
+          logger.error({ err: error }, `closing: ${what} failed`)
+        failures.push(error)
+      }
+    }
+    const failed =
+      failures.find(isOutputFailure) ?? (isOutputFailure(this.#fatal?.error) ? this.#fatal?.error : undefined)
+    if (failed !== undefined) throw failed
+    return reason
+  }
+
+  #finishReason(): string {
+    const { startError } = this.#feeder
+    if (startError && this.#reason === 'finished') return 'start_error'
+    return this.#reason ?? 'finished'
+  }
+
+  /** Something that no page is to blame for: an output that cannot be written, a broken queue. */
+  #fail(error: unknown): void {
+    if (isLeaseLost(error)) return
+    // An output that cannot be written is told of by whoever asked for it; a stack would say nothing more. All pages that are
+    // in flight meet the same full disk: once is enough.
+    const isTold = isOutputFailure(this.#fatal?.error)
+    if (!isOutputFailure(error)) this.#options.logger.error({ err: error }, 'the crawl cannot go on')
+    else if (!isTold) this.#options.logger.error(`the crawl ends: ${(error as Error).message}`)
+    this.#fatal ??= { error }
+    this.stop(isOutputFailure(error) ? 'output_failed' : 'internal_error')
+  }
+}

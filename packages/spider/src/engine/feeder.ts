@@ -1,0 +1,232 @@
+/** What a crawl starts from, on its way to the scheduler: start(), and seeds from outside. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  CloseSpider,
+  type CrawlRecord,
+  type Logger,
+  type ProtocolTimes,
+  Request,
+  type Seed,
+  type SeedSource,
+  START_BATCH_MAX,
+  type StatsCollector,
+} from '@webloom/core'
+import type { ItemProcessor } from '../scraping/item-processor.ts'
+import type { Scraper, StartElement } from '../scraping/scraper.ts'
+import type { EngineScheduler } from './engine-ports.ts'
+import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
+import type { Pulse } from './pulse.ts'
+import { StartReader } from './start-reader.ts'
+
+/** A batch of start() beyond START_LOW_WATER, and one that is read ahead, are no more than so much of it. */
+const START_BATCH_SHARE = 1 / 4
+const SEEDS_AT_ONCE = 64
+
+export interface FeederOptions {
+  readonly scheduler: EngineScheduler
+  readonly record: CrawlRecord
+  readonly scraper: Scraper
+  readonly items: ItemProcessor
+  readonly seeds?: SeedSource
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** START_LOW_WATER. */
+  readonly startLowWater: number
+  readonly times: ProtocolTimes['engine']
+  /** Nothing is fed while it answers true. */
+  readonly isPaused: () => boolean
+  /** Fires when there may be room; is fired when something was fed. */
+  readonly pulse: Pulse
+  /** Ends the feeding. */
+  readonly stopping: AbortSignal
+  /** start() asks for the end of the crawl. */
+  readonly onStop: (reason: string) => void
+  /** An output cannot be written. */
+  readonly onFailure: (error: unknown) => void
+}
+
+export class Feeder {
+  readonly #options: FeederOptions
+  /** Elements of start() and seeds that are being queued or written. */
+  #feeding = 0
+  #startEnded = false
+  #isAskingAgain = false
+  /** When it was last asked whether start() has ended. */
+  #askedAtMs = Number.NEGATIVE_INFINITY
+  #startError: { readonly error: unknown } | undefined
+
+  constructor(options: FeederOptions) {
+    this.#options = options
+  }
+
+  /** True when start() has ended, or another worker runs it, and nothing is on its way. */
+  get isIdle(): boolean {
+    return this.#startEnded && this.#feeding === 0
+  }
+
+  get isFeeding(): boolean {
+    return this.#feeding > 0
+  }
+
+  /** What start() threw: it has not ended, and never will. */
+  get startError(): { readonly error: unknown } | undefined {
+    return this.#startError
+  }
+
+  begin(): void {
+    void this.#pumpStart()
+    void this.#pumpSeeds()
+  }
+
+  /** There is nothing to do: the record may have come back to before the end of start(), and it is run on. Asks now and then. */
+  async resumeStart(): Promise<void> {
+    const { record, stopping, times, logger } = this.#options
+    if (!this.#startEnded || this.#startError || this.#isAskingAgain) return
+    if (performance.now() - this.#askedAtMs < times.leaseWaitMaxMs) return
+    this.#askedAtMs = performance.now()
+    this.#isAskingAgain = true
+    try {
+      const cursor = await record.takeStart(stopping)
+      if (cursor !== null) {
+        this.#startEnded = false
+        await this.#pumpStart(cursor)
+      }
+    } catch (error) {
+      logger.debug({ err: error }, 'whether start() has ended cannot be told now; it is asked again')
+    } finally {
+      this.#isAskingAgain = false
+    }
+  }
+
+  /** @param taken where start() is to go on, when this worker has the right to run it already */
+  async #pumpStart(taken?: number): Promise<void> {
+    const { record, stopping, onStop, onFailure, logger } = this.#options
+    try {
+      const cursor = taken ?? (await record.takeStart(stopping))
+      // Stopped before its last element, start() has not ended.
+      if (cursor !== null && !(await this.#runStart(cursor))) return
+    } catch (error) {
+      if (error instanceof CloseSpider) return onStop(error.reason)
+      if (isOutputFailure(error)) return onFailure(error)
+      // Another worker runs it now, or the record has come back older.
+      if (isLeaseLost(error)) return void this.#pumpStart()
+      logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
+      this.#startError = { error }
+      this.#options.stats.set('start/failed', true)
+    }
+    this.#startEnded = true
+    this.#options.pulse.fire()
+  }
+
+  /**
+   * What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. False when the crawl
+   * is stopped before it has ended.
+   */
+  async #runStart(cursor: number): Promise<boolean> {
+    const { scraper, record, stopping, startLowWater } = this.#options
+    const reader = new StartReader(scraper.startElements(), {
+      cursor,
+      batchMax: Math.min(START_BATCH_MAX, Math.ceil(startLowWater * START_BATCH_SHARE)),
+      stopping,
+    })
+    let from = cursor
+    try {
+      for (;;) {
+        const elements = await reader.take()
+        if (stopping.aborted) return false
+        if (elements.length === 0) break
+        await this.#fed(() => this.#feedStart(elements, from))
+        from += elements.length
+        await this.#lowWater(startLowWater)
+      }
+    } finally {
+      reader.close()
+    }
+    await record.startEnded(from)
+    return true
+  }
+
+  /**
+   * Items are written before the cursor is moved beyond them. It has one writer: asked to move it once more behind a push, a
+   * Redis that came back older in between would move it over what that push has lost.
+   */
+  async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
+    const { scheduler, items, record } = this.#options
+    for (const [n, element] of elements.entries()) {
+      if (!(element instanceof Request)) await items.process([element.item], `start/${from + n}`, 0, null)
+    }
+    const requests = elements.map((element) => (element instanceof Request ? element : undefined))
+    if (requests.some((request) => request !== undefined)) await scheduler.enqueueStarts(requests, from)
+    else await record.startMoved(from, from + elements.length)
+    return true
+  }
+
+  /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
+  async #pumpSeeds(): Promise<void> {
+    const { seeds, stopping, startLowWater, isPaused, times, logger } = this.#options
+    if (!seeds) return
+    let told = ''
+    let roomUntilMs = 0
+    while (!stopping.aborted) {
+      try {
+        if (isPaused() || performance.now() >= roomUntilMs) {
+          await this.#lowWater(startLowWater)
+          roomUntilMs = performance.now() + times.roomKeptMs
+        }
+        const hasFound = await this.#fed(async () => {
+          const batch = await seeds.next(SEEDS_AT_ONCE)
+          await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
+          return batch.length > 0
+        })
+        if (hasFound) {
+          roomUntilMs = 0
+          continue
+        }
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
+        told = message
+      }
+      await sleep(times.seedsPollMs, undefined, { signal: stopping }).catch(() => {})
+    }
+  }
+
+  async #feedSeed(seeds: SeedSource, seed: Seed): Promise<void> {
+    const { scraper, scheduler } = this.#options
+    let admitted: Request[]
+    try {
+      admitted = scraper.admitSeed(seed.request)
+    } catch (error) {
+      return seeds.refuse(seed, (error as Error).message)
+    }
+    for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
+    await seeds.acknowledge(seed)
+  }
+
+  /**
+   * While `work` runs, the crawl is not idle. What it answers, whether it has fed anything, is told to those who wait: a look
+   * that found no seed would make an idle worker ask its queue again.
+   */
+  async #fed(work: () => Promise<boolean>): Promise<boolean> {
+    const { pulse, stopping } = this.#options
+    this.#feeding++
+    let isNews = true
+    try {
+      isNews = await work()
+      return isNews
+    } finally {
+      this.#feeding--
+      if (isNews || stopping.aborted) pulse.fire()
+    }
+  }
+
+  /** Resolves when fewer than `mark` requests wait, so that start() may yield millions in bounded memory. */
+  async #lowWater(mark: number): Promise<void> {
+    const { scheduler, stopping, isPaused, pulse, times } = this.#options
+    while (!stopping.aborted) {
+      if (!isPaused() && (await scheduler.hasRoom(mark))) return
+      await pulse.next(times.leaseWaitMaxMs)
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The way of a page, from its lease to its commit:
+ *
+ *     fetch → Response: scrape, items out, commit with the links found
+ *           → Request (redirect): commit with it as the only child
+ *           → RetryLater: back to the queue
+ *           → error: errback, commit, and forget it if it is to be met again
+ */
+
+import {
+  type DownloadResult,
+  type HostNews,
+  type Lease,
+  type Logger,
+  Request,
+  RetryLater,
+  type Signals,
+  type StatsCollector,
+  strictestNews,
+  WebloomError,
+} from '@webloom/core'
+import type { Response } from '../responses/response.ts'
+import { type CallbackOutput, type Failure, type HandOn, SpiderClosing } from '../scraping/callback-output.ts'
+import type { ItemProcessor } from '../scraping/item-processor.ts'
+import type { Scraper } from '../scraping/scraper.ts'
+import type { Spider } from '../spiders/spider.ts'
+import { DownloadCut } from './download-cut.ts'
+import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
+import { eventLoopTurn } from './event-loop-turn.ts'
+
+export interface PageFlowOptions {
+  readonly spider: Spider
+  readonly scheduler: EngineScheduler
+  readonly downloader: EngineDownloader
+  readonly scraper: Scraper
+  readonly items: ItemProcessor
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+  /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
+  readonly forgets?: (failure: Failure) => boolean
+  /** A callback asks for the end of the crawl. */
+  readonly onStop: (reason: string) => void
+  /** Something that the page is not to blame for. */
+  readonly onFailure: (error: unknown) => void
+  /** There is more room than before. */
+  readonly onRoom: () => void
+}
+
+// So that many tiny answers do not count as nothing (the figure is Scrapy's).
+const RESPONSE_BYTES_MIN = 1024
+
+/** The pages that are under way. */
+export class PageFlow {
+  readonly #options: PageFlowOptions
+  readonly #pages = new Set<Promise<void>>()
+  /** What leases have taught about their hosts. */
+  readonly #hostNews = new WeakMap<Lease, HostNews>()
+  /** One for each download that is under way. */
+  readonly #cuts = new Set<DownloadCut>()
+  #downloading = 0
+  #scrapingBytes = 0
+  #abortReason: Error | undefined
+  /** Pages that end from now on are too late: their leases were given up. */
+  #isClosed = false
+
+  constructor(options: PageFlowOptions) {
+    this.#options = options
+  }
+
+  get downloading(): number {
+    return this.#downloading
+  }
+
+  /** Pages of which all has not yet been handed on. */
+  get size(): number {
+    return this.#pages.size
+  }
+
+  /** Bytes of the responses that are in callbacks and pipelines. */
+  get scrapingBytes(): number {
+    return this.#scrapingBytes
+  }
+
+  get isAborted(): boolean {
+    return this.#abortReason !== undefined
+  }
+
+  begin(lease: Lease): void {
+    this.#downloading++
+    const page = this.#page(lease)
+      .catch((error: unknown) => this.#options.onFailure(error))
+      .finally(() => {
+        this.#pages.delete(page)
+        this.#options.onRoom()
+      })
+    this.#pages.add(page)
+  }
+
+  /** Downloads are cut off and their requests given back; callbacks hand nothing more on before they end. */
+  abort(): void {
+    this.#abortReason ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once')
+    for (const cut of this.#cuts) cut.now(this.#abortReason)
+  }
+
+  /** What is still under way has no effect any more. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #page(lease: Lease): Promise<void> {
+    const { scraper, stats, signals, logger, spider } = this.#options
+    let result: DownloadResult
+    const cannot = scraper.whyNot(lease.request)
+    if (cannot !== undefined) return this.#refuse(lease, cannot)
+    try {
+      result = await this.#fetch(lease)
+    } catch (error) {
+      if (this.isAborted || lease.signal.aborted) return this.#giveBack(lease)
+      return this.#fruitless(lease, { request: lease.request, error, response: null })
+    }
+    // Too late: the lease was given up when the crawl was closed.
+    if (this.#isClosed) return
+    if (result instanceof Request) return this.#replace(lease, result)
+    if (result instanceof RetryLater) return this.#retry(lease, result)
+    const response = result as Response
+    stats.inc('response_received_count')
+    logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
+    if (signals.listened('responseReceived'))
+      await signals.send('responseReceived', { request: response.request, response, spider })
+    const bytes = Math.max(RESPONSE_BYTES_MIN, response.body.length)
+    this.#scrapingBytes += bytes
+    try {
+      await this.#handOnAll(lease, response, (handOn) => scraper.scrape(response, handOn))
+    } finally {
+      this.#scrapingBytes -= bytes
+    }
+  }
+
+  async #fetch(lease: Lease): Promise<DownloadResult> {
+    const cut = new DownloadCut()
+    const onLost = () => cut.now(lease.signal.reason)
+    this.#cuts.add(cut)
+    lease.signal.addEventListener('abort', onLost)
+    try {
+      const download = this.#options.downloader.fetch(lease.request, {
+        signal: cut.signal,
+        onStart: () => lease.started(),
+        host: lease.host,
+        onHostNews: (news) => this.#hostNews.set(lease, strictestNews(this.#hostNews.get(lease), news)),
+      })
+      return await cut.over(download)
+    } finally {
+      this.#cuts.delete(cut)
+      lease.signal.removeEventListener('abort', onLost)
+      this.#downloading--
+      this.#options.onRoom()
+    }
+  }
+
+  /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
+  async #replace(lease: Lease, target: Request): Promise<void> {
+    const { scraper } = this.#options
+    let admitted: Request[]
+    try {
+      admitted = scraper.admit(target)
+    } catch (error) {
+      return this.#fruitless(lease, { request: lease.request, error, response: null })
+    }
+    await this.#commit(lease, admitted, { marksAll: true })
+  }
+
+  async #fruitless(lease: Lease, failure: Failure): Promise<void> {
+    await this.#handOnAll(lease, failure.response, (handOn) => this.#options.scraper.fail(failure, handOn))
+  }
+
+  /** Runs a callback and hands on all it yields: items first, and the links with the page's commit. */
+  async #handOnAll(
+    lease: Lease,
+    response: Response | null,
+    run: (handOn: HandOn) => Promise<CallbackOutput>,
+  ): Promise<void> {
+    const { scheduler, items } = this.#options
+    let itemsHandedOn = 0
+    let part = 0
+    const itemsOut = async (output: CallbackOutput) => {
+      if (this.#isClosed)
+        throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
+      if (output.items.length === 0) return
+      const batch = output.items.splice(0)
+      await items.process(batch, lease.id, itemsHandedOn, response)
+      itemsHandedOn += batch.length
+    }
+    const output = await closingKept(
+      run(async (early) => {
+        if (this.#abortReason) throw this.#abortReason
+        await itemsOut(early)
+        // An owner of its own for each part, the same again when the page runs again.
+        await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
+        await eventLoopTurn()
+      }),
+      this.#options.onStop,
+    )
+    await itemsOut(output)
+    await this.#commit(lease, output.requests)
+    if (output.failure && this.#options.forgets?.(output.failure)) await scheduler.forget(lease)
+  }
+
+  #commit(lease: Lease, requests: readonly Request[], options: { marksAll?: boolean } = {}): Promise<void> {
+    const host = this.#hostNews.get(lease)
+    return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
+  }
+
+  #retry(lease: Lease, { request, when }: RetryLater): Promise<void> {
+    return this.#options.scheduler.retry(lease, request, when, this.#hostNews.get(lease))
+  }
+
+  /** Another release yielded it, or somebody put it into the queue. */
+  async #refuse(lease: Lease, reason: string): Promise<void> {
+    this.#downloading--
+    this.#options.onRoom()
+    this.#options.logger.warn({ url: lease.request.url, reason }, 'given back: this worker cannot do it')
+    await this.#options.scheduler.refuse(lease, reason)
+  }
+
+  async #giveBack(lease: Lease): Promise<void> {
+    if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
+  }
+}
+
+/** The output of a callback, also when it ended by `CloseSpider`. */
+async function closingKept(
+  running: Promise<CallbackOutput>,
+  close: (reason: string) => void,
+): Promise<CallbackOutput> {
+  try {
+    return await running
+  } catch (error) {
+    if (!(error instanceof SpiderClosing)) throw error
+    close(error.reason)
+    return error.output
+  }
+}

@@ -1,0 +1,56 @@
+import type { Logger, Response, StatsCollector } from '@webloom/core'
+import { UnwritableItem } from '../items/written-item.ts'
+import type { FormatReports } from './formats/item-format.ts'
+
+export interface LostItemsOptions {
+  /** The output, as the user wrote it. */
+  readonly uri: string
+  readonly logger: Logger
+  readonly stats?: StatsCollector | undefined
+  readonly onLost?: ((item: unknown, error: unknown) => void) | undefined
+}
+
+/** Items that one feed could not write: told with the page that they are of, and counted. */
+export class LostItems implements FormatReports {
+  readonly uri: string
+  readonly logger: Logger
+  readonly #options: LostItemsOptions
+  /** Of whose page the items are that are being written. */
+  #response: Response | null = null
+  #count = 0
+
+  constructor(options: LostItemsOptions) {
+    this.uri = options.uri
+    this.logger = options.logger
+    this.#options = options
+  }
+
+  /** Calls it to make text of items of that page, and answers how many of them it lost. */
+  while(response: Response | null, makeText: () => void): number {
+    this.#response = response
+    this.#count = 0
+    try {
+      makeText()
+    } finally {
+      this.#response = null
+    }
+    return this.#count
+  }
+
+  lost(item: unknown, error: unknown): void {
+    const { uri, logger, stats, onLost } = this.#options
+    const request = this.#response?.hasRequest ? this.#response.request : undefined
+    logger.error(
+      {
+        feed: uri,
+        ...(request && { url: request.url, callback: request.callback ?? 'parse' }),
+        // The stack of our own finding shows our insides alone.
+        ...(error instanceof UnwritableItem ? { reason: error.message } : { err: error }),
+      },
+      'an item cannot be written; it is lost to this feed, the others are not',
+    )
+    stats?.inc('feedexport/unserializable_count')
+    this.#count++
+    onLost?.(item, error)
+  }
+}

@@ -1,0 +1,24 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/** Where a feed's text goes. Knows nothing of items. */
+export interface FeedOutput {
+  /** Scrapy's name for it, or that of a user's class, in the counters `feedexport/success_count/…`. */
+  readonly storage: string
+  /**
+   * Throws WL_OUTPUT_UNWRITABLE. Leaves no file behind: whether there will be one is not known yet.
+   *
+   * @param resume is given a file that is appended to and holds something
+   */
+  open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void>
+  /**
+   * Resolves when the operating system has the text. Calls that overlap are written one after the other, whole, in
+   * the order of the calls. Throws WL_OUTPUT_FAILED, and after the first failure always.
+   */
+  write(text: string): Promise<void>
+  /**
+   * Completes the output. `createEmpty` decides whether there is one when nothing was written.
+   *
+   * @param goesOn another run of the same crawl will write more
+   */
+  close(createEmpty: boolean, goesOn?: boolean): Promise<void>
+}

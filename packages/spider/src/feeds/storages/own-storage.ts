@@ -1,0 +1,106 @@
+/** Storages of the user's own, by FEED_STORAGES. */
+
+import {
+  type Awaitable,
+  type ComponentClass,
+  type Crawler,
+  fromCrawler,
+  requireMethods,
+  SettingsError,
+} from '@webloom/core'
+import type { Destination } from './destination.ts'
+import { type OwnTarget, shownUri } from './feed-uri.ts'
+
+/** What a class in FEED_STORAGES is: it puts whole outputs where their URIs say. A crawl makes one for each scheme. */
+export interface FeedStorage {
+  /**
+   * Puts an output there, in place of what was: complete, or not at all. What it throws fails the crawl (WL_OUTPUT_FAILED), and
+   * the items stay on this machine.
+   *
+   * @param uri as FEEDS has it, its placeholders filled in
+   */
+  store(uri: string, output: AsyncIterable<Uint8Array>): Promise<void>
+  /**
+   * Whether something lies there, which is replaced only where `overwrite` or the run before it allows that. Called before
+   * anything is fetched: what it throws ends the crawl at once. Without this method nothing is taken to lie anywhere.
+   */
+  holds?(uri: string): Awaitable<boolean>
+  /**
+   * Keeps what lies there under a name that nobody uses, and returns that name. Called for the output of an earlier run that
+   * must not be lost; without this method the crawl fails instead.
+   */
+  setAside?(uri: string): Awaitable<string>
+}
+
+/** The storages of a crawl by scheme; null for a scheme that was taken out. */
+export type FeedStorages = Readonly<Record<string, FeedStorage | null>>
+
+// As in URIs; one letter is a drive of Windows.
+const SCHEME = /^[a-z][a-z0-9+.-]+$/
+
+/** What FEED_STORAGES names. Throws a SettingsError with all that is wrong, WL_COMPONENT_LOAD for a class without `store`. */
+export function feedStorages(crawler: Crawler): FeedStorages {
+  const storages: Record<string, FeedStorage | null> = {}
+  const problems: string[] = []
+  for (const [scheme, wanted] of Object.entries(crawler.settings.getDict('FEED_STORAGES'))) {
+    if (!SCHEME.test(scheme))
+      problems.push(
+        `FEED_STORAGES has a storage for ${JSON.stringify(scheme)}; expected a scheme in lower case, as in sftp://host/path`,
+      )
+    else if (wanted === null) storages[scheme] = null
+    else if (typeof wanted === 'function')
+      storages[scheme] = madeOf(wanted as ComponentClass<FeedStorage>, crawler)
+    else problems.push(notAStorage(scheme, wanted))
+  }
+  if (problems.length > 0) throw new SettingsError(problems)
+  return storages
+}
+
+function madeOf(Class: ComponentClass<FeedStorage>, crawler: Crawler): FeedStorage {
+  const storage = fromCrawler(Class, crawler)
+  requireMethods(storage, ['store'], 'feed storage')
+  return storage
+}
+
+function notAStorage(scheme: string, wanted: unknown): string {
+  const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
+  const hint = !isScrapys
+    ? ''
+    : ['file', 's3', 'stdout'].includes(scheme)
+      ? `; Scrapy's storages are Python: leave ${scheme} out, and the built-in one is used`
+      : "; Scrapy's storages are Python: write one with a method store(uri, output)"
+  return `FEED_STORAGES has ${JSON.stringify(wanted)} for ${scheme}; expected a class, ./file.ts#Export, or null for none${hint}`
+}
+
+/** One output of such a storage. */
+export class OwnDestination implements Destination {
+  readonly #storage: FeedStorage
+  readonly #uri: string
+
+  constructor(storage: FeedStorage, { uri }: OwnTarget) {
+    this.#storage = storage
+    this.#uri = uri
+  }
+
+  get storage(): string {
+    return this.#storage.constructor.name
+  }
+
+  async open(mayReplace: boolean): Promise<'nothing' | 'something'> {
+    const holds = (await this.#storage.holds?.(this.#uri)) ?? false
+    if (holds && !mayReplace)
+      throw new Error('it holds something; use -O (or "overwrite": true) to replace it, or another name')
+    return holds ? 'something' : 'nothing'
+  }
+
+  async put(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#storage.store(this.#uri, pieces)
+  }
+
+  async setAside(): Promise<string> {
+    if (this.#storage.setAside) return this.#storage.setAside(this.#uri)
+    throw new Error(
+      `${shownUri(this.#uri)} has the output of an earlier run, and ${this.storage} has no setAside(uri) to keep it; use -O (or "overwrite": true) to replace it`,
+    )
+  }
+}

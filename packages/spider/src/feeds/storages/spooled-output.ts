@@ -1,0 +1,206 @@
+/**
+ * An output that exists only as a whole, by way of a spool.
+ *
+ * An array is no JSON until its last bracket is written, a gzip file none until its last block, an object of S3 is not
+ * there until all of it has been sent; and a killed crawl would leave a broken one. So the items are kept in a spool,
+ * one a line, which is whole at every moment:
+ *
+ *     write  ─► out.json.spool        as a JSON lines file
+ *     close  ─► layout ─► compression ─► destination, read from the spool line by line; then the spool is removed
+ *
+ * However the crawl ends, the output is made and no spool is left; only a process that is killed leaves one. Where the
+ * crawl can be resumed under the same name, the items stay as `out.json.resume`: the next run goes on in them and makes the
+ * whole output. A run that begins anew instead puts that output aside and tells it.
+ */
+
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { StringDecoder } from 'node:string_decoder'
+import type { Logger } from '@webloom/core'
+import { chunksBetween } from '../formats/file-end.ts'
+import type { SpoolLayout } from '../formats/spool-layout.ts'
+import { type CompressionOptions, compressed } from './compressed.ts'
+import type { Destination } from './destination.ts'
+import type { FeedOutput } from './feed-output.ts'
+import { uriTime } from './feed-uri.ts'
+import { freePath } from './file-destination.ts'
+import { FileOutput, NEVER_BEGUN, type OutputBegun } from './file-output.ts'
+import { failed, unwritable } from './output-errors.ts'
+import { statOf } from './output-path.ts'
+
+export interface SpooledOutputOptions {
+  readonly spoolPath: string
+  readonly uri: string
+  readonly destination: Destination
+  /** Made anew for each time that the output is put together. */
+  readonly layout: () => SpoolLayout
+  readonly compression?: CompressionOptions | undefined
+  /** False refuses a destination that holds something: such an output cannot be appended to. */
+  readonly overwrite: boolean
+  readonly begun?: OutputBegun
+  readonly logger: Logger
+}
+
+/** Takes JSON lines and leaves what the layout makes of them. */
+export class SpooledOutput implements FeedOutput {
+  readonly #options: SpooledOutputOptions
+  readonly #spool: FileOutput
+  readonly #begun: OutputBegun
+  #isEmpty = true
+  /** An earlier run of this crawl made the output and removed the spool, so nothing was to come. */
+  #isComplete = false
+  #hasFailed = false
+
+  constructor(options: SpooledOutputOptions) {
+    const { spoolPath, uri, begun = NEVER_BEGUN } = options
+    this.#options = options
+    this.#begun = begun
+    this.#spool = new FileOutput({ path: spoolPath, uri, overwrite: true, begun })
+  }
+
+  get storage(): FeedOutput['storage'] {
+    return this.#options.destination.storage
+  }
+
+  async open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void> {
+    const { spoolPath, uri, destination, overwrite } = this.#options
+    try {
+      const isOurs = await this.#begun.before()
+      const isOver = !isOurs && (await this.#isOfRunThatIsOver())
+      const found = await destination.open(overwrite || isOurs || isOver)
+      if (isOurs) await this.#goOn(found === 'something')
+      else {
+        if (isOver && !overwrite && found === 'something') await this.#keepOutputOfRunThatIsOver()
+        await this.#keepEarlierSpool()
+        // The output that was made of it has its items.
+        await rm(this.#resumePath, { force: true })
+      }
+    } catch (error) {
+      throw await unwritable(uri, spoolPath.replace(/\.spool$/, ''), error)
+    }
+    await this.#spool.open(resume)
+  }
+
+  async write(text: string): Promise<void> {
+    this.#isEmpty = false
+    try {
+      if (this.#isComplete) await this.#keepEarlierOutput()
+      await this.#spool.write(text)
+    } catch (error) {
+      this.#hasFailed = true
+      throw error
+    }
+  }
+
+  async close(createEmpty: boolean, goesOn = false): Promise<void> {
+    // Where the crawl goes on an empty spool says that what there is now was made of nothing.
+    await this.#spool.close(createEmpty && goesOn)
+    // A spool that could not be written stays: it holds the items until then, and the crawl has said so.
+    if (this.#hasFailed) return this.#tellSpool()
+    if (this.#isEmpty && (this.#isComplete || !createEmpty)) return
+    const { spoolPath, uri } = this.#options
+    try {
+      await this.#assemble()
+      await this.#layAside(goesOn)
+    } catch (error) {
+      throw failed(uri, error, this.#isEmpty ? undefined : `The items are in ${spoolPath}, one a line`)
+    }
+  }
+
+  async #assemble(): Promise<void> {
+    const { spoolPath, destination, layout, compression } = this.#options
+    const pieces = laidOut(this.#isEmpty ? undefined : spoolPath, layout())
+    await destination.put(compression ? compressed(pieces, compression) : pieces)
+  }
+
+  /** What the output was made of: kept for the next run of this crawl, or of no use any more. */
+  async #layAside(goesOn: boolean): Promise<void> {
+    const { spoolPath } = this.#options
+    if (!goesOn) {
+      await rm(spoolPath, { force: true })
+      await rm(this.#resumePath, { force: true })
+      return
+    }
+    await rename(spoolPath, this.#resumePath)
+    await this.#begun.note()
+  }
+
+  get #resumePath(): string {
+    return this.#options.spoolPath.replace(/(?:\.spool)?$/, '.resume')
+  }
+
+  /**
+   * What a run leaves that can be resumed, or was killed, is there, and it is not of this one. Then that run was not resumed
+   * but is over: stopped without SCHEDULER_PERSIST, cleared, or another was begun. Its output must not stop this one.
+   */
+  async #isOfRunThatIsOver(): Promise<boolean> {
+    if (this.#begun === NEVER_BEGUN) return false
+    const found = await Promise.all([this.#options.spoolPath, this.#resumePath].map(statOf))
+    return found.some((file) => file?.isFile())
+  }
+
+  async #keepOutputOfRunThatIsOver(): Promise<void> {
+    const { uri, destination, logger } = this.#options
+    const keptPath = await destination.setAside()
+    logger.warn(
+      { feed: uri, path: keptPath },
+      `the run that made this output was stopped and is not resumed (its queue was emptied, or another run was begun); its items are in ${keptPath}, and a new output begins`,
+    )
+  }
+
+  /** The spool of an earlier run of this crawl is written on: as a killed one left it, or as it was laid aside. */
+  async #goOn(isThereOutput: boolean): Promise<void> {
+    const { spoolPath } = this.#options
+    if (!(await statOf(spoolPath)) && (await statOf(this.#resumePath)))
+      await rename(this.#resumePath, spoolPath)
+    const spool = await statOf(spoolPath)
+    this.#isEmpty = !spool || spool.size === 0
+    this.#isComplete = !spool && isThereOutput
+  }
+
+  async #keepEarlierOutput(): Promise<void> {
+    this.#isComplete = false
+    const { uri, destination, logger } = this.#options
+    const keptPath = await destination.setAside()
+    logger.warn({ feed: uri, path: keptPath }, `the output was complete; its items are in ${keptPath}`)
+  }
+
+  /** A killed run leaves a spool. Its items are told and kept under a name that no run uses. */
+  async #keepEarlierSpool(): Promise<void> {
+    const { spoolPath, uri, logger } = this.#options
+    const found = await statOf(spoolPath)
+    if (!found?.isFile() || found.size === 0) return
+    const keptPath = await freePath(`${spoolPath}.${uriTime(found.mtime)}`)
+    await rename(spoolPath, keptPath)
+    logger.warn(
+      { feed: uri, path: keptPath, bytes: found.size },
+      `items of an earlier run that did not end are in ${keptPath}, one a line`,
+    )
+  }
+
+  #tellSpool(): void {
+    const { uri, logger, spoolPath } = this.#options
+    logger.warn(
+      { feed: uri, path: spoolPath },
+      `the output was not made; its items are in ${spoolPath}, one a line`,
+    )
+  }
+}
+
+/** In bounded memory: a piece of the spool at a time. Without a spool there are no items. */
+async function* laidOut(spoolPath: string | undefined, layout: SpoolLayout): AsyncGenerator<Buffer> {
+  if (spoolPath !== undefined)
+    for await (const lines of linesOf(spoolPath)) yield Buffer.from(layout.text(lines))
+  yield Buffer.from(layout.end())
+}
+
+/** The lines of a file, many at a time. */
+async function* linesOf(path: string): AsyncGenerator<string[]> {
+  await using file = await open(path, 'r')
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  for await (const { bytes } of chunksBetween(file, 0, (await file.stat()).size)) {
+    const lines = (rest + decoder.write(bytes)).split('\n')
+    rest = lines.pop() ?? ''
+    if (lines.length > 0) yield lines
+  }
+}

@@ -1,0 +1,399 @@
+import { createRequire } from 'node:module'
+import {
+  baseUrlOf,
+  Response as CoreResponse,
+  type ResponseInit as CoreResponseInit,
+  InvalidUrl,
+  type JsonValue,
+  ownCopy,
+  putUnderRules,
+  Request,
+  type RequestInit,
+  type RequestParts,
+  requestInit,
+  type UrlMemory,
+  type UrlRules,
+  undefinedParts,
+  urlEncodingOf,
+  urlJoin,
+  urlRulesOf,
+  valueShown,
+  WebloomError,
+} from '@webloom/core'
+import {
+  type HtmlParser,
+  isSimpleQuery,
+  type LinkElements,
+  type LinkPage,
+  type MarkupType,
+  parseDocument,
+  Selector,
+  SelectorList,
+  simpleAnswer,
+  streamHrefs,
+  type XPathOptions,
+} from '@webloom/selectors'
+import { stripHtmlSpace } from '@webloom/url'
+import type { CheerioAPI } from 'cheerio'
+import type { Document } from 'domhandler'
+import { NO_BOUNDS, type PageBounds } from './page-bounds.ts'
+import { responseKind } from './response-kind.ts'
+
+/** Everything about a response but its URL; each part may be left out. */
+export interface ResponseInit extends CoreResponseInit {
+  /** What builds the tree of an HTML page. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
+  htmlParser?: HtmlParser
+  /** How much of the page is looked at. Default: all of it. */
+  bounds?: PageBounds
+  /** What the crawl knows of URLs met before. Default: nothing. */
+  urls?: UrlMemory
+}
+
+/** A link as link extractors give it. */
+export interface LinkLike {
+  readonly url: string
+}
+
+/** What `follow` takes: a URL (relative ones too), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
+export type FollowTarget = string | URL | Selector | LinkLike
+
+/**
+ * What a callback gets: the page, ways to search it, and requests for what it links to.
+ *
+ * The tree is built when first asked for and only once. Links alone (`linkUrls`, `followAll()`, `followAll('a')`) never
+ * build it, and simple queries (`title::text`) do only on pages that a tree alone can make sense of.
+ */
+export class Response extends CoreResponse implements LinkPage {
+  readonly #htmlParser: HtmlParser
+  readonly #bounds: PageBounds
+  readonly #urls: UrlMemory | undefined
+  #document: Document | undefined
+  #selector: Selector | undefined
+  #cheerio: CheerioAPI | undefined
+  #baseUrl: string | undefined
+  #markupType: MarkupType | undefined
+  /** How many queries were answered without a tree. */
+  #readings = 0
+
+  constructor(url: string, init: ResponseInit = {}) {
+    super(url, init)
+    this.#htmlParser = init.htmlParser ?? 'htmlparser2'
+    this.#bounds = init.bounds ?? NO_BOUNDS
+    this.#urls = init.urls
+  }
+
+  /** What a CSS query finds; see `Selector.css`. */
+  css(query: string): SelectorList {
+    return this.#cssWithoutTree(query) ?? this.selector.css(query)
+  }
+
+  /** What an XPath expression gives; see `Selector.xpath`. */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    return this.selector.xpath(query, options)
+  }
+
+  /** What a JMESPath query finds in a JSON body; see `Selector.jmespath`. */
+  jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
+    return this.selector.jmespath<Found>(query)
+  }
+
+  /** The whole page as a selector. */
+  get selector(): Selector {
+    this.#selector ??= isJson(this) ? Selector.from(this.text, { type: 'json' }) : this.#treeSelector()
+    return this.#selector
+  }
+
+  /** Cheerio over the same tree: what one changes the other sees. */
+  get $(): CheerioAPI {
+    this.#cheerio ??= loadCheerio(this.#tree(), this.#type())
+    return this.#cheerio
+  }
+
+  /** True once the tree was built. For tests and profiles. */
+  get domBuilt(): boolean {
+    return this.#document !== undefined
+  }
+
+  /** What relative links are relative to: `<base href>` in the first 4 096 characters, else the page's URL. */
+  get baseUrl(): string {
+    this.#baseUrl ??= baseUrlOf(this.text, this.url, this.encoding, this.urlRules)
+    return this.#baseUrl
+  }
+
+  /** `url` made absolute against `baseUrl`. */
+  override urljoin(url: string): string {
+    return urlJoin(this.baseUrl, url)
+  }
+
+  /**
+   * The absolute URLs of `<a href>` and `<area href>` in document order, each as often as it is linked. Only http,
+   * https, file and ftp: `mailto:` and `javascript:` lead to no page.
+   */
+  linkUrls(): string[] {
+    return this.#requestable(this.#hrefs('a, area')).map(ownCopy)
+  }
+
+  /** For link extractors: true where links are sought in the tree, which may have been changed, and not in the markup. */
+  get linksInTree(): boolean {
+    return this.domBuilt || responseKind(this) === 'xml'
+  }
+
+  /** For link extractors: the rules of the crawl, by which links are made safe. */
+  get urlRules(): UrlRules {
+    return urlRulesOf(this.hasRequest ? this.request : undefined)
+  }
+
+  /** For link extractors: what `read` finds in the page's markup, no more than the page's bound. */
+  firstLinks<Found>(read: (markup: string, max: number) => Found[]): Found[] {
+    const { linksMax, onExceeded } = this.#bounds
+    const links = read(this.#markup, linksMax + 1)
+    if (links.length <= linksMax) return links
+    onExceeded('page_links', this.url)
+    return links.slice(0, linksMax)
+  }
+
+  /**
+   * A request for what `target` leads to; `parts` as for `new Request`, or the callback alone. Throws WL_SELECTOR_INVALID for
+   * an element without href and WL_URL_INVALID for a URL that cannot be requested.
+   */
+  follow(target: FollowTarget, ...parts: [parts?: RequestParts]): Request {
+    const init = followInit(parts, 'follow()')
+    // As Scrapy: what an author writes is joined as it is, what a page says without the space around it.
+    const url = typeof target === 'string' ? target : stripHtmlSpace(urlOf(target))
+    return this.#requestFor(this.urljoin(url), init)
+  }
+
+  /**
+   * Requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page.
+   *
+   * What leads nowhere is left out silently, as in Scrapy: elements without href, `mailto:` and other schemes than
+   * http, https, file and ftp, URLs that are broken. `parts` as for `new Request`, or the callback alone.
+   */
+  followAll(target?: string | Iterable<FollowTarget>, ...parts: [parts?: RequestParts]): Request[] {
+    const init = followInit(parts, 'followAll()')
+    const requestFor = this.#memoryFor(init)?.requestsFrom(this.baseUrl, this.urlRules)
+    const isList = typeof target === 'object'
+    const requests: Request[] = []
+    for (const href of this.#hrefsOf(target)) {
+      // As in follow(): what an author has put into a list is joined as it is.
+      const link = isList ? href : stripHtmlSpace(href)
+      try {
+        const known = requestFor?.(link, init)
+        const url = known ? undefined : this.urljoin(link)
+        if (known) requests.push(known)
+        else if (url !== undefined && REQUESTABLE.test(url)) requests.push(this.#requestFor(url, init))
+      } catch (error) {
+        if (!isUrlInvalid(error)) throw error
+      }
+    }
+    return requests
+  }
+
+  protected override parts(): ResponseInit {
+    return {
+      ...super.parts(),
+      htmlParser: this.#htmlParser,
+      bounds: this.#bounds,
+      ...(this.#urls && { urls: this.#urls }),
+    }
+  }
+
+  #hrefsOf(target: string | Iterable<FollowTarget> | undefined): Iterable<string> {
+    if (target === undefined) return this.#hrefs('a, area')
+    if (typeof target !== 'string') return hrefsOfTargets(checkedTargets(target))
+    return ALL_LINKS.test(target) ? this.#hrefs('a') : hrefsOfTargets(this.css(target))
+  }
+
+  #hrefs(elements: LinkElements): Iterable<string> {
+    // A tree that is there already is quicker to walk, and `$` may have changed it.
+    if (this.domBuilt || this.#type() === 'xml') return hrefsOfTargets(this.css(elements))
+    return this.#firstLinks(elements)
+  }
+
+  /** The crawl's memory, where such requests may be known: what is written in another encoding is another URL. */
+  #memoryFor(init: RequestInit): UrlMemory | undefined {
+    return mayBeKnown(init) && urlEncodingOf(this.encoding) === 'utf-8' ? this.#urls : undefined
+  }
+
+  #requestFor(url: string, init: RequestInit): Request {
+    const memory = this.#memoryFor(init)
+    if (memory) return memory.requestFor(url, init, this.urlRules)
+    const request = requestIn(urlEncodingOf(this.encoding), url, init)
+    putUnderRules(request, this.urlRules)
+    return request
+  }
+
+  #firstLinks(elements: LinkElements): string[] {
+    return this.firstLinks((markup, max) => streamHrefs(markup, elements, max))
+  }
+
+  #requestable(hrefs: Iterable<string>): string[] {
+    const urls: string[] = []
+    for (const href of hrefs) {
+      try {
+        const url = this.urljoin(stripHtmlSpace(href))
+        if (REQUESTABLE.test(url)) urls.push(url)
+      } catch (error) {
+        if (!isUrlInvalid(error)) throw error
+      }
+    }
+    return urls
+  }
+
+  /** Texts and attributes that reading the page tells, as long as that is quicker than building its tree. */
+  #cssWithoutTree(query: string): SelectorList | undefined {
+    if (this.domBuilt || this.#readings >= READINGS_MAX || !isSimpleQuery(query)) return undefined
+    const isPlainHtml = this.#htmlParser === 'htmlparser2' && this.#type() === 'html' && !isJson(this)
+    // A text has more characters than its tree has nodes; beyond the bound only the tree knows where it ends.
+    const isWithinBounds = this.#markup.length <= this.#bounds.nodesMax
+    const values = isPlainHtml && isWithinBounds ? simpleAnswer(this.#markup, query) : undefined
+    this.#readings = values ? this.#readings + 1 : READINGS_MAX
+    return values && this.#listOfValues(values, query)
+  }
+
+  #listOfValues(values: readonly string[], query: string): SelectorList {
+    const list = new SelectorList()
+    const namespaces = new Map<string, string>()
+    for (const [i, root] of values.entries()) {
+      const inTree = () => this.selector.css(query)[i]!
+      list.push(new Selector({ root, type: 'html', namespaces, inTree }))
+    }
+    return list
+  }
+
+  #treeSelector(): Selector {
+    return new Selector({ root: this.#tree(), type: this.#type(), namespaces: new Map() })
+  }
+
+  #tree(): Document {
+    const { nodesMax, onExceeded } = this.#bounds
+    this.#document ??= parseDocument(this.#markup, this.#type(), this.#htmlParser, {
+      nodesMax,
+      onExceeded: () => onExceeded('page_nodes', this.url),
+    })
+    return this.#document
+  }
+
+  /** What is said to be a page and is a picture or program has none. */
+  get #markup(): string {
+    return this.flags.includes('binary') ? '' : this.text
+  }
+
+  #type(): MarkupType {
+    this.#markupType ??= isXml(this) ? 'xml' : 'html'
+    return this.#markupType
+  }
+}
+
+// So many readings cost about half of what a tree does; who asks more is better served by one.
+const READINGS_MAX = 4
+
+const REQUESTABLE = /^(?:https?|file|ftp):/i
+// Queries for every <a> that has a href; they are answered without a tree.
+const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
+
+const NO_PARTS: RequestInit = Object.freeze({})
+
+/** What an author wrote after the link or links; undefined there is a misspelt method. */
+function followInit(written: readonly [parts?: RequestParts], of: string): RequestInit {
+  if (written.length === 0) return NO_PARTS
+  const [parts] = written
+  if (parts === undefined) throw undefinedParts(of)
+  return requestInit(parts, of)
+}
+
+function checkedTargets(targets: Iterable<FollowTarget>): Iterable<FollowTarget> {
+  if (typeof targets === 'object' && targets !== null && Symbol.iterator in targets) return targets
+  throw new WebloomError(
+    'WL_SELECTOR_INVALID',
+    `followAll() was given ${valueShown(targets)}; expected a CSS query or a list of links, as followAll('.next a', this.parse), or follow() for one link`,
+  )
+}
+
+function* hrefsOfTargets(targets: Iterable<FollowTarget>): Generator<string> {
+  for (const target of targets) {
+    const href = hrefOf(target)
+    if (href !== undefined) yield typeof target === 'string' ? href : stripHtmlSpace(href)
+  }
+}
+
+function urlOf(target: FollowTarget): string {
+  const href = hrefOf(target)
+  if (href !== undefined) return href
+  if (target instanceof Selector) {
+    throw new WebloomError(
+      'WL_SELECTOR_INVALID',
+      `${target} cannot be followed: expected <a>, <area> or <link> with a href, or ::attr(…) of an element`,
+    )
+  }
+  if (target instanceof SelectorList) {
+    throw new WebloomError(
+      'WL_SELECTOR_INVALID',
+      'follow() takes one link; use followAll() for a list, or list[0]',
+    )
+  }
+  throw new InvalidUrl(String(target), 'expected a URL, a Selector or a link; was nothing found on the page?')
+}
+
+function hrefOf(target: FollowTarget): string | undefined {
+  if (typeof target === 'string') return target
+  if (target instanceof Selector) return hrefOfSelector(target)
+  if (target instanceof URL) return target.href
+  return (target as Partial<LinkLike> | null)?.url
+}
+
+function hrefOfSelector(selector: Selector): string | undefined {
+  if (selector.tag === undefined) return selector.get()
+  return /^(?:a|area|link)$/i.test(selector.tag) ? selector.attrib.href : undefined
+}
+
+function isUrlInvalid(error: unknown): boolean {
+  return error instanceof WebloomError && error.code === 'WL_URL_INVALID'
+}
+
+/** Whether a request's URL is what its link is written as, made safe. */
+function mayBeKnown({ encoding = 'utf-8', meta }: RequestInit): boolean {
+  return encoding === 'utf-8' && meta?.verbatim_url !== true
+}
+
+/** A request for a link of a page in this encoding. */
+function requestIn(encoding: string, url: string, init: RequestInit): Request {
+  if (encoding === 'utf-8') return new Request(url, init)
+  try {
+    return new Request(url, { encoding, ...init })
+  } catch (error) {
+    // A query with a character that the page's own encoding lacks: better asked for in UTF-8 than lost.
+    if (!(error instanceof InvalidUrl)) throw error
+    return new Request(url, init)
+  }
+}
+
+const JSON_CONTENT_TYPE = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\b/i
+
+function isJson({ headers }: CoreResponse): boolean {
+  return JSON_CONTENT_TYPE.test(headers.get('content-type') ?? '')
+}
+
+const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
+const XHTML_CONTENT_TYPE = /xhtml/i
+// An XML declaration whose document is no web page; XHTML is read as HTML, as browsers and Scrapy do.
+const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
+
+function isXml({ headers, text }: CoreResponse): boolean {
+  const contentType = headers.get('content-type') ?? ''
+  if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)
+  // Most pages begin with their doctype, and have no space before it.
+  return (
+    text.startsWith('<?xml', text.startsWith('<') ? 0 : text.search(/\S/)) &&
+    XML_BODY.test(text.slice(0, 4_096))
+  )
+}
+
+// Cheerio is loaded when first asked for (70 ms), and without its parse5 (200 ms more): the tree is built here.
+function loadCheerio(document: Document, type: MarkupType): CheerioAPI {
+  const { load } = createRequire(import.meta.url)('cheerio/slim') as typeof import('cheerio/slim')
+  // Cheerio is declared over domhandler 5, whose nodes are the same but for a declared enum.
+  const root = document as unknown as Exclude<Parameters<typeof load>[0], string | Buffer>
+  // `$.html()` shall write é, not &#xe9;.
+  return load(root, { xml: { xmlMode: type === 'xml', encodeEntities: 'utf8' } })
+}

@@ -1,0 +1,188 @@
+import {
+  DropItem,
+  type ItemContext,
+  type ItemFeed,
+  type ItemPipeline,
+  type Logger,
+  logLevel,
+  requireMethods,
+  type Signals,
+  type SpiderLike,
+  type StatsCollector,
+  WebloomError,
+} from '@webloom/core'
+import pLimit, { type LimitFunction } from 'p-limit'
+import { InvalidItem } from '../items/item.ts'
+import { UnwritableItem, writtenItem } from '../items/written-item.ts'
+import type { Response } from '../responses/response.ts'
+
+export interface ItemProcessorOptions {
+  /** In order: the first gets the item as the spider yielded it. */
+  readonly pipelines: readonly { name: string; component: ItemPipeline }[]
+  readonly feeds: readonly ItemFeed[]
+  /** CONCURRENT_ITEMS: how many items are in pipelines at once. */
+  readonly concurrency: number
+  /** ITEM_ID_FIELD: where an item may hold an id of its own. */
+  readonly idField?: string | null
+  /** DEFAULT_DROPITEM_LOG_LEVEL. */
+  readonly dropLogLevel: string
+  readonly spider: SpiderLike
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+// What a pipeline dropped or failed on: it goes no further.
+const GONE = Symbol('gone')
+
+/** Items on their way out: pipelines in order, then every feed. A page's items reach the feeds together, in order. */
+export class ItemProcessor {
+  readonly #options: ItemProcessorOptions
+  readonly #limit: LimitFunction
+
+  constructor(options: ItemProcessorOptions) {
+    for (const { component } of options.pipelines) requireMethods(component, ['processItem'], 'item pipeline')
+    this.#options = options
+    this.#limit = pLimit(options.concurrency)
+  }
+
+  /** Feeds first: an output that cannot be written must stop the crawl before any page is fetched. */
+  async open(): Promise<void> {
+    for (const feed of this.#options.feeds) await feed.open()
+    for (const { component } of this.#options.pipelines) await component.openSpider?.()
+  }
+
+  /** Closes everything, whatever fails; the first failure is thrown at the end. */
+  async close(reason: string): Promise<void> {
+    const failures: unknown[] = []
+    for (const { component } of this.#options.pipelines)
+      await attempt(() => component.closeSpider?.(reason), failures)
+    for (const feed of this.#options.feeds) await attempt(() => feed.close(reason), failures)
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /**
+   * Resolves when the items have been written; rejects with WL_OUTPUT_FAILED when a feed cannot be written.
+   *
+   * @param sourceId id of the request that yielded them, or of the start element
+   * @param firstOrdinal how many items of the same source were handed on before
+   */
+  async process(
+    items: readonly unknown[],
+    sourceId: string,
+    firstOrdinal: number,
+    response: Response | null,
+  ): Promise<void> {
+    if (items.length === 0) return
+    const done = await this.#throughPipelines(items, sourceId, firstOrdinal, response)
+    if (done.length === 0) return
+    for (const feed of this.#options.feeds) await feed.write(done, response)
+    const { stats, signals, logger, spider } = this.#options
+    stats.inc('item_scraped_count', done.length)
+    if (this.#areForNobody) for (const item of done) this.#tellIfUnwritable(item, response)
+    for (const item of done) logger.debug({ source: sourceId, item }, 'scraped')
+    if (!signals.listened('itemScraped')) return
+    for (const item of done) await signals.send('itemScraped', { item, response, spider })
+  }
+
+  /** No output, pipeline or listener gets the items: they are only counted. */
+  get #areForNobody(): boolean {
+    const { feeds, pipelines, signals } = this.#options
+    return feeds.length === 0 && pipelines.length === 0 && !signals.listened('itemScraped')
+  }
+
+  /** A spider is tried without an output first; what the output would refuse is told then. */
+  #tellIfUnwritable(item: unknown, response: Response | null): void {
+    try {
+      writtenItem(item, { takesBigInt: true })
+    } catch (error) {
+      const request = response?.hasRequest ? response.request : undefined
+      this.#options.logger.error(
+        {
+          ...(request && { url: request.url, callback: request.callback ?? 'parse' }),
+          ...(error instanceof UnwritableItem ? { reason: error.message } : { err: error }),
+        },
+        'no output could write this item; without one it is only counted',
+      )
+    }
+  }
+
+  async #throughPipelines(
+    items: readonly unknown[],
+    sourceId: string,
+    firstOrdinal: number,
+    response: Response | null,
+  ): Promise<unknown[]> {
+    const { pipelines, idField } = this.#options
+    if (pipelines.length === 0 && !items.some((item) => item instanceof InvalidItem)) return [...items]
+    const results = await Promise.all(
+      items.map((item, index) => {
+        const id = ownId(item, idField) ?? `${sourceId}/${firstOrdinal + index}`
+        return this.#limit(() => this.#one(item, { id, response }))
+      }),
+    )
+    return results.filter((result) => result !== GONE)
+  }
+
+  async #one(yielded: unknown, context: ItemContext): Promise<unknown> {
+    if (yielded instanceof InvalidItem) {
+      await this.#gone(yielded.value, context, 'item()', yielded)
+      return GONE
+    }
+    let item = yielded
+    for (const { name, component } of this.#options.pipelines) {
+      try {
+        item = await component.processItem(item, context)
+      } catch (error) {
+        // Every further item would be lost as well: the crawl ends, and the page is crawled again by the next run.
+        if (error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED') throw error
+        await this.#gone(item, context, name, error)
+        return GONE
+      }
+      if (item === undefined || item === null) {
+        await this.#gone(
+          item,
+          context,
+          name,
+          new TypeError(`${name}.processItem answered ${item}; return the item, or throw DropItem`),
+        )
+        return GONE
+      }
+    }
+    return item
+  }
+
+  async #gone(item: unknown, context: ItemContext, pipeline: string, error: unknown): Promise<void> {
+    const { stats, signals, logger, spider, dropLogLevel } = this.#options
+    const response = context.response
+    if (error instanceof DropItem) {
+      stats.inc('item_dropped_count')
+      stats.inc(`item_dropped_reasons_count/${error.name}`)
+      logger[logLevel(error.logLevel ?? dropLogLevel, 'warn')](
+        { pipeline, item: context.id, ...(response && { url: response.url }), reason: error.message },
+        'item dropped',
+      )
+      await signals.send('itemDropped', { item, response, error, spider })
+    } else {
+      stats.inc('item_error_count')
+      logger.error({ pipeline, item: context.id, err: error }, 'the pipeline threw; the item is lost')
+      await signals.send('itemError', { item, response, error, spider })
+    }
+  }
+}
+
+/** The id that the author gave the item; an empty one is none. */
+function ownId(item: unknown, field: string | null | undefined): string | undefined {
+  if (!field || typeof item !== 'object' || item === null) return undefined
+  const id: unknown = Reflect.get(item, field)
+  const isId = (typeof id === 'string' && id !== '') || typeof id === 'number' || typeof id === 'bigint'
+  return isId ? String(id) : undefined
+}
+
+async function attempt(act: () => unknown, failures: unknown[]): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    failures.push(error)
+  }
+}

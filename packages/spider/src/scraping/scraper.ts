@@ -1,0 +1,399 @@
+/**
+ * Runs callbacks: a response (or a failure) goes in, items and requests come out.
+ *
+ *     response → processSpiderInput of each middleware → callback → processSpiderOutput of each, the nearest to the
+ *     spider first → each element: processSpiderRequest / processSpiderItem → made fit to be queued → collected
+ *
+ * What a callback yields is kept until it ends, so that a page which is fetched again hands on the same things under
+ * the same ids. CALLBACK_OUTPUT_MAX bounds that: past it, what there is so far is handed on.
+ *
+ * A callback that throws keeps what it yielded before, as in Scrapy.
+ */
+
+import {
+  CloseSpider,
+  DownloadError,
+  IgnoreRequest,
+  isFlatJson,
+  isPromise,
+  type JsonObject,
+  jsonCopy,
+  type Logger,
+  Request,
+  type Signals,
+  type SpiderMiddleware,
+  type StatsCollector,
+  type UrlMemory,
+  WebloomError,
+} from '@webloom/core'
+import { InvalidItem } from '../items/item.ts'
+import type { Response } from '../responses/response.ts'
+import { HttpError } from '../spider-middlewares/http-error.ts'
+import type { Spider } from '../spiders/spider.ts'
+import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
+import { methodNamed, nameCallbacks } from './callbacks.ts'
+import { MetaWatch } from './meta-watch.ts'
+import { asStream, hintOn, isAsyncIterable, isNoItem, isSyncIterable, nameOfValue } from './yielded-value.ts'
+
+/** What `start()` may yield. */
+export type StartElement = Request | { readonly item: unknown }
+
+export interface ScraperOptions {
+  readonly spider: Spider
+  /** In order: the first is nearest the engine. */
+  readonly middlewares: readonly { name: string; component: SpiderMiddleware }[]
+  /** False: a downloader middleware refuses the request before it is queued. */
+  readonly admits: (request: Request) => boolean
+  readonly outputMax: number
+  /** What the crawl knows of URLs; absent in tests. */
+  readonly urls?: UrlMemory
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+export class Scraper {
+  readonly #options: ScraperOptions
+  readonly #components: readonly SpiderMiddleware[]
+  /** Those of them that look at each request: they run for every link. */
+  readonly #requestHooks: readonly Pick<Required<SpiderMiddleware>, 'processSpiderRequest'>[]
+  readonly #metaWatch: MetaWatch
+
+  constructor(options: ScraperOptions) {
+    this.#options = options
+    this.#components = options.middlewares.map(({ component }) => component)
+    this.#requestHooks = this.#components.filter(looksAtRequests)
+    this.#metaWatch = new MetaWatch(options.logger)
+  }
+
+  /** Runs the request's callback on its response. Never rejects for what the spider does, but for `CloseSpider`. */
+  async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
+    const output = new CallbackOutput()
+    try {
+      for (const component of this.#components) {
+        const hook = component.processSpiderInput?.(response)
+        if (isPromise(hook)) await hook
+      }
+    } catch (error) {
+      return this.#kept(response, error, handOn)
+    }
+    const { spider } = this.#options
+    try {
+      const { callback } = response.request
+      const method = methodNamed(spider, typeof callback === 'string' ? callback : 'parse', 'callback')
+      await this.#collect(
+        this.#wrapped(response, method.call(spider, response, response.cbKwargs)),
+        response,
+        output,
+        handOn,
+      )
+    } catch (error) {
+      await this.#callbackThrew(error, response, output, handOn)
+    }
+    this.#sift(output, response)
+    return this.#counted(output)
+  }
+
+  /** Tells the errback, if there is one, and says in the log why there is nothing for the callback. */
+  async fail(failure: Failure, handOn: HandOn): Promise<CallbackOutput> {
+    const output = new CallbackOutput()
+    output.failure = failure
+    const { spider, stats, logger } = this.#options
+    const { request, error, response } = failure
+    if (error instanceof DownloadError) stats.inc(`downloader/given_up/${error.reason ?? error.kind}`)
+    if (request.errback === null) {
+      this.#logFailure(failure)
+      return output
+    }
+    logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
+    try {
+      const method = methodNamed(spider, String(request.errback), 'errback')
+      const yielded = method.call(spider, failure)
+      await this.#collect(response ? this.#wrapped(response, yielded) : yielded, response, output, handOn)
+    } catch (thrown) {
+      await this.#callbackThrew(thrown, response, output, handOn, request)
+    }
+    return this.#counted(output)
+  }
+
+  #counted(output: CallbackOutput): CallbackOutput {
+    if (output.yielded > 0) this.#options.stats.inc('spider_output/yielded_count', output.yielded)
+    return output
+  }
+
+  /** What `start()` yields, one element at a time, each fit to be queued or to go to the pipelines. */
+  async *startElements(): AsyncGenerator<StartElement> {
+    let stream: AsyncIterable<unknown> = asStream(this.#options.spider.start())
+    for (const component of [...this.#components].reverse())
+      stream = component.processStart?.(stream) ?? stream
+    for await (const element of stream) {
+      const single = new CallbackOutput()
+      this.#take(element, null, single)
+      if (single.yielded > 0) this.#options.stats.inc('start/yielded_count')
+      yield* single.requests
+      for (const item of single.items) yield { item }
+    }
+  }
+
+  /** A middleware kept the response from the callback: the errback is told, or else the middlewares are asked. */
+  async #kept(response: Response, error: unknown, handOn: HandOn): Promise<CallbackOutput> {
+    const { request } = response
+    const output = new CallbackOutput()
+    if (request.errback === null && (await this.#rescued(response, error, output, handOn))) return output
+    return this.fail({ request, error, response }, handOn)
+  }
+
+  /** A redirect's target on its way to the scheduler: itself, or nothing when a middleware refuses it. */
+  admit(request: Request): Request[] {
+    return this.#options.admits(this.prepare(request)) ? [request] : []
+  }
+
+  /** A seed on its way to the scheduler: the middlewares see it as they see what start() yields. */
+  admitSeed(seed: Request): Request[] {
+    const request = this.#letThrough(seed, null)
+    return request === null ? [] : this.admit(request)
+  }
+
+  /** Why this spider cannot take the answer to a queued request: it has no such method. Undefined when it can. */
+  whyNot({ callback, errback }: Request): string | undefined {
+    try {
+      if (typeof callback === 'string') methodNamed(this.#options.spider, callback, 'callback')
+      if (typeof errback === 'string') methodNamed(this.#options.spider, errback, 'errback')
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */
+  prepare(request: Request): Request {
+    nameCallbacks(this.#options.spider, request)
+    if (request.hasMeta && !isFlatJson(request.meta))
+      request.meta = jsonCopy(request.meta, (path) => `meta${path} of ${request}`) as JsonObject
+    if (request.hasCbKwargs && !isFlatJson(request.cbKwargs))
+      request.cbKwargs = jsonCopy(request.cbKwargs, (path) => `cbKwargs${path} of ${request}`) as JsonObject
+    return request
+  }
+
+  #wrapped(response: Response, yielded: unknown): unknown {
+    if (!this.#components.some(({ processSpiderOutput }) => processSpiderOutput)) return yielded
+    let stream: AsyncIterable<unknown> = asStream(yielded)
+    for (const component of [...this.#components].reverse())
+      stream = component.processSpiderOutput?.(response, stream) ?? stream
+    return stream
+  }
+
+  async #collect(
+    yielded: unknown,
+    response: Response | null,
+    output: CallbackOutput,
+    handOn: HandOn,
+  ): Promise<void> {
+    const result = isPromise(yielded) ? await yielded : yielded
+    if (isSyncIterable(result)) {
+      for (const element of result) {
+        // As an async generator does: `yield item(schema, value)` may be a promise.
+        const taken = !(element instanceof Request) && isPromise(element) ? await element : element
+        this.#take(taken, response, output)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
+      }
+    } else if (isAsyncIterable(result)) {
+      for await (const element of result) {
+        this.#take(element, response, output)
+        if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
+      }
+    } else {
+      this.#take(result, response, output)
+    }
+  }
+
+  /** Lets the middlewares that want all requests of a page at once choose from them. */
+  #sift(output: CallbackOutput, response: Response): void {
+    for (const component of this.#components) {
+      if (!component.processSpiderRequests || output.requests.length === 0) continue
+      try {
+        const kept = component.processSpiderRequests(output.requests, output.items, response)
+        if (kept !== output.requests) output.requests.splice(0, output.requests.length, ...kept)
+      } catch (error) {
+        this.#countException(error)
+        this.#options.logger.error(
+          { url: response.url, err: error },
+          'processSpiderRequests threw; the page’s requests are kept as they are',
+        )
+      }
+    }
+  }
+
+  async #handOnEarly(output: CallbackOutput, response: Response | null, handOn: HandOn): Promise<void> {
+    if (response) this.#sift(output, response)
+    this.#options.stats.inc('scraper/callback_output_max_reached')
+    output.handedOn += output.size
+    await handOn(output)
+  }
+
+  #take(element: unknown, response: Response | null, output: CallbackOutput): void {
+    if (element instanceof Request) this.#takeRequest(element, response, output)
+    else if (typeof element === 'object' && element !== null) this.#takeItem(element, response, output)
+    else if (element !== undefined && element !== null) this.#refuse(element, response)
+  }
+
+  #takeRequest(yielded: Request, response: Response | null, output: CallbackOutput): void {
+    if (yielded.hasMeta && !this.#hasGoodMeta(yielded, response)) return
+    const request = this.#letThrough(yielded, response)
+    try {
+      if (request) this.prepare(request)
+    } catch (error) {
+      this.#refuseRequest(request ?? yielded, response, error)
+      return
+    }
+    output.yielded++
+    if (!request) return
+    this.#options.urls?.share(request)
+    if (this.#options.admits(request)) output.requests.push(request)
+    else void this.#options.signals.send('requestDropped', { request, spider: this.#options.spider })
+  }
+
+  #hasGoodMeta(request: Request, response: Response | null): boolean {
+    try {
+      this.#metaWatch.look(request, () => sourceOf(response))
+      return true
+    } catch (error) {
+      this.#refuseRequest(request, response, error)
+      return false
+    }
+  }
+
+  /** What the middlewares make of a request; null when one of them drops it. */
+  #letThrough(yielded: Request, response: Response | null): Request | null {
+    let request: Request | null = yielded
+    for (const component of this.#requestHooks) {
+      request = component.processSpiderRequest(request, response)
+      if (request === null) return null
+    }
+    return request
+  }
+
+  #takeItem(yielded: object, response: Response | null, output: CallbackOutput): void {
+    if (isNoItem(yielded)) {
+      this.#refuse(yielded, response)
+      return
+    }
+    output.yielded++
+    if (yielded instanceof InvalidItem) {
+      output.items.push(yielded)
+      return
+    }
+    // Items are kept until the callback ends; one that is changed and yielded again must not change those before.
+    let item: unknown = Object.getPrototypeOf(yielded) === Object.prototype ? { ...yielded } : yielded
+    for (const component of this.#components) {
+      if (component.processSpiderItem) item = component.processSpiderItem(item, response)
+      if (item === null || item === undefined) return
+    }
+    output.items.push(item)
+  }
+
+  #refuse(element: unknown, response: Response | null): void {
+    const { logger, stats } = this.#options
+    stats.inc('spider_output/invalid_count')
+    logger.error(
+      { ...sourceOf(response), value: nameOfValue(element), code: 'WL_YIELD_INVALID' },
+      `${response ? 'a callback' : 'start()'} must yield requests, items (plain objects or your own classes) or nothing; this is dropped${hintOn(element)}`,
+    )
+  }
+
+  /** The request is not made; what else the callback yields is. */
+  #refuseRequest(request: Request, response: Response | null, error: unknown): void {
+    const { logger, stats } = this.#options
+    this.#countException(error)
+    stats.inc('spider_output/refused_count')
+    logger.error(
+      {
+        url: request.url,
+        ...(response && { page: response.url, callback: callbackOf(response) }),
+        // The stack of our own finding shows our insides alone.
+        ...(error instanceof WebloomError ? { code: error.code, reason: error.message } : { err: error }),
+      },
+      `this request cannot be queued and is not made; ${response ? 'the callback' : 'start()'} goes on`,
+    )
+  }
+
+  #countException(error: unknown): void {
+    const { stats } = this.#options
+    stats.inc('spider_exceptions/count')
+    stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
+  }
+
+  /** Whether a middleware had something to yield in place of the error. One that throws itself is passed over. */
+  async #rescued(
+    response: Response,
+    error: unknown,
+    output: CallbackOutput,
+    handOn: HandOn,
+  ): Promise<boolean> {
+    for (const component of [...this.#components].reverse()) {
+      try {
+        const instead = component.processSpiderException?.(response, error)
+        if (instead === undefined) continue
+        await this.#collect(this.#wrapped(response, instead), response, output, handOn)
+        return true
+      } catch (thrown) {
+        this.#countException(thrown)
+        this.#options.logger.error(
+          { url: response.url, err: thrown },
+          'processSpiderException threw; the next middleware is asked',
+        )
+      }
+    }
+    return false
+  }
+
+  async #callbackThrew(
+    error: unknown,
+    response: Response | null,
+    output: CallbackOutput,
+    handOn: HandOn,
+    request = response?.request,
+  ): Promise<void> {
+    if (error instanceof CloseSpider) throw new SpiderClosing(error.reason, output)
+    if (response && (await this.#rescued(response, error, output, handOn))) return
+    const { logger, signals, spider } = this.#options
+    this.#countException(error)
+    logger.error(
+      { url: request?.url, callback: request?.callback ?? 'parse', err: error },
+      'the callback threw; what it yielded before is kept',
+    )
+    if (response) await signals.send('spiderError', { error, response, spider })
+  }
+
+  #logFailure({ request, error, response }: Failure): void {
+    const { logger } = this.#options
+    const { url } = request
+    if (error instanceof HttpError) {
+      logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
+    } else if (error instanceof IgnoreRequest) {
+      logger.debug({ url, reason: error.message }, 'request dropped')
+    } else if (response !== null) {
+      this.#countException(error)
+      logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
+    } else if (error instanceof WebloomError) {
+      logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
+    } else {
+      logger.error({ url, err: error }, 'a downloader middleware threw; the request is given up')
+    }
+  }
+}
+
+function looksAtRequests(
+  component: SpiderMiddleware,
+): component is Pick<Required<SpiderMiddleware>, 'processSpiderRequest'> {
+  return component.processSpiderRequest !== undefined
+}
+
+function callbackOf({ request }: Response): unknown {
+  return request.callback ?? 'parse'
+}
+
+/** Who yielded it, for messages. */
+function sourceOf(response: Response | null): object {
+  return response ? { url: response.url, callback: callbackOf(response) } : { url: 'start()' }
+}

@@ -1,0 +1,134 @@
+import { type Awaitable, crawlKey, Request, type Settings, SettingsError, WebloomError } from '@webloom/core'
+import { requestFromSeed } from '../seeds/seed-request.ts'
+import { FRAMEWORK_CLASS, Spider } from './spider.ts'
+
+/** What a message may be made into; nothing makes it invalid. */
+export type SeedOutput = Awaitable<
+  Request | null | undefined | Iterable<Request | null> | AsyncIterable<Request | null>
+>
+
+/** What a spider tells of the seeds it takes. */
+export interface RedisSeeds {
+  /** Key of the start URLs; `%(name)s` in it stands for the spider with its CRAWL_ID. Default REDIS_START_URLS_KEY. */
+  redisKey?: string
+  /** Messages taken at a time. Default REDIS_START_URLS_BATCH_SIZE, else CONCURRENT_REQUESTS. */
+  redisBatchSize?: number
+  /** Seconds without anything to do after which the crawl ends. Default MAX_IDLE_TIME_BEFORE_CLOSE; 0: never. */
+  maxIdleTime?: number
+  /**
+   * What one message asks for: one request or several, or nothing. By default a URL, or JSON as SEEDS_FORMAT says. The
+   * message of one that throws, or makes nothing, goes to the `…:invalid` list with the reason. It is called again for a
+   * message that has to be handed out again, and must then make the same requests.
+   */
+  makeRequestFromData(data: string): SeedOutput
+}
+
+/** A spider that takes seeds: a `RedisSpider` or `RedisCrawlSpider`. */
+export type SeededSpider = Spider & RedisSeeds
+
+/**
+ * A spider whose start URLs come from a Redis list, set or sorted set, and that waits for more when it has crawled them.
+ * `webloom seed <name> <url…>` puts some there, and so does everything that feeds scrapy-redis.
+ */
+export class RedisSpider extends Spider implements RedisSeeds {
+  static override readonly [FRAMEWORK_CLASS]: true = true
+  redisKey?: string
+  redisBatchSize?: number
+  maxIdleTime?: number
+
+  makeRequestFromData(data: string): SeedOutput {
+    return requestFromSeed(data, {
+      format: this.settings.get('SEEDS_FORMAT'),
+      trusted: this.settings.getBool('SEEDS_TRUSTED'),
+      spider: this,
+    })
+  }
+}
+
+/**
+ * Whether a spider takes seeds, be its class that of another copy of the package: a project may have its own webloom
+ * beside the one whose command runs.
+ */
+export function isRedisSpider(spider: Spider): spider is SeededSpider {
+  if (spider instanceof RedisSpider) return true
+  for (let base: object | null = spider; base; base = Object.getPrototypeOf(base)) {
+    const isOurs = /^Redis(?:Crawl)?Spider$/.test(base.constructor?.name ?? '')
+    if (isOurs && Object.hasOwn(base, 'makeRequestFromData')) return true
+  }
+  return false
+}
+
+/** What a source of seeds needs to know of its spider. */
+export interface SeedOptions {
+  readonly key: string
+  readonly batchSize: number
+  /** Infinity: the crawl never ends for want of seeds. */
+  readonly maxIdleTimeMs: number
+  readonly makeRequests: (data: string) => Promise<Request[]>
+}
+
+/** From the spider's fields and, where it has none, the settings. Throws `SettingsError` for a field that is no good. */
+export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOptions {
+  const { redisKey, redisBatchSize, maxIdleTime } = spider
+  const pattern = redisKey ?? settings.getString('REDIS_START_URLS_KEY')
+  if (typeof pattern !== 'string' || pattern.trim() === '') {
+    throw new SettingsError([
+      `redisKey of spider ${spider.name} is ${JSON.stringify(pattern)}; expected a Redis key`,
+    ])
+  }
+  const batchSize =
+    numberIn(spider, 'redisBatchSize', redisBatchSize, 1) ??
+    settings.get('REDIS_START_URLS_BATCH_SIZE') ??
+    settings.getInt('CONCURRENT_REQUESTS')
+  const idleS =
+    numberIn(spider, 'maxIdleTime', maxIdleTime, 0) ?? settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE')
+  return {
+    key: crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
+    // CONCURRENT_REQUESTS may be 0, which is no bound.
+    batchSize: batchSize || BATCH_SIZE_MAX,
+    maxIdleTimeMs: idleS === 0 ? Number.POSITIVE_INFINITY : idleS * 1000,
+    makeRequests: (data) => requestsOf(spider, data),
+  }
+}
+
+const BATCH_SIZE_MAX = 1000
+/** A message that asks for more is a mistake, or an attack; a sitemap of 50 000 URLs belongs into a callback. */
+const REQUESTS_A_MESSAGE_MAX = 10_000
+
+/** `-a redisBatchSize=10` arrives as text. */
+function numberIn(
+  spider: SeededSpider,
+  name: string,
+  value: number | undefined,
+  least: number,
+): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const number = Number(value)
+  if (number >= least && (name !== 'redisBatchSize' || Number.isInteger(number))) return number
+  throw new SettingsError([
+    `${name} of spider ${spider.name} is ${JSON.stringify(value)}; expected ${least === 1 ? 'an integer from 1' : 'seconds, from 0'}`,
+  ])
+}
+
+async function requestsOf(spider: SeededSpider, data: string): Promise<Request[]> {
+  const requests: Request[] = []
+  for await (const request of asStream(await spider.makeRequestFromData(data))) {
+    if (request === null || request === undefined) continue
+    if (!(request instanceof Request)) {
+      throw new WebloomError(
+        'WL_YIELD_INVALID',
+        `makeRequestFromData made a ${typeof request}; expected a Request, several, or null`,
+      )
+    }
+    requests.push(request)
+    if (requests.length > REQUESTS_A_MESSAGE_MAX) {
+      throw new WebloomError('WL_YIELD_INVALID', `it makes more than ${REQUESTS_A_MESSAGE_MAX} requests`)
+    }
+  }
+  return requests
+}
+
+function asStream(made: Awaited<SeedOutput>): Iterable<unknown> | AsyncIterable<unknown> {
+  if (typeof made !== 'object' || made === null) return [made]
+  return Symbol.iterator in made || Symbol.asyncIterator in made ? made : [made]
+}

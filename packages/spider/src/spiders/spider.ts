@@ -1,0 +1,286 @@
+import {
+  type Crawler,
+  didYouMean,
+  type JsonObject,
+  type Logger,
+  Request,
+  type Settings,
+  type SettingsInput,
+  WebloomError,
+} from '@webloom/core'
+import type { Response } from '../responses/response.ts'
+
+/** What a spider gets when its crawl opens. */
+interface SpiderSurroundings {
+  readonly crawler: Crawler
+  readonly logger: Logger
+}
+
+/** What stands in a URL whose template nobody has filled in: `{page}`, `${page}`. */
+const PLACEHOLDER = /\$?\{[A-Za-z_]\w*\}/
+
+// Set while `createSpider` runs a constructor: a subclass may write a constructor that passes nothing on.
+let argsUnderConstruction: Readonly<Record<string, string>> | undefined
+
+/**
+ * Stands on the spider classes of this package, in any copy of it: a project may have its own beside the one whose command
+ * runs.
+ */
+export const FRAMEWORK_CLASS: unique symbol = Symbol.for('webloom.spider.framework')
+
+/**
+ * Knows where a crawl starts, what to take from a page, and where to go on. Write one as a subclass:
+ * `name`, `startUrls` or `start()`, and `parse`.
+ */
+export class Spider {
+  /** @internal What this class defines is no method of a user's. */
+  static readonly [FRAMEWORK_CLASS]: true = true
+  /** How the spider is called on the command line, in keys and in logs. Required. */
+  name = ''
+  /** Where `start()` begins, unless it is overridden. */
+  startUrls: string[] = []
+  /** Hosts to stay on, with their subdomains. Empty: anywhere. */
+  allowedDomains: string[] = []
+  /**
+   * Settings of this spider: they override the config file's, and are overridden by environment and command line.
+   *
+   * With its type the editor knows each name, and `tsc` finds one that is misspelt (without it only the crawl does):
+   *
+   *     override customSettings: SettingsInput = { DOWNLOAD_DELAY: 1 }
+   */
+  customSettings?: SettingsInput
+  /** Statuses beyond 2xx that callbacks want to see. */
+  handleHttpstatusList?: number[]
+  /** What `-a name=value` gave, by name. There from the first field on. */
+  readonly args: Readonly<Record<string, string>>
+  #surroundings: SpiderSurroundings | undefined
+
+  constructor(args: Readonly<Record<string, string>> = argsUnderConstruction ?? {}) {
+    this.args = args
+  }
+
+  /** The crawl's settings. From `start()` on; earlier it throws WL_SPIDER_NOT_READY. */
+  get settings(): Settings {
+    return this.#ready('settings').crawler.settings
+  }
+
+  /** The running crawl: stats, signals, and `close(reason)`. From `start()` on. */
+  get crawler(): Crawler {
+    return this.#ready('crawler').crawler
+  }
+
+  /** Writes log lines that carry the spider's name. From `start()` on. */
+  get logger(): Logger {
+    return this.#ready('logger').logger
+  }
+
+  /**
+   * The first requests (items may come too). It is asked for more as the crawl has room, so it may yield millions.
+   * A start URL that cannot be requested is logged and counted under `start/invalid_url_count`; the others go on.
+   */
+  start(): AsyncIterable<unknown> | Iterable<unknown> {
+    return this.#startRequests()
+  }
+
+  /** The callback of requests that name none. */
+  parse(_response: Response, _cbKwargs: JsonObject): unknown {
+    throw new WebloomError(
+      'WL_CALLBACK_UNKNOWN',
+      `${this.constructor.name} has no parse method; write one, or give each request a callback`,
+    )
+  }
+
+  /** Called when the crawl is over. */
+  closed?(reason: string): unknown
+
+  *#startRequests(): Generator<Request> {
+    const { logger, stats } = this.crawler
+    let refused = 0
+    let isWarned = false
+    for (const [index, url] of this.startUrls.entries()) {
+      const placeholder = isWarned ? undefined : PLACEHOLDER.exec(String(url))
+      if (placeholder) {
+        isWarned = true
+        logger.warn(
+          `startUrls[${index}] is ${JSON.stringify(url)}: ${placeholder[0]} is sent as it is written. If it was to be filled in: only \`\${…}\` between backticks is`,
+        )
+      }
+      try {
+        yield new Request(url, { dontFilter: true })
+      } catch (error) {
+        refused++
+        stats.inc('start/invalid_url_count')
+        logger.error(`startUrls[${index}] is left out: ${(error as Error).message}`)
+      }
+    }
+    if (refused > 0 && refused === this.startUrls.length) {
+      throw new WebloomError(
+        'WL_URL_INVALID',
+        `none of the ${refused} startUrls of ${this.name} can be requested`,
+      )
+    }
+  }
+
+  #ready(what: string): SpiderSurroundings {
+    if (this.#surroundings) return this.#surroundings
+    throw new WebloomError(
+      'WL_SPIDER_NOT_READY',
+      `this.${what} is not there yet: it exists from start() on. In a field or constructor use this.args`,
+    )
+  }
+
+  /** For whoever assembles a crawl: makes `settings`, `crawler` and `logger` readable. */
+  static attach(spider: Spider, surroundings: SpiderSurroundings): void {
+    spider.#surroundings = surroundings
+  }
+}
+
+/** A subclass of `Spider`. */
+export type SpiderClass = new (args?: Readonly<Record<string, string>>) => Spider
+
+/** Makes a spider with its arguments: there before its fields run, and then given to the fields of the same names. */
+export function createSpider(Class: SpiderClass, args: Readonly<Record<string, string>> = {}): Spider {
+  argsUnderConstruction = args
+  let spider: Spider
+  try {
+    spider = new Class(args)
+  } finally {
+    argsUnderConstruction = undefined
+  }
+  if (typeof spider.name !== 'string' || spider.name === '') {
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      isNameStatic(Class)
+        ? `the name ${JSON.stringify(Class.name)} is static; write it as a field:  name = ${JSON.stringify(Class.name)}`
+        : `${Class.name || 'the spider class'} has no name; add the field  name = 'my-spider'`,
+    )
+  }
+  assignArguments(spider, args)
+  checkFields(spider)
+  checkStatics(spider)
+  return spider
+}
+
+/** The name of a class itself cannot be written to; a static field of that name can. */
+function isNameStatic(Class: SpiderClass): boolean {
+  return Object.getOwnPropertyDescriptor(Class, 'name')?.writable === true
+}
+
+/** Names that are nearly right, and would be ignored without a word. */
+const MEANT: Readonly<Record<string, string>> = {
+  start_urls: 'startUrls',
+  start_requests: 'start',
+  startRequests: 'start',
+  allowed_domains: 'allowedDomains',
+  custom_settings: 'customSettings',
+  handle_httpstatus_list: 'handleHttpstatusList',
+  http_user: 'httpUser',
+  http_pass: 'httpPass',
+  http_auth_domain: 'httpAuthDomain',
+  handleHttpStatusList: 'handleHttpstatusList',
+  redis_key: 'redisKey',
+  redis_batch_size: 'redisBatchSize',
+  max_idle_time: 'maxIdleTime',
+  make_request_from_data: 'makeRequestFromData',
+  parse_start_url: 'parseStartUrl',
+  process_results: 'processResults',
+  sitemap_urls: 'sitemapUrls',
+  sitemap_rules: 'sitemapRules',
+  sitemap_follow: 'sitemapFollow',
+  sitemap_filter: 'sitemapFilter',
+  sitemap_alternate_links: 'sitemapAlternateLinks',
+  parse_node: 'parseNode',
+  parse_row: 'parseRow',
+  adapt_response: 'adaptResponse',
+  startUrl: 'startUrls',
+  start_url: 'startUrls',
+  startURLs: 'startUrls',
+  allowedDomain: 'allowedDomains',
+  allowed_domain: 'allowedDomains',
+  customSetting: 'customSettings',
+  user_agent: 'userAgent',
+  download_delay: 'customSettings = { DOWNLOAD_DELAY: … }',
+  downloadDelay: 'customSettings = { DOWNLOAD_DELAY: … }',
+  download_timeout: 'customSettings = { DOWNLOAD_TIMEOUT: … }',
+  max_concurrent_requests: 'customSettings = { CONCURRENT_REQUESTS: … }',
+}
+
+/** Fields that each spider has for itself, and that a class may have by mistake. */
+const FIELDS = ['startUrls', 'allowedDomains', 'customSettings', 'handleHttpstatusList', 'rules', 'redisKey']
+
+/** What the class holds instead of its spiders is read by nobody, unless the spider's own field takes it from there. */
+function checkStatics(spider: Spider): void {
+  const Class = spider.constructor
+  for (const written of [...FIELDS, ...Object.keys(MEANT)]) {
+    const meant = MEANT[written] ?? written
+    const own: unknown = fieldOf(spider, meant)
+    const isTaken = Array.isArray(own) ? own.length > 0 : own !== undefined
+    if (!Object.hasOwn(Class, written) || isTaken) continue
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${written} of ${Class.name} is static; here it is a field of the spider: write  ${meant}${meant.includes('=') ? '' : ' = …'}  without the word static`,
+    )
+  }
+}
+
+function checkFields(spider: Spider): void {
+  for (const [written, meant] of Object.entries(MEANT)) {
+    if (written in spider)
+      throw new WebloomError(
+        'WL_SPIDER_LOAD',
+        `spider ${spider.name} has ${written}; here it is called ${meant}`,
+      )
+  }
+  for (const name of ['startUrls', 'allowedDomains'] as const) {
+    const value: unknown = spider[name]
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string' || one instanceof URL)) continue
+    throw new WebloomError(
+      'WL_SPIDER_LOAD',
+      `${name} of spider ${spider.name} is ${JSON.stringify(value)}; expected a list of strings`,
+    )
+  }
+}
+
+// Given by the framework; an argument of that name would break the spider.
+const RESERVED: readonly string[] = ['args', 'customSettings', 'handleHttpstatusList']
+
+function assignArguments(spider: Spider, args: Readonly<Record<string, string>>): void {
+  const fields = Object.keys(spider).filter(
+    (name) => !RESERVED.includes(name) && typeof fieldOf(spider, name) !== 'function',
+  )
+  for (const [name, text] of Object.entries(args)) {
+    if (!fields.includes(name)) {
+      throw new WebloomError(
+        'WL_SPIDER_ARGUMENT',
+        `spider ${spider.name} has no field ${JSON.stringify(name)} for -a ${name}=${text}.${didYouMean(name, fields)} Its fields are ${fields.join(', ')}; add  ${/^[\w$]+$/.test(name) ? name : 'myName'}?: string  to the class to accept it`,
+      )
+    }
+    Reflect.set(spider, name, asTyped(text, fieldOf(spider, name), `-a ${name}=${text}`))
+  }
+}
+
+function fieldOf(spider: Spider, name: string): unknown {
+  return Reflect.get(spider, name)
+}
+
+/** The argument as what its field holds already: a number, true or false, a list, else the text itself. */
+function asTyped(text: string, present: unknown, where: string): unknown {
+  if (typeof present === 'number') {
+    const number = Number(text)
+    if (text.trim() !== '' && !Number.isNaN(number)) return number
+    throw new WebloomError(
+      'WL_SPIDER_ARGUMENT',
+      `${where}: the field holds a number; ${JSON.stringify(text)} is none`,
+    )
+  }
+  if (typeof present === 'boolean') {
+    if (/^(true|1|yes|on)$/i.test(text)) return true
+    if (/^(false|0|no|off|)$/i.test(text)) return false
+    throw new WebloomError(
+      'WL_SPIDER_ARGUMENT',
+      `${where}: the field holds true or false; ${JSON.stringify(text)} is neither`,
+    )
+  }
+  if (Array.isArray(present)) return text === '' ? [] : text.split(',').map((entry) => entry.trim())
+  return text
+}

@@ -4,14 +4,14 @@
 
 // The fake web: real HTTP servers on loopback, deterministic by seed, that know what a crawl of them must find.
 
-export { FakeWeb, type RouteHandler, startFakeWeb } from './fake-web.ts'
-export { FakeWebProcess, startFakeWebProcess } from './fake-web-process.ts'
-export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './options.ts'
+export { FakeWeb, type RouteHandler, startFakeWeb } from './web/fake-web.ts'
+export { FakeWebProcess, startFakeWebProcess } from './web/fake-web-process.ts'
+export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './web/options.ts'
 
 // Pages that are broken, and chance that is the same each time.
 
-export { brokenMarkup } from './broken-markup.ts'
-export { randomStream } from './random.ts'
+export { brokenMarkup } from './pages/broken-markup.ts'
+export { randomStream } from './web/random.ts'
 
 // A web that attacks.
 
@@ -22,20 +22,20 @@ export {
   type HostileUrl,
   HostileWeb,
   startHostileWeb,
-} from './hostile-web.ts'
+} from './hostile/hostile-web.ts'
 
 // What is true of it, and what happened to it.
 
-export { type Hit, HitLog } from './hit-log.ts'
-export type { PageItem } from './page-html.ts'
-export type { FakeWebTruth, PageTruth } from './truth.ts'
+export type { PageItem } from './pages/page-html.ts'
+export { type Hit, HitLog } from './web/hit-log.ts'
+export type { FakeWebTruth, PageTruth } from './web/truth.ts'
 
 // A real Redis, to be used, killed and restarted.
 
-export { ensureRedisServer, RedisMissing } from './redis-install.ts'
-export { findRedis, type RedisProgram } from './redis-program.ts'
-export type { RedisReply } from './redis-resp.ts'
-export { type RedisServer, type StartRedisOptions, startRedis } from './redis-server.ts'
+export { ensureRedisServer, RedisMissing } from './redis/redis-install.ts'
+export { findRedis, type RedisProgram } from './redis/redis-program.ts'
+export type { RedisReply } from './redis/redis-resp.ts'
+export { type RedisServer, type StartRedisOptions, startRedis } from './redis/redis-server.ts'
 export {
   type CommandMatch,
   type ProxiedCommand,
@@ -43,12 +43,12 @@ export {
   startTcpProxy,
   type TcpProxy,
   type TcpProxyOptions,
-} from './tcp-proxy.ts'
-export type { Verdict } from './tcp-proxy-connection.ts'
+} from './servers/tcp-proxy.ts'
+export type { Verdict } from './servers/tcp-proxy-connection.ts'
 
 // A web that means ill.
 
-export { WAYS_INSIDE, type WayInside } from './ways-inside.ts'
+export { WAYS_INSIDE, type WayInside } from './hostile/ways-inside.ts'
 
 // Folders and processes of a test.
 
@@ -58,6 +58,6 @@ export {
   runProcess,
   type StartedProcess,
   startProcess,
-} from './run-process.ts'
-export { S3Server, type S3ServerOptions, startS3Server } from './s3-server.ts'
-export { type TempDir, tempDir } from './temp-dir.ts'
+} from './processes/run-process.ts'
+export { type TempDir, tempDir } from './processes/temp-dir.ts'
+export { S3Server, type S3ServerOptions, startS3Server } from './servers/s3-server.ts'

@@ -44,8 +44,14 @@ export const HOSTILE_CONNECTIONS: readonly HostileCase[] = [
   {
     name: 'tls-that-breaks',
     tls: 'valid',
-    expected: BROKEN,
+    expected: failsForNow('DownloadFailedError', 'bad_tls'),
     onConnection: (socket) => void socket.resetAndDestroy(),
+  },
+  {
+    name: 'tls-that-is-closed',
+    tls: 'valid',
+    expected: failsForNow('DownloadFailedError', 'bad_tls'),
+    onConnection: (socket) => void socket.end(),
   },
   { name: 'certificate-self-signed', tls: 'self-signed', expected: BAD_CERTIFICATE, answer: answersPage },
   { name: 'certificate-expired', tls: 'expired', expected: BAD_CERTIFICATE, answer: answersPage },

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from './index.ts'
-import { askRedis } from './redis-ask.ts'
-import { encodeCommand, parseReply, type RedisReply, RespSplitter } from './redis-resp.ts'
+import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '../index.ts'
+import { askRedis } from '../redis/redis-ask.ts'
+import { encodeCommand, parseReply, type RedisReply, RespSplitter } from '../redis/redis-resp.ts'
 
 /** A client that shows what came back and whether the connection was cut, which no real client shows so plainly. */
 class Client implements Disposable {

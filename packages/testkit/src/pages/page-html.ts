@@ -1,7 +1,7 @@
+import type { PagePlace } from '../web/options.ts'
+import { randomStream } from '../web/random.ts'
+import type { Site } from '../web/urls.ts'
 import { plainLinks, variedLinks } from './links-html.ts'
-import type { PagePlace } from './options.ts'
-import { randomStream } from './random.ts'
-import type { Site } from './urls.ts'
 import { paragraphs, titleWords } from './words.ts'
 
 /** What a spider should extract from a page. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Hit, HitLog } from './index.ts'
+import { type Hit, HitLog } from '../index.ts'
 
 function hitAt(atMs: number, endedAtMs: number, more: Partial<Hit> = {}): Hit {
   const hit = { url: 'http://127.0.0.1/', host: 0, method: 'GET', headers: {}, connectionId: 1, status: 200 }

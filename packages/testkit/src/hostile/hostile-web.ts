@@ -9,13 +9,13 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import { AWKWARD_PAGES } from './hostile/awkward-pages.ts'
-import { HOSTILE_BODIES } from './hostile/hostile-bodies.ts'
-import type { CertificateName, Expected, HostileCase } from './hostile/hostile-case.ts'
-import { HOSTILE_CONNECTIONS } from './hostile/hostile-connections.ts'
-import { HOSTILE_HEADERS } from './hostile/hostile-headers.ts'
-import { HOSTILE_PAGES } from './hostile/hostile-pages.ts'
-import { addressOf } from './urls.ts'
+import { addressOf } from '../web/urls.ts'
+import { AWKWARD_PAGES } from './awkward-pages.ts'
+import { HOSTILE_BODIES } from './hostile-bodies.ts'
+import type { CertificateName, Expected, HostileCase } from './hostile-case.ts'
+import { HOSTILE_CONNECTIONS } from './hostile-connections.ts'
+import { HOSTILE_HEADERS } from './hostile-headers.ts'
+import { HOSTILE_PAGES } from './hostile-pages.ts'
 
 /** Everything that may go wrong with a single exchange, with good pages in between. */
 export const HOSTILE_CASES: readonly HostileCase[] = mixed(

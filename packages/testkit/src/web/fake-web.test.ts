@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { type FakeWeb, type FakeWebOptions, startFakeWeb } from './index.ts'
+import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../index.ts'
 
 const opened: FakeWeb[] = []
 

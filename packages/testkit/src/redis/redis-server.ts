@@ -1,10 +1,10 @@
+import type { StartedProcess } from '../processes/run-process.ts'
 import { askRedis } from './redis-ask.ts'
 import { makeRedisHome, type RedisConfig, type RedisHome } from './redis-home.ts'
 import { RedisMissing } from './redis-install.ts'
 import { freePort } from './redis-port.ts'
 import { findRedis } from './redis-program.ts'
 import type { RedisReply } from './redis-resp.ts'
-import type { StartedProcess } from './run-process.ts'
 
 export interface StartRedisOptions {
   /** Keeps an append-only file, written through after every command or every second. Without it a restart is empty. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { runProcess } from './run-process.ts'
+import { runProcess } from '../processes/run-process.ts'
 
 /** What runs a Redis on this machine: its own `redis-server`, or a container engine that has an image of it. */
 export type RedisProgram =

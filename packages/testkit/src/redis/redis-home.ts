@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type StartedProcess, startProcess } from '../processes/run-process.ts'
+import { type TempDir, tempDir } from '../processes/temp-dir.ts'
 import { Guard, shellQuoted } from './redis-guard.ts'
 import { engineSays, type RedisProgram } from './redis-program.ts'
-import { type StartedProcess, startProcess } from './run-process.ts'
-import { type TempDir, tempDir } from './temp-dir.ts'
 
 /** Settings of redis.conf. */
 export type RedisConfig = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ProcessOptions, runProcess, startProcess } from './index.ts'
+import { type ProcessOptions, runProcess, startProcess } from '../index.ts'
 
 const run = (script: string, options?: ProcessOptions) =>
   runProcess(process.execPath, ['-e', script], options)

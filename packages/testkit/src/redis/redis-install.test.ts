@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { ensureRedisServer, RedisMissing, startRedis, tempDir } from './index.ts'
+import { ensureRedisServer, RedisMissing, startRedis, tempDir } from '../index.ts'
 import { findRedis } from './redis-program.ts'
 
 afterEach(() => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { accepts, Bodies, codingOf } from './bodies.ts'
+import { accepts, Bodies, codingOf } from '../pages/bodies.ts'
+import { errorHtml } from '../pages/page-html.ts'
 import type { Target } from './graph.ts'
 import type { BodyEncoding, FakeWebPlan, HangingPage, PagePlace } from './options.ts'
-import { errorHtml } from './page-html.ts'
 import { chance } from './random.ts'
 import { type Site, targetAt, urlOf } from './urls.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { freePort } from './redis-port.ts'
+import { freePort } from '../redis/redis-port.ts'
 import { ProxyConnection, type Verdict } from './tcp-proxy-connection.ts'
 
 export interface TcpProxyOptions {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { parseReply, RespScanner, RespSplitter } from './redis-resp.ts'
+import { parseReply, RespScanner, RespSplitter } from '../redis/redis-resp.ts'
 
 /** What the proxy does with a command. Held, its reply comes so many milliseconds late, and those behind it with it. */
 export type Verdict = 'forward' | 'cut its reply' | 'cut before it' | { readonly holdReplyMs: number }

@@ -1,6 +1,6 @@
+import { errorHtml, itemOf, type PageItem, pageHtml } from '../pages/page-html.ts'
 import type { Target, WebGraph } from './graph.ts'
 import type { PagePlace } from './options.ts'
-import { errorHtml, itemOf, type PageItem, pageHtml } from './page-html.ts'
 import { type Site, targetAt, urlOf } from './urls.ts'
 
 /** All there is to know about one URL of the web. */

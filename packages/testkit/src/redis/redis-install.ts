@@ -1,3 +1,4 @@
+import { runProcess } from '../processes/run-process.ts'
 import {
   engineSays,
   enginesInPath,
@@ -6,7 +7,6 @@ import {
   REDIS_IMAGES,
   type RedisProgram,
 } from './redis-program.ts'
-import { runProcess } from './run-process.ts'
 
 /**
  * Sees to it that `startRedis` works on this machine: takes the `redis-server` in PATH, else installs Debian's package (as

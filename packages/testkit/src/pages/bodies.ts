@@ -6,9 +6,9 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib'
-import type { BodyEncoding, PagePlace } from './options.ts'
+import type { BodyEncoding, PagePlace } from '../web/options.ts'
+import type { Site } from '../web/urls.ts'
 import { pageHtml } from './page-html.ts'
-import type { Site } from './urls.ts'
 
 /** Finished bodies of pages, made on demand; those not asked for the longest go first. */
 export class Bodies {

@@ -1,5 +1,5 @@
-import type { Target } from './graph.ts'
-import { pathOf, type Site, urlOf } from './urls.ts'
+import type { Target } from '../web/graph.ts'
+import { pathOf, type Site, urlOf } from '../web/urls.ts'
 import { words } from './words.ts'
 
 /** The links of a page as plain markup: root-relative on its own host, absolute to others. */
@@ -63,13 +63,13 @@ function accented(path: string, random: () => number): string {
 /** Paths have at most one folder, so one `../` is always enough. */
 function relative(from: string, to: string): string {
   const [fromFolder, toFolder] = [folderOf(from), folderOf(to)]
-  if (fromFolder === toFolder) return to.slice(toFolder.length) || './'
-  return (fromFolder === '/' ? '' : '../') + to.slice(1)
+  if (fromFolder === toFolder) return to.slice(toFolder.length) || '../'
+  return (fromFolder === '/' ? '' : '../../') + to.slice(1)
 }
 
 /** A way round through a folder and back: `../s3/../s5/page-13.html`. */
 function detour(from: string, to: string): string {
-  return `${folderOf(from) === '/' ? './' : '../'}s3/../${to.slice(1)}`
+  return `${folderOf(from) === '/' ? '../' : '../../'}s3/../${to.slice(1)}`
 }
 
 function folderOf(path: string): string {

@@ -1,12 +1,12 @@
 /**
- * How many pages a second the fake web serves: `node packages/testkit/src/serve-rate.bench.ts [seconds] [connections]`.
+ * How many pages a second the fake web serves: `node packages/testkit/src/web/serve-rate.bench.ts [seconds] [connections]`.
  *
  * The client is as cheap as one can be: it writes ready requests and counts bytes, so that the server's process
  * is the limit and a benchmark of a crawler knows what its server can do.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { startFakeWebProcess } from './index.ts'
+import { startFakeWebProcess } from '../index.ts'
 
 /** Every connection asks for its own share of the pages, over and over, until time or `rounds` are over. */
 async function measure(name: string, rounds: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { tempDir } from './index.ts'
+import { tempDir } from '../index.ts'
 
 test('a temporary folder is gone after its block, with all that is in it', async () => {
   let path: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startFakeWeb, startFakeWebProcess } from './index.ts'
+import { startFakeWeb, startFakeWebProcess } from '../index.ts'
 
 const options = { seed: 11, hosts: 3, pagesPerHost: 30, variedLinks: true, redirects: 0.2 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { runProcess, startRedis } from './index.ts'
+import { runProcess, startRedis } from '../index.ts'
 import { askRedis } from './redis-ask.ts'
 
 test('a real Redis answers, and is gone with its folder after the block', async () => {
@@ -116,7 +116,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
   'a process ended by %s leaves no server behind',
   async (signal) => {
     const script = `
-    const { startRedis } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
+    const { startRedis } = await import(${JSON.stringify(new URL('../index.ts', import.meta.url).href)})
     const redis = await startRedis()
     console.log(JSON.stringify([redis.port, (await redis.command('CONFIG', 'GET', 'dir'))[1]]))
     process.kill(process.pid, '${signal}')

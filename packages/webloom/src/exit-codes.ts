@@ -23,6 +23,7 @@ const USAGE_CODES: readonly ErrorCode[] = [
   'WL_JOBDIR_LOCKED',
   'WL_OUTPUT_UNWRITABLE',
   'WL_HEADER_INVALID',
+  'WL_REDIS_REFUSED',
 ]
 
 export function exitCodeOf(error: unknown): number {

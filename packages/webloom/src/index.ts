@@ -44,13 +44,13 @@ export {
   type FormRequestInit,
   type FormValue,
   type FromResponseInit,
-  IGNORED_EXTENSIONS,
   JsonRequest,
   type JsonRequestInit,
   type Link,
   LinkExtractor,
   type LinkExtractorOptions,
   type LinkFilterOptions,
+  type LinkPage,
   type LinkSource,
   type OneOrMore,
   RedisCrawlSpider,
@@ -87,13 +87,19 @@ export {
 // Running a crawl
 
 export { Settings, type SettingsInput } from '@webloom/core'
-export type { CrawlResult } from './crawl.ts'
-export { type CrawlCallOptions, crawl, crawlItems } from './crawl-api.ts'
+export type { CrawlResult } from './authoring/crawl.ts'
+export { type CrawlCallOptions, crawl, crawlItems } from './authoring/crawl-api.ts'
 export { defineConfig, type WebloomConfig } from './loading/config.ts'
 
 // Signals and stats
 
-export { type SignalName, type SignalPayloads, Signals, type StatsCollector, signals } from '@webloom/core'
+export {
+  type SignalName,
+  type SignalPayloads,
+  Signals,
+  type StatValue,
+  signals,
+} from '@webloom/core'
 
 // URLs and fingerprints
 
@@ -106,36 +112,6 @@ export {
   type UrlRules,
   urlJoin,
 } from '@webloom/core'
-
-// Pace
-
-export { type AnswerTime, nextDelay, type ThrottleRules } from '@webloom/downloader'
-
-// Implementations
-
-export {
-  bloomOffsets,
-  CountingBloomDupeFilter,
-  MemoryBloomDupeFilter,
-  MemoryCountingBloomDupeFilter,
-  MemoryDupeFilter,
-  RedisBloomDupeFilter,
-  RedisKeyDupeFilter,
-  RedisSetDupeFilter,
-  ShardedDupeFilter,
-  SplittableBloomDupeFilter,
-} from '@webloom/dupefilter'
-export { MemoryHostClock, MemoryRequestQueue, RedisSeedSource } from '@webloom/queue'
-export {
-  type FileOutcome,
-  type FileResult,
-  FilesPipeline,
-  type FilesPipelineOptions,
-  type ItemExporter,
-  type ItemExporterOptions,
-  RedisPipeline,
-  SqlPipeline,
-} from '@webloom/spider'
 
 // Items
 
@@ -157,7 +133,7 @@ export {
   TakeFirst,
 } from '@webloom/spider'
 
-// Ports: what a component of your own implements
+// Moved to webloom/ports; here until 1.0
 
 export {
   type ComponentClass,
@@ -169,18 +145,62 @@ export {
   type DupeFilter,
   type DupeFilterDescription,
   type Extension,
-  type HostClock,
   type ItemContext,
   type ItemFeed,
   type ItemPipeline,
-  type Lease,
   type Logger,
-  type QueueCounts,
-  type QueuedRequest,
-  type RequestQueue,
+  MemoryStatsCollector,
   RetryLater,
   type RetryWhen,
-  type Seed,
-  type SeedSource,
+  type Seen,
   type SpiderMiddleware,
+  type StatsCollector,
 } from '@webloom/core'
+export {
+  BrokenCacheEntry,
+  type CachedExchange,
+  type CachedResponse,
+  DummyPolicy,
+  FileCacheStorage,
+  type HttpCachePolicy,
+  type HttpCacheStorage,
+  Rfc9111Policy,
+  SqliteCacheStorage,
+} from '@webloom/downloader'
+export {
+  CountingBloomDupeFilter,
+  MemoryBloomDupeFilter,
+  MemoryCountingBloomDupeFilter,
+  MemoryDupeFilter,
+  RedisBloomDupeFilter,
+  RedisKeyDupeFilter,
+  RedisSetDupeFilter,
+  ShardedDupeFilter,
+  SplittableBloomDupeFilter,
+} from '@webloom/dupefilter'
+export {
+  type FileOutcome,
+  type FileResult,
+  FilesPipeline,
+  type FilesPipelineOptions,
+  type ItemExporter,
+  type ItemExporterOptions,
+  RedisPipeline,
+  SqlPipeline,
+} from '@webloom/spider'
+
+// Not for components of one's own: no setting takes one. Here until 1.0, and in the package of each
+
+export type {
+  HostClock,
+  Lease,
+  QueueCounts,
+  QueuedRequest,
+  RequestQueue,
+  Seed,
+  SeedSource,
+} from '@webloom/core'
+export { type AnswerTime, nextDelay, type ThrottleRules } from '@webloom/downloader'
+export { bloomOffsets } from '@webloom/dupefilter'
+export { MemoryHostClock, MemoryRequestQueue, RedisSeedSource } from '@webloom/queue'
+export { IGNORED_EXTENSIONS } from '@webloom/spider'

@@ -14,9 +14,9 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { callbackName, Response, type SpiderClass } from '@webloom/spider'
-import type { CrawlResult } from './crawl.ts'
-import { crawl } from './crawl-api.ts'
-import { Workbench, type Yielded } from './workbench.ts'
+import type { CrawlResult } from './authoring/crawl.ts'
+import { crawl } from './authoring/crawl-api.ts'
+import { Workbench, type Yielded } from './authoring/workbench.ts'
 
 export type { Yielded }
 

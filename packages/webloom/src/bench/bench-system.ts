@@ -2,8 +2,8 @@
 
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { Agent, request } from 'undici'
+import { crawl } from '../authoring/crawl-api.ts'
 import { clear } from '../commands/crawl-control.ts'
-import { crawl } from '../crawl-api.ts'
 
 /** What a system is told, as JSON on its command line. */
 export interface BenchTask {

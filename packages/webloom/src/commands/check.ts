@@ -1,6 +1,7 @@
 import { Request } from '@webloom/core'
 import { createSpider } from '@webloom/spider'
-import { breaches, type Contract, contractsOf } from '../contracts.ts'
+import { breaches, type Contract, contractsOf } from '../authoring/contracts.ts'
+import type { Workbench } from '../authoring/workbench.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import {
@@ -11,8 +12,9 @@ import {
   type ProjectSpider,
 } from '../loading/spider-loader.ts'
 import { visibleLines } from '../terminal/sanitize.ts'
-import type { Workbench } from '../workbench.ts'
-import { openWorkbenchOf, type PageFlags, pageOf } from './page-options.ts'
+import { givenSettings } from './crawl-options.ts'
+import type { PageFlags } from './page-options.ts'
+import { openWorkbenchOf, pageOf } from './page-workbench.ts'
 
 export interface CheckFlags extends PageFlags {
   readonly list?: boolean
@@ -33,7 +35,7 @@ export async function check(
   flags: CheckFlags,
   config: LoadedConfig | undefined,
 ): Promise<number> {
-  const spiders = await spidersNamed(name, config)
+  const spiders = await spidersNamed(name, flags, config)
   if (flags.list) {
     for (const { name: spider, Class } of spiders)
       for (const { callback, contract } of contractsOf(Class))
@@ -43,6 +45,7 @@ export async function check(
   const all: CheckedCallback[] = []
   for (const spider of spiders) all.push(...(await checkedSpider(spider, flags, config)))
   if (flags.json) console.log(JSON.stringify(all))
+  else if (all.length === 0) console.log(noContracts(spiders.map((spider) => spider.name)))
   else print(all)
   return all.some(({ broken }) => broken.length > 0) ? EXIT.unexpected : EXIT.finished
 }
@@ -50,11 +53,15 @@ export async function check(
 /** Those of the project, or the one of that name or file. */
 async function spidersNamed(
   name: string | undefined,
+  flags: CheckFlags,
   config: LoadedConfig | undefined,
 ): Promise<readonly Pick<ProjectSpider, 'name' | 'Class'>[]> {
   if (name !== undefined && isSpiderFile(name)) return [await spiderOfFile(name)]
   const project = config ?? (await projectConfig(process.cwd()))
-  return name === undefined ? (await loadProjectSpiders(project)).spiders : [await findSpider(project, name)]
+  const given = givenSettings(flags)
+  return name === undefined
+    ? (await loadProjectSpiders(project, {}, given)).spiders
+    : [await findSpider(project, name, {}, given)]
 }
 
 async function spiderOfFile(path: string): Promise<Pick<ProjectSpider, 'name' | 'Class'>> {
@@ -94,5 +101,13 @@ function print(all: readonly CheckedCallback[]): void {
     for (const how of broken) console.log(visibleLines(`          ${how}`))
   }
   const count = all.filter(({ broken }) => broken.length > 0).length
-  console.log(all.length === 0 ? 'no spider has contracts' : `\n${all.length} contracts, ${count} broken`)
+  console.log(`\n${all.length} contracts, ${count} broken`)
+}
+
+function noContracts(names: readonly string[]): string {
+  const [only, ...others] = names
+  const who =
+    only !== undefined && others.length === 0 ? `spider ${only} has` : `no spider here (${names.length}) has`
+  const what = others.length === 0 && only !== undefined ? 'no contracts' : 'contracts'
+  return `${who} ${what}: nothing was checked. Write some as  static contracts = { parse: { url: 'https://…', returns: { items: 1 } } }`
 }

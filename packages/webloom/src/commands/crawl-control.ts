@@ -4,8 +4,8 @@ import { crawlKey, UsageError } from '@webloom/core'
 import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
 import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import { type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
-import { withQueueAndFilter } from '../crawl-store.ts'
+import { type OutsideFlags, withCrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 
 /** Cookies and robots.txt of a crawl: one key for each jar and domain, and for each site. */
@@ -32,12 +32,13 @@ export async function stop(
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
     if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl.keys.queueName)
-    const persists = crawl.crawler.settings.getBool('SCHEDULER_PERSIST')
+    // As its workers have it: what is set here is for nobody.
+    const persists = (await crawl.redis.hget(crawl.keys.record, 'persists')) === '1'
     console.log(
       `stopped: workers finish what is in flight and leave. ${
         persists
           ? 'A worker that starts goes on with the crawl'
-          : 'The last one empties queue and filter (SCHEDULER_PERSIST is false)'
+          : 'The last one empties queue and filter (its workers run with SCHEDULER_PERSIST=false)'
       }`,
     )
   })

@@ -1,6 +1,6 @@
 import { type SettingsLayers, UsageError } from '@webloom/core'
 import { parseOutputArgument } from '@webloom/spider'
-import { type Command, Option } from 'commander'
+import { flag, type OptionsFor, SPIDER_OPTIONS, value, values } from '../cli/command.ts'
 
 /** The flags of `crawl` and `runspider`, named as Scrapy's. */
 export interface CrawlFlags {
@@ -14,26 +14,20 @@ export interface CrawlFlags {
   readonly statsFile?: string
 }
 
-export function withCrawlOptions(command: Command): Command {
-  return command
-    .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
-    .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
-    .addOption(
-      repeatable(
-        '-o, --output <file[:format]>',
-        'write items to this file, after what is in it (- is stdout)',
-      ),
-    )
-    .addOption(
-      repeatable(
-        '-O, --overwrite-output <file[:format]>',
-        'write items to this file, in place of what is in it',
-      ),
-    )
-    .option('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)')
-    .option('--logfile <file>', 'write log lines there instead of to stderr')
-    .option('--nolog', 'write no log lines')
-    .option('--stats-file <file>', 'write the final stats there as JSON')
+export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
+  ...SPIDER_OPTIONS,
+  output: values(
+    '-o, --output <file[:format]>',
+    'write items to this file, after what is in it (- is stdout)',
+  ),
+  overwriteOutput: values(
+    '-O, --overwrite-output <file[:format]>',
+    'write items to this file, in place of what is in it',
+  ),
+  loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)'),
+  logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),
+  nolog: flag('--nolog', 'write no log lines'),
+  statsFile: value('--stats-file <file>', 'write the final stats there as JSON'),
 }
 
 /** What the flags say as settings of the command layer. */
@@ -43,7 +37,7 @@ export function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['com
     ...(flags.overwriteOutput ?? []).map((text) => parseOutputArgument(text, true)),
   ]
   return {
-    ...pairs(flags.set, '-s', 'NAME=VALUE'),
+    ...givenSettings(flags),
     ...(feeds.length > 0 && {
       FEEDS: Object.fromEntries(
         feeds.map(({ uri, format, overwrite }) => [uri, { ...(format && { format }), overwrite }]),
@@ -55,16 +49,13 @@ export function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['com
   }
 }
 
-export function spiderArguments(flags: CrawlFlags): Record<string, string> {
-  return pairs(flags.argument, '-a', 'name=value')
+/** Those of `-s` alone. */
+export function givenSettings(flags: Pick<CrawlFlags, 'set'>): Record<string, string> {
+  return pairs(flags.set, '-s', 'NAME=VALUE')
 }
 
-/** An option that may be given several times, one value each. */
-export function repeatable(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((value: string, before: string[] | undefined) => [
-    ...(before ?? []),
-    value,
-  ])
+export function spiderArguments(flags: CrawlFlags): Record<string, string> {
+  return pairs(flags.argument, '-a', 'name=value')
 }
 
 function pairs(texts: readonly string[] | undefined, flag: string, form: string): Record<string, string> {

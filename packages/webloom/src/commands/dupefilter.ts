@@ -9,8 +9,8 @@ import {
   UsageError,
 } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
+import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { type InspectedFilter, openDupefilter } from '../open-dupefilter.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'

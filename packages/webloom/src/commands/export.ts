@@ -1,14 +1,16 @@
 /** `webloom export`: writes what a crawl still has to fetch, for another crawler or another place. */
 
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, realpathSync, statSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { encodeScrapyRequest, type Request, requestToJson, UsageError, WebloomError } from '@webloom/core'
 import { ScrapyRedisQueue } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import type { OutsideFlags } from '../crawl-from-outside.ts'
+import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { scrapyQueueKey, scrapyQueueServer } from '../assembly/scrapy-redis-leftovers.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { scrapyQueueKey, scrapyQueueServer } from '../scrapy-redis-leftovers.ts'
+import { typedSpider } from '../loading/typed-spider.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
@@ -30,6 +32,8 @@ interface Outlet {
   /** Why it cannot be written there; undefined when it was. */
   write(request: Request): Promise<string | undefined>
   end(): Promise<void>
+  /** It is not whole, and nothing of it is to stay. */
+  giveUp(): Promise<void>
 }
 
 const PUSHED_AT_ONCE = 500
@@ -68,6 +72,9 @@ async function writeAll(source: CrawlSource, outlet: Outlet, flags: ExportFlags)
         `${source.shown} counts ${source.size} requests, and ${written + left} were found: it has moved, or is damaged. What was written is incomplete`,
       )
     await outlet.end()
+  } catch (error) {
+    await outlet.giveUp()
+    throw error
   } finally {
     progress.stop()
   }
@@ -88,7 +95,8 @@ function checkFlags({ seeds, to, output }: ExportFlags): void {
 
 /** JSON lines, on stdout or in a file. */
 function lineOutlet({ seeds, output }: ExportFlags): Outlet {
-  const stream = output === undefined ? process.stdout : createWriteStream(output)
+  const file = output === undefined ? undefined : fileBeside(output)
+  const stream = file === undefined ? process.stdout : createWriteStream(file.writtenTo)
   let failure: Error | undefined
   stream.on('error', (error) => {
     failure = error
@@ -109,7 +117,28 @@ function lineOutlet({ seeds, output }: ExportFlags): Outlet {
         await finished(stream).catch(() => {})
       }
       if (failure) throw notWritten(output, failure)
+      await file?.keep()
     },
+    async giveUp() {
+      if (output === undefined) return
+      stream.destroy()
+      await finished(stream).catch(() => {})
+      await file?.drop()
+    },
+  }
+}
+
+/** A file is written beside its place and takes it when it is whole: what an earlier export wrote stays until then. */
+function fileBeside(output: string) {
+  const there = statSync(output, { throwIfNoEntry: false })
+  // A device or a pipe takes what it is given, and has no name that could be given away.
+  if (there && !there.isFile()) return { writtenTo: output, keep: async () => {}, drop: async () => {} }
+  const path = there ? realpathSync(output) : output
+  const writtenTo = `${path}.${process.pid}.part`
+  return {
+    writtenTo,
+    keep: () => rename(writtenTo, path),
+    drop: () => rm(writtenTo, { force: true }),
   }
 }
 
@@ -141,7 +170,7 @@ async function scrapyOutlet({ crawler }: CrawlSource, { callback = [] }: ExportF
     close()
     throw new UsageError(
       'WL_USAGE',
-      `${key} on ${shown} is not empty: what waits there would be mixed with this crawl. webloom import scrapy-redis ${spider.name}  takes it over; or name another key with SCHEDULER_QUEUE_KEY`,
+      `${key} on ${shown} is not empty: what waits there would be mixed with this crawl. webloom import scrapy-redis ${typedSpider(spider)}  takes it over; or name another key with SCHEDULER_QUEUE_KEY`,
     )
   }
   const type = settings.get('SCHEDULER_QUEUE_CLASS') === 'priority' ? 'zset' : 'list'
@@ -174,6 +203,10 @@ async function scrapyOutlet({ crawler }: CrawlSource, { callback = [] }: ExportF
           'WL_OUTPUT_FAILED',
           `${key} was filled by somebody else meanwhile; nothing was written there`,
         )
+    },
+    // What is beside the key is deleted by the next export.
+    async giveUp() {
+      close()
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { Headers } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visible, visibleLines } from '../terminal/sanitize.ts'
-import { openWorkbench, type PageFlags, pageAt, typedUrl } from './page-options.ts'
+import type { PageFlags } from './page-options.ts'
+import { openWorkbench, pageAt, typedUrl } from './page-workbench.ts'
 
 export interface FetchFlags extends PageFlags {
   readonly headers?: boolean

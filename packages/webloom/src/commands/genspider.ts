@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { didYouMean, UsageError } from '@webloom/core'
+import { didYouMean, makeFolder, UsageError } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { commandName } from '../terminal/resume-line.ts'
 import { type Site, SPIDER_TEMPLATES, siteUrl } from './spider-templates.ts'
@@ -39,8 +39,12 @@ function writeSpider(site: Site, flags: GenspiderFlags, config: LoadedConfig | u
   const shown = relative('.', path)
   if (existsSync(path) && !flags.force)
     throw new UsageError('WL_USAGE', `${shown} is there already; --force writes over it`)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+  try {
+    makeFolder(dirname(path))
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new UsageError('WL_USAGE', `${shown} cannot be written: ${(error as Error).message}`)
+  }
   console.log(`${shown}\n\nRun it:  ${commandName()} ${config ? `crawl ${name}` : `runspider ${shown}`}`)
 }
 

@@ -2,10 +2,10 @@
 
 import { ScrapyRedisQueue } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import type { OutsideFlags } from '../crawl-from-outside.ts'
+import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import { scrapyQueueKey, scrapyQueueServer } from '../assembly/scrapy-redis-leftovers.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { scrapyQueueKey, scrapyQueueServer } from '../scrapy-redis-leftovers.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
@@ -28,6 +28,7 @@ interface Imported {
   readonly moved: number
   readonly bad: number
   readonly raced: number
+  readonly before: number
   readonly readable: number
   readonly problems: readonly { readonly place: string; readonly reason: string }[]
 }
@@ -108,9 +109,9 @@ export async function importLines(
   })
 }
 
-function countsOf(counts: { moved: number; bad: number; readable: number; raced?: number }) {
-  const { moved, bad, readable, raced = 0 } = counts
-  return { moved, bad, readable, raced }
+function countsOf(counts: { moved: number; bad: number; readable: number; raced?: number; before?: number }) {
+  const { moved, bad, readable, raced = 0, before = 0 } = counts
+  return { moved, bad, readable, raced, before }
 }
 
 interface ReportedImport {
@@ -121,14 +122,20 @@ interface ReportedImport {
 }
 
 function report(imported: Imported, { from, target, adopted, flags }: ReportedImport): number {
-  const { moved, bad, raced, readable, problems } = imported
+  const { moved, bad, raced, before, readable, problems } = imported
   for (const { place, reason } of problems) processScreen().write(`${visible(place)}: ${visible(reason)}\n`)
   if (bad > problems.length) processScreen().write(`and ${grouped(bad - problems.length)} more\n`)
-  const code = bad > 0 || raced > 0 ? EXIT.unexpected : EXIT.finished
+  const code = bad > 0 || raced > 0 || readable === 0 ? EXIT.unexpected : EXIT.finished
   if (flags.json) {
     const { crawler, shown } = target
     const told = { spider: crawler.spider.name, from, to: shown, dryRun: flags.dryRun ?? false }
-    console.log(visibleJson(JSON.stringify({ ...told, moved, readable, stayed: bad, raced, problems })))
+    console.log(
+      visibleJson(JSON.stringify({ ...told, moved, before, readable, stayed: bad, raced, problems })),
+    )
+    return code
+  }
+  if (readable === 0 && bad === 0) {
+    console.log(`${visible(from)} is empty: there is no request in it to take over`)
     return code
   }
   console.log(
@@ -136,6 +143,10 @@ function report(imported: Imported, { from, target, adopted, flags }: ReportedIm
       ? `${requests(readable)} of ${visible(from)} can be taken over; nothing was moved`
       : `took ${requests(moved)} over from ${visible(from)} to ${visible(target.shown)}`,
   )
+  if (before > 0)
+    console.log(
+      `${requests(before)} of it had been taken over before, and ${before === 1 ? 'is' : 'are'} not queued again`,
+    )
   if (bad > 0) console.log(`${requests(bad)} cannot be taken over and ${bad === 1 ? 'stays' : 'stay'} there`)
   if (raced > 0)
     console.log(

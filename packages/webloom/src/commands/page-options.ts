@@ -1,16 +1,7 @@
-/** What the commands share that look at single pages: fetch, view, parse and shell. */
+/** The options that commands share which look at single pages. Every command line reads them: nothing heavy may come along. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { environmentSettings, Request, UsageError } from '@webloom/core'
-import { Response, Spider, type SpiderClass } from '@webloom/spider'
-import type { Command } from 'commander'
-import { type LoadedConfig, projectConfig } from '../loading/config.ts'
-import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
-import { Workbench } from '../workbench.ts'
-import { type CrawlFlags, commandLayer, repeatable, spiderArguments } from './crawl-options.ts'
+import { flag, type OptionsFor, SPIDER_OPTIONS, value } from '../cli/command.ts'
+import type { CrawlFlags } from './crawl-options.ts'
 
 export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglevel' | 'nolog'> {
   readonly spider?: string
@@ -18,101 +9,13 @@ export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglev
   readonly redirect?: boolean
 }
 
-export function withPageOptions(command: Command): Command {
-  return command
-    .option(
-      '--spider <name or file>',
-      'fetch as this spider does (default: the one of the project that is for this host)',
-    )
-    .option('--no-redirect', 'show redirects instead of following them')
-    .addOption(repeatable('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'))
-    .addOption(repeatable('-a, --argument <name=value>', 'an argument of the spider'))
-    .option('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default WARNING)')
-    .option('--nolog', 'write no log lines')
-}
-
-/** For pages that no spider of the project is for. */
-class Visitor extends Spider {
-  override name = 'visitor'
-  override parse(): undefined {}
-}
-
-/** @param url the page, by whose host the spider is chosen where the flags name none */
-export async function openWorkbench(
-  url: string | undefined,
-  flags: PageFlags,
-  config: LoadedConfig | undefined,
-): Promise<Workbench> {
-  return openWorkbenchOf(await spiderClass(url, flags, config), flags, config)
-}
-
-export function openWorkbenchOf(
-  Class: SpiderClass,
-  flags: PageFlags,
-  config: LoadedConfig | undefined,
-): Promise<Workbench> {
-  return Workbench.open(Class, {
-    args: spiderArguments(flags),
-    layers: {
-      config: config?.settings ?? {},
-      environment: environmentSettings(process.env),
-      command: { ...commandLayer(flags), ...quietUnlessAsked(flags) },
-    },
-    places: config ? { config: config.path } : {},
-    folder: config?.folder ?? process.cwd(),
-    createLogger: loggerOf,
-  })
-}
-
-async function spiderClass(
-  url: string | undefined,
-  flags: PageFlags,
-  config: LoadedConfig | undefined,
-): Promise<SpiderClass> {
-  if (flags.spider !== undefined && isSpiderFile(flags.spider)) return loadSpiderFile(flags.spider)
-  if (flags.spider !== undefined) {
-    const project = config ?? (await projectConfig(process.cwd()))
-    return (await findSpider(project, flags.spider, spiderArguments(flags))).Class
-  }
-  const host = url === undefined ? undefined : URL.parse(url)?.hostname
-  if (!config || host === undefined) return Visitor
-  const { spiders } = await loadProjectSpiders(config, spiderArguments(flags))
-  const its = spiders.filter(({ name, Class }) => isFor(host, name, new Class(spiderArguments(flags))))
-  return its.length === 1 ? its[0]!.Class : Visitor
-}
-
-/** Throws where a callback is to run, and no spider was found that has it. */
-export function refuseVisitor({ spider }: Workbench, url: string): void {
-  if (!(spider instanceof Visitor)) return
-  throw new UsageError(
-    'WL_SPIDER_NOT_FOUND',
-    `which spider? Here is none that alone is for ${new URL(url).host || url}; name one with  --spider <name>  or  --spider <file>`,
-  )
-}
-
-/** As Scrapy chooses: by the spider's name and allowed domains. */
-function isFor(host: string, name: string, { allowedDomains }: Spider): boolean {
-  return [name, ...allowedDomains].some((domain) => host === domain || host.endsWith(`.${domain}`))
-}
-
-function quietUnlessAsked({ loglevel, set = [] }: PageFlags): { LOG_LEVEL?: string } {
-  const isAsked = loglevel !== undefined || set.some((text) => text.startsWith('LOG_LEVEL='))
-  return isAsked ? {} : { LOG_LEVEL: 'WARNING' }
-}
-
-/** What the user typed as a URL: a file that exists, or a host without its scheme, is meant as such. */
-export function typedUrl(text: string): string {
-  if (/^[a-z][a-z\d+.-]*:/i.test(text) && !/^[^/]*:\d+(\/|$)/.test(text)) return text
-  return existsSync(text) ? pathToFileURL(resolve(text)).href : `http://${text}`
-}
-
-/** The page of a URL or of a local file. */
-export function pageAt(workbench: Workbench, url: string, flags: PageFlags): Promise<Response> {
-  const meta = flags.redirect === false ? { dont_redirect: true } : {}
-  return pageOf(workbench, new Request(url, { dontFilter: true, meta }))
-}
-
-export async function pageOf(workbench: Workbench, request: Request): Promise<Response> {
-  if (!request.url.startsWith('file:')) return workbench.fetch(request)
-  return new Response(request.url, { body: readFileSync(new URL(request.url)), request })
+export const PAGE_OPTIONS: OptionsFor<PageFlags> = {
+  spider: value(
+    '--spider <name or file>',
+    'fetch as this spider does (default: the one of the project that is for this host)',
+  ),
+  redirect: flag('--no-redirect', 'show redirects instead of following them'),
+  ...SPIDER_OPTIONS,
+  loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default WARNING)'),
+  nolog: flag('--nolog', 'write no log lines'),
 }

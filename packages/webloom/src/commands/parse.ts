@@ -1,9 +1,10 @@
 import { type JsonObject, Request, UsageError } from '@webloom/core'
 import { InvalidItem } from '@webloom/spider'
+import type { Workbench } from '../authoring/workbench.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visibleJson, visibleLines } from '../terminal/sanitize.ts'
-import type { Workbench } from '../workbench.ts'
-import { openWorkbench, type PageFlags, pageOf, refuseVisitor, typedUrl } from './page-options.ts'
+import type { PageFlags } from './page-options.ts'
+import { openWorkbench, pageOf, refuseVisitor, typedUrl } from './page-workbench.ts'
 
 export interface ParseFlags extends PageFlags {
   readonly callback?: string

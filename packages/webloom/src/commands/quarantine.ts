@@ -3,9 +3,10 @@
 import { UsageError } from '@webloom/core'
 import { Quarantine, reopenCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import { type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
-import { withQueueAndFilter } from '../crawl-store.ts'
+import { type OutsideFlags, withCrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
 const LISTED_MAX = 1000
@@ -55,7 +56,9 @@ export async function quarantineRetry(
     if (flags.json) console.log(visibleJson(JSON.stringify(retried)))
     else for (const id of retried) console.log(visible(`queued again  ${id}`))
     if (wasFinished && retried.length > 0 && !flags.json)
-      console.log(`the crawl had finished: webloom worker ${crawl.crawler.spider.name} goes on with it`)
+      console.log(
+        `the crawl had finished: webloom worker ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)} goes on with it`,
+      )
     const missing = flags.all ? [] : ids.filter((id) => !retried.includes(id))
     if (missing.length > 0)
       throw new UsageError(

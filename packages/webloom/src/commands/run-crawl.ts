@@ -1,16 +1,23 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { environmentSettings, UsageError, WebloomError } from '@webloom/core'
+import {
+  environmentSettings,
+  type ProtocolTimes,
+  redisTargets,
+  UsageError,
+  WebloomError,
+} from '@webloom/core'
 import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import { assemble } from '../assemble.ts'
-import type { Crawl, CrawlParts, CrawlResult } from '../crawl.ts'
-import type { Participation } from '../crawl-store.ts'
+import { assemble } from '../assembly/assemble.ts'
+import type { Participation } from '../assembly/store-port.ts'
+import type { Crawl, CrawlParts, CrawlResult } from '../authoring/crawl.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
-import { keepMemoryFlat } from '../flat-memory.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { skippedText } from '../skipped-pages.ts'
+import { skippedText } from '../outcome/skipped-pages.ts'
+import { keepMemoryFlat } from '../processes/flat-memory.ts'
+import { tellAlive, tellProgress, type WorkerEnd } from '../processes/worker-processes.ts'
 import { startBanner } from '../terminal/banner.ts'
 import { colorWanted } from '../terminal/color.ts'
 import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
@@ -18,13 +25,14 @@ import { startProgress } from '../terminal/progress.ts'
 import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
-import { tellAlive, type WorkerEnd } from '../worker-processes.ts'
 import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
 
 /** How the spider runs: `crawl` and `runspider` leave it out. */
 export interface RunMode {
   readonly part?: Participation
   readonly stays?: boolean
+  /** For tests: see `assemble`. */
+  readonly times?: ProtocolTimes
 }
 
 /** Runs one spider for the command line: banner, progress, signals, final stats. Answers the exit code. */
@@ -52,7 +60,10 @@ export async function runCrawl(
   await showBanner(crawl)
   // --nolog asks for silence; the block would be the loudest of all.
   const progress = crawl.settings.getBool('LOG_ENABLED') ? startProgress(crawl) : { stop() {} }
-  if (mode.part?.isWorker) tellAlive()
+  if (mode.part?.isWorker) {
+    tellAlive()
+    tellProgress(() => crawl.snapshot())
+  }
   const signals = watchSignals(crawl, progress.stop)
   const accidents = watchAccidents(crawl)
   try {
@@ -60,7 +71,7 @@ export async function runCrawl(
     progress.stop()
     await report(crawl, result, flags)
     tellSupervisor(result)
-    if (result.finishReason !== 'finished') tellHowToResume(crawl)
+    if (!CANNOT_GO_ON.has(result.finishReason)) tellHowToResume(crawl)
     if (signals.received !== undefined) return signals.received
     const isFailure = crawl.isEmpty && crawl.settings.getBool('FAIL_ON_EMPTY')
     return isFailure ? EXIT.unexpected : exitCodeOfReason(result.finishReason)
@@ -112,10 +123,7 @@ async function report(
 ): Promise<void> {
   if (settings.getBool('STATS_DUMP')) {
     if (settings.get('LOG_FILE') !== null) logger.info({ stats }, 'final stats')
-    if (logsAreForPeople(settings))
-      process.stderr.write(
-        `\nfinal stats\n\n${statsTable(stats, { columns: process.stderr.columns || COLUMNS_UNKNOWN, color: colorWanted(process.stderr.isTTY) })}\n`,
-      )
+    if (logsAreForPeople(settings)) showStats('final stats', stats)
     else if (settings.get('LOG_FILE') === null) logger.info({ stats }, 'final stats')
   }
   const skipped = skippedText(stats)
@@ -129,6 +137,13 @@ async function report(
   if (flags.statsFile !== undefined) await writeStats(flags.statsFile, stats)
 }
 
+/** The table of them, on standard error. */
+export function showStats(title: string, stats: CrawlResult['stats']): void {
+  const { columns, isTTY } = process.stderr
+  const table = statsTable(stats, { columns: columns || COLUMNS_UNKNOWN, color: colorWanted(isTTY) })
+  process.stderr.write(`\n${title}\n\n${table}\n`)
+}
+
 async function writeStats(path: string, stats: CrawlResult['stats']): Promise<void> {
   try {
     await writeFile(path, `${JSON.stringify(stats, null, 2)}\n`)
@@ -140,11 +155,20 @@ async function writeStats(path: string, stats: CrawlResult['stats']): Promise<vo
 
 /** On the screen and not in the log: it is for whoever types. */
 function tellHowToResume({ settings }: Crawl): void {
-  if (settings.get('JOBDIR') === null) return
-  process.stderr.write(
-    `\nThe crawl is kept in ${settings.get('JOBDIR')}. To go on:\n  ${resumeLine(settings)}\n`,
-  )
+  const place = settings.get('JOBDIR') ?? redisThatKeeps(settings)
+  // Of several processes their parent would have to tell it once.
+  if (place === undefined || process.send) return
+  process.stderr.write(`\nThe crawl is kept in ${place}. To go on:\n  ${resumeLine(settings)}\n`)
 }
+
+/** Undefined where the queue is in this process, or is emptied at the end. */
+function redisThatKeeps(settings: Crawl['settings']): string | undefined {
+  const [target] = settings.getBool('SCHEDULER_PERSIST') ? redisTargets(settings, 'queue') : []
+  return target && `Redis at ${target.shown}`
+}
+
+/** Ends after which nothing is left, or something else is to be done first, which the log says. */
+const CANNOT_GO_ON: ReadonlySet<string> = new Set(['finished', CRAWL_LOST, REQUESTS_LEFT, 'cleared'])
 
 // A terminal that does not tell its width (0) is taken for one of the usual.
 const COLUMNS_UNKNOWN = 80
@@ -163,8 +187,8 @@ function checkWritable(path: string): void {
 }
 
 /** For `worker --processes`, which puts another process in the place of one that did not end by itself. */
-function tellSupervisor({ finishReason }: CrawlResult): void {
-  process.send?.({ finishReason } satisfies WorkerEnd)
+function tellSupervisor({ finishReason, stats }: CrawlResult): void {
+  process.send?.({ finishReason, stats } satisfies WorkerEnd)
 }
 
 const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const

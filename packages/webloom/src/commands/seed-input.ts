@@ -29,7 +29,10 @@ export function seedInput(messages: readonly string[], file: string | undefined)
       'nothing to seed: give URLs or messages, a file with one a line, or - for standard input',
     )
   if (messages.length === 1 && first === '-') return standardInput()
-  if (messages.length === 1 && !/^[{["]|:\/\//.test(first) && existsSync(first)) return lineFile(first)
+  const isPath = messages.length === 1 && !/^[{["]|:\/\//.test(first)
+  // Named like one, it was meant as a file, be it there or not.
+  if (isPath && (existsSync(first) || /\.(txt|csv|tsv|jsonl?|urls?|list)$/i.test(first)))
+    return lineFile(first)
   return {
     placeOf: (line) => `argument ${line}`,
     lines: inOnePart(messages.map((text, n) => ({ number: n + 1, text: text.trim() }))),

@@ -4,7 +4,7 @@ import {
   environmentSettings,
   type RedisTarget,
   redisTargets,
-  Settings,
+  type Settings,
   SettingsError,
   UsageError,
 } from '@webloom/core'
@@ -16,10 +16,11 @@ import {
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
+import { spiderSettings } from '../assembly/crawl-base.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { RedisLink } from '../redis-connection.ts'
-import { grouped } from '../terminal/figures.ts'
+import { RedisLink } from '../redis/redis-connection.ts'
+import { counted, grouped } from '../terminal/figures.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 import { visible } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
@@ -34,7 +35,7 @@ export interface SeedFlags extends Pick<CrawlFlags, 'set' | 'argument'> {
   readonly json?: boolean
 }
 
-/** Checks each message and pushes the good ones. Answers the exit code: 2 when there was a bad one. */
+/** Checks each message and pushes the good ones. Answers the exit code: 1 when there was a bad one, 2 when there was no other. */
 export async function seed(
   Class: SpiderClass,
   messages: readonly string[],
@@ -53,6 +54,7 @@ export async function seed(
   const target = seedsTarget(settings)
   const link = new RedisLink(target, {
     roles: ['seeds'],
+    spider: spider.name,
     startTimeoutMs: settings.getFloat('REDIS_START_TIMEOUT') * 1000,
     logger: loggerOf(settings),
   })
@@ -69,24 +71,23 @@ export async function seed(
       seeding.progress.stop()
     }
     report({ spider: spider.name, key, type, redis: target.shown }, seeding, flags)
-    return seeding.bad > 0 ? EXIT.usage : EXIT.finished
+    if (seeding.bad === 0) return EXIT.finished
+    // Running the same line again would push the good ones a second time.
+    return seeding.pushed > 0 ? EXIT.unexpected : EXIT.usage
   } finally {
     link.close()
   }
 }
 
 function settingsFor(spider: SeededSpider, flags: SeedFlags, config: LoadedConfig | undefined): Settings {
-  const settings = Settings.fromLayers(
-    {
+  return spiderSettings(spider, {
+    layers: {
       config: config?.settings ?? {},
-      spider: spider.customSettings ?? {},
       environment: environmentSettings(process.env),
       command: commandLayer(flags),
     },
-    { spider: `customSettings of ${spider.name}`, ...(config && { config: config.path }) },
-  )
-  settings.validate()
-  return settings
+    ...(config && { places: { config: config.path } }),
+  })
 }
 
 function seedsTarget(settings: Settings): RedisTarget {
@@ -125,14 +126,14 @@ function report(
   { json }: SeedFlags,
 ): void {
   const untold = bad - problems.length
-  if (untold > 0) processScreen().write(`and ${grouped(untold)} more bad ones\n`)
+  if (untold > 0) processScreen().write(`and ${counted(untold, 'more bad one', 'more bad ones')}\n`)
   if (json) {
     console.log(JSON.stringify({ ...where, pushed, added, waiting, bad, problems }))
     return
   }
   const known = pushed - added
-  const seeds = `${grouped(pushed)} seed${pushed === 1 ? '' : 's'}`
+  const seeds = counted(pushed, 'seed')
   console.log(
-    `pushed ${seeds} to ${visible(where.key)} (${NAMES[where.type]})${known > 0 ? `, ${grouped(known)} of which were there` : ''}${waiting === undefined ? '' : `; ${grouped(waiting)} wait there now`}${bad > 0 ? `; ${grouped(bad)} bad ones were left out` : ''}`,
+    `pushed ${seeds} to ${visible(where.key)} (${NAMES[where.type]})${known > 0 ? `, ${grouped(known)} of which were there` : ''}${waiting === undefined ? '' : `; ${grouped(waiting)} wait there now`}${bad > 0 ? `; ${counted(bad, 'bad one was', 'bad ones were')} left out${pushed > 0 ? ': mend them and push these alone' : ''}` : ''}`,
   )
 }

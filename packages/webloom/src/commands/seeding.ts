@@ -1,4 +1,4 @@
-import { type Request, type Settings, UsageError, WebloomError } from '@webloom/core'
+import { type Request, type Settings, UsageError, WebloomError, withDeadline } from '@webloom/core'
 import { type RedisSeedPush, SEEDS_A_PUSH_MAX, type SeedToPush } from '@webloom/queue'
 import {
   methodNamed,
@@ -95,13 +95,13 @@ export class Seeding {
     const { settings, redis } = this.#options
     const seconds = settings.getFloat('REDIS_START_TIMEOUT')
     const soFar = `${grouped(this.pushed)} were pushed before`
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      const message = `Redis at ${redis} has not answered for ${seconds} s (REDIS_START_TIMEOUT); ${soFar}, and up to ${SEEDS_A_PUSH_MAX} more may be there`
-      late.reject(new WebloomError('WL_REDIS_UNREACHABLE', message))
-    }, seconds * 1000)
+    const late = () =>
+      new WebloomError(
+        'WL_REDIS_UNREACHABLE',
+        `Redis at ${redis} has not answered for ${seconds} s (REDIS_START_TIMEOUT); ${soFar}, and up to ${SEEDS_A_PUSH_MAX} more may be there`,
+      )
     try {
-      return await Promise.race([pushing, late.promise])
+      return await withDeadline(seconds * 1000, pushing, late)
     } catch (error) {
       if (error instanceof WebloomError) throw error
       throw new WebloomError(
@@ -111,8 +111,6 @@ export class Seeding {
           cause: error,
         },
       )
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

@@ -13,7 +13,11 @@ import {
   type SeedCounts,
 } from '@webloom/queue'
 import { isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
-import { type CrawlFromOutside, type OutsideFlags, withCrawlFromOutside } from '../crawl-from-outside.ts'
+import {
+  type CrawlFromOutside,
+  type OutsideFlags,
+  withCrawlFromOutside,
+} from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { byteSize, duration, durationInWords, grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
@@ -90,7 +94,7 @@ async function serversOf({ servers }: CrawlFromOutside): Promise<ServerView[]> {
   const roles = ['queue', 'dupefilter', 'seeds', 'items'] as const
   const targets = roles.flatMap((role) => servers.targets(role).map((target) => ({ role, target })))
   const byServer = [...Map.groupBy(targets, ({ target }) => target.shown)]
-  const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target))
+  const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target, uses[0]!.role))
   await servers.open()
   return Promise.all(
     byServer.map(async ([shown, uses], n) => ({

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Response } from '@webloom/spider'
 import type { LoadedConfig } from '../loading/config.ts'
-import { openWorkbench, type PageFlags, pageAt, typedUrl } from './page-options.ts'
+import type { PageFlags } from './page-options.ts'
+import { openWorkbench, pageAt, typedUrl } from './page-workbench.ts'
 
 export interface ViewFlags extends PageFlags {
   /** False: only the path is printed. */

@@ -1,10 +1,13 @@
 import { UsageError } from '@webloom/core'
+import { mergedStats } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
-import { crawlerFromOutside } from '../crawl-from-outside.ts'
+import { crawlerFromOutside } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { runWorkerProcesses } from '../worker-processes.ts'
+import { runWorkerProcesses } from '../processes/worker-processes.ts'
+import { logsAreForPeople } from '../terminal/logger-of.ts'
+import { workersScreen } from '../terminal/workers-screen.ts'
 import type { CrawlFlags } from './crawl-options.ts'
-import { runCrawl } from './run-crawl.ts'
+import { type RunMode, runCrawl, showStats } from './run-crawl.ts'
 
 /** The flags of `worker` beside those of `crawl`. */
 export interface WorkerFlags extends CrawlFlags {
@@ -14,12 +17,18 @@ export interface WorkerFlags extends CrawlFlags {
 }
 
 /** Takes part in the cluster's crawl of a spider, with one process or several. Answers the exit code. */
-export async function worker(Class: SpiderClass, flags: WorkerFlags, config: LoadedConfig): Promise<number> {
+export async function worker(
+  Class: SpiderClass,
+  flags: WorkerFlags,
+  config: LoadedConfig,
+  timed: Pick<RunMode, 'times'> = {},
+): Promise<number> {
   const count = processesOf(flags.processes)
   if (count !== undefined) return supervise(Class, count, flags, config)
   return runCrawl(Class, flags, config, {
     part: { begins: flags.new ?? false, isWorker: true },
     ...(flags.stay && { stays: true }),
+    ...timed,
   })
 }
 
@@ -31,13 +40,24 @@ async function supervise(
 ): Promise<number> {
   const { spider, settings, logger } = await crawlerFromOutside(Class, flags, config)
   logger.info(`${count} worker processes of spider ${spider.name}`)
-  return runWorkerProcesses({
-    count,
-    program: process.argv[1]!,
-    argv: withoutProcesses(process.argv.slice(2)),
-    blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
-    logger,
-  })
+  const view = workersScreen(`${spider.name}, ${count} workers`, settings)
+  const argv = withoutProcesses(process.argv.slice(2))
+  try {
+    return await runWorkerProcesses({
+      count,
+      program: process.argv[1]!,
+      // What it makes lines for people of is read as JSON, whatever LOG_FORMAT says.
+      argv: view?.readsJson ? [...argv, '-s', 'LOG_FORMAT=json'] : argv,
+      blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
+      logger,
+      ...(view && { view }),
+    })
+  } finally {
+    view?.close()
+    const told = view?.told ?? []
+    if (told.length > 0 && settings.getBool('STATS_DUMP') && logsAreForPeople(settings))
+      showStats(`final stats of ${told.length} worker processes together`, mergedStats(told))
+  }
 }
 
 function processesOf(text: string | undefined): number | undefined {

@@ -15,16 +15,31 @@ export async function componentClass<T>(
       ? await loadComponent(component, { folder, setting })
       : component
   if (typeof value === 'function') return value as ComponentClass<T>
+  if (typeof component === 'string' && SCRIPT.test(component))
+    throw new SettingsError([
+      `${setting} names the file ${JSON.stringify(component)}; say which of its exports is meant: ${component}#default, or ${component}#Name`,
+    ])
   const known = builtins.length > 0 ? ` a built-in name (${builtins.join(', ')}),` : ''
   throw new SettingsError([
     `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class`,
   ])
 }
 
-/** Settings that are functions. */
-const FUNCTIONS = ['FINGERPRINTER', 'FEED_URI_PARAMS'] as const
+const SCRIPT = /\.[cm]?[jt]s$/
 
-/** A setting that is a function, or a class of FEED_EXPORTERS, may stand in a file: it is loaded once, here. */
+/** Settings that are a function or a class. */
+const FUNCTIONS = [
+  'FINGERPRINTER',
+  'FEED_URI_PARAMS',
+  'HTTPCACHE_POLICY',
+  'HTTPCACHE_STORAGE',
+  'STATS_CLASS',
+] as const
+
+/** Settings that hold classes by name. */
+const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES'] as const
+
+/** What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
   let loaded = settings
   for (const setting of FUNCTIONS) {
@@ -34,17 +49,21 @@ export async function withLoadedFunctions(settings: Settings, folder: string): P
     if (layer === undefined || layer === 'default') continue
     loaded = loaded.with(layer, { [setting]: await loadComponent(written, { folder, setting }) })
   }
-  return withLoadedExporters(loaded, folder)
+  for (const setting of CLASSES_BY_NAME) loaded = await withLoadedClasses(loaded, setting, folder)
+  return loaded
 }
 
-async function withLoadedExporters(settings: Settings, folder: string): Promise<Settings> {
-  const setting = 'FEED_EXPORTERS'
+async function withLoadedClasses(
+  settings: Settings,
+  setting: (typeof CLASSES_BY_NAME)[number],
+  folder: string,
+): Promise<Settings> {
   const layer = settings.source(setting)
   if (layer === undefined || layer === 'default') return settings
-  const exporters: Record<string, unknown> = {}
-  for (const [format, exporter] of Object.entries(settings.getDict(setting))) {
-    const isReference = typeof exporter === 'string' && exporter.includes('#')
-    exporters[format] = isReference ? await loadComponent(exporter, { folder, setting }) : exporter
+  const classes: Record<string, unknown> = {}
+  for (const [name, written] of Object.entries(settings.getDict(setting))) {
+    const isReference = typeof written === 'string' && written.includes('#')
+    classes[name] = isReference ? await loadComponent(written, { folder, setting }) : written
   }
-  return settings.with(layer, { [setting]: exporters })
+  return settings.with(layer, { [setting]: classes })
 }

@@ -22,10 +22,11 @@ export async function loadComponent(reference: string, place: ComponentReference
   if (exported[name] !== undefined) return exported[name]
   const names = Object.keys(exported).sort()
   const known = names.length > 0 ? `it exports ${names.join(', ')}.` : 'it exports nothing.'
+  const only = names.length === 1 ? ` Write ${file}#${names[0]}` : ''
   throw componentError(
     reference,
     place,
-    `${shownPath(path)} has no export ${name}; ${known}${didYouMean(name, names)}`,
+    `${shownPath(path)} has no export ${name}; ${known}${didYouMean(name, names) || only}`,
   )
 }
 

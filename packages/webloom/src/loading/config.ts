@@ -57,8 +57,12 @@ export function findConfig(cwd: string): string | undefined {
   return found ?? (parent === folder ? undefined : findConfig(parent))
 }
 
-/** The config that a command for projects needs. */
-export async function projectConfig(cwd: string): Promise<LoadedConfig> {
+/**
+ * The config that a command for projects needs.
+ *
+ * @param named the spider that the command was given by name
+ */
+export async function projectConfig(cwd: string, named?: string): Promise<LoadedConfig> {
   const path = findConfig(cwd)
   if (path !== undefined) return loadConfig(path)
   throw new UsageError(
@@ -68,8 +72,20 @@ export async function projectConfig(cwd: string): Promise<LoadedConfig> {
   import { defineConfig } from 'webloom'
   export default defineConfig({ spiders: 'spiders' })
 
-or run a single file:  webloom runspider <file>`,
+or run a single file:  webloom runspider <file>${
+      named === undefined
+        ? ''
+        : `
+
+A command that takes a spider's name takes its file as well: ${named}.ts in place of ${named}`
+    }`,
   )
+}
+
+/** The config of this folder; undefined where there is none, here or above. */
+export async function configHere(): Promise<LoadedConfig | undefined> {
+  const path = findConfig(process.cwd())
+  return path === undefined ? undefined : loadConfig(path)
 }
 
 /** Reads a config file. All that is wrong with its shape is told at once; the settings are judged with the others. */

@@ -685,6 +685,7 @@ describe('a component by its file', () => {
     write({
       'app/filters.ts':
         'export class TitleFilter { a: number = 1 }\nexport default class Main {}\nexport const limit = 3',
+      'app/only.ts': 'export default class Only {}',
     }),
   )
 
@@ -704,6 +705,7 @@ describe('a component by its file', () => {
       './filters.ts#TitelFilter',
       'has no export TitelFilter; it exports TitleFilter, default, limit. Did you mean TitleFilter?',
     ],
+    ['./only.ts#Only', 'has no export Only; it exports default. Write ./only.ts#default'],
     ['./filter.ts#TitleFilter', 'there is no file app/filter.ts (relative paths start at'],
     ['some-package#TitleFilter', 'is no path; expected a file, as in ./filters.ts#TitleFilter'],
   ])('%s: what is wrong', async (reference, text) => {

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { SpiderClass } from '@webloom/spider'
+import { givenSettings, spiderArguments } from '../commands/crawl-options.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './config.ts'
 import { findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
 
@@ -10,17 +11,21 @@ export interface NamedSpider {
   readonly config: LoadedConfig
 }
 
+/** What a command was given for the spider that it names. */
+export interface SpiderFlags {
+  readonly set?: readonly string[]
+  readonly argument?: readonly string[]
+}
+
 /**
  * A file is used with the project's settings when it stands in a project, and without any else: what one process began
  * with `runspider quotes.ts` many go on with by `worker quotes.ts`.
  */
-export async function namedSpider(
-  named: string,
-  args: Readonly<Record<string, string>>,
-): Promise<NamedSpider> {
+export async function namedSpider(named: string, flags: SpiderFlags): Promise<NamedSpider> {
   if (isSpiderFile(named)) return { Class: await loadSpiderFile(named), config: await configOrNone() }
-  const config = await projectConfig(process.cwd())
-  return { Class: (await findSpider(config, named, args)).Class, config }
+  const config = await projectConfig(process.cwd(), named)
+  const { Class } = await findSpider(config, named, spiderArguments(flags), givenSettings(flags))
+  return { Class, config }
 }
 
 async function configOrNone(): Promise<LoadedConfig> {

@@ -2,21 +2,25 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { didYouMean, UsageError } from '@webloom/core'
+import { didYouMean, UsageError, type WrittenSettings } from '@webloom/core'
 import { createSpider, type SpiderClass } from '@webloom/spider'
 import type { LoadedConfig, SpiderSource } from './config.ts'
 import { importProjectFile } from './import-project-file.ts'
+import { ownSpiderLoader, type SpiderLoader } from './own-spider-loader.ts'
 import { shownPath } from './source-place.ts'
 import { isSpiderClass } from './spider-class.ts'
+import { noteTyped } from './typed-spider.ts'
 
 /** The spider of a file: its default export, or the only exported subclass of Spider. */
 export async function loadSpiderFile(path: string): Promise<SpiderClass> {
   const file = resolve(path)
   checkFile(file)
   const exported = await importProjectFile(file, 'WL_SPIDER_LOAD')
-  if (isSpiderClass(exported.default)) return exported.default
-  const classes = spiderClasses(exported)
-  if (classes.length === 1) return classes[0]!
+  const classes = isSpiderClass(exported.default) ? [exported.default] : spiderClasses(exported)
+  if (classes.length === 1) {
+    noteTyped(classes[0]!, path)
+    return classes[0]!
+  }
   throw new UsageError(
     'WL_SPIDER_LOAD',
     classes.length === 0 ? noSpider(file, exported) : severalSpiders(file, exported),
@@ -80,7 +84,7 @@ function severalSpiders(file: string, exported: Readonly<Record<string, unknown>
 export interface ProjectSpider {
   readonly name: string
   readonly Class: SpiderClass
-  /** Where it was found; for a class in the config, the config file. */
+  /** Where it was found; for a class in the config, or of a loader of one's own, the config file. */
   readonly file: string
 }
 
@@ -95,11 +99,18 @@ export interface ProjectSpiders {
  * All spiders of a project.
  *
  * @param args for a spider that cannot be made without arguments, not even to be asked its name
+ * @param command settings of the command line, which may name another loader (SPIDER_LOADER_CLASS)
  */
 export async function loadProjectSpiders(
   config: LoadedConfig,
   args: Readonly<Record<string, string>> = {},
+  command?: WrittenSettings,
 ): Promise<ProjectSpiders> {
+  const loader = await ownSpiderLoader(config, command)
+  if (loader) {
+    const loaded = await Promise.all((await loader.list()).map((name) => spiderOf(loader, name, config)))
+    return { spiders: loaded.flatMap((spider) => spider ?? []), problems: [] }
+  }
   const { found, problems } = await foundClasses(config)
   const named = found.flatMap((one) => withName(one, found, args, problems))
   const byName = Map.groupBy(named, ({ name }) => name)
@@ -116,11 +127,32 @@ export async function findSpider(
   config: LoadedConfig,
   name: string,
   args: Readonly<Record<string, string>> = {},
+  command?: WrittenSettings,
 ): Promise<ProjectSpider> {
-  const { spiders, problems } = await loadProjectSpiders(config, args)
+  const loader = await ownSpiderLoader(config, command)
+  if (loader) return (await spiderOf(loader, name, config)) ?? notFound(name, await loader.list(), [])
+  const { spiders, problems } = await loadProjectSpiders(config, args, command)
   const spider = spiders.find((one) => one.name === name)
-  if (spider) return spider
-  const names = spiders.map((one) => one.name)
+  return (
+    spider ??
+    notFound(
+      name,
+      spiders.map((one) => one.name),
+      problems,
+    )
+  )
+}
+
+async function spiderOf(
+  loader: SpiderLoader,
+  name: string,
+  { path }: LoadedConfig,
+): Promise<ProjectSpider | undefined> {
+  const Class = await loader.load(name)
+  return Class && { name, Class, file: path }
+}
+
+function notFound(name: string, names: readonly string[], problems: readonly string[]): never {
   const known = names.length > 0 ? `Spiders here: ${names.join(', ')}.` : 'There are no spiders here.'
   const broken =
     problems.length > 0 ? `\n\nIt may be in what could not be loaded:\n\n${problems.join('\n\n')}` : ''

@@ -5,6 +5,11 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }
 
+/** `1 item`, `1,200 items`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`
+}
+
 const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /** `1536` as `1.5 KiB`. */

@@ -29,9 +29,12 @@ const LEVEL_WIDTH = 'CRITICAL'.length
 // Longer values hide the rest of the log; JSON has them whole.
 const VALUE_CHARS_MAX = 2_000
 
-export function prettyLine(record: LogRecord, paint: Paint): string {
+/** @param speaker which of several processes says it */
+export function prettyLine(record: LogRecord, paint: Paint, speaker?: string): string {
   const { level, time, msg = '' } = record
-  const head = `${paint('dim', clockTime(time))} ${paint(LEVEL_STYLES[level] ?? 'bold', level.padEnd(LEVEL_WIDTH))}`
+  const name = paint(LEVEL_STYLES[level] ?? 'bold', level.padEnd(LEVEL_WIDTH))
+  const by = speaker === undefined ? '' : ` ${paint('cyan', speaker)}`
+  const head = `${paint('dim', clockTime(time))} ${name}${by}`
   const fields = Object.entries(record).filter(([name]) => !NOT_SHOWN.has(name))
   const stacks = fields.flatMap(([, value]) => stackOf(value) ?? [])
   const pairs = fields.map(([name, value]) => ` ${paint('dim', `${visible(name)}=`)}${shown(value)}`)
@@ -41,6 +44,19 @@ export function prettyLine(record: LogRecord, paint: Paint): string {
 // A message of several lines stays one to the eye, and no page can fake a line of its own.
 function indented(text: string): string {
   return visibleLines(text).replaceAll('\n', '\n    ')
+}
+
+/** A line as a process logs it in JSON; undefined for any other text. */
+export function readRecord(line: string): LogRecord | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const { level, time, ...record } = JSON.parse(line) as Record<string, unknown>
+    const ms = typeof time === 'string' ? Date.parse(time) : time
+    if (typeof level !== 'string' || typeof ms !== 'number' || Number.isNaN(ms)) return undefined
+    return { ...record, level, time: ms }
+  } catch {
+    return undefined
+  }
 }
 
 function clockTime(time: number): string {

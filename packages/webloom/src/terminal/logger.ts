@@ -5,9 +5,9 @@
  * a line below the level costs an empty function call.
  */
 
-import { mkdirSync, openSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Logger, type StatsCollector, UsageError } from '@webloom/core'
+import { type Logger, makeFolder, type StatsCollector, UsageError } from '@webloom/core'
 import { type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { colorWanted, painter } from './color.ts'
 import { type LogRecord, prettyLine } from './log-line.ts'
@@ -139,7 +139,7 @@ function sinkOf(destination: Screen | ScreenStream | LogFile): LineSink {
 /** Stays open until the process ends, so that its last words are in it. */
 function openLogFile({ path, append = true }: LogFile): number {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     return openSync(path, append ? 'a' : 'w')
   } catch (error) {
     const reason = (error as Error).message

@@ -1,16 +1,21 @@
 /** The live block of a crawl on a terminal. Elsewhere it does nothing; LogStats writes lines there. */
 
-import type { CrawlSnapshot } from '../crawl.ts'
+import type { CrawlSnapshot } from '../authoring/crawl.ts'
 import { colorWanted, type Paint, painter } from './color.ts'
 import { duration, grouped } from './figures.ts'
 import { visible } from './sanitize.ts'
 import { processScreen, type Screen } from './screen.ts'
 
+/** A display that goes on until it is stopped. */
+export interface Progress {
+  stop(): void
+}
+
 /** Shows how a crawl goes on standard error, when that is a terminal, until it is stopped. */
 export function startProgress(crawl: {
   readonly spider: { readonly name: string }
-  snapshot(): Promise<CrawlSnapshot>
-}): { stop(): void } {
+  snapshot(): CrawlSnapshot | Promise<CrawlSnapshot>
+}): Progress {
   const read = () => crawl.snapshot()
   const block = new ProgressBlock({ screen: processScreen(), spider: crawl.spider.name, read })
   block.start()

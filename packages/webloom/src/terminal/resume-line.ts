@@ -20,6 +20,6 @@ export function commandName(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /** In single quotes where a POSIX shell would read more into the word than its letters. */
-function shellQuoted(word: string): string {
+export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -9,8 +9,9 @@ import {
   crawlerFromOutside,
   type OutsideFlags,
   withCrawlFromOutside,
-} from '../crawl-from-outside.ts'
+} from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 
 export interface CrawlSource {
   readonly crawler: CrawlerFromOutside
@@ -68,7 +69,7 @@ async function sizeAtRest(crawl: CrawlFromOutside): Promise<number> {
   if (!isStill)
     throw new UsageError(
       'WL_USAGE',
-      `crawl ${crawl.keys.queueName} moves: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${crawl.crawler.spider.name}  lets them finish what they have; then export it`}`,
+      `crawl ${crawl.keys.queueName} moves: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}  lets them finish what they have; then export it`}`,
     )
   return counts.waiting + counts.delayed + counts.leased
 }

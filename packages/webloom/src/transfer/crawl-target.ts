@@ -17,9 +17,11 @@ import {
   crawlerFromOutside,
   type OutsideFlags,
   withCrawlFromOutside,
-} from '../crawl-from-outside.ts'
-import { withQueueAndFilter } from '../crawl-store.ts'
+} from '../assembly/crawl-from-outside.ts'
+import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
+import { shellQuoted } from '../terminal/resume-line.ts'
 
 export type Adopted = AdoptedCrawl['found']
 
@@ -95,7 +97,7 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
   return {
     crawler,
     shown: `crawl ${keys.queueName} on ${shown}`,
-    goesOnBy: `webloom worker ${crawler.spider.name}`,
+    goesOnBy: `webloom worker ${typedCrawl(crawler.spider, crawl.name.crawlId)}`,
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
     async adopt(options) {
@@ -127,7 +129,7 @@ async function withJobDir<T>(
     return await act({
       crawler,
       shown: `the crawl in ${place}`,
-      goesOnBy: `webloom crawl ${crawler.spider.name} -s JOBDIR=${place}`,
+      goesOnBy: `webloom crawl ${typedSpider(crawler.spider)} -s JOBDIR=${shellQuoted(`${place}`)}`,
       fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
       async adopt(options) {
         record.reopen(options)

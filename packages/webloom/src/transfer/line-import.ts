@@ -7,9 +7,9 @@
 
 import { hash } from 'node:crypto'
 import {
+  checkedRequestJson,
   type QueuedRequest,
   type Request,
-  type RequestJson,
   requestFromJson,
   WebloomError,
 } from '@webloom/core'
@@ -34,6 +34,8 @@ export class LineImport {
   bad = 0
   readable = 0
   moved = 0
+  /** Queued by an earlier import of the same file. */
+  before = 0
   readonly #options: LineImportOptions
   #lines: { text: string; request: Request }[] = []
   #chain = ''
@@ -91,8 +93,8 @@ export class LineImport {
         owner,
       )
       await target.settled(owner)
-    }
-    this.moved += lines.length
+      this.moved += lines.length
+    } else this.before += lines.length
   }
 
   #queued(request: Request, place: string): QueuedRequest {
@@ -102,16 +104,11 @@ export class LineImport {
 }
 
 function requestFromLine(text: string): Request {
-  let json: RequestJson
+  let json: unknown
   try {
-    json = JSON.parse(text) as RequestJson
+    json = JSON.parse(text)
   } catch (error) {
     throw new WebloomError('WL_IMPORT_REFUSED', `it is no JSON: ${(error as Error).message}`)
   }
-  if (typeof json !== 'object' || json === null || typeof json.url !== 'string')
-    throw new WebloomError(
-      'WL_IMPORT_REFUSED',
-      'it is no request as webloom export writes it: an object with v and url',
-    )
-  return requestFromJson(json)
+  return requestFromJson(checkedRequestJson(json))
 }

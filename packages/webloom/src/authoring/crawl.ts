@@ -9,8 +9,8 @@ import type {
   StatValue,
 } from '@webloom/core'
 import { type Engine, inTime, type Response, type Spider } from '@webloom/spider'
-import type { CrawlStore } from './crawl-store.ts'
-import { whyEmpty } from './empty-crawl.ts'
+import type { CrawlStore } from '../assembly/store-port.ts'
+import { hasFetched, lostText, NOTHING_LEFT, whyEmpty } from '../outcome/empty-crawl.ts'
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {
@@ -106,6 +106,7 @@ export class Crawl {
       if (past.finishedAt) return { finishReason: this.#finishedOn(past.finishedAt), stats: stats.snapshot() }
       await store.join()
       const finishReason = await engine.run()
+      this.#tellWhatIsLost()
       if (finishReason === 'finished') this.#tellWhenEmpty(past.begun)
       return { finishReason, stats: stats.snapshot() }
     } finally {
@@ -130,19 +131,32 @@ export class Crawl {
     }
   }
 
+  /** Each worker tells its own: the lines that say more are in its log. */
+  #tellWhatIsLost(): void {
+    const { stats, logger } = this.#options
+    const lost = lostText(stats.snapshot())
+    if (lost !== undefined) logger.warn(lost)
+  }
+
   /** Of a crawl that others share, the last worker tells it for all. */
   #tellWhenEmpty(isResumed: boolean): void {
     const { store, stats, logger, spider } = this.#options
-    const ofThis = isResumed ? undefined : stats.snapshot()
-    const counted = store.totalsAtEnd ? store.totalsAtEnd() : ofThis
-    const why = counted && whyEmpty(counted, spider)
-    if (why === undefined) return
+    const own = stats.snapshot()
+    const counted = store.totalsAtEnd ? store.totalsAtEnd() : { all: own, sinceResumed: own }
+    if (counted === undefined) return
+    // A JOBDIR keeps no counts: whether its earlier runs brought something is not known.
+    const isJudged = store.totalsAtEnd !== undefined || !isResumed
+    const why = isJudged ? whyEmpty(counted, spider) : undefined
+    if (why === undefined) {
+      if (isResumed && !hasFetched(counted.sinceResumed)) logger.info(NOTHING_LEFT)
+      return
+    }
     this.#isEmpty = true
     const what = store.totalsAtEnd ? 'nothing was crawled by any worker' : 'nothing was crawled'
     logger.warn(`${what}: ${why} (FAIL_ON_EMPTY makes this exit code 1)`)
   }
 
-  /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link. */
+  /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link, or no item that could be written. */
   get isEmpty(): boolean {
     return this.#isEmpty
   }

@@ -17,7 +17,7 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
     keys: ['webloom:{<spider>}:*', 'webloom:{<spider>@*', '<spider>:*', '{<spider>:requests}:*'],
     channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*'],
     commands: words(
-      `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hscan hset hsetnx
+      `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hscan hset hsetnx hvals
        incr lindex llen lpop lpos lpush lrange lrem ltrim persist pexpire pexpireat pttl publish pubsub|numsub renamenx rpop rpoplpush
        rpush sadd scan scard set sismember smembers spop srem subscribe time type unlink unsubscribe xadd xtrim zadd zcard
        zcount zpopmin zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange zrevrangebyscore zscan zscore`,
@@ -48,14 +48,14 @@ export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
 }
 
 /** The line that gives a user the rights of these roles, to be typed at that Redis. */
-export function aclLine(roles: readonly RedisRole[]): string {
+export function aclLine(roles: readonly RedisRole[], spider = '<spider>'): string {
   const all = (of: (rights: Rights) => readonly string[]) =>
     [...new Set(roles.flatMap((role) => of(REDIS_RIGHTS[role])))].sort()
-  const keys = all(({ keys }) => keys).map((pattern) => `~${pattern}`)
-  const channels = all(({ channels }) => channels).map((pattern) => `&${pattern}`)
+  const keys = all(({ keys }) => keys).map((pattern) => `~${pattern.replace('<spider>', spider)}`)
+  const channels = all(({ channels }) => channels).map((pattern) => `&${pattern.replace('<spider>', spider)}`)
   const commands = [...new Set([...CONNECTION, ...all(({ commands }) => commands)])].sort()
   return [
-    'ACL SETUSER <user> on ><password> resetkeys resetchannels -@all',
+    `ACL SETUSER <user> on ><password> resetkeys resetchannels -@all`,
     ...keys,
     ...channels,
     ...commands.map((command) => `+${command}`),

@@ -17,10 +17,10 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each([
-  ['', /NOAUTH.*it wants a password.*redis:\/\/:password@host/],
-  [':wrong@', /WRONGPASS.*does not know that user with that password/],
+  ['', /: it wants a password, and REDIS_URL gives none.*redis:\/\/:password@host.*NOAUTH/],
+  [':wrong@', /does not know the user and password that REDIS_URL gives.*WRONGPASS/],
   ['bob:pw@', /NOPERM.*INFO at redis:.*no right to that command.*ACL SETUSER <user>.*~webloom:.*\+hset/],
-])('issue 15: what a Redis refuses to "%s" is told in words', async (user, words) => {
+])('what a Redis refuses to "%s" is told in words', async (user, words) => {
   const servers = new RedisServers(
     new Settings({ REDIS_URL: server.url.replace('://', `://${user}`), REDIS_START_TIMEOUT: 2 }),
     silentLogger,
@@ -30,7 +30,7 @@ test.each([
   servers.close()
 })
 
-test('issue 15: commands that are renamed there are told in words, with those that are needed', async () => {
+test('commands that are renamed there are told in words, with those that are needed', async () => {
   await using folder = await tempDir()
   writeFileSync(folder.join('renaming.conf'), 'rename-command INFO hidden\n')
   const renaming = await startRedis({ config: { include: folder.join('renaming.conf') } })
@@ -44,7 +44,7 @@ test('issue 15: commands that are renamed there are told in words, with those th
   await renaming.stop()
 })
 
-test('issue 15: a node of a Redis Cluster is known by its own words', () => {
+test('a node of a Redis Cluster is known by its own words', () => {
   expect(isClusterNode('# Cluster\r\ncluster_enabled:1\r\n')).toBe(true)
   expect(isClusterNode('# Cluster\r\ncluster_enabled:0\r\n')).toBe(false)
 })

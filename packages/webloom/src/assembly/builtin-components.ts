@@ -4,12 +4,13 @@ import type { DownloaderMiddleware, Extension, ItemPipeline, SpiderMiddleware } 
 import {
   AutoThrottle,
   BinaryPageMiddleware,
+  CookieHeaderMiddleware,
+  CookiesMiddleware,
   DefaultHeadersMiddleware,
   DownloaderStatsMiddleware,
   DownloadTimeoutMiddleware,
   GivenUpHostsMiddleware,
   HostBackOffMiddleware,
-  type HostOf,
   HttpAuthMiddleware,
   HttpCacheMiddleware,
   HttpCompressionMiddleware,
@@ -18,6 +19,7 @@ import {
   OffsiteMiddleware,
   RedirectMiddleware,
   RetryMiddleware,
+  RobotsTxtMiddleware,
   UserAgentMiddleware,
 } from '@webloom/downloader'
 import {
@@ -30,14 +32,14 @@ import {
   MemoryUsage,
   PageBudgetsMiddleware,
   PathTrapsMiddleware,
+  RedisPipeline,
   RefererMiddleware,
   SqlPipeline,
   StartHostsMiddleware,
   TrapChainsMiddleware,
   UrlLengthMiddleware,
 } from '@webloom/spider'
-import { madeBy } from './connected-components.ts'
-import type { Builtin } from './loading/placed-components.ts'
+import type { Builtin } from '../loading/placed-components.ts'
 
 export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = [
   {
@@ -46,6 +48,15 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     Class: OffsiteMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.offsite.OffsiteMiddleware',
   },
+  // Those that learn of hosts and tell the queue, so that all who ask a host keep to it: given-up-hosts, autothrottle, host-backoff.
+  { name: 'given-up-hosts', order: 75, Class: GivenUpHostsMiddleware },
+  {
+    name: 'robotstxt',
+    order: 100,
+    Class: RobotsTxtMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware',
+  },
+  { name: 'autothrottle', order: 110, Class: AutoThrottle },
   {
     name: 'http-auth',
     order: 300,
@@ -71,6 +82,12 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     scrapy: 'scrapy.downloadermiddlewares.useragent.UserAgentMiddleware',
   },
   {
+    name: 'retry',
+    order: 550,
+    Class: RetryMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
+  },
+  {
     name: 'meta-refresh',
     order: 580,
     Class: MetaRefreshMiddleware,
@@ -89,12 +106,20 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     Class: RedirectMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.redirect.RedirectMiddleware',
   },
+  { name: 'cookie-header', order: 700, Class: CookieHeaderMiddleware },
+  {
+    name: 'cookies',
+    order: 700,
+    Class: CookiesMiddleware,
+    scrapy: 'scrapy.downloadermiddlewares.cookies.CookiesMiddleware',
+  },
   {
     name: 'http-proxy',
     order: 750,
     Class: HttpProxyMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware',
   },
+  { name: 'host-backoff', order: 800, Class: HostBackOffMiddleware },
   {
     name: 'downloader-stats',
     order: 850,
@@ -108,39 +133,6 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     scrapy: 'scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware',
   },
 ]
-
-/** Those that learn of hosts and tell the queue, so that all who ask a host keep to it. */
-export function paceMiddlewares(hostOf: HostOf): readonly Builtin<DownloaderMiddleware>[] {
-  let backOff: HostBackOffMiddleware | undefined
-  return [
-    {
-      name: 'given-up-hosts',
-      order: 75,
-      Class: madeBy(GivenUpHostsMiddleware, (crawler) => GivenUpHostsMiddleware.fromCrawler(crawler, hostOf)),
-    },
-    {
-      name: 'autothrottle',
-      order: 110,
-      Class: madeBy(AutoThrottle, (crawler) => AutoThrottle.fromCrawler(crawler, hostOf)),
-    },
-    {
-      name: 'retry',
-      order: 550,
-      scrapy: 'scrapy.downloadermiddlewares.retry.RetryMiddleware',
-      Class: madeBy(RetryMiddleware, (crawler) =>
-        RetryMiddleware.fromCrawler(crawler, (request) => backOff?.isHostToBlame(request) ?? false),
-      ),
-    },
-    {
-      name: 'host-backoff',
-      order: 800,
-      Class: madeBy(HostBackOffMiddleware, (crawler) => {
-        backOff = HostBackOffMiddleware.fromCrawler(crawler, hostOf)
-        return backOff
-      }),
-    },
-  ]
-}
 
 export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
   { name: 'start-hosts', order: 25, Class: StartHostsMiddleware },
@@ -198,6 +190,13 @@ export const ITEM_PIPELINES: readonly Builtin<ItemPipeline>[] = [
     isDefault: false,
     Class: FilesPipeline,
     scrapy: 'scrapy.pipelines.files.FilesPipeline',
+  },
+  {
+    name: 'redis',
+    order: 300,
+    isDefault: false,
+    Class: RedisPipeline,
+    scrapy: 'scrapy_redis.pipelines.RedisPipeline',
   },
   { name: 'sql', order: 300, isDefault: false, Class: SqlPipeline },
 ]

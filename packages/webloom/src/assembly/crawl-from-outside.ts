@@ -5,11 +5,11 @@ import { type Crawler, type CrawlName, crawlKey, environmentSettings, UsageError
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
 import type { Spider, SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
-import { commandLayer, spiderArguments } from './commands/crawl-options.ts'
+import { commandLayer, spiderArguments } from '../commands/crawl-options.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { RedisServers } from '../redis/redis-servers.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
 import { crawlBase } from './crawl-base.ts'
-import type { LoadedConfig } from './loading/config.ts'
-import { RedisServers } from './redis-servers.ts'
-import { loggerOf } from './terminal/logger-of.ts'
 
 /** The flags of such commands. */
 export interface OutsideFlags {
@@ -19,7 +19,7 @@ export interface OutsideFlags {
 }
 
 /** As the crawl's own parts see it, and its spider as its author sees it. */
-export type CrawlerFromOutside = Crawler & { readonly spider: Spider }
+export type CrawlerFromOutside = Crawler & { readonly spider: Spider; readonly servers: RedisServers }
 
 export interface CrawlFromOutside {
   readonly crawler: CrawlerFromOutside
@@ -43,8 +43,7 @@ export async function withCrawlFromOutside<T>(
 ): Promise<T> {
   const folder = dirname(config.path)
   const crawler = await crawlerFromOutside(Class, flags, config)
-  const { settings, logger, spider } = crawler
-  const servers = new RedisServers(settings, logger)
+  const { settings, spider, servers } = crawler
   const redis = servers.connection('queue')
   if (!redis)
     throw new UsageError(
@@ -79,5 +78,6 @@ export async function crawlerFromOutside(
     folder: dirname(config.path),
     createLogger: loggerOf,
   })
-  return { ...base, close() {} }
+  const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
+  return { ...base, redis: servers.redis, servers, close() {} }
 }

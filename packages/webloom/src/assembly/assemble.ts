@@ -11,6 +11,7 @@ import {
   type ProtocolTimes,
   putUnderRules,
   type Settings,
+  UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import { MemoryHostClock } from '@webloom/queue'
@@ -20,6 +21,7 @@ import {
   DeclaredStartHosts,
   Engine,
   type EngineOptions,
+  feedStorages,
   feedsFrom,
   ItemProcessor,
   isRedisSpider,
@@ -27,15 +29,16 @@ import {
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
+import { Crawl } from '../authoring/crawl.ts'
+import { placedComponents } from '../loading/placed-components.ts'
+import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
-import { redisPipeline } from './connected-components.ts'
-import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
-import { type CrawlControls, crawlStore, newWorkerId, type Participation } from './crawl-store.ts'
+import { crawlStore } from './crawl-store.ts'
 import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
-import { placedComponents } from './loading/placed-components.ts'
 import { PacedFetch } from './paced-fetch.ts'
-import { RedisServers } from './redis-servers.ts'
+import type { CrawlControls, Participation } from './store-port.ts'
+import { lineFields, newWorkerId } from './worker-id.ts'
 
 export interface AssembleOptions extends CrawlBaseOptions {
   /** How it takes part in a crawl on Redis. Absent: it may begin one, and other workers may join. */
@@ -50,12 +53,7 @@ export interface AssembleOptions extends CrawlBaseOptions {
 export async function assemble(Class: SpiderClass, options: AssembleOptions): Promise<Crawl> {
   const { spider, settings, stats, signals, ...made } = await crawlBase(Class, options)
   const workerId = newWorkerId()
-  // Lines of many workers and crawls come together in one place; there each must say whose it is.
-  const logger = made.logger.child({
-    spider: spider.name,
-    crawl: settings.get('CRAWL_ID') ?? spider.name,
-    worker: workerId,
-  })
+  const logger = made.logger.child(lineFields(spider.name, settings, workerId))
   for (const warning of settings.warnings()) logger.warn(warning)
   // The engine needs the components, and they need a way to end the crawl.
   let engine: Engine | undefined
@@ -65,20 +63,22 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     resume: () => engine?.resume(),
     stop: (reason) => engine?.stop(reason),
   }
-  const createResponse = responseFactory({ settings, stats, logger })
+  const urls = new UrlMemory()
+  const createResponse = responseFactory({ settings, stats, logger }, urls)
   const times = options.times && { times: options.times }
+  const { folder, part = { begins: true, isWorker: false } } = options
+  const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
   const base: Crawler = {
     settings,
     stats,
     signals,
     logger,
     spider,
+    redis: servers.redis,
     createResponse,
     ...times,
     close: controls.stop,
   }
-  const { folder, part = { begins: true, isWorker: false } } = options
-  const servers = new RedisServers(settings, logger, options.times)
   const addresses = HostAddresses.fromCrawler(base)
   const resolve = (hostname: string) => addresses.of(hostname)
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
@@ -101,37 +101,35 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     ...base,
     startHosts,
     ...(others && { others }),
+    ...(store.run && { run: store.run }),
     fetch: (request, given) => outsideQueue.fetch(request, given),
   }
   Spider.attach(spider, { crawler, logger })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const downloader = await downloaderOf(crawler, servers, folder, addresses)
+  const downloader = await downloaderOf(crawler, folder, addresses)
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
     queue: store.queue,
+    endsDoubtsAtOnce: store.isInProcess,
     fingerprinter: fingerprinterOf(settings, 'scrapy'),
-    emptyOnOpen: store.emptyOnOpen,
-    emptyOnClose: store.emptyOnClose,
+    onOpen: store.onOpen,
+    onClose: store.onClose,
     isNearlyFull: store.isNearlyFull,
   })
-  const scraper = await scraperOf(crawler, spider, downloader, folder)
+  const scraper = await scraperOf(crawler, spider, downloader, folder, urls)
   const feeds = feedsFrom(settings, {
     spiderName: spider.name,
     spider,
     startedAt: new Date(),
     worker: store.workerId,
     isWorker: part.isWorker,
+    storages: feedStorages(crawler),
     logger,
     stats,
     ...(store.outlivesRun && { record: store.record }),
   })
-  const pipelines = await placedComponents<ItemPipeline>(
-    'ITEM_PIPELINES',
-    [redisPipeline(servers), ...ITEM_PIPELINES],
-    crawler,
-    folder,
-  )
+  const pipelines = await placedComponents<ItemPipeline>('ITEM_PIPELINES', ITEM_PIPELINES, crawler, folder)
   const items = new ItemProcessor({
     pipelines,
     feeds,

@@ -7,13 +7,17 @@ import {
   type RedisTarget,
   SettingsError,
   WebloomError,
+  withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { isClusterNode, missingRight, refusalInWords } from './redis-refusal.ts'
+import { isClusterNode, missingRight, REFUSED, refusalInWords } from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
 
 /** As ioredis makes it; `command` is absent when it was no command that failed. */
-type ReplyError = Error & { readonly command?: { readonly name: string; args: readonly unknown[] } }
+type ReplyError = Error & {
+  readonly code?: string
+  readonly command?: { readonly name: string; args: readonly unknown[] }
+}
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
@@ -25,7 +29,9 @@ export class RedisLink {
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
   #lastError: Error | undefined
-  #isOpen = false
+  /** Trouble is told as it comes. */
+  #isOpen: boolean
+  #isChecked = false
 
   constructor(
     target: RedisTarget,
@@ -33,18 +39,25 @@ export class RedisLink {
       startTimeoutMs,
       logger,
       roles,
+      spider,
       times = PROTOCOL_TIMES,
+      isLate = false,
     }: {
       startTimeoutMs: number
       logger: Logger
       /** What it is for: the rights that its user needs there follow. */
       roles: readonly RedisRole[]
+      /** Whose crawl it is for; absent: a message leaves its place open. */
+      spider?: string | undefined
       times?: ProtocolTimes | undefined
+      /** Opened by its first command while the crawl runs, and not by `open` before it. */
+      isLate?: boolean
     },
   ) {
+    this.#isOpen = isLate
     this.#target = target
     this.#startTimeoutMs = startTimeoutMs
-    this.#aclLine = aclLine(roles)
+    this.#aclLine = aclLine(roles, spider)
     this.#logger = logger
     const { tls, sentinels, ...plain } = target.options
     // Loaded by the first who has a Redis: others start sooner without it.
@@ -70,24 +83,24 @@ export class RedisLink {
   }
 
   /**
-   * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, and `SettingsError` when it has no
-   * database of that number.
+   * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, WL_REDIS_REFUSED when it does not let us in, and `SettingsError` when it has no
+   * database of that number. Once it is open, another call does nothing.
    */
   async open(): Promise<void> {
-    let deadline: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      deadline = setTimeout(() => reject(this.#unreachable()), this.#startTimeoutMs)
-    })
+    if (this.#isChecked) return
+    const { client } = this
+    const asked = async () => {
+      await Promise.race([client.ping(), this.#refused.promise])
+      return client.info('cluster')
+    }
     try {
-      await Promise.race([this.client.ping(), late, this.#refused.promise])
-      const info = await Promise.race([this.client.info('cluster'), late])
+      const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
       if (isClusterNode(info)) throw this.#isCluster()
       this.#isOpen = true
+      this.#isChecked = true
     } catch (error) {
-      this.client.disconnect()
+      client.disconnect()
       throw error instanceof WebloomError ? error : this.#unreachable(error)
-    } finally {
-      clearTimeout(deadline)
     }
   }
 
@@ -100,12 +113,13 @@ export class RedisLink {
    * make of this one, too: whatever is logged of it then says what is missing.
    */
   #explain(error: ReplyError): void {
-    if (error.message.includes(this.#aclLine)) return
+    if (error.code === REFUSED) return
     const { shown } = this.#target
     const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
     // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
     if (error.command) error.command.args = []
-    error.message = missingRight(error.message, { asked, aclLine: this.#aclLine }) ?? error.message
+    const refused = missingRight(error.message, { asked, aclLine: this.#aclLine })
+    if (refused !== undefined) Object.assign(error, { message: refused, code: REFUSED })
   }
 
   #onError(error: ReplyError): void {
@@ -142,15 +156,17 @@ export class RedisLink {
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)
     const cause =
-      error instanceof Error
-        ? refusalInWords(error.message || String((error as NodeJS.ErrnoException).code))
-        : 'no answer'
-    // Whoever was answered with a refusal need not ask whether it runs.
-    if (error instanceof Error && error.message.includes(this.#aclLine))
-      return new WebloomError('WL_REDIS_UNREACHABLE', `Redis cannot be used: ${cause}`, { cause: error })
+      error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : 'no answer'
+    const { shown, setting } = this.#target
+    const refused = cause.includes(this.#aclLine) ? cause : refusalInWords(cause, setting)
+    // Whoever was answered with a refusal need not ask whether it runs, nor try again.
+    if (refused !== undefined)
+      return new WebloomError('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refused}`, {
+        cause: error,
+      })
     return new WebloomError(
       'WL_REDIS_UNREACHABLE',
-      `Redis at ${this.#target.shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,
+      `Redis at ${shown} cannot be used: ${cause}. Is it running there, and may this machine reach it? (REDIS_START_TIMEOUT is ${this.#startTimeoutMs / 1000} s; passwords go into the URL; TLS needs rediss://)`,
       { cause: error },
     )
   }

@@ -7,11 +7,13 @@ import {
   type Settings,
   type SettingsInput,
   type StatsCollector,
+  UsageError,
+  valueShown,
 } from '@webloom/core'
-import type { Response, SpiderClass } from '@webloom/spider'
-import { assemble } from './assemble.ts'
+import { type Response, Spider, type SpiderClass } from '@webloom/spider'
+import { assemble } from '../assembly/assemble.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
 import type { CrawlResult } from './crawl.ts'
-import { loggerOf } from './terminal/logger-of.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
 export interface CrawlCallOptions {
@@ -45,7 +47,7 @@ const OPTIONS = {
  * anything is fetched, and with WL_OUTPUT_FAILED when an output could not be written to its end.
  */
 export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}): Promise<CrawlResult> {
-  checkOptions(options, OPTIONS, { of: 'crawl()', hints: hintsOf(options) })
+  checkCall('crawl()', Class, options)
   const { settings = {}, args, signal, logger, onItem } = options
   const running = await assemble(Class, {
     layers: { environment: environmentSettings(process.env), command: settings },
@@ -80,9 +82,18 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
  * `crawl()` as a stream of its items: `for await (const item of crawlItems(Quotes)) …`. The crawl goes no faster than they
  * are taken, and leaving the loop stops it. The generator's return value is what `crawl()` resolves with.
  */
-export async function* crawlItems(
+export function crawlItems(
   Class: SpiderClass,
   options: Omit<CrawlCallOptions, 'onItem'> = {},
+): AsyncGenerator<unknown, CrawlResult> {
+  // Now, and not when the first item is asked for.
+  checkCall('crawlItems()', Class, options)
+  return itemsOf(Class, options)
+}
+
+async function* itemsOf(
+  Class: SpiderClass,
+  options: Omit<CrawlCallOptions, 'onItem'>,
 ): AsyncGenerator<unknown, CrawlResult> {
   const left = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal
@@ -120,6 +131,24 @@ export async function* crawlItems(
     for (const { taken } of waiting.splice(0)) taken()
     await running
   }
+}
+
+/** What TypeScript sees at once, for those who write JavaScript, or a cast. Throws WL_USAGE. */
+function checkCall(of: string, Class: unknown, options: CrawlCallOptions): void {
+  const isClass = typeof Class === 'function'
+  if (!isClass) {
+    const name = Class instanceof Spider ? Class.constructor.name : 'QuotesSpider'
+    throw new UsageError(
+      'WL_USAGE',
+      `${of} was given ${valueShown(Class)}; expected a spider's class, as in ${of.replace('()', `(${name})`)}, without quotes and without new`,
+    )
+  }
+  checkOptions(options, OPTIONS, { of, hints: hintsOf(options) })
+  if (options.onItem !== undefined && typeof options.onItem !== 'function')
+    throw new UsageError(
+      'WL_USAGE',
+      `onItem of ${of} is ${valueShown(options.onItem)}; expected a function (item, response) => …`,
+    )
 }
 
 /** Settings that were written where the options stand. */

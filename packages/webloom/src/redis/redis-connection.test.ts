@@ -18,7 +18,7 @@ const linkTo = (db: number, logger = silentLogger) => {
   })
 }
 
-test('a database that the server lacks is refused, and nothing is written to database 0 (issue 15)', async () => {
+test('a database that the server lacks is refused, and nothing is written to database 0', async () => {
   const link = linkTo(7)
   const written = link.client.set('crawl', 'here').catch((error: Error) => error)
   await expect(link.open()).rejects.toMatchObject({

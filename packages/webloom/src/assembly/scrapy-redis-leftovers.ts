@@ -1,8 +1,9 @@
 /** The queue of scrapy-redis that a crawl of the same spider has left: where it is, and whether anything waits in it. */
 
-import { type Logger, type Settings, UsageError } from '@webloom/core'
+import { type Logger, type Settings, type SpiderLike, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { RedisServers } from './redis-servers.ts'
+import { typedSpider } from '../loading/typed-spider.ts'
+import { RedisServers } from '../redis/redis-servers.ts'
 
 /** Python knows no CRAWL_ID. */
 export function scrapyQueueKey(settings: Settings, spider: string): string {
@@ -30,7 +31,7 @@ export async function scrapyQueueServer(
 
 interface LeftoversOptions {
   readonly redis: Redis
-  readonly spider: string
+  readonly spider: Pick<SpiderLike, 'name'>
   readonly settings: Settings
   readonly logger: Logger
 }
@@ -41,15 +42,15 @@ interface LeftoversOptions {
  */
 export class ScrapyRedisLeftovers {
   readonly #redis: Redis
-  readonly #spider: string
+  readonly #typed: string
   readonly #key: string
   readonly #logger: Logger
   readonly #isOurs: boolean
 
   constructor({ redis, spider, settings, logger }: LeftoversOptions) {
     this.#redis = redis
-    this.#spider = spider
-    this.#key = scrapyQueueKey(settings, spider)
+    this.#typed = typedSpider(spider)
+    this.#key = scrapyQueueKey(settings, spider.name)
     this.#logger = logger
     this.#isOurs = settings.get('CRAWL_ID') === null
   }
@@ -68,7 +69,7 @@ export class ScrapyRedisLeftovers {
     if (count === 0) return
     const requests = `${count} request${count === 1 ? '' : 's'} of scrapy-redis ${count === 1 ? 'waits' : 'wait'}`
     this.#logger.warn(
-      `${requests} in ${this.#key}, which this crawl does not read: it will not be finished without them. Once no Python worker runs,  webloom import scrapy-redis ${this.#spider}  takes them over`,
+      `${requests} in ${this.#key}, which this crawl does not read: it will not be finished without them. Once no Python worker runs,  webloom import scrapy-redis ${this.#typed}  takes them over`,
     )
   }
 }

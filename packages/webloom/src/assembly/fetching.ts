@@ -1,28 +1,31 @@
 /** The parts that fetch and scrape single pages: of a crawl, and of commands and tests that have no crawl around them. */
 
-import type { Crawler, DownloadOptions, Request, ResponseInit } from '@webloom/core'
+import type { Crawler, DownloaderInside, DownloadOptions, ResponseInit, UrlMemory } from '@webloom/core'
 import {
   composeMiddlewares,
   Downloader,
+  downloadHandlersOf,
   HostAddresses,
   HttpDownloadHandler,
   HttpProxyMiddleware,
+  handlerFor,
 } from '@webloom/downloader'
 import { pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
-import { DOWNLOADER_MIDDLEWARES, paceMiddlewares, SPIDER_MIDDLEWARES } from './builtin-components.ts'
-import { cookies, robotsTxt } from './connected-components.ts'
-import { placedComponents } from './loading/placed-components.ts'
-import type { RedisServers } from './redis-servers.ts'
+import { placedComponents } from '../loading/placed-components.ts'
+import { DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } from './builtin-components.ts'
 
-/** Answers with selectors, whose trees the parser builds that HTML_PARSER names, within the bounds of a page. */
-export function responseFactory({
-  settings,
-  stats,
-  logger,
-}: Pick<Crawler, 'settings' | 'stats' | 'logger'>): (url: string, init: ResponseInit) => Response {
+/**
+ * Makes responses with selectors, whose trees the parser builds that HTML_PARSER names, within the bounds of a page.
+ *
+ * @param urls what the crawl knows of the URLs that its pages link to
+ */
+export function responseFactory(
+  { settings, stats, logger }: Pick<Crawler, 'settings' | 'stats' | 'logger'>,
+  urls: UrlMemory,
+): (url: string, init: ResponseInit) => Response {
   const htmlParser = settings.get('HTML_PARSER')
   const bounds = pageBoundsOf(settings, stats, logger)
-  return (url, init) => new Response(url, { ...init, htmlParser, bounds })
+  return (url, init) => new Response(url, { ...init, htmlParser, bounds, urls })
 }
 
 /**
@@ -31,50 +34,50 @@ export function responseFactory({
  */
 export async function downloaderOf(
   crawler: Crawler,
-  servers: RedisServers,
   folder: string,
   addresses = HostAddresses.fromCrawler(crawler),
 ): Promise<Downloader> {
   const http = HttpDownloadHandler.fromCrawler(crawler, crawler.createResponse, addresses)
+  const handlers = downloadHandlersOf(crawler, http)
   // The middlewares need the downloader, and it is made of them.
-  const optionsOf = (request: Request) => downloader.optionsOf(request)
-  const robots = robotsTxt(servers, {
+  const inside: DownloaderInside = {
+    optionsOf: (request) => downloader.optionsOf(request),
     download: (request, given) => byProxy(request, given),
-    onStart: (request) => optionsOf(request)?.onStart(),
-    onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
-    onWait: (request, pauseMs) =>
-      optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason: 'its robots.txt cannot be had' }),
-  })
+  }
   const middlewares = await placedComponents(
     'DOWNLOADER_MIDDLEWARES',
-    [...DOWNLOADER_MIDDLEWARES, ...paceMiddlewares(optionsOf), cookies(servers), robots],
-    crawler,
+    DOWNLOADER_MIDDLEWARES,
+    { ...crawler, downloader: inside },
     folder,
   )
-  // A robots.txt goes by the same proxies as the pages, and past all else.
   const byProxy = composeMiddlewares(
     middlewares.filter(({ component }) => component instanceof HttpProxyMiddleware),
-    (request, given: DownloadOptions) => http.download(request, given),
+    (request, given: DownloadOptions) => handlerFor(request, handlers).download(request, given),
   )
   const downloader: Downloader = Downloader.fromCrawler(crawler, {
-    handlers: { http, https: http },
+    handlers,
     middlewares,
   })
   return downloader
 }
 
-/** @param folder as for `downloaderOf` */
+/**
+ * @param folder as for `downloaderOf`
+ * @param urls as for `responseFactory`
+ */
 export async function scraperOf(
   crawler: Crawler,
   spider: Spider,
   downloader: Downloader,
   folder: string,
+  urls: UrlMemory,
 ): Promise<Scraper> {
   const { settings, stats, signals, logger } = crawler
   return new Scraper({
     spider,
     middlewares: await placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
     admits: (request) => downloader.admits(request),
+    urls,
     outputMax: settings.getInt('CALLBACK_OUTPUT_MAX'),
     stats,
     signals,

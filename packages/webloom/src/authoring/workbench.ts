@@ -3,7 +3,15 @@
  * on them. Nothing is queued, filtered or shared, no pipeline and no feed sees an item, and no Redis is asked.
  */
 
-import type { Crawler, ItemPipeline, Request, SettingsInput } from '@webloom/core'
+import {
+  type Crawler,
+  type ItemPipeline,
+  type RedisRole,
+  type Request,
+  SettingsError,
+  type SettingsInput,
+  UrlMemory,
+} from '@webloom/core'
 import type { Downloader } from '@webloom/downloader'
 import { MemoryHostClock, MemoryStartHosts } from '@webloom/queue'
 import {
@@ -16,12 +24,12 @@ import {
   type SpiderClass,
   SpiderClosing,
 } from '@webloom/spider'
-import { ITEM_PIPELINES } from './builtin-components.ts'
-import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
-import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
-import { placedComponents } from './loading/placed-components.ts'
-import { PacedFetch } from './paced-fetch.ts'
-import { RedisServers } from './redis-servers.ts'
+import { ITEM_PIPELINES } from '../assembly/builtin-components.ts'
+import { type CrawlBaseOptions, crawlBase } from '../assembly/crawl-base.ts'
+import { downloaderOf, responseFactory, scraperOf } from '../assembly/fetching.ts'
+import { PacedFetch } from '../assembly/paced-fetch.ts'
+import { lineFields, newWorkerId } from '../assembly/worker-id.ts'
+import { placedComponents } from '../loading/placed-components.ts'
 
 /** What a callback yielded. */
 export interface Yielded {
@@ -45,6 +53,13 @@ const ALONE: SettingsInput = {
 
 /** Somebody sits there who wants to see the page, or why there is none. */
 const WAITS_FOR_NOTHING: SettingsInput = { ROBOTSTXT_GIVE_UP_AFTER: 0 }
+
+/** `redis` of a crawler that has none. */
+function askedForRedis(role: RedisRole, because = `a component asks for the Redis of role ${role}`): never {
+  throw new SettingsError([
+    `${because}, and here single pages are looked at without any Redis. Leave it out: as null in the setting that names it`,
+  ])
+}
 
 export class Workbench implements AsyncDisposable {
   readonly crawler: Crawler
@@ -72,11 +87,14 @@ export class Workbench implements AsyncDisposable {
   static async open(Class: SpiderClass, options: CrawlBaseOptions): Promise<Workbench> {
     const { layers, folder } = options
     const command = { ...WAITS_FOR_NOTHING, ...layers?.command, ...ALONE }
-    const { spider, ...base } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
-    const { settings, logger } = base
+    const { spider, ...made } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
+    const { settings } = made
+    const base = { ...made, logger: made.logger.child(lineFields(spider.name, settings, newWorkerId())) }
+    const { logger } = base
+    const urls = new UrlMemory()
     const outsideQueue = new PacedFetch({
       download: (request, given) => downloader.fetch(request, given),
-      clock: MemoryHostClock.fromCrawler({ ...base, spider, close() {} }),
+      clock: MemoryHostClock.fromCrawler({ ...base, spider, redis: askedForRedis, close() {} }),
       urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
       stats: base.stats,
       slotOf: (request) => new URL(request.url).hostname,
@@ -84,14 +102,15 @@ export class Workbench implements AsyncDisposable {
     const crawler: Crawler = {
       ...base,
       spider,
-      createResponse: responseFactory(base),
+      redis: askedForRedis,
+      createResponse: responseFactory(base, urls),
       startHosts: new MemoryStartHosts(),
       fetch: (request, given) => outsideQueue.fetch(request, given),
       close() {},
     }
-    Spider.attach(spider, { crawler, logger: logger.child({ spider: spider.name }) })
-    const downloader: Downloader = await downloaderOf(crawler, new RedisServers(settings, logger), folder)
-    const scraper = await scraperOf(crawler, spider, downloader, folder)
+    Spider.attach(spider, { crawler, logger })
+    const downloader: Downloader = await downloaderOf(crawler, folder)
+    const scraper = await scraperOf(crawler, spider, downloader, folder, urls)
     return new Workbench(crawler, spider, downloader, scraper, folder)
   }
 

@@ -10,17 +10,25 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '@webloom/core'
-import { EXIT } from './exit-codes.ts'
+import type { Logger, StatValue } from '@webloom/core'
+import type { CrawlSnapshot } from '../authoring/crawl.ts'
+import { EXIT } from '../exit-codes.ts'
 
 /** What a worker process tells before it ends. */
 export interface WorkerEnd {
   readonly finishReason: string
+  readonly stats: Readonly<Record<string, StatValue>>
 }
 
 /** What a worker process says to whoever has started it. */
-export type WorkerWord = 'alive' | WorkerEnd
+export type WorkerWord = 'alive' | WorkerEnd | { readonly snapshot: CrawlSnapshot }
+
+/** What is said to a worker process: somebody watches, and wants to know how it goes. */
+const WATCHED = 'watched'
+// As often as a person sees that something moves.
+const SNAPSHOT_EVERY_MS = 500
 
 const ALIVE_EVERY_MS = 2000
 /** A lock that was renewed last at WORKER_BLOCKED_MAX is good for six seconds more. */
@@ -45,6 +53,30 @@ export function tellAlive(): void {
   setInterval(tell, ALIVE_EVERY_MS).unref()
 }
 
+/**
+ * In a worker process: says how it goes, from when it is told that somebody watches. Ends with the process.
+ */
+export function tellProgress(snapshot: () => Promise<CrawlSnapshot>): void {
+  if (!process.send) return
+  const tell = async () => {
+    const seen = await snapshot().catch(() => undefined)
+    if (seen && process.connected)
+      process.send!({ snapshot: seen } satisfies WorkerWord, undefined, {}, () => {})
+  }
+  let isTelling = false
+  process.on('message', (word) => {
+    if (word !== WATCHED) return
+    setInterval(() => {
+      // A queue that is slow to count is asked again only when it has answered.
+      if (isTelling) return
+      isTelling = true
+      void tell().finally(() => {
+        isTelling = false
+      })
+    }, SNAPSHOT_EVERY_MS).unref()
+  })
+}
+
 /** A worker that leaves for this reason has left work to others. */
 const LEFT = 'memusage_exceeded'
 
@@ -52,6 +84,17 @@ const LEFT = 'memusage_exceeded'
 const SOON_MS = 10_000
 const RESTART_MS_MIN = 500
 const RESTART_MS_MAX = 30_000
+
+/** For a person at a terminal: what the processes write and tell comes here, and goes on from here. */
+export interface WorkersView {
+  /** Whether it takes standard output, too; else that is the processes' own. */
+  readonly takesOutput: boolean
+  /** One that was started. */
+  started(place: number, output: { readonly stdout: Readable | null; readonly stderr: Readable | null }): void
+  snapshot(place: number, snapshot: CrawlSnapshot): void
+  /** Without stats: it died. */
+  ended(place: number, stats?: WorkerEnd['stats']): void
+}
 
 export interface WorkerProcessesOptions {
   readonly count: number
@@ -61,6 +104,8 @@ export interface WorkerProcessesOptions {
   /** WORKER_BLOCKED_MAX in milliseconds; 0: none is killed for it. */
   readonly blockedMsMax: number
   readonly logger: Logger
+  /** Absent: what they write comes out as it is. */
+  readonly view?: WorkersView
 }
 
 /** Runs them until the crawl is over or a signal comes; answers the exit code. */
@@ -100,7 +145,7 @@ class WorkerProcesses {
     let restartMs = RESTART_MS_MIN
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now()
-      const { code, signal, end } = await this.#runOne()
+      const { code, signal, end } = await this.#runOne(place)
       if (this.#stopping.signal.aborted) return
       if (end?.finishReason === LEFT) {
         logger.info(`worker ${place} was over MEMUSAGE_LIMIT_MB and has left; another takes its place`)
@@ -129,27 +174,35 @@ class WorkerProcesses {
     this.#exitCode = Math.max(this.#exitCode ?? 0, code)
   }
 
-  #runOne(): Promise<{ code: number | null; signal: NodeJS.Signals | null; end: WorkerEnd | undefined }> {
-    const { program, argv } = this.#options
+  #runOne(
+    place: number,
+  ): Promise<{ code: number | null; signal: NodeJS.Signals | null; end: WorkerEnd | undefined }> {
+    const { program, argv, view } = this.#options
     // Their standard error comes through here, so that none of them takes it for a terminal of its own. A group of their
     // own, as Ctrl-C reaches the whole group, and they would take our word for the second signal.
     const child = fork(program, argv, {
-      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      stdio: ['ignore', view?.takesOutput ? 'pipe' : 'inherit', 'pipe', 'ipc'],
       detached: true,
       env: { ...LEAN_MALLOC, ...process.env },
     })
     this.#running.add(child)
-    child.stderr?.pipe(process.stderr, { end: false })
+    if (view) {
+      view.started(place, child)
+      child.send(WATCHED, () => {})
+    } else child.stderr?.pipe(process.stderr, { end: false })
     const watch = this.#watch(child)
     let end: WorkerEnd | undefined
     child.on('message', (word: WorkerWord) => {
-      if (word !== 'alive') end = word
+      if (word === 'alive') return
+      if ('snapshot' in word) view?.snapshot(place, word.snapshot)
+      else end = word
     })
     return new Promise((resolve) => {
       child.on('error', () => {})
       child.on('close', (code, signal) => {
         clearInterval(watch)
         this.#running.delete(child)
+        view?.ended(place, end?.stats)
         resolve({ code, signal, end })
       })
     })

@@ -1,7 +1,10 @@
 import {
   type Logger,
   MemoryStatsCollector,
+  type OptionNames,
+  requireMethods,
   Settings,
+  SettingsError,
   type SettingsLayers,
   type SettingsPlaces,
   Signals,
@@ -9,7 +12,7 @@ import {
   UsageError,
 } from '@webloom/core'
 import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
-import { withLoadedFunctions } from './loading/component-class.ts'
+import { withLoadedFunctions } from '../loading/component-class.ts'
 
 export interface CrawlBaseOptions {
   readonly args?: Readonly<Record<string, string>>
@@ -35,19 +38,49 @@ export interface CrawlBase {
 export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): Promise<CrawlBase> {
   const spider = createSpider(Class, options.args)
   refuseStranger(spider)
-  const layers = { ...options.layers, spider: spider.customSettings ?? {} }
-  const written = Settings.fromLayers(layers, {
-    spider: `customSettings of ${spider.name}`,
-    ...options.places,
-  })
-  written.validate()
-  const settings = await withLoadedFunctions(written, options.folder)
-  const stats = new MemoryStatsCollector()
+  const settings = await withLoadedFunctions(spiderSettings(spider, options), options.folder)
+  const stats = statsCollector(settings)
   const logger = options.createLogger(settings, stats)
   const signals = new Signals((signal, error) =>
     logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
   )
   return { spider, settings, stats, signals, logger }
+}
+
+/** The settings of all layers, the spider's among them. Throws `SettingsError` with every problem. */
+export function spiderSettings(
+  spider: Pick<Spider, 'name' | 'customSettings'>,
+  { layers, places }: Pick<CrawlBaseOptions, 'layers' | 'places'>,
+): Settings {
+  const settings = Settings.fromLayers(
+    { ...layers, spider: spider.customSettings ?? {} },
+    { spider: `customSettings of ${spider.name}`, ...places },
+  )
+  settings.validate()
+  return settings
+}
+
+/** STATS_CLASS. It is made first, as the log itself is counted. */
+function statsCollector(settings: Settings): StatsCollector {
+  const chosen = settings.get('STATS_CLASS')
+  if (chosen === 'memory') return new MemoryStatsCollector()
+  if (typeof chosen !== 'function')
+    throw new SettingsError([
+      `STATS_CLASS is ${JSON.stringify(chosen)}; expected memory, a class or ./file.ts#Export`,
+    ])
+  const stats = new (chosen as new () => StatsCollector)()
+  requireMethods(stats, Object.keys(STATS_METHODS), 'stats collector')
+  return stats
+}
+
+const STATS_METHODS: OptionNames<StatsCollector> = {
+  inc: true,
+  set: true,
+  max: true,
+  min: true,
+  get: true,
+  snapshot: true,
+  clear: true,
 }
 
 /** Two copies of the package know nothing of each other's requests and errors. */

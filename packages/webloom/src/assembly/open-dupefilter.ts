@@ -4,122 +4,121 @@
  */
 
 import {
+  type ComponentClass,
   type Crawler,
   completeDupeFilter,
   type DupeFilter,
   fromCrawler,
-  MemoryStatsCollector,
-  type RedisTarget,
   type Request,
   redisTargets,
-  Settings,
+  type Settings,
   SettingsError,
-  Signals,
   type SimpleDupeFilter,
   UsageError,
 } from '@webloom/core'
 import {
-  countingBloomFromCrawler,
-  type FilterPlace,
+  CountingBloomDupeFilter,
+  MemoryBloomDupeFilter,
   MemoryCountingBloomDupeFilter,
   MemoryDupeFilter,
-  memoryBloomFromCrawler,
+  MemoryHostBloomDupeFilter,
   NoDupeFilter,
-  type QueueRunId,
-  redisBloomFromCrawler,
-  redisKeyFromCrawler,
-  redisSetFromCrawler,
+  RedisBloomDupeFilter,
+  RedisHostBloomDupeFilter,
+  RedisKeyDupeFilter,
+  RedisSetDupeFilter,
+  type Shard,
   ShardedDupeFilter,
   type ShardPart,
-  splittableBloomFromCrawler,
+  SplittableBloomDupeFilter,
 } from '@webloom/dupefilter'
-import { createSpider, type SpiderClass } from '@webloom/spider'
-import type { AssembleOptions } from './assemble.ts'
-import { componentClass, withLoadedFunctions } from './loading/component-class.ts'
-import { RedisLink } from './redis-connection.ts'
+import type { SpiderClass } from '@webloom/spider'
+import { componentClass } from '../loading/component-class.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
+import { RedisServers } from '../redis/redis-servers.ts'
+import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 
-const ON_REDIS = {
-  'redis-set': redisSetFromCrawler,
-  'redis-key': redisKeyFromCrawler,
-  'redis-bloom': redisBloomFromCrawler,
-  'counting-bloom': countingBloomFromCrawler,
-  'splittable-bloom': splittableBloomFromCrawler,
+interface FilterOnRedis {
+  /** @param shard absent: the whole of it, on one server */
+  fromCrawler(crawler: Crawler, shard?: ShardPart): Shard['filter']
 }
 
+const ON_REDIS = {
+  'redis-set': () => RedisSetDupeFilter,
+  'redis-key': () => RedisKeyDupeFilter,
+  'redis-bloom': (settings) => (isByHost(settings) ? RedisHostBloomDupeFilter : RedisBloomDupeFilter),
+  'counting-bloom': () => CountingBloomDupeFilter,
+  'splittable-bloom': () => SplittableBloomDupeFilter,
+} satisfies Record<string, (settings: Settings) => FilterOnRedis>
+
 const IN_PROCESS = {
-  memory: (crawler: Crawler) => fromCrawler(MemoryDupeFilter, crawler),
-  'memory-bloom': memoryBloomFromCrawler,
+  memory: () => MemoryDupeFilter,
+  'memory-bloom': (settings) => (isByHost(settings) ? MemoryHostBloomDupeFilter : MemoryBloomDupeFilter),
   // Where no Redis is named.
-  'counting-bloom': (crawler: Crawler) => fromCrawler(MemoryCountingBloomDupeFilter, crawler),
+  'counting-bloom': () => MemoryCountingBloomDupeFilter,
+} satisfies Record<string, (settings: Settings) => ComponentClass<DupeFilter>>
+
+function isByHost(settings: Settings): boolean {
+  return settings.get('BLOOMFILTER_PARTITION_BY') !== 'fingerprint'
 }
 
 /** For DUPEFILTER_RELEASE_ON_FAILURE. */
 const FORGETTING = 'memory, redis-set, redis-key, counting-bloom'
 
-/** The filter, and the connections it needs, which whoever chose it opens and closes. */
-export interface ChosenFilter {
-  readonly filter: DupeFilter
-  /** None for a filter in this process; several for one that is spread over servers. */
-  readonly links: readonly RedisLink[]
-}
-
 /** What a crawl has that its filter may need. */
 export interface FilterSurroundings {
   /** Where `./file.ts#Export` in settings starts. */
   readonly folder: string
+  /** For a filter that is spread over several of them. */
+  readonly servers: RedisServers
   /** The filter of a JOBDIR: what `memory` means there, as Scrapy's RFPDupeFilter keeps its set in it. */
   readonly jobDirFilter?: DupeFilter
-  /** Where the queue is on Redis, too. */
-  readonly queueRunId?: QueueRunId
-  /** The crawl and its run, as it tells them apart where several crawls share it. */
-  readonly crawl?: () => string
 }
 
 /** Opens nothing. Throws `SettingsError` for a filter that cannot be had with these settings. */
 export async function chooseDupefilter(
   crawler: Crawler,
   surroundings: FilterSurroundings,
-): Promise<ChosenFilter> {
+): Promise<DupeFilter> {
   const { settings, logger } = crawler
-  const chosen = await chosenFilter(crawler, surroundings)
-  if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !chosen.filter.forget)
+  const typed = typedCrawl(crawler.spider, settings.get('CRAWL_ID'))
+  const filter = await chosenFilter({ ...crawler, typed }, surroundings)
+  if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !filter.forget)
     throw new SettingsError([
       `DUPEFILTER_RELEASE_ON_FAILURE is true, and ${shownFilter(settings, surroundings)} cannot forget a request. These can: ${FORGETTING}, or a filter of your own that has forget()`,
     ])
   if (settings.get('DUPEFILTER_TTL') !== null && settings.get('DUPEFILTER_CLASS') !== 'redis-key')
     logger.warn(`DUPEFILTER_TTL has no effect: only redis-key keeps requests for a while (DUPEFILTER_CLASS)`)
-  return chosen
+  return filter
 }
 
 async function chosenFilter(
   crawler: Crawler,
-  { folder, jobDirFilter, ...place }: FilterSurroundings,
-): Promise<ChosenFilter> {
+  { folder, servers, jobDirFilter }: FilterSurroundings,
+): Promise<DupeFilter> {
   const { settings } = crawler
   const chosen = chosenClass(settings, jobDirFilter !== undefined)
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
-  if (jobDirFilter && chosen === 'memory') return { filter: jobDirFilter, links: [] }
-  if (chosen === 'none') return { filter: new NoDupeFilter(), links: [] }
+  if (jobDirFilter && chosen === 'memory') return jobDirFilter
+  if (chosen === 'none') return new NoDupeFilter()
   if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings))
-    return { filter: IN_PROCESS[chosen](crawler), links: [] }
-  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, chosen, place)
+    return fromCrawler<DupeFilter>(IN_PROCESS[chosen](settings), crawler)
+  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, ON_REDIS[chosen](settings), servers)
   const builtins = [...Object.keys({ ...IN_PROCESS, ...ON_REDIS }), 'none']
   const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
-  return { filter: completeDupeFilter(fromCrawler(Own, crawler)), links: [] }
+  return completeDupeFilter(fromCrawler(Own, crawler))
 }
 
-function filterOnRedis(crawler: Crawler, chosen: keyof typeof ON_REDIS, place: FilterPlace): ChosenFilter {
-  const targets = serversOf(crawler.settings, chosen)
-  const links = targets.map((target) => linkTo(crawler, target))
-  const on = (link: RedisLink, shard?: ShardPart) =>
-    ON_REDIS[chosen](crawler, link.client, { ...place, ...(shard && { shard }) })
-  const [only, ...others] = links
-  if (others.length === 0) return { filter: on(only!), links }
-  const shards = links.map((link, index) => ({
-    filter: on(link, { index, count: links.length }),
-    server: targets[index]!.shown,
-  }))
-  return { filter: new ShardedDupeFilter({ shards, logger: crawler.logger }), links }
+function filterOnRedis(crawler: Crawler, Class: FilterOnRedis, servers: RedisServers): DupeFilter {
+  const targets = servers.targets('dupefilter')
+  if (targets.length <= 1) return Class.fromCrawler(crawler)
+  const shards = targets.map((target, index) => {
+    const redis: Crawler['redis'] = (role, because) =>
+      role === 'dupefilter' ? servers.to(target, role) : crawler.redis(role, because)
+    const shard = { index, count: targets.length }
+    return { filter: Class.fromCrawler({ ...crawler, redis }, shard), server: target.shown }
+  })
+  return new ShardedDupeFilter({ shards, logger: crawler.logger })
 }
 
 function chosenClass(settings: Settings, hasJobDir: boolean) {
@@ -160,20 +159,6 @@ function shownFilter(settings: Settings, { jobDirFilter }: FilterSurroundings): 
   return `DUPEFILTER_CLASS is ${typeof chosen === 'string' ? chosen : 'a class'}, which`
 }
 
-function serversOf(settings: Settings, chosen: keyof typeof ON_REDIS): RedisTarget[] {
-  const targets = redisTargets(settings, 'dupefilter')
-  if (targets.length === 0)
-    throw new SettingsError([
-      `DUPEFILTER_CLASS is ${chosen}, but no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL`,
-    ])
-  return targets
-}
-
-function linkTo({ settings, logger, times }: Crawler, target: RedisTarget): RedisLink {
-  const startTimeoutMs = settings.getFloat('REDIS_START_TIMEOUT') * 1000
-  return new RedisLink(target, { startTimeoutMs, logger, roles: ['dupefilter'], times })
-}
-
 /** A filter as commands see it. */
 export interface InspectedFilter {
   readonly filter: DupeFilter & {
@@ -193,50 +178,30 @@ export interface InspectedFilter {
  */
 export async function openDupefilter(
   Class: SpiderClass,
-  options: AssembleOptions,
+  options: CrawlBaseOptions,
   { makes }: { makes: boolean },
 ): Promise<InspectedFilter> {
-  const crawler = await crawlerOf(Class, options)
+  const base = await crawlBase(Class, options)
+  const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
+  const crawler: Crawler = { ...base, redis: servers.redis, close() {} }
   refuseInvisible(crawler.settings)
-  const { filter, links } = await chooseDupefilter(crawler, options)
+  const filter = await chooseDupefilter(crawler, { ...options, servers })
   const close = async () => {
     await filter.close()
-    closeAll(links)
+    servers.close()
   }
   try {
-    await openAll(links)
+    await servers.open()
     const exists = makes || !('exists' in filter) || (await (filter as StoredFilter).exists())
     if (exists) await filter.open()
     return { filter, exists, close }
   } catch (error) {
-    closeAll(links)
+    servers.close()
     throw error
   }
 }
 
-export async function openAll(links: readonly RedisLink[]): Promise<void> {
-  await Promise.all(links.map((link) => link.open()))
-}
-
-export function closeAll(links: readonly RedisLink[]): void {
-  for (const link of links) link.close()
-}
-
 type StoredFilter = DupeFilter & { exists(): Promise<boolean> }
-
-/** As much of a crawl as its filter needs. */
-async function crawlerOf(Class: SpiderClass, options: AssembleOptions): Promise<Crawler> {
-  const spider = createSpider(Class, options.args)
-  const written = Settings.fromLayers(
-    { ...options.layers, spider: spider.customSettings ?? {} },
-    { spider: `customSettings of ${spider.name}`, ...options.places },
-  )
-  written.validate()
-  const settings = await withLoadedFunctions(written, options.folder)
-  const stats = new MemoryStatsCollector()
-  const logger = options.createLogger(settings, stats)
-  return { settings, stats, signals: new Signals(() => {}), logger, spider, close() {} }
-}
 
 function refuseInvisible(settings: Settings): void {
   const jobDir = settings.get('JOBDIR')

@@ -1,7 +1,7 @@
 /** Which pages were not crawled, and why: what the stats of many components say, in one list. */
 
 import type { StatValue } from '@webloom/core'
-import { grouped } from './terminal/figures.ts'
+import { grouped } from '../terminal/figures.ts'
 
 /** Why pages were left out, and how many. */
 export interface SkippedPages {

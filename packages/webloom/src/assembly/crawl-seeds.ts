@@ -1,0 +1,34 @@
+/** Where a crawl's start URLs come from when a spider takes them from Redis. */
+
+import type { Crawler, RequestQueue, StartHosts } from '@webloom/core'
+import { RedisSeedSource } from '@webloom/queue'
+import { isRedisSpider, noteStartHost, type Spider, seedOptionsOf } from '@webloom/spider'
+
+/** Undefined for a spider that takes no start URLs from Redis. */
+export function seedSource(
+  { redis, settings, stats, logger, times }: Crawler,
+  { spider, startHosts }: { spider: Spider; startHosts: StartHosts },
+  {
+    queue,
+    ...worker
+  }: { workerId: string; queueRunId: () => Promise<string>; queue: Pick<RequestQueue, 'settled'> },
+): RedisSeedSource | undefined {
+  if (!isRedisSpider(spider)) return undefined
+  const options = seedOptionsOf(spider, settings)
+  const makeRequests = async (data: string) => {
+    const requests = await options.makeRequests(data)
+    if (settings.getBool('SEEDS_TRUSTED'))
+      for (const request of requests) await noteStartHost(startHosts, request)
+    return requests
+  }
+  return new RedisSeedSource({
+    redis: redis('seeds', `${spider.name} takes its start URLs from Redis`),
+    ...options,
+    makeRequests,
+    ...worker,
+    settled: (owner) => queue.settled(owner),
+    stats,
+    logger,
+    ...(times && { times }),
+  })
+}

@@ -1,0 +1,247 @@
+/** The store of a crawl that is on Redis, where other workers share it. Names concrete queues, as crawl-store.ts does. */
+
+import {
+  type Crawler,
+  type CrawlName,
+  type CrawlRun,
+  crawlKey,
+  type DupeFilter,
+  type Logger,
+  type RequestQueue,
+} from '@webloom/core'
+import { HostAddresses } from '@webloom/downloader'
+import {
+  BullJobQueue,
+  CRAWL_LOST,
+  CrawlCalls,
+  CrawlEnding,
+  CrawlMember,
+  type CrawlRedisKeys,
+  crawlRedisKeys,
+  HostSlots,
+  HostTurnQueue,
+  LockKeeper,
+  MemoryHostClock,
+  RedisCrawlRecord,
+  RedisMemory,
+  RedisStartHosts,
+  redisHealth,
+  type WholeTotals,
+} from '@webloom/queue'
+import { isRedisSpider, type Spider } from '@webloom/spider'
+import type { Redis } from 'ioredis'
+import { typedCrawl } from '../loading/typed-spider.ts'
+import type { RedisServers } from '../redis/redis-servers.ts'
+import type { CrawlFromOutside } from './crawl-from-outside.ts'
+import { seedSource } from './crawl-seeds.ts'
+import { chooseDupefilter } from './open-dupefilter.ts'
+import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
+import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
+import { newWorkerId } from './worker-id.ts'
+
+interface RedisStoreParts {
+  readonly spider: Spider
+  readonly folder: string
+  readonly part: Participation
+  readonly controls: CrawlControls
+  readonly servers: RedisServers
+  readonly slots: HostSlots
+  readonly queueRedis: Redis
+  readonly workerId: string
+}
+
+/** On Redis, shared with other workers. */
+export async function redisStore(
+  crawler: Crawler,
+  { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,
+): Promise<CrawlStore> {
+  const { settings, stats, logger } = crawler
+  const times = crawler.times && { times: crawler.times }
+  const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
+  const keys = crawlRedisKeys(name)
+  const queueRunId = () => runIdOf(queueRedis)
+  const run: CrawlRun = {
+    name: () => record.runName,
+    queueRunId,
+    onQueueBack: (listener) => void queueRedis.on('ready', listener),
+  }
+  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
+  const filterRedis = servers.used('dupefilter')
+  const calls = new CrawlCalls({ redis: queueRedis, keys })
+  const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
+  const mayDoubt = () => member.mayDoubt
+  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, calls, slots, mayDoubt })
+  const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
+  const record = new RedisCrawlRecord({
+    redis: queueRedis,
+    keys,
+    workerId,
+    keeper,
+    begins: part.begins,
+    wakes: isRedisSpider(spider),
+    persists: settings.getBool('SCHEDULER_PERSIST'),
+    flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
+    requestsElsewhere: () => leftovers.count(),
+    mayStart: () => member.mayStart,
+    logger,
+    ...times,
+  })
+  const member = new CrawlMember({
+    redis: queueRedis,
+    keys,
+    calls,
+    statsKey: crawlKey(settings.getString('STATS_KEY'), name),
+    workerId,
+    keeper,
+    stats,
+    logger,
+    ...times,
+    activity: () => controls.activity(),
+    onPause: () => controls.pause(),
+    onResume: () => controls.resume(),
+    onStop: (reason) => {
+      if (reason === CRAWL_LOST)
+        logger.error(crawlLostText(typedCrawl(spider, name.crawlId), servers.targets('queue')[0]!.shown))
+      controls.stop(reason)
+    },
+  })
+  const memory = new RedisMemory({ redis: queueRedis, ...times })
+  const highWater = settings.getFloat('REDIS_HIGH_WATER')
+  const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
+  const ending = new CrawlEnding({
+    redis: queueRedis,
+    keys,
+    workerId,
+    record,
+    queue,
+    filter,
+    startHosts,
+    persists: settings.getBool('SCHEDULER_PERSIST'),
+    logger,
+    ...times,
+  })
+  const seeds = seedSource(crawler, { spider, startHosts }, { workerId, queueRunId, queue })
+  let totalsAtEnd: WholeTotals | undefined
+  return {
+    workerId,
+    slots,
+    queue,
+    filter,
+    isInProcess: false,
+    record,
+    run,
+    outlivesRun: true,
+    startHosts,
+    others: member,
+    totalsAtEnd: () => totalsAtEnd,
+    ...(seeds && { seeds }),
+    connect: () => servers.open(),
+    disconnect() {
+      keeper.close()
+      calls.close()
+      servers.close()
+    },
+    join: async () => {
+      await leftovers.tell()
+      await calls.open()
+      await member.open(record.run)
+      await seeds?.open()
+    },
+    onOpen: () => ending.enter(),
+    onClose: async () => {
+      await seeds?.close()
+      await member.close()
+      const { finished, owes } = await record.leave()
+      // Each worker writes its stats before it leaves, so that the last one reads those of all.
+      if (finished) totalsAtEnd = await member.totalsAtEnd()
+      if (owes) await ending.tidy()
+    },
+    isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
+    notes: async () => {
+      const { shown } = servers.targets('queue')[0]!
+      const filterServers =
+        filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
+      return [
+        `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
+        ...(await healthNotes('queue', queueRedis, logger)),
+        ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
+        ...(
+          await Promise.all(
+            filterRedis
+              .filter((_redis, n) => filterServers[n] !== shown)
+              .map((redis) => healthNotes('dupefilter', redis, logger)),
+          )
+        ).flat(),
+      ]
+    },
+    howToBeginAnew: 'Begin a new one with webloom crawl, webloom worker --new, or another CRAWL_ID',
+  }
+}
+
+/**
+ * Queue and filter of a crawl on Redis, for a command that takes no part in it.
+ *
+ * @param runName for one that brings it requests: the run that they are of, when the filter is joined
+ */
+export async function withQueueAndFilter<T>(
+  { crawler, servers, redis, keys, folder }: CrawlFromOutside,
+  act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
+  runName = () => '',
+): Promise<T> {
+  const run: CrawlRun = { name: runName, queueRunId: () => runIdOf(redis) }
+  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
+  const addresses = HostAddresses.fromCrawler(crawler)
+  const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))
+  const queue = requestQueue(crawler, { redis, keys, workerId: newWorkerId(), slots })
+  try {
+    // The filter may have asked for a connection of its own.
+    await servers.open()
+    return await act(queue, filter)
+  } finally {
+    await queue.close()
+  }
+}
+
+function requestQueue(
+  crawler: Crawler,
+  parts: {
+    redis: Redis
+    keys: CrawlRedisKeys
+    workerId: string
+    keeper?: LockKeeper
+    calls?: CrawlCalls
+    slots: HostSlots
+    mayDoubt?: () => boolean
+  },
+): RequestQueue {
+  const { settings, logger, times } = crawler
+  return settings.get('QUEUE_MODE') === 'job'
+    ? new BullJobQueue({
+        ...parts,
+        clock: MemoryHostClock.fromCrawler(crawler),
+        order: settings.get('SCHEDULER_QUEUE_CLASS'),
+        concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+        quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+        ...(times && { times }),
+        logger,
+      })
+    : HostTurnQueue.fromCrawler(crawler, parts)
+}
+
+/** What happened, what is lost, what to do. */
+function crawlLostText(crawl: string, redis: string): string {
+  return `the crawl is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All that was queued there is lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would keep them out: to crawl again, webloom clear ${crawl}, then webloom worker ${crawl}. Against the next time: appendonly yes and maxmemory-policy noeviction`
+}
+
+/** What may lose queued requests in the middle of a crawl is no note but a warning. */
+async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<string[]> {
+  const { warnings, eviction } = await redisHealth(redis)
+  const told = (warning: string) => `the ${role}’s Redis: ${warning}`
+  if (eviction !== undefined) logger.warn(told(eviction))
+  return warnings.filter((warning) => warning !== eviction).map(told)
+}
+
+/** Another one after each start of that server. */
+async function runIdOf(redis: Redis): Promise<string> {
+  return /^run_id:(\S+)/m.exec(await redis.info('server'))?.[1] ?? '-'
+}

@@ -1,0 +1,66 @@
+/** What a crawl asks of the place where it is kept, and what that place is told of the crawl. `crawl-store.ts` makes one. */
+
+import type {
+  CrawlRecord,
+  CrawlRun,
+  DupeFilter,
+  OtherWorkers,
+  RequestQueue,
+  SeedSource,
+  StartHosts,
+} from '@webloom/core'
+import type { HostSlots, WholeTotals } from '@webloom/queue'
+
+/** How a process takes part in a crawl that is on Redis. */
+export interface Participation {
+  /** A finished crawl is begun again: `webloom crawl`, `webloom worker --new`. */
+  readonly begins: boolean
+  /** One worker of several: what only works in one process is refused. */
+  readonly isWorker: boolean
+}
+
+/** What the crawl's store asks of the running crawl. */
+export interface CrawlControls {
+  activity(): { readonly downloading: number; readonly scraping: number }
+  pause(): void
+  resume(): void
+  stop(reason: string): void
+}
+
+export interface CrawlStore {
+  /** Tells this process from all others of the crawl. */
+  readonly workerId: string
+  readonly queue: RequestQueue
+  /** Which host, domain or address a request is for, as politeness has it. */
+  readonly slots: HostSlots
+  readonly filter: DupeFilter
+  /** Queue and filter are both in this process: nobody else asks the one or fills the other. */
+  readonly isInProcess: boolean
+  readonly record: CrawlRecord
+  /** The run of the crawl, for components that share data with other runs. */
+  readonly run?: CrawlRun
+  /** Another run may go on with the crawl. */
+  readonly outlivesRun: boolean
+  readonly startHosts: StartHosts
+  readonly seeds?: SeedSource
+  readonly others?: OtherWorkers
+  /**
+   * What all processes of a finished crawl have counted: for the one that has left last, and only when all have told it.
+   * Absent where there is one process.
+   */
+  totalsAtEnd?(): WholeTotals | undefined
+  /** Opens connections. Throws WL_REDIS_UNREACHABLE. */
+  connect(): Promise<void>
+  disconnect(): void
+  /** The record is open and the crawl goes on. */
+  join(): Promise<void>
+  /** Called when queue and filter are open, before anything is queued. */
+  onOpen(): Promise<void>
+  /** Called when this process leaves: the queue is closed, the filter is not. */
+  onClose(): Promise<void>
+  isNearlyFull(): Promise<boolean>
+  /** One line each, for the start banner; connect first. */
+  notes(): Promise<string[]>
+  /** What to do when the crawl was finished before. */
+  readonly howToBeginAnew: string
+}

@@ -1,0 +1,112 @@
+/**
+ * What a command of the command line is: its form, its help, its options, and what it runs. Each is an entry of the list in
+ * `cli.ts`. What it runs is loaded when it is called for, as reading all commands takes longer than most of them.
+ */
+
+import type { Awaitable, ProtocolTimes } from '@webloom/core'
+import { type Command, Option } from 'commander'
+
+/** What the process that runs a command line gives to its commands. */
+export interface CommandLineParts {
+  /** Called with what a command has ended with, when it tells. */
+  readonly exitsWith: (code: number) => void
+  /** Of the protocol, for tests that scale them. */
+  readonly times?: ProtocolTimes
+}
+
+/** Adds itself to the program, or to the command whose part it is. */
+export type CliCommand = (parent: Command, parts: CommandLineParts) => void
+
+/** `--json`, or `--no-start`, whose flag is false when it is given. */
+export interface FlagOption {
+  readonly kind: 'flag'
+  readonly make: () => Option
+}
+
+/** `--file <F>`. */
+export interface ValueOption {
+  readonly kind: 'value'
+  readonly make: () => Option
+}
+
+/** `-s <NAME=VALUE>`, which may be given several times. */
+export interface ListOption {
+  readonly kind: 'list'
+  readonly make: () => Option
+}
+
+type OptionFor<Value> = [Value] extends [boolean]
+  ? FlagOption
+  : [Value] extends [string]
+    ? ValueOption
+    : ListOption
+
+/** The option of each flag, by the flag's name, in the order of the help. None may be missing, and none be of another kind. */
+export type OptionsFor<Flags> = { readonly [Name in keyof Flags]-?: OptionFor<Required<Flags>[Name]> }
+
+export function flag(form: string, help: string): FlagOption {
+  return { kind: 'flag', make: () => new Option(form, help) }
+}
+
+export function value(form: string, help: string, byDefault?: string): ValueOption {
+  return {
+    kind: 'value',
+    make: () =>
+      byDefault === undefined ? new Option(form, help) : new Option(form, help).default(byDefault),
+  }
+}
+
+/** A value that must be given. */
+export function requiredValue(form: string, help: string): ValueOption {
+  return { kind: 'value', make: () => new Option(form, help).makeOptionMandatory() }
+}
+
+/** Given several times with one value each; with `...>` in its form several values at once. */
+export function values(form: string, help: string): ListOption {
+  const append = (one: string, before: string[] | undefined) => [...(before ?? []), one]
+  return {
+    kind: 'list',
+    make: () => (form.includes('...') ? new Option(form, help) : new Option(form, help).argParser(append)),
+  }
+}
+
+/** The options of commands that name a spider. */
+export const SPIDER_OPTIONS = {
+  set: values('-s, --set <NAME=VALUE>', 'a setting; overrides every other place'),
+  argument: values('-a, --argument <name=value>', 'an argument of the spider'),
+}
+
+/**
+ * @param form name and arguments, as in its help: `seed <spider> [messages...]`
+ * @param run gets the flags, then an argument for each in the form; what it returns is the exit code
+ */
+export function command<Flags extends object, Args extends readonly unknown[]>(
+  form: string,
+  help: string,
+  options: OptionsFor<Flags>,
+  run: (flags: Flags, args: Args, parts: CommandLineParts) => Awaitable<number | undefined | void>,
+): CliCommand {
+  return (parent, parts) => {
+    const made = parent.command(form).description(help)
+    for (const [name, { make }] of Object.entries<FlagOption | ValueOption | ListOption>(options)) {
+      const option = make()
+      if (option.attributeName() !== name)
+        throw new Error(
+          `${form}: the option ${option.flags} is the flag ${option.attributeName()}, not ${name}`,
+        )
+      made.addOption(option)
+    }
+    made.action(async (...called: unknown[]) => {
+      const code = await run(called.at(-2) as Flags, called.slice(0, -2) as unknown as Args, parts)
+      if (typeof code === 'number') parts.exitsWith(code)
+    })
+  }
+}
+
+/** Commands under one word: `webloom dupefilter has`. */
+export function group(name: string, help: string, commands: readonly CliCommand[]): CliCommand {
+  return (parent, parts) => {
+    const made = parent.command(name).description(help)
+    for (const add of commands) add(made, parts)
+  }
+}

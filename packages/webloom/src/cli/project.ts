@@ -1,0 +1,68 @@
+/** Commands that tell of the project, and of what its crawls will take. */
+
+import type { BenchFlags } from '../commands/bench.ts'
+import type { PlanFlags } from '../commands/plan.ts'
+import type { SettingsFlags } from '../commands/settings.ts'
+import { configHere, projectConfig } from '../loading/config.ts'
+import { command, flag, requiredValue, value, values } from './command.ts'
+
+export const list = command<{ readonly json?: boolean }, []>(
+  'list',
+  'print the names of this project’s spiders',
+  { json: flag('--json', 'as JSON, with their files') },
+  async (flags) => {
+    const { list: run } = await import('../commands/list.ts')
+    await run(await projectConfig(process.cwd()), flags)
+  },
+)
+
+export const settings = command<SettingsFlags, []>(
+  'settings',
+  'print settings as they stand in this folder',
+  {
+    get: value('--get <NAME>', 'the value of one'),
+    explain: value('--explain <NAME>', 'the value of one, and every place that sets it'),
+    set: values('-s, --set <NAME=VALUE...>', 'as if it were given to crawl'),
+    json: flag('--json', 'as JSON'),
+  },
+  async (flags) => {
+    const { showSettings } = await import('../commands/settings.ts')
+    showSettings(flags, await configHere())
+  },
+)
+
+export const plan = command<PlanFlags, []>(
+  'plan',
+  'print what each dupefilter would take and give for so many URLs',
+  {
+    urls: requiredValue('--urls <N>', 'how many different URLs the crawl will meet, e.g. 1e9'),
+    error: value('--error <P>', 'the error to end with (default 1e-6)'),
+    bit: value('--bit <B>', 'BLOOMFILTER_BIT to compare with (default 30)'),
+    hashNumber: value('--hash-number <K>', 'BLOOMFILTER_HASH_NUMBER to compare with (default 6)'),
+    blocks: value('--blocks <N>', 'BLOOMFILTER_BLOCK_NUM to compare with'),
+    hosts: value('--hosts <N>', 'over how many hosts they are spread (default: a thousand URLs each)'),
+    json: flag('--json', 'as JSON'),
+  },
+  async (flags) => (await import('../commands/plan.ts')).plan(flags),
+)
+
+export const bench = command<BenchFlags, []>(
+  'bench',
+  'measure how fast pages are crawled here; with REDIS_URL, on Redis too',
+  {
+    pages: value('--pages <N>', 'pages of the site that is crawled', '5000'),
+    rounds: value('--rounds <N>', 'how often each is measured; the one in the middle is shown', '3'),
+    json: flag('--json', 'as JSON'),
+  },
+  async (flags) => (await import('../commands/bench.ts')).bench(flags),
+)
+
+export const version = command<{ readonly verbose?: boolean; readonly json?: boolean }, []>(
+  'version',
+  'print the version',
+  {
+    verbose: flag('-v, --verbose', 'with those of Node and the main libraries'),
+    json: flag('--json', 'as JSON'),
+  },
+  async (flags) => (await import('../commands/version.ts')).showVersion(flags),
+)

@@ -1,0 +1,43 @@
+/** Commands that take over what waits from elsewhere, and hand it on. */
+
+import type { ExportFlags } from '../commands/export.ts'
+import type { ImportFlags } from '../commands/import.ts'
+import { namedSpider } from '../loading/named-spider.ts'
+import { command, flag, SPIDER_OPTIONS, value, values } from './command.ts'
+
+const OPTIONS = { ...SPIDER_OPTIONS, json: flag('--json', 'the summary as JSON') }
+
+export const importFrom = command<ImportFlags, [from: string, name: string]>(
+  'import <from> <spider>',
+  'take over what waits: of a Python crawl (import scrapy-redis quotes), or of a file that webloom export wrote (- for stdin)',
+  {
+    ...OPTIONS,
+    callback: values('--callback <there=here>', 'what a method of theirs is called here'),
+    start: flag('--no-start', 'start() does not run when the crawl goes on'),
+    dryRun: flag('--dry-run', 'look at everything and move nothing'),
+  },
+  async (flags, [from, name]) => {
+    const { importLines, importScrapyRedis } = await import('../commands/import.ts')
+    const { Class, config } = await namedSpider(name, flags)
+    return from === 'scrapy-redis'
+      ? importScrapyRedis(Class, flags, config)
+      : importLines(Class, from, flags, config)
+  },
+)
+
+export const exportTo = command<ExportFlags, [name: string]>(
+  'export <spider>',
+  'write what a crawl that does not move still has to fetch, a JSON line each',
+  {
+    ...OPTIONS,
+    seeds: flag('--seeds', 'as start URLs that scrapy-redis and webloom seed take'),
+    to: value('--to <where>', 'scrapy-redis: into the queue of a Python crawl'),
+    callback: values('--callback <here=there>', 'what a method is called there'),
+    output: value('-o, --output <file>', 'write there instead of to stdout'),
+  },
+  async (flags, [name]) => {
+    const { exportCrawl } = await import('../commands/export.ts')
+    const { Class, config } = await namedSpider(name, flags)
+    return exportCrawl(Class, flags, config)
+  },
+)

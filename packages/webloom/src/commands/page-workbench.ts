@@ -1,0 +1,104 @@
+/** What the commands share that look at single pages: fetch, view, parse and shell. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { environmentSettings, Request, UsageError } from '@webloom/core'
+import { Response, Spider, type SpiderClass } from '@webloom/spider'
+import { Workbench } from '../authoring/workbench.ts'
+import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
+import { commandLayer, givenSettings, spiderArguments } from './crawl-options.ts'
+import type { PageFlags } from './page-options.ts'
+
+/** For pages that no spider of the project is for. */
+class Visitor extends Spider {
+  override name = 'visitor'
+  override parse(): undefined {}
+}
+
+/** @param url the page, by whose host the spider is chosen where the flags name none */
+export async function openWorkbench(
+  url: string | undefined,
+  flags: PageFlags,
+  config: LoadedConfig | undefined,
+): Promise<Workbench> {
+  return openWorkbenchOf(await spiderClass(url, flags, config), flags, config)
+}
+
+export function openWorkbenchOf(
+  Class: SpiderClass,
+  flags: PageFlags,
+  config: LoadedConfig | undefined,
+): Promise<Workbench> {
+  return Workbench.open(Class, {
+    args: spiderArguments(flags),
+    layers: {
+      config: config?.settings ?? {},
+      environment: environmentSettings(process.env),
+      command: { ...commandLayer(flags), ...quietUnlessAsked(flags) },
+    },
+    places: config ? { config: config.path } : {},
+    folder: config?.folder ?? process.cwd(),
+    createLogger: loggerOf,
+  })
+}
+
+async function spiderClass(
+  url: string | undefined,
+  flags: PageFlags,
+  config: LoadedConfig | undefined,
+): Promise<SpiderClass> {
+  if (flags.spider !== undefined && isSpiderFile(flags.spider)) return loadSpiderFile(flags.spider)
+  if (flags.spider !== undefined) {
+    const project = config ?? (await projectConfig(process.cwd()))
+    return (await findSpider(project, flags.spider, spiderArguments(flags), givenSettings(flags))).Class
+  }
+  const host = url === undefined ? undefined : URL.parse(url)?.hostname
+  if (!config || host === undefined) return Visitor
+  const { spiders } = await loadProjectSpiders(config, spiderArguments(flags), givenSettings(flags))
+  const its = spiders.filter(({ name, Class }) => isFor(host, name, new Class(spiderArguments(flags))))
+  return its.length === 1 ? its[0]!.Class : Visitor
+}
+
+/** Throws where a callback is to run, and no spider was found that has it. */
+export function refuseVisitor({ spider }: Workbench, url: string): void {
+  if (!(spider instanceof Visitor)) return
+  throw new UsageError(
+    'WL_SPIDER_NOT_FOUND',
+    `which spider? Here is none that alone is for ${new URL(url).host || url}; name one with  --spider <name>  or  --spider <file>`,
+  )
+}
+
+/** As Scrapy chooses: by the spider's name and allowed domains. */
+function isFor(host: string, name: string, { allowedDomains }: Spider): boolean {
+  return [name, ...allowedDomains].some((domain) => host === domain || host.endsWith(`.${domain}`))
+}
+
+function quietUnlessAsked({ loglevel, set = [] }: PageFlags): { LOG_LEVEL?: string } {
+  const isAsked = loglevel !== undefined || set.some((text) => text.startsWith('LOG_LEVEL='))
+  return isAsked ? {} : { LOG_LEVEL: 'WARNING' }
+}
+
+/** What the user typed as a URL: a file that exists, or a host without its scheme, is meant as such. */
+export function typedUrl(text: string): string {
+  if (/^[a-z][a-z\d+.-]*:/i.test(text) && !/^[^/]*:\d+(\/|$)/.test(text)) return text
+  if (!existsSync(text) && /^[^/?#]+\.(html?|xml|json|txt)$/i.test(text))
+    throw new UsageError(
+      'WL_USAGE',
+      `there is no file ${text}; of a site, write its whole address: https://${text}/`,
+    )
+  return existsSync(text) ? pathToFileURL(resolve(text)).href : `http://${text}`
+}
+
+/** The page of a URL or of a local file. */
+export function pageAt(workbench: Workbench, url: string, flags: PageFlags): Promise<Response> {
+  const meta = flags.redirect === false ? { dont_redirect: true } : {}
+  return pageOf(workbench, new Request(url, { dontFilter: true, meta }))
+}
+
+export async function pageOf(workbench: Workbench, request: Request): Promise<Response> {
+  if (!request.url.startsWith('file:')) return workbench.fetch(request)
+  return new Response(request.url, { body: readFileSync(new URL(request.url)), request })
+}

@@ -1,0 +1,75 @@
+/** SPIDER_LOADER_CLASS: spiders that come from elsewhere than the files that the config names. */
+
+import {
+  type Awaitable,
+  environmentSettings,
+  requireMethods,
+  Settings,
+  UsageError,
+  type WrittenSettings,
+} from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
+import { componentClass } from './component-class.ts'
+import type { LoadedConfig } from './config.ts'
+import { isSpiderClass } from './spider-class.ts'
+
+/**
+ * Finds a project's spiders by their names, as a class that SPIDER_LOADER_CLASS names. It is made by its
+ * `static fromSettings(settings)`, or by `new` without arguments, once for each command. What it throws ends the command with
+ * WL_SPIDER_LOAD.
+ */
+export interface SpiderLoader {
+  /** The names of all spiders there are: for `webloom list`, `webloom check`, and where a name is not found. */
+  list(): Awaitable<readonly string[]>
+  /** The class of the spider of that name; undefined when there is none. */
+  load(name: string): Awaitable<SpiderClass | undefined>
+}
+
+interface SpiderLoaderClass {
+  new (): SpiderLoader
+  fromSettings?(settings: Settings): SpiderLoader
+}
+
+/** The loader that the settings name; undefined for the project's own files. */
+export async function ownSpiderLoader(
+  config: LoadedConfig,
+  command: WrittenSettings = {},
+): Promise<SpiderLoader | undefined> {
+  const layers = { config: config.settings, environment: environmentSettings(process.env), command }
+  const settings = Settings.fromLayers(layers, { config: config.path })
+  const chosen = settings.get('SPIDER_LOADER_CLASS')
+  if (chosen === 'project' || chosen === null) return undefined
+  const Class = (await componentClass<SpiderLoader>(
+    'SPIDER_LOADER_CLASS',
+    chosen,
+    ['project'],
+    config.folder,
+  )) as unknown as SpiderLoaderClass
+  const loader = await told(Class.name, () => Class.fromSettings?.(settings) ?? new Class())
+  requireMethods(loader, ['list', 'load'], 'spider loader')
+  const { name } = Class
+  return {
+    list: () => told(name, () => loader.list()),
+    load: (spider) => told(name, async () => spiderOnly(await loader.load(spider), spider)),
+  }
+}
+
+function spiderOnly(loaded: unknown, name: string): SpiderClass | undefined {
+  if (loaded === undefined || isSpiderClass(loaded)) return loaded
+  throw new Error(`load(${JSON.stringify(name)}) gave ${typeof loaded}, and no subclass of Spider`)
+}
+
+async function told<T>(loader: string, act: () => Awaitable<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new UsageError(
+      'WL_SPIDER_LOAD',
+      `the spider loader ${loader} (SPIDER_LOADER_CLASS) failed: ${message}`,
+      {
+        cause,
+      },
+    )
+  }
+}

@@ -1,0 +1,24 @@
+/** How a spider is called on a command line, so that the lines in messages can be typed as they stand. */
+
+import type { CrawlName, SpiderLike } from '@webloom/core'
+import type { SpiderClass } from '@webloom/spider'
+import { shellQuoted } from '../terminal/resume-line.ts'
+
+/** The files that spiders were named by. */
+const files = new WeakMap<object, string>()
+
+/** The user has named the spider by this file. */
+export function noteTyped(Class: SpiderClass, file: string): void {
+  files.set(Class, file)
+}
+
+/** Its file where it was named by that, else its name. */
+export function typedSpider(spider: Pick<SpiderLike, 'name'>): string {
+  return shellQuoted(files.get(spider.constructor) ?? spider.name)
+}
+
+/** The same with the CRAWL_ID, without which the line would be about another crawl. */
+export function typedCrawl(spider: Pick<SpiderLike, 'name'>, crawlId: CrawlName['crawlId']): string {
+  const typed = typedSpider(spider)
+  return crawlId === null || crawlId === undefined ? typed : `${typed} -s CRAWL_ID=${shellQuoted(crawlId)}`
+}

@@ -1,0 +1,78 @@
+/** A crawl that ended well and brought nothing, or lost something on the way: what to look at. */
+
+import type { StatValue } from '@webloom/core'
+import type { WholeTotals } from '@webloom/queue'
+import { isRedisSpider, type Spider } from '@webloom/spider'
+import { typedCrawl } from '../loading/typed-spider.ts'
+import { counted } from '../terminal/figures.ts'
+import { skippedText } from './skipped-pages.ts'
+
+/** What callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
+export function lostText(stats: Readonly<Record<string, StatValue>>): string | undefined {
+  const count = (key: string) => Number(stats[key] ?? 0)
+  const [unwritten, refused, invalid] = [
+    count('feedexport/unserializable_count'),
+    count('spider_output/refused_count'),
+    count('spider_output/invalid_count'),
+  ]
+  const parts = [
+    ...(unwritten > 0 ? [`${counted(unwritten, 'item')} that an output could not write`] : []),
+    ...(refused > 0 ? [`${counted(refused, 'request')} that could not be queued`] : []),
+    ...(invalid > 0
+      ? [`${counted(invalid, 'value')} that ${invalid === 1 ? 'is' : 'are'} neither item nor request`]
+      : []),
+  ]
+  return parts.length === 0
+    ? undefined
+    : `of what the spider yielded is lost: ${parts.join(', ')}; the ERROR lines above say which and why`
+}
+
+/** What is said of a crawl that went on, and had come to its end before. */
+export const NOTHING_LEFT =
+  'nothing was left to fetch: all that this crawl had queued was done before it was stopped'
+
+/** Whether anything was tried. */
+export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean {
+  return Number(stats['scheduler/dequeued'] ?? 0) > 0
+}
+
+/** Why there is neither an item nor a link, or no item could be written, as far as the stats tell; undefined otherwise. */
+export function whyEmpty({ all, sinceResumed }: WholeTotals, spider: Spider): string | undefined {
+  const brought = (key: string) => Number(all[key] ?? 0)
+  if (brought('feedexport/unserializable_count') > 0 && brought('feedexport/written_count') === 0)
+    return 'no item could be written to an output; the ERROR lines above name the fields'
+  if (brought('spider_output/yielded_count') > 0 || brought('item_scraped_count') > 0) return undefined
+  // What an earlier run met with is no reason of this one.
+  const count = (key: string) => Number(sinceResumed[key] ?? 0)
+  const begun = count('start/yielded_count') + count('seeds/taken')
+  const pages = count('response_received_count')
+  // What `webloom import` queued began elsewhere.
+  if (begun + pages + count('start/invalid_url_count') === 0)
+    return noStart(spider, count('spider_output/invalid_count') + count('spider_output/refused_count'))
+  if (pages === 0) return noPage(begun, skippedText(sinceResumed))
+  return noOutput(pages, count('spider_exceptions/count') + count('spider_output/invalid_count'), spider)
+}
+
+function noStart(spider: Spider, refused: number): string {
+  if (refused > 0)
+    return `nothing that start() of ${spider.constructor.name} yielded could be used; the ERROR ${refused === 1 ? 'line above says' : `lines above (${refused}) say`} why`
+  if (isRedisSpider(spider))
+    return `no seed came for spider ${spider.name}; put some there:  webloom seed ${typedCrawl(spider, spider.settings.get('CRAWL_ID'))} <url …>`
+  const { name } = spider.constructor
+  return spider.startUrls.length > 0
+    ? `start() of ${name} yielded no request; if it is your own, it must yield what startUrls hold`
+    : `${name} has no start URLs: write the field  startUrls = ['https://…'],  or a method  *start()  that yields requests`
+}
+
+function noPage(requests: number, skipped: string): string {
+  const reasons = skipped === '' ? 'the lines above say why' : `skipped: ${skipped}`
+  const what =
+    requests === 1 ? 'the start request brought no page' : `none of ${requests} start requests brought a page`
+  return `${what}; ${reasons}`
+}
+
+function noOutput(pages: number, errors: number, spider: Spider): string {
+  const threw = errors > 0 ? ` The ERROR lines above (${errors}) come first.` : ''
+  const url = spider.startUrls[0] ?? '<url>'
+  return `the callbacks of ${pages === 1 ? 'one page' : `${pages} pages`} yielded no item and no request.${threw} Do they yield (of another callback:  yield* this.other(response)), and do their selectors find anything?  webloom shell ${url}  shows the page as they get it`
+}

@@ -1,0 +1,148 @@
+/**
+ * `webloom/ports`: for components of one's own. What they implement, what they are given, classes to extend, and each type
+ * that one of these mentions. What spiders use is in `webloom`.
+ */
+
+// How a component is made, and what a crawl gives it
+
+export {
+  type ComponentClass,
+  type Crawler,
+  type CrawlName,
+  type CrawlRun,
+  crawlKey,
+  type DownloaderInside,
+  type Logger,
+  MemoryStatsCollector,
+  type OtherWorkers,
+  type ProtocolTimes,
+  type RedisClient,
+  type RedisRole,
+  type ScriptRunner,
+  type SpiderLike,
+  type StartHosts,
+  type StatsCollector,
+} from '@webloom/core'
+
+// Middlewares, extensions, pipelines
+
+export {
+  type Awaitable,
+  type BodyTo,
+  type DownloaderMiddleware,
+  type DownloadHandler,
+  type DownloadOptions,
+  type DownloadResult,
+  type Extension,
+  type FetchOptions,
+  type HostNews,
+  type HostState,
+  type ItemContext,
+  type ItemPipeline,
+  type Response as PlainResponse,
+  type ResponseInit as PlainResponseInit,
+  RetryLater,
+  type RetryWhen,
+  type SpiderMiddleware,
+} from '@webloom/core'
+export {
+  type FileOutcome,
+  type FileResult,
+  FilesPipeline,
+  type FilesPipelineOptions,
+  type ItemsRedis,
+  RedisPipeline,
+  type RedisPipelineOptions,
+  type SqlColumn,
+  SqlPipeline,
+  type SqlPipelineOptions,
+  type SqlShape,
+} from '@webloom/spider'
+
+// Dupefilters
+
+export type {
+  CrawlUrlRules,
+  DupeFilter,
+  DupeFilterDescription,
+  Fingerprinter,
+  KnownUrl,
+  Seen,
+  SimpleDupeFilter,
+} from '@webloom/core'
+export {
+  type Asked,
+  type BloomCompat,
+  type BloomDescription,
+  type BloomFullness,
+  type BloomKind,
+  type BloomLayer,
+  type BloomLayout,
+  type BloomMode,
+  type BloomOnFull,
+  type BloomOptions,
+  type BloomParameters,
+  type BloomRecord,
+  type CountedLayer,
+  CountingBloomDupeFilter,
+  type CountingBloomDupeFilterOptions,
+  type FilterKeys,
+  MemoryBloomDupeFilter,
+  type MemoryBloomDupeFilterOptions,
+  MemoryCountingBloomDupeFilter,
+  type MemoryCountingBloomDupeFilterOptions,
+  MemoryDupeFilter,
+  type OnQueueBack,
+  type ProcessDupeFilter,
+  type ProcessDupeFilterOptions,
+  type QueueRunId,
+  type RecordedBloomDupeFilter,
+  type RecordedBloomOptions,
+  type RedisArgument,
+  RedisBloomDupeFilter,
+  type RedisBloomDupeFilterOptions,
+  type RedisConnection,
+  type RedisDupeFilter,
+  type RedisDupeFilterOptions,
+  type RedisKeyDescription,
+  RedisKeyDupeFilter,
+  type RedisKeyDupeFilterOptions,
+  RedisSetDupeFilter,
+  type RedisSetDupeFilterOptions,
+  type SetMembers,
+  type Shard,
+  type ShardedDescription,
+  ShardedDupeFilter,
+  type ShardedDupeFilterOptions,
+  type ShardPart,
+  SplittableBloomDupeFilter,
+  type SplittableBloomDupeFilterOptions,
+  type SplittableDescription,
+  type SplittableOptions,
+  type StoreQuestion,
+} from '@webloom/dupefilter'
+
+// The HTTP cache
+
+export {
+  BrokenCacheEntry,
+  type CachedExchange,
+  type CachedResponse,
+  DummyPolicy,
+  FileCacheStorage,
+  type HttpCachePolicy,
+  type HttpCacheStorage,
+  type HttpCacheStorageOptions,
+  Rfc9111Policy,
+  type Rfc9111PolicyOptions,
+  SqliteCacheStorage,
+} from '@webloom/downloader'
+
+// Feeds
+
+export type { ItemFeed } from '@webloom/core'
+export type { FeedStorage, ItemExporter, ItemExporterOptions } from '@webloom/spider'
+
+// Finding spiders
+
+export type { SpiderLoader } from './loading/own-spider-loader.ts'

@@ -1,0 +1,59 @@
+/** What a Redis says that will not have us, in words. */
+
+import { WebloomError } from '@webloom/core'
+
+const REFUSALS: readonly { readonly pattern: RegExp; readonly words: (setting: string) => string }[] = [
+  {
+    pattern: /^NOAUTH/,
+    words: (setting) =>
+      `it wants a password, and ${setting} gives none. Write redis://:password@host:6379, or redis://user:password@host:6379`,
+  },
+  {
+    pattern: /^(?:WRONGPASS|ERR invalid password)/,
+    words: (setting) => `it does not know the user and password that ${setting} gives`,
+  },
+]
+
+/**
+ * What a server means that does not let us in, and its own words; undefined when it says something else.
+ *
+ * @param setting the one that names the server
+ */
+export function refusalInWords(message: string, setting: string): string | undefined {
+  const words = REFUSALS.find(({ pattern }) => pattern.test(message))?.words(setting)
+  return words && `${words} (Redis says: ${message})`
+}
+
+/** Redis says it otherwise from release to release, and otherwise again of a command that a script runs. */
+const NO_RIGHT = /^NOPERM|ACL failure in script|executing the script can't (?:run|access)/i
+const NO_COMMAND = /unknown (?:redis )?command/i
+
+interface Refused {
+  /** The command, where it is known, and the server. */
+  readonly asked: string
+  /** What would give all rights that are needed there: see `aclLine`. */
+  readonly aclLine: string
+}
+
+/** The code of a reply that was explained by `missingRight`. */
+export const REFUSED = 'WL_REDIS_REFUSED'
+
+/** What a command needs that this Redis does not let us run; undefined when it refused it for another reason, or not at all. */
+export function missingRight(message: string, { asked, aclLine }: Refused): string | undefined {
+  if (NO_RIGHT.test(message))
+    return `${message} (${asked}): the user has no right to that command, key or channel. This line, typed by an administrator of that Redis, gives the user all rights that Webloom needs: ${aclLine} (docs/deploy.md says more)`
+  if (NO_COMMAND.test(message))
+    return `${message} (${asked}): the command is renamed or disabled there (rename-command), or this Redis is too old for it. Give it its name back; a user of its own needs no renamed commands: ${aclLine} (docs/deploy.md says more)`
+  return undefined
+}
+
+/** A reply of Redis that names a missing right, as an error of ours; undefined for all others. */
+export function refusalOf(error: unknown): WebloomError | undefined {
+  const isRefusal = error instanceof Error && 'code' in error && error.code === REFUSED
+  return isRefusal ? new WebloomError(REFUSED, error.message, { cause: error }) : undefined
+}
+
+/** Whether what `INFO cluster` says is said by a node of a Redis Cluster. */
+export function isClusterNode(info: string): boolean {
+  return /^cluster_enabled:1\s*$/m.test(info)
+}

@@ -1,0 +1,47 @@
+import { Settings, silentLogger } from '@webloom/core'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RedisServers } from './redis-servers.ts'
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+const serversOf = (settings: object) =>
+  new RedisServers(Settings.fromLayers({ command: settings as never }), silentLogger)
+
+test('each call for a role gives the same connection, and roles on one server share theirs with the queue', () => {
+  const servers = serversOf({ REDIS_URL: redis.url })
+  const { redis: of } = servers
+  expect(of('items')).toBe(of('items'))
+  expect(of('items')).toBe(of('queue'))
+  expect(of('dupefilter'), 'its questions go beside the commits').not.toBe(of('queue'))
+  servers.close()
+})
+
+test('one that is asked for while the crawl runs is opened by its first command, and closed with the others', async () => {
+  const servers = serversOf({ REDIS_URL: redis.url })
+  servers.redis('queue')
+  await servers.open()
+  const late = servers.redis('dupefilter')
+  expect(await late.set('late', 'here')).toBe('OK')
+  servers.close()
+  await expect(late.get('late')).rejects.toThrow('Connection is closed')
+  await expect(servers.redis('queue').get('late')).rejects.toThrow('Connection is closed')
+})
+
+test('after the end there are no new ones', () => {
+  const servers = serversOf({ REDIS_URL: redis.url })
+  servers.close()
+  expect(() => servers.redis('items')).toThrow('the crawl has ended, and its connections are closed')
+})
+
+test('without a Redis, or with several for one role, it says what is set, and what needs it', () => {
+  expect(() => serversOf({}).redis('queue', 'COOKIES_SHARED is true')).toThrow(
+    'COOKIES_SHARED is true, and no Redis is named. Set REDIS_URL=redis://host:6379, or QUEUE_REDIS_URL',
+  )
+  const two = { DUPEFILTER_REDIS_URL: [redis.url, 'redis://127.0.0.1:1'] }
+  expect(() => serversOf(two).redis('dupefilter')).toThrow('DUPEFILTER_REDIS_URL names 2 servers')
+})

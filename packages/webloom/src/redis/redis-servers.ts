@@ -1,0 +1,111 @@
+import {
+  type Logger,
+  noRedis,
+  type ProtocolTimes,
+  type RedisClient,
+  type RedisRole,
+  type RedisTarget,
+  redisTargets,
+  type Settings,
+  SettingsError,
+} from '@webloom/core'
+import { RedisLink } from './redis-connection.ts'
+
+const ROLES: readonly RedisRole[] = ['queue', 'dupefilter', 'seeds', 'items']
+
+/**
+ * The connections of one process, by role. Roles that the settings send to the same server share one, but for the
+ * dupefilter, whose questions go beside the commits of the queue.
+ */
+export class RedisServers {
+  readonly #settings: Settings
+  readonly #logger: Logger
+  readonly #spider: string | undefined
+  readonly #times: ProtocolTimes | undefined
+  readonly #links = new Map<string, RedisLink>()
+  /** The first call of `open` has been. */
+  #isOpen = false
+  #isClosed = false
+
+  constructor(
+    settings: Settings,
+    logger: Logger,
+    { spider, times }: { readonly spider?: string; readonly times?: ProtocolTimes | undefined } = {},
+  ) {
+    this.#settings = settings
+    this.#logger = logger
+    this.#spider = spider
+    this.#times = times
+  }
+
+  /** `redis` of the crawl's `Crawler`. */
+  readonly redis = (role: RedisRole, because?: string): RedisClient => {
+    const [target, ...others] = this.targets(role)
+    if (!target) return noRedis(role, because)
+    if (others.length === 0) return this.to(target, role)
+    throw new SettingsError([
+      `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component asks for the Redis of role ${role}`}, which is one connection: only the built-in dupefilters are spread over several`,
+    ])
+  }
+
+  /** The servers that the settings name for a role: none without Redis, several for a sharded dupefilter. */
+  targets(role: RedisRole): readonly RedisTarget[] {
+    return redisTargets(this.#settings, role)
+  }
+
+  /** The role's connection; undefined when the settings name no Redis for it. */
+  connection(role: RedisRole): RedisClient | undefined {
+    const [target] = this.targets(role)
+    return target && this.to(target, role)
+  }
+
+  /** The connection to that server. One that is asked for after `open` is opened by its first command. */
+  to(target: RedisTarget, role: RedisRole): RedisClient {
+    const place = placeOf(target, role)
+    const known = this.#links.get(place)
+    if (known) return known.client
+    if (this.#isClosed) throw new Error(`the crawl has ended, and its connections are closed (role ${role})`)
+    const link = new RedisLink(target, {
+      startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
+      logger: this.#logger,
+      roles: this.#rolesAt(target),
+      spider: this.#spider,
+      times: this.#times,
+      isLate: this.#isOpen,
+    })
+    this.#links.set(place, link)
+    return link.client
+  }
+
+  /** The connections to a role's servers that somebody has asked for. */
+  used(role: RedisRole): readonly RedisClient[] {
+    return this.targets(role).flatMap((target) => this.#links.get(placeOf(target, role))?.client ?? [])
+  }
+
+  /** What the settings send to that server, whether it is asked for here or not: one user has the rights for all of it. */
+  #rolesAt({ options }: RedisTarget): RedisRole[] {
+    const place = JSON.stringify(options)
+    return ROLES.filter((role) =>
+      this.targets(role).some((target) => JSON.stringify(target.options) === place),
+    )
+  }
+
+  /**
+   * Opens those that were asked for until now. Throws WL_REDIS_UNREACHABLE when one of them does not answer within
+   * REDIS_START_TIMEOUT.
+   */
+  async open(): Promise<void> {
+    this.#isOpen = true
+    await Promise.all([...this.#links.values()].map((link) => link.open()))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const link of this.#links.values()) link.close()
+  }
+}
+
+/** Who has the same place shares a connection. */
+function placeOf({ options }: RedisTarget, role: RedisRole): string {
+  return JSON.stringify([role === 'dupefilter', options])
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { outdatedFiles } from '../../scripts/settings-docs.ts'
+import { circleProblems } from './checks/circles.ts'
 import { docstringProblems } from './checks/docstrings.ts'
 import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
 import { importProblems } from './checks/imports.ts'
@@ -15,13 +16,17 @@ const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
 
 describe('this repository', () => {
   test.each([
-    ['no sibling imports a sibling, and core and testkit import none of ours', importProblems],
+    [
+      'no sibling imports a sibling, core and selectors import url alone, url and testkit none of ours',
+      importProblems,
+    ],
+    ['no file is imported by what it imports, types included', (root: string) => circleProblems(root)],
     ['docs/settings.md lists the settings, no more and no less', settingProblems],
     ['docs/errors.md lists the error codes, no more and no less', errorCodeProblems],
     ['docs/meta.md lists the keys of meta, no more and no less', metaKeyProblems],
     ['docs/settings.md and the type SettingsInput are what the settings table makes', outdatedFiles],
     ['docs/redis-keys.md lists the Redis keys, no more and no less', redisKeyProblems],
-    ['every link and path in README, ARCHITECTURE and CONTRIBUTING points at something', linkProblems],
+    ['every link and path in a page points at something', linkProblems],
     ['no tracked file has a merge marker', mergeMarkerProblems],
     ['every export of webloom has a docstring', docstringProblems],
   ])('%s', (_, check) => {
@@ -32,9 +37,15 @@ describe('this repository', () => {
 describe('each check can fail', () => {
   test('on a sibling that imports a sibling, a core that imports one of ours, and a path out of a package', () => {
     expect(importProblems(fixture('imports'))).toEqual([
-      'packages/core/src/index.ts imports @webloom/queue; core may import none of ours',
+      'packages/core/src/index.ts imports @webloom/queue; core may import @webloom/url',
       'packages/queue/src/index.ts imports @webloom/dupefilter; queue may import @webloom/core',
       'packages/queue/src/outside.ts imports ../../dupefilter/src/index.ts, which is outside its package',
+    ])
+  })
+  test('on files that import one another, by types and in a row', () => {
+    const circle = ['lease.ts', 'turns/line.ts', 'turns/turn.ts'].map((file) => `packages/queue/src/${file}`)
+    expect(circleProblems(fixture('circles'))).toEqual([
+      `packages/queue has a circle of imports: ${circle.join(', ')}`,
     ])
   })
   test('on a setting that is missing from the docs, and one that only they have', () => {
@@ -72,8 +83,8 @@ describe('each check can fail', () => {
   })
   test('on a link and on a path that point at nothing', () => {
     expect(linkProblems(fixture('links'))).toEqual([
-      'README.md points at docs/gone.md, which is not there',
       'ARCHITECTURE.md points at packages/gone/, which is not there',
+      'README.md points at docs/gone.md, which is not there',
     ])
   })
   test('on an export without a docstring, and one that is declared nowhere', () => {

@@ -1,11 +1,12 @@
 import { matches, type SourceFile, sourceFiles, textOf } from './source-files.ts'
 
-const INDEX = 'packages/webloom/src/index.ts'
+const ENTRIES = ['packages/webloom/src/index.ts', 'packages/webloom/src/ports.ts']
 const EXPORTS = /export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^']+)'/g
 
 /** Exports of `webloom` whose declaration has no docstring, or that cannot be found. */
 export function docstringProblems(root: string): string[] {
-  return [...textOf(root, INDEX).matchAll(EXPORTS)].flatMap(([, list, from]) => {
+  const texts = ENTRIES.map((entry) => textOf(root, entry)).join('\n')
+  return [...texts.matchAll(EXPORTS)].flatMap(([, list, from]) => {
     const files = filesOf(root, from!)
     return matches(list!, /([^,]+)/g)
       .map(
@@ -22,9 +23,11 @@ export function docstringProblems(root: string): string[] {
 
 function filesOf(root: string, from: string): SourceFile[] {
   if (from.startsWith('./')) return sourceFiles(root, `packages/webloom/src/${from.slice(2)}`)
-  return sourceFiles(root, `packages/${from.replace('@webloom/', '')}/src/**/*.ts`).filter(
-    ({ path }) => !path.endsWith('.test.ts'),
-  )
+  const home = `packages/${from.replace('@webloom/', '')}/src`
+  // A package may pass on what another one declares.
+  const passedOn = matches(textOf(root, `${home}/index.ts`), /\} from '(@webloom\/[^']+)'/g)
+  const own = sourceFiles(root, `${home}/**/*.ts`).filter(({ path }) => !path.endsWith('.test.ts'))
+  return [...own, ...passedOn.flatMap((other) => filesOf(root, other))]
 }
 
 function problemOf(name: string, files: readonly SourceFile[], from: string): string[] {

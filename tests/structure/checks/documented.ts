@@ -11,14 +11,14 @@ export function settingProblems(root: string): string[] {
 
 /** Error codes against docs/errors.md, both ways. */
 export function errorCodeProblems(root: string): string[] {
-  const inCode = matches(textOf(root, 'packages/core/src/errors.ts'), /^ {2}(WL_[A-Z_]+):/gm)
+  const inCode = matches(textOf(root, 'packages/core/src/errors/errors.ts'), /^ {2}(WL_[A-Z_]+):/gm)
   const inDocs = matches(textOf(root, 'docs/errors.md'), /^\| `(WL_[A-Z_]+)` \|/gm)
   return differences(inCode, inDocs, 'error code', 'docs/errors.md')
 }
 
 /** Keys of meta as the types have them against docs/meta.md, both ways. */
 export function metaKeyProblems(root: string): string[] {
-  const inCode = matches(textOf(root, 'packages/core/src/meta-keys.ts'), /^ {2}(\w+)\?: /gm)
+  const inCode = matches(textOf(root, 'packages/core/src/requests/meta-keys.ts'), /^ {2}(\w+)\?: /gm)
   const inDocs = matches(textOf(root, 'docs/meta.md'), /^\| `(\w+)` \|/gm)
   return differences(inCode, inDocs, 'meta key', 'docs/meta.md')
 }

@@ -3,13 +3,15 @@ import { sourceFiles } from './source-files.ts'
 
 /** Which of our packages each package's sources may import. Tests may import any. */
 const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {
-  core: [],
+  url: [],
+  selectors: ['url'],
+  core: ['url'],
   testkit: [],
   dupefilter: ['core'],
   queue: ['core'],
   scheduler: ['core'],
   downloader: ['core'],
-  spider: ['core'],
+  spider: ['core', 'selectors', 'url'],
   webloom: 'all',
 }
 

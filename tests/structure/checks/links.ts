@@ -1,16 +1,14 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { matches, textOf } from './source-files.ts'
+import { matches, pagesOf } from './source-files.ts'
 
-const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
 // What stands in backticks and begins like a path of this repository is meant as one; * stands for any name.
 const PATH = /`((?:packages|docs|tests|examples|benchmarks|scripts|\.ci)\/[\w./-]*)`/g
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 
 /** Links and paths that point at nothing. */
 export function linkProblems(root: string): string[] {
-  return PAGES.flatMap((page) => {
-    const text = textOf(root, page)
+  return pagesOf(root).flatMap(({ path: page, text }) => {
     const targets = [
       ...matches(text, LINK).map((target) => [target, join(dirname(page), target)] as const),
       ...matches(text, PATH).map((path) => [path, path] as const),

@@ -15,6 +15,14 @@ export function sourceFiles(root: string, pattern: string): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
+/** What people read about this repository. */
+export function pagesOf(root: string): SourceFile[] {
+  return sourceFiles(
+    root,
+    '{*.md,docs/**/*.md,{tests,benchmarks,examples}/**/README.md,packages/*/README.md}',
+  ).filter(({ path }) => !path.startsWith('tests/structure/fixtures/'))
+}
+
 /** A file's text, or nothing when it is absent: then whatever it should hold is missing from it. */
 export function textOf(root: string, path: string): string {
   const full = join(root, path)

@@ -1,0 +1,63 @@
+import { globSync } from 'node:fs'
+import { isCommand } from './settings-used.ts'
+import { matches, pagesOf, type SourceFile, sourceFiles } from './source-files.ts'
+
+const INSTALLED = (name: string) => name === 'node_modules' || name === 'dist'
+const FIXTURES = 'tests/structure/fixtures/'
+/** Decisions tell of libraries that were not taken, too. */
+const DECISIONS = 'docs/decisions/'
+
+/** Files, settings, commands and names of code that a page speaks of and that are not there. */
+export function documentProblems(root: string): string[] {
+  const sources = sourceFiles(root, '{packages,tests,benchmarks,scripts,examples}/**/*.{ts,js}').filter(
+    ({ path }) => !path.startsWith(FIXTURES),
+  )
+  const known = words(sources.filter(({ path }) => !/\.test\.ts$/.test(path)))
+  const everywhere = words(sources)
+  const files = globSync('{packages,tests,benchmarks,scripts,examples}/**/*.{ts,lua}', {
+    cwd: root,
+    exclude: INSTALLED,
+  })
+  const isFile = (name: string) => files.some((path) => `/${path.replaceAll('\\', '/')}`.endsWith(`/${name}`))
+  return pagesOf(root).flatMap(({ path, text }) => {
+    const inline = matches(text.replaceAll(/^```[\s\S]*?^```/gm, ''), /`([^`\n]+)`/g)
+    const gone = (what: string, names: readonly string[], isThere: (name: string) => boolean) =>
+      [...new Set(names)]
+        .filter((name) => !isThere(name))
+        .map((name) => `${path} names ${what} ${name}, which is not there`)
+    return [
+      ...gone(
+        'the file',
+        inline.flatMap((code) => matches(code, /^(?:[\w-]+\/)*[\w-]+\.(?:ts|lua)$/g)),
+        isFile,
+      ),
+      ...gone(
+        'the command',
+        inline.flatMap((code) => matches(code, /^webloom ([a-z]+)/g)),
+        (name) => isCommand(root, name),
+      ),
+      ...gone('the setting', settingsIn(text), (name) => everywhere.has(name)),
+      ...(path.startsWith(DECISIONS)
+        ? []
+        : gone('the code', inline.flatMap(namesIn), (name) => known.has(name))),
+    ]
+  })
+}
+
+function words(files: readonly SourceFile[]): Set<string> {
+  return new Set(files.flatMap(({ text }) => text.match(/\w+/g) ?? []))
+}
+
+/** Names in capitals, less what stands before them in an environment, and those that the page's own code declares. */
+function settingsIn(text: string): string[] {
+  const plain = text.replaceAll(/\bWL_[A-Z_]+|\bCUSTOM_\w*|\bWEBLOOM_|%\w+/g, ' ')
+  const own = new Set(matches(text, /\bconst ([A-Z]\w+)/g))
+  return matches(plain, /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g).filter((name) => !own.has(name))
+}
+
+/** `ClassName`, `ClassName.member`, `functionName(…)`. */
+function namesIn(code: string): string[] {
+  return matches(code, /^([A-Z][a-z]+(?:[A-Z][a-z0-9]*)+)(?=$|[.(])/g).concat(
+    matches(code, /^([a-z]\w*[A-Z]\w*)\(/g),
+  )
+}

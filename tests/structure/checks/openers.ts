@@ -1,0 +1,69 @@
+import { sourceFiles } from './source-files.ts'
+
+/** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  ioredis: ['webloom/src/redis/', 'queue/src/leasing/lock-keeper-thread.ts'],
+  bullmq: ['queue/src/jobs/', 'queue/src/turns/'],
+  undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
+  'node:sqlite': ['core/src/files/node-sqlite.ts'],
+  'node:http': ['webloom/src/bench/'],
+  'node:https': [],
+  'node:http2': [],
+  'node:dgram': [],
+  'node:worker_threads': ['queue/src/leasing/'],
+  'node:child_process': ['webloom/src/'],
+}
+
+/** Classes that open connections as they are made, and who may make them. */
+const CONNECTIONS = /\bnew (RedisServers|RedisLink)\(/g
+const MAKERS = [
+  'webloom/src/redis/',
+  'webloom/src/assembly/',
+  'webloom/src/authoring/workbench.ts',
+  'webloom/src/commands/seed.ts',
+]
+
+/** Packages whose classes stand behind ports, and who may name them: the assembly, and what works on one thing without a crawl. */
+const BEHIND_PORTS = ['dupefilter', 'queue', 'scheduler', 'downloader']
+const NAMERS = [
+  'webloom/src/assembly/',
+  'webloom/src/redis/',
+  'webloom/src/transfer/',
+  'webloom/src/authoring/workbench.ts',
+  'webloom/src/commands/',
+]
+
+const IMPORT =
+  /^import (?!type\b)(\{[^}]*\}|[\w* ]+?)\s+from '([^']+)'|\b(?:import|require|getBuiltinModule|createRequire\(import\.meta\.url\))\('([^']+)'\)/gm
+
+/** Files that open what they should be given, or that name a class which they should know by its port. */
+export function openerProblems(root: string): string[] {
+  return sourceFiles(root, 'packages/*/src/**/*.ts')
+    .filter(({ path }) => !/\.test\.ts$/.test(path) && !path.startsWith('packages/testkit/'))
+    .flatMap(({ path, text }) => {
+      const own = path.slice('packages/'.length)
+      const isIn = (places: readonly string[]) => places.some((place) => own.startsWith(place))
+      const code = text.replaceAll(/typeof import\('[^']+'\)/g, '')
+      const imports = [...code.matchAll(IMPORT)].flatMap(([, names = '', from, other]) => {
+        const module = (from ?? other)!
+        const places = OPENERS[module]
+        if (places && !isIn(places) && (other || valuesOf(names).length > 0))
+          return [`${path} imports ${module}: only ${places.join(', ') || 'nobody'} may`]
+        const isBehindPort = BEHIND_PORTS.some((name) => module === `@webloom/${name}`)
+        const classes =
+          isBehindPort && !isIn(NAMERS) ? valuesOf(names).filter((name) => /^[A-Z][a-z]/.test(name)) : []
+        return classes.map((name) => `${path} names ${name} of ${module}: only ${NAMERS.join(', ')} may`)
+      })
+      const made = isIn(MAKERS) ? [] : [...code.matchAll(CONNECTIONS)].map(([, name]) => name!)
+      return [...imports, ...made.map((name) => `${path} makes ${name}: only ${MAKERS.join(', ')} may`)]
+    })
+}
+
+/** What an import brings besides types. */
+function valuesOf(names: string): string[] {
+  return names
+    .replaceAll(/[{}]/g, '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '))
+}

@@ -1,0 +1,61 @@
+import { matches, sourceFiles } from './source-files.ts'
+
+const TABLE = 'packages/core/src/settings/settings-table/'
+/** Written by scripts/settings-docs.ts from the table. */
+const GENERATED = 'packages/core/src/settings/settings-input.ts'
+const NAME = /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
+
+/**
+ * Settings that count as used and that nothing reads, or as unused and that something does; and reasons why settings are not
+ * used that lead to a setting or command that does not exist, or is not used itself.
+ */
+export function settingUseProblems(root: string): string[] {
+  const rows = sourceFiles(root, `${TABLE}*.ts`)
+  const used = rows.filter(({ path }) => !isOfUnused(path)).flatMap(({ text }) => rowsIn(text))
+  const unused = rows.filter(({ path }) => isOfUnused(path))
+  const sources = sourceFiles(root, 'packages/*/src/**/*.ts').filter(
+    ({ path }) => !path.startsWith(TABLE) && path !== GENERATED && !path.endsWith('.test.ts'),
+  )
+  const reads = new Map<string, string>()
+  for (const { path, text } of sources)
+    for (const name of matches(text, /'([A-Z][A-Z0-9_]+)'/g)) reads.set(name, path)
+  const names = new Set(used.map(({ name }) => name))
+  return [
+    ...used
+      .filter(({ name, isAlias }) => !isAlias && !reads.has(name))
+      .map(({ name }) => `setting ${name} counts as used, and nothing reads it`),
+    ...unused
+      .flatMap(({ text }) => rowsIn(text))
+      .filter(({ name }) => reads.has(name))
+      .map(({ name }) => `setting ${name} counts as unused, and ${reads.get(name)} reads it`),
+    ...unused.flatMap(({ text }) =>
+      matches(text, /because:\s*(?:'([^']*)'|"[^"]*"|`[^`]*`)/g).flatMap((reason) => [
+        ...matches(reason, NAME)
+          .filter((name) => !names.has(name))
+          .map((name) => `the reason “${reason}” leads to ${name}, which is no setting that is used`),
+        ...matches(reason, /`webloom ([a-z]+)/g)
+          .filter((command) => !isCommand(root, command))
+          .map((command) => `the reason “${reason}” leads to webloom ${command}, which is no command`),
+      ]),
+    ),
+  ]
+}
+
+/** Whether the command line has a command of that name: the first word of a form, in the files of `cli/`. */
+export function isCommand(root: string, name: string): boolean {
+  const form = new RegExp(`\\(\\s*'${name}(?: [<[]|')`)
+  return sourceFiles(root, 'packages/webloom/src/cli/*.ts').some(
+    ({ path, text }) => !path.endsWith('.test.ts') && form.test(text),
+  )
+}
+
+function isOfUnused(path: string): boolean {
+  return path.startsWith(`${TABLE}unused-`)
+}
+
+function rowsIn(text: string): { name: string; isAlias: boolean }[] {
+  return text
+    .split(/(?=\bname: ')/)
+    .slice(1)
+    .map((row) => ({ name: /^name: '([^']+)'/.exec(row)![1]!, isAlias: row.includes('aliasOf:') }))
+}

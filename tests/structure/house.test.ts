@@ -1,0 +1,112 @@
+/** What the sources and the pages about them promise of their form; each check has a small broken fixture. */
+
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { incompleteExportProblems } from './checks/complete-exports.ts'
+import { documentProblems } from './checks/documents.ts'
+import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
+import { folderProblems, unmappedFolders } from './checks/folders.ts'
+import { luaHeaderProblems } from './checks/lua-headers.ts'
+import { openerProblems } from './checks/openers.ts'
+import { settingUseProblems } from './checks/settings-used.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
+
+/** Folders of peers, which may hold many. */
+const PEERS = { 'packages/downloader/src/middlewares': 18, 'packages/webloom/src/commands': 27 }
+
+describe('this repository', () => {
+  test.each([
+    ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
+    ['ARCHITECTURE.md says of each folder what is in it', unmappedFolders],
+    ['no default export, no export *', unnamedExportProblems],
+    ['groups of exports survive sorting', exportGroupProblems],
+    [
+      'webloom/ports exports each type that its exports mention',
+      (root: string) => incompleteExportProblems(root, ['ports', 'index']),
+    ],
+    ['who opens connections, and who names classes behind ports', openerProblems],
+    ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
+    ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
+    ['files, settings, commands and names of code that a page speaks of are there', documentProblems],
+  ])('%s', (_, check) => {
+    expect(check(ROOT)).toEqual([])
+  })
+})
+
+describe('each check can fail', () => {
+  test('on a folder of too many files, and on one that has fewer by now than the table says', () => {
+    const turns = 'packages/queue/src/turns'
+    expect(folderProblems(fixture('rooms'))).toEqual([
+      `${turns} has 17 files, and 16 are the most: which second noun is in it?`,
+    ])
+    expect(folderProblems(fixture('rooms'), { [turns]: 17 })).toEqual([])
+    expect(folderProblems(fixture('rooms'), { [turns]: 18 })).toEqual([
+      `${turns} has 17 files, not 18: say so in the test`,
+    ])
+  })
+  test('on a folder that the code map leaves out', () => {
+    expect(unmappedFolders(fixture('rooms'))).toEqual([
+      'ARCHITECTURE.md does not say what is in packages/queue/src/leasing/',
+    ])
+  })
+  test('on an export that has no name of its own', () => {
+    expect(unnamedExportProblems(fixture('exports'))).toEqual([
+      'packages/core/src/index.ts has an export *',
+      'packages/core/src/request.ts has an export default',
+    ])
+  })
+  test('on a type that an export mentions and no entry exports', () => {
+    expect(incompleteExportProblems(fixture('complete-exports'), ['ports', 'index'], 'built')).toEqual([
+      'Lease of webloom/ports mentions Inner (packages/core/built/queue.ts), which no entry exports',
+      'Queue of webloom/ports mentions Clock (packages/core/built/clock.ts), which no entry exports',
+    ])
+  })
+  test('on a group whose comment would wander', () => {
+    expect(exportGroupProblems(fixture('exports'))).toEqual([
+      'packages/core/src/index.ts: the group “Errors” needs an empty line behind its comment',
+    ])
+  })
+  test('on a connection that is opened, and a class that is named, where neither may be', () => {
+    const [filter, ...crawl] = openerProblems(fixture('openers'))
+    expect(filter).toMatch(
+      /^packages\/dupefilter\/src\/redis-filter\.ts imports ioredis: only webloom\/src\/redis\/, /,
+    )
+    expect(crawl.map((problem) => problem.replace(/: only .*/, ''))).toEqual([
+      'packages/webloom/src/authoring/crawl.ts names BullJobQueue of @webloom/queue',
+      'packages/webloom/src/authoring/crawl.ts makes RedisServers',
+    ])
+  })
+  test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {
+    expect(luaHeaderProblems(fixture('lua-headers'))).toEqual([
+      'packages/queue/lua/turns/gone.lua is named and is not there',
+      'packages/queue/lua/turns/left.lua is part of no script',
+      'packages/queue/lua/turns/left.lua tells no Input',
+      'packages/queue/lua/turns/left.lua tells no Output',
+      'turns/take.lua reads no KEYS[2], which a header of takeScript tells',
+      'packages/queue/src/scripts.ts sends 1 KEYS to takeScript, whose headers tell of 2',
+      'turns/take.lua reads ARGV[2], which no header of takeScript tells',
+      'turns/take.lua reads no ARGV[1], which a header of takeScript tells',
+    ])
+  })
+  test('on a used setting that nothing reads, an unused one that something does, and a reason that leads nowhere', () => {
+    const reason = 'the reason “DOWNLOAD_PAUSE and `webloom rest` do it.” leads to'
+    expect(settingUseProblems(fixture('settings-used'))).toEqual([
+      'setting SCHEDULER_DEBUG counts as used, and nothing reads it',
+      'setting DOWNLOAD_SLOTS counts as unused, and packages/downloader/src/pace.ts reads it',
+      `${reason} DOWNLOAD_PAUSE, which is no setting that is used`,
+      `${reason} webloom rest, which is no command`,
+    ])
+  })
+  test('on a file, command, setting or name of code that only a page knows', () => {
+    expect(documentProblems(fixture('documents'))).toEqual([
+      'README.md names the file engines.ts, which is not there',
+      'README.md names the command crwal, which is not there',
+      'README.md names the setting DOWNLOAD_DELEY, which is not there',
+      'docs/parts.md names the setting PAGES_MAX, which is not there',
+      'docs/parts.md names the code FastEngine, which is not there',
+      'docs/parts.md names the code speedUp, which is not there',
+    ])
+  })
+})

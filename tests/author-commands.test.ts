@@ -210,6 +210,30 @@ describe('genspider', () => {
     expect(await webloom(['genspider', '../evil', 'example.com'])).toMatchObject({ code: 2 })
     expect(existsSync(folder.join('evil.ts'))).toBe(false)
   })
+
+  test('says so where no folder can be made', async () => {
+    await using project = await tempDir()
+    writeFileSync(project.join('webloom.config.ts'), "export default { spiders: ['/proc/x'] }\n")
+    const { code, stderr } = await webloom(['genspider', 'fresh', 'example.com'], { cwd: project.path })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/proc\/x\/fresh\.ts cannot be written: ENOENT/),
+    })
+  })
+})
+
+test('HTTPCACHE_DIR where no folder can be made: sqlite is refused, with files the crawl goes on without', async () => {
+  const inProc = ['-s', 'HTTPCACHE_ENABLED=true', '-s', 'HTTPCACHE_DIR=/proc/x']
+  const [sqlite, file] = await Promise.all(
+    ['sqlite', 'file'].map((storage) =>
+      webloom(['crawl', 'books', ...inProc, '-s', `HTTPCACHE_STORAGE=${storage}`]),
+    ),
+  )
+  expect(sqlite).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/HTTPCACHE_DIR \/proc\/x cannot be used: ENOENT/),
+  })
+  expect(file, file!.stderr).toMatchObject({ code: 0, stderr: expect.stringMatching(/ENOENT/) })
 })
 
 describe('check', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { crawl, Spider } from 'webloom'
+import { crawl, crawlItems, Spider } from 'webloom'
 
 class Quiet extends Spider {
   override name = 'quiet'
@@ -21,7 +21,7 @@ class FromPython {
   processRequest() {}
 }
 
-describe('components of which nothing would be called (issue 15)', () => {
+describe('components of which nothing would be called', () => {
   test.each([
     [
       'DOWNLOADER_MIDDLEWARES',
@@ -57,11 +57,27 @@ describe('components of which nothing would be called (issue 15)', () => {
   })
 })
 
-test('options of crawl() that are not known are refused (issue 15)', async () => {
+test('options of crawl() that are not known are refused', async () => {
   // @ts-expect-error unknown option
   await expect(crawl(Quiet, { setings: {} })).rejects.toThrow(/crawl\(\) .*Did you mean settings\?/)
   // @ts-expect-error a setting
   await expect(crawl(Quiet, { DOWNLOAD_DELAY: 1 })).rejects.toThrow(
     /write {2}settings: { DOWNLOAD_DELAY: … }/,
   )
+})
+
+test('what is no spider class, and what is no function, are refused with what to write', async () => {
+  await expect(crawl('quotes' as never)).rejects.toThrow(
+    /crawl\(\) was given "quotes".*crawl\(QuotesSpider\)/,
+  )
+  await expect(crawl(new Quiet() as never)).rejects.toThrow(/was given a Quiet.*crawl\(Quiet\).*without new/)
+  await expect(crawl(Quiet, { onItem: 5 as never })).rejects.toThrow(/onItem of crawl\(\) is 5/)
+  // Without an item being asked for.
+  expect(() => crawlItems(Quiet, { setings: 1 } as never)).toThrow(/crawlItems\(\) .*Did you mean settings/)
+})
+
+test('a file that stands for a component without its export: what to write', async () => {
+  await expect(
+    crawl(Quiet, { settings: { LOG_ENABLED: false, DOWNLOADER_MIDDLEWARES: { './mine.ts': 100 } } }),
+  ).rejects.toThrow(/names the file ".\/mine\.ts"; say which of its exports is meant: \.\/mine\.ts#default/)
 })

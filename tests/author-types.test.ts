@@ -83,7 +83,7 @@ test('settings are known by name and type, in a spider, in the config and on a c
   defineConfig({ spiders: [Quotes], settings: { CUSTOM_SHOP: 'any', ITEM_PIPELINES: [['sql', 300]] } })
 })
 
-test('customSettings and meta with their types: a misspelt name or wrong value is found (issue 15)', () => {
+test('customSettings and meta with their types: a misspelt name or wrong value is found', () => {
   class Typed extends Spider {
     override name = 'typed'
     override customSettings: SettingsInput = {

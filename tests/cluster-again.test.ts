@@ -1,4 +1,4 @@
-/** A crawl that is begun anew, or goes on after its end, and what it knows of the one before (issue 15). */
+/** A crawl that is begun anew, or goes on after its end, and what it knows of the one before. */
 
 import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,6 +1,12 @@
 /** When a crawl of several workers ends, and what is left then. */
 
-import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import {
+  type FakeWebProcess,
+  type RedisServer,
+  startFakeWebProcess,
+  startRedis,
+  startTcpProxy,
+} from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   ClusterFolder,
@@ -9,6 +15,7 @@ import {
   followingSpider,
   freshCrawlId,
   messagesOf,
+  messagesOfOwn,
 } from './cluster-crawl.ts'
 
 const LONG = { timeout: 240_000 }
@@ -27,17 +34,20 @@ const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) =>
   ...more,
 })
 /** A crawl that is stopped in its middle is slow until then: the command that stops it takes a while to start. */
-const SLOW = { DOWNLOAD_DELAY: 0.5 }
+const SLOW = { DOWNLOAD_DELAY: 2 }
 const keysOf = async (crawlId: string) => {
   const keys = (await redis.command('KEYS', `*pages?${crawlId}[:}]*`)) as string[]
-  return keys.filter((key) => !key.endsWith(':stats')).sort()
+  // That a filter was emptied on purpose is known for ten minutes.
+  return keys.filter((key) => !/:stats$|dupefilter\}:cleared$/.test(key)).sort()
 }
+/** Keys of requests, queued or met. */
+const LEFTOVER = /dupefilter|noted|:(line|flight|host|late|prioritized|wait|delayed)|~/
 const missedOf = async (web: FakeWebProcess) => {
   const counts = fetchCounts(await web.hits())
   return [...web.linked()].filter((url) => !counts.has(url))
 }
 
-test.concurrent.each([1, 2, 3, 4])(
+test.concurrent.each([1, 2])(
   'three workers on a small web, round %i: none ends early, none hangs',
   LONG,
   async (seed) => finishRound(seed, { redis, mode: seed % 2 === 0 ? 'job' : 'turns' }),
@@ -48,7 +58,7 @@ describe.concurrent('limits count for the cluster', () => {
     ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count'],
     ['CLOSESPIDER_ITEMCOUNT', 60, 'closespider_itemcount', 'item_scraped_count'],
   ])('%s', LONG, async (name, limit, reason, counter) => {
-    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 2000, latencyMs: 100 })
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 500, latencyMs: 100 })
     await using folder = await ClusterFolder.of(web, settings(name.toLowerCase(), { [name]: limit }))
     const workers = [folder.worker('a'), folder.worker('b')]
     for (const worker of workers) {
@@ -73,9 +83,7 @@ describe.concurrent('what stays of a crawl', () => {
       expect(code, stderr).toBe(0)
     const keys = await keysOf(gone.CRAWL_ID)
     expect(keys).toContain(`webloom:{pages@${gone.CRAWL_ID}}:record`)
-    expect(
-      keys.filter((key) => /dupefilter|noted|:(line|flight|host|late|prioritized|wait|delayed)|~/.test(key)),
-    ).toEqual([])
+    expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
   })
 
   test('finished, with SCHEDULER_PERSIST: the requests met as well', LONG, async () => {
@@ -111,7 +119,9 @@ describe.concurrent('what stays of a crawl', () => {
     const first = folder.worker('a')
     await web.waitForHits(6, 60_000)
     expect((await folder.run('stop', 'pages')).code).toBe(0)
-    expect((await first.exited).code).toBe(0)
+    const { code: firstCode, stderr: firstSaid } = await first.exited
+    expect(firstCode, firstSaid).toBe(0)
+    expect(firstSaid).not.toContain('older state')
     await web.resetHits()
     folder.configure({})
     const { code, stderr } = await folder.worker('b').exited
@@ -125,7 +135,7 @@ describe.concurrent('what stays of a crawl', () => {
     'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
     LONG,
     async () => {
-      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 30 })
       const persisting = { SCHEDULER_PERSIST: true }
       await using folder = await ClusterFolder.of(web, settings('flushed', persisting))
       folder.configure(SLOW)
@@ -146,6 +156,80 @@ describe.concurrent('what stays of a crawl', () => {
     },
   )
 })
+
+test.concurrent.each([1, 2, 3, 5, 8, 13])(
+  'the last worker is killed before its command number %i after it has left: the next crawl is whole, and leaves nothing',
+  LONG,
+  async (nth) => {
+    await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 10 })
+    await using proxy = await startTcpProxy({ target: redis.url })
+    const killed = settings(`killed-${nth}`)
+    await using folder = await ClusterFolder.of(web, killed)
+    folder.configure({ REDIS_URL: proxy.url })
+    const last = folder.worker('a')
+    let commands = Number.NaN
+    proxy.judgeBy((command) => {
+      if (command.some((word) => word.includes('"stops":'))) commands = 0
+      else if (++commands >= nth) {
+        last.kill('SIGKILL')
+        return 'cut before it'
+      }
+      return 'forward'
+    })
+    await last.exited
+    expect(commands, 'it has left').toBeGreaterThan(0)
+    await web.resetHits()
+    folder.configure({})
+    const { code, stderr } = await folder.worker('b', '--new').exited
+    expect(code, stderr).toBe(0)
+    expect(new Set(fetchCounts(await web.hits()).keys())).toEqual(web.linked())
+    expect((await keysOf(killed.CRAWL_ID)).filter((key) => LEFTOVER.test(key))).toEqual([])
+  },
+)
+
+describe.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: an early end, without SCHEDULER_PERSIST, warns of nothing but of what is deleted',
+  (mode) => {
+    test('one that closes at so many pages', LONG, async () => {
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+      const closing = settings(`closing-${mode}`, {
+        QUEUE_MODE: mode,
+        CLOSESPIDER_PAGECOUNT: 20,
+        LOG_LEVEL: 'WARNING',
+      })
+      await using folder = await ClusterFolder.of(web, closing)
+      const { code, stderr } = await folder.run('crawl', 'pages')
+      expect(code).toBe(0)
+      // Its deleted requests alone.
+      expect(messagesOfOwn({ stderr })).toEqual([
+        expect.stringMatching(/has ended early: the requests that still waited/),
+      ])
+      const kept = await folder.run('crawl', 'pages', '-s', 'SCHEDULER_PERSIST=true')
+      expect(messagesOfOwn(kept)).toEqual([])
+      expect(kept.stderr).toMatch(/kept in Redis at redis:.*To go on:\n {2}webloom crawl pages/s)
+    })
+
+    test('two workers that are stopped', LONG, async () => {
+      // The command that stops them may take a minute to start.
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 1000 })
+      const stopped = settings(`stopped-${mode}`, {
+        QUEUE_MODE: mode,
+        DOWNLOAD_DELAY: 0.2,
+        LOG_LEVEL: 'WARNING',
+      })
+      await using folder = await ClusterFolder.of(web, stopped)
+      const workers = [folder.worker('a'), folder.worker('b')]
+      await web.waitForHits(10, 60_000)
+      // What is set where the command runs is for nobody.
+      const { code, stdout } = await folder.run('stop', 'pages', '-s', 'SCHEDULER_PERSIST=true')
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/The last one empties queue and filter/)
+      const ended = await Promise.all(workers.map(({ exited }) => exited))
+      expect(ended.map(({ code }) => code)).toEqual([0, 0])
+      expect(ended.flatMap(messagesOfOwn)).toEqual([expect.stringMatching(/has ended early/)])
+    })
+  },
+)
 
 test.concurrent('a spider whose start() throws ends for all workers, and says so', LONG, async () => {
   await using web = await startFakeWebProcess()

@@ -1,4 +1,7 @@
-/** `npm run soak`: four workers on ten thousand pages, two killed with -9 at random moments, twenty rounds. */
+/**
+ * `npm run soak`: four workers on ten thousand pages, two killed with -9 at random moments, twenty rounds; and two rounds as
+ * short as that in `npm test`.
+ */
 
 import { startRedis } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
@@ -6,15 +9,18 @@ import { killRound } from './cluster-kills.ts'
 
 const ROUNDS = 20
 const PAGES = 10_000
+const SHORT_PAGES = 1000
 
 describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
-  test.each(Array.from({ length: ROUNDS }, (_, n) => 1000 + n))(
-    'seed %i',
+  const rounds = Array.from({ length: ROUNDS }, (_, n) => ({ seed: 1000 + n, pages: PAGES }))
+  const short = [102, 103].map((seed) => ({ seed, pages: SHORT_PAGES }))
+  test.each([...short, ...rounds])(
+    'seed $seed, $pages pages',
     { timeout: 600_000 },
-    async (seed) => {
+    async ({ seed, pages }) => {
       await using queueRedis = await startRedis({ appendonly: 'everysec' })
       await using filterRedis = await startRedis({ appendonly: 'everysec' })
-      const round = await killRound({ seed, mode, pages: PAGES, queueRedis, filterRedis })
+      const round = await killRound({ seed, mode, pages, queueRedis, filterRedis })
       console.log(`${mode} ${JSON.stringify(round)}`)
       expect(round.repeats).toBeLessThanOrEqual(round.repeatsMax)
       for (const takenOverMs of round.takenOverMs) expect(takenOverMs).toBeLessThanOrEqual(10_000)

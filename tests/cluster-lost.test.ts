@@ -1,4 +1,4 @@
-/** The queue's Redis loses the crawl under its workers: nobody asked for that, and it is no end like others (issue 15). */
+/** The queue's Redis loses the crawl under its workers: nobody asked for that, and it is no end like others. */
 
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -12,7 +12,7 @@ import {
   type TcpProxy,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, expectComplete } from './cluster-crawl.ts'
+import { ClusterFolder, expectComplete, followingSpider } from './cluster-crawl.ts'
 
 /** Downloads at once of each of the two workers. */
 const CONCURRENCY = 8
@@ -25,6 +25,8 @@ export interface OutageOptions {
   readonly mode: 'turns' | 'job'
   readonly pagesPerHost?: number
   readonly settings?: Readonly<Record<string, unknown>>
+  /** Of the protocol's times. */
+  readonly factor?: number
 }
 
 /** Two workers on four hosts, with a Redis of their own for each role behind a proxy of its own. */
@@ -50,7 +52,7 @@ export class OutageCrawl implements AsyncDisposable {
     this.#used = parts.used
   }
 
-  static async of({ mode, pagesPerHost = 150, settings }: OutageOptions): Promise<OutageCrawl> {
+  static async of({ mode, pagesPerHost = 150, settings, factor }: OutageOptions): Promise<OutageCrawl> {
     await using used = new AsyncDisposableStack()
     const servers = {
       queue: used.use(await startRedis({ appendonly: 'everysec' })),
@@ -64,14 +66,19 @@ export class OutageCrawl implements AsyncDisposable {
       await startFakeWebProcess({ hosts: 4, pagesPerHost, crossHostLinks: 0.2, latencyMs: [0, 40] }),
     )
     const folder = used.use(
-      await ClusterFolder.of(web, {
-        QUEUE_REDIS_URL: proxies.queue.url,
-        DUPEFILTER_REDIS_URL: [proxies.filter.url],
-        QUEUE_MODE: mode,
-        CONCURRENT_REQUESTS: CONCURRENCY,
-        LOG_FORMAT: 'json',
-        ...settings,
-      }),
+      await ClusterFolder.of(
+        web,
+        {
+          QUEUE_REDIS_URL: proxies.queue.url,
+          DUPEFILTER_REDIS_URL: [proxies.filter.url],
+          QUEUE_MODE: mode,
+          CONCURRENT_REQUESTS: CONCURRENCY,
+          LOG_FORMAT: 'json',
+          ...settings,
+        },
+        followingSpider(web),
+        factor,
+      ),
     )
     return new OutageCrawl({ web, folder, servers, proxies, used: used.move() })
   }

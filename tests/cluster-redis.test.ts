@@ -1,30 +1,37 @@
 /**
- * Crawls of two workers whose Redis fails in the middle. All at the same time, as most of it is waiting. The same for longer
- * in cluster-redis.soak.test.ts.
+ * Crawls of two workers whose Redis fails in the middle, with the protocol's times cut short. All at the same time, as most of
+ * it is waiting. Each fault at each server, in both modes and with the real times in cluster-redis.soak.test.ts.
  */
 
-import { describe, test } from 'vitest'
+import { test } from 'vitest'
+import { SHORT_TIMES } from './cluster-crawl.ts'
 import { cutOff, full, killedAndRestarted, stoodStill } from './cluster-outages.ts'
 
 const LONG = { timeout: 240_000 }
-const CRAWL = { mode: 'turns', pagesPerHost: 100 } as const
-/** Longer than a connection may be silent (4 s), and than a lock lasts (6 s). */
-const AWAY_MS = 8000
+const CRAWL = { mode: 'turns', pagesPerHost: 100, factor: SHORT_TIMES } as const
+/** Longer than a connection may be silent, and than a lock lasts. */
+const AWAY_MS = 8000 * SHORT_TIMES
 
-describe.concurrent.each(['queue', 'filter'] as const)('the Redis of the %s, in mid-crawl', (role) => {
-  test('is killed with -9 and comes back: every page is crawled', LONG, () => killedAndRestarted(role, CRAWL))
+test.concurrent.each(['queue', 'filter'] as const)(
+  'the Redis of the %s is killed with -9 in mid-crawl and comes back: every page is crawled',
+  LONG,
+  (role) => killedAndRestarted(role, CRAWL),
+)
 
-  test('hangs, with its connections open: every page is crawled', LONG, () =>
-    cutOff(role, 'hang', AWAY_MS, CRAWL),
-  )
+test.concurrent('the Redis of the queue hangs, with its connections open: every page is crawled', LONG, () =>
+  cutOff('queue', 'hang', AWAY_MS, CRAWL),
+)
 
-  test('refuses connections: every page is crawled', LONG, () => cutOff(role, 'down', AWAY_MS, CRAWL))
+test.concurrent('the Redis of the filter refuses connections: every page is crawled', LONG, () =>
+  cutOff('filter', 'down', AWAY_MS, CRAWL),
+)
 
-  test('is at its maxmemory for a while: every page is crawled', LONG, () => full(role, 6000, CRAWL))
-})
+test.concurrent('the Redis of the queue is at its maxmemory for a while: every page is crawled', LONG, () =>
+  full('queue', AWAY_MS, CRAWL),
+)
 
 test.concurrent(
   'a worker that stood still until others had its pages changes nothing when it goes on',
   LONG,
-  () => stoodStill(12_000, CRAWL),
+  () => stoodStill(12_000 * SHORT_TIMES, CRAWL),
 )

@@ -17,7 +17,7 @@ afterAll(async () => {
   for (const server of [filterRedis, ...queues]) await server.stop()
 })
 
-test('issue 15: two crawls at once on one filter fetch each page once between them, and a third one nothing more', {
+test('two crawls at once on one filter fetch each page once between them, and a third one nothing more', {
   timeout: 60_000,
 }, async () => {
   await using web = await startFakeWebProcess({

@@ -10,13 +10,15 @@ import {
   followingSpider,
   freshCrawlId,
   messagesOf,
+  SHORT_TIMES,
   seededSpider,
 } from './cluster-crawl.ts'
+import { twoReleases } from './cluster-releases.ts'
 
 const LONG = { timeout: 240_000 }
 
 /** Longer than a second process takes to start. */
-const IDLE = ['-a', 'maxIdleTime=8']
+const IDLE = ['-a', 'maxIdleTime=5']
 
 let redis: RedisServer
 let locked: RedisServer
@@ -33,57 +35,15 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
   ...more,
 })
 
-test.concurrent.each(['turns', 'job'])(
-  'QUEUE_MODE=%s: two releases at once: what the older one does not know is given back, and crawled by the newer',
+test.concurrent(
+  'two releases at once: what the older one does not know is given back, and crawled by the newer',
   LONG,
-  async (mode) => {
-    const crawlId = freshCrawlId(`releases-${mode}`)
-    await using web = await startFakeWebProcess({
-      hosts: 8,
-      pagesPerHost: 12,
-      crossHostLinks: 0.2,
-      latencyMs: 60,
-    })
-    const older = seededSpider([])
-    // The newer one has a callback more, for every second page.
-    const newer = older.replace('yield* response.followAll()', 'yield* this.follow(response)').replace(
-      'async *parse(',
-      `async *follow(response: Response) {
-    for (const request of response.followAll())
-      yield /[02468]\\.html$/.test(request.url) ? request.replace({ callback: this.parseDetail }) : request
-  }
-  async *parseDetail(response: Response) {
-    yield { url: response.url, detail: true }
-    yield* this.follow(response)
-  }
-  async *parse(`,
-    )
-    await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), newer)
-    // So slow that it leaves much to the others, however long they take to start.
-    const first = folder.worker('first', '-a', 'maxIdleTime=0', '-s', 'DOWNLOAD_DELAY=3')
-    await first.waitForOutput(/note: crawl/, 60_000)
-    await redis.command('RPUSH', `pages:${crawlId}:start_urls`, ...web.seeds)
-    await web.waitForHits(10, 60_000)
-    folder.writeSpider(older)
-    const ofOlder = folder.worker('older', '-a', 'maxIdleTime=0')
-    await ofOlder.waitForOutput(/note: crawl/, 60_000)
-    // What the newer one has queued is the older one's now.
-    first.kill('SIGTERM')
-    await ofOlder.waitForOutput(/given back: this worker cannot do it/, 60_000)
-    folder.writeSpider(newer)
-    const ofNewer = folder.worker('newer', '-a', 'maxIdleTime=0')
-    await web.waitForHits(web.linked().size, 120_000)
-    expect((await folder.run('stop', 'pages')).code).toBe(0)
-    const ended = await Promise.all([ofNewer.exited, ofOlder.exited])
-    for (const { code, stderr } of ended) expect(code, stderr).toBe(0)
-    expect((await first.exited).code).toBe(143)
-    expect(await expectComplete(web, folder)).toBe(0)
-  },
+  () => twoReleases('turns', { pagesPerHost: 6, factor: SHORT_TIMES }),
 )
 
 test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its part', LONG, async (mode) => {
   const crawlId = freshCrawlId(`late-${mode}`)
-  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 25, latencyMs: 100 })
+  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 10, latencyMs: 100 })
   const [first, ...others] = web.seeds
   const spider = seededSpider([first!])
   await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), spider)
@@ -153,13 +113,13 @@ test.concurrent(
   },
 )
 
-test.concurrent('a wrong password: a worker ends with 3 and says so, without showing it', LONG, async () => {
+test.concurrent('a wrong password: a worker ends with 2 and says so, without showing it', LONG, async () => {
   await using web = await startFakeWebProcess({ pagesPerHost: 2 })
   const url = locked.url.replace('right-one', 'wrong-one')
   await using folder = await ClusterFolder.of(web, { REDIS_URL: url, REDIS_START_TIMEOUT: 3 })
   const { code, stderr } = await folder.worker('a').exited
-  expect(code, stderr).toBe(3)
-  expect(stderr).toMatch(/cannot be used: .*(WRONGPASS|password)/)
+  expect(code, stderr).toBe(2)
+  expect(stderr).toMatch(/WRONGPASS|password/)
   expect(stderr).not.toContain('wrong-one')
 })
 

@@ -2,13 +2,16 @@
 
 import { hash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 const textsIn = (pattern: string): [name: string, text: string][] =>
-  globSync(join(ROOT, pattern)).map((path) => [basename(path, '.lua'), readFileSync(path, 'utf8')])
-/** A script of ours is several files, one behind the other, and the last says what it does. */
-const OURS = textsIn('packages/*/lua/*.lua')
+  globSync(pattern, { cwd: ROOT }).map((path) => [
+    path.replace(/^.*\/(?:lua|commands)\//, '').replace(/\.lua$/, ''),
+    readFileSync(join(ROOT, path), 'utf8'),
+  ])
+/** A script of ours is several files, one behind the other; the last, by its room and name, says what it does. */
+const OURS = textsIn('packages/*/lua/**/*.lua')
 /** BullMQ puts other files into its scripts, behind the first lines. */
 const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(
   ([name, text]) => [name.replace(/-\d+$/, ''), text.slice(0, 150)] as const,

@@ -4,7 +4,7 @@ import { startFakeWeb, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { crawl, type Logger, Request, type Response, Spider } from 'webloom'
 
-test('issue 15: a cookie with a line break, as an older release shared it, keeps no page of its host away; nor does a Cookie header', async () => {
+test('a cookie with a line break, as an older release shared it, keeps no page of its host away; nor does a Cookie header', async () => {
   const redis = await startRedis()
   await using web = await startFakeWeb({ seed: 2, pagesPerHost: 12, hitHeaders: true })
   const { hostname } = new URL(web.seeds[0]!)

@@ -1,4 +1,4 @@
-/** The items of a crawl for the program that runs it (issue 15). */
+/** The items of a crawl for the program that runs it. */
 
 import { startFakeWeb } from '@webloom/testkit'
 import { expect, test } from 'vitest'

@@ -273,7 +273,7 @@ describe('a spider', () => {
     }
     const { stats, lines } = await onPage('x', Refused)
     expect(stats).toMatchObject({ item_scraped_count: 1, 'spider_exceptions/count': 1 })
-    expect(String(lines.find(({ level }) => level === 'error')?.fields.err)).toMatch(message)
+    expect(String(lines.find(({ level }) => level === 'error')?.fields.reason)).toMatch(message)
   })
 
   test('that puts what JSON would change into meta is told so', async () => {
@@ -288,7 +288,9 @@ describe('a spider', () => {
       }
     }
     const { lines } = await onPage('x', Dates)
-    expect(String(lines.find(({ level }) => level === 'error')?.fields.err)).toMatch(/meta of .*when.*Date/)
+    expect(String(lines.find(({ level }) => level === 'error')?.fields.reason)).toMatch(
+      /^meta\.when of .*Date/,
+    )
   })
 
   test('whose request cannot be answered hears of it in its errback', async () => {
@@ -922,3 +924,26 @@ describe('found by trying to break it', () => {
     })
   })
 })
+
+test.each([true, false])(
+  'COOKIES_ENABLED %s: of a Cookie header what cannot be sent is left out, and the page is fetched',
+  async (enabled) => {
+    await using web = await startFakeWeb({ seed: 5, pagesPerHost: 1 })
+    const cookies: unknown[] = []
+    web.route(0, '/cookies', ({ headers }, response) => {
+      cookies.push(headers.cookie)
+      response.end('there')
+    })
+    class Cookies extends Spider {
+      override name = 'cookies'
+      override async *start() {
+        yield new Request(`${web.origins[0]}/cookies`, { headers: { Cookie: 'a=1\u0001; b=2' } })
+        yield new Request(`${web.origins[0]}/cookies?2`, { headers: { Cookie: 'a=\u0001' } })
+      }
+      override *parse() {}
+    }
+    const { stats } = await crawl(Cookies, { settings: { COOKIES_ENABLED: enabled, ROBOTSTXT_OBEY: false } })
+    expect(cookies).toEqual(['b=2', undefined])
+    expect(stats['cookies/refused']).toBe(2)
+  },
+)

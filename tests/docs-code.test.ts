@@ -1,6 +1,6 @@
 /**
  * Every code block of the docs is tried: TypeScript is type-checked against the built packages and its spiders are run on a
- * page, command lines are read by the real command line, JSON is parsed (issue 15).
+ * page, command lines are read by the real command line, JSON is parsed.
  *
  * A block is a file of its own; `// spider.ts` as its first line names it, so that another block of the page can import it.
  * What is only a part of a file says so in a comment before it, which readers do not see:

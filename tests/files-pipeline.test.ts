@@ -207,7 +207,7 @@ test('what is larger than DOWNLOAD_MAXSIZE is no file', async () => {
   expect(unfinished()).toEqual([])
 })
 
-test('issue 15: what has a longer URL than URLLENGTH_LIMIT is not asked for', async () => {
+test('what has a longer URL than URLLENGTH_LIMIT is not asked for', async () => {
   const [long, short] = [urlOf(`/file${'/'.repeat(300_000)}`), urlOf('/file')]
   const { items, stats } = await crawlItems([{ file_urls: [long, short] }])
   expect(items[0]!.files.map(({ url }) => url)).toEqual([short])

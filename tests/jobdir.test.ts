@@ -119,6 +119,23 @@ describe('a crawl that is stopped', () => {
   })
 })
 
+test('a crawl that was stopped when all was done says that nothing is left, and is not taken for an empty one', async () => {
+  const start = `async *start() { yield new Request('${web.origins[0]}/only', { callback: 'leaf' }) }
+    *leaf(response: Response) { yield { url: response.url } }`
+  await using folder = await JobFolder.of(web, spiderOf(web, start))
+  web.route(0, '/only', (_, response) =>
+    response.setHeader('content-type', 'text/html').end('<title>x</title>'),
+  )
+  const nothingLeft = expect.stringMatching(/^nothing was left to fetch/)
+  const first = await folder.run('-s', 'CLOSESPIDER_PAGECOUNT=1')
+  expect(messages(first).at(-1)).toBe('crawl ended: closespider_pagecount')
+  expect(messages(first)).not.toContainEqual(nothingLeft)
+  const second = await folder.run('-s', 'FAIL_ON_EMPTY=true')
+  expect(second.code, second.stderr).toBe(0)
+  expect(messages(second)).toContainEqual(nothingLeft)
+  expect(second.stderr).not.toContain('nothing was crawled')
+})
+
 test('a finished crawl is not begun again: it says so, fetches nothing, and leaves its outputs', async () => {
   await using folder = await JobFolder.of(web)
   expect((await folder.run('-O', 'out.jsonl')).code).toBe(0)
@@ -183,6 +200,16 @@ describe('requests.seen', () => {
     expect(lines.length).toBe(web.linked().size)
     expect(lines.slice(0, before.length)).toEqual(before)
   })
+})
+
+test.runIf(process.platform === 'linux').each([
+  ['/proc/x', /JOBDIR \/proc\/x cannot be used: ENOENT/],
+  ['spider.ts', /spider.ts is a file, or lies below one; expected a folder/],
+])('where no folder can be made, %s, the crawl does not start', async (place, message) => {
+  await using folder = await JobFolder.of(web)
+  const { code, stderr } = await folder.run('-s', `JOBDIR=${place}`)
+  expect(stderr).toMatch(message)
+  expect(code).toBe(2)
 })
 
 test.each([

@@ -8,13 +8,19 @@ import { expect } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => name !== 'testkit')
 
-/** @param others packages of the repository's own dependencies that the user installs, too, at the versions used here */
-export async function packedFolder(others: readonly string[] = []): Promise<TempDir> {
+/**
+ * @param others packages of the repository's own dependencies that the user installs, too, at the versions used here
+ * @param packages which of ours are packed and installed; all that are published when absent
+ */
+export async function packedFolder(
+  others: readonly string[] = [],
+  packages: readonly string[] = PACKAGES,
+): Promise<TempDir> {
   const folder = await tempDir()
-  const workspaces = PACKAGES.flatMap((name) => ['--workspace', `packages/${name}`])
+  const workspaces = packages.flatMap((name) => ['--workspace', `packages/${name}`])
   await npm(['pack', '--pack-destination', folder.path, ...workspaces], ROOT)
   const tarballs = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'))
-  expect(tarballs).toHaveLength(PACKAGES.length)
+  expect(tarballs).toHaveLength(packages.length)
   writeFileSync(folder.join('package.json'), '{}')
   const wanted = [
     ...tarballs.map((name) => `./${name}`),

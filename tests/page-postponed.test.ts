@@ -1,10 +1,10 @@
-/** A page whose links find no room on Redis goes back, and shows others the next time (issue 15). */
+/** A page whose links find no room on Redis goes back, and shows others the next time. */
 
 import { scaledTimes, silentLogger } from '@webloom/core'
 import { type Response, Spider } from '@webloom/spider'
 import { startFakeWeb, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
-import { assemble } from '../packages/webloom/src/assemble.ts'
+import { assemble } from '../packages/webloom/src/assembly/assemble.ts'
 
 const FIRST = Array.from({ length: 20 }, (_, n) => `/first-${n}`)
 /** Links wait half a second for room, and their page stays away for one and a half. */

@@ -49,6 +49,26 @@ describe('a RedisSpider', () => {
     expect(web.hits.map(({ url }) => url)).toEqual([`${web.origins[0]}/robots.txt`, ...urls])
   })
 
+  test('does not fetch a seed or start URL longer than URLLENGTH_LIMIT, and says so', async () => {
+    await using web = await startFakeWeb({ seed: 4, pagesPerHost: 3, hosts: 1 })
+    const told: unknown[] = []
+    const logger: Logger = {
+      ...silent,
+      warn: (...said: unknown[]) => void told.push(said),
+      child: () => logger,
+    }
+    const long = `${web.origins[0]}/page/${'1'.repeat(100)}`
+    await push(long, web.seeds[0]!)
+    class Own extends Seeds {
+      override startUrls = [`${long}?start`]
+    }
+    const settings = { REDIS_URL: redis.url, URLLENGTH_LIMIT: 100, ROBOTSTXT_OBEY: false }
+    const { stats } = await crawl(Own, { settings, logger })
+    expect(web.hits.map(({ url }) => url)).toEqual([web.seeds[0]])
+    expect(stats['urllength/request_ignored_count']).toBe(2)
+    expect(JSON.stringify(told).match(/URLLENGTH_LIMIT lets it in/g)).toHaveLength(2)
+  })
+
   test('crawls what it finds in Redis, then what comes later, and ends when nothing comes any more', async () => {
     await using web = await startFakeWeb({ seed: 1, pagesPerHost: 40 })
     const [first] = web.seeds

@@ -1,6 +1,7 @@
 import {
   type Lease,
   MemoryStatsCollector,
+  noRedis,
   Request,
   Response,
   RetryLater,
@@ -36,6 +37,7 @@ test.each([
     signals: new Signals(() => {}),
     logger: silentLogger,
     spider: { name: 'test' },
+    redis: noRedis,
     close() {},
   }
   const robots = RobotsTxtMiddleware.fromCrawler(crawler, {

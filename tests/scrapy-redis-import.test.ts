@@ -1,6 +1,7 @@
 /** Requests between a Python crawl and one of ours, by way of a real Redis: taken over, written back, and never in silence. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFingerprinter, decodeScrapyRequest, encodeScrapyRequest } from '@webloom/core'
 import {
@@ -14,7 +15,7 @@ import {
 } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { crawl, type Logger, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
 import {
   crawlFrontier,
   crawlRedisKeys,
@@ -23,12 +24,12 @@ import {
   reopenCrawl,
   ScrapyRedisQueue,
 } from '../packages/queue/src/index.ts'
-import { importLines } from '../packages/webloom/src/commands/import.ts'
-import { withCrawlFromOutside } from '../packages/webloom/src/crawl-from-outside.ts'
-import { withQueueAndFilter } from '../packages/webloom/src/crawl-store.ts'
+import { withCrawlFromOutside } from '../packages/webloom/src/assembly/crawl-from-outside.ts'
+import { withQueueAndFilter } from '../packages/webloom/src/assembly/redis-crawl-store.ts'
 import { CallbackNames } from '../packages/webloom/src/transfer/callback-names.ts'
 import { type CrawlTarget, withCrawlTarget } from '../packages/webloom/src/transfer/crawl-target.ts'
 import { ScrapyImport } from '../packages/webloom/src/transfer/scrapy-import.ts'
+import { listening } from './listening.ts'
 
 const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
 const KEY = 'quotes:requests'
@@ -208,7 +209,7 @@ describe('webloom import scrapy-redis', () => {
       expect(request).toMatchObject({ method: 'PUT', callback: 'parseItem', errback: 'failed', priority: -7 })
   })
 
-  test('issue 15: what an import notes in the filter goes with its run, and leaves what was met', async () => {
+  test('what an import notes in the filter goes with its run, and leaves what was met', async () => {
     const settings = { SCHEDULER_PERSIST: true, DOWNLOAD_DELAY: 0 }
     await fill(
       'zset',
@@ -239,19 +240,6 @@ describe('webloom import scrapy-redis', () => {
     expect(await waitingPaths({})).toEqual([])
   })
 })
-
-function listening() {
-  const warnings: string[] = []
-  const logger: Logger = {
-    debug() {},
-    info() {},
-    warn: (first: object | string, message?: string) =>
-      void warnings.push(typeof first === 'string' ? first : (message ?? '')),
-    error() {},
-    child: () => logger,
-  }
-  return { logger, warnings }
-}
 
 describe('a crawl beside the queue of a half-done Python crawl', () => {
   test('says so, does not call itself finished and deletes nothing; imported, it goes on to the end', async () => {
@@ -295,7 +283,7 @@ async function queuedAgain(path: string): Promise<void> {
   })
 }
 
-test('issue 15: a filter is not said to have lost its data where a crawl only stopped, or where its end has emptied it', async () => {
+test('a filter is not said to have lost its data where a crawl only stopped, or where its end has emptied it', async () => {
   const settings = { REDIS_URL: redis.url }
   class Leaves extends Quotes {
     override *parse(): Generator<unknown> {}
@@ -348,10 +336,37 @@ describe('webloom export', () => {
       ['http://a.test/3', null],
     ])
     await redis.command('FLUSHALL')
+    const whole = await readFile(folder.join('frontier.jsonl'), 'utf8')
+    await redis.command('SET', 'webloom:{quotes}:turns:due', 'not what it should be')
+    const failed = await run('export', 'quotes.mjs', '-o', 'frontier.jsonl')
+    expect(failed.code).not.toBe(0)
+    expect(await readFile(folder.join('frontier.jsonl'), 'utf8'), failed.stderr).toBe(whole)
+    expect((await readdir(folder.path)).filter((name) => name.includes('.part'))).toEqual([])
+    await redis.command('FLUSHALL')
+    await writeFile(folder.join('empty.jsonl'), '')
+    const none = await run('import', 'empty.jsonl', 'quotes.mjs')
+    expect(none).toMatchObject({ code: 1, stdout: expect.stringMatching(/empty.jsonl is empty/) })
     const read = await run('import', 'frontier.jsonl', 'quotes.mjs')
     expect(read.code, read.stderr).toBe(0)
     // The same file once more, as after a crash, adds nothing.
-    expect(await importLines(Quotes, folder.join('frontier.jsonl'), { json: true }, config({}))).toBe(0)
+    const again = await run('import', 'frontier.jsonl', 'quotes.mjs')
+    expect(again.stdout).toMatch(/took 0 requests over.*\n3 requests of it had been taken over before/)
+    expect(again.code, again.stderr).toBe(0)
     expect((await waitingPaths({})).toSorted()).toEqual(['1', '2', '3'])
+  })
+
+  test('a bad line is named and left out, and the lines around it are queued', async () => {
+    const line = (path: string, more = '') => `{"v":1,"url":"http://a.test/${path}"${more}}\n`
+    await writeFile(
+      folder.join('bad.jsonl'),
+      `${line('1')}${line('2', ',"h":5')}${line('3', ',"b":{}')}${line('4', ',"zzz":1')}${line('5')}`,
+    )
+    const { code, stdout, stderr } = await run('import', 'bad.jsonl', 'quotes.mjs')
+    expect(code, stderr).toBe(1)
+    const said = stdout + stderr
+    expect(said).toMatch(/:2\b.*its h is 5 \(a number\); expected an object/)
+    expect(said).toMatch(/:3\b.*its b is an object; expected bytes in base64/)
+    expect(said).toMatch(/:4\b.*a request has no part "zzz"; there are v, url, m, h/)
+    expect((await waitingPaths({})).toSorted()).toEqual(['1', '5'])
   })
 })

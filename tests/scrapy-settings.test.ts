@@ -2,7 +2,8 @@
 
 import { type RedisServer, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { crawl, type Logger, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { listening } from './listening.ts'
 
 let redis: RedisServer
 beforeAll(async () => {
@@ -10,19 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 beforeEach(() => redis.command('FLUSHALL'))
-
-function listening() {
-  const warnings: string[] = []
-  const logger: Logger = {
-    debug() {},
-    info() {},
-    warn: (first: object | string, message?: string) =>
-      void warnings.push(typeof first === 'string' ? first : (message ?? '')),
-    error() {},
-    child: () => logger,
-  }
-  return { logger, warnings }
-}
 
 describe('DUPEFILTER_CLASS=scrapy.dupefilters.BaseDupeFilter filters nothing', () => {
   const placesOf: [string, (folder: string) => SettingsInput][] = [

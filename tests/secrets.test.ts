@@ -5,7 +5,7 @@ import { startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { ClusterFolder } from './cluster-crawl.ts'
 
-test('issue 15: no log, error, stats file or status shows a password of the settings', {
+test('no log, error, stats file or status shows a password of the settings', {
   timeout: 60_000,
 }, async () => {
   const redis = await startRedis()

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { MemoryStatsCollector, type Seed, Settings, Signals, silentLogger } from '@webloom/core'
+import { MemoryStatsCollector, noRedis, type Seed, Settings, Signals, silentLogger } from '@webloom/core'
 import { RedisSeedSource } from '@webloom/queue'
 import { RedisSpider, Spider, seedOptionsOf } from '@webloom/spider'
 import { startRedis } from '@webloom/testkit'
@@ -45,6 +45,7 @@ test('URLs, JSON with form data and broken bytes of a Python producer', async ()
     signals: new Signals(() => {}),
     logger: silentLogger,
     spider,
+    redis: noRedis,
     close() {},
   }
   Spider.attach(spider, { crawler, logger: silentLogger })
@@ -57,6 +58,7 @@ test('URLs, JSON with form data and broken bytes of a Python producer', async ()
     workerId: 'test:1:x',
     makeRequests,
     queueRunId: async () => 'run',
+    settled: async () => {},
     logger: silentLogger,
     stats,
     ripeMs: 100,

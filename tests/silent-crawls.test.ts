@@ -1,39 +1,18 @@
-/** What a crawl says that waits, or has nothing to do (issue 15). */
+/** What a crawl says that waits, or has nothing to do. */
 
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { crawlRedisKeys } from '@webloom/queue'
 import { runProcess, startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
-import { type CrawlResult, crawl, type Logger, type SettingsInput, Spider, type SpiderClass } from 'webloom'
+import { type CrawlResult, crawl, type SettingsInput, Spider, type SpiderClass } from 'webloom'
+import { type LogLine, listeningTo } from './listening.ts'
 
 const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
-
-interface Line {
-  readonly level: string
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly message: string
-}
-
-function listening(onLine: (line: Line) => void): Logger {
-  const at = (level: string) => (first: object | string, message?: string) =>
-    onLine(
-      typeof first === 'string'
-        ? { level, fields: {}, message: first }
-        : { level, fields: { ...first }, message: message ?? '' },
-    )
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: () => logger,
-  }
-  return logger
-}
 
 class Site implements AsyncDisposable {
   readonly #server: Server
@@ -81,13 +60,13 @@ function spiderOf(urls: readonly string[], parse: Spider['parse'] = () => undefi
 async function crawled(
   Class: SpiderClass,
   settings: SettingsInput = {},
-): Promise<{ result: CrawlResult; lines: Line[] }> {
-  const lines: Line[] = []
-  const result = await crawl(Class, { settings, logger: listening((line) => lines.push(line)) })
+): Promise<{ result: CrawlResult; lines: LogLine[] }> {
+  const lines: LogLine[] = []
+  const result = await crawl(Class, { settings, logger: listeningTo((line) => lines.push(line)) })
   return { result, lines }
 }
 
-const warnings = (lines: readonly Line[]) => lines.filter(({ level }) => level === 'warn')
+const warnings = (lines: readonly LogLine[]) => lines.filter(({ level }) => level === 'warn')
 
 // The tests' environment turns it off.
 const OBEYING: SettingsInput = { ROBOTSTXT_OBEY: true }
@@ -96,8 +75,8 @@ describe('robots.txt', () => {
   test('that cannot be had is told at once, once for its host, with what to do', async () => {
     await using site = await siteWith(500)
     const stop = new AbortController()
-    const lines: Line[] = []
-    const logger = listening((line) => {
+    const lines: LogLine[] = []
+    const logger = listeningTo((line) => {
       lines.push(line)
       if (line.message.includes('cannot be had')) stop.abort()
     })
@@ -125,6 +104,32 @@ describe('robots.txt', () => {
     expect(result.stats['robotstxt/waited']).toBeUndefined()
     const failure = lines.find(({ level }) => level === 'error')
     expect(failure?.fields.reason).toMatch(/no TLS is spoken there; is it http:\/\//)
+  })
+
+  test.each([
+    ['closes', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ])('is not waited for where the server %s each connection in the TLS handshake', async (_, act) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {}).once('data', () => act(socket))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const { port } = server.address() as AddressInfo
+      const { result, lines } = await crawled(spiderOf([`https://127.0.0.1:${port}/`]), {
+        ...OBEYING,
+        RETRY_TIMES: 2,
+        RETRY_BACKOFF: 0.01,
+      })
+      expect(result.stats).toMatchObject({
+        'downloader/given_up/bad_tls': 1,
+        'retry/reason_count/DownloadFailedError': 2,
+      })
+      const failure = lines.find(({ message }) => message === 'could not be downloaded')
+      expect(failure?.fields.reason).toMatch(/the server closed the connection in the TLS handshake/)
+    } finally {
+      server.close()
+    }
   })
 
   test('is not waited for by fetch', async () => {
@@ -173,6 +178,75 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     await using site = await siteWith('')
     const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`], parse))
     expect(warnings(lines)).toEqual([])
+  })
+
+  test('where each value is refused: start() has yielded, but nothing that can be used', async () => {
+    class Made extends Spider {
+      override name = 'made'
+      override *start() {
+        yield 'https://site.example/' as never
+      }
+    }
+    const { lines } = await crawled(Made)
+    expect(lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^start\(\) must yield requests, items/),
+    ])
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/is lost: 1 value that is neither item nor request/),
+      expect.stringMatching(/^nothing was crawled: nothing that start\(\) of Made yielded could be used/),
+    ])
+  })
+
+  test('whose requests are all refused', async () => {
+    await using site = await siteWith('')
+    const { lines } = await crawled(
+      spiderOf([`http://127.0.0.1:${site.port}/`], (response) => response.followAll('a', () => undefined)),
+    )
+    const [refused] = lines.filter(({ level }) => level === 'error')
+    expect(refused?.fields).toMatchObject({ page: expect.stringContaining('127.0.0.1'), callback: 'parse' })
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/is lost: 1 request that could not be queued/),
+      expect.stringMatching(
+        /the callbacks of one page yielded no item and no request.*ERROR lines above \(1\)/,
+      ),
+    ])
+  })
+
+  test('whose items no output can write, with FAIL_ON_EMPTY: exit code 1, and one line for each item names page and fields', async () => {
+    await using site = await siteWith('')
+    await using folder = await tempDir()
+    const file = folder.join('lost.mjs')
+    const url = `http://127.0.0.1:${site.port}/`
+    const parse = "yield { heads: r.css('h1'), text: r.css('h1::text').get, ok: 1, all: this.parseOther(r) }"
+    await writeFile(
+      file,
+      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Lost extends Spider { name = 'lost'; startUrls = ['${url}'];\n *parse(r) { ${parse} }\n async *parseOther() {} }\n`,
+    )
+    const items = folder.join('items.jsonl')
+    const words = [BIN, 'runspider', file, '-O', items, '-s', 'FAIL_ON_EMPTY=true', '-s', 'LOG_FORMAT=json']
+    const { code, stderr } = await runProcess(process.execPath, [
+      ...words,
+      '-s',
+      'LOG_LEVEL=WARNING',
+      '-s',
+      'STATS_DUMP=false',
+    ])
+    const lines = stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(code).toBe(1)
+    expect(lines[0]).toMatchObject({ level: 'ERROR', url, callback: 'parse' })
+    expect(lines[0]).not.toHaveProperty('err')
+    expect(lines[0]?.reason).toMatch(
+      /field "heads" is a SelectorList.*field "text" is the function get.*field "all" is a generator/,
+    )
+    expect(lines.slice(1).map(({ level, msg }) => `${level} ${msg}`)).toEqual([
+      expect.stringMatching(
+        /^WARNING of what the spider yielded is lost: 1 item that an output could not write/,
+      ),
+      expect.stringMatching(/^WARNING nothing was crawled: no item could be written to an output/),
+    ])
   })
 
   test.each([

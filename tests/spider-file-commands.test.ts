@@ -1,4 +1,4 @@
-/** From one process to many with a spider's file alone, as the README has it (issue 15). */
+/** From one process to many with a spider's file alone, as the README has it. */
 
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -63,4 +63,11 @@ export default class Pages extends RedisSpider {
   } finally {
     await redis.stop()
   }
+})
+
+test('outside a project a name is answered with what takes its place: the file', async () => {
+  await using folder = await tempDir()
+  const { code, stderr } = await runProcess(process.execPath, [BIN, 'status', 'quotes'], { cwd: folder.path })
+  expect(code).toBe(2)
+  expect(stderr).toContain('takes its file as well: quotes.ts in place of quotes')
 })

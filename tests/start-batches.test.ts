@@ -1,4 +1,4 @@
-/** Elements of start() on their way to Redis (issue 15). */
+/** Elements of start() on their way to Redis. */
 
 import {
   createFingerprinter,
@@ -58,3 +58,27 @@ test.each(['turns', 'job'])(
     redis.disconnect()
   },
 )
+
+test('what stands twice in a batch is fetched once and counted as filtered at once; nothing is set aside in doubt', async () => {
+  const redis = new Redis(server.url, { maxRetriesPerRequest: null })
+  const keys = crawlRedisKeys({ spider: 'twice', crawlId: null })
+  const stats = new MemoryStatsCollector()
+  const scheduler = new Scheduler({
+    filter: new RedisSetDupeFilter({ redis, key: 'twice:dupefilter' }),
+    queue: new HostTurnQueue({ redis, keys, workerId: 'test:1:b', pace: () => pace }),
+    fingerprinter: createFingerprinter(),
+    stats,
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'twice' },
+  })
+  await scheduler.open()
+  const page = (n: number, dontFilter = false) => new Request(`http://h.test/${n}?a=1&b=2`, { dontFilter })
+  const again = new Request('http://h.test/1?b=2&a=1')
+  const batch = [page(1), undefined, page(2), again, page(1), page(3), page(3, true), page(3, true)]
+  expect(await scheduler.enqueueStarts(batch, 0)).toBe(5)
+  expect([stats.get('dupefilter/filtered'), stats.get('dupefilter/in_doubt')]).toEqual([2, undefined])
+  expect(await redis.hget(keys.record, 'startCursor')).toBe(`${batch.length}`)
+  await scheduler.close()
+  redis.disconnect()
+})

@@ -1,4 +1,4 @@
-/** Issue 15: Redis comes back with an older state while, or after, start() has brought something. Nothing of it is lost. */
+/** Redis comes back with an older state while, or after, start() has brought something. Nothing of it is lost. */
 
 import {
   type CrawlRecord,
@@ -23,7 +23,7 @@ import { Engine, type EngineScheduler, Scraper, Spider } from '@webloom/spider'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { ItemProcessor } from '../packages/spider/src/item-processor.ts'
+import { ItemProcessor } from '../packages/spider/src/scraping/item-processor.ts'
 
 let server: RedisServer
 beforeAll(async () => {

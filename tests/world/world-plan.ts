@@ -22,11 +22,13 @@ export type Fault = { readonly at: Point } & (
   | { readonly kind: 'hold reply'; readonly ms: number }
   | { readonly kind: 'cut before' }
   | { readonly kind: 'set back'; readonly role: Role; readonly byMs: number }
-  | { readonly kind: 'restart redis'; readonly role: Role; readonly downMs: number }
+  | { readonly kind: 'restart redis'; readonly role: Role | 'all'; readonly downMs: number }
   | { readonly kind: 'promote replica'; readonly role: Role; readonly lagMs: number }
   | { readonly kind: 'full'; readonly role: Role; readonly ms: number }
   | { readonly kind: 'jump'; readonly ms: number }
   | { readonly kind: 'restart cluster'; readonly downMs: number }
+  /** A worker of another spider begins its crawl anew, of a site of its own, and ends it. */
+  | { readonly kind: 'visit'; readonly flushes: boolean }
 )
 
 /** What a crawl meets: its faults are of this kind. */
@@ -43,6 +45,9 @@ export const FAMILIES = [
   'shared',
   'mixed',
   'changing',
+  'foreign',
+  'stormy',
+  'hail',
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
@@ -59,8 +64,10 @@ export interface WorldPlan {
   readonly web: FakeWebOptions
   /** The share of pages that show other links at each fetch, beside those they always have. */
   readonly changing: number
-  /** Two crawls at once, of two spiders on one filter. */
+  /** Two spiders on one filter. */
   readonly isShared: boolean
+  /** The pages of the second one, which visits; it crawls the same ones where there are none. */
+  readonly visitedPages: number
   readonly faults: readonly Fault[]
 }
 
@@ -79,7 +86,7 @@ export function planOf(seed: string): WorldPlan {
 }
 
 function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
-  const isShared = family === 'shared'
+  const isShared = family === 'shared' || family === 'foreign'
   const mode = draw.chance(0.25) ? 'job' : 'turns'
   const servers = draw.chance(0.3) ? 1 : 2
   const hosts = draw.whole(1, 4)
@@ -90,7 +97,7 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
     family,
     mode,
     servers,
-    workers: isShared ? 2 : isOneByOne ? 1 : draw.whole(1, 3),
+    workers: family === 'shared' ? 2 : isOneByOne ? 1 : draw.whole(1, 3),
     concurrency: isOneByOne ? 1 : draw.whole(2, 8),
     delayMs: draw.chance(0.2) ? draw.whole(2, 10) : 0,
     web: {
@@ -104,6 +111,7 @@ function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
     },
     changing: isOneByOne || family === 'changing' ? 0.6 : 0,
     isShared,
+    visitedPages: family === 'foreign' ? 20 : 0,
   } as const
   return { ...plan, faults: faultsOf(family, draw, plan) }
 }
@@ -121,6 +129,9 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
     return Array.from({ length: draw.whole(2, 4) }, () => oneOf(draw.of(MIXABLE), draw, plan))
   if (family === 'changing')
     return Array.from({ length: draw.whole(1, 2) }, () => oneOf(draw.of(LOSING), draw, plan))
+  if (family === 'foreign') return visits(draw, plan)
+  if (family === 'stormy') return storm(draw, plan)
+  if (family === 'hail') return hail(draw)
   if (family === 'shared') return draw.chance(0.5) ? [] : [oneOf(draw.of(MIXABLE), draw, plan)]
   return Array.from({ length: family === 'replies' ? draw.whole(2, 6) : draw.whole(1, 2) }, () =>
     oneOf(family, draw, plan),
@@ -129,12 +140,43 @@ function faultsOf(family: Family, draw: Draw, plan: Surroundings): Fault[] {
 
 /** Early, while most links are new, and for longer than links wait for room. */
 function fullWhileNew(draw: Draw): Fault {
-  const at = { name: 'ask', nth: draw.whole(2, 15) }
+  const at = { name: 'redis/ask', nth: draw.whole(2, 15) }
   return { at, kind: 'full', role: 'queue', ms: draw.whole(MS(8000), MS(13_000)) }
 }
 
+/** Early enough that the crawl goes on when the other one has ended; in some something else strikes meanwhile. */
+function visits(draw: Draw, plan: Surroundings): Fault[] {
+  const coming = spread(draw, draw.whole(1, 3), 50).map(
+    (nth): Fault => ({ at: { name: 'redis/ask', nth }, kind: 'visit', flushes: draw.chance(0.5) }),
+  )
+  return draw.chance(0.5) ? coming : [...coming, oneOf(draw.of(MIXABLE), draw, plan)]
+}
+
+/** What takes workers and what takes time away from Redis, one after the other. */
+function storm(draw: Draw, plan: Surroundings): Fault[] {
+  const points = spread(draw, 4, 70)
+  const kinds = draw.shuffled(['kill', 'set-back', 'replica', 'replies'] as const)
+  return kinds.map((kind, n) => ({ ...oneOf(kind, draw, plan), at: { name: 'redis/ask', nth: points[n]! } }))
+}
+
+/** All of Redis is away for longer than a lock, again and again; nothing of it is lost. */
+function hail(draw: Draw): Fault[] {
+  return spread(draw, draw.whole(2, 3), 70).map((nth) => ({
+    at: { name: 'redis/ask', nth },
+    kind: 'restart redis',
+    role: 'all',
+    downMs: draw.whole(MS(7000), MS(15_000)),
+  }))
+}
+
+/** So many points, in order: each in a part of its own. */
+function spread(draw: Draw, count: number, until: number): number[] {
+  const part = Math.floor(until / count)
+  return Array.from({ length: count }, (_, n) => n * part + draw.whole(2, part))
+}
+
 const LOSING = ['kill', 'pause', 'set-back', 'restart', 'full'] as const
-const MIXABLE = FAMILIES.filter((family) => !['calm', 'shared', 'mixed', 'changing'].includes(family))
+const MIXABLE = ['kill', 'pause', 'replies', 'set-back', 'replica', 'full', 'jump', 'restart'] as const
 
 /** An older state is as much older as a Redis that writes to disk every second may lose. */
 function oneOf(family: Family, draw: Draw, plan: Surroundings): Fault {
@@ -177,24 +219,24 @@ function replyFault(at: Point, draw: Draw): Fault {
 /** Commands, and how often a small crawl sends them at least, for each mode. */
 const POINTS: Readonly<Record<WorldPlan['mode'], Readonly<Record<string, number>>>> = {
   turns: {
-    'turn-exchange': 60,
-    ask: 80,
-    'turn-begin': 2,
-    'turn-renew': 6,
-    'turn-sweep': 3,
-    'turn-push': 2,
+    'turns/exchange': 60,
+    'redis/ask': 80,
+    'turns/begin': 2,
+    'turns/renew': 6,
+    'turns/sweep': 3,
+    'turns/push': 2,
     'bullmq moveToActive': 2,
     'bullmq addPrioritizedJob': 1,
-    'member-beat': 4,
-    'record-start-moved': 1,
+    'members/beat': 4,
+    'crawl/start-moved': 1,
   },
   job: {
-    'job-commit': 60,
-    ask: 80,
-    'job-renew': 6,
-    'job-push': 2,
+    'jobs/commit': 60,
+    'redis/ask': 80,
+    'jobs/renew': 6,
+    'jobs/push': 2,
     'bullmq moveToActive': 40,
-    'member-beat': 4,
+    'members/beat': 4,
   },
 }
 
@@ -223,5 +265,12 @@ class Draw {
 
   of<T>(list: readonly T[]): T {
     return list[Math.floor(this.#random() * list.length)]!
+  }
+
+  shuffled<T>(list: readonly T[]): T[] {
+    return list
+      .map((one) => ({ one, at: this.#random() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ one }) => one)
   }
 }

@@ -5,6 +5,8 @@ import { type RedisServer, startRedis, startTcpProxy, type TcpProxy, type Verdic
 import type { Role } from './world-plan.ts'
 
 const ROLES: readonly Role[] = ['queue', 'filter']
+const SYNC_MARK = 'world:sync'
+const SYNC_MARK_MS = 60_000
 /** A command that has been answered is in the file: what is lost is what the test takes away. */
 const SERVER = {
   appendonly: 'everysec',
@@ -49,15 +51,22 @@ export class WorldServers implements AsyncDisposable {
     return way
   }
 
+  /** Resolves when there is a replica that has all that its master has: one whose master has just come back begins anew. */
   async follow(role: Role): Promise<void> {
     const master = this.#servers[role]
-    if (this.#replicas.has(master)) return
-    const replica = await startRedis(SERVER)
-    this.#all.push(replica)
-    await replica.command('REPLICAOF', master.host, master.port)
-    while (!/master_link_status:up/.test(String(await replica.command('INFO', 'replication'))))
+    let replica = this.#replicas.get(master)
+    if (!replica) {
+      replica = await startRedis(SERVER)
+      this.#all.push(replica)
+      this.#replicas.set(master, replica)
+      await replica.command('REPLICAOF', master.host, master.port)
+    }
+    // The count is written by the master alone: what the replica says of its link may be older than the master's end.
+    for (let mark = 1; ; mark++) {
+      await master.command('SET', SYNC_MARK, mark, 'PX', SYNC_MARK_MS)
       await sleep(10)
-    this.#replicas.set(master, replica)
+      if (String(await replica.command('GET', SYNC_MARK)) === String(mark)) return
+    }
   }
 
   /** The replica hears no more of its master, and takes its place so much later. */
@@ -74,12 +83,12 @@ export class WorldServers implements AsyncDisposable {
     })
   }
 
-  restart(role: Role, downMs: number): Promise<void> {
+  restart(role: Role | 'all', downMs: number): Promise<void> {
     return this.#next(async () => {
-      const server = this.#servers[role]
-      await server.kill()
+      const servers = role === 'all' ? this.current : [this.#servers[role]]
+      await Promise.all(servers.map((server) => server.kill()))
       await sleep(downMs)
-      await server.restart()
+      await Promise.all(servers.map((server) => server.restart()))
     })
   }
 

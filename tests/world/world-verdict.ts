@@ -57,12 +57,13 @@ const LOCK_MS = 6000 * FACTOR
 
 export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const { struck, missed, isStuck } = evidence
-  const { web } = evidence.site
-  const hits = web.hits.filter(({ status }) => status < 500)
+  const { web, visited } = evidence.site
+  const hits = [...web.hits, ...(visited?.hits ?? [])].filter(({ status }) => status < 500)
   const counts = countsOf(hits)
   const allowance = allowanceOf(evidence, hits)
   const tooOften = [...counts].filter(([url, count]) => count > 1 + (allowance.get(url) ?? 0))
-  const missing = isStuck ? [] : [...web.linked()].filter((url) => !counts.has(url))
+  const linked = [...web.linked(), ...(visited && visited.hits.length > 0 ? visited.linked() : [])]
+  const missing = isStuck ? [] : linked.filter((url) => !counts.has(url))
   const wrong = [
     ...(isStuck
       ? [`it never ends: ${counts.size} of ${web.linked().size} pages; ${await stateOf(evidence)}`]
@@ -77,7 +78,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
           `${tooOften.length} pages were fetched too often: ${someOf(tooOften.map(([url, n]) => `${url} ${n}`))}`,
         ]
       : []),
-    ...(isStuck ? [] : await leftOver(evidence)),
+    ...(isStuck || hasLostItsEnd(evidence) ? [] : await leftOver(evidence)),
   ]
   return {
     wrong,
@@ -108,16 +109,26 @@ function allowanceOf(
   const withLinks = (some: readonly Hit[]) => new Set(some.flatMap(({ url }) => [url, ...site.linksOf(url)]))
   // They go past the filter, and one that a page has linked before start() yields it is fetched for both.
   allow(site.web.seeds, plan.isShared ? 3 : 1)
+  // Each visit begins anew, and may forget what the last one has met.
+  if (site.visited)
+    for (const { fault } of struck)
+      if (fault.kind === 'visit') allow([...site.visited.linked(), ...site.visited.seeds])
   const lost = (name: string, fromMs: number, untilMs = fromMs) =>
     allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, fromMs - HANDING_ON_MS, untilMs))))
-  const wentBack = (fromMs: number, untilMs: number) =>
-    allow(withLinks(hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs + FOUND_MS))))
+  const wentBack = (fromMs: number, untilMs: number) => {
+    const near = hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs + FOUND_MS))
+    if (plan.servers === 2) return allow(withLinks(near))
+    // Queue and filter went back together: a page stands in the queue again, and who told the filter that it had queued the links
+    // of another page is not heard of, so what that page links to is new once more. A page may be both.
+    allow(new Set(near.map(({ url }) => url)))
+    allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
+  }
   const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
   for (const { fault, worker, fromMs, untilMs } of struck) {
     if (fault.kind === 'kill') lost(worker, fromMs)
     else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs)
     else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs)
-    else if (fault.kind === 'set back' || fault.kind === 'promote replica') wentBack(fromMs, untilMs)
+    else if (goesBack(fault)) wentBack(fromMs, untilMs)
     // A page whose links find no room for so long goes back, and is fetched again.
     else if (fault.kind === 'full')
       allow(
@@ -155,6 +166,20 @@ function lengthOf(spans: readonly Span[]): number {
   return length
 }
 
+/**
+ * Nothing was asked for since a Redis went back: its workers had ended the crawl, and nobody is left to end the one that the
+ * older state still has. The next worker would.
+ */
+function hasLostItsEnd({ struck, site }: Evidence): boolean {
+  return struck.some(
+    ({ fault, untilMs }) => goesBack(fault) && site.web.hits.every(({ atMs }) => atMs < untilMs),
+  )
+}
+
+function goesBack({ kind }: Fault): boolean {
+  return kind === 'set back' || kind === 'promote replica'
+}
+
 function isBy({ headers }: Hit, name: string): boolean {
   return headers['user-agent'] === name
 }
@@ -177,12 +202,12 @@ function badEnd({ name, end }: { readonly name: string; readonly end: WorkerEnd 
 const STAYS = [
   /:record$/,
   /:stats$/,
-  /^webloom:\{\w+\}:(workers|cleared|id|meta|marker|events|pc|stalled-check|turns:counts|turns:workers)$/,
+  /^webloom:\{\w+\}:(workers|cleared|id|meta|marker|events|pc|stalled-check|turns:counts)$/,
 ]
 /** With SCHEDULER_PERSIST nothing is emptied. */
 const PERSISTS = [/dupefilter/, /:start-hosts$/]
 
-async function leftOver({ plan, servers }: Evidence): Promise<string[]> {
+async function leftOver({ plan, servers, site: { visited } }: Evidence): Promise<string[]> {
   const wrong: string[] = []
   const stays = plan.isShared ? [...STAYS, ...PERSISTS] : STAYS
   for (const server of servers.current) {
@@ -191,9 +216,13 @@ async function leftOver({ plan, servers }: Evidence): Promise<string[]> {
       if (!stays.some((one) => one.test(key)) && (await server.command('PTTL', key)) === -1) left.push(key)
     if (left.length > 0) wrong.push(`left on Redis: ${someOf(left.sort())}`)
   }
-  for (const spider of plan.isShared ? ['pages', 'others'] : ['pages']) {
+  const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
+  for (const spider of spiders) {
     const state = await servers.of('queue').command('HGET', `webloom:{${spider}}:record`, 'state')
     if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
+    const counts = ['HMGET', `webloom:{${spider}}:turns:counts`, 'waiting', 'delayed', 'leased'] as const
+    const left = ((await servers.of('queue').command(...counts)) as (string | null)[]).map(Number)
+    if (left.some((count) => count !== 0)) wrong.push(`the counts of ${spider} say ${left.join(', ')}`)
   }
   return wrong
 }

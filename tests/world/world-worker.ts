@@ -15,6 +15,8 @@ export interface WorldCrawl {
   readonly spider: string
   readonly startUrls: readonly string[]
   readonly settings: Readonly<Record<string, unknown>>
+  /** It begins a crawl of its own, whatever was before; else it joins. */
+  readonly begins: boolean
   /** Of the protocol's times. */
   readonly factor: number
 }
@@ -37,7 +39,7 @@ globalThis.Date = new Proxy(RealDate, {
 })
 
 const { scaledTimes } = await import('@webloom/core')
-const { assemble } = await import('../../packages/webloom/src/assemble.ts')
+const { assemble } = await import('../../packages/webloom/src/assembly/assemble.ts')
 const { Spider } = await import('@webloom/spider')
 type Response = import('@webloom/spider').Response
 type Logger = import('@webloom/core').Logger
@@ -62,7 +64,7 @@ function loggerFrom(least: (typeof LEVELS)[number]): Logger {
   return { ...logger, child: () => ({ ...logger, child: () => loggerFrom(least) }) } as Logger
 }
 
-async function crawl({ spider, startUrls, settings, factor }: WorldCrawl): Promise<string> {
+async function crawl({ spider, startUrls, settings, begins, factor }: WorldCrawl): Promise<string> {
   class Pages extends Spider {
     override name = spider
     override startUrls = [...startUrls]
@@ -75,7 +77,7 @@ async function crawl({ spider, startUrls, settings, factor }: WorldCrawl): Promi
     folder: process.cwd(),
     createLogger: () => loggerFrom(process.env.WORLD_LOG === 'debug' ? 'debug' : 'info'),
     times: scaledTimes(factor),
-    part: { begins: false, isWorker: true },
+    part: { begins, isWorker: true },
   })
   return (await running.run()).finishReason
 }

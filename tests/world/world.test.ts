@@ -16,11 +16,13 @@ const SEEDS = [
   'restart-3',
   'shared-2',
   'full-1',
+  'full-6',
   'jump-1',
+  'foreign-2',
 ]
 const AT_ONCE = 3
 
-test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows (issue 15)', {
+test('whatever strikes a crawl, no page is lost and none is fetched more often than guarantee 1 allows', {
   timeout: 180_000,
   retry: 0,
 }, async () => {

@@ -51,9 +51,11 @@ export async function runWorld(
 }
 
 /** With those that come in place of killed ones. */
-function workersOf({ workers, isShared, faults }: WorldPlan): number {
-  const atOnce = isShared ? 2 * workers : workers
-  const more = faults.map(({ kind }) => (kind === 'kill' ? 1 : kind === 'restart cluster' ? atOnce : 0))
+function workersOf({ workers, isShared, visitedPages, faults }: WorldPlan): number {
+  const atOnce = visitedPages > 0 ? workers + 1 : isShared ? 2 * workers : workers
+  const more = faults.map(({ kind }) =>
+    kind === 'kill' || kind === 'visit' ? 1 : kind === 'restart cluster' ? atOnce : 0,
+  )
   return more.reduce((sum, count) => sum + count, atOnce)
 }
 
@@ -70,6 +72,7 @@ class World {
   readonly #acts = new Set<Promise<void>>()
   readonly #onCommand: OnCommand | undefined
   #left: Fault[]
+  #visiting: Promise<void> = Promise.resolve()
   #workers = 0
   #repliesToLose = 0
   #isOver = false
@@ -94,7 +97,8 @@ class World {
   async run(): Promise<Omit<WorldResult, 'seed' | 'ms'>> {
     for (const fault of this.#plan.faults)
       if (fault.kind === 'promote replica') await this.#servers.follow(fault.role)
-    const spiders = this.#plan.isShared ? ['pages', 'others'] : ['pages']
+    const { isShared, visitedPages } = this.#plan
+    const spiders = isShared && visitedPages === 0 ? ['pages', 'others'] : ['pages']
     const starts = spiders.flatMap((spider) =>
       Array.from({ length: this.#plan.workers }, () => this.#start(spider)),
     )
@@ -136,14 +140,20 @@ class World {
     return true
   }
 
-  async #start(spider: string): Promise<void> {
+  async #start(spider: string, visit?: { readonly flushes: boolean }): Promise<void> {
     const worker = this.#spare.shift()!
     const name = `${spider}-${++this.#workers}`
     const way = await this.#servers.wayOf((command) => this.#judge(living, command))
     const ending = worker.crawl({
       spider,
-      startUrls: this.#site.web.seeds,
-      settings: this.#settings(name, way),
+      startUrls: (this.#isVisitor(spider) ? this.#site.visited! : this.#site.web).seeds,
+      settings: {
+        ...this.#settings(name, way),
+        // Who visits empties what is its own when it ends, and with the flush when it begins.
+        ...(this.#isVisitor(spider) && { SCHEDULER_PERSIST: false }),
+        ...(visit?.flushes && { SCHEDULER_FLUSH_ON_START: true }),
+      },
+      begins: visit !== undefined,
       factor: FACTOR,
     })
     const end = ending.then((ended) => {
@@ -154,6 +164,24 @@ class World {
     })
     const living: Living = { name, spider, worker, way, end, ended: undefined }
     this.#living.add(living)
+  }
+
+  #isVisitor(spider: string): boolean {
+    return this.#site.visited !== undefined && spider === 'others'
+  }
+
+  /** One visit at a time, and only while there is somebody to visit. */
+  #visit(visit: { readonly flushes: boolean }): Promise<void> {
+    this.#visiting = this.#visiting.then(async () => {
+      if (![...this.#living].some(({ spider, ended }) => spider === 'pages' && !ended)) return
+      await this.#start('others', visit)
+      while (true) {
+        const open = [...this.#living].filter(({ spider, ended }) => spider === 'others' && !ended)
+        if (open.length === 0) return
+        await Promise.all(open.map(({ end }) => end))
+      }
+    })
+    return this.#visiting
   }
 
   #settings(name: string, { proxies }: WorkersWay): Record<string, unknown> {
@@ -251,6 +279,8 @@ class World {
         return this.#servers.fill(fault.role, fault.ms)
       case 'restart cluster':
         return this.#restartCluster(fault.downMs)
+      case 'visit':
+        return this.#visit(fault)
       default:
         return
     }
@@ -275,5 +305,5 @@ class World {
 
 /** Commands whose second coming could do something twice. */
 function isWrite(name: string): boolean {
-  return /^(turn|job|record|member|seeds|bullmq)\b|^ask$/.test(name)
+  return /^(turns|jobs|crawl|members|seeds)\/|^bullmq |^redis\/ask$/.test(name)
 }

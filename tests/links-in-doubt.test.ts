@@ -1,0 +1,240 @@
+/**
+ * A page is told that a link is new, and runs again without showing it; another page that has it asked meanwhile, and is
+ * done. The link is fetched all the same.
+ */
+
+import {
+  createFingerprinter,
+  type DupeFilter,
+  type Lease,
+  MemoryStatsCollector,
+  Request,
+  type RequestQueue,
+  Signals,
+  scaledTimes,
+  silentLogger,
+} from '@webloom/core'
+import { RedisBloomDupeFilter, RedisSetDupeFilter } from '@webloom/dupefilter'
+import { BullJobQueue, crawlRedisKeys, HostTurnQueue, JobDir, MemoryHostClock } from '@webloom/queue'
+import { type RedisServer, startProcess, startRedis, startTcpProxy, tempDir } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Scheduler } from '../packages/scheduler/src/scheduler.ts'
+
+const TIMES = scaledTimes(0.1)
+const STALE_MS = 1000
+const pace = { delayMs: 0, concurrency: 0, randomize: false }
+const page = (path: string) => new Request(`http://${path}.test/${path}`)
+
+function schedulerOf(filter: DupeFilter, queue: RequestQueue) {
+  const stats = new MemoryStatsCollector()
+  const scheduler = new Scheduler({
+    filter,
+    queue,
+    fingerprinter: createFingerprinter(),
+    stats,
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+    times: TIMES,
+  })
+  return { scheduler, stats, filter, queue }
+}
+
+async function leased(scheduler: Scheduler, count: number): Promise<Map<string, Lease>> {
+  const leases = new Map<string, Lease>()
+  while (leases.size < count) {
+    for (const lease of await scheduler.next(count - leases.size))
+      leases.set(new URL(lease.request.url).pathname.slice(1), lease)
+  }
+  return leases
+}
+
+/** Fetches all that is left; pages have no more links. */
+async function fetchedRest(scheduler: Scheduler, until: AbortSignal): Promise<string[]> {
+  const fetched: string[] = []
+  while (!(await scheduler.isEmpty(until))) {
+    for (const lease of await scheduler.next(8, until)) {
+      fetched.push(new URL(lease.request.url).pathname.slice(1))
+      await scheduler.commit(lease, [])
+    }
+  }
+  return fetched.sort()
+}
+
+describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
+  describe.each(['redis-set', 'redis-bloom'] as const)('%s', (kind) => {
+    let server: RedisServer
+    beforeAll(async () => {
+      server = await startRedis()
+    })
+    afterAll(() => server.stop())
+
+    const connections: Redis[] = []
+    beforeEach(async () => {
+      for (const redis of connections.splice(0)) redis.disconnect()
+      await server.command('FLUSHALL')
+    })
+
+    async function worker(name: string, { filterUrl = server.url } = {}) {
+      const connect = (url = server.url) => {
+        const redis = new Redis(url, { maxRetriesPerRequest: null })
+        redis.on('error', () => {})
+        connections.push(redis)
+        return redis
+      }
+      const redis = connect()
+      const filterOptions = {
+        redis: connect(filterUrl),
+        key: 'seen',
+        pendingStaleMs: STALE_MS,
+        times: TIMES,
+        queueRunId: () => 'run',
+      }
+      const filter =
+        kind === 'redis-set'
+          ? new RedisSetDupeFilter(filterOptions)
+          : new RedisBloomDupeFilter({ ...filterOptions, capacity: 1000, errorRate: 1e-9 })
+      const options = {
+        redis,
+        keys: crawlRedisKeys({ spider: 'test', crawlId: null }),
+        workerId: name,
+        times: TIMES,
+      }
+      const queue =
+        mode === 'turns'
+          ? new HostTurnQueue({ ...options, pace: () => pace })
+          : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
+      const all = schedulerOf(filter, queue)
+      await all.scheduler.open()
+      return all
+    }
+
+    test('it has gone back, as a retry does', async () => {
+      const { scheduler, stats, filter } = await worker('one')
+      await scheduler.enqueue([page('changing'), page('other')], 'start/0')
+      const { changing, other } = Object.fromEntries(await leased(scheduler, 2)) as Record<string, Lease>
+      expect(await filter.requestsSeen([page('once')], changing!.id)).toEqual([false])
+      await scheduler.commit(other!, [page('once')])
+      expect(stats.get('dupefilter/in_doubt')).toBe(1)
+      expect((await scheduler.counts()).delayed).toBe(1)
+      await scheduler.retry(changing!, changing!.request, 'first')
+      const again = (await leased(scheduler, 1)).get('changing')
+      await scheduler.commit(again!, [page('then')])
+      expect(await fetchedRest(scheduler, AbortSignal.timeout(8000))).toEqual(['once', 'then'])
+      expect(stats.get('dupefilter/filtered') ?? 0).toBe(0)
+      await scheduler.close()
+    })
+
+    test('its worker is lost', async () => {
+      const [lost, other] = [await worker('lost'), await worker('other')]
+      await lost.scheduler.enqueue([page('changing')], 'start/0')
+      const changing = (await leased(lost.scheduler, 1)).get('changing')!
+      expect(await lost.filter.requestsSeen([page('once'), page('both')], changing.id)).toEqual([
+        false,
+        false,
+      ])
+      // The process is gone: nothing of it reaches Redis any more.
+      for (const redis of connections.slice(0, 2)) redis.disconnect()
+      await other.scheduler.enqueue([page('other')], 'start/1')
+      const { other: of } = Object.fromEntries(await leased(other.scheduler, 1)) as Record<string, Lease>
+      await other.scheduler.commit(of!, [page('once')])
+      const again = (await leased(other.scheduler, 1)).get('changing')!
+      await other.scheduler.commit(again, [page('both')])
+      expect(await fetchedRest(other.scheduler, AbortSignal.timeout(8000))).toEqual(['both', 'once'])
+      await other.scheduler.close()
+    })
+
+    test('its worker is lost, and its second run asks the filter about nothing', async () => {
+      const [lost, other] = [await worker('lost'), await worker('other')]
+      await lost.scheduler.enqueue([page('changing')], 'start/0')
+      const changing = (await leased(lost.scheduler, 1)).get('changing')!
+      expect(await lost.filter.requestsSeen([page('once')], changing.id)).toEqual([false])
+      for (const redis of connections.slice(0, 2)) redis.disconnect()
+      await other.scheduler.enqueue([page('other')], 'start/1')
+      const of = (await leased(other.scheduler, 1)).get('other')!
+      await other.scheduler.commit(of, [page('once')])
+      const again = (await leased(other.scheduler, 1)).get('changing')!
+      // A captcha, so that it yields itself.
+      await other.scheduler.commit(again, [page('changing').replace({ dontFilter: true })])
+      expect(await fetchedRest(other.scheduler, AbortSignal.timeout(8000))).toEqual(['changing', 'once'])
+      await other.scheduler.close()
+    })
+
+    test('a link that is queued after all is not fetched twice, and is counted as filtered then', async () => {
+      const [one, other] = [await worker('one'), await worker('other')]
+      await one.scheduler.enqueue([page('first'), page('second')], 'start/0')
+      const { first, second } = Object.fromEntries(await leased(one.scheduler, 2)) as Record<string, Lease>
+      expect(await one.filter.requestsSeen([page('link')], first!.id)).toEqual([false])
+      await one.scheduler.commit(second!, [page('link')])
+      expect([one.stats.get('dupefilter/in_doubt'), one.stats.get('dupefilter/filtered') ?? 0]).toEqual([
+        1, 0,
+      ])
+      await one.scheduler.commit(first!, [page('link')])
+      expect(await fetchedRest(one.scheduler, AbortSignal.timeout(8000))).toEqual(['link'])
+      const filtered = () =>
+        [one, other].reduce((sum, { stats }) => sum + Number(stats.get('dupefilter/filtered') ?? 0), 0)
+      await vi.waitFor(() => expect(filtered()).toBe(1))
+      await Promise.all([one.scheduler.close(), other.scheduler.close()])
+    })
+
+    test('one that the filter fails for is quarantined, and holds up no other', async () => {
+      const { scheduler, filter } = await worker('one')
+      await scheduler.enqueue([page('first'), page('second')], 'start/0')
+      const { first, second } = Object.fromEntries(await leased(scheduler, 2)) as Record<string, Lease>
+      await filter.requestsSeen([page('bad'), page('good')], first!.id)
+      const ask = filter.requestsSeen.bind(filter)
+      filter.requestsSeen = async (requests, owner) => {
+        if (owner.startsWith('doubt/') && requests[0]!.url.includes('bad'))
+          throw new TypeError('not this one')
+        return ask(requests, owner)
+      }
+      await scheduler.commit(second!, [page('bad'), page('good')])
+      await scheduler.retry(first!, first!.request, 'first')
+      const again = (await leased(scheduler, 1)).get('first')!
+      await scheduler.commit(again, [page('then')])
+      expect(await fetchedRest(scheduler, AbortSignal.timeout(8000))).toEqual(['good', 'then'])
+      expect((await scheduler.counts()).quarantined).toBe(1)
+      await scheduler.close()
+    })
+
+    test.runIf(mode === 'turns' && kind === 'redis-set')(
+      'whoever leaves the crawl does not wait for a Redis of the filter that does not answer',
+      async () => {
+        await using proxy = await startTcpProxy({ target: server.url })
+        const { scheduler, filter } = await worker('one', { filterUrl: proxy.url })
+        await scheduler.enqueue([page('first'), page('second')], 'start/0')
+        const { first, second } = Object.fromEntries(await leased(scheduler, 2)) as Record<string, Lease>
+        await filter.requestsSeen([page('link')], first!.id)
+        await scheduler.commit(second!, [page('link')])
+        const asked = vi.spyOn(filter, 'requestsSeen')
+        proxy.hang()
+        await vi.waitFor(() => expect(asked).toHaveBeenCalled(), 5000)
+        const startedAt = performance.now()
+        await scheduler.close()
+        expect(performance.now() - startedAt).toBeLessThan(8000)
+      },
+    )
+  })
+})
+
+test('JOBDIR: the process is killed (-9) when the other page is done', async () => {
+  await using dir = await tempDir()
+  const script = new URL('./fixtures/doubt-in-jobdir.ts', import.meta.url).pathname
+  const run = startProcess(process.execPath, ['--conditions=webloom-source', script, dir.path])
+  const { signal } = await run.exited
+  expect(signal).toBe('SIGKILL')
+  const { filter, queue, record } = new JobDir({
+    folder: dir.path,
+    spiderName: 'test',
+    clock: new MemoryHostClock({ pace }),
+  })
+  await record.open()
+  const { scheduler } = schedulerOf(filter, queue)
+  await scheduler.open()
+  const again = (await leased(scheduler, 1)).get('changing')!
+  await scheduler.commit(again, [page('then')])
+  expect(await fetchedRest(scheduler, AbortSignal.timeout(5000))).toEqual(['once', 'then'])
+  await scheduler.close()
+  await record.close()
+})

@@ -1,0 +1,356 @@
+/** Components of one's own, named in settings: the examples of docs/own-components.md in crawls of the real command line. */
+
+import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import { runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { codeBlocks } from './docs-code.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const CLI = join(ROOT, 'packages/webloom/bin/webloom.js')
+const PAGE = 'docs/own-components.md'
+
+let folder: TempDir
+let site: Server
+let origin: string
+const asked: string[] = []
+
+beforeEach(async () => {
+  folder = await tempDir()
+  symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'))
+  for (const { code } of codeBlocks(PAGE, readFileSync(join(ROOT, PAGE), 'utf8'))) {
+    const name = /^\/\/ (\w[\w.-]*\.ts)\n/.exec(code)?.[1]
+    if (name !== undefined) writeFileSync(folder.join(name), code)
+  }
+  asked.length = 0
+  site = createServer((req, res) => {
+    asked.push(req.url!)
+    res.writeHead(200, { 'content-type': 'text/html' }).end('<title>of the site</title>')
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+})
+afterEach(async () => {
+  site.closeAllConnections()
+  await new Promise((resolve) => site.close(resolve))
+  await folder.remove()
+})
+
+interface Crawled {
+  readonly code: number | null
+  readonly items: readonly unknown[]
+  readonly stats: Readonly<Record<string, unknown>>
+  readonly log: string
+}
+
+/** @param start what `start()` does */
+async function crawled(
+  start: string,
+  settings: Readonly<Record<string, unknown>>,
+  outputs: readonly string[] = ['-O', 'items.jsonl'],
+): Promise<Crawled> {
+  writeFileSync(
+    folder.join('spider.mjs'),
+    `import { Request, Spider } from 'webloom'
+export class Reader extends Spider {
+  name = 'reader'
+  async *start() { ${start} }
+  *parse(response) { yield { url: response.url, title: response.css('title::text').get() } }
+}`,
+  )
+  const given = Object.entries({ ROBOTSTXT_OBEY: false, ...settings }).flatMap(([name, value]) => [
+    '-s',
+    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  ])
+  const command = [CLI, 'runspider', 'spider.mjs', ...outputs, '--stats-file', 'stats.json', ...given]
+  const { code, stderr } = await runProcess(process.execPath, command, { cwd: folder.path })
+  const read = (name: string) => {
+    try {
+      return readFileSync(folder.join(name), 'utf8')
+    } catch {
+      return ''
+    }
+  }
+  const items = read('items.jsonl').split('\n').filter(Boolean)
+  return {
+    code,
+    items: items.map((line) => JSON.parse(line)),
+    stats: JSON.parse(read('stats.json') || '{}'),
+    log: stderr,
+  }
+}
+
+describe('DOWNLOAD_HANDLERS', () => {
+  beforeEach(() => {
+    mkdirSync(folder.join('archive'))
+    const page = `${encodeURIComponent(`${origin}/`)}.html`
+    writeFileSync(folder.join('archive', page), '<title>of the archive</title>')
+  })
+
+  test('a handler of one’s own fetches what asks for it by name, and nothing else', async () => {
+    const { items } = await crawled(
+      `yield new Request('${origin}/', { meta: { download_handler: 'archive' } })
+       yield new Request('${origin}/live')`,
+      { DOWNLOAD_HANDLERS: { archive: './archive.ts#Archive' } },
+    )
+    expect(items).toHaveLength(2)
+    expect(items).toContainEqual({ url: `${origin}/`, title: 'of the archive' })
+    expect(items).toContainEqual({ url: `${origin}/live`, title: 'of the site' })
+    expect(asked).toEqual(['/live'])
+  })
+
+  test('it takes the place of the built-in one of a scheme', async () => {
+    const { items, stats } = await crawled(
+      `yield new Request('${origin}/'); yield new Request('${origin}/none')`,
+      {
+        DOWNLOAD_HANDLERS: { http: './archive.ts#Archive' },
+        RETRY_ENABLED: false,
+      },
+    )
+    expect(items).toEqual([{ url: `${origin}/`, title: 'of the archive' }])
+    expect(stats['downloader/exception_type_count/DownloadFailedError']).toBe(1)
+    expect(asked).toEqual([])
+  })
+
+  test('Scrapy’s classes are refused before anything is fetched, with what to type instead', async () => {
+    const { code, log } = await crawled(`yield new Request('${origin}/')`, {
+      DOWNLOAD_HANDLERS: { https: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler' },
+    })
+    expect(code).toBe(2)
+    expect(log).toContain("Scrapy's handlers are Python: leave https out, and the built-in one is used")
+    expect(asked).toEqual([])
+  })
+
+  test('data: is read from the URL; file: where FILE_URLS_ALLOWED names its folder', async () => {
+    writeFileSync(folder.join('archive', 'page.html'), '<title>of a file</title>')
+    const file = pathToFileURL(folder.join('archive', 'page.html')).href
+    const start = `yield new Request('data:text/html,<title>of%20the%20URL</title>'); yield new Request('${file}')`
+    const refused = await crawled(start, {})
+    expect(refused.items).toMatchObject([{ title: 'of the URL' }])
+    expect(refused.code).toBe(0)
+    const { items } = await crawled(start, {
+      FILE_URLS_ALLOWED: [folder.join('archive')],
+      ROBOTSTXT_OBEY: true,
+    })
+    expect(items).toContainEqual({ url: file, title: 'of a file' })
+    expect(items).toHaveLength(2)
+  })
+})
+
+describe('the HTTP cache', () => {
+  const CACHE = { HTTPCACHE_ENABLED: true, HTTPCACHE_DIR: 'cache' }
+  const once = () => `yield new Request('${origin}/')`
+  const twice = () => `for (const n of [1, 2]) yield new Request('${origin}/', { dontFilter: true })`
+
+  test('HTTPCACHE_POLICY takes a policy of one’s own, which holds on to what the built-in one lets go', async () => {
+    const built = { ...CACHE, HTTPCACHE_POLICY: 'scrapy.extensions.httpcache.RFC2616Policy' }
+    for (let n = 0; n < 2; n++) await crawled(once(), built)
+    expect(asked).toHaveLength(2)
+    const own = { ...CACHE, HTTPCACHE_POLICY: './day-policy.ts#DayPolicy' }
+    await crawled(once(), own)
+    const { stats, items } = await crawled(once(), own)
+    expect(asked).toHaveLength(3)
+    expect(stats['httpcache/hit']).toBe(1)
+    expect(items).toMatchObject([{ title: 'of the site' }])
+  })
+
+  test('HTTPCACHE_STORAGE takes a storage of one’s own', async () => {
+    const own = { ...CACHE, HTTPCACHE_STORAGE: './brief-storage.ts#BriefStorage', CONCURRENT_REQUESTS: 1 }
+    const { stats, items } = await crawled(twice(), own)
+    expect(items).toHaveLength(2)
+    expect(asked).toHaveLength(1)
+    expect(stats['httpcache/hit']).toBe(1)
+    await crawled(once(), own)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a class of Python, and one that lacks a method, are refused before anything is fetched', async () => {
+    const python = await crawled(once(), { ...CACHE, HTTPCACHE_STORAGE: 'myproject.cache.LeveldbStorage' })
+    expect(python.code).toBe(2)
+    expect(python.log).toContain("./file.ts#Export; myproject.cache.LeveldbStorage is Python's")
+    writeFileSync(folder.join('half.ts'), 'export class Half { mayStore() { return true } }')
+    const half = await crawled(once(), { ...CACHE, HTTPCACHE_POLICY: './half.ts#Half' })
+    expect(half.code).not.toBe(0)
+    expect(half.log).toContain('HTTP cache policy Half has no mayCacheRequest')
+    expect(asked).toEqual([])
+  })
+})
+
+describe('FEED_STORAGES and FEED_EXPORTERS', () => {
+  const files = new Map<string, string>()
+  let status = 201
+  let webFolder: Server
+  let at: string
+
+  beforeEach(async () => {
+    files.clear()
+    status = 201
+    webFolder = createServer(async (req, res) => {
+      if (req.method === 'HEAD') {
+        res.writeHead(files.has(req.url!) ? 200 : 404).end()
+        return
+      }
+      const sent = await text(req)
+      if (status === 201) files.set(req.url!, sent)
+      res.writeHead(status).end()
+    })
+    await new Promise<void>((resolve) => webFolder.listen(0, '127.0.0.1', resolve))
+    at = `http://127.0.0.1:${(webFolder.address() as AddressInfo).port}`
+  })
+  afterEach(async () => {
+    webFolder.closeAllConnections()
+    await new Promise((resolve) => webFolder.close(resolve))
+  })
+
+  const once = () => `yield new Request('${origin}/')`
+  const FEED_STORAGES = { http: './web-folder.ts#WebFolder' }
+  const line = () => `${JSON.stringify({ url: `${origin}/`, title: 'of the site' })}\n`
+
+  test('a storage of one’s own gets the whole output, in any format, and replaces only what it may', async () => {
+    const own = { FEED_STORAGES, FEED_EXPORTERS: { md: './markdown.ts#Markdown' } }
+    const outputs = ['-o', `${at}/%(name)s.jsonl`, '-o', `${at}/out.md`]
+    const { code, stats } = await crawled(once(), own, outputs)
+    expect(code).toBe(0)
+    const made = { '/reader.jsonl': line(), '/out.md': '* of the site\n' }
+    expect(Object.fromEntries(files)).toEqual(made)
+    expect(stats['feedexport/success_count/WebFolder']).toBe(2)
+    const again = await crawled(once(), own, outputs)
+    expect(again.code).toBe(2)
+    expect(again.log).toContain('it holds something; use -O')
+    expect(Object.fromEntries(files), 'nothing was touched').toEqual(made)
+    expect(asked).toEqual(['/'])
+  })
+
+  test('what it cannot store stays on this machine, and the crawl fails', async () => {
+    status = 507
+    const { code, log } = await crawled(once(), { FEED_STORAGES }, ['-o', `${at}/out.jsonl`])
+    expect(code).toBe(1)
+    expect(log).toContain('the server answered PUT with 507')
+    const spool = globSync('.webloom/feeds/http/**/out.jsonl.spool', { cwd: folder.path })
+    expect(spool).toHaveLength(1)
+    expect(readFileSync(folder.join(spool[0]!), 'utf8')).toBe(line())
+  })
+
+  test('Scrapy’s classes, a class without store, and a scheme that was taken out are refused before anything is fetched', async () => {
+    const python = { ftp: 'scrapy.extensions.feedexport.FTPFeedStorage' }
+    const refused = await crawled(once(), { FEED_STORAGES: python })
+    expect(refused.code).toBe(2)
+    expect(refused.log).toContain("Scrapy's storages are Python: write one with a method store(uri, output)")
+    writeFileSync(folder.join('half.ts'), 'export class Half { put() {} }')
+    const half = await crawled(once(), { FEED_STORAGES: { ftp: './half.ts#Half' } })
+    expect(half.code).toBe(2)
+    expect(half.log).toContain('feed storage Half has no store')
+    const out = await crawled(once(), { FEED_STORAGES: { s3: null } }, ['-o', 's3://bucket/out.jsonl'])
+    expect(out.code).toBe(2)
+    expect(out.log).toContain('FEED_STORAGES takes s3:// out')
+    expect(asked).toEqual([])
+  })
+})
+
+describe('STATS_CLASS', () => {
+  test('takes a collector of one’s own', async () => {
+    const { stats } = await crawled(`yield new Request('${origin}/')`, {
+      STATS_CLASS: './noted-stats.ts#NotedStats',
+    })
+    expect(readFileSync(folder.join('crawls.txt'), 'utf8')).toBe('finished after 1 pages\n')
+    expect(stats).toMatchObject({ finish_reason: 'finished', response_received_count: 1 })
+  })
+
+  test('Scrapy’s memory collector is ours; its dummy one is refused', async () => {
+    const start = `yield new Request('${origin}/')`
+    const memory = await crawled(start, { STATS_CLASS: 'scrapy.statscollectors.MemoryStatsCollector' })
+    expect(memory.code).toBe(0)
+    const dummy = await crawled(start, { STATS_CLASS: 'scrapy.statscollectors.DummyStatsCollector' })
+    expect(dummy.code).toBe(2)
+    expect(dummy.log).toContain("scrapy.statscollectors.DummyStatsCollector is Python's")
+    expect(asked).toEqual(['/'])
+  })
+})
+
+describe('Redis', () => {
+  const start = () =>
+    ['a?isbn=1', 'b?isbn=1', 'c?isbn=2'].map((path) => `yield new Request('${origin}/${path}')`).join('\n')
+
+  test('a dupefilter of one’s own has the connection of its role, which the crawl closes', async () => {
+    await using redis = await startRedis()
+    const settings = {
+      DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter',
+      REDIS_URL: redis.url,
+      SCHEDULER_PERSIST: true,
+    }
+    const { code, items, log } = await crawled(start(), settings)
+    expect({ code, log }).toMatchObject({ code: 0 })
+    expect(items).toHaveLength(2)
+    expect(await redis.command('SMEMBERS', 'reader:books')).toEqual(['1', '2'])
+    expect(await crawled(start(), settings), 'met stays met').toMatchObject({ code: 0, items: [] })
+    await crawled(start(), { ...settings, SCHEDULER_PERSIST: false })
+    expect(await redis.command('EXISTS', 'reader:books'), 'it was emptied with the crawl').toBe(0)
+  })
+
+  test('without a Redis the crawl does not begin, and says what to set', async () => {
+    const { code, log } = await crawled(start(), { DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter' })
+    expect(code).toBe(2)
+    expect(log).toContain('no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL')
+    expect(asked).toEqual([])
+  })
+
+  test('nor with several for one connection', async () => {
+    const { code, log } = await crawled(start(), {
+      DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter',
+      DUPEFILTER_REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2',
+    })
+    expect(code).toBe(2)
+    expect(log).toContain('DUPEFILTER_REDIS_URL names 2 servers')
+  })
+})
+
+describe('SPIDER_LOADER_CLASS', () => {
+  const webloom = (...args: string[]) => runProcess(process.execPath, [CLI, ...args], { cwd: folder.path })
+  const withLoader = (loader: string) => {
+    const settings = { SPIDER_LOADER_CLASS: loader, ROBOTSTXT_OBEY: false }
+    writeFileSync(
+      folder.join('webloom.config.mjs'),
+      `export default { settings: ${JSON.stringify(settings)} }`,
+    )
+    writeFileSync(folder.join('shops.txt'), `shoes ${origin}/shoes\nhats ${origin}/hats\n`)
+  }
+
+  test('takes a loader of one’s own, which lists the spiders and finds one by its name', async () => {
+    withLoader('./shop-loader.ts#ShopLoader')
+    expect((await webloom('list')).stdout).toBe('shoes\nhats\n')
+    const { code, stdout } = await webloom('crawl', 'hats', '-o', '-:jsonl', '--nolog')
+    expect(code).toBe(0)
+    expect(stdout).toContain('{"shop":"hats","title":"of the site"}')
+    expect(asked).toEqual(['/hats'])
+    const { stderr } = await webloom('crawl', 'shoe')
+    expect(stderr).toContain('there is no spider "shoe". Did you mean shoes? Spiders here: shoes, hats.')
+  })
+
+  test('by the command line, too, and Scrapy’s own is that of the project', async () => {
+    withLoader('scrapy.spiderloader.SpiderLoader')
+    mkdirSync(folder.join('spiders'))
+    const own = ['-s', 'SPIDER_LOADER_CLASS=./shop-loader.ts#ShopLoader']
+    expect((await webloom('list')).stdout).toBe('')
+    expect((await webloom('crawl', 'hats', '--nolog', ...own)).code).toBe(0)
+    expect(asked).toEqual(['/hats'])
+  })
+
+  test('a class of Python, one that lacks a method, and one that fails are refused with what to do', async () => {
+    withLoader('myproject.loaders.ShopLoader')
+    expect((await webloom('list')).stderr).toContain(
+      "./file.ts#Export; myproject.loaders.ShopLoader is Python's",
+    )
+    writeFileSync(folder.join('half.ts'), 'export class Half { list() { return [] } }')
+    withLoader('./half.ts#Half')
+    expect((await webloom('crawl', 'hats')).stderr).toContain('spider loader Half has no load')
+    withLoader('./shop-loader.ts#ShopLoader')
+    rmSync(folder.join('shops.txt'))
+    const broken = await webloom('crawl', 'shoes')
+    expect(broken.code).toBe(2)
+    expect(broken.stderr).toContain('the spider loader ShopLoader (SPIDER_LOADER_CLASS) failed: ENOENT')
+  })
+})

@@ -1,0 +1,21 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Longer than most others, by far: a run must not end with one of them alone on one core. */
+const LONG = [/\/tests\/cluster/, /\/packages\/queue\/src\/turns\//, /\/tests\//]
+
+/** The long ones first, among the others the largest file: durations of an earlier run are not to be had everywhere. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b))
+  }
+}
+
+function groupOf({ project }: TestSpecification): number {
+  return project.config.sequence.groupOrder
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const at = LONG.findIndex((pattern) => pattern.test(moduleId))
+  return at < 0 ? LONG.length : at
+}

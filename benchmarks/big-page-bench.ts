@@ -18,8 +18,8 @@ import {
   workerData,
 } from 'node:worker_threads'
 import { type ChildNode, Document, Element, type ParentNode, Text } from 'domhandler'
-import { streamHrefs } from '../packages/spider/src/selectors/link-stream.ts'
-import { parseDocument } from '../packages/spider/src/selectors/parse-document.ts'
+import { streamHrefs } from '../packages/selectors/src/markup/link-stream.ts'
+import { parseDocument } from '../packages/selectors/src/tree/parse-document.ts'
 
 type What = 'links' | 'tree'
 

@@ -11,12 +11,12 @@
 import { hash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
-import { fingerprint } from '../packages/core/src/fingerprint.ts'
-import { Request } from '../packages/core/src/request.ts'
-import { nativeOffsets } from '../packages/dupefilter/src/bloom-offsets.ts'
-import { errorAt } from '../packages/dupefilter/src/bloom-theory.ts'
-import { RedisBloomDupeFilter } from '../packages/dupefilter/src/redis-bloom-dupefilter.ts'
-import { startRedis } from '../packages/testkit/src/redis-server.ts'
+import { fingerprint } from '../packages/core/src/fingerprints/fingerprint.ts'
+import { Request } from '../packages/core/src/requests/request.ts'
+import { RedisBloomDupeFilter } from '../packages/dupefilter/src/bloom/redis-bloom-dupefilter.ts'
+import { nativeOffsets } from '../packages/dupefilter/src/bloom-sizing/bloom-offsets.ts'
+import { errorAt } from '../packages/dupefilter/src/bloom-sizing/bloom-theory.ts'
+import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
   options: {

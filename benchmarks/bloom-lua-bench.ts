@@ -9,8 +9,8 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
-import { nativeOffsets } from '../packages/dupefilter/src/bloom-offsets.ts'
-import { startRedis } from '../packages/testkit/src/redis-server.ts'
+import { nativeOffsets } from '../packages/dupefilter/src/bloom-sizing/bloom-offsets.ts'
+import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, urls: { type: 'string', default: '60000' } },

@@ -9,13 +9,17 @@
 
 import { parseArgs } from 'node:util'
 import { Parser } from 'htmlparser2'
-import { Response } from '../packages/spider/src/response.ts'
-import { streamHrefs } from '../packages/spider/src/selectors/link-stream.ts'
+import { UrlMemory } from '../packages/core/src/url-memory/url-memory.ts'
+import { streamHrefs } from '../packages/selectors/src/markup/link-stream.ts'
+import { Response } from '../packages/spider/src/responses/response.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } })
 const ROUNDS = Number(values.rounds)
 const ROUND_MS = 25
 const WARM_UP_MS = 300
+
+// As a crawl has it.
+const urls = new UrlMemory()
 
 const ways: Record<string, (url: string, body: Uint8Array) => unknown> = {
   'htmlparser2 Parser, hrefs only (floor)': (_url, body) => parserHrefs(Buffer.from(body).toString()),
@@ -48,7 +52,12 @@ function response(
   body: Uint8Array,
   htmlParser: 'htmlparser2' | 'parse5' = 'htmlparser2',
 ): Response {
-  return new Response(url, { body, headers: { 'content-type': 'text/html; charset=utf-8' }, htmlParser })
+  return new Response(url, {
+    body,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+    htmlParser,
+    urls,
+  })
 }
 
 function parserHrefs(html: string): string[] {

@@ -12,12 +12,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import type { HostPace, Lease, QueuedRequest, RequestQueue } from '../packages/core/src/index.ts'
-import { Request } from '../packages/core/src/request.ts'
-import { BullJobQueue } from '../packages/queue/src/bull-job-queue.ts'
-import { crawlRedisKeys } from '../packages/queue/src/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../packages/queue/src/host-turn-queue.ts'
-import { MemoryHostClock } from '../packages/queue/src/memory-host-clock.ts'
-import { startRedis } from '../packages/testkit/src/redis-server.ts'
+import { Request } from '../packages/core/src/requests/request.ts'
+import { BullJobQueue } from '../packages/queue/src/jobs/bull-job-queue.ts'
+import { MemoryHostClock } from '../packages/queue/src/politeness/memory-host-clock.ts'
+import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
+import { HostTurnQueue } from '../packages/queue/src/turns/host-turn-queue.ts'
+import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
   options: {

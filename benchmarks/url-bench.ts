@@ -7,11 +7,11 @@
  * one before. `all` is a link's whole way as a crawl goes it: urlJoin, new Request (which makes the URL safe),
  * fingerprint.
  */
-import { fingerprint } from '../packages/core/src/fingerprint.ts'
-import { Request } from '../packages/core/src/request.ts'
-import { canonicalizeUrl } from '../packages/core/src/url/canonicalize-url.ts'
-import { urlJoin } from '../packages/core/src/url/join.ts'
-import { safeUrlString } from '../packages/core/src/url/safe-url.ts'
+import { fingerprint } from '../packages/core/src/fingerprints/fingerprint.ts'
+import { Request } from '../packages/core/src/requests/request.ts'
+import { canonicalizeUrl } from '../packages/url/src/canonicalize-url.ts'
+import { urlJoin } from '../packages/url/src/join.ts'
+import { safeUrlString } from '../packages/url/src/safe-url.ts'
 
 const ROUNDS = 15
 const PAGES = 300

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lease, type QueuedRequest, Request } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { crawlRedisKeys } from '../../packages/queue/src/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../../packages/queue/src/host-turn-queue.ts'
+import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
+import { HostTurnQueue } from '../../packages/queue/src/turns/host-turn-queue.ts'
 import { redisUse } from './redis-use.ts'
 
 export interface QueuePoint {

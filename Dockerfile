@@ -7,6 +7,8 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /webloom
 # What npm needs to know comes first: as long as it is the same, the packages are not fetched again.
 COPY package.json package-lock.json ./
+COPY packages/url/package.json packages/url/
+COPY packages/selectors/package.json packages/selectors/
 COPY packages/core/package.json packages/core/
 COPY packages/dupefilter/package.json packages/dupefilter/
 COPY packages/queue/package.json packages/queue/

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/setup/longest-first.ts'
+import { processTests } from './tests/setup/process-tests.ts'
+
+const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts']
+const OTHERS = ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts']
+const WORLDS = ['tests/world/**/*.test.ts']
+const PROCESSES = processTests(TESTS).filter((path) => !path.startsWith('tests/world/'))
 
 export default defineConfig({
   // Tests read our packages from their sources; only tests that start processes use the built ones.
@@ -8,8 +15,6 @@ export default defineConfig({
     resolve: { conditions: ['webloom-source', 'node'], externalConditions: ['webloom-source', 'node'] },
   },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts', 'examples/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', '**/fixtures/**', '**/*.soak.test.ts'],
     globalSetup: ['tests/setup/redis.ts'],
     // Tests count what the fake web was asked for; those about robots.txt turn it on. Its hosts lead to one another, and
     // all are on loopback: tests about that turn the guard on by an empty list.
@@ -20,9 +25,44 @@ export default defineConfig({
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/webloom-tests'),
     },
     maxWorkers: 2,
-    // Real processes and clocks on cores that others share: what fails is tried once more, and shown as retried.
-    retry: 1,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    sequence: { sequencer: LongestFirst },
+    // How soon something happens is what a test says itself; this only ends one that hangs, on a machine that is busy otherwise, too.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    projects: [
+      {
+        extends: true,
+        // Alone, as what a lost lock allows is judged by the clock.
+        test: {
+          name: 'worlds',
+          include: WORLDS,
+          exclude: OTHERS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Three
+        // files at once, as most of their time is waiting.
+        test: {
+          name: 'processes',
+          include: PROCESSES,
+          exclude: OTHERS,
+          retry: 1,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'one process',
+          include: TESTS,
+          exclude: [...OTHERS, ...PROCESSES, ...WORLDS],
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 })

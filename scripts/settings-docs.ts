@@ -125,7 +125,10 @@ function cellText(text: string): string {
 export function settingsTypes(table: readonly Setting[]): string {
   return `// Written by scripts/settings-docs.ts from settings-table/. Change that, then run it.
 
-import type { WrittenSetting } from './settings-table.ts'
+import type { CustomSettingName, WrittenSetting } from './settings-table.ts'
+
+/** Settings as an author writes them in a config file, a spider's \`customSettings\` or a call of \`crawl()\`. */
+export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSettingName]: unknown }
 
 /** The settings of the framework as an author writes them, with what each does. */
 export type KnownSettingsInput = {
@@ -139,8 +142,8 @@ function inputText(row: Setting): string {
 }
 
 function hoverText(row: Setting): string {
-  if (row.aliasOf) return `The same as ${row.aliasOf}. Known, not used: ${row.summary}`
   if (row.use === 'unused') return `Known, not used: ${row.summary}`
+  if (row.aliasOf) return row.summary
   const unit = row.unit ? ` (${row.unit})` : ''
   return `${row.summary} Default ${defaultText(row)}${unit}.`
 }

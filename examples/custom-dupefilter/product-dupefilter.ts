@@ -1,4 +1,5 @@
 import { fingerprint, type Request } from 'webloom'
+import type { Seen } from 'webloom/ports'
 
 /** A shop lists a product under many addresses, /shoes/p-123.html and /sale/p-123.html: it is met once. */
 export class ProductDupeFilter {
@@ -6,25 +7,35 @@ export class ProductDupeFilter {
   /** Who was told "new" for what is not queued yet: asked by the same owner again, it is new again. */
   readonly #holders = new Map<string, string>()
 
-  async requestsSeen(requests: readonly Request[], owner: string): Promise<boolean[]> {
+  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
     const asked = new Set<string>()
     return requests.map((request) => {
       const product = /\/p-\d+\b/.exec(request.url)?.[0] ?? fingerprint(request)
-      const isSeen = asked.has(product) || (this.#met.has(product) && this.#holders.get(product) !== owner)
+      const holder = this.#holders.get(product)
+      if (asked.has(product) || (this.#met.has(product) && holder === undefined)) return true
+      // Another page has it, and may not queue it: asked about again, it is seen, or new.
+      if (holder !== undefined && holder !== owner) return 'in doubt'
       asked.add(product)
-      if (!isSeen) this.#holders.set(product, owner)
+      this.#holders.set(product, owner)
       this.#met.add(product)
-      return isSeen
+      return false
     })
   }
   async requestSeen(request: Request, owner = 'nobody'): Promise<boolean> {
     const [isSeen] = await this.requestsSeen([request], owner)
     if (owner === 'nobody') await this.settled(owner)
-    return isSeen!
+    return isSeen !== false
   }
   async settled(owner: string): Promise<void> {
     for (const [product, holder] of this.#holders) if (holder === owner) this.#holders.delete(product)
   }
-  clear = async () => this.#met.clear()
+  async givenBack(owner: string): Promise<void> {
+    for (const [product, holder] of this.#holders) if (holder === owner) this.#met.delete(product)
+    await this.settled(owner)
+  }
+  async clear(): Promise<void> {
+    this.#met.clear()
+    this.#holders.clear()
+  }
   describe = async () => ({ name: 'products', fingerprinter: 'product', count: this.#met.size, owners: true })
 }

@@ -1,4 +1,4 @@
-import type { Crawler, ItemPipeline } from 'webloom'
+import type { Crawler, ItemPipeline } from 'webloom/ports'
 
 /** Notes in each item when it was crawled, and by which spider. */
 export class ExamplePipeline implements ItemPipeline<object> {

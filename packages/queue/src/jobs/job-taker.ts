@@ -6,7 +6,7 @@
 import { type Logger, NoAnswer, type ProtocolTimes, silentLogger, waitAtMost, within } from '@webloom/core'
 import type { Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { bullBackend } from '../redis/bull-backend.ts'
+import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
 
@@ -65,6 +65,7 @@ export class JobTaker {
     const { lockMs, blockMs } = this.#times
     // One connection to take with, and a second one of it to wait with: longer than others may be silent.
     this.#connection = this.#redis.duplicate({
+      ...KEEPS_TRYING,
       socketTimeout: BLOCK_MS_MAX + lockMs,
       maxRetriesPerRequest: null,
     })

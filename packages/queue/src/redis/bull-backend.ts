@@ -10,6 +10,12 @@ import { BULL_PREFIX } from './crawl-redis-keys.ts'
 type BullMQ = typeof import('bullmq')
 
 /**
+ * For each connection that is made for BullMQ. A lazy one is opened by BullMQ, which gives it up for good when Redis is away
+ * at that moment; one that opens itself tries until Redis is there.
+ */
+export const KEEPS_TRYING = { lazyConnect: false }
+
+/**
  * @param blockingOf makes the connection that a worker waits with, which BullMQ closes; absent for what never waits
  */
 export function bullBackend(

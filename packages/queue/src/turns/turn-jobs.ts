@@ -15,7 +15,7 @@
 import { type Logger, NoAnswer, type ProtocolTimes, WebloomError, within } from '@webloom/core'
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { bullBackend } from '../redis/bull-backend.ts'
+import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 import type { Stirred, Wake } from './turn-scripts.ts'
 
@@ -194,7 +194,7 @@ export class TurnJobs {
         drainDelay: blockMsMax / 1000,
       },
       bullBackend(bullmq, (given, connectionName) =>
-        given.duplicate({ socketTimeout: blockMsMax + blockLateMs, connectionName }),
+        given.duplicate({ ...KEEPS_TRYING, socketTimeout: blockMsMax + blockLateMs, connectionName }),
       ),
     )
     worker.on('error', (error) => this.#onError(error))

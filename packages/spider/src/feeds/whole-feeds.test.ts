@@ -329,13 +329,16 @@ describe('a second writer', () => {
 
 /** A process that was killed and whose parent does not ask for it: it is there, and writes nothing any more. */
 async function expectZombieIsGone(uri: string): Promise<void> {
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   try {
     const pid = await new Promise<number>((resolve) =>
       parent.stdout.once('data', (text) => resolve(Number(text))),
     )
+    // As long as it is a shell, it asks for its children.
+    await vi.waitFor(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
+    process.kill(pid, 'SIGKILL')
     await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /))
     writeFileSync(join(folder.path, `${uri}.lock`), JSON.stringify({ pid, host: hostname() }))
     const feed = feedOf(uri)

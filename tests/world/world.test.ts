@@ -19,6 +19,7 @@ const SEEDS = [
   'full-6',
   'jump-1',
   'foreign-2',
+  'hail-7',
 ]
 const AT_ONCE = 3
 

@@ -16,6 +16,10 @@ export interface ProtocolTimes {
     readonly renewEveryMs: number
     /** BullMQ finds a lost lock at its second look. */
     readonly stalledCheckEveryMs: number
+    /** Nobody has looked for this long: locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
+    readonly stalledGapMs: number
+    /** A look that Redis answers so late had to wait for it to come back; others may need `reconnectMsMax` longer. */
+    readonly stalledLateMs: number
     /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
     readonly blockMsMax: number
     /** An answer to a blocking call may come so much later; then the connection is given up. */
@@ -61,8 +65,10 @@ export interface ProtocolTimes {
     readonly readyMsMax: number
     /** All workers together look for lost locks no more often than this. */
     readonly takeBackEveryMs: number
-    /** Nobody has looked for this long: locks may have run out because Redis was away. */
+    /** Nobody has looked for this long: locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly takeBackGapMs: number
+    /** After such a gap nobody looks for so long: until all have connected again, and renewed. */
+    readonly takeBackPauseMs: number
     readonly settledKeptMs: number
     /** How long BullMQ blocks for news. */
     readonly blockMs: number
@@ -178,6 +184,8 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     lockMs: 6000,
     renewEveryMs: 2000,
     stalledCheckEveryMs: 2000,
+    stalledGapMs: 3000,
+    stalledLateMs: 1000,
     blockMsMax: 10_000,
     blockLateMs: 5000,
     tendEveryMs: 100,
@@ -203,7 +211,8 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     lockedMsMin: 1000,
     readyMsMax: 3000,
     takeBackEveryMs: 1000,
-    takeBackGapMs: 5000,
+    takeBackGapMs: 4000,
+    takeBackPauseMs: 3500,
     settledKeptMs: 30_000,
     blockMs: 1000,
     fetchMsMax: 20_000,

@@ -3,15 +3,17 @@
 --
 -- Input    header.staleMs; header.silenceMs: nobody was heard for so long, it was Redis; header.heard: this call is noted
 --          KEYS[5] record: heardAt, when a question was last noted, about once a second; silentUntil, when one was after a
---          silence
+--          silence; silences, how many of them were heard of one after the other
 -- Output   wasSilent(), noteHeard()
-local silence
+-- A Redis that goes away again and again; after more silences it is a crawl that asks seldom.
+local SILENCES_MAX = 5
+local silence, silences
 local function silentUntil()
   if not silence then
-    local heardAt, before = unpack(redis.call('HMGET', KEYS[5], 'heardAt', 'silentUntil'))
-    -- Heard once between two silences: that is a crawl that asks seldom.
-    local isNew = heardAt and now - heardAt > header.silenceMs and heardAt ~= before
-    silence = isNew and nowText or before or '0'
+    local heardAt, before, count = unpack(redis.call('HMGET', KEYS[5], 'heardAt', 'silentUntil', 'silences'))
+    local isSilence = heardAt and now - heardAt > header.silenceMs
+    silences = isSilence and (count or 0) + 1 or 0
+    silence = isSilence and silences <= SILENCES_MAX and nowText or before or '0'
   end
   return silence
 end
@@ -23,6 +25,6 @@ end
 -- A full Redis refuses it, and so was not heard.
 local function noteHeard()
   if header.heard then
-    redis.pcall('HSET', KEYS[5], 'heardAt', nowText, 'silentUntil', silentUntil())
+    redis.pcall('HSET', KEYS[5], 'heardAt', nowText, 'silentUntil', silentUntil(), 'silences', silences)
   end
 end

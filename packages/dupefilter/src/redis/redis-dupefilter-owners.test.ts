@@ -171,12 +171,22 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(performance.now() - asking).toBeGreaterThan(800)
   })
 
+  test('several such times make no owner stale, with one question in between', async () => {
+    const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'lives')
+    for (let n = 1; n <= 3; n++) {
+      await wait(350)
+      expect(await other.requestsSeen([page(0)], `x${n}`)).toEqual(['in doubt'])
+    }
+  })
+
   test('a crawl that asks seldom has owners go stale all the same', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
     const [dead, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await dead.requestsSeen(pages(0, 1), 'dead')
     const answers = []
-    for (let n = 0; n < 3; n++) {
+    for (let n = 0; n < 8; n++) {
       await wait(350)
       answers.push(...(await other.requestsSeen([page(0)], `x${n}`)))
     }

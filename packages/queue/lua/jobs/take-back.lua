@@ -1,21 +1,23 @@
 -- Takes back what workers had that are gone: leases whose locks have expired. Any worker calls it, at any time.
 --
--- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is taken back this time, so
--- that the living renew theirs first.
+-- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is taken back until the
+-- living have had the time to come back and renew theirs.
 --
 -- Input    KEYS as in jobs/keys.lua, KEYS[11] when somebody last looked (ms)
 --          ARGV[1] how often to look (ms), ARGV[2] how long nobody must have looked for that (ms), ARGV[3] QUARANTINE_AFTER
+--          ARGV[4] how long nothing is taken back then (ms)
 -- Output   for each that was taken back what takeBack() says; 500 at most
 local TAKEN_BACK_MAX = 500
 local since = now - (redis.call('GET', KEYS[11]) or 0)
 if since < tonumber(ARGV[1]) then
   return {}
 end
-redis.call('SET', KEYS[11], nowText)
 local taken = {}
 if since > tonumber(ARGV[2]) then
+  redis.call('SET', KEYS[11], string.format('%.0f', now + ARGV[4] - ARGV[1]))
   return taken
 end
+redis.call('SET', KEYS[11], nowText)
 for _, jobId in ipairs(redis.call('LRANGE', active, 0, -1)) do
   if #taken < TAKEN_BACK_MAX and redis.call('EXISTS', jobKey(jobId) .. ':lock') == 0 then
     redis.call('LREM', active, 1, jobId)

@@ -238,7 +238,8 @@ export class JobScripts {
   /** Looks for workers that are gone, if nobody has of late. */
   async takeBack(quarantineAfter: number): Promise<TakenBack[]> {
     const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
-    const args = [this.#times.takeBackEveryMs, this.#times.takeBackGapMs, quarantineAfter]
+    const { takeBackEveryMs, takeBackGapMs, takeBackPauseMs } = this.#times
+    const args = [takeBackEveryMs, takeBackGapMs, quarantineAfter, takeBackPauseMs]
     const taken = (await takeBackScript.run(this.#redis, keys, args)) as [string, string, TakenBack['fate']][]
     return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
   }

@@ -47,6 +47,7 @@ export interface TurnCareOptions {
 export class TurnCare {
   readonly #options: TurnCareOptions
   readonly #times: ProtocolTimes['turns']
+  readonly #reconnectMsMax: number
   readonly #timers: NodeJS.Timeout[] = []
   #workers = 1
   /** Turns wait in BullMQ, as last heard of. */
@@ -56,10 +57,14 @@ export class TurnCare {
   #sweptAtMs = Number.NEGATIVE_INFINITY
   /** Runs while this worker is in charge. */
   #stalledCheck: NodeJS.Timeout | undefined
+  #isChecking = false
+  /** Redis was away: until then, others may have had no time to renew their locks. */
+  #checksFromMs = Number.NEGATIVE_INFINITY
 
   constructor(options: TurnCareOptions) {
     this.#options = options
     this.#times = options.times.turns
+    this.#reconnectMsMax = options.times.redis.reconnectMsMax
     options.calls.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
   }
 
@@ -199,8 +204,25 @@ export class TurnCare {
     clearInterval(this.#stalledCheck)
     this.#stalledCheck = undefined
     if (!isInCharge) return
-    const check = () => void this.#options.jobs.checkStalled()
+    const check = () => void this.#checkStalled()
     this.#stalledCheck = setInterval(check, this.#times.stalledCheckEveryMs)
     check()
+  }
+
+  async #checkStalled(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    const { scripts, jobs, logger } = this.#options
+    const { stalledGapMs, stalledLateMs } = this.#times
+    const askedAtMs = performance.now()
+    try {
+      await scripts.watch(stalledGapMs)
+      const nowMs = performance.now()
+      if (nowMs - askedAtMs > stalledLateMs) this.#checksFromMs = nowMs + this.#reconnectMsMax
+      if (nowMs >= this.#checksFromMs) await jobs.checkStalled()
+    } catch (error) {
+      logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
+    }
+    this.#isChecking = false
   }
 }

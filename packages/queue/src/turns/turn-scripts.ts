@@ -180,6 +180,7 @@ const renewScript = luaScript(
   'turns/renew.lua',
 )
 const sweepScript = luaScript('hosts/host.lua', 'turns/sweep.lua')
+const watchScript = luaScript('hosts/host.lua', 'turns/watch.lua')
 const countsScript = luaScript('hosts/host.lua', 'turns/counts.lua')
 const inFlightScript = luaScript('hosts/host.lua', 'turns/in-flight.lua')
 const hostsScript = luaScript('hosts/host.lua', 'turns/hosts.lua')
@@ -342,6 +343,11 @@ export class TurnScripts {
     const reply = await this.#run(sweepScript, [worker, everyMs])
     const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
     return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
+  }
+
+  /** Before each look for locks that have run out: of those before a gap that long, none counts. */
+  async watch(gapMs: number): Promise<void> {
+    await this.#run(watchScript, [gapMs])
   }
 
   async leave(worker: string): Promise<void> {

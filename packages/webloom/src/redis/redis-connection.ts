@@ -71,6 +71,8 @@ export class RedisLink {
       maxRetriesPerRequest: null,
       // At once, then ever slower, but not too slow: a restarted Redis must be noticed.
       retryStrategy: (attempt: number) => Math.min(50 * 2 ** attempt, times.redis.reconnectMsMax),
+      // A Redis that reads its file tells how long that takes; ioredis would wait for up to ten seconds.
+      maxLoadingRetryTime: times.redis.reconnectMsMax,
       // After a fail-over the address may lead to the new master: connect again, and send the command again.
       reconnectOnError: (error: ReplyError) => {
         this.#explain(error)

@@ -1,0 +1,36 @@
+import { type Logger, Request, silentLogger } from '@webloom/core'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
+
+const bench = new JobBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+afterEach(() => bench.closeAll())
+
+test('when Redis is back after locks have run out, a worker that connects two seconds later keeps what it has', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const keys = bench.nextKeys()
+  const late = await bench.open({ keys, url: proxy.url })
+  await late.push([{ id: '1', request: new Request('http://a.test/1') }], 'o')
+  const [lease] = await leased(late, 1)
+  lease!.started()
+  proxy.hang()
+  const redis = bench.connect()
+  // As it is after ten seconds without Redis.
+  await redis.del(`${bullKey(keys, 'r-1')}:lock`)
+  await redis.set(bullKey(keys, 'stalled-check'), Date.now() - 10_000)
+  const warned: unknown[] = []
+  const logger: Logger = { ...silentLogger, warn: (...line: unknown[]) => warned.push(line) }
+  await bench.open({ keys, logger })
+  const lookedAt = async () => Number(await redis.get(bullKey(keys, 'stalled-check')))
+  const before = await lookedAt()
+  await vi.waitFor(async () => expect(await lookedAt()).toBeGreaterThan(before), POLL)
+  const backAt = Date.now()
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(backAt + 2000), POLL)
+  proxy.flow()
+  await late.commit(lease!)
+  expect(warned).toEqual([])
+}, 20_000)
+
+const POLL = { timeout: 10_000, interval: 10 }

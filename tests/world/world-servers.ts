@@ -1,5 +1,6 @@
 /** The Redis servers of a world, which go back in time, fail over and fill up, and the way of each worker to them. */
 
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis, startTcpProxy, type TcpProxy, type Verdict } from '@webloom/testkit'
 import type { Role } from './world-plan.ts'
@@ -61,11 +62,12 @@ export class WorldServers implements AsyncDisposable {
       this.#replicas.set(master, replica)
       await replica.command('REPLICAOF', master.host, master.port)
     }
-    // The count is written by the master alone: what the replica says of its link may be older than the master's end.
-    for (let mark = 1; ; mark++) {
+    // The mark is written by the master alone: what the replica says of its link may be older than the master's end.
+    for (;;) {
+      const mark = randomUUID() // One of before may stand in the replica already.
       await master.command('SET', SYNC_MARK, mark, 'PX', SYNC_MARK_MS)
       await sleep(10)
-      if (String(await replica.command('GET', SYNC_MARK)) === String(mark)) return
+      if ((await replica.command('GET', SYNC_MARK)) === mark) return
     }
   }
 

@@ -50,8 +50,9 @@ export type { Verdict } from './servers/tcp-proxy-connection.ts'
 
 export { WAYS_INSIDE, type WayInside } from './hostile/ways-inside.ts'
 
-// Folders and processes of a test.
+// Folders and processes of a test, and the time it takes.
 
+export { cpuMs } from './processes/cpu-ms.ts'
 export {
   type ProcessOptions,
   type ProcessResult,

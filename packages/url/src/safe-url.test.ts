@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { InvalidUrl } from './errors.ts'
 import { safeUrlString } from './safe-url.ts'
@@ -107,10 +108,10 @@ describe('hostile URLs take linear time', () => {
     ['a host of one long label', `http://${'é'.repeat(length)}/`],
     ['escapes without digits', `http://${'%'.repeat(length)}@a/`],
   ])('%s', (_name, url) => {
-    const start = performance.now()
+    const start = cpuMs()
     orNull(() => safeUrlString(url))
     // Quadratic time would be tens of seconds.
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(cpuMs() - start).toBeLessThan(2000)
   })
 })
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { Request } from '../requests/request.ts'
 import { requestToJson } from '../requests/request-json.ts'
@@ -117,9 +118,9 @@ describe('a hostile pickle ends soon, and in an error', () => {
     ['protocol 9', Buffer.from('80094e2e', 'hex')],
   ]
   test.each(hostile)('%s', (_name, bytes) => {
-    const began = performance.now()
+    const began = cpuMs()
     expect(() => decodeScrapyRequest(bytes)).toThrow(expect.objectContaining({ code: 'WL_IMPORT_REFUSED' }))
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(cpuMs() - began).toBeLessThan(1000)
   })
 })
 

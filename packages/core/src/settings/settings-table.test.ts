@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { cpuMs } from '@webloom/testkit'
 import { editDistance } from '@webloom/url'
 import { describe, expect, test } from 'vitest'
 import { shownValue } from './setting-shown.ts'
@@ -102,11 +103,11 @@ describe('shown values', () => {
 })
 
 test('no long value takes a long time to be shown', () => {
-  const began = performance.now()
+  const began = cpuMs()
   for (const unit of ['a://', '@', '?pass', '&token', 'a', '://a', '?a=', '&a=&'])
     for (const name of ['USER_AGENT', 'REDIS_URL', 'CUSTOM_X'])
       shownValue(name, unit.repeat(300_000 / unit.length))
-  expect(performance.now() - began).toBeLessThan(2000)
+  expect(cpuMs() - began).toBeLessThan(2000)
 })
 
 describe('docs/settings.md', () => {

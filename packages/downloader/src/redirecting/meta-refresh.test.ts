@@ -1,4 +1,5 @@
 import { MemoryStatsCollector, Request, Response, silentLogger } from '@webloom/core'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { MetaRefreshMiddleware } from '../middlewares/meta-refresh.ts'
 import { metaRefresh } from './meta-refresh.ts'
@@ -43,10 +44,10 @@ test('a hostile page takes no longer than a dull one', () => {
     '<!--'.repeat(1500),
     `<meta content="${'9'.repeat(4000)}`,
   ]
-  const startedAt = performance.now()
+  const startedAt = cpuMs()
   for (const text of hostile) expect(found(text)).toBe(undefined)
   // About 5 ms here; w3lib's patterns take seconds for the first one.
-  expect(performance.now() - startedAt).toBeLessThan(1500)
+  expect(cpuMs() - startedAt).toBeLessThan(1500)
 })
 
 test('a page that is not HTML is not looked at', () => {

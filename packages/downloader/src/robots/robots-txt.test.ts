@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { RobotsTxt } from './robots-txt.ts'
 
@@ -320,9 +321,9 @@ describe('a hostile file', () => {
     ['escapes', fill('%2').replace('*\n', '*\nDisallow: /')],
     ['a delay of digits', everybody(`Crawl-delay: ${'1_'.repeat(200_000)}`)],
   ])('%s costs little time', (_, file) => {
-    const startedAt = performance.now()
+    const startedAt = cpuMs()
     const robots = RobotsTxt.parse(file)
     for (let times = 0; times < 5; times++) expect(robots.canFetch(path, 'a')).toBe(true)
-    expect(performance.now() - startedAt).toBeLessThan(1500)
+    expect(cpuMs() - startedAt).toBeLessThan(1500)
   })
 })

@@ -1,4 +1,4 @@
-import { randomStream } from '@webloom/testkit'
+import { cpuMs, randomStream } from '@webloom/testkit'
 import { _compileUnsafe as compile } from 'css-select'
 import { type AnyNode, type Element, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
@@ -28,10 +28,10 @@ describe('questions about siblings take linear time', () => {
     [mixed, 'i:last-child', 1],
     [mixed, 'i ~ b', 0],
   ])('%#', (page, query, found) => {
-    const start = performance.now()
+    const start = cpuMs()
     expect(page.css(query)).toHaveLength(found)
     // Quadratic time would be ten seconds and more.
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(cpuMs() - start).toBeLessThan(2000)
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { putUnderRules, Request } from '@webloom/core'
 import { Response } from '@webloom/spider'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { type Link, LinkExtractor, type LinkExtractorOptions } from './link-extractor.ts'
 
@@ -80,12 +81,12 @@ function optionOf(value: unknown): unknown {
 test('regions within regions are read once: 300 KB of nested <div>s take moderate time', () => {
   const html = `${'<div><a href=/x>'.repeat(20_000)}<a href=/y>`
   const page = new Response('http://a.test/', { body: html, headers: { 'content-type': 'text/html' } })
-  const start = performance.now()
+  const start = cpuMs()
   for (const options of [{ restrictCss: 'div' }, { restrictXpaths: '//div' }])
     expect(new LinkExtractor(options).extractLinks(page).map(({ url }) => url)).toEqual([
       'http://a.test/x',
       'http://a.test/y',
     ])
   // Read once for each level it would be half a minute.
-  expect(performance.now() - start).toBeLessThan(5_000)
+  expect(cpuMs() - start).toBeLessThan(5_000)
 })

@@ -1,3 +1,4 @@
+import { cpuMs } from '@webloom/testkit'
 import { load } from 'cheerio'
 import { describe, expect, test } from 'vitest'
 import { streamHrefs } from '../markup/link-stream.ts'
@@ -111,7 +112,7 @@ test.each([
   ['a link around all', `<a href=x>${'<b>t</b>'.repeat(100_000)}`],
   ['quotes without an end', '<a href="'.repeat(100_000)],
 ])('%s are read in less than a second', (_what, html) => {
-  const start = performance.now()
+  const start = cpuMs()
   linksInMarkup(html, HREFS)
-  expect(performance.now() - start).toBeLessThan(1_000)
+  expect(cpuMs() - start).toBeLessThan(1_000)
 })

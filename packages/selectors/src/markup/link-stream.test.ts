@@ -1,4 +1,4 @@
-import { brokenMarkup, randomStream } from '@webloom/testkit'
+import { brokenMarkup, cpuMs, randomStream } from '@webloom/testkit'
 import { load } from 'cheerio'
 import { describe, expect, test } from 'vitest'
 import { streamHrefs } from './link-stream.ts'
@@ -137,7 +137,7 @@ test.each([
   ['end tags without start in SVG', `<svg>${'<g>'.repeat(30_000)}${'</x>'.repeat(30_000)}`],
   ['a URL of spaces', `<a href="${' '.repeat(1_000_000)}">`],
 ])('%s are read in less than a second', (_what, html) => {
-  const start = performance.now()
+  const start = cpuMs()
   streamHrefs(html, 'a, area')
-  expect(performance.now() - start).toBeLessThan(1_000)
+  expect(cpuMs() - start).toBeLessThan(1_000)
 })

@@ -1,3 +1,4 @@
+import { cpuMs } from '@webloom/testkit'
 import { WebloomError } from '@webloom/url'
 import { describe, expect, test } from 'vitest'
 import { Selector } from '../selector.ts'
@@ -107,9 +108,9 @@ test.each([
   '//i = //b',
 ])('%s on a page of 100 000 elements takes less than five seconds', (query) => {
   const wide = Selector.from('<div><i><b>x</b></i></div>'.repeat(35_000))
-  const start = performance.now()
+  const start = cpuMs()
   wide.xpath(query)
-  expect(performance.now() - start).toBeLessThan(5_000)
+  expect(cpuMs() - start).toBeLessThan(5_000)
 })
 
 describe('siblings of a flat list are looked through once, not once for each', () => {
@@ -134,10 +135,10 @@ describe('siblings of a flat list are looked through once, not once for each', (
     ['//li[following-sibling::li[position() > 2]]', 59_997],
     ['//li[count(preceding::li[position() >= 3]) < 2]', 4],
   ])('%s', (query, found) => {
-    const start = performance.now()
+    const start = cpuMs()
     expect(flat.xpath(query)).toHaveLength(found)
     // Quadratic time would be a minute.
-    expect(performance.now() - start).toBeLessThan(3_000)
+    expect(cpuMs() - start).toBeLessThan(3_000)
   })
 
   test('those but the first on an axis are the same as each node finds by itself', () => {
@@ -172,9 +173,9 @@ describe('siblings of a flat list are looked through once, not once for each', (
   })
 
   test('each asked for its next one', () => {
-    const start = performance.now()
+    const start = cpuMs()
     const next = flat.xpath('//li').map((li) => li.xpath('following-sibling::li[1]').length)
     expect(next.filter((length) => length === 1)).toHaveLength(59_999)
-    expect(performance.now() - start).toBeLessThan(3_000)
+    expect(cpuMs() - start).toBeLessThan(3_000)
   })
 })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpuMs } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { filePath } from './file-path.ts'
 
@@ -12,8 +13,8 @@ test.each(Object.entries(vectors))('%s', (url, path) => {
 })
 
 test.each(['/', ';', '.', '.tgz', '/;', '?', 'a;'])('300 KB of %j take no long time', (unit) => {
-  const began = performance.now()
+  const began = cpuMs()
   for (const end of ['', 'a', '/', ';a'])
     filePath(`http://example.com/${unit.repeat(300_000 / unit.length)}${end}`)
-  expect(performance.now() - began).toBeLessThan(500)
+  expect(cpuMs() - began).toBeLessThan(500)
 })

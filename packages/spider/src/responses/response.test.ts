@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { InvalidUrl, Request, WebloomError } from '@webloom/core'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { Response } from './response.ts'
 
@@ -187,9 +188,9 @@ describe('followAll()', () => {
 })
 
 test('a URL of a million spaces inside is read at once', () => {
-  const start = performance.now()
+  const start = cpuMs()
   page(`<a href="x${' '.repeat(1_000_000)}y">x</a>`).followAll()
-  expect(performance.now() - start).toBeLessThan(1_000)
+  expect(cpuMs() - start).toBeLessThan(1_000)
 })
 
 test('a request does not keep the page it was found on in memory', () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { requestFromSeed } from './seed-request.ts'
 
@@ -59,9 +60,9 @@ describe('SEEDS_FORMAT=scrapy-redis', () => {
     expect(seed('{"url":"http://example.com/","a":"NaN"}').url).toBe('http://example.com/?a=NaN')
   })
   test('a long message that is nearly JSON takes no long time', () => {
-    const began = performance.now()
+    const began = cpuMs()
     expect(() => seed(`{"url":"${'\\"'.repeat(200_000)}`)).toThrow('scheme')
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(cpuMs() - began).toBeLessThan(2000)
   })
   test('half a character is refused, as Python cannot write it either', () => {
     expect(() => seed('{"url":"http://example.com/","a":"\\ud800"}')).toThrow('half a character')

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { Response } from '../responses/response.ts'
 import { csvRows } from './csv-rows.ts'
@@ -62,9 +63,9 @@ describe('sitemaps, as Scrapy reads them', () => {
       '<?',
       '<',
     ]) {
-      const began = performance.now()
+      const began = cpuMs()
       for (const _ of readSitemap(`<urlset>${piece.repeat(50_000)}`).entries);
-      expect(performance.now() - began, piece).toBeLessThan(1_000)
+      expect(cpuMs() - began, piece).toBeLessThan(1_000)
     }
   })
 })
@@ -93,10 +94,10 @@ test('what a DOCTYPE declares is no part of the sitemap', () => {
 test('a tag of 300 KB is read in time that grows with its length only', () => {
   for (const piece of ['a', 'a ', ' ', 'a=', '"', "a='", '= ', 'a="b"']) {
     const tag = `<url><link ${piece.repeat(300_000 / piece.length)}/></url>`
-    const began = performance.now()
+    const began = cpuMs()
     for (const _ of readSitemap(`<urlset>${tag}`).entries);
     for (const _ of xmlNodes(`<r xmlns:a="b">${tag}`, 'url'));
-    expect(performance.now() - began, piece).toBeLessThan(2_000)
+    expect(cpuMs() - began, piece).toBeLessThan(2_000)
   }
 })
 

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
 import type { DupeFilter, Seen } from '../ports/dupefilter.ts'
 import { Request } from '../requests/request.ts'
-import { type ContractTests, type Implementation, runContract, type TestRunner } from './suite.ts'
+import {
+  type ContractTests,
+  type Deviation,
+  type Implementation,
+  runContract,
+  type TestRunner,
+} from './suite.ts'
 
 const page = (n: number) => new Request(`https://example.com/page/${n}`)
 /** Neither what is seen nor what is in doubt is queued by the asker. */
 const isMet = (answers: readonly Seen[]) => answers.map((answer) => answer !== false)
 const pages = (...numbers: number[]) => numbers.map(page)
+
+const NO_FORGET = 'it has no forget(): add ...withoutForget(reason) to the deviations'
+const NO_GIVEN_BACK = 'it has no givenBack(): add ...withoutGivenBack(reason) to the deviations'
 
 const TESTS: ContractTests<DupeFilter> = {
   'a request is new once and seen ever after': async (filter) => {
@@ -51,7 +60,7 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'second'), [true, true])
   },
   'what was in doubt is new for whoever asks once its owner has given it back': async (filter) => {
-    if (!filter.givenBack) return
+    assert.ok(filter.givenBack, NO_GIVEN_BACK)
     await filter.requestsSeen(pages(1), 'page')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), ['in doubt'])
     await filter.givenBack('page')
@@ -83,8 +92,8 @@ const TESTS: ContractTests<DupeFilter> = {
     await filter.clear()
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'other'), [false, false])
   },
-  'where it can forget, a forgotten request is new again, once, and no other is': async (filter) => {
-    if (!filter.forget) return
+  'a forgotten request is new again, once, and no other is': async (filter) => {
+    assert.ok(filter.forget, NO_FORGET)
     await filter.requestsSeen(pages(1, 2, 3), 'page')
     await filter.settled('page')
     await filter.forget(page(2))
@@ -92,7 +101,7 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'third')), [true])
   },
   'forgetting what was never met changes nothing': async (filter) => {
-    if (!filter.forget) return
+    assert.ok(filter.forget, NO_FORGET)
     await filter.requestSeen(page(1))
     await filter.forget(page(2))
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'page'), [true, false])
@@ -100,7 +109,7 @@ const TESTS: ContractTests<DupeFilter> = {
   'what an owner was told is new and then forgotten is the next asker’s, whatever that owner does': async (
     filter,
   ) => {
-    if (!filter.forget) return
+    assert.ok(filter.forget, NO_FORGET)
     await filter.requestsSeen(pages(1, 2), 'first')
     await filter.forget(page(1))
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
@@ -109,7 +118,7 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(isMet(await filter.requestsSeen(pages(1, 2), 'third')), [true, true])
   },
   'what an owner was told is new and gives back is new for whoever asks next': async (filter) => {
-    if (!filter.givenBack) return
+    assert.ok(filter.givenBack, NO_GIVEN_BACK)
     await filter.requestsSeen(pages(1, 2), 'page')
     await filter.givenBack('page')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), [false])
@@ -119,10 +128,11 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'third'), [true, false, true])
   },
   'giving back nothing is harmless': async (filter) => {
-    await filter.givenBack?.('nobody')
+    assert.ok(filter.givenBack, NO_GIVEN_BACK)
+    await filter.givenBack('nobody')
     await filter.requestsSeen(pages(1), 'page')
     await filter.settled('page')
-    await filter.givenBack?.('page')
+    await filter.givenBack('page')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), [true])
   },
   'describe counts what is recorded': async (filter) => {
@@ -210,6 +220,24 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** The deviations of a filter that cannot forget. Which requests it met is not changed by it: `forget` is optional. */
+export function withoutForget(reason: string): Deviation[] {
+  return [
+    'a forgotten request is new again, once, and no other is',
+    'forgetting what was never met changes nothing',
+    'what an owner was told is new and then forgotten is the next asker’s, whatever that owner does',
+  ].map((test) => ({ test, reason }))
+}
+
+/** The deviations of a filter that takes nothing back from an owner: what a failed page was told is new stays with that owner. */
+export function withoutGivenBack(reason: string): Deviation[] {
+  return [
+    'what was in doubt is new for whoever asks once its owner has given it back',
+    'what an owner was told is new and gives back is new for whoever asks next',
+    'giving back nothing is harmless',
+  ].map((test) => ({ test, reason }))
+}
 
 /** What a filter that several workers share is tested with beside the rest. */
 export interface DupeFilterImplementation extends Implementation<DupeFilter> {

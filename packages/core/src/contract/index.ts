@@ -1,7 +1,18 @@
-export { dupeFilterContract } from './dupefilter-contract.ts'
+export {
+  type DupeFilterImplementation,
+  dupeFilterContract,
+  withoutForget,
+  withoutGivenBack,
+} from './dupefilter-contract.ts'
 export {
   type QueueImplementation,
   type QueueUnderTest,
   requestQueueContract,
 } from './request-queue-contract.ts'
-export type { Deviation, Implementation, TestRunner } from './suite.ts'
+export {
+  type ContractTests,
+  type Deviation,
+  type Implementation,
+  runContract,
+  type TestRunner,
+} from './suite.ts'

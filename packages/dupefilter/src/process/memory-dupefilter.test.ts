@@ -22,14 +22,6 @@ test('as in RFPDupeFilter, dontFilter is the scheduler’s business: the filter 
   expect(await filter.requestSeen(request)).toBe(true)
 })
 
-test('a forgotten request can be met again', async () => {
-  const filter = new MemoryDupeFilter()
-  const request = new Request('https://example.com/')
-  await filter.requestSeen(request)
-  await filter.forget(request)
-  expect(await filter.requestSeen(request)).toBe(false)
-})
-
 test('what other pages were told "seen" of is new again once it is forgotten, and after clear', async () => {
   const filter = new MemoryDupeFilter()
   const ask = async (owner: string) => {

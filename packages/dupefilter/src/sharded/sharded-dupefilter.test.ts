@@ -1,5 +1,5 @@
 import { Request } from '@webloom/core'
-import { dupeFilterContract } from '@webloom/core/contract'
+import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
@@ -36,6 +36,8 @@ const MAKES: Record<string, Make> = {
   'counting-bloom': (options) => new CountingBloomDupeFilter({ ...options, ...bloom }),
   'splittable-bloom': (options) => new SplittableBloomDupeFilter({ ...options, ...bloom, leafBit: 14 }),
 }
+
+const FORGETTING = ['redis-set', 'counting-bloom']
 
 type Options = Partial<RedisDupeFilterOptions>
 
@@ -87,19 +89,16 @@ for (const [name, make] of Object.entries(MAKES)) {
   }
   // The shared suite once: owners are the same for all.
   const both = name === 'redis-set' || name === 'splittable-bloom' ? { create, createShared } : { create }
-  const deviations = [
-    {
-      test: 'settling twice, or late, changes nothing',
-      reason:
-        'what is settled travels with the next question to the same server, or alone within a second: an owner that was stale before stays so until then',
-    },
-  ]
-  const suite = {
-    name: `ShardedDupeFilter of ${name}`,
-    ...both,
-    ...('createShared' in both && { deviations }),
+  const late = {
+    test: 'settling twice, or late, changes nothing',
+    reason:
+      'what is settled travels with the next question to the same server, or alone within a second: an owner that was stale before stays so until then',
   }
-  dupeFilterContract({ describe, test }, suite)
+  const deviations = [
+    ...('createShared' in both ? [late] : []),
+    ...(FORGETTING.includes(name) ? [] : withoutForget('its filters cannot forget')),
+  ]
+  dupeFilterContract({ describe, test }, { name: `ShardedDupeFilter of ${name}`, ...both, deviations })
 }
 
 test('requests fall evenly on the servers, and each is on one of them', async () => {

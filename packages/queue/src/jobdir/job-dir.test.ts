@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { CrawlUrlRules, createFingerprinter, type QueueOrder, Request, type UrlRules } from '@webloom/core'
-import { dupeFilterContract, requestQueueContract } from '@webloom/core/contract'
+import { dupeFilterContract, requestQueueContract, withoutForget } from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
@@ -32,6 +32,9 @@ dupeFilterContract(
   { describe, test },
   {
     name: 'The filter of a JOBDIR',
+    deviations: withoutForget(
+      'DUPEFILTER_CLASS chooses a filter that forgets; this one is for the crawl that is resumed',
+    ),
     create: async () => {
       const dir = await tempDir()
       const { filter, record } = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf() })

@@ -32,6 +32,9 @@ const PARTS = ['request_headers', 'request_body', 'response_headers', 'response_
 
 type Part = (typeof PARTS)[number]
 
+// An entry that is replaced as often while it is read once is stored by nobody; what is broken fails the second time.
+const READS_MAX = 10
+
 interface Meta {
   readonly url: string
   readonly method: string
@@ -59,12 +62,25 @@ export class FileCacheStorage implements HttpCacheStorage {
     return new this(cacheStorageOptionsOf(crawler))
   }
 
+  /** An entry that another worker stores anew meanwhile is read again: its meta is another one, and its parts fit that. */
   async retrieve(fingerprint: string): Promise<CachedExchange | undefined> {
     const entry = this.#entry(fingerprint)
-    const text = await readIfThere(join(entry, 'meta'))
-    if (text === undefined) return undefined
-    const meta = readMeta(text)
-    const storedAtMs = meta.timestamp * 1000
+    let broken: Buffer | undefined
+    for (let reads = 1; ; reads++) {
+      const text = await readIfThere(join(entry, 'meta'))
+      if (text === undefined) return undefined
+      try {
+        return await this.#read(entry, readMeta(text))
+      } catch (error) {
+        if (broken?.equals(text) || reads === READS_MAX) throw error
+        broken = text
+      }
+    }
+  }
+
+  async #read(entry: string, meta: Meta): Promise<CachedExchange | undefined> {
+    // Scrapy's are seconds; times a thousand they come out beside the millisecond now and then.
+    const storedAtMs = Math.round(meta.timestamp * 1000)
     if (this.#expirationMs > 0 && Date.now() - storedAtMs > this.#expirationMs) return undefined
     const [requestHeaders, requestBody, responseHeaders, body] = await Promise.all(
       PARTS.map((part) => readPart(entry, part, meta)),
@@ -95,7 +111,7 @@ export class FileCacheStorage implements HttpCacheStorage {
   }
 
   async remove(fingerprint: string): Promise<void> {
-    await rm(this.#entry(fingerprint), { recursive: true, force: true })
+    await takeAway(this.#entry(fingerprint))
   }
 
   close(): void {}
@@ -127,7 +143,7 @@ export class FileCacheStorage implements HttpCacheStorage {
 
 /** A folder can only be renamed to where none is; between the two steps the entry is a miss, never half of one. */
 async function replaceFolder(from: string, to: string): Promise<void> {
-  await rm(to, { recursive: true, force: true })
+  await takeAway(to)
   try {
     await rename(from, to)
   } catch (error) {
@@ -135,6 +151,18 @@ async function replaceFolder(from: string, to: string): Promise<void> {
     if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     await rm(from, { recursive: true, force: true })
   }
+}
+
+/** In one step for whoever reads it; and of two workers that do so at once each removes what it has renamed, alone. */
+async function takeAway(path: string): Promise<void> {
+  const away = `${path}.${randomUUID()}`
+  try {
+    await rename(path, away)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  await rm(away, { recursive: true, force: true })
 }
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {

@@ -95,24 +95,6 @@ describe.each(STORAGES)('the storage %s', (HTTPCACHE_STORAGE) => {
     expect(texts.map(({ text }) => text)).toEqual(['1', '2', '3', '4', '1', '3'])
   })
 
-  test.each([false, true])('keeps what it has for the next crawl, gzip %s', async (HTTPCACHE_GZIP) => {
-    numbered()
-    await cache({ HTTPCACHE_STORAGE, HTTPCACHE_GZIP }).get()
-    for (const close of closers.splice(0).reverse()) await close()
-    expect((await cache({ HTTPCACHE_STORAGE }).get()).text).toBe('1')
-    expect(site.hits).toHaveLength(1)
-  })
-
-  test('two workers may share it', async () => {
-    numbered()
-    const [one, other] = [cache({ HTTPCACHE_STORAGE }), cache({ HTTPCACHE_STORAGE })]
-    await one.get()
-    expect((await other.get()).flags).toEqual(['cached'])
-    const both = await Promise.all([one, other].flatMap(({ get }) => [get('/x'), get('/x'), get('/x')]))
-    expect(both).toHaveLength(6)
-    expect((await one.get('/x')).flags).toEqual(['cached'])
-  })
-
   test('a compressed answer is unpacked each time', async () => {
     site.script = (_, res) =>
       void res.writeHead(200, { 'content-encoding': 'gzip' }).end(zlib.gzipSync('hello'))

@@ -11,7 +11,13 @@ export interface MemoryCookieJarStoreOptions {
   readonly stats: StatsCollector
 }
 
-type Jar = Map<string, Map<string, KeptCookie>>
+/** A cookie and when it was first set, counted in cookies. */
+interface Placed {
+  readonly cookie: KeptCookie
+  readonly turn: number
+}
+
+type Jar = Map<string, Map<string, Placed>>
 
 /**
  * Jars in this process's memory. Where a bound is passed the least recently used goes: of a domain the cookie that was
@@ -22,6 +28,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
   // Both maps begin with what was used longest ago.
   readonly #jars = new Map<string, Jar>()
   #count = 0
+  #turns = 0
 
   constructor(options: MemoryCookieJarStoreOptions) {
     this.#options = options
@@ -44,14 +51,14 @@ export class MemoryCookieJarStore implements CookieJarStore {
     const jar = this.#jars.get(name)
     if (!jar) return []
     toEnd(this.#jars, name, jar)
-    const found: KeptCookie[] = []
+    const found: Placed[] = []
     for (const domain of domains) {
       const cookies = jar.get(domain)
       if (!cookies) continue
       toEnd(jar, domain, cookies)
       found.push(...cookies.values())
     }
-    return found
+    return found.sort((a, b) => a.turn - b.turn).map(({ cookie }) => cookie)
   }
 
   keep(name: string, cookies: readonly KeptCookie[]): void {
@@ -65,22 +72,22 @@ export class MemoryCookieJarStore implements CookieJarStore {
   }
 
   #keepOne(jar: Jar, cookie: KeptCookie): void {
-    const ofDomain = jar.get(cookie.domain) ?? new Map<string, KeptCookie>()
+    const ofDomain = jar.get(cookie.domain) ?? new Map<string, Placed>()
     const identity = cookieIdentity(cookie)
     const before = ofDomain.size
     if (hasExpired(cookie, Date.now())) ofDomain.delete(identity)
     // Set anew it keeps its place: RFC 6265bis sends the one first that was made first.
-    else ofDomain.set(identity, cookie)
+    else ofDomain.set(identity, { cookie, turn: ofDomain.get(identity)?.turn ?? this.#turns++ })
     this.#count += ofDomain.size - before
     if (ofDomain.size > this.#options.perDomainMax) this.#dropCookie(ofDomain)
     if (ofDomain.size === 0) jar.delete(cookie.domain)
     else toEnd(jar, cookie.domain, ofDomain)
   }
 
-  #dropCookie(ofDomain: Map<string, KeptCookie>): void {
+  #dropCookie(ofDomain: Map<string, Placed>): void {
     const now = Date.now()
     const expired = [...ofDomain]
-      .filter(([, cookie]) => hasExpired(cookie, now))
+      .filter(([, { cookie }]) => hasExpired(cookie, now))
       .map(([identity]) => identity)
     if (expired.length === 0) this.#options.stats.inc('cookies/evicted')
     for (const identity of expired.length > 0 ? expired : [...ofDomain.keys()].slice(0, 1))

@@ -1,10 +1,11 @@
 import { type Crawler, crawlKey, type Logger, MemoryStatsCollector, type StatsCollector } from '@webloom/core'
 import type { CookieJarStore } from './cookie-jar-store.ts'
-import { hasExpired, type KeptCookie } from './kept-cookie.ts'
+import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
 
 /** What is needed of an ioredis connection. */
 export interface CookiesRedis {
+  hget(key: string, field: string): Promise<string | null>
   hgetall(key: string): Promise<Record<string, string>>
   hset(key: string, fields: Record<string, string>): Promise<unknown>
   hdel(key: string, ...fields: string[]): Promise<unknown>
@@ -28,18 +29,24 @@ export const COOKIES_KEY = '%(spider)s:cookies:%(jar)s:%(domain)s'
 const IDLE_MS_MAX = 7 * 24 * 3_600_000
 
 interface SharedCookie extends KeptCookie {
+  /** When it was first set. Cookies of one millisecond are told apart behind the point. */
   readonly setAtMs: number
 }
 
+// Less than the cookies of one answer, and far more than a double loses at this size.
+const SET_AT_STEP_MS = 1 / 1024
+
 /**
  * Jars that the workers of a crawl share: a hash for each jar and domain, a field for each cookie, so that two workers
- * who set different cookies at once both keep theirs. It costs each request one round trip.
+ * who set different cookies at once both keep theirs. It costs each request one round trip,
+ * and each page that sets cookies two.
  *
  * While Redis does not answer, a worker sends what it knows itself; that is counted as `cookies/store_error`.
  */
 export class RedisCookieJarStore implements CookieJarStore {
   readonly #options: RedisCookieJarStoreOptions
   #hasFailed = false
+  #lastSetAtMs = 0
 
   constructor(options: RedisCookieJarStoreOptions) {
     this.#options = options
@@ -74,24 +81,45 @@ export class RedisCookieJarStore implements CookieJarStore {
   async keep(jar: string, cookies: readonly KeptCookie[]): Promise<void> {
     this.#options.local.keep(jar, cookies)
     try {
-      await Promise.all(cookies.map((cookie) => this.#keepOne(this.#key(jar, cookie.domain), cookie)))
+      // Set anew a cookie keeps its place, so it is asked for first.
+      const known = await Promise.all(cookies.map((cookie) => this.#setAt(jar, cookie)))
+      await Promise.all(this.#writes(jar, cookies, known))
     } catch (error) {
       this.#failed(error)
     }
   }
 
-  async #keepOne(key: string, cookie: KeptCookie): Promise<void> {
+  async #setAt(jar: string, cookie: KeptCookie): Promise<number | undefined> {
+    const text = await this.#options.redis.hget(this.#key(jar, cookie.domain), fieldOf(cookie))
+    return text === null ? undefined : sharedCookie(text)[0]?.setAtMs
+  }
+
+  /** Sent together, in the order of the cookies. @param known when each was first set, as Redis knows it */
+  #writes(
+    jar: string,
+    cookies: readonly KeptCookie[],
+    known: readonly (number | undefined)[],
+  ): Promise<unknown>[] {
     const { redis } = this.#options
-    const setAtMs = Date.now()
-    if (hasExpired(cookie, setAtMs)) {
-      await redis.hdel(key, fieldOf(cookie))
-      return
-    }
-    const shared: SharedCookie = { ...cookie, setAtMs }
-    await Promise.all([
-      redis.hset(key, { [fieldOf(cookie)]: JSON.stringify(shared) }),
-      redis.pexpire(key, IDLE_MS_MAX),
-    ])
+    // An answer may set a cookie twice, or end it and set it again.
+    const setAt = new Map<string, number | undefined>()
+    return cookies.flatMap((cookie, index) => {
+      const key = this.#key(jar, cookie.domain)
+      const identity = cookieIdentity(cookie)
+      if (hasExpired(cookie, Date.now())) {
+        setAt.set(identity, undefined)
+        return [redis.hdel(key, fieldOf(cookie))]
+      }
+      const setAtMs = (setAt.has(identity) ? setAt.get(identity) : known[index]) ?? this.#nextSetAtMs()
+      setAt.set(identity, setAtMs)
+      const shared: SharedCookie = { ...cookie, setAtMs }
+      return [redis.hset(key, { [fieldOf(cookie)]: JSON.stringify(shared) }), redis.pexpire(key, IDLE_MS_MAX)]
+    })
+  }
+
+  #nextSetAtMs(): number {
+    this.#lastSetAtMs = Math.max(Date.now(), this.#lastSetAtMs + SET_AT_STEP_MS)
+    return this.#lastSetAtMs
   }
 
   /** Past the bound those go that were set longest ago. */

@@ -78,7 +78,8 @@ export class RedisRobotsStore implements RobotsStore {
     try {
       const text = await this.#options.redis.get(this.#key(origin))
       const shared = text === null ? undefined : sharedEntry(text)
-      if (!shared) return own
+      // What was not shared, as it is large or Redis refused it, may be newer than what is.
+      if (!shared || (own && own.askAgainAtMs >= shared.askAgainAtMs)) return own
       const { untilMs, ...entry } = shared
       this.#local.set(origin, entry, untilMs - this.#now())
       return entry

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testCrawler } from '../../testing/fetching.ts'
 import { RedisRobotsStore } from './redis-robots-store.ts'
 import { MemoryRobotsStore, type RobotsEntry } from './robots-store.ts'
+import { robotsStoreContract } from './robots-store-contract.ts'
 
 const NOW_MS = 1_000_000
 const DAY_MS = 86_400_000
@@ -14,6 +15,25 @@ const rules = (file: string, askAgainAtMs = NOW_MS + DAY_MS): RobotsEntry => ({
   askAgainAtMs,
 })
 const site = (n: number) => `https://site${n}.example`
+
+robotsStoreContract(
+  { describe, test },
+  {
+    name: 'MemoryRobotsStore',
+    create: async () => {
+      const clock = { nowMs: NOW_MS }
+      const now = () => clock.nowMs
+      const subject = {
+        store: new MemoryRobotsStore({ sitesMax: 10, now }),
+        now,
+        pass: (ms: number) => {
+          clock.nowMs += ms
+        },
+      }
+      return { subject, dispose: async () => {} }
+    },
+  },
+)
 
 describe('MemoryRobotsStore', () => {
   test('gives back the very entry, until its time is over', () => {
@@ -72,8 +92,28 @@ describe('RedisRobotsStore', () => {
         now: () => clock.nowMs,
       })
     })
-    return { all, key: (n: number) => key.replace('%(origin)s', site(n)), clock, stats }
+    return { all, key: (n: number) => key.replace('%(origin)s', site(n)), pattern: key, clock, stats }
   }
+
+  robotsStoreContract(
+    { describe, test },
+    {
+      name: 'RedisRobotsStore',
+      create: async () => {
+        const { all, clock, pattern } = workers(1)
+        /** Redis has a clock of its own: what would be over by ours is taken from it. */
+        const pass = async (ms: number) => {
+          clock.nowMs += ms
+          for (const key of await redis.keys(pattern.replace('%(origin)s', '*'))) {
+            const leftMs = (await redis.pttl(key)) - ms
+            if (leftMs <= 0) await redis.del(key)
+            else await redis.pexpire(key, leftMs)
+          }
+        }
+        return { subject: { store: all[0]!, now: () => clock.nowMs, pass }, dispose: async () => {} }
+      },
+    },
+  )
 
   test('what one worker learned the others know, for as long', async () => {
     const { all, key, clock } = workers(2)

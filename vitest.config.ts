@@ -43,14 +43,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Three
+        // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Four
         // files at once, as most of their time is waiting.
         test: {
           name: 'processes',
           include: PROCESSES,
           exclude: OTHERS,
           retry: 1,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
@@ -60,6 +60,8 @@ export default defineConfig({
           name: 'one process',
           include: TESTS,
           exclude: [...OTHERS, ...PROCESSES, ...WORLDS],
+          // Some wait for Redis, or for a lock to run out.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },

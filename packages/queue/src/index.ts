@@ -35,7 +35,12 @@ export {
   type RedisCrawlRecordOptions,
 } from './crawl/redis-crawl-record.ts'
 export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
-export { CrawlCalls, type CrawlCallsOptions, type CrawlListener, type Swept } from './members/crawl-calls.ts'
+export {
+  CrawlChannel,
+  type CrawlChannelOptions,
+  type CrawlListener,
+  type Swept,
+} from './members/crawl-channel.ts'
 export {
   type AdoptedCrawl,
   adoptCrawl,
@@ -47,7 +52,6 @@ export {
   stopCrawl,
 } from './members/crawl-control.ts'
 export { crawlFrontier, type FrontierEntry } from './members/crawl-frontier.ts'
-export { CrawlMember, type CrawlMemberOptions } from './members/crawl-member.ts'
 export type { WholeTotals } from './members/crawl-stats.ts'
 export {
   type CrawlState,
@@ -58,6 +62,7 @@ export {
 } from './members/crawl-view.ts'
 export type { CrawlWorker } from './members/crawl-worker.ts'
 export { mergedStats } from './members/stats-merging.ts'
+export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,

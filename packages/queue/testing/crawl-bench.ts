@@ -9,15 +9,15 @@ import {
 import { Redis } from 'ioredis'
 import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
-import { CrawlCalls } from '../src/members/crawl-calls.ts'
-import { CrawlMember, type CrawlMemberOptions } from '../src/members/crawl-member.ts'
+import { CrawlChannel } from '../src/members/crawl-channel.ts'
+import { WorkerHeartbeat, type WorkerHeartbeatOptions } from '../src/members/worker-heartbeat.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 /** One real Redis for the tests of a file; each test has a crawl of its own. */
 export class CrawlBench {
   readonly #connections: Redis[] = []
-  readonly #members: CrawlMember[] = []
-  readonly #calls: CrawlCalls[] = []
+  readonly #heartbeats: WorkerHeartbeat[] = []
+  readonly #channels: CrawlChannel[] = []
   #server: RedisServer | undefined
   #crawls = 0
   #workers = 0
@@ -29,8 +29,8 @@ export class CrawlBench {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#members.map((member) => member.close()))
-    for (const calls of this.#calls) calls.close()
+    await Promise.all(this.#heartbeats.map((heartbeat) => heartbeat.close()))
+    for (const channel of this.#channels) channel.close()
     for (const connection of this.#connections) connection.disconnect()
     await this.#server?.stop()
   }
@@ -89,8 +89,8 @@ export class CrawlBench {
     return doOwed({ redis: this.redis, keys, worker: this.nextWorker(), act, ...options })
   }
 
-  /** A worker that takes part: its record is open, its member beats. */
-  async join(keys: CrawlRedisKeys, options: Partial<CrawlMemberOptions> = {}): Promise<JoinedWorker> {
+  /** A worker that takes part: its record is open, its heart beats. */
+  async join(keys: CrawlRedisKeys, options: Partial<WorkerHeartbeatOptions> = {}): Promise<JoinedWorker> {
     const workerId = options.workerId ?? this.nextWorker()
     const redis = options.redis ?? this.redis
     const stats = options.stats ?? new MemoryStatsCollector()
@@ -103,13 +103,13 @@ export class CrawlBench {
     }
     const record = this.record(keys, { redis, workerId, persists: true })
     await record.open()
-    const calls = new CrawlCalls({ redis, keys })
-    this.#calls.push(calls)
-    await calls.open()
-    const member = new CrawlMember({
+    const channel = new CrawlChannel({ redis, keys })
+    this.#channels.push(channel)
+    await channel.open()
+    const heartbeat = new WorkerHeartbeat({
       redis,
       keys,
-      calls,
+      channel,
       statsKey: this.statsKey(keys),
       workerId,
       stats,
@@ -119,15 +119,15 @@ export class CrawlBench {
       onStop: (reason) => tell(`stop: ${reason}`),
       ...options,
     })
-    this.#members.push(member)
-    await member.open(record.run)
+    this.#heartbeats.push(heartbeat)
+    await heartbeat.open(record.run)
     const hears = async (what: string) => {
       while (!told.includes(what)) await changed.promise
     }
-    return { record, member, stats, told, workerId, hears }
+    return { record, heartbeat, stats, told, workerId, hears }
   }
 
-  /** As if these workers' last sign of life were so old. */
+  /** As if these workers' last heartbeat were so old. */
   async unheardFor(ms: number, keys: CrawlRedisKeys, ...workerIds: readonly string[]): Promise<void> {
     for (const id of workerIds) {
       const entry = (await this.redis.hget(keys.workers, id))!
@@ -148,7 +148,7 @@ export class CrawlBench {
 
 export interface JoinedWorker {
   readonly record: RedisCrawlRecord
-  readonly member: CrawlMember
+  readonly heartbeat: WorkerHeartbeat
   readonly stats: StatsCollector
   /** `pause`, `resume`, `stop: <reason>`, as they came. */
   readonly told: readonly string[]

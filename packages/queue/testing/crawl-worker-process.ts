@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
 import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
-import { CrawlMember } from '../src/members/crawl-member.ts'
+import { WorkerHeartbeat } from '../src/members/worker-heartbeat.ts'
 import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 const { url, spider, task } = JSON.parse(process.argv[2]!) as Record<string, string>
@@ -28,7 +28,7 @@ if (task === 'run-start') {
 }
 if (task === 'count') {
   const stats = new MemoryStatsCollector()
-  const member = new CrawlMember({
+  const heartbeat = new WorkerHeartbeat({
     redis,
     keys,
     statsKey: `${spider}:stats`,
@@ -39,7 +39,7 @@ if (task === 'count') {
     onResume: () => {},
     onStop: () => {},
   })
-  await member.open(record.run)
+  await heartbeat.open(record.run)
   stats.inc('item_scraped_count', 7)
   console.log(workerId)
 }

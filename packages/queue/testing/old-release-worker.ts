@@ -7,7 +7,7 @@ import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
 import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
-import { CrawlMember } from '../src/members/crawl-member.ts'
+import { WorkerHeartbeat } from '../src/members/worker-heartbeat.ts'
 import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
 import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 import { HostTurnQueue } from '../src/turns/host-turn-queue.ts'
@@ -29,7 +29,7 @@ const queue =
     : new HostTurnQueue({ ...options, pace: () => pace })
 const record = new RedisCrawlRecord({ redis, keys, workerId, begins: false, persists: true })
 await record.open()
-const member = new CrawlMember({
+const heartbeat = new WorkerHeartbeat({
   redis,
   keys,
   statsKey: `${spider}:stats`,
@@ -40,7 +40,7 @@ const member = new CrawlMember({
   onResume: () => {},
   onStop: () => {},
 })
-await member.open(record.run)
+await heartbeat.open(record.run)
 await queue.open()
 console.log(`ready ${workerId}`)
 for (;;) {
@@ -52,7 +52,7 @@ for (;;) {
   const { waiting, delayed, leased } = await queue.counts()
   if (waiting + delayed + leased === 0) break
 }
-await member.close()
+await heartbeat.close()
 await queue.close()
 redis.disconnect()
 console.log('over')

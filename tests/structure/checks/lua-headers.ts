@@ -72,7 +72,7 @@ function scriptsOf({ path, text }: SourceFile): Script[] {
     [...list.matchAll(/'([\w/-]+\.lua)'|\.\.\.(\w+)/g)].flatMap(([, file, other]) =>
       file === undefined ? filesIn(lists.get(other!) ?? '') : [file],
     )
-  return [...text.matchAll(/^const (\w+) = (?:luaScript|new VitalScript)\(([^)]*)\)/gm)].map(
+  return [...text.matchAll(/^const (\w+) = (?:luaScript|new OomSafeScript)\(([^)]*)\)/gm)].map(
     ([, name, list]) => ({
       at: path,
       name: name!,

@@ -13,7 +13,7 @@ test.each([1, 0.1, 0.05])('what depends on each other still holds, times %d', (f
   expect(3 * turns.renewEveryMs).toBeLessThanOrEqual(turns.lockMs)
   expect(turns.sweepMissedMs).toBeLessThan(turns.lockMs)
   expect(turns.sweepEveryMs).toBeLessThan(turns.sweepMissedMs)
-  expect(turns.remainderHeardMs).toBeGreaterThan(turns.sweepEveryMs)
+  expect(turns.emptinessHeardMs).toBeGreaterThan(turns.sweepEveryMs)
   expect(3 * jobs.renewEveryMs).toBeLessThan(jobs.lockMs)
   expect(members.silenceMs + members.beatEveryMs).toBeLessThan(members.lostAfterMs)
   expect(2 * record.startRenewEveryMs).toBeLessThan(record.startLeaseMs)

@@ -49,7 +49,7 @@ export interface ProtocolTimes {
     /** How long a repeated push may be late, once its owner is settled. */
     readonly settledKeptMs: number
     /** A crawl that was told to have requests is taken to have some for so long: a sweep and a half. */
-    readonly remainderHeardMs: number
+    readonly emptinessHeardMs: number
     /** What a worker refused is handed out again after this. */
     readonly refusedMs: number
     /** When it comes to the same worker again, others may take it first for so long. */
@@ -87,17 +87,17 @@ export interface ProtocolTimes {
     readonly todoRenewEveryMs: number
     readonly todoPollMs: number
   }
-  /** Workers' signs of life. */
+  /** Workers' heartbeats. */
   readonly members: {
     readonly beatEveryMs: number
     /** While others' counts matter, or Redis does not answer. */
     readonly beatOftenMs: number
     readonly statsEveryMs: number
-    /** A sign of life unanswered for so long is told in the log. */
+    /** A heartbeat unanswered for so long is told in the log. */
     readonly answerLateMs: number
-    /** No sign of life by anybody for so long: Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
+    /** No heartbeat by anybody for so long: Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
     readonly silenceMs: number
-    /** A worker without a sign of life for so long is lost. */
+    /** A worker without a heartbeat for so long is lost. */
     readonly lostAfterMs: number
   }
   /** The thread that keeps locks while a callback blocks the event loop. */
@@ -201,7 +201,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     putBackRetryMs: 500,
     fullRetryMs: 500,
     settledKeptMs: 30_000,
-    remainderHeardMs: 6000,
+    emptinessHeardMs: 6000,
     refusedMs: 5000,
     othersFirstMs: 200,
   },

@@ -1,9 +1,9 @@
 /**
  * How a worker leaves its crawl, and learns what is then left to do for it.
  *
- * What is owed at the end is done by the last worker that leaves, so each must know who else is there: whoever gives signs
- * of life. A worker that was killed gives none, but for ten seconds it cannot be told from one that is slow; were it merely
- * counted as present, a crawl that finishes within that time would have no last worker, and all of it would stay on Redis.
+ * What is owed at the end is done by the last worker that leaves, so each must know who else is there: the workers that send
+ * heartbeats. A worker that was killed sends none, but for ten seconds it looks like one that is slow. If it simply counted
+ * as present, a crawl that finishes within that time would have no last worker, and all of it would stay on Redis.
  * So a worker that leaves a finished crawl waits for those who have been silent since it finished:
  *
  *     one of them speaks     it lives, was told that the crawl is finished, and leaves after this one
@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { VitalScript } from '../redis/vital-script.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 /** What is left to do for a worker that has left. */
 export interface CrawlLeft {
@@ -60,7 +60,12 @@ const LEAVE_ANSWER_MS_MAX = 5000
 /** A silent worker counts as lost after one `lostAfterMs`; when Redis itself was away, it is another one until anybody does. */
 const WAITS_MAX = 2
 
-const leaveScript = new VitalScript('redis/now.lua', 'crawl/present.lua', 'crawl/todo.lua', 'crawl/leave.lua')
+const leaveScript = new OomSafeScript(
+  'redis/now.lua',
+  'crawl/present.lua',
+  'crawl/todo.lua',
+  'crawl/leave.lua',
+)
 
 /** Throws when Redis does not take it. */
 export async function leaveCrawl(leaving: Leaving, options: LeavingOptions): Promise<CrawlLeft> {
@@ -88,4 +93,4 @@ export async function leaveCrawl(leaving: Leaving, options: LeavingOptions): Pro
 }
 
 const waitingText = (lostAfterMs: number) =>
-  `the crawl is finished, but a worker has not signed off and gives no sign of life. Until it counts as lost, ${lostAfterMs / 1000} s after its last one, this worker waits for it; then it tidies up Redis in its place`
+  `the crawl is finished, but a worker has not signed off and sends no heartbeat. Until it counts as lost, ${lostAfterMs / 1000} s after its last one, this worker waits for it; then this worker tidies up Redis in its place`

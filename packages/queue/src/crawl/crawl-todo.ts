@@ -32,7 +32,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NoAnswer, PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { VitalScript } from '../redis/vital-script.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 export type Todo = 'all' | 'queue' | 'owners'
 
@@ -49,7 +49,7 @@ const ANOTHER_IS_AT_IT = '-'
 /** Another is at what is owed: ask again. */
 export const BUSY = Symbol('busy')
 
-const doScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'crawl/do.lua')
+const doScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'crawl/do.lua')
 
 export interface OwedOptions {
   readonly redis: Redis

@@ -31,7 +31,7 @@ async function leave(record: RedisCrawlRecord) {
   return record.leave()
 }
 
-test('whether start() has ended is asked once, and again when a sign of life tells otherwise', async () => {
+test('whether start() has ended is asked once, and again when a heartbeat tells otherwise', async () => {
   const keys = bench.nextCrawl()
   let mayStart = true
   await begun(keys)
@@ -527,17 +527,17 @@ test.concurrent('start() is taken over within eight seconds when the process tha
 test.concurrent('after Redis was away nobody takes itself for the last one', async () => {
   const keys = bench.nextCrawl()
   const [here, there] = [await bench.join(keys), await bench.join(keys)]
-  await there.member.close()
+  await there.heartbeat.close()
   // None of them was heard for a while, and `here` is the first to be.
   await bench.unheardFor(11_000, keys, here.workerId, there.workerId)
   await bench.redis.hset(keys.record, 'beatAt', Date.now() - 11_000)
   await until(async () => (await bench.redis.hget(keys.record, 'silentUntil')) !== null, 10_000)
-  await here.member.close()
+  await here.heartbeat.close()
   expect(await here.record.leave()).toMatchObject({ last: false })
   expect(await stateOf(keys)).toBe('running')
 })
 
-test.concurrent('a Redis at its maxmemory still takes signs of life, begins outputs, finishes the crawl and lets workers leave', async () => {
+test.concurrent('a Redis at its maxmemory still takes heartbeats, begins outputs, finishes the crawl and lets workers leave', async () => {
   const full = new CrawlBench()
   await full.start()
   try {
@@ -557,7 +557,7 @@ test.concurrent('a Redis at its maxmemory still takes signs of life, begins outp
     await worker.record.startEnded(0)
     expect(await worker.record.finish()).toBe(true)
     await worker.hears('stop: finished')
-    await worker.member.close()
+    await worker.heartbeat.close()
     expect(await worker.record.leave()).toMatchObject({ last: true })
   } finally {
     await full.stop()

@@ -50,8 +50,8 @@
  *
  * A reply that is lost makes ioredis send a script again, so each answers the second time as it did the first.
  *
- * Who is present is told by the signs of life in `workers`. When Redis itself was away all of them are old; the first sign
- * after such a silence is noted, and for the next ten seconds nobody takes itself for the last one.
+ * The heartbeats in `workers` tell which workers are present. When Redis itself was away, all of them are old. The first
+ * heartbeat after such a silence is noted, and for the next ten seconds no worker takes itself for the last one.
  */
 
 import { hostname } from 'node:os'
@@ -71,8 +71,8 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
 import { workerEntry } from '../members/crawl-worker.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { unlessAborted } from '../redis/unless-aborted.ts'
-import { VitalScript } from '../redis/vital-script.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { newRunId, runNameOf } from './run-name.ts'
@@ -145,19 +145,19 @@ const START_ENDED = -1
 const START_TAKEN = -2
 const RUN_OVER = -3
 
-const openScript = new VitalScript(
+const openScript = new OomSafeScript(
   'redis/now.lua',
   'crawl/present.lua',
   'crawl/todo.lua',
   'crawl/begin.lua',
   'crawl/open.lua',
 )
-const takeStartScript = new VitalScript('redis/now.lua', 'crawl/take-start.lua')
-const startMovedScript = new VitalScript('crawl/start-moved.lua')
-const finishScript = new VitalScript('redis/now.lua', 'crawl/counts.lua', 'crawl/finish.lua')
-const stopScript = new VitalScript('redis/now.lua', 'crawl/stop.lua')
-const filterScript = new VitalScript('crawl/filter.lua')
-const outputScript = new VitalScript('crawl/output.lua')
+const takeStartScript = new OomSafeScript('redis/now.lua', 'crawl/take-start.lua')
+const startMovedScript = new OomSafeScript('crawl/start-moved.lua')
+const finishScript = new OomSafeScript('redis/now.lua', 'crawl/counts.lua', 'crawl/finish.lua')
+const stopScript = new OomSafeScript('redis/now.lua', 'crawl/stop.lua')
+const filterScript = new OomSafeScript('crawl/filter.lua')
+const outputScript = new OomSafeScript('crawl/output.lua')
 
 export class RedisCrawlRecord implements CrawlRecord {
   readonly #redis: Redis
@@ -240,7 +240,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   }
 
   async takeStart(signal: AbortSignal): Promise<number | null> {
-    // A record that has come back older says so with the next sign of life.
+    // A record that has come back older says so with the next heartbeat.
     if (this.#hasStartEnded && !this.#mayStart()) return null
     while (!signal.aborted) {
       const answer = await unlessAborted(signal, this.#askForStart())

@@ -1,13 +1,13 @@
 import type { StartHosts } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { VitalScript } from '../redis/vital-script.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 // About a hundred bytes each. What is not remembered costs one command, no more.
 const KNOWN_MAX = 10_000
 
 // On a Redis that is full it must not be what ends start(): the request itself waits for room.
-const addScript = new VitalScript('crawl/add-start-host.lua')
+const addScript = new OomSafeScript('crawl/add-start-host.lua')
 
 /** The start hosts of a crawl that workers share: sets beside the queue. */
 export class RedisStartHosts implements StartHosts {

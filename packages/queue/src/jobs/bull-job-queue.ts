@@ -2,12 +2,12 @@
  * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of host turns: what waits is seen in Bull Board job by
  * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
  *
- *     queue ──► JobIntake ──► WaitingRoom ──► LeaseDesk ──► engine
- *               (JobTaker,    (host must wait)               │
+ *     queue ──► JobFetchLoop ──► HostBacklog ──► LeaseDispatcher ──► engine
+ *               (JobFetcher,    (host must wait)               │
  *       ▲        BullMQ)           │ too many                │
  *       └─────────── JobScripts ◄──┴─────────────────────────┘  commit, retry, release, refuse
  *                        ▲
- *                     JobCare   keeps leases, finds those of workers that are gone
+ *                     JobMaintenance   keeps leases, finds those of workers that are gone
  *
  * Jobs are taken when the engine asks for more than lies ready; all that is taken is leased, until it is ended.
  *
@@ -25,7 +25,7 @@
  * ran alone is to blame; a job that it had just taken is innocent, as `alone` says.
  *
  * Limits: hosts do not take turns, as BullMQ's order knows no hosts; a host that must wait costs each of its requests one
- * take more (see waiting-room.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.
+ * take more (see host-backlog.ts), and what is parked counts as delayed; with Redis at its maxmemory nothing more is taken.
  *
  * Not chosen: BullMQ's worker with a processor, whose promise `commit` resolves: it takes as many jobs as its concurrency,
  * wanted or not, and ends them after the effects, so that a page handed on twice is found out too late. And its stalled
@@ -54,7 +54,7 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { Doubts } from '../leasing/doubts.ts'
-import { LeaseDesk } from '../leasing/lease-desk.ts'
+import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
@@ -69,12 +69,12 @@ import { nobodyCanDo } from '../leasing/refusals.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { bullJob, bullPriority, jobOrDoubt } from './bull-job.ts'
-import { JobCare } from './job-care.ts'
-import { JobIntake, type Received } from './job-intake.ts'
+import { HostBacklog } from './host-backlog.ts'
+import { JobFetchLoop, type Received } from './job-fetch-loop.ts'
+import { JobFetcher, type TakenJob, textOf } from './job-fetcher.ts'
 import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
+import { JobMaintenance } from './job-maintenance.ts'
 import { JobScripts, lockArgs } from './job-scripts.ts'
-import { JobTaker, type TakenJob, textOf } from './job-taker.ts'
-import { WaitingRoom } from './waiting-room.ts'
 
 export interface BullJobQueueOptions {
   /** Opened and closed by whoever gives it. Two more connections are made of it. */
@@ -117,11 +117,11 @@ export class BullJobQueue implements RequestQueue {
   readonly #logger: Logger
   readonly #scripts: JobScripts
   readonly #place: Required<Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId' | 'times'>>
-  readonly #intake: JobIntake
-  readonly #care: JobCare
+  readonly #fetchLoop: JobFetchLoop
+  readonly #maintenance: JobMaintenance
   readonly #locks: KeptLocks
-  readonly #desk: LeaseDesk<JobLease>
-  readonly #room: WaitingRoom<JobLease>
+  readonly #dispatcher: LeaseDispatcher<JobLease>
+  readonly #backlog: HostBacklog<JobLease>
   /** By job id: all that this worker has. */
   readonly #leases = new Map<string, JobLease>()
   readonly #closing = new AbortController()
@@ -143,26 +143,26 @@ export class BullJobQueue implements RequestQueue {
       ...(options.mayDoubt && { mayDoubt: options.mayDoubt }),
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
-    this.#desk = new LeaseDesk<JobLease>({
+    this.#dispatcher = new LeaseDispatcher<JobLease>({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: (lease) => this.#beginAlone(lease),
       // What has ended took the note along; this is for one that was lost.
       endAlone: () => this.#scripts.endAlone(),
     })
-    this.#room = new WaitingRoom({
+    this.#backlog = new HostBacklog({
       clock: this.#clock,
       heldMax: Math.max(HELD_MIN, HELD_FOR_EACH * concurrency),
-      onTurn: (slot) => this.#let(slot),
+      onMayGo: (slot) => this.#let(slot),
     })
-    this.#intake = new JobIntake({
-      taker: new JobTaker({ ...this.#place, logger }),
+    this.#fetchLoop = new JobFetchLoop({
+      fetcher: new JobFetcher({ ...this.#place, logger }),
       times,
       logger,
-      demand: () => this.#desk.demand,
-      places: () => this.#room.places,
+      demand: () => this.#dispatcher.demand,
+      places: () => this.#backlog.places,
       receive: (taken, lockedUntilMs) => this.#receive(taken, lockedUntilMs),
     })
-    this.#care = new JobCare({
+    this.#maintenance = new JobMaintenance({
       scripts: this.#scripts,
       leases: this.#leases,
       quarantineAfter: options.quarantineAfter ?? 3,
@@ -172,22 +172,22 @@ export class BullJobQueue implements RequestQueue {
       giveBack: (lease) => this.#giveBack(lease),
     })
     this.#locks = options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY
-    this.#desk.onDemand(() => this.#intake.wake())
+    this.#dispatcher.onDemand(() => this.#fetchLoop.wake())
   }
 
   async open(): Promise<void> {
     const { redis, keys } = this.#place
     this.#scripts.run = (await redis.hget(keys.record, 'run')) ?? ''
-    await this.#intake.open()
-    this.#care.open()
+    await this.#fetchLoop.open()
+    this.#maintenance.open()
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#care.close()
-    this.#desk.close()
-    await this.#intake.close()
-    this.#room.close()
+    this.#maintenance.close()
+    this.#dispatcher.close()
+    await this.#fetchLoop.close()
+    this.#backlog.close()
     const leases = [...this.#leases.values()]
     this.#leases.clear()
     for (const lease of leases) lease.lose('the queue was closed')
@@ -197,8 +197,8 @@ export class BullJobQueue implements RequestQueue {
 
   async clear(): Promise<void> {
     await this.#scripts.clear()
-    await this.#care.renewAll()
-    this.#desk.recheck()
+    await this.#maintenance.renewAll()
+    this.#dispatcher.recheck()
   }
 
   describe(): { readonly name: string; readonly order: QueueOrder } {
@@ -228,12 +228,12 @@ export class BullJobQueue implements RequestQueue {
 
   async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
     try {
-      const leases = await this.#desk.take(max, signal, () => this.isEmpty())
+      const leases = await this.#dispatcher.take(max, signal, () => this.isEmpty())
       for (const lease of leases) {
         lease.isOut = true
         lease.host = this.#clock.stateOf(lease.slot)
       }
-      return await this.#care.confirm(leases)
+      return await this.#maintenance.confirm(leases)
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
       await sleep(this.#place.times.jobs.errorPauseMs, undefined, { signal: this.#closing.signal }).catch(
@@ -309,7 +309,7 @@ export class BullJobQueue implements RequestQueue {
   ): Promise<string[]> {
     const fresh = requests.map((queued) => ({ id: queued.id, job: bullJob(queued, this.#order) }))
     const queued = await this.#scripts.endDoubts(args, fresh)
-    this.#desk.recheck()
+    this.#dispatcher.recheck()
     return queued
   }
 
@@ -337,7 +337,7 @@ export class BullJobQueue implements RequestQueue {
     let going = 0
     for (const slot of slots) {
       going += this.#let(slot)
-      for (const { guest, delayMs } of this.#room.overflow(slot)) back.push(this.#giveBack(guest, delayMs))
+      for (const { item, delayMs } of this.#backlog.overflow(slot)) back.push(this.#giveBack(item, delayMs))
     }
     await Promise.all(back)
     return { going, restMs: left.length === taken.length ? Math.max(0, ...left) : 0 }
@@ -356,17 +356,17 @@ export class BullJobQueue implements RequestQueue {
     const lease = new JobLease(taken, { slot, host, order: this.#order, lockedUntilMs, onStart })
     this.#leases.set(lease.jobId, lease)
     this.#locks.keep(lease.token, lockArgs(lease))
-    this.#room.enter(lease)
+    this.#backlog.enter(lease)
     return slot
   }
 
   /** Lets go what the host's pace allows now; answers how many. */
   #let(slot: string): number {
     let count = 0
-    for (let lease = this.#room.next(slot); lease; lease = this.#room.next(slot)) {
+    for (let lease = this.#backlog.next(slot); lease; lease = this.#backlog.next(slot)) {
       this.#clock.taken(slot)
       lease.readySinceMs = performance.now()
-      this.#desk.put(lease)
+      this.#dispatcher.put(lease)
       count++
     }
     return count
@@ -380,10 +380,11 @@ export class BullJobQueue implements RequestQueue {
   /** What lies ready waits again, as its host is paused. */
   #callBack(slot: string): void {
     for (const lease of this.#leases.values()) {
-      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#desk.withdraw(lease)) continue
+      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#dispatcher.withdraw(lease))
+        continue
       this.#clock.ended(slot, false)
       lease.readySinceMs = undefined
-      this.#room.enter(lease)
+      this.#backlog.enter(lease)
     }
     this.#let(slot)
   }
@@ -445,11 +446,11 @@ export class BullJobQueue implements RequestQueue {
   #forget(lease: JobLease): void {
     this.#locks.drop(lease.token)
     if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
-    this.#room.leave(lease)
-    if (!this.#desk.withdraw(lease)) this.#desk.ended(lease)
+    this.#backlog.leave(lease)
+    if (!this.#dispatcher.withdraw(lease)) this.#dispatcher.ended(lease)
     if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
     this.#let(lease.slot)
-    this.#desk.recheck()
+    this.#dispatcher.recheck()
   }
 
   #lose(lease: JobLease, why: string): void {

@@ -1,5 +1,5 @@
 import type { HostState, Lease, QueueOrder, Request } from '@webloom/core'
-import type { DeskItem } from '../leasing/lease-desk.ts'
+import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
 import { bullPriority } from './bull-job.ts'
@@ -32,8 +32,8 @@ export interface JobLeaseOptions {
   readonly onStart: () => void
 }
 
-/** A request that this worker has: it waits for its host, lies on the desk, or is the engine's. */
-export class JobLease implements Lease, DeskItem {
+/** A request that this worker has: it waits for its host, lies ready at the dispatcher, or is the engine's. */
+export class JobLease implements Lease, DispatchItem {
   readonly id: string
   readonly jobId: string
   readonly token: string

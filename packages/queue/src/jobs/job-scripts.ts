@@ -23,7 +23,7 @@ import type { Renewal } from '../leasing/lock-keeper.ts'
 import { historyKey } from '../leasing/quarantine.ts'
 import { BULL_PREFIX, type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { VitalScript } from '../redis/vital-script.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { bullData } from './bull-job.ts'
 import type { JobHold } from './job-lease.ts'
 
@@ -69,8 +69,8 @@ const quarantineScript = luaScript(
   'jobs/quarantine.lua',
 )
 // Redis may be full: what ends a lease begins with a step that frees something, these do not.
-const renewScript = new VitalScript('jobs/keys.lua', 'jobs/renew.lua')
-const takeBackScript = new VitalScript(
+const renewScript = new OomSafeScript('jobs/keys.lua', 'jobs/renew.lua')
+const takeBackScript = new OomSafeScript(
   'redis/now.lua',
   'jobs/keys.lua',
   'leasing/quarantine.lua',

@@ -33,7 +33,7 @@ export async function nobodyCanDo({
   const [entries, lines] = await Promise.all([redis.hgetall(keys.workers), redis.hget(historyKey(keys), id)])
   const refusers = new Set([workerId, ...workersIn(lines ?? '')])
   const seenAt = Object.values(entries).map((text) => readWorkerEntry(text, 0)?.seenAt.getTime() ?? 0)
-  // The clock of Redis, as the latest sign of life tells it.
+  // The clock of Redis, as the latest heartbeat tells it.
   const now = Math.max(0, ...seenAt)
   return Object.values(entries)
     .flatMap((text) => readWorkerEntry(text, now, times.members.lostAfterMs) ?? [])

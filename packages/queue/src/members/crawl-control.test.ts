@@ -45,7 +45,7 @@ describe('clear', () => {
     const keys = bench.nextCrawl()
     const worker = await bench.join(keys)
     worker.stats.inc('item_scraped_count', 5)
-    await worker.member.close()
+    await worker.heartbeat.close()
     await worker.record.leave()
     await bench.redis.hset(keys.quarantine, 'poison', '{}')
     await bench.redis.hset(keys.alone, 'dead:1:1', 'poison')

@@ -8,7 +8,7 @@ import { newRunId, runNameOf } from '../crawl/run-name.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { VitalScript } from '../redis/vital-script.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 interface CrawlOnRedis {
   readonly redis: Redis
@@ -41,10 +41,10 @@ const SCAN_AT_ONCE = 1000
  */
 const CLEARED_KEPT_MS = 3_600_000
 
-const pauseScript = new VitalScript('members/pause.lua')
-const stopScript = new VitalScript('redis/now.lua', 'crawl/stop.lua')
-const reopenScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'members/reopen.lua')
-const adoptScript = new VitalScript('redis/now.lua', 'crawl/todo.lua', 'members/adopt.lua')
+const pauseScript = new OomSafeScript('members/pause.lua')
+const stopScript = new OomSafeScript('redis/now.lua', 'crawl/stop.lua')
+const reopenScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'members/reopen.lua')
+const adoptScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'members/adopt.lua')
 const clearScript = luaScript('redis/now.lua', 'crawl/present.lua', 'crawl/todo.lua', 'members/clear.lua')
 
 /** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */

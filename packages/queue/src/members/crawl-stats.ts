@@ -18,7 +18,7 @@
  * numbers of the writes have a gap, and the worker writes all it has.
  *
  * The hash has a key of its own for whoever knows scrapy-redis, in another slot than the queue; so this is a script of its
- * own, sent together with a sign of life.
+ * own, sent together with a heartbeat.
  */
 
 import type { StatsCollector, StatValue } from '@webloom/core'

@@ -28,7 +28,7 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
   await bench.redis.hset(keys.quarantine, 'poison', '{}')
   worker.stats.inc('response_received_count', 600)
   // Whoever asks makes them be written every second.
-  worker.member.stat('response_received_count')
+  worker.heartbeat.stat('response_received_count')
   const host: HostView = {
     slot: 'example.com',
     waiting: 7,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { PROTOCOL_TIMES } from '@webloom/core'
 
-/** What a worker is doing, as it says itself with each sign of life. */
+/** What a worker is doing, as it says itself with each heartbeat. */
 export interface WorkerActivity {
   readonly downloading: number
   readonly scraping: number
@@ -22,7 +22,7 @@ export interface CrawlWorker extends WorkerActivity {
   readonly pid: number
   /** By the worker's own clock. */
   readonly startedAt: Date
-  /** Its last sign of life, by Redis's clock. */
+  /** Its last heartbeat, by Redis's clock. */
   readonly seenAt: Date
   /** There was none for ten seconds: killed, cut off, or stopped in the middle. */
   readonly lost: boolean

@@ -58,13 +58,13 @@ import {
   within,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { CrawlRemainder } from '../crawl/crawl-remainder.ts'
+import { EmptinessCheck } from '../crawl/emptiness-check.ts'
 import type { StartSpan } from '../crawl/start-span.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import { KEPT_BY_NOBODY, type LockKeeper } from '../leasing/lock-keeper.ts'
-import { CrawlCalls } from '../members/crawl-calls.ts'
+import { CrawlChannel } from '../members/crawl-channel.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -88,7 +88,7 @@ export interface HostTurnQueueOptions {
   readonly keys: CrawlRedisKeys
   readonly workerId: string
   /** Opened and closed by whoever gives it. Default: one of its own. */
-  readonly calls?: CrawlCalls
+  readonly channel?: CrawlChannel
   /** Keeps turns while a callback blocks the event loop. Absent: they are lost after some seconds. */
   readonly keeper?: LockKeeper
   readonly order?: QueueOrder
@@ -146,8 +146,8 @@ export class HostTurnQueue implements RequestQueue {
   readonly #endings: TurnEndings
   readonly #course: TurnCourse
   readonly #care: TurnCare
-  readonly #calls: CrawlCalls
-  readonly #remainder: CrawlRemainder
+  readonly #channel: CrawlChannel
+  readonly #emptiness: EmptinessCheck
   readonly #doubts: Doubts
   #alarm: NodeJS.Timeout | undefined
   /** Where the next look goes on at what is in flight. */
@@ -167,8 +167,8 @@ export class HostTurnQueue implements RequestQueue {
     const turns = new HeldTurns(options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY)
     const said = new SaidNumbers(workerId)
     const common = { scripts, said, turns, workerId, logger, times }
-    this.#calls = options.calls ?? new CrawlCalls({ redis, keys })
-    this.#remainder = new CrawlRemainder({ turns, times, counts: () => scripts.counts() })
+    this.#channel = options.channel ?? new CrawlChannel({ redis, keys })
+    this.#emptiness = new EmptinessCheck({ turns, times, counts: () => scripts.counts() })
     this.#doubts = new Doubts({
       redis,
       keys,
@@ -247,7 +247,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#care = new TurnCare({
       ...common,
       jobs: this.#jobs,
-      calls: this.#calls,
+      channel: this.#channel,
       exchange: this.#exchange,
       turnsMax: this.#turnsMax,
       demand: () => this.#desk.demand,
@@ -257,12 +257,12 @@ export class HostTurnQueue implements RequestQueue {
       onStirred: (stirred) => this.#jobs.stir(stirred),
       onSwept: ({ workers, requests }) => {
         this.#placing.workers = workers
-        this.#remainder.heard(requests)
+        this.#emptiness.heard(requests)
       },
       onOwed: (woken) => this.#jobs.stir({ woken, raised: [] }),
       onTended: () => this.#serve(),
     })
-    this.#calls.listen({
+    this.#channel.listen({
       onPause: (host, ms) => {
         const turn = turns.of(host)
         if (turn) this.#endings.pause(turn, ms)
@@ -274,7 +274,7 @@ export class HostTurnQueue implements RequestQueue {
     { settings, logger, times }: Crawler,
     connected: Pick<
       HostTurnQueueOptions,
-      'redis' | 'keys' | 'workerId' | 'calls' | 'keeper' | 'slots' | 'mayDoubt'
+      'redis' | 'keys' | 'workerId' | 'channel' | 'keeper' | 'slots' | 'mayDoubt'
     >,
   ): HostTurnQueue {
     return new HostTurnQueue({
@@ -292,7 +292,7 @@ export class HostTurnQueue implements RequestQueue {
     const { redis, keys } = this.#options
     this.#said.run = (await redis.hget(keys.record, 'run')) ?? ''
     await this.#jobs.open()
-    if (!this.#options.calls) await this.#calls.open()
+    if (!this.#options.channel) await this.#channel.open()
     await this.#care.open()
     this.#intake.open()
   }
@@ -314,7 +314,7 @@ export class HostTurnQueue implements RequestQueue {
       )
     }
     for (const turn of this.#turns) this.#course.lose(turn, 'the queue was closed')
-    if (!this.#options.calls) this.#calls.close()
+    if (!this.#options.channel) this.#channel.close()
     await this.#jobs.close()
   }
 
@@ -454,7 +454,7 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   isEmpty(): Promise<boolean> {
-    return this.#remainder.isNone()
+    return this.#emptiness.isEmpty()
   }
 
   async #endDoubts(
@@ -467,7 +467,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#jobs.stir(stirred)
     for (const group of fresh) this.#turns.arrived(group)
     // This may have been the last of the crawl.
-    this.#remainder.heard(0)
+    this.#emptiness.heard(0)
     this.#serve()
     return queued
   }

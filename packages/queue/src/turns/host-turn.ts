@@ -1,7 +1,7 @@
 /** A turn that this worker has, and the requests that it has taken of its host. */
 
 import type { HostNews, HostPace, HostState, Lease, Request } from '@webloom/core'
-import type { DeskItem } from '../leasing/lease-desk.ts'
+import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
 import { drawnDelayMs } from '../politeness/host-pace.ts'
@@ -261,7 +261,7 @@ export class HostTurn {
  */
 export type LeaseState = 'spare' | 'ready' | 'out' | 'ending' | 'ended' | 'lost'
 
-export class TurnLease implements Lease, DeskItem {
+export class TurnLease implements Lease, DispatchItem {
   readonly turn: HostTurn
   readonly token: string
   /** As it stands in Redis. */

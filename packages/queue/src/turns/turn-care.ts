@@ -7,7 +7,7 @@
  */
 
 import type { Logger, ProtocolTimes } from '@webloom/core'
-import type { CrawlCalls, Swept } from '../members/crawl-calls.ts'
+import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import type { SaidNumbers } from './said-numbers.ts'
@@ -23,7 +23,7 @@ export interface TurnCareOptions {
   readonly scripts: TurnScripts
   readonly said: SaidNumbers
   readonly jobs: TurnJobs
-  readonly calls: CrawlCalls
+  readonly channel: CrawlChannel
   readonly turns: HeldTurns
   readonly exchange: TurnExchange
   readonly workerId: string
@@ -65,7 +65,7 @@ export class TurnCare {
     this.#options = options
     this.#times = options.times.turns
     this.#reconnectMsMax = options.times.redis.reconnectMsMax
-    options.calls.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
+    options.channel.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
   }
 
   async open(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ProtocolTimes } from '@webloom/core'
-import { LeaseDesk } from '../leasing/lease-desk.ts'
+import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, TurnLease } from './host-turn.ts'
@@ -24,14 +24,14 @@ export interface TurnDeskOptions {
 export class TurnDesk {
   readonly #turns: HeldTurns
   readonly #options: TurnDeskOptions
-  readonly #desk: LeaseDesk<TurnLease>
+  readonly #desk: LeaseDispatcher<TurnLease>
   readonly #ready = new Set<TurnLease>()
   readonly #out = new Set<TurnLease>()
 
   constructor(options: TurnDeskOptions) {
     this.#options = options
     this.#turns = options.turns
-    this.#desk = new LeaseDesk({
+    this.#desk = new LeaseDispatcher({
       waitMsMax: options.times.engine.leaseWaitMaxMs,
       beginAlone: ({ id }) => options.beginAlone(id),
       endAlone: () => options.endAlone(),

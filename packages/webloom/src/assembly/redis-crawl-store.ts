@@ -13,9 +13,8 @@ import { HostAddresses } from '@webloom/downloader'
 import {
   BullJobQueue,
   CRAWL_LOST,
-  CrawlCalls,
+  CrawlChannel,
   CrawlEnding,
-  CrawlMember,
   type CrawlRedisKeys,
   crawlRedisKeys,
   HostSlots,
@@ -27,6 +26,7 @@ import {
   RedisStartHosts,
   redisHealth,
   type WholeTotals,
+  WorkerHeartbeat,
 } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
 import type { Redis } from 'ioredis'
@@ -67,10 +67,10 @@ export async function redisStore(
   }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const filterRedis = servers.used('dupefilter')
-  const calls = new CrawlCalls({ redis: queueRedis, keys })
+  const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)
-  const mayDoubt = () => member.mayDoubt
-  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, calls, slots, mayDoubt })
+  const mayDoubt = () => heartbeat.mayDoubt
+  const queue = requestQueue(crawler, { redis: queueRedis, keys, workerId, keeper, channel, slots, mayDoubt })
   const leftovers = new ScrapyRedisLeftovers({ redis: queueRedis, spider, settings, logger })
   const record = new RedisCrawlRecord({
     redis: queueRedis,
@@ -82,14 +82,14 @@ export async function redisStore(
     persists: settings.getBool('SCHEDULER_PERSIST'),
     flushes: settings.getBool('SCHEDULER_FLUSH_ON_START'),
     requestsElsewhere: () => leftovers.count(),
-    mayStart: () => member.mayStart,
+    mayStart: () => heartbeat.mayStart,
     logger,
     ...times,
   })
-  const member = new CrawlMember({
+  const heartbeat = new WorkerHeartbeat({
     redis: queueRedis,
     keys,
-    calls,
+    channel,
     statsKey: crawlKey(settings.getString('STATS_KEY'), name),
     workerId,
     keeper,
@@ -132,28 +132,28 @@ export async function redisStore(
     run,
     outlivesRun: true,
     startHosts,
-    others: member,
+    others: heartbeat,
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),
     connect: () => servers.open(),
     disconnect() {
       keeper.close()
-      calls.close()
+      channel.close()
       servers.close()
     },
     join: async () => {
       await leftovers.tell()
-      await calls.open()
-      await member.open(record.run)
+      await channel.open()
+      await heartbeat.open(record.run)
       await seeds?.open()
     },
     onOpen: () => ending.enter(),
     onClose: async () => {
       await seeds?.close()
-      await member.close()
+      await heartbeat.close()
       const { finished, owes } = await record.leave()
       // Each worker writes its stats before it leaves, so that the last one reads those of all.
-      if (finished) totalsAtEnd = await member.totalsAtEnd()
+      if (finished) totalsAtEnd = await heartbeat.totalsAtEnd()
       if (owes) await ending.tidy()
     },
     isNearlyFull: async () => highWater > 0 && memory.isAbove(highWater),
@@ -209,7 +209,7 @@ function requestQueue(
     keys: CrawlRedisKeys
     workerId: string
     keeper?: LockKeeper
-    calls?: CrawlCalls
+    channel?: CrawlChannel
     slots: HostSlots
     mayDoubt?: () => boolean
   },

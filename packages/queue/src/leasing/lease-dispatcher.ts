@@ -18,14 +18,14 @@
 
 import { LEASE_WAIT_MAX_MS } from '@webloom/core'
 
-export interface DeskItem {
+export interface DispatchItem {
   readonly id: string
   /** Higher goes first. */
   readonly priority: number
   readonly suspect: boolean
 }
 
-export interface LeaseDeskOptions<Item> {
+export interface LeaseDispatcherOptions<Item> {
   /** Notes that this worker is about to run it alone. What it throws, `take` throws. */
   beginAlone(item: Item): Promise<void>
   /** It is over: takes the note back. Must do nothing when it is taken back already. */
@@ -44,7 +44,7 @@ interface Taker<Item> {
   mustAskAgain: boolean
 }
 
-export class LeaseDesk<Item extends DeskItem> {
+export class LeaseDispatcher<Item extends DispatchItem> {
   readonly #waitMsMax: number
   readonly #beginAlone: (item: Item) => Promise<void>
   readonly #endAlone: (item: Item) => Promise<void>
@@ -59,7 +59,7 @@ export class LeaseDesk<Item extends DeskItem> {
   #willServe = false
   #isClosed = false
 
-  constructor({ beginAlone, endAlone, waitMsMax = LEASE_WAIT_MAX_MS }: LeaseDeskOptions<Item>) {
+  constructor({ beginAlone, endAlone, waitMsMax = LEASE_WAIT_MAX_MS }: LeaseDispatcherOptions<Item>) {
     this.#waitMsMax = waitMsMax
     this.#beginAlone = beginAlone
     this.#endAlone = endAlone

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, ProtocolTimes } from '@webloom/core'
-import type { JobTaker, TakenJob } from './job-taker.ts'
+import type { JobFetcher, TakenJob } from './job-fetcher.ts'
 
 /** What came of jobs that were taken. */
 export interface Received {
@@ -12,8 +12,8 @@ export interface Received {
   readonly restMs: number
 }
 
-export interface JobIntakeOptions {
-  readonly taker: JobTaker
+export interface JobFetchLoopOptions {
+  readonly fetcher: JobFetcher
   readonly times: ProtocolTimes
   readonly logger: Logger
   /** How many requests are wanted that are not there. */
@@ -27,20 +27,20 @@ const TAKE_AT_ONCE_MAX = 64
 /** Between two looks into the queue after one that found only requests whose hosts must wait. */
 const SEARCH_PAUSE_MS = 20
 
-export class JobIntake {
-  readonly #options: JobIntakeOptions
+export class JobFetchLoop {
+  readonly #options: JobFetchLoopOptions
   readonly #closing = new AbortController()
   /** The last look into the queue found only requests whose hosts must wait. */
   #isSearching = false
   #fetching: Promise<void> | undefined
   #wake = () => {}
 
-  constructor(options: JobIntakeOptions) {
+  constructor(options: JobFetchLoopOptions) {
     this.#options = options
   }
 
   async open(): Promise<void> {
-    await this.#options.taker.open()
+    await this.#options.fetcher.open()
     this.#fetching = this.#fetch()
   }
 
@@ -48,7 +48,7 @@ export class JobIntake {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#wake()
-    await this.#options.taker.close(this.#fetching)
+    await this.#options.fetcher.close(this.#fetching)
   }
 
   /** Somebody wants more. */
@@ -72,13 +72,13 @@ export class JobIntake {
   }
 
   async #fetchSome(max: number): Promise<void> {
-    const { taker, receive, times, logger } = this.#options
+    const { fetcher, receive, times, logger } = this.#options
     try {
       let atMs = performance.now()
-      let taken = await taker.take(max)
+      let taken = await fetcher.take(max)
       if (taken.length === 0) {
         atMs = performance.now()
-        taken = await taker.next()
+        taken = await fetcher.next()
       }
       const { going, restMs } = await receive(taken, atMs + times.jobs.lockMs)
       this.#isSearching = going === 0 && taken.length > 0

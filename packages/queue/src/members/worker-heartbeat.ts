@@ -1,14 +1,14 @@
 /**
- * A worker as a member of its crawl. Every three seconds it gives a sign of life, tells what it is doing, and is told what
- * the crawl wants of it: go on, pause, stop. Whoever asks for something calls (crawl-calls.ts), and the next sign of life
- * comes at once. So it reaches all workers at once, with a lost call within three seconds, and a worker that is killed is
- * known to be lost after ten.
+ * The heartbeat of a worker. Every three seconds the worker writes to Redis what it is doing, and reads what the crawl wants
+ * of it: go on, pause, stop. Whoever asks for a pause or a stop also publishes it on the crawl's channel (crawl-channel.ts), and
+ * each worker then sends its next heartbeat at once. If that message is lost, a worker learns of the pause within three
+ * seconds. A worker that is killed counts as lost after ten.
  *
- * What it has counted it tells about every ten seconds, and at its end; a worker that is killed takes that long with it.
- * Where limits hold for all workers together (CLOSESPIDER_*), both are told every second.
+ * The worker writes its stats about every ten seconds, and when it ends; a worker that is killed loses the stats of its last
+ * ten seconds. Where limits hold for all workers together (CLOSESPIDER_*), heartbeat and stats are sent every second.
  *
- * One thing at a time: while Redis does not answer, the next sign waits, and the log says so once. Nothing here ever ends a
- * crawl for a Redis that is away.
+ * One heartbeat at a time: while Redis does not answer, the next one waits, and the log says so once. A Redis that is away
+ * never ends a crawl from here.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,21 +25,21 @@ import type { Redis } from 'ioredis'
 import { CRAWL_LOST, type CrawlRun } from '../crawl/redis-crawl-record.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { VitalScript } from '../redis/vital-script.ts'
-import type { CrawlCalls } from './crawl-calls.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import type { CrawlChannel } from './crawl-channel.ts'
 import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
 import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
 
-export interface CrawlMemberOptions {
+export interface WorkerHeartbeatOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
-  /** Opened and closed by whoever gives it. Without it, what is asked is learnt with the next sign of life. */
-  readonly calls?: CrawlCalls
+  /** Opened and closed by its giver. Without it, a pause or stop is learnt with the next heartbeat. */
+  readonly channel?: CrawlChannel
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string
   readonly workerId: string
-  /** Gives the sign of life while a callback blocks the event loop. */
+  /** Sends the heartbeat while a callback blocks the event loop. */
   readonly keeper?: LockKeeper
   readonly stats: StatsCollector
   /** What is under way at this moment. */
@@ -56,15 +56,15 @@ export interface CrawlMemberOptions {
   readonly times?: ProtocolTimes
 }
 
-/** What is said last may take so long; what is not said then is missing in the totals. */
+/** The longest that a closing worker waits for its last stats to be written. After that they are missing in the totals. */
 const CLOSE_ANSWER_MS_MAX = 4000
-/** How long a lost worker is shown, and how often somebody tidies up behind those. */
+/** How long a lost worker is shown; entries that are older are deleted with each twentieth heartbeat. */
 const LOST_SHOWN_MS = 600_000
 const SWEEP_EVERY_BEATS = 20
-/** Rates are of so long. */
+/** Pages and items a minute are measured over this time. */
 const RATE_MS = 10_500
 
-const beatScript = new VitalScript('redis/now.lua', 'members/beat.lua')
+const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
 
 type BeatReply = [number, string, string, string, string, string, string, number, number, number]
 
@@ -72,19 +72,19 @@ function beatKeys({ record, workers, cleared, doubts }: CrawlRedisKeys): string[
   return [record, workers, cleared, doubts]
 }
 
-/** Done so far, at a moment of the monotonic clock. */
+/** How many pages and items this worker had done at one moment of the monotonic clock. */
 interface Done {
   readonly at: number
   readonly pages: number
   readonly items: number
 }
 
-export class CrawlMember implements OtherWorkers {
-  readonly #options: CrawlMemberOptions
+export class WorkerHeartbeat implements OtherWorkers {
+  readonly #options: WorkerHeartbeatOptions
   readonly #logger: Logger
   readonly #times: ProtocolTimes['members']
   readonly #crawlStats: CrawlStats
-  /** The sign of life that is given when this worker is blocked. */
+  /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
   readonly #startedAt = new Date()
@@ -100,15 +100,15 @@ export class CrawlMember implements OtherWorkers {
   #isWritten = true
   #writtenAt = Number.NEGATIVE_INFINITY
   #isHurried = false
-  /** True until the crawl has said that there is nothing of the kind. */
+  /** Both are true until a heartbeat says otherwise. */
   #mayStart = true
   #mayDoubt = true
-  /** Ends the rest between two signs of life. */
+  /** Ends the rest between two heartbeats. */
   #wake = () => {}
 
-  constructor(options: CrawlMemberOptions) {
+  constructor(options: WorkerHeartbeatOptions) {
     this.#options = options
-    options.calls?.listen({ onAsked: () => this.#hurry() })
+    options.channel?.listen({ onAsked: () => this.#hurry() })
     this.#logger = options.logger ?? silentLogger
     this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
@@ -116,20 +116,20 @@ export class CrawlMember implements OtherWorkers {
     this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
 
-  /** Begins with the signs of life. Resolves when the crawl's wishes are known, or Redis does not tell them at once. */
+  /** Sends the first heartbeat. Resolves when Redis has answered it, or after `answerLateMs`. */
   async open(run: CrawlRun): Promise<void> {
     this.#run = run
     const first = Promise.withResolvers<void>()
     this.#looping = this.#loop(run, first.resolve)
-    await within(this.#times.answerLateMs, 'the first sign of life', first.promise).catch(() => {})
+    await within(this.#times.answerLateMs, 'the first heartbeat', first.promise).catch(() => {})
   }
 
-  /** False when start() had ended by the last sign of life: nobody need ask for the right to run it. */
+  /** False when start() had ended by the last heartbeat: nobody need ask for the right to run it. */
   get mayStart(): boolean {
     return this.#mayStart
   }
 
-  /** False when no link was in doubt by the last sign of life: nobody need look for one that another worker has set aside. */
+  /** False when no link was in doubt by the last heartbeat: nobody need look for one that another worker has set aside. */
   get mayDoubt(): boolean {
     return this.#mayDoubt
   }
@@ -206,13 +206,13 @@ export class CrawlMember implements OtherWorkers {
     await sleep(Math.max(0, restMs), undefined, { signal: resting.signal, ref: false }).catch(() => {})
   }
 
-  /** The next sign of life comes at once. */
+  /** The next heartbeat comes at once. */
   #hurry(): void {
     this.#isHurried = true
     this.#wake()
   }
 
-  /** Both scripts travel together. */
+  /** Sends the heartbeat and, when they are due, the stats. Both scripts travel together. */
   async #beat({ id, begunAt }: CrawlRun): Promise<void> {
     const { redis, keys, workerId } = this.#options
     const activity = this.#activity()
@@ -237,12 +237,12 @@ export class CrawlMember implements OtherWorkers {
     this.#mayDoubt = inDoubt === 1
     this.#obey(state!, paused === '1', stopReason!)
     if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {
-      // What is left lying does no harm until somebody else's turn.
+      // An entry that is not deleted now does no harm: another worker deletes it.
       await this.#sweep(Number(now)).catch((err: unknown) => this.#logger.debug({ err }, 'not tidied up'))
     }
   }
 
-  /** The very first write says only who is there; so what was counted since goes with the next sign of life. */
+  /** The very first write only says that this worker is there, so the second heartbeat writes stats, too. */
   get #isWriteDue(): boolean {
     if (this.#beats <= 1 || this.#crawlStats.isAsked || !this.#isWritten) return true
     return performance.now() - this.#writtenAt >= this.#times.statsEveryMs
@@ -254,7 +254,7 @@ export class CrawlMember implements OtherWorkers {
       this.#isWritten = true
       this.#writtenAt = performance.now()
     } catch (error) {
-      // They are written with the next sign of life, or another key must be chosen.
+      // They are written with the next heartbeat, or another key must be chosen.
       if (this.#isWritten) this.#logger.warn({ err: error }, 'the stats of this worker cannot be written now')
       this.#isWritten = false
     }
@@ -297,7 +297,7 @@ export class CrawlMember implements OtherWorkers {
     }
   }
 
-  /** Whoever finds them forgets the lost. One that lives after all is noted anew, and counts on. */
+  /** Deletes the entries of workers that were lost long ago. A worker that lives after all writes its entry anew. */
   async #sweep(nowMs: number): Promise<void> {
     const { redis, keys } = this.#options
     const entries = Object.entries(await redis.hgetall(keys.workers))
@@ -316,7 +316,7 @@ export class CrawlMember implements OtherWorkers {
     this.#isAnswered = false
     this.#logger.warn(
       { reason },
-      'the queue’s Redis does not take this worker’s sign of life; it is tried again every second',
+      'the queue’s Redis does not take this worker’s heartbeat; it is tried again every second',
     )
   }
 

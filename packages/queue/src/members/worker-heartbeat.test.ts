@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, type JoinedWorker, until } from '../../testing/crawl-bench.ts'
 import type { CrawlRun } from '../crawl/redis-crawl-record.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { CrawlCalls } from './crawl-calls.ts'
+import { CrawlChannel } from './crawl-channel.ts'
 import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
-import { CrawlMember } from './crawl-member.ts'
 import { readCrawl } from './crawl-view.ts'
+import { WorkerHeartbeat } from './worker-heartbeat.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
@@ -18,14 +18,14 @@ const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, sta
 const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await view(keys)).stats[stat]
 
 /** Until its present stats are in the totals. */
-async function leave({ member, record }: JoinedWorker): Promise<void> {
-  await member.close()
+async function leave({ heartbeat, record }: JoinedWorker): Promise<void> {
+  await heartbeat.close()
   await record.leave()
 }
 
 /** As limits do that hold for all workers together: from now on stats are written every second. */
-function asksForStats({ member }: JoinedWorker): void {
-  member.stat('item_scraped_count')
+function asksForStats({ heartbeat }: JoinedWorker): void {
+  heartbeat.stat('item_scraped_count')
 }
 
 /** What was logged as a warning. */
@@ -42,7 +42,7 @@ describe('what is asked of a crawl', () => {
     const allHear = async (what: string) => {
       const askedAt = performance.now()
       await Promise.all(workers.map((worker) => worker.hears(what)))
-      // Sooner than the next sign of life, which comes every three seconds.
+      // Sooner than the next heartbeat, which comes every three seconds.
       expect(performance.now() - askedAt).toBeLessThan(2000)
     }
     expect(await pauseCrawl({ redis: bench.redis, keys })).toBe(true)
@@ -54,9 +54,9 @@ describe('what is asked of a crawl', () => {
     for (const worker of workers) expect(worker.told).toEqual(['pause', 'resume', 'stop: enough'])
   })
 
-  test('is learnt when the connection that listens is back, and without one with the next sign of life', async () => {
+  test('is learnt when the connection that listens is back, and without one with the next heartbeat', async () => {
     const keys = bench.nextCrawl()
-    const deaf = await bench.join(keys, { calls: new CrawlCalls({ redis: bench.redis, keys }) })
+    const deaf = await bench.join(keys, { channel: new CrawlChannel({ redis: bench.redis, keys }) })
     const cut = await bench.join(keys)
     await bench.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     const askedAt = performance.now()
@@ -118,7 +118,7 @@ describe('what is asked of a crawl', () => {
       runs.push(record.run)
     }
     const ended = Promise.withResolvers<string>()
-    const asleep = new CrawlMember({
+    const asleep = new WorkerHeartbeat({
       redis: bench.redis,
       keys,
       statsKey: bench.statsKey(keys),
@@ -198,7 +198,7 @@ describe.concurrent('stats', () => {
     const lost = async () => (await view(keys)).workers.find((worker) => worker.id === id)!.lost
     expect(await lost()).toBe(false)
     await until(lost, 15_000)
-    // Ten seconds after its last sign of life, of which there is one every three.
+    // Ten seconds after its last heartbeat, of which there is one every three.
     expect(performance.now() - killedAt).toBeGreaterThan(6000)
     expect(await totalOf(keys, 'item_scraped_count')).toBe(9)
     // Nobody needs its own fields; whoever tidies up takes them away.
@@ -213,7 +213,7 @@ describe.concurrent('stats', () => {
     )
     expect(await bench.redis.hgetall(heard)).toEqual({ [survivor.workerId]: '3' })
     expect(await totalOf(keys, 'item_scraped_count')).toBe(9)
-    expect(tidy.member.stat('item_scraped_count')).toBe(0)
+    expect(tidy.heartbeat.stat('item_scraped_count')).toBe(0)
   })
 
   test('of a worker that was taken for lost and lives count on, each page once', async () => {
@@ -235,26 +235,26 @@ describe.concurrent('stats', () => {
   test('of the others are known a second late to who asks, and begin anew when the crawl is resumed', async () => {
     const keys = bench.nextCrawl()
     const [a, b] = [await bench.join(keys), await bench.join(keys)]
-    expect(a.member.stat('item_scraped_count')).toBe(0)
+    expect(a.heartbeat.stat('item_scraped_count')).toBe(0)
     asksForStats(b)
     a.stats.inc('item_scraped_count', 100)
     b.stats.inc('item_scraped_count', 4)
-    await until(() => a.member.stat('item_scraped_count') === 4, 10_000)
+    await until(() => a.heartbeat.stat('item_scraped_count') === 4, 10_000)
     await leave(b)
-    await until(() => a.member.stat('item_scraped_count') === 4, 10_000)
+    await until(() => a.heartbeat.stat('item_scraped_count') === 4, 10_000)
     await a.record.ended('closespider_itemcount')
     await leave(a)
     const resumedAt = performance.now()
     const resumed = await bench.join(keys)
-    expect(resumed.member.stat('item_scraped_count')).toBe(0)
+    expect(resumed.heartbeat.stat('item_scraped_count')).toBe(0)
     const late = await bench.join(keys)
     asksForStats(late)
     late.stats.inc('item_scraped_count', 1)
-    await until(() => resumed.member.stat('item_scraped_count') === 1, 10_000)
+    await until(() => resumed.heartbeat.stat('item_scraped_count') === 1, 10_000)
     expect(await totalOf(keys, 'item_scraped_count')).toBe(105)
     // A second for the difference of the two clocks: the run before lasted longer.
-    expect(resumed.member.runningMs()).toBeLessThan(performance.now() - resumedAt + 1000)
-    expect(resumed.member.runningMs()).toBeGreaterThan(100)
+    expect(resumed.heartbeat.runningMs()).toBeLessThan(performance.now() - resumedAt + 1000)
+    expect(resumed.heartbeat.runningMs()).toBeGreaterThan(100)
   })
 
   test('of the last crawl are gone when a new one begins', async () => {
@@ -334,7 +334,7 @@ describe.concurrent('Redis is away', () => {
     worker.stats.inc('item_scraped_count')
     await proxy.down()
     const closingAt = performance.now()
-    await worker.member.close()
+    await worker.heartbeat.close()
     await worker.record.leave()
     // Three questions, each given up after three seconds.
     expect(performance.now() - closingAt).toBeLessThan(15_000)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DeskItem, LeaseDesk } from './lease-desk.ts'
+import { type DispatchItem, LeaseDispatcher } from './lease-dispatcher.ts'
 
 /** What the desk notes in Redis, and when Redis answers. */
 class Notes {
@@ -7,25 +7,25 @@ class Notes {
   begin: () => Promise<void> = async () => {}
 
   readonly options = {
-    beginAlone: async ({ id }: DeskItem) => {
+    beginAlone: async ({ id }: DispatchItem) => {
       await this.begin()
       this.said.push(`begin ${id}`)
     },
-    endAlone: async ({ id }: DeskItem) => {
+    endAlone: async ({ id }: DispatchItem) => {
       this.said.push(`end ${id}`)
     },
   }
 }
 
-const item = (id: string, { priority = 0, suspect = false } = {}): DeskItem => ({ id, priority, suspect })
-const ids = (items: readonly DeskItem[]) => items.map(({ id }) => id)
+const item = (id: string, { priority = 0, suspect = false } = {}): DispatchItem => ({ id, priority, suspect })
+const ids = (items: readonly DispatchItem[]) => items.map(({ id }) => id)
 const something = async () => false
 const nothing = async () => true
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 function newDesk() {
   const notes = new Notes()
-  const desk = new LeaseDesk<DeskItem>(notes.options)
+  const desk = new LeaseDispatcher<DispatchItem>(notes.options)
   const take = (max = 9, signal?: AbortSignal) => desk.take(max, signal, something).then(ids)
   return { desk, notes, take }
 }

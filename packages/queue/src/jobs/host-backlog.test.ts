@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
-import { WaitingRoom } from './waiting-room.ts'
+import { HostBacklog } from './host-backlog.ts'
 
-interface Guest {
+interface Item {
   readonly slot: string
   readonly name: string
   readonly priority: number
 }
 
-const guest = (slot: string, name: string | number, priority = 0): Guest => ({
+const item = (slot: string, name: string | number, priority = 0): Item => ({
   slot,
   name: String(name),
   priority,
@@ -17,7 +17,7 @@ const guest = (slot: string, name: string | number, priority = 0): Guest => ({
 function newRoom({ delayMs = 0, concurrency = 0, heldMax = 100 } = {}) {
   const clock = new MemoryHostClock({ pace: { delayMs, concurrency, randomize: false } })
   const turns: string[] = []
-  const room = new WaitingRoom<Guest>({ clock, heldMax, onTurn: (slot) => turns.push(slot) })
+  const room = new HostBacklog<Item>({ clock, heldMax, onMayGo: (slot) => turns.push(slot) })
   /** What the queue does with one that may go. */
   const go = (slot: string) => {
     const next = room.next(slot)
@@ -38,14 +38,14 @@ afterEach(() => {
 
 test('what may go goes, highest priority first, then first come', () => {
   const { room, go } = newRoom()
-  for (const one of [guest('a', 1), guest('a', 2, 5), guest('a', 3)]) room.enter(one)
+  for (const one of [item('a', 1), item('a', 2, 5), item('a', 3)]) room.enter(one)
   expect([go('a'), go('a'), go('a'), go('a')]).toEqual(['2', '1', '3', undefined])
   expect(room.size).toBe(0)
 })
 
 test('a host that must wait tells when its turn has come', () => {
   const { room, turns, go } = newRoom({ delayMs: 1000 })
-  for (const n of [1, 2]) room.enter(guest('a', n))
+  for (const n of [1, 2]) room.enter(item('a', n))
   expect([go('a'), go('a')]).toEqual(['1', undefined])
   vi.advanceTimersByTime(999)
   expect(turns).toEqual([])
@@ -56,10 +56,10 @@ test('a host that must wait tells when its turn has come', () => {
 
 test('the next few of a host stay, the rest is parked, one turn after the other', () => {
   const { room, go } = newRoom({ delayMs: 500 })
-  for (let n = 0; n < 6; n++) room.enter(guest('a', n))
+  for (let n = 0; n < 6; n++) room.enter(item('a', n))
   expect(go('a')).toBe('0')
   const parked = [...room.overflow('a')]
-  expect(parked.map(({ guest: { name } }) => name)).toEqual(['3', '4', '5'])
+  expect(parked.map(({ item: { name } }) => name)).toEqual(['3', '4', '5'])
   const [first = 0, second = 0, third = 0] = parked.map(({ delayMs }) => delayMs)
   expect([second - first, third - second]).toEqual([400, 400])
   expect(first).toBe(1000)
@@ -69,7 +69,7 @@ test('fifty thousand of one host are parked for as long as it takes, not all for
   const { room, go } = newRoom({ delayMs: 500 })
   const delays: number[] = []
   for (let n = 0; n < 50_000; n++) {
-    room.enter(guest('a', n))
+    room.enter(item('a', n))
     if (n === 0) go('a')
     for (const { delayMs } of room.overflow('a')) delays.push(delayMs)
   }
@@ -82,7 +82,7 @@ test('fifty thousand of one host are parked for as long as it takes, not all for
 
 test('the pace that is seen takes the place of the guess', () => {
   const { room, go } = newRoom({ delayMs: 100 })
-  for (let n = 0; n < 20; n++) room.enter(guest('a', n))
+  for (let n = 0; n < 20; n++) room.enter(item('a', n))
   expect(go('a')).toBe('0')
   vi.advanceTimersByTime(100)
   expect(go('a')).toBe('1')
@@ -95,7 +95,7 @@ test('the pace that is seen takes the place of the guess', () => {
 
 test('a pause is not taken for the host’s pace: nothing is parked for minutes after it', () => {
   const { room, go } = newRoom({ delayMs: 100 })
-  for (let n = 0; n < 40; n++) room.enter(guest('a', n))
+  for (let n = 0; n < 40; n++) room.enter(item('a', n))
   for (const n of [0, 1]) {
     expect(go('a')).toBe(`${n}`)
     vi.advanceTimersByTime(100)
@@ -108,10 +108,10 @@ test('a pause is not taken for the host’s pace: nothing is parked for minutes 
 
 test('an urgent one takes the place of one that is held', () => {
   const { room, go } = newRoom({ delayMs: 1000 })
-  for (const n of [1, 2]) room.enter(guest('a', n))
+  for (const n of [1, 2]) room.enter(item('a', n))
   expect(go('a')).toBe('1')
-  room.enter(guest('a', 'urgent', 9))
-  expect([...room.overflow('a')].map(({ guest: { name } }) => name)).toEqual(['2'])
+  room.enter(item('a', 'urgent', 9))
+  expect([...room.overflow('a')].map(({ item: { name } }) => name)).toEqual(['2'])
   vi.advanceTimersByTime(1001)
   expect(go('a')).toBe('urgent')
 })
@@ -120,7 +120,7 @@ test('all hosts together hold no more than there is room for', () => {
   const { room, go } = newRoom({ delayMs: 1000, heldMax: 3 })
   let parked = 0
   for (const slot of ['a', 'b', 'c', 'd', 'e']) {
-    for (const n of [1, 2]) room.enter(guest(slot, n))
+    for (const n of [1, 2]) room.enter(item(slot, n))
     expect(go(slot)).toBe('1')
     parked += [...room.overflow(slot)].length
   }
@@ -129,16 +129,16 @@ test('all hosts together hold no more than there is room for', () => {
 
 test('one that is lost is not let go', () => {
   const { room, go } = newRoom()
-  const lost = guest('a', 'lost')
+  const lost = item('a', 'lost')
   room.enter(lost)
-  room.enter(guest('a', 'kept'))
+  room.enter(item('a', 'kept'))
   room.leave(lost)
   expect([go('a'), go('a')]).toEqual(['kept', undefined])
 })
 
 test('a closed room holds nothing and its alarms are off', () => {
   const { room, turns, go } = newRoom({ delayMs: 100 })
-  for (const n of [1, 2]) room.enter(guest('a', n))
+  for (const n of [1, 2]) room.enter(item('a', n))
   expect([go('a'), go('a')]).toEqual(['1', undefined])
   expect(room.close().map(({ name }) => name)).toEqual(['2'])
   vi.advanceTimersByTime(500)

@@ -5,7 +5,7 @@ import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { JobLease } from './job-lease.ts'
 import type { JobScripts } from './job-scripts.ts'
 
-export interface JobCareOptions {
+export interface JobMaintenanceOptions {
   readonly scripts: JobScripts
   /** All that this worker has, by job id. */
   readonly leases: ReadonlyMap<string, JobLease>
@@ -17,11 +17,11 @@ export interface JobCareOptions {
   readonly giveBack: (lease: JobLease) => Promise<void>
 }
 
-export class JobCare {
-  readonly #options: JobCareOptions
+export class JobMaintenance {
+  readonly #options: JobMaintenanceOptions
   readonly #closing = new AbortController()
 
-  constructor(options: JobCareOptions) {
+  constructor(options: JobMaintenanceOptions) {
     this.#options = options
   }
 

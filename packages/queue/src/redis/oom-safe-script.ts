@@ -2,11 +2,11 @@ import { isRedisFull, type RedisScript, type ScriptRunner } from '@webloom/core'
 import { luaScript } from './lua.ts'
 
 /**
- * A script that a crawl cannot do without when its Redis is full: without signs of life all workers would be taken for
- * lost. Redis refuses a script that writes once it is at its maxmemory, but Redis 7 runs one that says it may go above.
- * These write a few bytes over older ones. An older Redis refuses them, and what was asked for is refused with it.
+ * A script that runs on a full Redis, too: without heartbeats, for one, all workers would count as lost. Redis refuses
+ * scripts that write once it is at its maxmemory, but Redis 7 runs those that declare `allow-oom`. These scripts write only
+ * a few bytes, mostly over older ones. An older Redis refuses them, and `run` rejects with its error.
  */
-export class VitalScript {
+export class OomSafeScript {
   readonly #files: readonly string[]
   readonly #script: RedisScript
   #whenFull: RedisScript | undefined

@@ -1,16 +1,16 @@
 /**
- * What the workers of a crawl call out to each other, over one connection that listens.
+ * The Redis pub/sub channels of a crawl: what its workers tell each other, over one connection that listens.
  *
- * A call spares a wait, and nothing depends on it: what was missed is found in Redis, by the next sign of life, the next
- * look at the turns, or whoever next takes something of that host.
+ * A message only saves waiting time. A worker that misses one finds the same in Redis with its next heartbeat, with the next
+ * look at the turns, or when it next takes a request of that host.
  */
 
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
-/** How all turns of a crawl stood when one worker looked after them. */
+/** The counts that one worker found when it looked at all turns of the crawl. */
 export interface Swept {
-  /** Who looked, and will again. */
+  /** Id of the worker that looked, and that will look again. */
   readonly worker: string
   readonly workers: number
   /** Turns that wait in BullMQ. */
@@ -20,25 +20,25 @@ export interface Swept {
 }
 
 export interface CrawlListener {
-  /** A host of which several workers have turns must not be asked: what lies ready must not go. `host` as in keys. */
+  /** A host of which several workers have turns is paused: requests that lie ready must wait. `host` as in keys. */
   onPause?(host: string, ms: number): void
   onSwept?(swept: Swept): void
-  /** Something is asked of the crawl, or may have been while nothing was heard: the record tells. */
+  /** A pause or stop was asked for, or may have been while this connection was down. The record has it. */
   onAsked?(): void
 }
 
-export interface CrawlCallsOptions {
+export interface CrawlChannelOptions {
   /** Left open; a connection that listens is made of it. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
 }
 
-export class CrawlCalls {
+export class CrawlChannel {
   readonly #listening: Redis
   readonly #channels: ReadonlyMap<string, (message: string) => void>
   readonly #listeners: CrawlListener[] = []
 
-  constructor({ redis, keys }: CrawlCallsOptions) {
+  constructor({ redis, keys }: CrawlChannelOptions) {
     this.#channels = new Map<string, (message: string) => void>([
       [`${keys.turns}:pauses`, (message) => this.#paused(message)],
       [`${keys.turns}:sweeps`, (message) => this.#swept(message)],

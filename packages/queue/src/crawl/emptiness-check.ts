@@ -1,37 +1,37 @@
 import type { ProtocolTimes, QueueCounts } from '@webloom/core'
 import type { HeldTurns } from '../turns/held-turns.ts'
 
-export interface CrawlRemainderOptions {
-  /** Those that this worker has. */
+export interface EmptinessCheckOptions {
+  /** The turns that this worker has. */
   readonly turns: Pick<HeldTurns, 'size' | 'removedAtMs'>
-  /** Of all workers, as Redis has them now. */
+  /** The requests of all workers, as Redis counts them now. */
   readonly counts: () => Promise<QueueCounts>
   readonly times: ProtocolTimes
 }
 
 /**
- * Whether anything is left to do in the crawl. Redis is asked when this worker may have done the last of it, or nothing was
- * heard lately: workers that find nothing to do in a slow crawl would ask all the time.
+ * Checks whether any request is left in the crawl. Redis is asked only when this worker may have done the last one, or when no
+ * other worker has told its counts lately. Otherwise idle workers of a slow crawl would ask all the time.
  */
-export class CrawlRemainder {
-  readonly #turns: CrawlRemainderOptions['turns']
+export class EmptinessCheck {
+  readonly #turns: EmptinessCheckOptions['turns']
   readonly #counts: () => Promise<QueueCounts>
   readonly #heardMsMax: number
-  /** When there was something. */
+  /** When requests were last known to be left. */
   #seenAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ turns, counts, times }: CrawlRemainderOptions) {
+  constructor({ turns, counts, times }: EmptinessCheckOptions) {
     this.#turns = turns
     this.#counts = counts
-    this.#heardMsMax = times.turns.remainderHeardMs
+    this.#heardMsMax = times.turns.emptinessHeardMs
   }
 
-  /** So many requests are waiting, delayed or leased. */
+  /** Another worker has told how many requests are waiting, delayed or leased. */
   heard(requests: number): void {
     this.#seenAtMs = requests > 0 ? performance.now() : Number.NEGATIVE_INFINITY
   }
 
-  async isNone(): Promise<boolean> {
+  async isEmpty(): Promise<boolean> {
     const nowMs = performance.now()
     if (this.#turns.size > 0) return false
     if (this.#seenAtMs > Math.max(this.#turns.removedAtMs, nowMs - this.#heardMsMax)) return false

@@ -28,7 +28,7 @@ const CLOSE_MS_MAX = 2000
 const AT_ONCE_MIN = 2
 const AT_ONCE_MAX = 64
 
-export class JobTaker {
+export class JobFetcher {
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
   readonly #workerId: string

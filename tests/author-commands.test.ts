@@ -138,6 +138,32 @@ describe('parse', () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--spider <file>') })
   })
 
+  test('a callback that throws is told once, with what it yielded before', async () => {
+    writeFileSync(
+      folder.join('odd.ts'),
+      `import { Spider } from 'webloom'
+export default class Odd extends Spider {
+  name = 'odd'
+  async *parse() {
+    yield { price: 1 }
+    throw new Error('no second price')
+  }
+}
+`,
+    )
+    const { code, stdout, stderr } = await webloom([
+      'parse',
+      '--spider',
+      'odd.ts',
+      '--json',
+      '-s',
+      'ITEM_PIPELINES={}',
+      at('/book'),
+    ])
+    expect([code, JSON.parse(stdout)], stderr).toEqual([1, { items: [{ price: 1 }], requests: [] }])
+    expect(stderr.split('Error: no second price')).toHaveLength(2)
+  })
+
   test('names a callback that the spider does not have', async () => {
     const { code, stderr } = await webloom(['parse', at('/books'), '-c', 'parsebook'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('parseBook') })

@@ -126,6 +126,13 @@ export class Workbench implements AsyncDisposable {
 
   /** What the response's callback yields. Rejects with what the callback throws. */
   async scrape(response: Response): Promise<Yielded> {
+    const { thrown, ...yielded } = await this.scrapeAll(response)
+    if (thrown) throw thrown.error
+    return yielded
+  }
+
+  /** What the response's callback yields, up to what it throws, which is in the log. */
+  async scrapeAll(response: Response): Promise<Yielded & { readonly thrown?: { readonly error: unknown } }> {
     const items: unknown[] = []
     const requests: Request[] = []
     const take = async (output: CallbackOutput) => {
@@ -144,8 +151,7 @@ export class Workbench implements AsyncDisposable {
     } finally {
       disconnect()
     }
-    if (thrown) throw thrown.error
-    return { items, requests }
+    return { items, requests, ...(thrown && { thrown }) }
   }
 
   /** What the spider's pipelines make of items, all but those they drop. A pipeline that needs Redis is refused. */

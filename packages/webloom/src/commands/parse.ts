@@ -1,6 +1,7 @@
 import { type JsonObject, Request, UsageError } from '@webloom/core'
 import { InvalidItem } from '@webloom/spider'
 import type { Workbench } from '../authoring/workbench.ts'
+import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visibleJson, visibleLines } from '../terminal/sanitize.ts'
 import type { PageFlags } from './page-options.ts'
@@ -25,7 +26,7 @@ interface Level {
   readonly requests: Request[]
 }
 
-/** Fetches a page, runs a callback of the spider on it, and prints what comes out. */
+/** Fetches a page, runs a callback of the spider on it, and prints what comes out. A callback that throws makes the exit code 1; what it yielded before is printed. */
 export async function parse(
   typed: string,
   flags: ParseFlags,
@@ -62,7 +63,8 @@ async function parsed(workbench: Workbench, first: Request, depth: number): Prom
   for (let level = 1; level <= depth && asked.length > 0; level++) {
     const found: Level = { depth: level, items: [], requests: [] }
     for (const request of asked) {
-      const { items, requests } = await workbench.scrape(await pageOf(workbench, request))
+      const { items, requests, thrown } = await workbench.scrapeAll(await pageOf(workbench, request))
+      if (thrown) process.exitCode = EXIT.unexpected
       found.items.push(...items)
       found.requests.push(...requests)
     }

@@ -6,7 +6,6 @@ import {
   defineConfig,
   type InvalidItem,
   ItemLoader,
-  type ItemPipeline,
   item,
   MapCompose,
   type MetaKeys,
@@ -17,6 +16,7 @@ import {
   type SpiderClass,
   TakeFirst,
 } from 'webloom'
+import type { ItemPipeline } from 'webloom/ports'
 import * as z from 'zod'
 
 const Quote = z.object({ text: z.string(), likes: z.coerce.number() })

@@ -2,7 +2,8 @@
 
 import { startFakeWeb, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { crawl, type Logger, Request, type Response, Spider } from 'webloom'
+import { crawl, Request, type Response, Spider } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 test('a cookie with a line break, as an older release shared it, keeps no page of its host away; nor does a Cookie header', async () => {
   const redis = await startRedis()

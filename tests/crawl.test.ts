@@ -10,12 +10,12 @@ import {
   DropItem,
   type Failure,
   type JsonObject,
-  type Logger,
   Request,
   type Response,
   type SettingsInput,
   Spider,
 } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 /** Collects log lines instead of writing them. */
 function listeningLogger(): {

@@ -2,7 +2,8 @@
 
 import { type RedisServer, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { crawl, type Logger, type Response, type SettingsInput, Spider } from 'webloom'
+import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

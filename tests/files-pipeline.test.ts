@@ -18,7 +18,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CrawlResult, crawl, FilesPipeline, Request, type SettingsInput, Spider } from 'webloom'
+import { type CrawlResult, crawl, Request, type SettingsInput, Spider } from 'webloom'
+import { FilesPipeline } from 'webloom/ports'
 
 interface Hit {
   readonly path: string

@@ -11,15 +11,13 @@ import {
   type CrawlResult,
   crawl,
   DropItem,
-  type ItemContext,
-  type ItemPipeline,
   item,
-  type Logger,
   type Response,
   type SettingsInput,
   Spider,
   type SpiderClass,
 } from 'webloom'
+import type { ItemContext, ItemPipeline, Logger } from 'webloom/ports'
 import * as z from 'zod'
 
 let folder: TempDir

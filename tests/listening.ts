@@ -1,4 +1,4 @@
-import type { Logger } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 /** A logger that keeps the warnings. */
 export function listening() {

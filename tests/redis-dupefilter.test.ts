@@ -19,12 +19,12 @@ import {
   canonicalizeUrl,
   crawl,
   fingerprint,
-  type Logger,
   Request,
   type Response,
   type SettingsInput,
   Spider,
 } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

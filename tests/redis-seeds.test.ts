@@ -2,7 +2,8 @@
 
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { crawl, type Logger, RedisSpider, type Response, type SettingsInput } from 'webloom'
+import { crawl, RedisSpider, type Response, type SettingsInput } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type RedisServer, startRedis, tempDir } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { crawl, type Logger, type Response, type SettingsInput, Spider } from 'webloom'
+import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

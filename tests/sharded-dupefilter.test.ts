@@ -11,7 +11,8 @@ import {
   tempDir,
 } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { crawl, type Logger, type Response, type SettingsInput, Spider } from 'webloom'
+import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }

@@ -14,7 +14,6 @@ import {
   type Failure,
   type Link,
   LinkExtractor,
-  type Logger,
   RedisCrawlSpider,
   Request,
   type Response,
@@ -26,6 +25,7 @@ import {
   type SpiderClass,
   XMLFeedSpider,
 } from 'webloom'
+import type { Logger } from 'webloom/ports'
 
 type Page = string | { readonly type?: string; readonly body: string | Uint8Array }
 

@@ -7,6 +7,7 @@ import { documentProblems } from './checks/documents.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { folderProblems, unmappedFolders } from './checks/folders.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
+import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
 
@@ -23,9 +24,10 @@ describe('this repository', () => {
     ['no default export, no export *', unnamedExportProblems],
     ['groups of exports survive sorting', exportGroupProblems],
     [
-      'webloom/ports exports each type that its exports mention',
-      (root: string) => incompleteExportProblems(root, ['ports', 'index']),
+      'webloom or webloom/ports exports each type that their exports and those of webloom/testing mention',
+      (root: string) => incompleteExportProblems(root, ['index', 'ports', 'testing']),
     ],
+    ['what moved out of webloom says where to', movedExportProblems],
     ['who opens connections, and who names classes behind ports', openerProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
@@ -58,9 +60,18 @@ describe('each check can fail', () => {
     ])
   })
   test('on a type that an export mentions and no entry exports', () => {
-    expect(incompleteExportProblems(fixture('complete-exports'), ['ports', 'index'], 'built')).toEqual([
+    expect(incompleteExportProblems(fixture('complete-exports'), ['index', 'ports'], 'built')).toEqual([
+      'Spider of webloom mentions Target (packages/webloom/built/spider.ts), which no entry exports',
       'Lease of webloom/ports mentions Inner (packages/core/built/queue.ts), which no entry exports',
       'Queue of webloom/ports mentions Clock (packages/core/built/clock.ts), which no entry exports',
+    ])
+  })
+  test('on an export that moved and does not say so, one that is not where its tag says, and one that no changelog tells of', () => {
+    expect(movedExportProblems(fixture('moved-exports'))).toEqual([
+      'Silent of webloom has moved and has no tag @deprecated with its new import line',
+      'the tag of Lost imports Lost from @webloom/queue, which does not export Lost',
+      'CHANGELOG.md does not tell that Untold moved from webloom to webloom/ports',
+      'CHANGELOG.md tells that Gone moved from webloom, which does not export it',
     ])
   })
   test('on a group whose comment would wander', () => {

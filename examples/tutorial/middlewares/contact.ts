@@ -1,5 +1,5 @@
-import { NotConfigured, type Request } from 'webloom'
-import type { Crawler, DownloaderMiddleware } from 'webloom/ports'
+import type { Request } from 'webloom'
+import { type Crawler, type DownloaderMiddleware, NotConfigured } from 'webloom/ports'
 
 /** Tells each site whom to write to: the header From (RFC 9110, 10.1.2), by the setting CUSTOM_CONTACT. */
 export class Contact implements DownloaderMiddleware {

@@ -3,7 +3,7 @@
 // Requests and responses
 
 export { checkHeader, Headers, type HeadersInit } from './requests/headers.ts'
-export { isFlatJson, type JsonObject, type JsonValue, jsonCopy } from './requests/json.ts'
+export { isFlatJson, type JsonObject, jsonCopy } from './requests/json.ts'
 export { checkMeta, metaKeyMeant } from './requests/meta-check.ts'
 export type { MetaKeys, MetaKeysRead, RequestMeta } from './requests/meta-keys.ts'
 export { referrerPolicyFor } from './requests/referrer-policy-for.ts'
@@ -57,7 +57,13 @@ export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods
 export type { ComponentClass, Crawler, CrawlRun, DownloaderInside, OtherWorkers } from './crawl/crawler.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export { type ProtectionReason, protectionStat } from './crawl/protection-reason.ts'
-export { type SignalName, type SignalPayloads, Signals, signals } from './crawl/signals.ts'
+export {
+  type SignalHandler,
+  type SignalName,
+  type SignalPayloads,
+  Signals,
+  signals,
+} from './crawl/signals.ts'
 export type { SpiderLike } from './crawl/spider-like.ts'
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
 export { type CrawlName, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
@@ -113,6 +119,7 @@ export type {
 export { shownValue, withoutSecrets, withoutUrlSecrets } from './settings/setting-shown.ts'
 export { suggestedNames } from './settings/setting-suggestions.ts'
 export {
+  type NumberSettingName,
   type SettingExplanation,
   Settings,
   type SettingsLayer,
@@ -120,7 +127,7 @@ export {
   type SettingsPlaces,
   type WrittenSettings,
 } from './settings/settings.ts'
-export type { SettingsInput } from './settings/settings-input.ts'
+export type { KnownSettingsInput, SettingsInput } from './settings/settings-input.ts'
 export {
   type CustomSettingName,
   isSettingName,
@@ -129,6 +136,7 @@ export {
   type SettingNameOf,
   type SettingValue,
   settingRow,
+  type WrittenSetting,
 } from './settings/settings-table.ts'
 
 // Errors
@@ -179,6 +187,7 @@ export { NoAnswer, TIMER_MS_MAX, timerMs, waitAtMost, withDeadline, within } fro
 
 export {
   baseUrlOf,
+  type CanonicalizeOptions,
   canonicalizeUrl,
   checkOptions,
   decodeText,
@@ -188,6 +197,7 @@ export {
   HEAD_BYTES,
   hostAndPort,
   InvalidUrl,
+  type JsonValue,
   type OptionNames,
   type OptionsPlace,
   ownCopy,
@@ -203,4 +213,5 @@ export {
   urlJoin,
   urlSplit,
   valueShown,
+  WebloomError as CodedError,
 } from '@webloom/url'

@@ -1,7 +1,6 @@
 // A page, and what queries find in it
 
-export type { JsonValue } from './jmespath/json-value.ts'
-export { Selector, SelectorList } from './selector.ts'
+export { type SelectedPart, Selector, SelectorList } from './selector.ts'
 export type { RegexOptions, SelectorOptions, SelectorType, XPathOptions } from './selector-options.ts'
 export type { Attribute } from './tree/attribute.ts'
 export {
@@ -31,6 +30,6 @@ export { MarkupReader } from './markup/markup-reader.ts'
 export { extractRegex } from './extract-regex.ts'
 export { jmespathSearch } from './jmespath/json-query.ts'
 
-// Errors
+// What it shares with the package of URLs
 
-export { WebloomError } from '@webloom/url'
+export { type JsonValue, WebloomError } from '@webloom/url'

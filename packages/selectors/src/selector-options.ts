@@ -4,6 +4,7 @@ import type { XPathVariable } from './xpath/xpath-query.ts'
 /** How a text is read. */
 export type SelectorType = MarkupType | 'json' | 'text'
 
+/** How a `Selector` reads the text that it is made of. */
 export interface SelectorOptions {
   /** How the text is read. Default: a JSON object or list as `json`, what begins with `<?xml` as `xml`, else `html`. */
   type?: SelectorType
@@ -11,6 +12,7 @@ export interface SelectorOptions {
   htmlParser?: HtmlParser
 }
 
+/** What `re()` and `reFirst()` do with what they find. */
 export interface RegexOptions {
   /** Default true: entities in what was found are decoded, except `&lt;` and `&amp;`. */
   replaceEntities?: boolean

@@ -1,12 +1,11 @@
 /** A text that can be searched, and what a search finds in it. Both stand here, as each makes the other. */
 
-import { checkOptions, type OptionNames, WebloomError } from '@webloom/url'
+import { checkOptions, type JsonValue, type OptionNames, WebloomError } from '@webloom/url'
 import { type AnyNode, type Document, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
 import { cssFind } from './css/css-query.ts'
 import { extractRegex } from './extract-regex.ts'
 import { jmespathFind, parsedJson } from './jmespath/json-query.ts'
-import type { JsonValue } from './jmespath/json-value.ts'
 import type { RegexOptions, SelectorOptions, SelectorType, XPathOptions } from './selector-options.ts'
 import { type Attribute, attributeValue } from './tree/attribute.ts'
 import { type MarkupType, parseDocument } from './tree/parse-document.ts'

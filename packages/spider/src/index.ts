@@ -3,7 +3,7 @@
 export type { FormDataInit, FormValue } from './requests/form-data.ts'
 export { FormRequest, type FormRequestInit, type FromResponseInit } from './requests/form-request.ts'
 export type { FormChoice } from './requests/html-form.ts'
-export { JsonRequest, type JsonRequestInit } from './requests/json-request.ts'
+export { JsonRequest, type JsonRequestChanges, type JsonRequestInit } from './requests/json-request.ts'
 export { type FollowTarget, type LinkLike, Response, type ResponseInit } from './responses/response.ts'
 export { type CallbackOutput, type Failure, SpiderClosing } from './scraping/callback-output.ts'
 export { requestFromSeed, type SeedFormat, type SeedRequestOptions } from './seeds/seed-request.ts'
@@ -14,6 +14,7 @@ export type { SpiderOutput } from './spiders/spider-output.ts'
 // Selectors and links of a page, which are a package of their own
 
 export {
+  type Attribute,
   type HtmlParser,
   IGNORED_EXTENSIONS,
   type Link,
@@ -21,14 +22,17 @@ export {
   type LinkExtractorOptions,
   type LinkFilterOptions,
   type LinkPage,
+  type MarkupType,
   type OneOrMore,
   type RegexOptions,
+  type SelectedPart,
   Selector,
   SelectorList,
   type SelectorOptions,
   type SelectorType,
   type UrlPattern,
   type XPathOptions,
+  type XPathVariable,
 } from '@webloom/selectors'
 
 // Spiders that know how to walk a site or read a feed

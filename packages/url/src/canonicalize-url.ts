@@ -7,6 +7,7 @@ import { safeParts, stripUrl } from './safe-url.ts'
 import { NEWEST_URL_RULES, type UrlRules } from './url-rules.ts'
 import { joinParams, splitParams, type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 
+/** What `canonicalizeUrl` keeps of a URL, and by whose rules. */
 export interface CanonicalizeOptions {
   /** True: `#a` and `#b` of one page are two pages. Default false: fragments are dropped. */
   keepFragments?: boolean

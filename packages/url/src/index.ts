@@ -35,6 +35,7 @@ export { type CurlLineParts, curlLine } from './curl/curl-line.ts'
 
 export { InvalidUrl, WebloomError } from './errors.ts'
 export { stripHtmlSpace } from './html-space.ts'
+export type { JsonValue } from './json-value.ts'
 export { checkOptions, type OptionNames, type OptionsPlace, valueShown } from './options/known-options.ts'
 export { didYouMean, editDistance } from './options/nearest-names.ts'
 export { ownCopy } from './own-copy.ts'

@@ -1,6 +1,7 @@
 /**
  * `webloom/ports`: for components of one's own. What they implement, what they are given, classes to extend, and each type
- * that one of these mentions. What spiders use is in `webloom`.
+ * that one of these mentions. What spiders use is in `webloom`; types that its exports mention and that spiders seldom write
+ * are here, too.
  */
 
 // How a component is made, and what a crawl gives it
@@ -14,11 +15,14 @@ export {
   type DownloaderInside,
   type Logger,
   MemoryStatsCollector,
+  NotConfigured,
   type OtherWorkers,
   type ProtocolTimes,
   type RedisClient,
   type RedisRole,
   type ScriptRunner,
+  Settings,
+  Signals,
   type SpiderLike,
   type StartHosts,
   type StatsCollector,
@@ -146,3 +150,91 @@ export type { FeedStorage, ItemExporter, ItemExporterOptions } from '@webloom/sp
 // Finding spiders
 
 export type { SpiderLoader } from './loading/own-spider-loader.ts'
+
+// What `webloom` mentions of requests, URLs and errors
+
+export type {
+  CanonicalizeOptions,
+  CodedError,
+  CookiesInit,
+  DownloadFailureKind,
+  ErrorCode,
+  FingerprintAlgorithm,
+  FingerprintOptions,
+  FromCurlInit,
+  MetaKeysRead,
+  ProtectionReason,
+  RequestParts,
+  SafeUrlOptions,
+  UrlMemory,
+  UrlRules,
+} from '@webloom/core'
+export type { RetryRequestOptions } from '@webloom/downloader'
+export type {
+  FormChoice,
+  FormDataInit,
+  FormValue,
+  FromResponseInit,
+  JsonRequestChanges,
+  SeedFormat,
+  SeedRequestOptions,
+} from '@webloom/spider'
+
+// What `webloom` mentions of settings and signals
+
+export type {
+  CustomSettingName,
+  KnownSettingsInput,
+  NumberSettingName,
+  SettingDict,
+  SettingExplanation,
+  SettingName,
+  SettingNameOf,
+  SettingsLayer,
+  SettingsLayers,
+  SettingsPlaces,
+  SettingValue,
+  SignalHandler,
+  SignalName,
+  WrittenSetting,
+  WrittenSettings,
+} from '@webloom/core'
+export type { SpiderSource } from './loading/config.ts'
+
+// What `webloom` mentions of pages, their parts and their links
+
+export type {
+  Attribute,
+  FollowTarget,
+  HtmlParser,
+  LinkFilterOptions,
+  LinkLike,
+  LinkPage,
+  LinkSource,
+  MarkupType,
+  OneOrMore,
+  PageBounds,
+  RegexOptions,
+  SelectedPart,
+  SelectorOptions,
+  SelectorType,
+  UrlPattern,
+  XPathOptions,
+  XPathVariable,
+} from '@webloom/spider'
+
+// What `webloom` mentions of items
+
+export type {
+  ComposeOptions,
+  LoaderContext,
+  LoaderField,
+  LoaderFields,
+  LoaderFound,
+  LoaderPattern,
+  LoaderSource,
+  LoaderStep,
+  SchemaIssue,
+  SchemaOutput,
+  SchemaResult,
+} from '@webloom/spider'

@@ -5,26 +5,40 @@ import { matches } from './source-files.ts'
 const DECLARED =
   /^(?:export )?(?:declare )?(?:abstract )?(?:class|function|const|let|interface|type|enum) (\w+)/
 const FROM = /^(?:import|export) (?:type )?\{([^}]*)\} from ['"]([^'"]+)['"];?$/gm
+const EXPORTED_HERE = /^export (?:type )?\{([^}]*)\};?$/gm
+/** Its types are what the compiler makes of the table of settings; `SettingValue` and the like are their names. */
+const COMPUTED = /settings-table\.d\.ts$/
+const DEPRECATED = /\/\*\*[^/]*@deprecated(?:(?!\*\/)[\s\S])*\*\/\s*(?:type )?(\w+)/g
 
 /**
- * Types that an entry's exports mention and that none of the entries exports: whoever implements or keeps such a thing cannot
- * name its type. Packages must be built.
+ * Types that exports mention and that none of the entries exports: whoever implements or keeps such a thing cannot name its
+ * type. Packages must be built. An export that is deprecated may mention what its new place exports.
  *
- * @param entries of `webloom`, as paths of their sources; the first is the one that is looked at
+ * @param entries of `webloom`, as paths of their sources
  * @param built the folder of a package that holds what is built
  */
 export function incompleteExportProblems(root: string, entries: readonly string[], built = 'dist'): string[] {
   const files = new DeclarationFiles(root, built)
-  const exported = entries.map((entry) => files.exportsOf(`packages/webloom/${built}/${entry}.d.ts`))
+  const paths = entries.map((entry) => `packages/webloom/${built}/${entry}.d.ts`)
+  const exported = paths.map((path) => files.exportsOf(path))
   const known = new Set(exported.flatMap((places) => [...places.values()]))
-  return [...exported[0]!].flatMap(([name, place]) =>
-    files
-      .mentionsOf(place)
-      .filter((mention) => !known.has(mention))
-      .map(
-        (mention) => `${name} of webloom/${entries[0]} mentions ${shown(mention)}, which no entry exports`,
-      ),
-  )
+  return entries.flatMap((entry, index) => {
+    const deprecated = files.deprecatedOf(paths[index]!)
+    return [...exported[index]!]
+      .filter(([name]) => !deprecated.has(name))
+      .flatMap(([name, place]) =>
+        files
+          .mentionsOf(place)
+          .filter((mention) => !known.has(mention))
+          .map(
+            (mention) => `${name} of ${shownEntry(entry)} mentions ${shown(mention)}, which no entry exports`,
+          ),
+      )
+  })
+}
+
+function shownEntry(entry: string): string {
+  return entry === 'index' ? 'webloom' : `webloom/${entry}`
 }
 
 function shown(place: string): string {
@@ -54,8 +68,18 @@ class DeclarationFiles {
         if (place) found.set(alias, place)
       }
     }
+    for (const [name, alias] of matches(text, EXPORTED_HERE).flatMap(namesOf)) {
+      const from = this.#file(path).imported.get(name)
+      const place = from && this.#resolved(path, from.from, from.name)
+      if (place) found.set(alias, place)
+    }
     for (const name of this.#file(path).own.keys()) found.set(name, `${path}#${name}`)
     return found
+  }
+
+  /** The names that a file exports with a tag `@deprecated`. */
+  deprecatedOf(path: string): ReadonlySet<string> {
+    return new Set(matches(this.#file(path).source, DEPRECATED))
   }
 
   /** Where what a declaration mentions is declared, as far as it is ours. */
@@ -65,13 +89,15 @@ class DeclarationFiles {
     const body = own.get(name) ?? ''
     const words = new Set(matches(body, /(?<![.\w$])([A-Z]\w*)/g))
     words.delete(name)
+    // A constant is no type: what `typeof` or a symbol's key makes of it stands in the declaration.
+    for (const word of words) if (/^[A-Z\d]+_[A-Z\d_]+$/.test(word)) words.delete(word)
     // A parameter of the declaration's own.
     for (const parameter of matches(body, /[<,]\s*(?:const )?(\w+)(?= extends | = |[,>])/g))
       if (!imported.has(parameter) && !own.has(parameter)) words.delete(parameter)
     return [...words].flatMap((word) => {
       const from = imported.get(word)
       if (from) return this.#resolved(path, from.from, from.name) ?? []
-      return own.has(word) ? `${path}#${word}` : []
+      return own.has(word) && !COMPUTED.test(path) ? `${path}#${word}` : []
     })
   }
 
@@ -116,7 +142,11 @@ function namesOf(list: string): [name: string, alias: string][] {
 
 /** What a declaration file declares, each with its text, and what it imports. */
 function parsed(source: string) {
-  const text = source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')
+  const text = source
+    // A member that says it is internal: no user of the class calls it.
+    .replaceAll(/\/\*\*(?:(?!\*\/)[\s\S])*@internal(?:(?!\*\/)[\s\S])*\*\/\n.*/g, '')
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/^\s*\/\/.*$/gm, '')
   const own = new Map<string, string>()
   let current: string | undefined
   for (const line of text.split('\n')) {
@@ -129,7 +159,7 @@ function parsed(source: string) {
   for (const [statement, list, from] of text.matchAll(FROM))
     if (statement.startsWith('import'))
       for (const [name, alias] of namesOf(list!)) imported.set(alias, { name, from: from! })
-  return { text, own, imported }
+  return { source, text, own, imported }
 }
 
 function withoutPrivate(line: string): string {

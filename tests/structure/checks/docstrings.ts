@@ -5,7 +5,7 @@ const EXPORTS = /export\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^']+)'/g
 
 /** Exports of `webloom` whose declaration has no docstring, or that cannot be found. */
 export function docstringProblems(root: string): string[] {
-  const texts = ENTRIES.map((entry) => textOf(root, entry)).join('\n')
+  const texts = ENTRIES.map((entry) => textOf(root, entry).replaceAll(/\/\*[\s\S]*?\*\//g, '')).join('\n')
   return [...texts.matchAll(EXPORTS)].flatMap(([, list, from]) => {
     const files = filesOf(root, from!)
     return matches(list!, /([^,]+)/g)
@@ -30,7 +30,11 @@ function filesOf(root: string, from: string): SourceFile[] {
   return [...own, ...passedOn.flatMap((other) => filesOf(root, other))]
 }
 
-function problemOf(name: string, files: readonly SourceFile[], from: string): string[] {
+function problemOf(exported: string, files: readonly SourceFile[], from: string): string[] {
+  // A package may export it under a second name.
+  const lists = files.filter(({ path }) => path.endsWith('/index.ts')).map(({ text }) => text)
+  const name =
+    lists.map((list) => new RegExp(`(\\w+) as ${exported}\\b`).exec(list)?.[1]).find(Boolean) ?? exported
   const declaration = new RegExp(
     `^(?:export )(?:declare )?(?:abstract )?(?:async )?(?:class|function\\*?|const|interface|type) ${name}\\b`,
     'm',

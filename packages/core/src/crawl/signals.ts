@@ -48,7 +48,8 @@ export const signals = {
   itemError: 'itemError',
 } as const satisfies { readonly [Name in SignalName]: Name }
 
-type Handler<Name extends SignalName> = (payload: SignalPayloads[Name]) => unknown
+/** Is called with what the signal carries; a promise is waited for. What it throws is logged, and stops nobody. */
+export type SignalHandler<Name extends SignalName> = (payload: SignalPayloads[Name]) => unknown
 type AnyHandler = (payload: never) => unknown
 
 /** Tells components what happens. A handler that throws is reported to `onError` and stops nobody. */
@@ -61,7 +62,7 @@ export class Signals {
   }
 
   /** Calls `handler` at each `name` from now on. The answer disconnects it. */
-  connect<Name extends SignalName>(name: Name, handler: Handler<Name>): () => void {
+  connect<Name extends SignalName>(name: Name, handler: SignalHandler<Name>): () => void {
     if (!Object.hasOwn(signals, name))
       throw new TypeError(
         `there is no signal ${JSON.stringify(name)}; known: ${Object.keys(signals).join(', ')}`,
@@ -83,7 +84,7 @@ export class Signals {
     if (!handlers) return
     for (const handler of [...handlers]) {
       try {
-        await (handler as Handler<Name>)(payload)
+        await (handler as SignalHandler<Name>)(payload)
       } catch (error) {
         this.#onError(name, error)
       }

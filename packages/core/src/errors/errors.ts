@@ -65,6 +65,7 @@ export const ERROR_CODES = {
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 
+/** The codes of the table above (docs/errors.md): stable, so that programs may compare them. */
 export type ErrorCode = keyof typeof ERROR_CODES
 
 /** The base of all errors below. `code` is stable; `message` is for people and may change. */

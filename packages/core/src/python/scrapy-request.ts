@@ -6,8 +6,9 @@
  */
 
 import { isUtf8 } from 'node:buffer'
+import type { JsonValue } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
-import type { JsonObject, JsonValue } from '../requests/json.ts'
+import type { JsonObject } from '../requests/json.ts'
 import { Request } from '../requests/request.ts'
 import type { CookiesInit, RequestInit } from '../requests/request-parts.ts'
 import { type PythonDict, type PythonValue, readPickle } from './read-pickle.ts'

@@ -1,9 +1,10 @@
+import type { JsonValue } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
 
-/** What may travel in `meta` and `cbKwargs`: it must look the same after a trip through a queue on another machine. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }
-
-/** A plain object of JSON values, such as `meta` and `cbKwargs`. */
+/**
+ * A plain object of JSON values. `meta` and `cbKwargs` are such: they must look the same after a trip through a queue on
+ * another machine.
+ */
 export type JsonObject = { [key: string]: JsonValue }
 
 // Deeper values are a mistake (or an attack) and would overflow the stack when written.

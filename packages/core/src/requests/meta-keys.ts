@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonValue } from '@webloom/url'
+import type { JsonObject } from './json.ts'
 
 /**
  * The keys of `meta` that mean something to the framework. Those of Scrapy have Scrapy's names. Any other key is yours: it

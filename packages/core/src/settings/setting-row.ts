@@ -9,6 +9,7 @@ export type Component = string | object
 /** A component and its place among the others; `null` disables it. */
 export type ComponentEntry = readonly [component: Component, order: number | null]
 
+/** What a setting of type `dict` holds: values by name, as they were written. */
 export type SettingDict = { readonly [key: string]: unknown }
 
 /** What each type of setting holds once it has been read. */

@@ -70,7 +70,8 @@ interface Entry {
   readonly problem?: string
 }
 
-type NumberName = SettingNameOf<'int'> | SettingNameOf<'float'>
+/** Settings whose value is a number. */
+export type NumberSettingName = SettingNameOf<'int'> | SettingNameOf<'float'>
 
 /**
  * The settings of one crawl, from all their places: default < config file < spider < environment < command line.
@@ -123,7 +124,7 @@ export class Settings {
     return this.#typed(name, ['int'], fallback) as number
   }
 
-  getFloat(name: NumberName | CustomSettingName, fallback?: number): number {
+  getFloat(name: NumberSettingName | CustomSettingName, fallback?: number): number {
     return this.#typed(name, ['float', 'int'], fallback) as number
   }
 

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
-import { WebloomError } from '@webloom/url'
-import type { JsonValue } from './json-value.ts'
+import { type JsonValue, WebloomError } from '@webloom/url'
 
 let search: ((value: JsonValue, query: string) => unknown) | undefined
 

@@ -15,12 +15,17 @@ import { Identity, isNothing, type LoaderContext, type LoaderProcessor, listOf }
 
 /** Where a loader finds values: a response, a selector or a list of selectors. */
 export interface LoaderSource {
+  /** What a CSS query finds, for `addCss` and its siblings. */
   css(query: string): LoaderFound
+  /** What an XPath expression finds, for `addXpath` and its siblings. */
   xpath?(query: string): LoaderFound
+  /** What a JMESPath query finds, for `addJmes` and its siblings. */
   jmespath?(query: string): LoaderFound
 }
 
+/** What a query of a loader has found; it can be searched further, as `SelectorList` can. */
 export interface LoaderFound extends LoaderSource {
+  /** All values that were found, in the order of the page. */
   getall(): readonly unknown[]
 }
 
@@ -32,6 +37,7 @@ export interface LoaderField {
   readonly output?: LoaderProcessor
 }
 
+/** What is done with the values of each field; fields that are not named take the loader's defaults. */
 export type LoaderFields<Item> = { readonly [Field in keyof Item]?: LoaderField }
 
 /** What a loader fills, from where, and what it does to values on the way. */
@@ -53,6 +59,7 @@ export interface LoaderPattern {
   readonly re: string | RegExp
 }
 
+/** One step that a value takes before the field's `input`: a processor, or a pattern that cuts parts out of it. */
 export type LoaderStep = LoaderProcessor | LoaderPattern
 
 type Query = 'css' | 'xpath' | 'jmespath'

@@ -7,15 +7,13 @@ import { jmespathSearch } from '@webloom/selectors'
  * Makes a field's value from what was collected. null and undefined mean: nothing. It may name the type that it expects,
  * `(text: string) => text.trim()`; what comes is not checked against it.
  */
-export type LoaderProcessor = Processor['process']
+export type LoaderProcessor = {
+  // As a method: TypeScript then lets the value be of a narrower type than unknown.
+  process(value: unknown, context: LoaderContext): unknown
+}['process']
 
 /** What processors get beside the value: `source`, `item`, and what the loader was given as `context`. */
 export type LoaderContext = Readonly<Record<string, unknown>>
-
-interface Processor {
-  // As a method: TypeScript then lets the value be of a narrower type than unknown.
-  process(value: unknown, context: LoaderContext): unknown
-}
 
 /** The values as they are. */
 export function Identity(): LoaderProcessor {

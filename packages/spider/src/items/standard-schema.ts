@@ -11,6 +11,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
+/** What `validate` answers: the value as the schema makes it, or everything that is wrong with it. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }

@@ -17,6 +17,7 @@ export interface JsonRequestInit extends RequestInit {
   dumps?: (data: unknown) => string
 }
 
+/** What `replace` of a `JsonRequest` takes; what is left out stays as it is. */
 export type JsonRequestChanges = JsonRequestInit & { readonly url?: string | URL }
 
 const JSON_OPTIONS = {

@@ -129,7 +129,7 @@ export class Spider {
     )
   }
 
-  /** For whoever assembles a crawl: makes `settings`, `crawler` and `logger` readable. */
+  /** @internal For whoever assembles a crawl: makes `settings`, `crawler` and `logger` readable. */
   static attach(spider: Spider, surroundings: SpiderSurroundings): void {
     spider.#surroundings = surroundings
   }

@@ -1,2 +1,0 @@
-/** What JSON can say. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }

@@ -1,4 +1,4 @@
-/** A page that kills every worker that has it: it is set aside alone, and what was beside it is crawled. */
+/** A page that kills every worker that has it: it alone is quarantined, and what was beside it is crawled. */
 
 import { type FakeWebProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect } from 'vitest'

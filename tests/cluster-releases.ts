@@ -5,9 +5,9 @@ import { expect } from 'vitest'
 import { ClusterFolder, expectComplete, freshCrawlId, seededSpider } from './cluster-crawl.ts'
 
 /**
- * What the older one does not know is given back, and crawled by the newer.
+ * What the older one does not know is rejected, and crawled by the newer.
  *
- * @param factor of the protocol's times: what is given back is held back for five seconds
+ * @param factor of the protocol's times: what is rejected is held back for five seconds
  */
 export async function twoReleases(
   mode: 'turns' | 'job',
@@ -57,7 +57,7 @@ async *parse(`,
   await ofOlder.waitForOutput(/note: crawl/, 60_000)
   // What the newer one has queued is the older one's now.
   first.kill('SIGTERM')
-  await ofOlder.waitForOutput(/given back: this worker cannot do it/, 60_000)
+  await ofOlder.waitForOutput(/rejected: this worker cannot do it/, 60_000)
   folder.writeSpider(newer)
   const ofNewer = folder.worker('newer', '-a', 'maxIdleTime=0')
   await web.waitForHits(web.linked().size, 120_000)

@@ -4,6 +4,6 @@ import { test } from 'vitest'
 import { twoReleases } from './cluster-releases.ts'
 
 test.each(['turns', 'job'] as const)(
-  'QUEUE_MODE=%s: two releases at once: what the older one does not know is given back, and crawled by the newer',
+  'QUEUE_MODE=%s: two releases at once: what the older one does not know is rejected, and crawled by the newer',
   (mode) => twoReleases(mode),
 )

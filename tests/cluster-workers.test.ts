@@ -36,7 +36,7 @@ const settings = (crawlId: string, more: Readonly<Record<string, unknown>> = {})
 })
 
 test.concurrent(
-  'two releases at once: what the older one does not know is given back, and crawled by the newer',
+  'two releases at once: what the older one does not know is rejected, and crawled by the newer',
   LONG,
   () => twoReleases('turns', { pagesPerHost: 6, factor: SHORT_TIMES }),
 )

@@ -95,7 +95,7 @@ export {
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
-  REFUSALS_MAX,
+  REJECTIONS_MAX,
   type RequestQueue,
   type RetryWhen,
   START_BATCH_MAX,

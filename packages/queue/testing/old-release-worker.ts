@@ -12,17 +12,17 @@ import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
 import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 import { HostTurnQueue } from '../src/turns/host-turn-queue.ts'
 
-const { url, spider, mode, refusedMs } = JSON.parse(process.argv[2]!) as {
+const { url, spider, mode, rejectedMs } = JSON.parse(process.argv[2]!) as {
   url: string
   spider: string
   mode: 'turns' | 'job'
-  refusedMs: number
+  rejectedMs: number
 }
 const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000 })
 const keys = crawlRedisKeys({ spider, crawlId: null })
 const workerId = `${hostname()}:${process.pid}:x`
 const pace = { delayMs: 0, concurrency: 0, randomize: false }
-const options = { redis, keys, workerId, refusedMs }
+const options = { redis, keys, workerId, rejectedMs }
 const queue =
   mode === 'job'
     ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
@@ -46,7 +46,7 @@ console.log(`ready ${workerId}`)
 for (;;) {
   for (const lease of await queue.lease(4)) {
     const { callback } = lease.request
-    if (callback === 'parseDetail') await queue.refuse(lease, `the spider has no callback ${callback}`)
+    if (callback === 'parseDetail') await queue.reject(lease, `the spider has no callback ${callback}`)
     else await queue.commit(lease)
   }
   const { waiting, delayed, leased } = await queue.counts()

@@ -22,7 +22,7 @@ export interface TurnQueueUnderTest {
   readonly url?: string
   readonly concurrency?: number
   readonly slots?: HostSlots
-  readonly refusedMs?: number
+  readonly rejectedMs?: number
   readonly times?: ProtocolTimes
   readonly logger?: Logger
   readonly mayDoubt?: () => boolean

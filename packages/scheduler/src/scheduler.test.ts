@@ -82,7 +82,7 @@ test('links of a page that runs again before it is committed are told new again'
   const { scheduler } = schedulerUnderTest()
   await scheduler.enqueue([page(1)], 'start/0')
   const [first] = await scheduler.next(1)
-  await scheduler.release(first as Lease)
+  await scheduler.requeue(first as Lease)
   const [again] = await scheduler.next(1)
   await scheduler.commit(again as Lease, [page(2)])
   expect((await scheduler.counts()).waiting).toBe(1)
@@ -132,7 +132,7 @@ test.each([true, false])(
     const [first, other] = (await scheduler.next(2)) as [Lease, Lease]
     await filter.requestsSeen([page(10)], first.id)
     await scheduler.commit(other, [page(10)])
-    await scheduler.release(first)
+    await scheduler.requeue(first)
     // Whoever looks does it by setImmediate.
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(looked.mock.calls.length > 0).toBe(endsDoubtsAtOnce)

@@ -299,7 +299,7 @@ export class Scheduler {
         forMs: this.#times.fullHoldMs,
       })
     } catch (error) {
-      await this.#giveBack(lease)
+      await this.#tellGivenBack(lease)
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
       return patiently(() => this.#queue.retry(lease, lease.request, this.#times.postponeMs), patience)
@@ -320,14 +320,14 @@ export class Scheduler {
 
   /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
-    await this.#giveBack(lease)
+    await this.#tellGivenBack(lease)
     await this.#queue.retry(lease, request, when, host)
     this.#count('enqueued', 1)
   }
 
-  async release(lease: Lease): Promise<void> {
-    await this.#giveBack(lease)
-    await this.#queue.release(lease)
+  async requeue(lease: Lease): Promise<void> {
+    await this.#tellGivenBack(lease)
+    await this.#queue.requeue(lease)
   }
 
   /**
@@ -353,9 +353,9 @@ export class Scheduler {
   }
 
   /** This worker cannot do the request; another may. */
-  async refuse(lease: Lease, reason: string): Promise<void> {
-    await this.#giveBack(lease)
-    await this.#queue.refuse(lease, reason)
+  async reject(lease: Lease, reason: string): Promise<void> {
+    await this.#tellGivenBack(lease)
+    await this.#queue.reject(lease, reason)
     this.#stats.inc('scheduler/refused')
   }
 
@@ -390,7 +390,7 @@ export class Scheduler {
   }
 
   /** What this page was told is new is nobody's again, and may be new for another. */
-  async #giveBack({ id }: Lease): Promise<void> {
+  async #tellGivenBack({ id }: Lease): Promise<void> {
     await this.#filter.givenBack?.(id)
     this.#doubts.soon()
   }

@@ -302,18 +302,18 @@ const TESTS: ContractTests<Make> = {
     await queue.retry(first as Lease, (first as Lease).request, 'first')
     assert.deepEqual(await drain(queue), ['a/1', 'a/2', 'a/3', 'a/4'])
   },
-  'release puts the request back at the head of its line': async (make) => {
+  'requeue puts the request back at the head of its line': async (make) => {
     const queue = await make()
     await queue.push([on('a', 1), on('a', 2)], 'o')
     const [lease] = await queue.lease(1)
-    await queue.release(lease as Lease)
+    await queue.requeue(lease as Lease)
     assert.deepEqual(await drain(queue), ['a/1', 'a/2'])
   },
-  'refuse sets the request aside, and its host goes on': async (make) => {
+  'reject takes the request out of its line, and its host goes on': async (make) => {
     const queue = await make({ concurrency: 1 })
     await queue.push([on('a', 1), on('a', 2)], 'o')
     const [lease] = await queue.lease(1)
-    await queue.refuse(lease as Lease, 'no callback parseList')
+    await queue.reject(lease as Lease, 'no callback parseList')
     const { delayed, quarantined, leased } = await queue.counts()
     assert.deepEqual([delayed + quarantined, leased], [1, 0])
     assert.deepEqual(ids(await queue.lease(5)), ['a/2'])
@@ -325,7 +325,7 @@ const TESTS: ContractTests<Make> = {
     await queue.commit(lease as Lease)
     const lost = (error: unknown) => error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
     await assert.rejects(queue.commit(lease as Lease, { children: [on('a', 2)] }), lost)
-    await assert.rejects(queue.release(lease as Lease), lost)
+    await assert.rejects(queue.requeue(lease as Lease), lost)
     assert.equal((await queue.counts()).waiting, 0)
   },
   'commit can change the delay of its host': async (make) => {

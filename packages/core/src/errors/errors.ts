@@ -27,9 +27,8 @@ export const ERROR_CODES = {
     'the request is not made; an entry of startUrls or a link of the page is left out, `new Request` throws',
   WL_REQUEST_INVALID:
     'the request is not made, logged and counted under spider_exceptions; what else is yielded goes on',
-  WL_REQUEST_VERSION: 'the request is given back for a worker that knows its version',
-  WL_CALLBACK_UNKNOWN:
-    'the request is refused where it is yielded, or given back when it came from elsewhere',
+  WL_REQUEST_VERSION: 'the request is rejected, and goes to a worker that knows its version',
+  WL_CALLBACK_UNKNOWN: 'the request is refused where it is yielded, and rejected when it came from the queue',
   WL_YIELD_INVALID: 'the value is dropped, logged and counted; the callback goes on',
   WL_HEADER_INVALID: 'the request is not made',
   WL_SELECTOR_INVALID:

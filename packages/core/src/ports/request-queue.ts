@@ -27,12 +27,12 @@ export interface StartRequest extends QueuedRequest {
 export const START_BATCH_MAX = 256
 
 /**
- * A request handed out to be fetched now. It comes back to the queue unless it is committed, retried or released.
+ * A request handed out to be fetched now. It comes back to the queue unless it is committed, retried, requeued or rejected.
  */
 export interface Lease extends QueuedRequest {
   /** The host's line it came from: politeness is counted there. */
   readonly slot: string
-  /** 1 at the first hand-out. Taking back a lost lease raises it; `retry` and `release` do not. */
+  /** 1 at the first hand-out. Taking back a lost lease raises it; `retry` and `requeue` do not. */
   readonly attempt: number
   /** True when an earlier lease of it was lost, so that it may have been fetched before. */
   readonly redelivered: boolean
@@ -116,13 +116,13 @@ export interface RequestQueue {
   /** The request goes back, changed, and is handed out again as `when` says. Of several that go back first, the one whose end is told first goes first. */
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   /** The request goes back unchanged to the head of its line: this worker will not do it. */
-  release(lease: Lease): Promise<void>
+  requeue(lease: Lease): Promise<void>
   /**
    * This worker cannot do the request and another may: it has no such callback, or is of an older release. It is handed
-   * out again after a while, and is quarantined with `reason` after REFUSALS_MAX refusals, when no worker that is present
+   * out again after a while, and is quarantined with `reason` after REJECTIONS_MAX rejections, when no worker that is present
    * could do it.
    */
-  refuse(lease: Lease, reason: string): Promise<void>
+  reject(lease: Lease, reason: string): Promise<void>
   /**
    * Up to `max` requests that were set aside in doubt and should be asked about now. Whoever takes one has it to itself for
    * some seconds; then it is another's, so that a worker that dies with it costs no more than that.
@@ -161,5 +161,5 @@ export type QueueOrder = 'priority' | 'fifo' | 'lifo'
 /** Milliseconds after which `lease` answers even with none, so that its caller can look around. */
 export const LEASE_WAIT_MAX_MS = 1000
 
-/** After this many refusals in a row a request is quarantined: no release that knows it seems to be running. */
-export const REFUSALS_MAX = 10
+/** After this many rejections in a row a request is quarantined: no release that knows it seems to be running. */
+export const REJECTIONS_MAX = 10

@@ -23,7 +23,7 @@ export interface SeedSource {
    */
   acknowledge(seed: Seed): Promise<void>
   /** No request of this crawl can be made of it: its message goes to the `…:invalid` list with the reason. */
-  refuse(seed: Seed, reason: string): Promise<void>
+  reject(seed: Seed, reason: string): Promise<void>
   /** Messages waiting or being worked on, by any worker; 0 lets the crawl finish. */
   pending(): Promise<number>
 }

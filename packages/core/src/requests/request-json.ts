@@ -61,7 +61,7 @@ export function requestToJson(request: Request): RequestJson {
   }
 }
 
-/** Throws WL_REQUEST_VERSION for another version: the request must be given back, not dropped. */
+/** Throws WL_REQUEST_VERSION for another version: the request must be rejected, not dropped. */
 export function requestFromJson(json: RequestJson): Request {
   if (json.v !== REQUEST_JSON_VERSION) {
     throw new WebloomError(

@@ -51,7 +51,7 @@ export interface ProtocolTimes {
     /** A crawl that was told to have requests is taken to have some for so long: a sweep and a half. */
     readonly emptinessHeardMs: number
     /** What a worker refused is handed out again after this. */
-    readonly refusedMs: number
+    readonly rejectedMs: number
     /** When it comes to the same worker again, others may take it first for so long. */
     readonly othersFirstMs: number
   }
@@ -75,7 +75,7 @@ export interface ProtocolTimes {
     /** A fetch that takes longer hangs: twice as long as BullMQ ever blocks. */
     readonly fetchMsMax: number
     readonly errorPauseMs: number
-    readonly refusedMs: number
+    readonly rejectedMs: number
     readonly othersFirstMs: number
   }
   /** The record of the crawl: who runs start(), who empties queue and filter. */
@@ -202,7 +202,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     fullRetryMs: 500,
     settledKeptMs: 30_000,
     emptinessHeardMs: 6000,
-    refusedMs: 5000,
+    rejectedMs: 5000,
     othersFirstMs: 200,
   },
   jobs: {
@@ -217,7 +217,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     blockMs: 1000,
     fetchMsMax: 20_000,
     errorPauseMs: 1000,
-    refusedMs: 5000,
+    rejectedMs: 5000,
     othersFirstMs: 200,
   },
   record: {

@@ -114,7 +114,7 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
     return { row, slot, priority }
   }
 
-  setAside(queued: StoredRequest, slot: string): SqliteHeld {
+  addInDoubt(queued: StoredRequest, slot: string): SqliteHeld {
     const priority = this.linePriority(queued.request)
     const row = this.#insert(queued, slot, priority, IN_DOUBT, null)
     return { ...queued, row, priority, attempt: 1, redelivered: false }
@@ -280,7 +280,7 @@ class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
     this.count(priority, 1)
   }
 
-  putBack({ row, priority }: SqliteHeld, changed?: StoredRequest): void {
+  requeue({ row, priority }: SqliteHeld, changed?: StoredRequest): void {
     const nowAt = changed ? this.#store.linePriority(changed.request) : priority
     if (changed) this.#store.change(row, changed, this.slot, nowAt)
     this.#store.setWaiting(row)

@@ -325,7 +325,7 @@ describe('requests that no worker can do', () => {
     for (let refusal = 1; refusal <= 10; refusal++) {
       const [lease] = await leased(queue, 1)
       expect(lease?.redelivered).toBe(false)
-      await queue.refuse(lease!, `no callback parseList (${refusal})`)
+      await queue.reject(lease!, `no callback parseList (${refusal})`)
       if (refusal < 10) expect((await queue.counts()).delayed).toBe(1)
       await hurry(keys)
     }
@@ -342,7 +342,7 @@ describe('requests that no worker can do', () => {
     const queue = await bench.open({ keys })
     await queue.push([page(1)], 'o')
     const [lease] = await queue.lease(1)
-    await queue.refuse(lease!, 'no callback')
+    await queue.reject(lease!, 'no callback')
     const score = await bench.connect().zscore(bullKey(keys, 'delayed'), 'r-1')
     const [seconds, micros] = await bench.connect().time()
     const inMs = Number(score) / 4096 - (Number(seconds) * 1000 + Number(micros) / 1000)
@@ -356,8 +356,8 @@ describe('requests that no worker can do', () => {
     await queue.push([page(1)], 'o')
     for (let refusal = 1; refusal <= 12; refusal++) {
       const [lease] = await leased(queue, 1)
-      if (refusal === 5) await queue.release(lease!)
-      else await queue.refuse(lease!, 'no callback')
+      if (refusal === 5) await queue.requeue(lease!)
+      else await queue.reject(lease!, 'no callback')
       await hurry(keys)
     }
     expect((await queue.counts()).quarantined).toBe(0)

@@ -65,7 +65,7 @@ import {
   UNMARKED,
   unpackRequest,
 } from '../leasing/packed-request.ts'
-import { nobodyCanDo } from '../leasing/refusals.ts'
+import { nobodyCanDo } from '../leasing/rejections.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { bullJob, bullPriority, jobOrDoubt } from './bull-job.ts'
@@ -92,8 +92,8 @@ export interface BullJobQueueOptions {
   readonly concurrency?: number
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
-  /** How long a refused request is held back. Default: as `times` has it. */
-  readonly refusedMs?: number
+  /** How long a rejected request is held back. Default: as `times` has it. */
+  readonly rejectedMs?: number
   /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
   /** Default: PROTOCOL_TIMES. */
@@ -112,7 +112,7 @@ export class BullJobQueue implements RequestQueue {
   readonly #clock: HostClock
   readonly #slots: HostSlots
   readonly #order: QueueOrder
-  readonly #refusedMs: number
+  readonly #rejectedMs: number
   readonly #leftToOthers: LeftToOthers
   readonly #logger: Logger
   readonly #scripts: JobScripts
@@ -132,7 +132,7 @@ export class BullJobQueue implements RequestQueue {
     this.#clock = options.clock
     this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
-    this.#refusedMs = options.refusedMs ?? times.jobs.refusedMs
+    this.#rejectedMs = options.rejectedMs ?? times.jobs.rejectedMs
     this.#leftToOthers = new LeftToOthers(times.jobs.othersFirstMs)
     this.#logger = logger
     this.#place = { redis, keys, workerId, times }
@@ -169,7 +169,7 @@ export class BullJobQueue implements RequestQueue {
       times,
       logger,
       onLost: (lease, why) => this.#lose(lease, why),
-      giveBack: (lease) => this.#giveBack(lease),
+      requeue: (lease) => this.#requeueHeld(lease),
     })
     this.#locks = options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY
     this.#dispatcher.onDemand(() => this.#fetchLoop.wake())
@@ -192,7 +192,7 @@ export class BullJobQueue implements RequestQueue {
     this.#leases.clear()
     for (const lease of leases) lease.lose('the queue was closed')
     const unended = leases.filter(({ isEnding }) => !isEnding)
-    await waitAtMost(CLOSE_MS_MAX, Promise.allSettled(unended.map((lease) => this.#giveBack(lease))))
+    await waitAtMost(CLOSE_MS_MAX, Promise.allSettled(unended.map((lease) => this.#requeueHeld(lease))))
   }
 
   async clear(): Promise<void> {
@@ -266,18 +266,18 @@ export class BullJobQueue implements RequestQueue {
     })
   }
 
-  async release(lease: Lease): Promise<void> {
+  async requeue(lease: Lease): Promise<void> {
     await this.#end(lease, (held) =>
       this.#scripts.putBack({
         ...held.hold,
-        ...(held.marks.refusals > 0 && { text: remarked(held.text, { refusals: 0 }) }),
+        ...(held.marks.rejections > 0 && { text: remarked(held.text, { rejections: 0 }) }),
         when: 'first',
       }),
     )
   }
 
-  async refuse(lease: Lease, reason: string): Promise<void> {
-    await this.#end(lease, (held) => this.#setAside(held, { ...held.hold, reason }))
+  async reject(lease: Lease, reason: string): Promise<void> {
+    await this.#end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
   }
 
   takeInDoubt(max: number): Promise<readonly QueuedRequest[]> {
@@ -313,7 +313,7 @@ export class BullJobQueue implements RequestQueue {
     return queued
   }
 
-  /** Lets go what may, holds a few of what must wait, and puts the rest back. */
+  /** Makes ready the requests that may go, holds a few of those that must wait, and puts the others back. */
   async #receive(taken: readonly TakenJob[], lockedUntilMs: number): Promise<Received> {
     const back: Promise<unknown>[] = []
     const left: number[] = []
@@ -328,8 +328,8 @@ export class BullJobQueue implements RequestQueue {
       } else if (request) {
         readable.push({ ...job, id, marks, request, text })
       } else {
-        this.#logger.warn({ id, reason: unreadable }, 'given back: this release cannot read it')
-        back.push(this.#setAside({ id, marks, text }, { ...job, reason: unreadable }))
+        this.#logger.warn({ id, reason: unreadable }, 'rejected: this release cannot read it')
+        back.push(this.#rejectJob({ id, marks, text }, { ...job, reason: unreadable }))
       }
     }
     await this.#slots.prepare(readable)
@@ -337,13 +337,14 @@ export class BullJobQueue implements RequestQueue {
     let going = 0
     for (const slot of slots) {
       going += this.#let(slot)
-      for (const { item, delayMs } of this.#backlog.overflow(slot)) back.push(this.#giveBack(item, delayMs))
+      for (const { item, delayMs } of this.#backlog.overflow(slot))
+        back.push(this.#requeueHeld(item, delayMs))
     }
     await Promise.all(back)
     return { going, restMs: left.length === taken.length ? Math.max(0, ...left) : 0 }
   }
 
-  /** Answers the host that it has to wait for. */
+  /** Holds a request until its host may be asked. Returns the host's slot. */
   #hold(taken: TakenRequest, lockedUntilMs: number): string {
     const lost = this.#leases.get(taken.jobId)
     if (lost) this.#lose(lost, 'it was taken back from this worker')
@@ -360,7 +361,7 @@ export class BullJobQueue implements RequestQueue {
     return slot
   }
 
-  /** Lets go what the host's pace allows now; answers how many. */
+  /** Makes ready the requests that the host's pace allows now. Returns how many. */
   #let(slot: string): number {
     let count = 0
     for (let lease = this.#backlog.next(slot); lease; lease = this.#backlog.next(slot)) {
@@ -374,14 +375,13 @@ export class BullJobQueue implements RequestQueue {
 
   #learn(slot: string, news: HostNews): void {
     this.#clock.learn(slot, news, performance.now())
-    if (news.pauseMs !== undefined) this.#callBack(slot)
+    if (news.pauseMs !== undefined) this.#holdAgain(slot)
   }
 
-  /** What lies ready waits again, as its host is paused. */
-  #callBack(slot: string): void {
+  /** The host is paused: its requests that lie ready wait again. */
+  #holdAgain(slot: string): void {
     for (const lease of this.#leases.values()) {
-      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#dispatcher.withdraw(lease))
-        continue
+      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#dispatcher.remove(lease)) continue
       this.#clock.ended(slot, false)
       lease.readySinceMs = undefined
       this.#backlog.enter(lease)
@@ -389,10 +389,10 @@ export class BullJobQueue implements RequestQueue {
     this.#let(slot)
   }
 
-  /** Nothing else of this worker may be in flight, or be called to account, when a suspect dies with it. */
+  /** Requeues all other requests of this worker first: if it dies now, only the suspect can be to blame. */
   async #beginAlone(suspect: JobLease): Promise<void> {
     const others = [...this.#leases.values()].filter((lease) => lease !== suspect && !lease.isEnding)
-    await Promise.all(others.map((lease) => this.#giveBack(lease)))
+    await Promise.all(others.map((lease) => this.#requeueHeld(lease)))
     await this.#scripts.beginAlone(suspect.id)
   }
 
@@ -415,8 +415,8 @@ export class BullJobQueue implements RequestQueue {
     this.#forget(held)
   }
 
-  /** Back to the head of its line, or to its line after a while, without having been tried. */
-  async #giveBack(lease: JobLease, delayMs?: number): Promise<void> {
+  /** Requeues a request that was not tried: at the head of its line, or after `delayMs`. */
+  async #requeueHeld(lease: JobLease, delayMs?: number): Promise<void> {
     const { hold } = lease
     // Closed while it was handed out, it may have been fetched.
     const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
@@ -425,29 +425,29 @@ export class BullJobQueue implements RequestQueue {
     await this.#scripts.putBack({ ...hold, ...wasTried, when: delayMs ?? 'first' })
   }
 
-  /** For another worker, after a while; after too many, for nobody. False when the lease is lost. */
-  async #setAside(
+  /** Puts the request back for another worker, after a while; quarantines it after too many rejections. False when the lease is lost. */
+  async #rejectJob(
     { id, marks, text }: { id: string; marks: PackedMarks; text: string },
     { reason, ...hold }: JobHold & { reason: string },
   ): Promise<boolean> {
-    const refusals = marks.refusals + 1
-    this.#leftToOthers.refused(id)
-    if (await nobodyCanDo({ ...this.#place, id, refusals }))
+    const rejections = marks.rejections + 1
+    this.#leftToOthers.rejected(id)
+    if (await nobodyCanDo({ ...this.#place, id, rejections }))
       return this.#scripts.quarantine(hold, { id, text, reason })
     return this.#scripts.putBack({
       ...hold,
-      text: remarked(text, { refusals, suspect: false }),
-      when: this.#refusedMs,
+      text: remarked(text, { rejections, suspect: false }),
+      when: this.#rejectedMs,
       event: { id, what: `the worker gave it back: ${reason}` },
     })
   }
 
-  /** It is not this worker's any more. */
+  /** The lease is no longer this worker's. */
   #forget(lease: JobLease): void {
     this.#locks.drop(lease.token)
     if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
     this.#backlog.leave(lease)
-    if (!this.#dispatcher.withdraw(lease)) this.#dispatcher.ended(lease)
+    if (!this.#dispatcher.remove(lease)) this.#dispatcher.ended(lease)
     if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
     this.#let(lease.slot)
     this.#dispatcher.recheck()

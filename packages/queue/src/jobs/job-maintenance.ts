@@ -1,4 +1,4 @@
-/** What must be done about leases from time to time: keep them, take back those of workers that are gone, give back what nobody wants. */
+/** What is done about leases every two seconds: renew them, reclaim those of workers that are gone, requeue those that nobody wants. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, ProtocolTimes } from '@webloom/core'
@@ -14,7 +14,7 @@ export interface JobMaintenanceOptions {
   readonly times: ProtocolTimes
   readonly logger: Logger
   readonly onLost: (lease: JobLease, why: string) => void
-  readonly giveBack: (lease: JobLease) => Promise<void>
+  readonly requeue: (lease: JobLease) => Promise<void>
 }
 
 export class JobMaintenance {
@@ -37,7 +37,7 @@ export class JobMaintenance {
     await this.#renew([...this.#options.leases.values()])
   }
 
-  /** This process may have slept: answers those that are still its own. */
+  /** Returns the leases that are still this worker's: its process may have slept meanwhile. */
   async confirm(leases: readonly JobLease[]): Promise<JobLease[]> {
     const soonMs = performance.now() + this.#options.times.jobs.lockedMsMin
     await this.#renew(leases.filter(({ lockedUntilMs }) => lockedUntilMs < soonMs))
@@ -50,8 +50,8 @@ export class JobMaintenance {
     while (!signal.aborted) {
       try {
         await this.renewAll()
-        await this.#takeBack()
-        await this.#giveBackUnwanted()
+        await this.#reclaim()
+        await this.#requeueUnwanted()
       } catch (error) {
         if (!signal.aborted) logger.warn({ err: error }, 'leases could not be renewed; it is tried again')
       }
@@ -73,19 +73,19 @@ export class JobMaintenance {
     }
   }
 
-  async #takeBack(): Promise<void> {
+  async #reclaim(): Promise<void> {
     const { scripts, quarantineAfter, logger } = this.#options
-    for (const { id, worker, fate } of await scripts.takeBack(quarantineAfter)) {
+    for (const { id, worker, fate } of await scripts.reclaim(quarantineAfter)) {
       logger.warn({ id, heldBy: worker, fate }, 'taken back from a worker that is gone')
     }
   }
 
-  async #giveBackUnwanted(): Promise<void> {
-    const { leases, giveBack } = this.#options
+  async #requeueUnwanted(): Promise<void> {
+    const { leases, requeue } = this.#options
     const readyMsMax = performance.now() - this.#options.times.jobs.readyMsMax
     const unwanted = [...leases.values()].filter(
       ({ isOut, isEnding, readySinceMs }) => !isOut && !isEnding && readySinceMs! < readyMsMax,
     )
-    await Promise.all(unwanted.map((lease) => giveBack(lease)))
+    await Promise.all(unwanted.map((lease) => requeue(lease)))
   }
 }

@@ -8,7 +8,7 @@
  *     putBack    a page back: later, changed, or at the head of its line
  *     quarantine a page out of the queue for good
  *     renew      locks kept
- *     takeBack   pages of workers that are gone: suspects, or quarantined
+ *     reclaim    pages of workers that are gone: suspects, or quarantined
  *
  * All that end a lease ask for its token, and answer alike when they are sent twice.
  */
@@ -70,7 +70,7 @@ const quarantineScript = luaScript(
 )
 // Redis may be full: what ends a lease begins with a step that frees something, these do not.
 const renewScript = new OomSafeScript('jobs/keys.lua', 'jobs/renew.lua')
-const takeBackScript = new OomSafeScript(
+const reclaimScript = new OomSafeScript(
   'redis/now.lua',
   'jobs/keys.lua',
   'leasing/quarantine.lua',
@@ -94,8 +94,8 @@ export interface PutBack extends JobHold {
   readonly event?: { readonly id: string; readonly what: string }
 }
 
-/** A request that was taken back from a worker that is gone. */
-export interface TakenBack {
+/** A request that was reclaimed from a worker that is gone. */
+export interface Reclaimed {
   readonly id: string
   readonly worker: string
   readonly fate: 'suspect' | 'innocent' | 'quarantined'
@@ -236,11 +236,11 @@ export class JobScripts {
   }
 
   /** Looks for workers that are gone, if nobody has of late. */
-  async takeBack(quarantineAfter: number): Promise<TakenBack[]> {
+  async reclaim(quarantineAfter: number): Promise<Reclaimed[]> {
     const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
     const { takeBackEveryMs, takeBackGapMs, takeBackPauseMs } = this.#times
     const args = [takeBackEveryMs, takeBackGapMs, quarantineAfter, takeBackPauseMs]
-    const taken = (await takeBackScript.run(this.#redis, keys, args)) as [string, string, TakenBack['fate']][]
+    const taken = (await reclaimScript.run(this.#redis, keys, args)) as [string, string, Reclaimed['fate']][]
     return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
   }
 

@@ -21,7 +21,7 @@ export interface DoubtsOptions {
 }
 
 /** One that is quarantined: this release cannot read it, or the filter throws for it. */
-interface PutAway {
+interface Quarantined {
   readonly id: string
   readonly text: string
   readonly reason: string
@@ -48,7 +48,7 @@ export class Doubts {
     const args = [max, times.doubts.waitMs, times.doubts.heldMs]
     const texts = await takeScript.run(redis, [keys.doubts, `${keys.doubts}:since`], args)
     const readable: QueuedRequest[] = []
-    const others: PutAway[] = []
+    const others: Quarantined[] = []
     for (const text of (texts as (string | null)[]).filter((text) => text !== null)) {
       const { id, request, inDoubt = '', unreadable } = unpackRequest(text)
       if (request) readable.push({ id, request, inDoubt })
@@ -80,7 +80,7 @@ export class Doubts {
       met = [],
       still = [],
       away = [],
-    }: { met?: readonly string[]; still?: readonly string[]; away?: readonly PutAway[] },
+    }: { met?: readonly string[]; still?: readonly string[]; away?: readonly Quarantined[] },
   ): Promise<string[]> {
     const parts = away.flatMap(({ id, text, reason }) => [id, text, reason])
     const token = randomUUID()

@@ -13,7 +13,7 @@
  * with no note, anybody. While a suspect waits or runs there is no demand: what could not be handed out anyhow should
  * stay where other workers find it.
  *
- * The desk knows no host and no pace: what is put may go.
+ * The dispatcher knows no host and no pace: what is put may go.
  */
 
 import { LEASE_WAIT_MAX_MS } from '@webloom/core'
@@ -77,7 +77,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   }
 
   /** It is lost, or may no longer go. False when it was handed out already. */
-  withdraw(item: Item): boolean {
+  remove(item: Item): boolean {
     const lying = item.suspect ? this.#suspects : this.#ready
     const at = lying.indexOf(item)
     if (at < 0) return false
@@ -109,7 +109,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
 
   /**
    * Up to `max`, or one suspect. Waits while nothing lies ready, and answers with none when `nothingCanCome` says so,
-   * when `signal` fires, when the desk is closed, or after LEASE_WAIT_MAX_MS.
+   * when `signal` fires, when the dispatcher is closed, or after LEASE_WAIT_MAX_MS.
    */
   take(
     max: number,

@@ -11,7 +11,7 @@ afterAll(() => Promise.all([turns.stop(), jobs.stop()]))
 afterEach(() => jobs.closeAll())
 
 /** Soon due; and a busy machine may take its time for the first try. */
-const held = { refusedMs: 500, othersFirstMs: 3000 }
+const held = { rejectedMs: 500, othersFirstMs: 3000 }
 const times: ProtocolTimes = {
   ...PROTOCOL_TIMES,
   turns: { ...PROTOCOL_TIMES.turns, ...held },
@@ -24,7 +24,7 @@ async function refuseAll(older: RequestQueue, signal: AbortSignal): Promise<stri
   while (!signal.aborted && new Set(refused).size === refused.length) {
     for (const lease of await older.lease(16, signal)) {
       refused.push(lease.id)
-      await older.refuse(lease, 'the spider has no callback parseDetail')
+      await older.reject(lease, 'the spider has no callback parseDetail')
     }
   }
   return refused
@@ -63,10 +63,10 @@ test.each(['turns', 'job'])(
 test('others have the first try once for each refusal', async () => {
   const left = new LeftToOthers(50)
   expect(left.waitMs('one')).toBe(0)
-  left.refused('one')
+  left.rejected('one')
   expect(left.waitMs('one')).toBe(50)
   await expect.poll(() => left.waitMs('one'), { interval: 5 }).toBe(0)
   expect(left.waitMs('one')).toBe(0)
-  left.refused('one')
+  left.rejected('one')
   expect(left.waitMs('one')).toBe(50)
 })

@@ -1,13 +1,13 @@
-/** So many refusals are remembered; of earlier ones others are not given the first try. */
+/** This many rejected requests are remembered. Of older ones, this worker no longer leaves the first try to others. */
 const REMEMBERED_MAX = 10_000
 
 /**
- * What this worker has refused, so that others go first when it comes again: a worker of an older release is idle more often
- * than the newer ones, and would otherwise be the first to take back what it cannot do.
+ * Remembers which requests this worker has rejected, so that other workers get them first. A worker of an older release is
+ * idle more often than newer ones, and would otherwise be the first to take again what it cannot do.
  */
 export class LeftToOthers {
   readonly #othersFirstMs: number
-  /** By id: until when it is left to others; Infinity until it comes again. */
+  /** By request id: until when the request is left to others; Infinity until it comes again. */
   readonly #untilMs = new Map<string, number>()
 
   /** @param othersFirstMs how long others have the first try at what comes again */
@@ -15,13 +15,13 @@ export class LeftToOthers {
     this.#othersFirstMs = othersFirstMs
   }
 
-  refused(id: string): void {
+  rejected(id: string): void {
     this.#untilMs.delete(id)
     this.#untilMs.set(id, Number.POSITIVE_INFINITY)
     if (this.#untilMs.size > REMEMBERED_MAX) this.#untilMs.delete(this.#untilMs.keys().next().value!)
   }
 
-  /** It was handed to this worker: for how many milliseconds it must be left to others; 0 when this worker is to try. */
+  /** For a request that was handed to this worker: how many milliseconds it must still be left to others; 0 when this worker is to try it. */
   waitMs(id: string): number {
     const untilMs = this.#untilMs.get(id)
     if (untilMs === undefined) return 0

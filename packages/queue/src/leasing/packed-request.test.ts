@@ -26,7 +26,7 @@ test('marks travel on the second line and can be changed one by one', () => {
   const text = packRequest({ id: 'f00d', request }, { attempt: 2, suspect: true })
   expect(text.split('\n')[1]).toBe('2:0:0:1')
   const once = remarked(text, { kills: 1, suspect: false })
-  expect(unpackRequest(once).marks).toEqual({ attempt: 2, kills: 1, refusals: 0, suspect: false })
+  expect(unpackRequest(once).marks).toEqual({ attempt: 2, kills: 1, rejections: 0, suspect: false })
   expect(remarked(once, UNMARKED)).toBe(packRequest({ id: 'f00d', request }))
 })
 

@@ -2,7 +2,7 @@
  * How a request stands in Redis, whoever carries it:
  *
  *     id                              as the crawl knows it
- *     attempt:kills:refusals:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
+ *     attempt:kills:rejections:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
  *     {"v":1,"url":…}                 its JSON form
  *
  * One that is set aside in doubt has `by <owner>` in the place of marks: which page has met it.
@@ -20,12 +20,12 @@ export interface PackedMarks {
   /** Workers that died while they ran it alone. */
   readonly kills: number
   /** Workers in a row that could not do it. */
-  readonly refusals: number
+  readonly rejections: number
   /** It was in flight when a worker died: its next worker runs it alone. */
   readonly suspect: boolean
 }
 
-export const UNMARKED: PackedMarks = { attempt: 1, kills: 0, refusals: 0, suspect: false }
+export const UNMARKED: PackedMarks = { attempt: 1, kills: 0, rejections: 0, suspect: false }
 
 /** A request as it came out of Redis; `unreadable` says why this release cannot make one of it. */
 export type Unpacked = { readonly id: string; readonly marks: PackedMarks; readonly inDoubt?: string } & (
@@ -70,18 +70,18 @@ function linesOf(text: string): { id: string; marksLine: string; json: string } 
   return { id, marksLine, json: text.slice(id.length + 1 + marksLine.length + 1) }
 }
 
-function packMarks({ attempt, kills, refusals, suspect }: PackedMarks): string {
-  const line = `${attempt}:${kills}:${refusals}:${suspect ? 1 : 0}`
+function packMarks({ attempt, kills, rejections, suspect }: PackedMarks): string {
+  const line = `${attempt}:${kills}:${rejections}:${suspect ? 1 : 0}`
   return line === '1:0:0:0' ? '' : line
 }
 
 function unpackMarks(line: string): PackedMarks {
-  const [, attempt, kills, refusals, suspect] = /^(\d+):(\d+):(\d+):([01])$/.exec(line) ?? []
+  const [, attempt, kills, rejections, suspect] = /^(\d+):(\d+):(\d+):([01])$/.exec(line) ?? []
   if (attempt === undefined) return UNMARKED
   return {
     attempt: Number(attempt),
     kills: Number(kills),
-    refusals: Number(refusals),
+    rejections: Number(rejections),
     suspect: suspect === '1',
   }
 }

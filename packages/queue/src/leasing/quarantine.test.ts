@@ -39,7 +39,7 @@ class GivenBack {
   }
 }
 
-test('a request is set aside with its reason and all that happened to it', async () => {
+test('a request is quarantined with its reason and all that happened to it', async () => {
   await note('f00d', 1_790_000_000_001, 'host:1:a', 'worker died while it ran this request alone')
   await note('f00d', 1_790_000_000_002, 'host:2:"b"', 'it died again')
   await note('other', 1_790_000_000_003, 'host:3:c', 'worker died')

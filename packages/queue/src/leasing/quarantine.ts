@@ -1,6 +1,6 @@
 /**
- * Requests that were set aside: they killed every worker that took them, or no worker could do them. They do not hold the
- * crawl open, and stay until somebody retries or clears them. Written by `lua/leasing/quarantine.lua`, within the step that
+ * Requests in quarantine: they killed every worker that took them, or every worker rejected them. They do not hold the crawl
+ * open, and stay until somebody retries or clears them. Written by `lua/leasing/quarantine.lua`, within the step that
  * takes the request out of the queue.
  */
 

@@ -3,10 +3,10 @@ import type { DelayedRequest, RequestStore, StoredRequest } from './request-stor
 
 /** Links in doubt of a crawl in one process. Nobody else asks about them, so none has to be lent out for a while. */
 export class LocalDoubts<Held extends StoredRequest> {
-  readonly #store: Pick<RequestStore<Held, DelayedRequest>, 'setAside' | 'done'>
+  readonly #store: Pick<RequestStore<Held, DelayedRequest>, 'addInDoubt' | 'done'>
   readonly #held = new Map<string, Held>()
 
-  constructor(store: Pick<RequestStore<Held, DelayedRequest>, 'setAside' | 'done'>) {
+  constructor(store: Pick<RequestStore<Held, DelayedRequest>, 'addInDoubt' | 'done'>) {
     this.#store = store
   }
 
@@ -25,7 +25,7 @@ export class LocalDoubts<Held extends StoredRequest> {
 
   /** The same id twice is one. */
   add(queued: QueuedRequest, slot: string): void {
-    if (!this.#held.has(queued.id)) this.#held.set(queued.id, this.#store.setAside(queued, slot))
+    if (!this.#held.has(queued.id)) this.#held.set(queued.id, this.#store.addInDoubt(queued, slot))
   }
 
   /** Those that were taken longest ago. */
@@ -39,7 +39,7 @@ export class LocalDoubts<Held extends StoredRequest> {
   }
 
   /** Nobody is to ask about it in this run. A JOBDIR has it again in the next one. */
-  putAway(id: string): boolean {
+  quarantine(id: string): boolean {
     return this.#held.delete(id)
   }
 

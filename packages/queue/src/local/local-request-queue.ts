@@ -91,7 +91,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   // Nothing takes a lease away within one process but the end of the queue, so all leases share one signal.
   readonly #closed = new AbortController()
   #waiting = 0
-  #refused = 0
+  #rejected = 0
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
@@ -211,7 +211,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       : { id: lease.id, request }
     this.#store.atomically(() => {
       if (when === 'first') {
-        this.#putBack(this.#line(this.#slots.slotOf(request)), held, changed)
+        this.#requeue(this.#line(this.#slots.slotOf(request)), held, changed)
       } else if (when > 0) {
         const delayed = this.#store.delay(held, changed, this.#slots.slotOf(request), when)
         this.#delayed.add(performance.now() + when, delayed)
@@ -224,18 +224,18 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async release(lease: Lease): Promise<void> {
+  async requeue(lease: Lease): Promise<void> {
     const { line, held } = this.#end(lease)
     this.#store.atomically(() => {
-      this.#putBack(line, held)
+      this.#requeue(line, held)
       this.#serve()
     })
   }
 
-  /** There is no other worker: it is set aside, and a JOBDIR hands it out again in the next run. */
-  async refuse(lease: Lease): Promise<void> {
+  /** There is no other worker, so the request counts as quarantined. A JOBDIR hands it out again in the next run. */
+  async reject(lease: Lease): Promise<void> {
     const { line } = this.#end(lease)
-    this.#refused++
+    this.#rejected++
     this.#store.atomically(() => {
       this.#wake(line)
       this.#serve()
@@ -255,7 +255,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     await this.#slots.prepare(fresh)
     return this.#store.atomically(() => {
       for (const id of met) this.#doubts.end(id)
-      this.#refused += failed.filter(({ id }) => this.#doubts.putAway(id)).length
+      this.#rejected += failed.filter(({ id }) => this.#doubts.quarantine(id)).length
       const queued = fresh.filter(({ id }) => this.#doubts.end(id))
       for (const { id, request } of queued) {
         this.#add({ id, request })
@@ -271,7 +271,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       waiting: this.#waiting,
       delayed: this.#delayed.size + this.#doubts.size,
       leased: this.#leased.size,
-      quarantined: this.#store.unreadable + this.#refused,
+      quarantined: this.#store.unreadable + this.#rejected,
     }
   }
 
@@ -293,8 +293,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     }
   }
 
-  #putBack(line: HostLine<Held, Delayed>, held: Held, changed?: StoredRequest): void {
-    line.waiting.putBack(held, changed)
+  #requeue(line: HostLine<Held, Delayed>, held: Held, changed?: StoredRequest): void {
+    line.waiting.requeue(held, changed)
     this.#waiting++
     this.#place(line)
   }

@@ -45,7 +45,7 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
     return { slot, stored: changed }
   }
 
-  setAside(queued: StoredRequest): MemoryStored {
+  addInDoubt(queued: StoredRequest): MemoryStored {
     return queued
   }
 
@@ -77,7 +77,7 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
     this.add(stored)
   }
 
-  putBack({ taken = 0, ...held }: MemoryStored, changed: StoredRequest = held): void {
+  requeue({ taken = 0, ...held }: MemoryStored, changed: StoredRequest = held): void {
     const bucket = this.#bucket(changed)
     const earlier: MemoryStored[] = []
     let next = this.#next(bucket)

@@ -21,7 +21,7 @@ export interface WaitingLine<Held extends StoredRequest, Delayed extends Delayed
   /** Its moment has come. */
   join(delayed: Delayed): void
   /** Back to where it was taken from, before what was taken later; `changed` in its stead. */
-  putBack(held: Held, changed?: StoredRequest): void
+  requeue(held: Held, changed?: StoredRequest): void
   /** The request that goes next, held from now on; undefined when none that waits can be read. */
   take(): Held | undefined
 }
@@ -51,7 +51,7 @@ export interface RequestStore<Held extends StoredRequest, Delayed extends Delaye
   /** Held back, as `changed`, until its moment; the queue then has it join the line of its slot. */
   delay(held: Held, changed: StoredRequest, slot: string, delayMs: number): Delayed
   /** In nobody's line, until `done`. */
-  setAside(queued: StoredRequest, slot: string): Held
+  addInDoubt(queued: StoredRequest, slot: string): Held
   /** What `owner` found is in its lines now: what else is kept about that owner belongs into the same step. */
   handedOn(owner: string): void
   /** Requests that this release cannot read and leaves to another one. */

@@ -273,8 +273,8 @@ test('what the crawl cannot take is invalid; what else the message asked for is 
     makeRequests: (data) => data.split(' ').map((n) => new Request(url(Number(n)))),
   })
   const [first, second, third] = await one.source.next(9)
-  await one.source.refuse(first!, 'no such callback')
-  await one.source.refuse(second!, 'no such errback')
+  await one.source.reject(first!, 'no such callback')
+  await one.source.reject(second!, 'no such errback')
   await one.queue([third!])
   await eventually(async () => expect(await one.source.pending()).toBe(0))
   expect((await invalid()).map(({ data, reason }) => [data, reason])).toEqual([

@@ -147,9 +147,9 @@ export class RedisSeedSource implements SeedSource {
     if (message?.queued(seed)) this.#answered.push(message)
   }
 
-  async refuse(seed: Seed, reason: string): Promise<void> {
+  async reject(seed: Seed, reason: string): Promise<void> {
     const message = this.#held.get(messageIdOf(seed))
-    if (message?.refused(seed, reason)) this.#answered.push(message)
+    if (message?.rejected(seed, reason)) this.#answered.push(message)
   }
 
   async pending(): Promise<number> {

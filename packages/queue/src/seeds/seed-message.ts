@@ -65,7 +65,7 @@ export class SeedMessage {
   }
 
   /** True when nothing more is to be heard of it. */
-  refused({ id }: Seed, reason: string): boolean {
+  rejected({ id }: Seed, reason: string): boolean {
     if (!this.#open.delete(id)) return false
     this.#reasons.push(reason)
     return this.#answered()

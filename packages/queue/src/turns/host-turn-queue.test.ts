@@ -323,7 +323,7 @@ describe('a request that no worker can do', () => {
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 1)], 'o')
     const [lease] = await queue.lease(1)
-    await queue.refuse(lease!, 'no callback parseList')
+    await queue.reject(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
     const [, dueAt] = await bench.redis.zrange(`${keys.turns}:late:a.test`, '0', '0', 'WITHSCORES')
     const inMs = Number(dueAt) - (Number(seconds) * 1000 + Number(micros) / 1000)
@@ -333,12 +333,12 @@ describe('a request that no worker can do', () => {
 
   test('goes to quarantine with its history when it was refused too often', async () => {
     const keys = bench.nextKeys()
-    const queue = await bench.queue({ keys, refusedMs: 20 })
+    const queue = await bench.queue({ keys, rejectedMs: 20 })
     await queue.push([page('a', 1)], 'o')
-    for (let refusals = 0; refusals < 10; refusals++) {
+    for (let rejections = 0; rejections < 10; rejections++) {
       const [lease] = await queue.lease(1)
       expect(lease).toMatchObject({ attempt: 1, redelivered: false })
-      await queue.refuse(lease!, `no callback parseList (${refusals})`)
+      await queue.reject(lease!, `no callback parseList (${rejections})`)
     }
     expect(await queue.counts()).toEqual({ ...EMPTY, quarantined: 1 })
     const [entry] = await new Quarantine({ redis: bench.redis, keys }).list(9)

@@ -99,7 +99,7 @@ export interface HostTurnQueueOptions {
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency?: number
   /** How long a refused request is held back. Default: as `times` has it. */
-  readonly refusedMs?: number
+  readonly rejectedMs?: number
   /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
   /** Default: PROTOCOL_TIMES. */
@@ -226,7 +226,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#endings = new TurnEndings({
       ...options,
       ...common,
-      refusedMs: options.refusedMs ?? times.turns.refusedMs,
+      rejectedMs: options.rejectedMs ?? times.turns.rejectedMs,
       leftToOthers: new LeftToOthers(times.turns.othersFirstMs),
       desk: this.#desk,
       exchange: this.#exchange,
@@ -415,12 +415,12 @@ export class HostTurnQueue implements RequestQueue {
     await ended
   }
 
-  async release(lease: Lease): Promise<void> {
-    await this.#endings.release(this.#ownOf(lease))
+  async requeue(lease: Lease): Promise<void> {
+    await this.#endings.requeue(this.#ownOf(lease))
   }
 
-  async refuse(lease: Lease, reason: string): Promise<void> {
-    await this.#endings.refuse(this.#ownOf(lease), reason)
+  async reject(lease: Lease, reason: string): Promise<void> {
+    await this.#endings.reject(this.#ownOf(lease), reason)
   }
 
   /** By Redis, not by the turns that this worker has: what nobody takes care of is just what it does not have. */

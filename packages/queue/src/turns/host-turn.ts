@@ -316,8 +316,8 @@ export class TurnLease implements Lease, DispatchItem {
 
   /** Something is noted of it that must go when it ends well. */
   get hasHistory(): boolean {
-    const { attempt, kills, refusals } = this.marks
-    return attempt > 1 || kills > 0 || refusals > 0
+    const { attempt, kills, rejections } = this.marks
+    return attempt > 1 || kills > 0 || rejections > 0
   }
 
   started(): void {

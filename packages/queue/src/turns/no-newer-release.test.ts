@@ -44,7 +44,7 @@ test.concurrent.each(['turns', 'job'])(
       startProcess(process.execPath, [
         '--conditions=webloom-source',
         new URL('../../testing/old-release-worker.ts', import.meta.url).pathname,
-        JSON.stringify({ url: server.url, spider, mode, refusedMs: 100 }),
+        JSON.stringify({ url: server.url, spider, mode, rejectedMs: 100 }),
       ]),
     )
     for (const { exited } of workers) {

@@ -105,7 +105,7 @@ export class TurnDesk {
   /** It is not this worker's any more, wherever it is. */
   lose(lease: TurnLease, reason: string): void {
     if (lease.state === 'ended') return
-    const lay = lease.state === 'ready' && this.#desk.withdraw(lease)
+    const lay = lease.state === 'ready' && this.#desk.remove(lease)
     this.#ready.delete(lease)
     this.#out.delete(lease)
     lease.lose(reason)
@@ -115,7 +115,7 @@ export class TurnDesk {
   /** Another worker may have its host by now: nothing of the turn is handed out until that is known. */
   layAside(turn: HostTurn): void {
     for (const lease of turn.held.values()) {
-      if (lease.state !== 'ready' || !this.#desk.withdraw(lease)) continue
+      if (lease.state !== 'ready' || !this.#desk.remove(lease)) continue
       lease.state = 'spare'
       this.#ready.delete(lease)
       turn.aside.push(lease)

@@ -3,7 +3,7 @@
 import { type HostNews, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 import type { LeftToOthers } from '../leasing/left-to-others.ts'
 import { remarked, unpackRequest } from '../leasing/packed-request.ts'
-import { nobodyCanDo, type Refusal } from '../leasing/refusals.ts'
+import { nobodyCanDo, type Rejection } from '../leasing/rejections.ts'
 import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn, TurnLease } from './host-turn.ts'
 import type { TurnDesk } from './turn-desk.ts'
@@ -21,12 +21,12 @@ export interface Outcome {
   readonly keepsHistory?: boolean
 }
 
-export interface TurnEndingsOptions extends Pick<Refusal, 'redis' | 'keys' | 'workerId'> {
+export interface TurnEndingsOptions extends Pick<Rejection, 'redis' | 'keys' | 'workerId'> {
   readonly turns: HeldTurns
   readonly desk: TurnDesk
   readonly exchange: TurnExchange
   readonly placing: TurnPlacing
-  readonly refusedMs: number
+  readonly rejectedMs: number
   readonly leftToOthers: LeftToOthers
   readonly times: ProtocolTimes
   readonly logger: Logger
@@ -70,12 +70,12 @@ export class TurnEndings {
     return promise
   }
 
-  release(lease: TurnLease): Promise<void> {
+  requeue(lease: TurnLease): Promise<void> {
     return this.end(lease, { placed: [asItWas(lease)], keepsHistory: true })
   }
 
-  async refuse(lease: TurnLease, refusal: string): Promise<void> {
-    const placed = await this.#refused(lease, lease.id, lease.marks.refusals + 1)
+  async reject(lease: TurnLease, refusal: string): Promise<void> {
+    const placed = await this.#rejected(lease, lease.id, lease.marks.rejections + 1)
     await this.end(lease, { placed: [placed], refusal })
   }
 
@@ -87,8 +87,8 @@ export class TurnEndings {
       this.#putBack(turn, { token, placed: [asItWas({ turn, priority, text })] })
       return
     }
-    logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is given back')
-    this.#refused({ turn, priority, text }, id, marks.refusals + 1).then(
+    logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is rejected')
+    this.#rejected({ turn, priority, text }, id, marks.rejections + 1).then(
       (placed) => this.#putBack(turn, { token, id, refusal, placed: [placed] }),
       (error: unknown) => {
         // The next renewal finds it in flight and not held: it is back in its line, and is tried again.
@@ -146,13 +146,13 @@ export class TurnEndings {
     return true
   }
 
-  async #refused(one: InTurn, id: string, refusals: number): Promise<Placed> {
-    const { placing, exchange, refusedMs, leftToOthers } = this.#options
-    leftToOthers.refused(id)
-    const place = (await nobodyCanDo({ ...this.#options, id, refusals })) ? 'quarantine' : refusedMs
+  async #rejected(one: InTurn, id: string, rejections: number): Promise<Placed> {
+    const { placing, exchange, rejectedMs, leftToOthers } = this.#options
+    leftToOthers.rejected(id)
+    const place = (await nobodyCanDo({ ...this.#options, id, rejections })) ? 'quarantine' : rejectedMs
     // As long as this worker has the turn, nobody else can try.
     if (placing.workers > 1) exchange.leave(one.turn)
-    return { ...asItWas(one), place, texts: [remarked(one.text, { refusals })] }
+    return { ...asItWas(one), place, texts: [remarked(one.text, { rejections })] }
   }
 
   /** What nobody here waits for. */

@@ -23,10 +23,10 @@ export interface EngineScheduler {
     options?: { marksAll?: boolean; host?: HostNews },
   ): Promise<void>
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
-  release(lease: Lease): Promise<void>
+  requeue(lease: Lease): Promise<void>
   /** The committed page of `lease` can be met again. */
   forget(lease: Lease): Promise<void>
-  refuse(lease: Lease, reason: string): Promise<void>
+  reject(lease: Lease, reason: string): Promise<void>
   /** Fewer than `mark` requests wait, and what keeps them can take more. */
   hasRoom(mark: number): Promise<boolean>
   /** What the queue has in flight in this worker's name. */

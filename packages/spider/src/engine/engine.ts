@@ -143,7 +143,7 @@ export class Engine {
     this.#pulse.fire()
   }
 
-  /** Ends at once: what is in flight is cut off and given back to the queue. */
+  /** Ends at once: what is in flight is cut off and requeued. */
   abort(reason: string): void {
     this.stop(reason)
     this.#pages.abort()

@@ -198,7 +198,7 @@ export class Feeder {
     try {
       admitted = scraper.admitSeed(seed.request)
     } catch (error) {
-      return seeds.refuse(seed, (error as Error).message)
+      return seeds.reject(seed, (error as Error).message)
     }
     for (const request of admitted) await scheduler.enqueueStart(request, seed.id)
     await seeds.acknowledge(seed)

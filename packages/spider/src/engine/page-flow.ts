@@ -97,7 +97,7 @@ export class PageFlow {
     this.#pages.add(page)
   }
 
-  /** Downloads are cut off and their requests given back; callbacks hand nothing more on before they end. */
+  /** Downloads are cut off and their requests requeued; callbacks hand nothing more on before they end. */
   abort(): void {
     this.#abortReason ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once')
     for (const cut of this.#cuts) cut.now(this.#abortReason)
@@ -112,11 +112,11 @@ export class PageFlow {
     const { scraper, stats, signals, logger, spider } = this.#options
     let result: DownloadResult
     const cannot = scraper.whyNot(lease.request)
-    if (cannot !== undefined) return this.#refuse(lease, cannot)
+    if (cannot !== undefined) return this.#reject(lease, cannot)
     try {
       result = await this.#fetch(lease)
     } catch (error) {
-      if (this.isAborted || lease.signal.aborted) return this.#giveBack(lease)
+      if (this.isAborted || lease.signal.aborted) return this.#requeue(lease)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
     // Too late: the lease was given up when the crawl was closed.
@@ -215,16 +215,16 @@ export class PageFlow {
     return this.#options.scheduler.retry(lease, request, when, this.#hostNews.get(lease))
   }
 
-  /** Another release yielded it, or somebody put it into the queue. */
-  async #refuse(lease: Lease, reason: string): Promise<void> {
+  /** This worker cannot do the request: another release yielded it, or somebody else put it into the queue. */
+  async #reject(lease: Lease, reason: string): Promise<void> {
     this.#downloading--
     this.#options.onRoom()
-    this.#options.logger.warn({ url: lease.request.url, reason }, 'given back: this worker cannot do it')
-    await this.#options.scheduler.refuse(lease, reason)
+    this.#options.logger.warn({ url: lease.request.url, reason }, 'rejected: this worker cannot do it')
+    await this.#options.scheduler.reject(lease, reason)
   }
 
-  async #giveBack(lease: Lease): Promise<void> {
-    if (!lease.signal.aborted) await this.#options.scheduler.release(lease)
+  async #requeue(lease: Lease): Promise<void> {
+    if (!lease.signal.aborted) await this.#options.scheduler.requeue(lease)
   }
 }
 

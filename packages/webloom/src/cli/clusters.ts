@@ -62,7 +62,7 @@ export const clear = outside<Named & { readonly force?: boolean }>(
 
 export const quarantine = group(
   'quarantine',
-  'requests that were set aside, as they killed their workers or nobody could do them',
+  'requests in quarantine: they killed their workers, or every worker rejected them',
   [
     outside<OutsideFlags>('list <spider>', 'print them with their history', JSON_TOO, async () => {
       const { quarantineList } = await import('../commands/quarantine.ts')

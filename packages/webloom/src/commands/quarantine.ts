@@ -1,4 +1,4 @@
-/** `webloom quarantine list|retry`: requests that were set aside. */
+/** `webloom quarantine list|retry`: requests in quarantine. */
 
 import { UsageError } from '@webloom/core'
 import { Quarantine, reopenCrawl } from '@webloom/queue'

@@ -1,43 +1,43 @@
-import { PROTOCOL_TIMES, type ProtocolTimes, REFUSALS_MAX } from '@webloom/core'
+import { PROTOCOL_TIMES, type ProtocolTimes, REJECTIONS_MAX } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { readWorkerEntry } from '../members/crawl-worker.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { historyKey, type QuarantineEvent } from './quarantine.ts'
 
 /** A request that a worker could not do. */
-export interface Refusal {
+export interface Rejection {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly id: string
-  /** How often it was refused, this time included. */
-  readonly refusals: number
-  /** Whoever refuses it now. */
+  /** How often it was rejected, this time included. */
+  readonly rejections: number
+  /** Id of the worker that rejects it now. */
   readonly workerId: string
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
 
 /**
- * Whether the request is to be quarantined: it was refused often enough, and by every worker that is present. As long as one
+ * Whether the request is to be quarantined: it was rejected often enough, and by every worker that is present. As long as one
  * has not had it, it may be of a newer release, and busy: an idle older one takes the same request again and again.
  */
 export async function nobodyCanDo({
   redis,
   keys,
   id,
-  refusals,
+  rejections,
   workerId,
   times = PROTOCOL_TIMES,
-}: Refusal): Promise<boolean> {
-  if (refusals < REFUSALS_MAX) return false
+}: Rejection): Promise<boolean> {
+  if (rejections < REJECTIONS_MAX) return false
   const [entries, lines] = await Promise.all([redis.hgetall(keys.workers), redis.hget(historyKey(keys), id)])
-  const refusers = new Set([workerId, ...workersIn(lines ?? '')])
+  const rejecters = new Set([workerId, ...workersIn(lines ?? '')])
   const seenAt = Object.values(entries).map((text) => readWorkerEntry(text, 0)?.seenAt.getTime() ?? 0)
   // The clock of Redis, as the latest heartbeat tells it.
   const now = Math.max(0, ...seenAt)
   return Object.values(entries)
     .flatMap((text) => readWorkerEntry(text, now, times.members.lostAfterMs) ?? [])
-    .every((worker) => worker.lost || refusers.has(worker.id))
+    .every((worker) => worker.lost || rejecters.has(worker.id))
 }
 
 function workersIn(lines: string): string[] {

@@ -21,5 +21,6 @@ export interface RegexOptions {
 /** Values for the `$variables` of an expression, by name; and prefixes for this query alone. */
 export interface XPathOptions {
   [variable: string]: XPathVariable | Readonly<Record<string, string>> | undefined
+  /** Prefix to namespace, for this query alone. */
   namespaces?: Readonly<Record<string, string>>
 }

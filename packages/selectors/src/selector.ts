@@ -15,7 +15,9 @@ import { type XPathVariable, xpathFind } from './xpath/xpath-query.ts'
 
 /** A part of a text: a node of its tree, or a value that XPath or JMESPath made of it. */
 export interface SelectedPart {
+  /** The node, the attribute, or the value that a query gave. */
   readonly root: AnyNode | Attribute | JsonValue
+  /** How the text was read that it is a part of. */
   readonly type: SelectorType
   /** Registered ones by prefix. All parts of a text share them. */
   readonly namespaces: Map<string, string>
@@ -34,6 +36,7 @@ const SELECTOR_OPTIONS = { type: true, htmlParser: true } as const satisfies Opt
  * `Got` is what `get()` gives: a string, and for JSON whatever the query finds.
  */
 export class Selector<Got = string> {
+  /** How the text was read. */
   readonly type: SelectorType
   readonly #root: SelectedPart['root']
   readonly #namespaces: Map<string, string>
@@ -49,6 +52,7 @@ export class Selector<Got = string> {
     this.#inTree = inTree
   }
 
+  /** A selector of a text: `Selector.from(html).css('title')`. Throws when an option is misspelt. */
   static from(text: string, options: SelectorOptions = {}): Selector {
     checkOptions(options, SELECTOR_OPTIONS, { of: 'Selector.from' })
     return new Selector({ text, ...options })
@@ -317,6 +321,7 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
     for (const selector of this) selector.drop()
   }
 
+  /** As an array's; what is kept is a list again. */
   override filter<S extends Selector<Got>>(
     keep: (selector: Selector<Got>, index: number, list: Selector<Got>[]) => selector is S,
   ): S[]
@@ -329,6 +334,7 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
     return listOf(super.filter(keep))
   }
 
+  /** As an array's; the part is a list again. */
   override slice(start?: number, end?: number): SelectorList<Got> {
     return listOf(super.slice(start, end))
   }

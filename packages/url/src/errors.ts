@@ -3,6 +3,7 @@
  * `instanceof` holds for all of them; `@webloom/core` has the table of the codes.
  */
 export class WebloomError<Code extends string = string> extends Error {
+  /** Stable, so that a program may compare it; docs/errors.md has them all. */
   readonly code: Code
 
   constructor(code: Code, message: string, options?: { cause?: unknown }) {
@@ -14,6 +15,7 @@ export class WebloomError<Code extends string = string> extends Error {
 
 /** A URL that cannot be requested, with the reason and the text that was given. */
 export class InvalidUrl extends WebloomError<'WL_URL_INVALID'> {
+  /** As it was given. */
   readonly url: string
 
   constructor(url: string, reason: string) {

@@ -38,10 +38,13 @@ export interface SavedPage {
 export interface RunCallbackOptions {
   /** A method of the spider, or its name. Default `parse`. */
   readonly callback?: Callback
+  /** Of the request that the page answers. */
   readonly meta?: JsonObject
+  /** The callback's second argument. */
   readonly cbKwargs?: JsonObject
   /** What `-a name=value` gives on the command line. */
   readonly args?: Readonly<Record<string, string>>
+  /** In the place of the command line's. */
   readonly settings?: SettingsInput
 }
 
@@ -102,13 +105,17 @@ async function bodyOf({ body = '', file }: SavedPage): Promise<string | Uint8Arr
 
 /** A crawl's end, and the items that came through its pipelines, in the order in which they came. */
 export interface CollectedCrawl extends CrawlResult {
+  /** As they left the pipelines. */
   readonly items: readonly unknown[]
 }
 
+/** Where a crawl is recorded, and how it is run. */
 export interface RecordedCrawlOptions {
   /** The folder of the recording. It holds each answer as plain files; keep it beside the test. */
   readonly folder: string
+  /** What `-a name=value` gives on the command line. */
   readonly args?: Readonly<Record<string, string>>
+  /** In the place of the command line's. */
   readonly settings?: SettingsInput
 }
 

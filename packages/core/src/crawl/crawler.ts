@@ -12,10 +12,15 @@ import type { StatsCollector } from './stats.ts'
 
 /** What a running crawl hands to its components. */
 export interface Crawler {
+  /** All settings, in their layers. */
   readonly settings: Settings
+  /** What is counted; the same collector for all parts of this worker. */
   readonly stats: StatsCollector
+  /** What happens, to be listened to. */
   readonly signals: Signals
+  /** For lines of this crawl. */
   readonly logger: Logger
+  /** Whose crawl it is. */
   readonly spider: SpiderLike
   /**
    * The connection to the Redis that the settings name for that role, as the crawl's own parts have it: each call returns the
@@ -82,6 +87,8 @@ export interface OtherWorkers {
  * `fromCrawler` throws `NotConfigured` when the settings do not ask for the component.
  */
 export interface ComponentClass<T> {
+  /** Takes values; one without `fromCrawler` is given nothing. */
   new (...args: never[]): T
+  /** Reads settings and takes what the component needs of the crawl. */
   fromCrawler?(crawler: Crawler): T
 }

@@ -3,12 +3,16 @@
  * Fields come first, as pino has it: `logger.warn({ url, attempt }, 'gave up')`.
  */
 export interface Logger {
+  /** What only somebody wants to know who looks for a fault. */
   debug(message: string): void
   debug(fields: object, message: string): void
+  /** What happens in a crawl that is well. */
   info(message: string): void
   info(fields: object, message: string): void
+  /** What its owner should see to; the crawl goes on. */
   warn(message: string): void
   warn(fields: object, message: string): void
+  /** What is lost or has failed. */
   error(message: string): void
   error(fields: object, message: string): void
   /** A logger that adds `bindings` to each line. */

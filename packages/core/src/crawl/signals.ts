@@ -4,25 +4,35 @@ import type { SpiderLike } from './spider-like.ts'
 
 /** What each signal carries. The names are Scrapy's in camelCase. */
 export interface SignalPayloads {
+  /** The engine begins; nothing has been fetched. */
   engineStarted: object
+  /** Follows `spiderClosed`; queue and filter are still open. */
   engineStopped: object
+  /** Pipelines are open, and `start()` is about to be asked. */
   spiderOpened: { spider: SpiderLike }
   /** Nothing is waiting and nothing is in flight. Sent before the crawl finishes. */
   spiderIdle: { spider: SpiderLike }
+  /** Nothing is in flight any more; pipelines and feeds are closed. `reason` is the `finish_reason`. */
   spiderClosed: { spider: SpiderLike; reason: string }
   /** A callback threw. */
   spiderError: { error: unknown; response: Response; spider: SpiderLike }
+  /** The dupefilter has called the request new, and it goes into the queue. */
   requestScheduled: { request: Request; spider: SpiderLike }
   /** Met before, or refused by a middleware: it will not be fetched. */
   requestDropped: { request: Request; spider: SpiderLike }
+  /** The request has left the queue and goes into the downloader middlewares. */
   requestReachedDownloader: { request: Request; spider: SpiderLike }
+  /** The downloader is done with the request, whether there is an answer or not. */
   requestLeftDownloader: { request: Request; spider: SpiderLike }
   /** The download handler has the whole answer; middlewares have not seen it yet. */
   responseDownloaded: { request: Request; response: Response; spider: SpiderLike }
   /** The answer has passed the downloader middlewares. */
   responseReceived: { request: Request; response: Response; spider: SpiderLike }
+  /** The item has passed all pipelines and is written. */
   itemScraped: { item: unknown; response: Response | null; spider: SpiderLike }
+  /** A pipeline threw `DropItem`. */
   itemDropped: { item: unknown; response: Response | null; error: unknown; spider: SpiderLike }
+  /** A pipeline threw something else, or no output could write the item. */
   itemError: { item: unknown; response: Response | null; error: unknown; spider: SpiderLike }
 }
 

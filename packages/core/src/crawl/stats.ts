@@ -5,14 +5,17 @@ export type StatValue = number | string | boolean | null
 export interface StatsCollector {
   /** Adds `count` (default 1) to a number that starts at 0. */
   inc(key: string, count?: number): void
+  /** Takes the place of what the key holds. */
   set(key: string, value: StatValue): void
   /** Keeps the larger of the stored and the given number. */
   max(key: string, value: number): void
+  /** Keeps the smaller of the stored and the given number. */
   min(key: string, value: number): void
   /** Undefined when the key was never touched. */
   get(key: string): StatValue | undefined
   /** Every key and value, keys sorted. */
   snapshot(): Record<string, StatValue>
+  /** Forgets every key. */
   clear(): void
 }
 

@@ -78,6 +78,7 @@ export const WebloomError: {
 
 /** Settings are wrong. `problems` holds every one found, so that they can be put right in one go. */
 export class SettingsError extends WebloomError {
+  /** A sentence for each setting that is wrong. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
@@ -117,6 +118,7 @@ export class DropItem extends WebloomError {
 
 /** Thrown by a callback, `start()` or a pipeline's `openSpider`: the crawl ends with `reason` as its `finish_reason`. */
 export class CloseSpider extends WebloomError {
+  /** Becomes `finish_reason`. */
   readonly reason: string
 
   constructor(reason = 'cancelled') {
@@ -151,6 +153,7 @@ const CODE_OF_KIND: Record<DownloadFailureKind, ErrorCode> = {
 
 /** A request that brought no response. `kind` is counted under `downloader/exception_type_count/<kind>`. */
 export class DownloadError extends WebloomError {
+  /** Scrapy's name for what happened; RETRY_EXCEPTIONS names those that are tried again. */
   readonly kind: DownloadFailureKind
   /** Counted under `downloader/protection/<reason>`; absent when a host is merely not there. */
   readonly reason: ProtectionReason | undefined

@@ -33,6 +33,7 @@ export class CrawlUrlRules {
     this.#isSet = isSet
   }
 
+  /** By which the crawl's URLs are made safe and canonical now. */
   get current(): UrlRules {
     return this.#current
   }

@@ -12,12 +12,15 @@ export interface DownloadHandler {
    * Calls `onStart` at the moment the request leaves.
    */
   download(request: Request, options: DownloadOptions): Promise<Response>
+  /** The crawl is over: what the handler has opened goes. Waited for. */
   close?(): Promise<void>
 }
 
 /** What a handler is told beside the request. */
 export interface DownloadOptions {
+  /** Fires when the time is up (DOWNLOAD_TIMEOUT) or the crawl is cut off: the download ends with an error. */
   readonly signal: AbortSignal
+  /** To be called when the request leaves: the host's delay is counted from then. */
   readonly onStart: () => void
   /** Of a body that is longer than allowed, the beginning will do. */
   readonly cutsBody?: boolean
@@ -40,6 +43,7 @@ export type BodyTo = (status: number, headers: Headers) => ((chunk: Uint8Array) 
 export interface FetchOptions {
   /** When it fires, the wait for the host's turn or the download is given up. */
   readonly signal: AbortSignal
+  /** Takes the body as it comes, in place of `Response.body`. */
   readonly bodyTo?: BodyTo
 }
 
@@ -48,7 +52,9 @@ export interface FetchOptions {
  * and is not filtered. `request` carries what has changed, such as `meta.retry_times`.
  */
 export class RetryLater {
+  /** Goes back to the queue in place of the one that was asked. */
   readonly request: Request
+  /** How long it waits, or whether it goes before all others of its host. */
   readonly when: RetryWhen
 
   constructor(request: Request, when: RetryWhen = 0) {

@@ -25,6 +25,7 @@ export interface HostState {
 export interface HostNews {
   /** From now on a floor under the delay between two requests, milliseconds (Crawl-delay, AutoThrottle); 0: none. */
   readonly delayMs?: number
+  /** How many requests in a row have failed by now; 0 after an answer. */
   readonly failures?: number
   /** No request to the host starts for so long from now, milliseconds. A longer pause that runs already is kept. */
   readonly pauseMs?: number

@@ -14,9 +14,11 @@ export interface ItemContext {
 
 /** Gets each item in the order of ITEM_PIPELINES. `Item` is what the author knows of the items: nobody checks it. */
 export interface ItemPipeline<Item = unknown> {
+  /** Before anything is fetched. What it throws ends the crawl; `CloseSpider` gives the reason. */
   openSpider?(): Awaitable<void>
   /** The item to hand on to the next pipeline. Throwing `DropItem` ends its way; any other error is counted and logged. */
   processItem(item: Item, context: ItemContext): Awaitable<unknown>
+  /** No item comes any more. `reason` is the `finish_reason`; waited for. */
   closeSpider?(reason: string): Awaitable<void>
 }
 
@@ -34,5 +36,8 @@ export interface ItemFeed {
 
 /** Listens to signals; has no hooks of its own but one, called when the crawl is over. */
 export interface Extension {
+  /**
+   * The crawl is over, and its stats are complete. Waited for, for COMPONENT_TIMEOUT at most; what it throws is logged.
+   */
   close?(): Awaitable<void>
 }

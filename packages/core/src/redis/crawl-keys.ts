@@ -1,5 +1,6 @@
 /** Which crawl: a spider crawls several times, or several times at once, under different CRAWL_IDs. */
 export interface CrawlName {
+  /** The spider's name. */
   readonly spider: string
   /** CRAWL_ID; null: keys are exactly scrapy-redis's. */
   readonly crawlId: string | null

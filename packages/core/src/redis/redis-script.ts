@@ -4,7 +4,9 @@ import { redisError, withRedisCodes } from './store-trouble.ts'
 
 /** What a script needs of an ioredis connection. */
 export interface ScriptRunner {
+  /** Runs a script that the server knows by its hash; rejects with NOSCRIPT when it does not. */
   evalsha(sha1: string, keyCount: number, ...keysAndArgs: (string | number | Buffer)[]): Promise<unknown>
+  /** Runs a script that is sent whole. */
   eval(lua: string, keyCount: number, ...keysAndArgs: (string | number | Buffer)[]): Promise<unknown>
 }
 

@@ -76,6 +76,7 @@ export class Headers implements Iterable<[string, string]> {
     return values
   }
 
+  /** Whether there is a value of `name`, in whatever case it is written. */
   has(name: string): boolean {
     return this.#find(name.toLowerCase()) >= 0
   }
@@ -89,6 +90,7 @@ export class Headers implements Iterable<[string, string]> {
     else this.#put(at, this.#end(lowered, at) - at, lowered, value)
   }
 
+  /** Adds a value behind those that `name` has. Throws WL_HEADER_INVALID as the constructor does. */
   append(name: string, value: string): void {
     checkHeader(name, value)
     const lowered = name.toLowerCase()
@@ -97,6 +99,7 @@ export class Headers implements Iterable<[string, string]> {
     else this.#pairs.splice(this.#end(lowered, at), 0, lowered, value)
   }
 
+  /** Takes out all values of `name`; nothing happens when there is none. */
   delete(name: string): void {
     const lowered = name.toLowerCase()
     const at = this.#find(lowered)

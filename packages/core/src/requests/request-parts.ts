@@ -23,6 +23,7 @@ export type CookiesInit =
 export interface RequestInit {
   /** HTTP method, upper-cased. Default GET. */
   method?: string
+  /** To be sent. WL_HEADER_INVALID for a name that is no token and a value that no header may hold. */
   headers?: HeadersInit
   /** A string is sent in `encoding`. */
   body?: string | Uint8Array | null

@@ -48,15 +48,27 @@ let inside: RequestInside
  * crawl gets the request that goes by others (URL_RULES).
  */
 export class Request {
+  /**
+   * As it is requested: made safe by URL_RULES, percent-encoded, absolute. With `meta.verbatim_url` as it was written.
+   */
   readonly url: string
+  /** HTTP method in upper case. */
   readonly method: string
+  /** What is sent, in bytes; empty when there is none. */
   readonly body: Uint8Array
+  /** Put into the request's jar (`meta.cookiejar`) and sent; null: none of its own. */
   readonly cookies: CookiesInit | null
+  /** In which the query of a URL and a body of text were written. */
   readonly encoding: string
+  /** Words for logs; the framework adds e.g. `cached`. */
   readonly flags: readonly string[]
+  /** Higher goes first; 0 as a rule. */
   priority: number
+  /** True: the dupefilter is not asked, and the request is fetched even when it was met before. */
   dontFilter: boolean
+  /** Who gets the response, a method of the spider or its name; null: `parse`. */
   callback: Callback | null
+  /** Who is told when there is no response for the callback; null: the failure is logged and nobody is told. */
   errback: Callback | null
   // Most requests have none of these three: they are made when first asked for.
   #headers: Headers | undefined
@@ -149,6 +161,7 @@ export class Request {
     return new Request(url, { ...said, ...init })
   }
 
+  /** To be sent; DEFAULT_REQUEST_HEADERS and middlewares add to them on the way. */
   get headers(): Headers {
     this.#headers ??= new Headers()
     if (this.#referer !== undefined) {
@@ -166,6 +179,7 @@ export class Request {
     this.#referer = url
   }
 
+  /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
   get meta(): JsonObject {
     this.#meta ??= {}
     return this.#meta
@@ -176,6 +190,7 @@ export class Request {
     this.#meta = { ...meta }
   }
 
+  /** Given to the callback as its second argument; must survive JSON. */
   get cbKwargs(): JsonObject {
     this.#cbKwargs ??= {}
     return this.#cbKwargs
@@ -190,10 +205,12 @@ export class Request {
     return this.#referer !== undefined || (this.#headers !== undefined && this.#headers.size > 0)
   }
 
+  /** Whether there is `meta`, without making it. */
   get hasMeta(): boolean {
     return this.#meta !== undefined
   }
 
+  /** Whether there are `cbKwargs`, without making them. */
   get hasCbKwargs(): boolean {
     return this.#cbKwargs !== undefined
   }

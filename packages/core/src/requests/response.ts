@@ -8,14 +8,19 @@ import type { Request } from './request.ts'
 export interface ResponseInit {
   /** Default 200. */
   status?: number
+  /** Of the answer. */
   headers?: HeadersInit
+  /** Bytes, or a text, which counts as UTF-8 whatever the page says of itself. Default: empty. */
   body?: Uint8Array | string
   /** The request this answers; `meta` and `cbKwargs` are read through it. */
   request?: Request
+  /** Words for logs, such as `cached` or `dataloss`. */
   flags?: readonly string[]
   /** Overrides every other sign of the encoding. */
   encoding?: string
+  /** The server's address, as the handler that fetched it has it. The built-in handlers give none. */
   ipAddress?: string
+  /** As the handler that fetched it has it: `HTTP/1.1`. The built-in handlers give none. */
   protocol?: string
 }
 
@@ -23,12 +28,22 @@ const NO_BODY = new Uint8Array(0)
 
 /** What a server answered. It parses nothing: bytes, and text on demand. */
 export class Response {
+  /** Where the page is from, after redirects. */
   readonly url: string
+  /**
+   * HTTP status. A callback gets others than 2xx only where it says so (`handleHttpstatusList`,
+   * HTTPERROR_ALLOWED_CODES).
+   */
   readonly status: number
+  /** As the server sent them, names in lower case. */
   readonly headers: Headers
+  /** The page in bytes, unpacked. */
   readonly body: Uint8Array
+  /** Words for logs, such as `cached` or `dataloss`. */
   readonly flags: string[]
+  /** The server's address, as the handler that fetched it has it; the built-in handlers give none. */
   readonly ipAddress: string | undefined
+  /** As the handler that fetched it has it: `HTTP/1.1`; the built-in handlers give none. */
   readonly protocol: string | undefined
   readonly #request: Request | undefined
   #encoding: string | undefined
@@ -62,6 +77,7 @@ export class Response {
     )
   }
 
+  /** Whether `request` can be read: not for a response that was made by hand without one. */
   get hasRequest(): boolean {
     return this.#request !== undefined
   }
@@ -71,6 +87,7 @@ export class Response {
     return this.#request?.meta ?? {}
   }
 
+  /** The request's `cbKwargs`; empty when there is no request. */
   get cbKwargs(): JsonObject {
     return this.#request?.cbKwargs ?? {}
   }

@@ -38,7 +38,9 @@ export type SettingsPlaces = { readonly [Layer in Exclude<SettingsLayer, 'defaul
 
 /** The value of one setting, and what each layer says of it. */
 export interface SettingExplanation {
+  /** As it was asked for. */
   readonly name: string
+  /** What `get` gives; of a wrong value, what it would be read as. */
   readonly value: unknown
   /** The layer that won; absent for a name beginning with CUSTOM_ that nobody set. */
   readonly source: SettingsLayer | undefined
@@ -116,18 +118,27 @@ export class Settings {
     return entry ? entry.value : tableDefault(name)
   }
 
+  /**
+   * A setting of type `bool`. A `TypeError` for one of another type, and for one that may be null.
+   *
+   * A name beginning with CUSTOM_ is read as that type: `SettingsError` when it is not, or when nobody set it and there is no
+   * `fallback`.
+   */
   getBool(name: SettingNameOf<'bool'> | CustomSettingName, fallback?: boolean): boolean {
     return this.#typed(name, ['bool'], fallback) as boolean
   }
 
+  /** As `getBool`, for a whole number. */
   getInt(name: SettingNameOf<'int'> | CustomSettingName, fallback?: number): number {
     return this.#typed(name, ['int'], fallback) as number
   }
 
+  /** As `getBool`, for a number. */
   getFloat(name: NumberSettingName | CustomSettingName, fallback?: number): number {
     return this.#typed(name, ['float', 'int'], fallback) as number
   }
 
+  /** As `getBool`, for a text, or one of several words. */
   getString(
     name: SettingNameOf<'string'> | SettingNameOf<'enum'> | CustomSettingName,
     fallback?: string,
@@ -135,12 +146,14 @@ export class Settings {
     return this.#typed(name, ['string', 'enum'], fallback) as string
   }
 
+  /** As `getBool`, for a list of texts. */
   getList<Name extends SettingNameOf<'list'>>(name: Name): SettingValue<Name>
   getList(name: CustomSettingName, fallback?: readonly string[]): readonly string[]
   getList(name: SettingNameOf<'list'> | CustomSettingName, fallback?: readonly string[]): unknown {
     return this.#typed(name, ['list'], fallback)
   }
 
+  /** As `getBool`, for values by name. */
   getDict(name: SettingNameOf<'dict'> | CustomSettingName, fallback?: SettingDict): SettingDict {
     return this.#typed(name, ['dict'], fallback) as SettingDict
   }

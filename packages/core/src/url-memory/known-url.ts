@@ -5,6 +5,7 @@ import type { UrlRules } from '@webloom/url'
  * `UrlMemory` knows the URL.
  */
 export class KnownUrl {
+  /** In its safe form. */
   readonly url: string
   /** By which it was made safe; undefined for one that comes from a queue, where it was made so before. */
   readonly rules: UrlRules | undefined
@@ -25,6 +26,7 @@ export class KnownUrl {
     this.#written = written === url ? undefined : written
   }
 
+  /** As somebody wrote it. */
   get written(): string {
     return this.#written ?? this.url
   }
@@ -46,6 +48,7 @@ export class KnownUrl {
     this.#markedBy = by
   }
 
+  /** Whether `by` was the last to mark it. */
   isMarkedBy(by: object): boolean {
     return this.#markedBy === by
   }

@@ -150,6 +150,7 @@ export interface ProtocolTimes {
     /** Whoever takes one has it to itself for so long. */
     readonly heldMs: number
   }
+  /** The scheduler: how long it waits for room in the queue, and for servers that are away. */
   readonly scheduler: {
     /** How long links wait for others to make room in a queue that is nearly full. */
     readonly highWaterHoldMs: number
@@ -164,12 +165,14 @@ export interface ProtocolTimes {
     readonly waitMsMin: number
     readonly waitMsMax: number
   }
+  /** An engine with nothing to do: how soon it looks again. */
   readonly engine: {
     /** LEASE_WAIT_MAX_MS. */
     readonly leaseWaitMaxMs: number
     readonly seedsPollMs: number
     readonly roomKeptMs: number
   }
+  /** Connections, and commands that wait for one. */
   readonly redis: {
     /** A lost connection is tried again no less often. */
     readonly reconnectMsMax: number

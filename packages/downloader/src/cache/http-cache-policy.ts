@@ -2,8 +2,11 @@ import type { Headers, Request, Response } from '@webloom/core'
 
 /** An answer from the cache, and what must be known to judge it. */
 export interface CachedResponse {
+  /** As it was stored. */
   readonly response: Response
+  /** Of the request that it answered. */
   readonly requestHeaders: Headers
+  /** When it came, or was last confirmed; milliseconds since 1970. */
   readonly storedAtMs: number
 }
 
@@ -11,6 +14,7 @@ export interface CachedResponse {
 export interface HttpCachePolicy {
   /** False: the request goes past the cache, both ways. */
   mayCacheRequest(request: Request): boolean
+  /** True: the answer is kept. Asked of each whole one that comes from a server. */
   mayStore(response: Response, request: Request): boolean
   /** False: the cached answer is one to another request after all, and as good as not there. */
   answers(cached: CachedResponse, request: Request): boolean

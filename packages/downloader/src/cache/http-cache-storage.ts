@@ -2,11 +2,17 @@ import type { Awaitable, Crawler } from '@webloom/core'
 
 /** A request and its answer as a cache keeps them. */
 export interface CachedExchange {
+  /** Of the request, in upper case. */
   readonly method: string
+  /** Of the request. */
   readonly url: string
+  /** As they were sent, for Vary; those that hold secrets are left out. */
   readonly requestHeaders: readonly (readonly [string, string])[]
+  /** What was sent; empty when there was nothing. */
   readonly requestBody: Uint8Array
+  /** Of the answer. */
   readonly status: number
+  /** As the server sent them, in its order. */
   readonly responseHeaders: readonly (readonly [string, string])[]
   /** As the server sent it, still compressed. */
   readonly body: Uint8Array
@@ -23,7 +29,9 @@ export interface HttpCacheStorage {
   retrieve(fingerprint: string): Awaitable<CachedExchange | undefined>
   /** Takes the place of what was there, in one step: nobody ever sees half of it. */
   store(fingerprint: string, exchange: CachedExchange): Awaitable<void>
+  /** Nothing is kept for that fingerprint any more; no error when nothing was. */
   remove(fingerprint: string): Awaitable<void>
+  /** The crawl is over: what the storage has opened goes. What is kept stays for the next. */
   close(): Awaitable<void>
 }
 
@@ -31,6 +39,7 @@ export interface HttpCacheStorage {
 export interface HttpCacheStorageOptions {
   /** HTTPCACHE_DIR. */
   readonly folder: string
+  /** Each spider has a place of its own in the folder. */
   readonly spiderName: string
   /** What was stored longer ago is as good as not there. 0: never. */
   readonly expirationMs: number

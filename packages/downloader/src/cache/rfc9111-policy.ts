@@ -12,7 +12,9 @@ import type { CachedResponse, HttpCachePolicy } from './http-cache-policy.ts'
 
 /** What the policy `rfc2616` is told by the settings. */
 export interface Rfc9111PolicyOptions {
+  /** HTTPCACHE_ALWAYS_STORE: keeps what `no-store` forbids, too. Default false. */
   readonly alwaysStore?: boolean
+  /** HTTPCACHE_IGNORE_SCHEMES: requests of these go past the cache. */
   readonly ignoredSchemes?: readonly string[]
   /** Directives of servers that are not obeyed. */
   readonly ignoredDirectives?: readonly string[]

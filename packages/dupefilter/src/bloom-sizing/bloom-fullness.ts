@@ -13,6 +13,7 @@ export type BloomOnFull = 'grow' | 'warn' | 'stop'
 
 /** Watches a Bloom filter's capacity: warns once at each stage, or ends the crawl. */
 export class BloomFullness {
+  /** BLOOMFILTER_ON_FULL. */
   readonly onFull: BloomOnFull
   readonly #where: object
   readonly #logger: Logger
@@ -25,6 +26,7 @@ export class BloomFullness {
     this.#where = where
   }
 
+  /** Logs each stage that the newest layer has come to, once. */
   warn(layers: readonly CountedLayer[]): void {
     for (const { stage, text } of warningsOf(layers, this.onFull === 'grow')) {
       if (this.#warnedOf.has(stage)) continue

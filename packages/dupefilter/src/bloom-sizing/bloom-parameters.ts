@@ -33,8 +33,11 @@ export interface BloomOptions {
 export interface BloomLayer {
   /** Of one block. */
   readonly bits: number
+  /** Redis strings of `bits` bits. */
   readonly blocks: number
+  /** Bits that one request sets. */
   readonly hashes: number
+  /** How likely a new request is taken for a seen one when `capacity` are in it: 0.001 is one in a thousand. */
   readonly errorRate: number
   /** How many requests bring the error to `errorRate`. */
   readonly capacity: number
@@ -42,7 +45,9 @@ export interface BloomLayer {
 
 /** The size that follows from `BloomOptions`. */
 export interface BloomParameters {
+  /** Whose hashes: our own, or a Python fork's. */
   readonly mode: BloomMode
+  /** The first layer; others of a filter that grows follow from it. */
   readonly layer: BloomLayer
   /** What an earlier release made of the same capacity. */
   readonly older?: BloomLayer

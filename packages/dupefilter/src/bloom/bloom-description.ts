@@ -6,6 +6,7 @@ import { type BloomRecord, errorOf, fillOf, warningsOf } from './bloom-record.ts
 export interface BloomDescription extends DupeFilterDescription {
   /** How many requests bring the error to the one asked for. */
   readonly capacity: number
+  /** Requests in all layers. */
   readonly inserted: number
   /** Of the newest layer's bits, the share that is set. */
   readonly fillRatio: number
@@ -17,6 +18,7 @@ export interface BloomDescription extends DupeFilterDescription {
   readonly bits: number
   /** Of the first layer. */
   readonly hashes: number
+  /** More than one when the filter has grown. */
   readonly layers: number
   /** What its owner should know: half of the bits are set, the capacity is reached. */
   readonly warnings: readonly string[]

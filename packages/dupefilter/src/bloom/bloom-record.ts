@@ -24,6 +24,7 @@ export interface StoredParameters {
 
 /** A layer with what it holds. */
 export interface CountedLayer extends BloomLayer {
+  /** Requests that were recorded in it. */
   readonly inserted: number
   /** Bits that are set. */
   readonly set: number
@@ -33,6 +34,7 @@ export interface CountedLayer extends BloomLayer {
 
 /** What a Bloom filter on Redis notes beside its bits: its layers, with their counts. */
 export interface BloomRecord {
+  /** Oldest first; none before the filter was opened for the first time. */
   readonly layers: readonly CountedLayer[]
   /** Expected number of pages taken for seen ones so far. */
   readonly lost: number

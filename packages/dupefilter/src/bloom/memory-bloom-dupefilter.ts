@@ -24,6 +24,7 @@ import { type CountedLayer, errorOf, isFull, lostPerRecorded } from './bloom-rec
 export interface MemoryBloomDupeFilterOptions extends ProcessDupeFilterOptions, Omit<BloomOptions, 'compat'> {
   /** Default warn. `grow` adds a layer; `stop` ends the crawl with `dupefilter_full`. */
   readonly onFull?: BloomOnFull
+  /** Told when the filter is half full, and full. Default: nobody is. */
   readonly logger?: Logger
 }
 

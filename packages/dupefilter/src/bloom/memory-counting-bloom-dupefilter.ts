@@ -23,6 +23,7 @@ export interface MemoryCountingBloomDupeFilterOptions
     Omit<BloomOptions, 'compat'> {
   /** Default warn; a counting filter cannot grow. `stop` ends the crawl with `dupefilter_full`. */
   readonly onFull?: BloomOnFull
+  /** Told when the filter is half full, and full. Default: nobody is. */
   readonly logger?: Logger
 }
 

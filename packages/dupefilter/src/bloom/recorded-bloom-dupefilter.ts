@@ -25,9 +25,13 @@ export interface RecordedBloomOptions extends RedisDupeFilterOptions, BloomOptio
 export interface BloomKind {
   /** As DUPEFILTER_CLASS has it. */
   readonly name: string
+  /** How its bits lie; absent: one bit a place. */
   readonly layout?: BloomLayout
+  /** Its size. */
   readonly parameters: BloomParameters
+  /** Makes fingerprints where the settings name no other. */
   readonly algorithm: FingerprintAlgorithm
+  /** Names of the Lua files in `lua/` that look into its strings and write them. */
   readonly storeFiles: readonly string[]
   /** Of a place in a string. */
   readonly bitsEach: 1 | 4

@@ -27,6 +27,7 @@ const NOBODY: Claim = { owner: '', fingerprints: [] }
 
 /** What each filter in this process is made of. */
 export interface ProcessDupeFilterOptions {
+  /** Says which requests are equal. Default: by Scrapy's rules. */
   readonly fingerprinter?: Fingerprinter
 }
 

@@ -6,6 +6,7 @@ import type { RedisConnection } from './redis-script.ts'
  * their hash tag, so that Redis Cluster keeps all of them in one slot, where one script can reach them.
  */
 export interface FilterKeys {
+  /** What the filter remembers: the set, or the first string of bits. */
   readonly main: string
   /** Hash: member → attempt and owner that were told it is new. */
   readonly pending: string

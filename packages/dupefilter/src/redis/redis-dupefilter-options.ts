@@ -9,6 +9,7 @@ export interface RedisDupeFilterOptions {
   readonly redis: RedisConnection
   /** The name of the main key, as users and Python crawlers know it. */
   readonly key: string
+  /** Says which requests are equal. Default: by the rules of the filter's kind. */
   readonly fingerprinter?: Fingerprinter
   /** DUPEFILTER_PENDING_STALE: how long an owner may leave unsettled what it was told is new. Default 10 000. */
   readonly pendingStaleMs?: number
@@ -34,13 +35,18 @@ export interface RedisDupeFilterOptions {
   readonly cacheSize?: number
   /** Counts `dupefilter/cache_hits` and `dupefilter/cache_emptied`. */
   readonly stats?: Pick<StatsCollector, 'inc'>
+  /** Default: nobody is told anything. */
   readonly logger?: Logger
 }
 
 /** A filter's own part of a question. */
 export interface StoreQuestion {
+  /** What each request is remembered by, in the order of the question. */
   readonly members: readonly RedisArgument[]
+  /** Where the filter keeps them, beside the keys that all filters have; KEYS of its Lua files. */
   readonly keys?: readonly string[]
+  /** What its Lua files read of the question's header, beside what all filters put there. */
   readonly header?: Readonly<Record<string, unknown>>
+  /** What its Lua files read behind the members. */
   readonly args?: readonly RedisArgument[]
 }

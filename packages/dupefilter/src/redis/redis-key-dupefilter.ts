@@ -35,6 +35,7 @@ export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 
 export interface RedisKeyDescription extends DupeFilterDescription {
   /** Requests ever recorded, those whose lifetime is over too: only Redis knows which are. */
   readonly count: number
+  /** Milliseconds until a request may be met again: DUPEFILTER_TTL. */
   readonly ttlMs: number
 }
 

@@ -25,6 +25,7 @@ export interface Shard {
 export interface ShardedDupeFilterOptions {
   /** All of one kind, in the order of DUPEFILTER_REDIS_URL. */
   readonly shards: readonly Shard[]
+  /** Told when some of the servers have nothing of a filter that others have. */
   readonly logger: Logger
 }
 

@@ -4,6 +4,7 @@ import { SettingsError } from '@webloom/core'
 export interface ShardPart {
   /** From 0. */
   readonly index: number
+  /** How many parts there are. */
   readonly count: number
 }
 

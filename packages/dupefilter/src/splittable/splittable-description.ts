@@ -12,7 +12,9 @@ export interface SplittableDescription extends DupeFilterDescription {
   readonly splitting: number
   /** How many requests a leaf may hold before it is split. */
   readonly capacityPerLeaf: number
+  /** The size of a leaf, the same for all. */
   readonly bitsPerLeaf: number
+  /** Bits that one request sets. */
   readonly hashes: number
   /** Of the bits of all leaves, the share that is set. */
   readonly fillRatio: number
@@ -20,6 +22,7 @@ export interface SplittableDescription extends DupeFilterDescription {
   readonly errorNow: number
   /** How many pages were taken for seen ones so far, by theory. */
   readonly pagesLost: number
+  /** What its owner should know: leaves that are full and may split no more. */
   readonly warnings: readonly string[]
 }
 

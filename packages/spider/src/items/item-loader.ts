@@ -46,8 +46,11 @@ export interface ItemLoaderOptions<Item> {
   readonly item?: Item
   /** A response or selector; needed for all but `addValue` and its siblings. */
   readonly source?: LoaderSource
+  /** Processors by field. */
   readonly fields?: LoaderFields<Item>
+  /** For fields without an `input`. Default `Identity()`. */
   readonly defaultInput?: LoaderProcessor
+  /** For fields without an `output`. Default `Identity()`: the field is a list. */
   readonly defaultOutput?: LoaderProcessor
   /** What processors may read. */
   readonly context?: LoaderContext
@@ -89,9 +92,13 @@ const HINTS = {
 export class ItemLoader<Item extends object = Record<string, unknown>> {
   /** Processors by field; a subclass may set it. */
   fields: LoaderFields<Item>
+  /** For fields without an `input`; a subclass may set it. */
   defaultInput: LoaderProcessor
+  /** For fields without an `output`; a subclass may set it. */
   defaultOutput: LoaderProcessor
+  /** What is filled. */
   readonly item: Item
+  /** What processors may read beside the value: what was given, with `item` and `source`. */
   readonly context: LoaderContext
   readonly #source: LoaderSource | undefined
   #values = new Map<string, unknown[]>()
@@ -140,38 +147,47 @@ export class ItemLoader<Item extends object = Record<string, unknown>> {
     return result
   }
 
+  /** `addValue` with what a CSS query finds. */
   addCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('css', query), ...steps)
   }
 
+  /** `replaceValue` with what a CSS query finds. */
   replaceCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('css', query), ...steps)
   }
 
+  /** `getValue` of what a CSS query finds; nothing is collected. */
   getCss(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('css', query), ...steps)
   }
 
+  /** `addValue` with what an XPath expression finds. */
   addXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('xpath', query), ...steps)
   }
 
+  /** `replaceValue` with what an XPath expression finds. */
   replaceXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('xpath', query), ...steps)
   }
 
+  /** `getValue` of what an XPath expression finds; nothing is collected. */
   getXpath(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('xpath', query), ...steps)
   }
 
+  /** `addValue` with what a JMESPath query finds. */
   addJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('jmespath', query), ...steps)
   }
 
+  /** `replaceValue` with what a JMESPath query finds. */
   replaceJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('jmespath', query), ...steps)
   }
 
+  /** `getValue` of what a JMESPath query finds; nothing is collected. */
   getJmes(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('jmespath', query), ...steps)
   }

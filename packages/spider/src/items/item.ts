@@ -8,6 +8,7 @@ import type { SchemaIssue, SchemaOutput, SchemaResult, StandardSchema } from './
 export class InvalidItem extends DropItem {
   /** What was to become the item. */
   readonly value: unknown
+  /** What the schema found wrong, each with its path. */
   readonly issues: readonly SchemaIssue[]
 
   constructor(value: unknown, issues: readonly SchemaIssue[]) {

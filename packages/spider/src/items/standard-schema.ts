@@ -3,6 +3,7 @@
  * interface is made to be copied, so that nobody depends on a package for a few types.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The whole of the interface; libraries keep it under this name so that it meets none of theirs. */
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -18,7 +19,9 @@ export type SchemaResult<Output> =
 
 /** One thing that is wrong with a value, and where. */
 export interface SchemaIssue {
+  /** In words, for people. */
   readonly message: string
+  /** Keys from the value down to what is wrong; absent: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 

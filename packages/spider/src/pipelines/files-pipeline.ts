@@ -36,6 +36,7 @@ const URL_SHOWN_MAX = 2083
 
 /** A file of an item. */
 export interface FileResult {
+  /** Where the file is from. */
   readonly url: string
   /** Within the store. */
   readonly path: string
@@ -54,17 +55,23 @@ export type FileOutcome =
 export interface FilesPipelineOptions {
   /** FILES_STORE: a folder. */
   readonly folder: string
+  /** FILES_URLS_FIELD: the item's field with the URLs. */
   readonly urlsField: string
+  /** FILES_RESULT_FIELD: the item's field that gets the results. */
   readonly resultField: string
   /** A file in the store that is younger is not fetched again. */
   readonly expiresMs: number
+  /** MEDIA_ALLOW_REDIRECTS: false makes a redirect a failure. */
   readonly allowRedirects: boolean
   /** Most downloads at once. */
   readonly concurrency: number
   /** False: bodies are kept in memory, for a cache that stores them. */
   readonly streams: boolean
+  /** Fetches past the queue, at the host's pace: `crawler.fetch`. */
   readonly fetch: (request: Request, options: FetchOptions) => Promise<Response>
+  /** Told of files that could not be had. */
   readonly logger: Logger
+  /** Counts `file_count` and `file_status_count/<status>`. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 
@@ -147,6 +154,7 @@ export class FilesPipeline implements ItemPipeline {
     return this.itemCompleted(outcomes, item)
   }
 
+  /** Ends what is still being fetched. */
   closeSpider(): void {
     this.#closing.abort(new Error('the crawl has ended'))
   }

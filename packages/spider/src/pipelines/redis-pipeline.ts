@@ -30,6 +30,9 @@ import { itemJson } from '../items/written-item.ts'
 
 /** What the pipeline needs of an ioredis connection. */
 export interface ItemsRedis extends ScriptRunner {
+  /**
+   * Of the key: `none` when there is nothing; any other type than the pipeline's is an error before the first fetch.
+   */
   type(key: string): Promise<string>
 }
 
@@ -39,12 +42,15 @@ export interface RedisPipelineOptions {
   readonly redis: ItemsRedis
   /** With spider and CRAWL_ID in it. */
   readonly key: string
+  /** A list takes items at its end, a stream as entries with one field. */
   readonly as: 'list' | 'stream'
   /** 0: no bound. */
   readonly itemsMax: number
   /** The field of an item that gets its id, in a list; null: none. */
   readonly idField: string | null
+  /** Told when Redis is full or away. */
   readonly logger: Logger
+  /** Counts what was written, and what waited for room. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 

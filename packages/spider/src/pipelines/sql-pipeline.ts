@@ -31,10 +31,13 @@ import { SqliteTable } from './sqlite-table.ts'
 export interface SqlPipelineOptions {
   /** `sqlite:items.db` or `postgres://user@host/database`. */
   readonly url: string
+  /** Which columns there are. */
   readonly shape: SqlShape
   /** Most rows of a statement. */
   readonly batchSize: number
+  /** Told when the database is away. */
   readonly logger: Logger
+  /** Counts what was written and what was refused. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 

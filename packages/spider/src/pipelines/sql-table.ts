@@ -28,6 +28,7 @@ export interface SqlRow {
 
 /** How the table looks. */
 export interface SqlShape {
+  /** SQL_TABLE: its name, with a schema where the database has them. */
   readonly table: string
   /** The primary key: the item's id. */
   readonly idColumn: string
@@ -37,6 +38,7 @@ export interface SqlShape {
 
 /** A column of the table that items are written to. */
 export interface SqlColumn {
+  /** The item's field, and the column. */
   readonly name: string
   /** As `create table` has it; absent: the database's own idea of a text. */
   readonly type?: string

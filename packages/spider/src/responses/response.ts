@@ -51,6 +51,7 @@ export interface ResponseInit extends CoreResponseInit {
 
 /** A link as link extractors give it. */
 export interface LinkLike {
+  /** Absolute, or relative to the page. */
   readonly url: string
 }
 

@@ -24,7 +24,9 @@ export type HandOn = (output: CallbackOutput) => Promise<void>
 
 /** Why a request has no response for its callback; what an errback gets. */
 export interface Failure {
+  /** What was asked for. */
   readonly request: Request
+  /** `DownloadError`, `HttpError`, `IgnoreRequest`, or whatever a middleware threw. */
   readonly error: unknown
   /** There when the failure is about a response: a status nobody asked for, a middleware's refusal. */
   readonly response: Response | null

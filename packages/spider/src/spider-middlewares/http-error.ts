@@ -9,6 +9,7 @@ import {
 
 /** A response whose status callbacks did not ask for. Errbacks get it, with the response. */
 export class HttpError extends IgnoreRequest {
+  /** The answer whose status no callback wanted. */
   readonly response: Response
 
   constructor(response: Response) {

@@ -13,6 +13,7 @@ import type { Spider } from './spider.ts'
 
 /** Whatever finds links in a page; `LinkExtractor` is one. */
 export interface LinkSource {
+  /** The links of a page, in its order; a request is made of each. */
   extractLinks(response: Response): Iterable<Link>
 }
 
@@ -44,10 +45,15 @@ const OPTIONS = {
 
 /** Which links of a page a `CrawlSpider` follows, and who gets what they lead to. */
 export class Rule {
+  /** Finds the links that this rule is about. */
   readonly linkExtractor: LinkSource
+  /** Who gets the pages that the links lead to; null: they are followed and nothing else. */
   readonly callback: Callback | null
+  /** Given to the callback as its second argument. */
   readonly cbKwargs: JsonObject
+  /** Whether the rules are applied to those pages, too. */
   readonly follow: boolean
+  /** Who is told when there is no response; null: nobody. */
   readonly errback: Callback | null
   readonly #init: RuleInit
 

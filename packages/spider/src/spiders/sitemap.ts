@@ -6,7 +6,9 @@ export interface SitemapEntry {
   readonly loc: string
   /** When it was changed, in W3C's date format. */
   readonly lastmod?: string
+  /** How often it changes, as the site has it: `daily`. */
   readonly changefreq?: string
+  /** How important it is to the site, as a text from `0.0` to `1.0`. */
   readonly priority?: string
   /** The same page in other languages (`<xhtml:link href>`). */
   readonly alternate?: readonly string[]

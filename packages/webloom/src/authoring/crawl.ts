@@ -37,6 +37,7 @@ export interface CrawlSnapshot {
 export interface CrawlResult {
   /** `finished`, `shutdown`, `closespider_…`, `start_error`, or what the spider gave to `close`. */
   readonly finishReason: string
+  /** What was counted, by Scrapy's keys (docs/stats.md); of a crawl that workers share, what this one counted. */
   readonly stats: Record<string, StatValue>
 }
 

@@ -60,7 +60,7 @@ interface Contender {
   /** How many questions are under way at a time. */
   readonly atOnce?: number
   readonly part?: number
-  open(): Promise<(requests: Request[], owner: string) => Promise<unknown>>
+  open(): Promise<(requests: Request[], asker: string) => Promise<unknown>>
 }
 
 const bloom20 = { capacity: 1_000_000, errorRate: 1e-6 }
@@ -188,9 +188,9 @@ async function measure(contender: Contender, known: readonly Request[], links: r
 async function filter(make: (all: FilterParts) => DupeFilter) {
   const made = make({ redis, key: 'bench:dupefilter', fingerprinter })
   await made.open()
-  return async (requests: Request[], owner: string) => {
-    await made.requestsSeen(requests, owner)
-    await made.settled(owner)
+  return async (requests: Request[], asker: string) => {
+    await made.requestsSeen(requests, asker)
+    await made.settled(asker)
   }
 }
 
@@ -390,7 +390,7 @@ async function redisUsPerUrl(filter: DupeFilter, from: number, to: number): Prom
   return ((await redisCpuUs()) - before) / (to - from)
 }
 
-/** As after some seconds: every owner is settled, and all marks are gone. */
+/** As after some seconds: every asker is settled, and all marks are gone. */
 async function letGo() {
   const keys = ['pending', 'owners', 'settled'].map((name) => `{bench:dupefilter}:${name}`)
   await redis.del(...keys, ...(await redis.keys('{bench:dupefilter}:owners:*')))

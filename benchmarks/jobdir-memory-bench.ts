@@ -36,11 +36,11 @@ async function fill(folder: string, count: number, hosts: number): Promise<void>
   await queue.open()
   for (let at = 0; at < count; at += BATCH) {
     const requests = Array.from({ length: BATCH }, (_, n) => requestOf(at + n, hosts))
-    const owner = `page/${at}`
-    const seen = await filter.requestsSeen(requests, owner)
+    const asker = `page/${at}`
+    const seen = await filter.requestsSeen(requests, asker)
     const fresh = requests.filter((_, n) => !seen[n]).map((request) => ({ id: request.url, request }))
-    await queue.push(fresh, owner)
-    await queue.settled(owner)
+    await queue.push(fresh, asker)
+    await queue.settled(asker)
   }
   report()
   await queue.close()

@@ -184,10 +184,10 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       const { first, second } = Object.fromEntries(await leased(scheduler, 2)) as Record<string, Lease>
       await filter.requestsSeen([page('bad'), page('good')], first!.id)
       const ask = filter.requestsSeen.bind(filter)
-      filter.requestsSeen = async (requests, owner) => {
-        if (owner.startsWith('doubt/') && requests[0]!.url.includes('bad'))
+      filter.requestsSeen = async (requests, asker) => {
+        if (asker.startsWith('doubt/') && requests[0]!.url.includes('bad'))
           throw new TypeError('not this one')
-        return ask(requests, owner)
+        return ask(requests, asker)
       }
       await scheduler.commit(second!, [page('bad'), page('good')])
       await scheduler.retry(first!, first!.request, 'first')

@@ -126,8 +126,8 @@ function dying(target: CrawlTarget, queue: ScrapyRedisQueue, moment: 'pushed' | 
   }
   return {
     ...target,
-    async push(batch, owner) {
-      await target.push(batch, owner)
+    async push(batch, asker) {
+      await target.push(batch, asker)
       if (++steps === 2) await killed()
     },
   }
@@ -216,8 +216,8 @@ describe('webloom import scrapy-redis', () => {
       web.seeds.map((url) => encodeScrapyRequest(new Request(url), { nameOf: (name) => name })),
     )
     await imported(settings)
-    const owners = (await redis.command('HKEYS', '{quotes:dupefilter}:owners')) as string[]
-    expect(owners.length).toBeGreaterThan(0)
+    const askers = (await redis.command('HKEYS', '{quotes:dupefilter}:owners')) as string[]
+    expect(askers.length).toBeGreaterThan(0)
     class Leaves extends Quotes {
       override *parse(): Generator<unknown> {}
     }

@@ -68,8 +68,8 @@ class PageStream {
     }
   }
 
-  /** A batch and its owner, as elements of `start()` have them: the cursor is the only note of what has been pushed. */
-  nextPush(requests: number): [batch: QueuedRequest[], owner: string] {
+  /** A batch and its asker, as elements of `start()` have them: the cursor is the only note of what has been pushed. */
+  nextPush(requests: number): [batch: QueuedRequest[], asker: string] {
     return [Array.from({ length: requests }, () => this.next()), `start/${this.#pushes++}`]
   }
 }

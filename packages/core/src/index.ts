@@ -82,7 +82,7 @@ export {
   type FetchOptions,
   RetryLater,
 } from './ports/downloader.ts'
-export { type DupeFilter, type DupeFilterDescription, inDoubtOwner, type Seen } from './ports/dupefilter.ts'
+export { type DupeFilter, type DupeFilterDescription, inDoubtAsker, type Seen } from './ports/dupefilter.ts'
 export type { HostClock, HostNews, HostPace, HostState } from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'

@@ -1,6 +1,6 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
 
-/** Two processes ask at once about the same pages; answers how often each page was told to be new. */
+/** Two processes ask at once about the same pages; returns how often each page was told to be new. */
 export async function toldByTwoProcesses(asked: {
   readonly url: string
   readonly key: string
@@ -8,11 +8,11 @@ export async function toldByTwoProcesses(asked: {
   readonly kind: string
   readonly pages: number
 }): Promise<Uint8Array> {
-  const start = (owner: string): StartedProcess =>
+  const start = (asker: string): StartedProcess =>
     startProcess(process.execPath, [
       '--conditions=webloom-source',
       new URL('./asking-worker.ts', import.meta.url).pathname,
-      JSON.stringify({ ...asked, owner }),
+      JSON.stringify({ ...asked, asker }),
     ])
   const workers = [start('a'), start('b')]
   for (const worker of workers) await worker.waitForOutput(/ready/)

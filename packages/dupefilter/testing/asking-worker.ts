@@ -10,7 +10,7 @@ import { RedisKeyDupeFilter } from '../src/redis/redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from '../src/redis/redis-set-dupefilter.ts'
 import { SplittableBloomDupeFilter } from '../src/splittable/splittable-bloom-dupefilter.ts'
 
-const { url, key, kind, owner, pages } = JSON.parse(process.argv[2]!) as Record<string, string>
+const { url, key, kind, asker, pages } = JSON.parse(process.argv[2]!) as Record<string, string>
 const redis = new Redis(url!)
 const EXACT_ENOUGH = { capacity: 100_000, errorRate: 1e-9 }
 const all = { redis, key: key! }
@@ -35,8 +35,8 @@ for (let from = 0; from < Number(pages); from += BATCH) {
   const numbers = Array.from({ length: BATCH }, (_, n) => from + n)
   const requests = numbers.map((n) => new Request(`https://example.com/${n}`))
   const ask = async () => {
-    const seen = await filter.requestsSeen(requests, `${owner}/${from}`)
-    await filter.settled(`${owner}/${from}`)
+    const seen = await filter.requestsSeen(requests, `${asker}/${from}`)
+    await filter.settled(`${asker}/${from}`)
     for (const [n, met] of seen.entries()) if (!met) fresh.push(from + n)
   }
   asking.push(ask())

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis'
 import type { RedisDupeFilter } from '../src/redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../src/redis/redis-dupefilter-options.ts'
 
-/** Short, for tests that wait for an owner to go stale. */
+/** Short, for tests that wait for an asker to go stale. */
 export const STALE_MS = 400
-/** For all others: a slow machine must not have an owner go stale between two lines of a test. */
+/** For all others: a slow machine must not have an asker go stale between two lines of a test. */
 const NEVER_STALE_MS = 60_000
 
 type Make<Filter> = (options: RedisDupeFilterOptions) => Filter

@@ -7,7 +7,7 @@ export { MemoryHostClock, type MemoryHostClockOptions } from './politeness/memor
 
 // In a JOBDIR
 
-export { IMPORT_OWNER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
+export { IMPORT_ASKER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 
 // The queue of many workers
 

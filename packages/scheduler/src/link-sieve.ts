@@ -50,7 +50,7 @@ export class LinkSieve {
    */
   async fresh(
     found: readonly Request[],
-    owner: string,
+    asker: string,
     {
       marksAll = false,
       idOf = derivedId,
@@ -61,7 +61,7 @@ export class LinkSieve {
     const requests = found.filter((request) => this.#hasFingerprint(request))
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
     // Also about none: see the port.
-    const seen = await this.#seen(asked, owner, signal)
+    const seen = await this.#seen(asked, asker, signal)
     const fresh: QueuedRequest[] = []
     const met: Request[] = []
     let inDoubt = 0
@@ -69,11 +69,11 @@ export class LinkSieve {
     for (let ordinal = 0; ordinal < requests.length; ordinal++) {
       const request = requests[ordinal]!
       const isMet = marksAll || !request.dontFilter ? seen[next++] : false
-      if (request.dontFilter || filter.letsAllPass) fresh.push({ id: idOf(owner, ordinal), request })
+      if (request.dontFilter || filter.letsAllPass) fresh.push({ id: idOf(asker, ordinal), request })
       else if (isMet === true) met.push(request)
       else if (isMet) {
         inDoubt++
-        fresh.push({ id: fingerprinter.fingerprint(request), request, inDoubt: owner })
+        fresh.push({ id: fingerprinter.fingerprint(request), request, inDoubt: asker })
       } else fresh.push({ id: fingerprinter.fingerprint(request), request })
     }
     if (met.length > 0) this.drop(met)
@@ -83,7 +83,7 @@ export class LinkSieve {
   }
 
   /**
-   * A batch whose elements ask at the same moment, each as an owner of its own, without those that stand in it before: they would
+   * A batch whose elements ask at the same moment, each as an asker of its own, without those that stand in it before: they would
    * be told that the first one is in doubt, and wait for what is known here. The first one is queued, or was met.
    */
   distinct(batch: readonly (Request | undefined)[]): readonly (Request | undefined)[] {
@@ -130,9 +130,9 @@ export class LinkSieve {
     }
   }
 
-  #seen(requests: readonly Request[], owner: string, signal: AbortSignal | undefined): Promise<Seen[]> {
+  #seen(requests: readonly Request[], asker: string, signal: AbortSignal | undefined): Promise<Seen[]> {
     const { filter, logger, times } = this.#options
-    return patiently(() => filter.requestsSeen(requests, owner), {
+    return patiently(() => filter.requestsSeen(requests, asker), {
       logger,
       times,
       what: 'asking the dupefilter',
@@ -160,6 +160,6 @@ export class LinkSieve {
 }
 
 /** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
-function derivedId(owner: string, ordinal: number): string {
-  return hash('sha1', `${owner}#${ordinal}`)
+function derivedId(asker: string, ordinal: number): string {
+  return hash('sha1', `${asker}#${ordinal}`)
 }

@@ -3,11 +3,11 @@
  *
  *     set aside (by the queue)      in the step that takes out the page they were found on.
  *     ask the filter, as            that page is settled: "seen", and they go. It has given them back, or its worker is lost:
- *     `doubt/<id>/<found on>`       "new". Else they stay. Crash after it: whoever asks next asks as the same owner.
+ *     `doubt/<id>/<found on>`       "new". Else they stay. Crash after it: whoever asks next asks as the same asker.
  *     end the doubt (the queue)     one step: the new ones are queued, the others go. It was done before by another worker, or
  *                                   the queue has gone back to where nothing was set aside: nothing is queued.
- *     settle the owner              crash before it: it is queued; the next page that meets it is in doubt, or told "new" when
- *                                   the owner has been silent for long, and it is fetched twice.
+ *     settle the asker              crash before it: it is queued; the next page that meets it is in doubt, or told "new" when
+ *                                   the asker has been silent for long, and it is fetched twice.
  *
  * What was set aside goes only after the page's commit that settles the doubt, in the same log: a queue that comes back
  * older has it again, or both pages run again.
@@ -16,7 +16,7 @@
 import {
   type DupeFilter,
   type FailedDoubt,
-  inDoubtOwner,
+  inDoubtAsker,
   type Logger,
   PROTOCOL_TIMES,
   type ProtocolTimes,
@@ -126,11 +126,11 @@ export class LinksInDoubt {
     }
   }
 
-  /** Answers how many are in doubt no longer. */
+  /** Returns how many are in doubt no longer. */
   async #ask(taken: readonly QueuedRequest[]): Promise<number> {
     const { filter, queue, sieve, onQueued } = this.#options
     const answers = await Promise.allSettled(
-      taken.map(async (one) => (await filter.requestsSeen([one.request], inDoubtOwner(one)))[0]!),
+      taken.map(async (one) => (await filter.requestsSeen([one.request], inDoubtAsker(one)))[0]!),
     )
     const those = (answer: Seen): QueuedRequest[] =>
       taken.flatMap(({ id, request }, n) => {
@@ -183,8 +183,8 @@ export class LinksInDoubt {
     const { filter } = this.#options
     await Promise.all(
       taken.map((one) => {
-        const owner = inDoubtOwner(one)
-        return queued.has(one.id) ? filter.settled(owner) : filter.givenBack?.(owner)
+        const asker = inDoubtAsker(one)
+        return queued.has(one.id) ? filter.settled(asker) : filter.givenBack?.(asker)
       }),
     )
   }

@@ -4,30 +4,30 @@
  * A page's links travel as one batch: one question to the filter, and the new ones go to the queue in the commit
  * that removes the page. The order of writes, and what a crash between two of them costs:
  *
- *     ask the filter (owner: the page)     crash after it: the page runs again, asks as the same owner, and is
+ *     ask the filter (asker: the page)     crash after it: the page runs again, asks as the same asker, and is
  *                                          told "new" again for the same links. Nothing is lost.
  *     commit: children in, page out        one step; a crash before or after it is one of the other two cases.
- *     settle the owner                     crash before it: the links stay noted as the page's; they are queued, so
+ *     settle the asker                     crash before it: the links stay noted as the page's; they are queued, so
  *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
  *
  * A page that goes back instead (no room, a retry, another worker's) gives back what it was told is new before it is queued
  * again: the next time it may yield other links, and whoever meets the first ones must be told "new". Crash after it: as above.
  *
- * start() and seeds have no page to commit; their requests are pushed under an owner of their own, `start/<n>` or
+ * start() and seeds have no page to commit; their requests are pushed under an asker of their own, `start/<n>` or
  * `seed/<id>`:
  *
  *     ask the filter                       crash after it: start() is run on from element n, the seed's message is
- *                                          handed out again: the same owner asks, and is told "new" again.
- *     push                                 one step, which notes the ids under the owner; for elements of start(), some
+ *                                          handed out again: the same asker asks, and is told "new" again.
+ *     push                                 one step, which notes the ids under the asker; for elements of start(), some
  *                                          hundred together, it moves the start cursor. Crash after it: what is pushed
  *                                          again is noted, or lies before the cursor, and is skipped.
- *     settle the owner in the filter       crash before it: as above; the request is queued.
+ *     settle the asker in the filter       crash before it: as above; the request is queued.
  *     acknowledge the seed (the engine)    crash before it: the message comes again, as above. A seed goes past the filter, as
  *                                          a rule, so the queue keeps its note until the message is removed, and is
  *                                          settled by whoever removes it.
  *
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
- * owner until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
+ * asker until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
  *
  * What the filter says is in doubt is set aside and asked about again: see links-in-doubt.ts.
  *
@@ -69,7 +69,7 @@ import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt } from './links-in-doubt.ts'
 import { isPassing, patiently } from './patience.ts'
 
-/** What follows the owner in the id of a request of start() or a seed that goes past the filter. */
+/** What follows the asker in the id of a request of start() or a seed that goes past the filter. */
 const START_PAGE = '/page'
 
 export interface SchedulerParts {
@@ -78,7 +78,7 @@ export interface SchedulerParts {
   /** Gives requests their ids. The filter has its own, which may follow other rules. */
   readonly fingerprinter: Fingerprinter
   /**
-   * True where queue and filter are both in this process, and so is every owner: with each that is settled some doubt may be
+   * True where queue and filter are both in this process, and so is every asker: with each that is settled some doubt may be
    * over, and is looked at without a wait.
    */
   readonly endsDoubtsAtOnce?: boolean
@@ -194,31 +194,31 @@ export class Scheduler {
   }
 
   /**
-   * Queues a request of `start()` or a seed; answers how many were new, 0 or 1. The queue keeps the owner noted: it is
+   * Queues a request of `start()` or a seed; returns how many were new, 0 or 1. The queue keeps the asker noted: it is
    * settled there when what brought the request is gone for good.
    *
    * With `dontFilter` it goes past the filter, but leaves its mark there: otherwise a page that links back to it would
-   * have it fetched a second time, as Scrapy does. Its id is not the owner's: the page asks about its links under its
-   * own id, and a link to itself, asked about by the owner who first brought it, would count as new.
+   * have it fetched a second time, as Scrapy does. Its id is not the asker's: the page asks about its links under its
+   * own id, and a link to itself, asked about by the asker who first brought it, would count as new.
    */
-  async enqueueStart(request: Request, owner: string): Promise<number> {
-    const idOf = () => owner + START_PAGE
-    return this.#push(await this.#sieve.fresh([request], owner, { marksAll: true, idOf }), owner)
+  async enqueueStart(request: Request, asker: string): Promise<number> {
+    const idOf = () => asker + START_PAGE
+    return this.#push(await this.#sieve.fresh([request], asker, { marksAll: true, idOf }), asker)
   }
 
   /**
    * The same for elements of start(), the first of which has the number `from`; undefined stands for one that is no request.
-   * Each asks the filter as an owner of its own, so that it does not matter how they were put together when start() is run
+   * Each asks the filter as an asker of its own, so that it does not matter how they were put together when start() is run
    * again: all questions travel together, and what is new goes to the queue in one step.
    */
   async enqueueStarts(batch: readonly (Request | undefined)[], from: number): Promise<number> {
     const elements = this.#sieve.distinct(batch)
-    const ownerOf = (n: number) => `start/${from + n}`
+    const askerOf = (n: number) => `start/${from + n}`
     const fresh = await Promise.all(
       elements.map(async (request, n) => {
         if (!request) return []
-        const idOf = () => ownerOf(n) + START_PAGE
-        const found = await this.#sieve.fresh([request], ownerOf(n), { marksAll: true, idOf })
+        const idOf = () => askerOf(n) + START_PAGE
+        const found = await this.#sieve.fresh([request], askerOf(n), { marksAll: true, idOf })
         return found.map((queued) => ({ ...queued, element: from + n }))
       }),
     )
@@ -227,26 +227,26 @@ export class Scheduler {
       times: this.#times,
       what: 'queueing requests',
     })
-    await Promise.all(elements.map((request, n) => request && this.#filter.settled(ownerOf(n))))
+    await Promise.all(elements.map((request, n) => request && this.#filter.settled(askerOf(n))))
     this.#doubtsMayEnd(fresh.flat())
     this.#count('enqueued', added)
     return added
   }
 
-  /** Queues the new ones of `requests`, a part of what one page yields; answers how many there were. */
-  async enqueue(requests: readonly Request[], owner: string): Promise<number> {
-    const added = await this.#push(await this.#sieve.fresh(requests, owner), owner)
-    await this.#queue.settled(owner)
+  /** Queues the new ones of `requests`, a part of what one page yields; returns how many there were. */
+  async enqueue(requests: readonly Request[], asker: string): Promise<number> {
+    const added = await this.#push(await this.#sieve.fresh(requests, asker), asker)
+    await this.#queue.settled(asker)
     return added
   }
 
-  async #push(fresh: readonly QueuedRequest[], owner: string): Promise<number> {
-    const added = await patiently(() => this.#queue.push(fresh, owner), {
+  async #push(fresh: readonly QueuedRequest[], asker: string): Promise<number> {
+    const added = await patiently(() => this.#queue.push(fresh, asker), {
       logger: this.#logger,
       times: this.#times,
       what: 'queueing requests',
     })
-    await this.#filter.settled(owner)
+    await this.#filter.settled(asker)
     this.#doubtsMayEnd(fresh)
     this.#count('enqueued', added)
     return added
@@ -283,7 +283,7 @@ export class Scheduler {
     { marksAll = false, ...options }: Omit<CommitOptions, 'children'> & { marksAll?: boolean } = {},
   ): Promise<void> {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
-    // that is gone, was told is new is free for the next asker when that owner has been silent for long.
+    // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
     const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal: lease.signal })
     if (children.length > 0) await this.#highWater(lease.signal)
@@ -395,7 +395,7 @@ export class Scheduler {
     this.#doubts.soon()
   }
 
-  /** An owner of these is settled. */
+  /** An asker of these is settled. */
   #doubtsMayEnd(found: readonly QueuedRequest[]): void {
     this.#doubts.noted(found)
     this.#doubts.soon()

@@ -53,7 +53,7 @@ export async function main(argv: readonly string[], times?: ProtocolTimes): Prom
   process.exit(exitCode)
 }
 
-/** Without a listener a full disk behind standard output would end the process with a stack trace. Answers what has failed. */
+/** Without a listener a full disk behind standard output would end the process with a stack trace. Returns what has failed. */
 function watchedOutput(): () => (Error & { code?: string }) | undefined {
   let failed: Error | undefined
   process.stdout.on('error', (error) => {
@@ -111,7 +111,7 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
   return program
 }
 
-/** Prints what went wrong; answers the exit code. */
+/** Prints what went wrong; returns the exit code. */
 function failure(thrown: unknown): number {
   const error = refusalOf(thrown) ?? thrown
   if (error instanceof CommanderError) {

@@ -36,30 +36,30 @@ const TESTS: ContractTests<DupeFilter> = {
   },
   'a batch is answered in order': async (filter) => {
     await filter.requestSeen(page(2))
-    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'owner'), [false, true, false])
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'asker'), [false, true, false])
   },
   'a request given twice in one batch is new only once': async (filter) => {
-    assert.deepEqual(await filter.requestsSeen(pages(1, 1, 2), 'owner'), [false, true, false])
+    assert.deepEqual(await filter.requestsSeen(pages(1, 1, 2), 'asker'), [false, true, false])
   },
   'an empty batch has an empty answer': async (filter) => {
-    assert.deepEqual(await filter.requestsSeen([], 'owner'), [])
+    assert.deepEqual(await filter.requestsSeen([], 'asker'), [])
   },
-  'the owner who was told "new" is told so again until it is settled': async (filter) => {
-    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'owner'), [false, false])
-    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'owner'), [false, false, false])
+  'the asker who was told "new" is told so again until it is settled': async (filter) => {
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'asker'), [false, false])
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'asker'), [false, false, false])
   },
-  'nobody else is told "new" for what an owner holds': async (filter) => {
+  'nobody else is told "new" for what an asker holds': async (filter) => {
     await filter.requestsSeen(pages(1), 'first')
     assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'second')), [true])
     assert.equal(await filter.requestSeen(page(1)), true)
   },
-  'what an owner holds is in doubt for others until it is settled': async (filter) => {
+  'what an asker holds is in doubt for others until it is settled': async (filter) => {
     await filter.requestsSeen(pages(1, 2), 'first')
     assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'second'), ['in doubt', 'in doubt', false])
     await filter.settled('first')
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'second'), [true, true])
   },
-  'what was in doubt is new for whoever asks once its owner has given it back': async (filter) => {
+  'what was in doubt is new for whoever asks once its asker has given it back': async (filter) => {
     assert.ok(filter.givenBack, NO_GIVEN_BACK)
     await filter.requestsSeen(pages(1), 'page')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), ['in doubt'])
@@ -75,20 +75,20 @@ const TESTS: ContractTests<DupeFilter> = {
     await filter.settled('first')
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [true])
   },
-  'settling an owner who asked nothing is harmless': async (filter) => {
+  'settling an asker who asked nothing is harmless': async (filter) => {
     await filter.settled('nobody')
   },
-  'two owners asking about the same requests at once: exactly one is told each is new': async (filter) => {
+  'two askers asking about the same requests at once: exactly one is told each is new': async (filter) => {
     const numbers = Array.from({ length: 500 }, (_, n) => n)
     const answers = await Promise.all(
-      ['a', 'b', 'c'].map((owner) => filter.requestsSeen(pages(...numbers), owner)),
+      ['a', 'b', 'c'].map((asker) => filter.requestsSeen(pages(...numbers), asker)),
     )
     for (const n of numbers) {
       assert.equal(answers.filter((seen) => seen[n] === false).length, 1, `page ${n}`)
     }
   },
   'clear forgets every request': async (filter) => {
-    await filter.requestsSeen(pages(1, 2), 'owner')
+    await filter.requestsSeen(pages(1, 2), 'asker')
     await filter.clear()
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'other'), [false, false])
   },
@@ -106,7 +106,7 @@ const TESTS: ContractTests<DupeFilter> = {
     await filter.forget(page(2))
     assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'page'), [true, false])
   },
-  'what an owner was told is new and then forgotten is the next asker’s, whatever that owner does': async (
+  'what an asker was told is new and then forgotten is the next asker’s, whatever that asker does': async (
     filter,
   ) => {
     assert.ok(filter.forget, NO_FORGET)
@@ -117,7 +117,7 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1), 'second'), [false])
     assert.deepEqual(isMet(await filter.requestsSeen(pages(1, 2), 'third')), [true, true])
   },
-  'what an owner was told is new and gives back is new for whoever asks next': async (filter) => {
+  'what an asker was told is new and gives back is new for whoever asks next': async (filter) => {
     assert.ok(filter.givenBack, NO_GIVEN_BACK)
     await filter.requestsSeen(pages(1, 2), 'page')
     await filter.givenBack('page')
@@ -136,14 +136,14 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.deepEqual(await filter.requestsSeen(pages(1), 'other'), [true])
   },
   'describe counts what is recorded': async (filter) => {
-    await filter.requestsSeen(pages(1, 2, 2), 'owner')
+    await filter.requestsSeen(pages(1, 2, 2), 'asker')
     const { name, count, fingerprinter } = await filter.describe()
     assert.equal(count, 2)
     assert.ok(name.length > 0 && fingerprinter.length > 0)
   },
 }
 
-/** One store, asked by two workers, whose owners go stale after `pendingStaleMs`. */
+/** One store, asked by two workers, whose askers go stale after `pendingStaleMs`. */
 interface SharedFilter {
   readonly filter: DupeFilter
   readonly other: DupeFilter
@@ -172,7 +172,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     assert.deepEqual(await other.requestsSeen(pages(1, 2), 'page'), [false, false])
     assert.deepEqual(isMet(await other.requestsSeen(pages(1, 2), 'another page')), [true, true])
   },
-  'what an owner leaves unsettled goes to the next who asks, and to no second one': async (shared) => {
+  'what an asker leaves unsettled goes to the next who asks, and to no second one': async (shared) => {
     const { filter, other, pendingStaleMs } = shared
     await filter.requestsSeen(pages(1), 'dead')
     assert.deepEqual(isMet(await other.requestsSeen(pages(1), 'second')), [true])
@@ -188,7 +188,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     await wait(pendingStaleMs + 50)
     assert.deepEqual(await other.requestsSeen(pages(1), 'other'), [true])
   },
-  'a settled owner is told "new" again, so that a queue may come back a little older': async (shared) => {
+  'a settled asker is told "new" again, so that a queue may come back a little older': async (shared) => {
     await shared.filter.requestsSeen(pages(1, 2), 'page')
     await shared.filter.settled('page')
     assert.deepEqual(await shared.filter.requestsSeen(pages(1, 2), 'other'), [true, true])
@@ -210,7 +210,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     assert.deepEqual(await other.requestsSeen(pages(1, 2, 3), 'x'), [true, false, true])
     assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'y')), [true])
   },
-  'an owner may ask in parts': async ({ filter, other }) => {
+  'an asker may ask in parts': async ({ filter, other }) => {
     await filter.requestsSeen(pages(1), 'page')
     await filter.requestsSeen(pages(2), 'page')
     await filter.settled('page')
@@ -226,15 +226,15 @@ export function withoutForget(reason: string): Deviation[] {
   return [
     'a forgotten request is new again, once, and no other is',
     'forgetting what was never met changes nothing',
-    'what an owner was told is new and then forgotten is the next asker’s, whatever that owner does',
+    'what an asker was told is new and then forgotten is the next asker’s, whatever that asker does',
   ].map((test) => ({ test, reason }))
 }
 
-/** The deviations of a filter that takes nothing back from an owner: what a failed page was told is new stays with that owner. */
+/** The deviations of a filter that takes nothing back from an asker: what a failed page was told is new stays with that asker. */
 export function withoutGivenBack(reason: string): Deviation[] {
   return [
-    'what was in doubt is new for whoever asks once its owner has given it back',
-    'what an owner was told is new and gives back is new for whoever asks next',
+    'what was in doubt is new for whoever asks once its asker has given it back',
+    'what an asker was told is new and gives back is new for whoever asks next',
     'giving back nothing is harmless',
   ].map((test) => ({ test, reason }))
 }

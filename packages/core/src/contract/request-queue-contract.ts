@@ -72,7 +72,7 @@ const TESTS: ContractTests<Make> = {
     await queue.commit(lease as Lease)
     assert.deepEqual(await queue.counts(), { waiting: 1, delayed: 0, leased: 0, quarantined: 0 })
   },
-  'a push repeated by the same owner adds nothing until it is settled': async (make) => {
+  'a push repeated by the same asker adds nothing until it is settled': async (make) => {
     const queue = await make()
     assert.equal(await queue.push([on('a', 1)], 'start/0'), 1)
     const [lease] = await queue.lease(1)

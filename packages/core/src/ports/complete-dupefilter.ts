@@ -14,21 +14,26 @@ export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFil
  */
 export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
   requireMethods(own, ['requestSeen'], 'dupefilter')
-  const owners = own.requestsSeen !== undefined && own.settled !== undefined
+  const knowsAskers = own.requestsSeen !== undefined && own.settled !== undefined
   return {
     open: async () => own.open?.(),
     close: async () => own.close?.(),
     clear: () => told(() => own.clear?.()),
-    requestSeen: (request, owner) => told(() => own.requestSeen(request, owner)),
-    requestsSeen: async (requests, owner) => {
-      // That an owner asks about nothing matters to our own filters; another need not know that it can happen.
+    requestSeen: (request, asker) => told(() => own.requestSeen(request, asker)),
+    requestsSeen: async (requests, asker) => {
+      // That an asker asks about nothing matters to our own filters; another need not know that it can happen.
       if (requests.length === 0) return []
-      return told(() => own.requestsSeen?.(requests, owner) ?? oneByOne(own, requests))
+      return told(() => own.requestsSeen?.(requests, asker) ?? oneByOne(own, requests))
     },
-    settled: (owner) => told(() => own.settled?.(owner)),
+    settled: (asker) => told(() => own.settled?.(asker)),
     describe: async () =>
-      own.describe?.() ?? { name: own.constructor.name, fingerprinter: 'its own', count: 0, owners },
-    ...(own.givenBack && { givenBack: (owner: string) => own.givenBack!(owner) }),
+      own.describe?.() ?? {
+        name: own.constructor.name,
+        fingerprinter: 'its own',
+        count: 0,
+        owners: knowsAskers,
+      },
+    ...(own.givenBack && { givenBack: (asker: string) => own.givenBack!(asker) }),
     ...(own.joined && { joined: (goesOn: boolean) => told(() => own.joined!(goesOn)) }),
     ...(own.crawlEnded && { crawlEnded: () => own.crawlEnded!() }),
     ...(own.forget && { forget: (request: Request) => told(() => own.forget!(request)) }),

@@ -6,7 +6,7 @@
  */
 export interface CrawlRecord {
   /**
-   * Takes part in the crawl, and answers what is known of it. Throws WL_JOBDIR_LOCKED when another process has a
+   * Takes part in the crawl, and returns what is known of it. Throws WL_JOBDIR_LOCKED when another process has a
    * crawl that is for one.
    */
   open(): Promise<CrawlPast>

@@ -3,8 +3,8 @@ import type { Request } from '../requests/request.ts'
 
 /**
  * What is known of a link. `false`: it is new, and the asker queues it. `true`: it was met before, and is queued for good.
- * `'in doubt'`: another owner was told that it is new, and has neither been settled nor given it back. Whoever drops such a
- * link loses it should that owner never queue it, so the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
+ * `'in doubt'`: another asker was told that it is new, and has neither been settled nor given it back. Whoever drops such a
+ * link loses it should that asker never queue it, so the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
  */
 export type Seen = boolean | 'in doubt'
 
@@ -12,7 +12,7 @@ export type Seen = boolean | 'in doubt'
  * Remembers which requests this crawl has already met.
  *
  * One call both asks and records: two workers that ask about the same request at the same moment must not both be
- * told that it is new. Asking is **idempotent per owner**: the owner (the id of the page a link was found on,
+ * told that it is new. Asking is **idempotent per asker**: the asker (the id of the page a link was found on,
  * `start/<n>`, or a seed message) is told "new" again for what it was told "new" before, until it is settled. So a
  * worker that died between asking and queueing costs nothing: whoever takes over asks the same and gets the same.
  */
@@ -25,25 +25,25 @@ export interface DupeFilter {
   clear(): Promise<void>
   /**
    * True when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`.
-   * Without an owner the answer is recorded as settled at once, as in Scrapy. What is in doubt counts as met.
+   * Without an asker the answer is recorded as settled at once, as in Scrapy. What is in doubt counts as met.
    */
-  requestSeen(request: Request, owner?: string): Promise<boolean>
+  requestSeen(request: Request, asker?: string): Promise<boolean>
   /**
    * The same for a page's links, answered in order, in one round trip. A request given twice is new only once. What was set
-   * aside in doubt is asked about by an owner `doubt/<id>/<who met it>`, always the same.
+   * aside in doubt is asked about by an asker `doubt/<id>/<who met it>`, always the same.
    *
    * A page that has only requests that go past the filter asks about none: what an earlier run of it was told is new, maybe on
    * a worker that is gone, it does not queue, and must not count as queued when the page is settled. That costs no round
    * trip. A filter of the user's own is not asked about none.
    */
-  requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]>
-  /** What `owner` asked about is queued for good; from now on it is "seen" for everybody else. */
-  settled(owner: string): Promise<void>
+  requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]>
+  /** What `asker` asked about is queued for good; from now on it is "seen" for everybody else. */
+  settled(asker: string): Promise<void>
   /**
-   * The page of `owner` goes back with nothing of it queued. What it was told is new is nobody's again, and the next asker is
+   * The page of `asker` goes back with nothing of it queued. What it was told is new is nobody's again, and the next asker is
    * told "new", the page itself too when it runs again. Absent: a page that yields others the next time loses its first links.
    */
-  givenBack?(owner: string): Promise<void>
+  givenBack?(asker: string): Promise<void>
   /**
    * This process takes part in a crawl from now on. `goesOn`: a worker of the same run has joined this filter before, and
    * none has emptied it since; a filter that knows nothing of that has lost its data, and should say so.
@@ -70,7 +70,7 @@ export interface DupeFilter {
  * Who asks about a request that was set aside in doubt: always the same for a link and the page that met it. So a page that
  * runs again, as its queue has gone back, has its link asked about by the one who was told "new" before, and no other page has.
  */
-export function inDoubtOwner({ id, inDoubt }: { readonly id: string; readonly inDoubt?: string }): string {
+export function inDoubtAsker({ id, inDoubt }: { readonly id: string; readonly inDoubt?: string }): string {
   return inDoubt ? `doubt/${id}/${inDoubt}` : `doubt/${id}`
 }
 
@@ -84,6 +84,6 @@ export interface DupeFilterDescription {
   readonly urlRules?: UrlRules
   /** Requests recorded. */
   readonly count: number
-  /** False for a filter without owners: guarantee 1 then does not hold, and the start banner says so. */
+  /** False for a filter without askers: guarantee 1 then does not hold, and the start banner says so. */
   readonly owners: boolean
 }

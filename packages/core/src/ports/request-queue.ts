@@ -6,7 +6,7 @@ export interface QueuedRequest {
   readonly id: string
   readonly request: Request
   /**
-   * Of a link that another owner was told is new, and may not queue: the owner that has met it since. `push`, `pushStart` and `commit` set it aside, in
+   * Of a link that another asker was told is new, and may not queue: the asker that has met it since. `push`, `pushStart` and `commit` set it aside, in
    * the step that stores the others: it is in nobody's line, counts as delayed, and stays until `endInDoubt`. The same id
    * twice is one, the first.
    */
@@ -90,19 +90,19 @@ export interface RequestQueue {
   /** Names the queue in the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**
-   * Adds requests to the end of their hosts' lines. The ids are noted under `owner` until `settled(owner)`, so that
-   * a push repeated after a crash or a lost reply adds nothing. Answers how many were new. A queue kept beside the
-   * crawl's record notes an owner `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests;
+   * Adds requests to the end of their hosts' lines. The ids are noted under `asker` until `settled(asker)`, so that
+   * a push repeated after a crash or a lost reply adds nothing. Returns how many were new. A queue kept beside the
+   * crawl's record notes an asker `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests;
    * a push by a `start/<n>` that lies before the cursor adds nothing, and one that lies behind it, so that others are
    * missing, throws WL_LEASE_LOST where the record can come back with an older state.
    */
-  push(batch: readonly QueuedRequest[], owner: string): Promise<number>
-  settled(owner: string): Promise<void>
+  push(batch: readonly QueuedRequest[], asker: string): Promise<number>
+  settled(asker: string): Promise<void>
   /**
    * Adds what the elements `from` to `to` - 1 of `start()` brought, START_BATCH_MAX of them at the most. A queue kept beside
    * the crawl's record moves the start cursor to `to` in the same step, and passes over what lies before the cursor: it was
    * added before. Throws WL_LEASE_LOST when the cursor lies before `from`: what keeps the queue has gone back, and
-   * `start()` is to be run again from there. Answers how many were added.
+   * `start()` is to be run again from there. Returns how many were added.
    */
   pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number>
   /**
@@ -130,7 +130,7 @@ export interface RequestQueue {
   takeInDoubt(max: number): Promise<readonly QueuedRequest[]>
   /**
    * The doubt about these is over: `fresh` go to the ends of their hosts' lines, `met` go. In one step; an id that was set
-   * aside no longer queues nothing. Answers the ids that were queued; a command that is sent twice answers the same. `still`
+   * aside no longer queues nothing. Returns the ids that were queued; a command that is sent twice answers the same. `still`
    * are in doubt as before: they need not wait until whoever took them would have died. One that is set aside within half a
    * minute of being queued here is passed over: it is queued. `failed` are quarantined: the filter throws for them.
    */

@@ -2,7 +2,7 @@ import type { Request } from '../requests/request.ts'
 
 /** One start request from outside, not yet acknowledged. */
 export interface Seed {
-  /** `seed/<message id>`: the owner under which its request is asked about and queued. */
+  /** `seed/<message id>`: the asker under which its request is asked about and queued. */
   readonly id: string
   readonly request: Request
 }

@@ -46,7 +46,7 @@ export interface ProtocolTimes {
     readonly putBackRetryMs: number
     /** A host that is full with other lanes' requests is tried again after this. */
     readonly fullRetryMs: number
-    /** How long a repeated push may be late, once its owner is settled. */
+    /** How long a repeated push may be late, once its asker is settled. */
     readonly settledKeptMs: number
     /** A crawl that was told to have requests is taken to have some for so long: a sweep and a half. */
     readonly emptinessHeardMs: number

@@ -27,7 +27,7 @@ export class Recent<Value> {
     this.#onForgotten(forgotten)
   }
 
-  /** Forgets all; answers what there was. */
+  /** Forgets all; returns what there was. */
   clear(): Value[] {
     const values = [...this.#values.values()]
     this.#values.clear()

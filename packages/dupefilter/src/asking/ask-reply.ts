@@ -7,7 +7,7 @@ export interface AskReply {
   readonly answers: string
   /** There are more marks to clean. */
   readonly more: boolean
-  /** For each `6` in `answers` who was told "new", `<ms>:<the owner's first letters>`. */
+  /** For each `6` in `answers` who was told "new", `<ms>:<the asker's first letters>`. */
   readonly holders: readonly string[]
   /** The queue's run in which the asker was settled before this question; '' when it was not. */
   readonly settledIn: string

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-/** One attempt of an owner: a callback that runs again makes another one. */
+/** One attempt of an asker: a callback that runs again makes another one. */
 export class Claim {
   /** The page as Redis knows it. */
-  readonly owner: string
+  readonly asker: string
   readonly attempt: string
   /** The queue's run when it began, which is before anything of it was queued. */
   readonly run: string
@@ -12,8 +12,8 @@ export class Claim {
   #state: 'open' | 'settled' | 'over' = 'open'
   #ended: PromiseWithResolvers<void> | undefined
 
-  constructor(owner: string, attempt: string, run: string) {
-    this.owner = owner
+  constructor(asker: string, attempt: string, run: string) {
+    this.asker = asker
     this.attempt = attempt
     this.run = run
   }
@@ -36,21 +36,21 @@ export class Claim {
   }
 }
 
-/** How the owners begin that ask about what was set aside in doubt. */
-export const SET_ASIDE_OWNER = 'doubt/'
-/** Settles an owner whichever of its attempts asked. */
+/** How the askers begin that ask about what was set aside in doubt. */
+export const IN_DOUBT_ASKER = 'doubt/'
+/** Settles an asker whichever of its attempts asked. */
 const ANY_ATTEMPT = '*'
 
-/** What an owner has to have said when it is settled, or its page goes back. */
+/** What an asker has to have said when it is settled, or its page goes back. */
 export interface Settling {
-  readonly owner: string
+  readonly asker: string
   /** ANY_ATTEMPT; or what other attempts were told is new is nobody's again, as this one did not ask about it. */
   readonly attempt: string
   /** Absent when the page goes back: what this attempt was told is new is nobody's again. */
   readonly run?: string
 }
 
-// Owners that ask and are never settled (their page failed) would pile up; should one that is forgotten be settled after
+// Askers that ask and are never settled (their page failed) would pile up; should one that is forgotten be settled after
 // all, its links are nobody's, and the next who meets them fetches them a second time.
 const CLAIMS_MAX = 20_000
 
@@ -64,21 +64,21 @@ export class Claims {
   #count = 0
   #settledCount = 0
 
-  /** @param nameOf the name of a page's owner on Redis */
+  /** @param nameOf the name of a page's asker on Redis */
   constructor(nameOf: (page: string) => string) {
     this.#nameOf = nameOf
   }
 
   /**
-   * The attempt that this question belongs to. An owner may ask in several parts; that its callback has run again shows
+   * The attempt that this question belongs to. An asker may ask in several parts; that its callback has run again shows
    * in that it asks again about what it was told is new.
    */
-  ask(page: string, owner: string, fingerprints: readonly string[], run: string): Claim {
+  ask(page: string, asker: string, fingerprints: readonly string[], run: string): Claim {
     const claim = this.#claims.get(page)
     if (claim && !fingerprints.some((fingerprint) => claim.told.has(fingerprint))) return claim
     if (!claim && this.#claims.size >= CLAIMS_MAX) this.#forgetOldest()
     if (claim) this.#end(page, claim, 'over')
-    const next = new Claim(owner, this.#newAttempt(), run)
+    const next = new Claim(asker, this.#newAttempt(), run)
     this.#claims.set(page, next)
     return next
   }
@@ -99,16 +99,16 @@ export class Claims {
     return this.#holders.get(fingerprint)
   }
 
-  /** The name of the page's owner on Redis. */
-  ownerOf(page: string): string {
-    return this.#claims.get(page)?.owner ?? this.#nameOf(page)
+  /** The name of the page's asker on Redis. */
+  askerOf(page: string): string {
+    return this.#claims.get(page)?.asker ?? this.#nameOf(page)
   }
 
   /**
-   * An owner that has not asked here is settled as an attempt that asked about nothing: what another process was told for
+   * An asker that has not asked here is settled as an attempt that asked about nothing: what another process was told for
    * it is queued by nobody, and must not count as queued.
    *
-   * An owner `doubt/…` has one link, and is settled when the queue has said that this one is queued: that another worker
+   * An asker `doubt/…` has one link, and is settled when the queue has said that this one is queued: that another worker
    * took the doubt over, and asked last, changes nothing about it.
    */
   settle(page: string, run: string): Settling {
@@ -117,8 +117,8 @@ export class Claims {
       this.#end(page, claim, 'settled')
       this.#settledCount++
     }
-    const attempt = page.startsWith(SET_ASIDE_OWNER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
-    return { owner: claim?.owner ?? this.#nameOf(page), attempt, run: claim?.run ?? run }
+    const attempt = page.startsWith(IN_DOUBT_ASKER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
+    return { asker: claim?.asker ?? this.#nameOf(page), attempt, run: claim?.run ?? run }
   }
 
   /** The page goes back. Undefined when this process was told nothing for it. */
@@ -126,7 +126,7 @@ export class Claims {
     const claim = this.#claims.get(page)
     if (!claim) return undefined
     this.#end(page, claim)
-    return claim.told.size > 0 ? { owner: claim.owner, attempt: claim.attempt } : undefined
+    return claim.told.size > 0 ? { asker: claim.asker, attempt: claim.attempt } : undefined
   }
 
   /** A question of this attempt has failed: the next one begins another. */

@@ -34,13 +34,13 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   test('of two crawls on one filter exactly one is told a link is new, though their pages have the same names', async () => {
     const key = bench.nextKey()
     const [a, b] = [await joined(key, 'a run-1'), await joined(key, 'b run-1')]
-    for (const [n, owner] of ['start/0', PAGE, 'seed/1'].entries()) {
+    for (const [n, asker] of ['start/0', PAGE, 'seed/1'].entries()) {
       const links = pages(10 * n, 5)
-      expect(await a.requestsSeen(links, owner)).toEqual(fresh(5))
-      expect(await b.requestsSeen(links, owner), owner).toEqual(inDoubt(5))
-      await a.settled(owner)
+      expect(await a.requestsSeen(links, asker)).toEqual(fresh(5))
+      expect(await b.requestsSeen(links, asker), asker).toEqual(inDoubt(5))
+      await a.settled(asker)
       await a.requestsSeen(pages(50 + n, 1), 'carries the settling')
-      expect(await b.requestsSeen(links, owner)).toEqual(seen(5))
+      expect(await b.requestsSeen(links, asker)).toEqual(seen(5))
     }
     expect(await (await joined(key, 'a run-1')).requestsSeen(pages(0, 5), 'start/9')).toEqual(seen(5))
   })

@@ -2,7 +2,7 @@
  * The crawl that asks a filter, as other crawls of the same filter know it.
  *
  * Several crawls may share a filter, on queues of their own and on several servers. What one of them was told is new is
- * queued by it alone, so the names of its owners end in a tag of the crawl and its run, and it has a list `settled` of its
+ * queued by it alone, so the names of its askers end in a tag of the crawl and its run, and it has a list `settled` of its
  * own. That it is there is noted in the filter's record, `crawl:<tag>` → `<ms> <name>`, by each worker that joins, and again
  * about once a second. So whoever ends knows whether others go on, and a note that is gone though no crawl of ours took it
  * away tells that Redis has lost the filter.
@@ -52,7 +52,7 @@ export class FilterCrawl {
     this.#notingHeader = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
   }
 
-  /** Ends the names of owners; '' for a crawl without a name. */
+  /** Ends the names of askers; '' for a crawl without a name. */
   get tag(): string {
     return this.#tag
   }
@@ -63,10 +63,10 @@ export class FilterCrawl {
     return this.#tag === '' ? settled : `${settled}:${this.#tag}`
   }
 
-  /** An owner as Redis knows it. A SHA-1 takes 27 letters instead of 40, which more than pays for the tag. */
-  nameOf(owner: string): string {
-    if (this.#tag === '') return owner
-    const name = SHA1.test(owner) ? Buffer.from(owner, 'hex').toString('base64url') : owner
+  /** An asker as Redis knows it. A SHA-1 takes 27 letters instead of 40, which more than pays for the tag. */
+  nameOf(asker: string): string {
+    if (this.#tag === '') return asker
+    const name = SHA1.test(asker) ? Buffer.from(asker, 'hex').toString('base64url') : asker
     return name + this.#tag
   }
 

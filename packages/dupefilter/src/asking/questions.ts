@@ -8,7 +8,7 @@
 import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '@webloom/core'
 import type { AskReply } from './ask-reply.ts'
 import type { Asked } from './asked.ts'
-import { type Claim, type Claims, SET_ASIDE_OWNER } from './claims.ts'
+import { type Claim, type Claims, IN_DOUBT_ASKER } from './claims.ts'
 import type { QueueRun } from './queue-run.ts'
 import type { Holder, SeenCache } from './seen-cache.ts'
 
@@ -20,10 +20,10 @@ export interface QuestionsOptions {
   readonly times: ProtocolTimes
   /** How many may be asked about in one call. */
   readonly atOnceMax: () => number
-  /** `again`: the owner was settled in another run of the queue's Redis. */
+  /** `again`: the asker was settled in another run of the queue's Redis. */
   readonly call: (
     asked: readonly Asked[],
-    owner: string,
+    asker: string,
     attempt: string,
     again: boolean,
   ) => Promise<AskReply>
@@ -43,16 +43,16 @@ export class Questions {
   /** Answers in order. */
   async ask(all: readonly Asked[], page: string): Promise<Seen[]> {
     const { claims, run, stats } = this.#options
-    const owner = claims.ownerOf(page)
+    const asker = claims.askerOf(page)
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
     const unseen = new Map<string, Unseen>()
-    const { unknown, held } = this.#cached(distinct.values(), owner)
+    const { unknown, held } = this.#cached(distinct.values(), asker)
     if (unknown.length < distinct.size) stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
     // Who has nothing to ask about is another attempt than the one before it all the same.
-    if (unknown.length === 0) claims.ask(page, owner, [], run.current)
-    else await this.#askAllTwice(unknown, page, owner, { unseen, held })
-    if (held.size > 0) await this.#endOrDoubt(held, page, owner, unseen)
+    if (unknown.length === 0) claims.ask(page, asker, [], run.current)
+    else await this.#askAllTwice(unknown, page, asker, { unseen, held })
+    if (held.size > 0) await this.#endOrDoubt(held, page, asker, unseen)
     // What is asked about twice is new, or in doubt, only the first time.
     return all.map(({ fingerprint }) => {
       const answer = unseen.get(fingerprint) ?? true
@@ -62,12 +62,12 @@ export class Questions {
   }
 
   /** What is to be asked about, and what other pages of this process hold that are under way. */
-  #cached(all: Iterable<Asked>, owner: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
+  #cached(all: Iterable<Asked>, asker: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
     const { cache } = this.#options
     const unknown: Asked[] = []
     const held = new Map<Asked, Claim>()
     for (const asked of all) {
-      const cached = cache.answer(asked.fingerprint, owner)
+      const cached = cache.answer(asked.fingerprint, asker)
       if (cached === undefined) unknown.push(asked)
       else if (cached !== 'seen') held.set(asked, cached)
     }
@@ -78,12 +78,12 @@ export class Questions {
   async #askAllTwice(
     asked: readonly Asked[],
     page: string,
-    owner: string,
+    asker: string,
     { unseen, held }: { unseen: Map<string, Unseen>; held: Map<Asked, Claim> },
   ): Promise<void> {
     const { claims } = this.#options
     const { settledCount } = claims
-    await this.#askAll(asked, page, owner, unseen)
+    await this.#askAll(asked, page, asker, unseen)
     const left: Asked[] = []
     for (const one of asked) {
       if (unseen.get(one.fingerprint) !== 'in doubt') continue
@@ -93,14 +93,14 @@ export class Questions {
     }
     if (left.length === 0 || settledCount === claims.settledCount) return
     for (const { fingerprint } of left) unseen.delete(fingerprint)
-    await this.#askAll(left, page, owner, unseen)
+    await this.#askAll(left, page, asker, unseen)
   }
 
   /** Pages of this process are committed in a moment, as a rule: most doubts end before anybody has to set a link aside. */
   async #endOrDoubt(
     held: ReadonlyMap<Asked, Claim>,
     page: string,
-    owner: string,
+    asker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
     const { times } = this.#options
@@ -112,22 +112,22 @@ export class Questions {
       else unseen.delete(asked.fingerprint)
       if (state === 'over') free.push(asked)
     }
-    if (free.length > 0) await this.#askAll(free, page, owner, unseen)
+    if (free.length > 0) await this.#askAll(free, page, asker, unseen)
   }
 
   /** Adds to `unseen` what is new or in doubt. */
   async #askAll(
     asked: readonly Asked[],
     page: string,
-    owner: string,
+    asker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
     const { claims, run, atOnceMax } = this.#options
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
-    const claim = claims.ask(page, owner, fingerprints, run.current)
+    const claim = claims.ask(page, asker, fingerprints, run.current)
     const parts: Promise<(readonly [string, Unseen])[]>[] = []
     for (let from = 0; from < asked.length; from += atOnceMax()) {
-      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), owner, claim))
+      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), asker, claim))
     }
     try {
       for (const [fingerprint, answer] of (await Promise.all(parts)).flat()) {
@@ -142,16 +142,16 @@ export class Questions {
   }
 
   /** Those that are new or in doubt. */
-  async #ask(asked: readonly Asked[], owner: string, claim: Claim): Promise<(readonly [string, Unseen])[]> {
+  async #ask(asked: readonly Asked[], asker: string, claim: Claim): Promise<(readonly [string, Unseen])[]> {
     const { cache, run, call, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
-    let reply = await call(asked, owner, claim.attempt, false)
-    // An owner that was settled asks again. Only a queue that went back since has its page run for good reason.
+    let reply = await call(asked, asker, claim.attempt, false)
+    // An asker that was settled asks again. Only a queue that went back since has its page run for good reason.
     if (reply.settledIn !== '' && (await run.now()) !== reply.settledIn) {
-      reply = await call(asked, owner, claim.attempt, true)
+      reply = await call(asked, asker, claim.attempt, true)
     }
     if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
-    const own: Holder = { owner, untilMs: askedAt + pendingStaleMs, claim }
+    const own: Holder = { asker, untilMs: askedAt + pendingStaleMs, claim }
     const holders = reply.holders.values()
     const unseen: (readonly [string, Unseen])[] = []
     for (const [n, { fingerprint }] of asked.entries()) {
@@ -161,7 +161,7 @@ export class Questions {
         cache.add(fingerprint, this.#holderIn(holders.next().value!, reply.now, askedAt))
       else if (answer === IN_DOUBT) unseen.push([fingerprint, 'in doubt'])
       else if (answer !== OWN_AND_QUEUED) {
-        if (!owner.startsWith(SET_ASIDE_OWNER)) cache.add(fingerprint, own)
+        if (!asker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own)
         unseen.push([fingerprint, false])
         const repeat = REPEATS[answer]
         if (repeat) stats?.inc(repeat)
@@ -170,10 +170,10 @@ export class Questions {
     return unseen
   }
 
-  /** @param text `<ms>:<owner>`, when the owner was told so by the clock of Redis, which was at `now` not before `askedAt` */
+  /** @param text `<ms>:<asker>`, when the asker was told so by the clock of Redis, which was at `now` not before `askedAt` */
   #holderIn(text: string, now: number, askedAt: number): Holder {
-    const [ms = '', owner = ''] = text.split(':', 2)
-    return { owner, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
+    const [ms = '', asker = ''] = text.split(':', 2)
+    return { asker, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
   }
 }
 
@@ -183,7 +183,7 @@ const OWN_AND_QUEUED = '5'
 const SEEN = '6'
 /** Asks along with others that are queued in the same step, and would wait for each other. */
 const OF_NO_PAGE = /^(?:start|seed|doubt)\//
-/** New for this owner, though it is queued, or may be: what is crawled twice for it is counted. */
+/** New for this asker, though it is queued, or may be: what is crawled twice for it is counted. */
 const REPEATS: Readonly<Record<string, string>> = {
   '3': 'dupefilter/taken_over',
   '4': 'dupefilter/told_again',

@@ -4,7 +4,7 @@ import type { Claim } from './claims.ts'
 /** Another page that was told "new" for a fingerprint, or several. */
 export interface Holder {
   /** The page's id, or how it begins. */
-  readonly owner: string
+  readonly asker: string
   /** Until then nobody but this page will be told "new"; by `performance.now()`. */
   readonly untilMs: number
   /** Where this process was told. Others have told Redis that they are settled. */
@@ -41,7 +41,7 @@ export class SeenCache {
    * Undefined: Redis is to be asked. So it is for everything while the generation has not been heard of for a while. A claim
    * of this process: it is in doubt until that has ended.
    */
-  answer(fingerprint: string, owner: string): 'seen' | Claim | undefined {
+  answer(fingerprint: string, asker: string): 'seen' | Claim | undefined {
     let holder = this.#younger.get(fingerprint)
     const isYoung = holder !== undefined || this.#younger.has(fingerprint)
     if (!isYoung) {
@@ -50,7 +50,7 @@ export class SeenCache {
     }
     const now = performance.now()
     if (now - this.#toldAt > this.#trustMs) return undefined
-    if (holder && (now > holder.untilMs || owner.startsWith(holder.owner))) return undefined
+    if (holder && (now > holder.untilMs || asker.startsWith(holder.asker))) return undefined
     if (holder?.claim?.state === 'over') return undefined
     if (!isYoung) this.add(fingerprint, holder)
     return holder?.claim?.state === 'open' ? holder.claim : 'seen'

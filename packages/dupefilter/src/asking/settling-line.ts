@@ -1,8 +1,8 @@
 import type { Settling } from './claims.ts'
 
-/** Owners settled with one call: each costs Redis about 5 µs. */
+/** Askers settled with one call: each costs Redis about 5 µs. */
 const SETTLE_AT_ONCE_MAX = 100
-/** Owners that may wait for a Redis that does not answer, before `add` waits too. */
+/** Askers that may wait for a Redis that does not answer, before `add` waits too. */
 const SETTLE_WAITING_MAX = 10_000
 
 export interface SettlingLineOptions {
@@ -14,7 +14,7 @@ export interface SettlingLineOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Owners whose end the filter's Redis has not been told yet, in order. They travel with a question, or by themselves. */
+/** Askers whose end the filter's Redis has not been told yet, in order. They travel with a question, or by themselves. */
 export class SettlingLine {
   readonly #options: SettlingLineOptions
   #waiting: Settling[] = []
@@ -44,7 +44,7 @@ export class SettlingLine {
     this.#waiting = []
   }
 
-  /** Answers what is to be waited for where there are too many. */
+  /** Returns what is to be waited for where there are too many. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
     this.#tellSoon()

@@ -20,7 +20,7 @@ export interface BloomDescription extends DupeFilterDescription {
   readonly hashes: number
   /** More than one when the filter has grown. */
   readonly layers: number
-  /** What its owner should know: half of the bits are set, the capacity is reached. */
+  /** What its asker should know: half of the bits are set, the capacity is reached. */
   readonly warnings: readonly string[]
 }
 

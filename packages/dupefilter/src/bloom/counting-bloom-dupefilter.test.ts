@@ -61,7 +61,7 @@ describe('counters on Redis', () => {
     await filter.requestSeen(request!)
     const once = await countersOf(key)
     expect(Math.max(...once)).toBe(1)
-    for (let n = 0; n < 5; n++) await filter.requestsSeen([request!], `owner ${n}`)
+    for (let n = 0; n < 5; n++) await filter.requestsSeen([request!], `asker ${n}`)
     expect(await countersOf(key)).toEqual(once)
     await filter.forget(request!)
     expect(Math.max(...(await countersOf(key)))).toBe(0)
@@ -145,7 +145,7 @@ describe('counters on Redis', () => {
     expect(await filter.describe()).toMatchObject({ count: inserted, fillRatio: set / 1024 })
   })
 
-  test('what an owner no longer yields is counted once when another has it, and can be forgotten then', async () => {
+  test('what an asker no longer yields is counted once when another has it, and can be forgotten then', async () => {
     const key = bench.nextKey()
     const filter = await bench.open(maker({ bit: 12, hashNumber: 4 }), { key })
     const other = await bench.open(maker({ bit: 12, hashNumber: 4 }), { key })

@@ -11,7 +11,7 @@
  * - `forget` counts down only what is recorded now, and a script that was sent twice counts down once. It is for requests
  *   that were told "new": one that was never recorded and looks seen by chance (the filter's error) takes counts from others,
  *   which may then be met twice. Nothing is lost by that.
- * - What an owner no longer yields is un-marked as in a plain Bloom filter: counted once, and given to whoever asks next.
+ * - What an asker no longer yields is un-marked as in a plain Bloom filter: counted once, and given to whoever asks next.
  */
 
 import type { Crawler, Request } from '@webloom/core'

@@ -4,7 +4,7 @@
  *     <key>                   bits of layer 0, block 0: 2 ** BLOOMFILTER_BIT of them, or as many as a capacity needs
  *     {<key>}:bits:<l>:<b>    further blocks (a string holds 2 ** 32 bits) and layers (a filter that grows)
  *     {<key>}:record          parameters, layers, how many were inserted, bits set, pages lost
- *     {<key>}:pending …       owners, as in every filter
+ *     {<key>}:pending …       askers, as in every filter
  *
  * All bits of a request are in one block of each layer. They are looked up one by one, up to the first that is not set,
  * and only what is new is written, with one BITFIELD: pages link mostly to what is known, and every write goes to

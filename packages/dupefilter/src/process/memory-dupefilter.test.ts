@@ -24,9 +24,9 @@ test('as in RFPDupeFilter, dontFilter is the scheduler’s business: the filter 
 
 test('what other pages were told "seen" of is new again once it is forgotten, and after clear', async () => {
   const filter = new MemoryDupeFilter()
-  const ask = async (owner: string) => {
-    const [seen] = await filter.requestsSeen([new Request('https://example.com/often')], owner)
-    await filter.settled(owner)
+  const ask = async (asker: string) => {
+    const [seen] = await filter.requestsSeen([new Request('https://example.com/often')], asker)
+    await filter.settled(asker)
     return seen
   }
   expect([await ask('a'), await ask('b'), await ask('c')]).toEqual([false, true, true])

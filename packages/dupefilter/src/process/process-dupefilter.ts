@@ -1,8 +1,8 @@
 /**
  * What all filters in the memory of this process have in common: who was told "new".
  *
- * Owners are kept because the port asks for it: a callback may be run again before its page is committed. There is no
- * stale rule and no memory of settled owners: the process that holds the filter also holds its queue, so no crash can
+ * Askers are kept because the port asks for it: a callback may be run again before its page is committed. There is no
+ * stale rule and no memory of settled askers: the process that holds the filter also holds its queue, so no crash can
  * part "seen" from "queued".
  */
 
@@ -16,14 +16,14 @@ import {
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 
-/** One question of one owner. Entries of the same question are told apart from those of an earlier one. */
+/** One question of one asker. Entries of the same question are told apart from those of an earlier one. */
 interface Claim {
-  readonly owner: string
+  readonly asker: string
   readonly fingerprints: string[]
 }
 
 /** Holds what was recorded for a page that went back: not every filter can take it out again. The next asker may have it. */
-const NOBODY: Claim = { owner: '', fingerprints: [] }
+const NOBODY: Claim = { asker: '', fingerprints: [] }
 
 /** What each filter in this process is made of. */
 export interface ProcessDupeFilterOptions {
@@ -31,7 +31,7 @@ export interface ProcessDupeFilterOptions {
   readonly fingerprinter?: Fingerprinter
 }
 
-/** A filter in this process with owners; what it keeps, and in which form, is for those that extend it. */
+/** A filter in this process with askers; what it keeps, and in which form, is for those that extend it. */
 export abstract class ProcessDupeFilter implements DupeFilter {
   protected readonly fingerprinter: Fingerprinter
   readonly #pending = new Map<string, Claim>()
@@ -62,8 +62,8 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     this.#settledMark = {}
   }
 
-  async requestSeen(request: Request, owner?: string): Promise<boolean> {
-    if (owner !== undefined) return (await this.requestsSeen([request], owner))[0] !== false
+  async requestSeen(request: Request, asker?: string): Promise<boolean> {
+    if (asker !== undefined) return (await this.requestsSeen([request], asker))[0] !== false
     this.prepare()
     const asked = askedAbout(request, this.fingerprinter)
     if (!this.isRecorded(asked)) this.record(asked)
@@ -72,35 +72,35 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     return false
   }
 
-  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
+  async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     if (requests.length > 0) this.prepare()
-    const claim: Claim = { owner, fingerprints: [] }
+    const claim: Claim = { asker, fingerprints: [] }
     const answers = requests.map((request) => this.#seenBy(claim, askedAbout(request, this.fingerprinter)))
     if (claim.fingerprints.length > 0) {
-      const earlier = this.#claims.get(owner)
+      const earlier = this.#claims.get(asker)
       if (earlier) earlier.push(claim)
-      else this.#claims.set(owner, [claim])
+      else this.#claims.set(asker, [claim])
     }
     return answers
   }
 
-  async settled(owner: string): Promise<void> {
-    for (const claim of this.#claims.get(owner) ?? []) {
+  async settled(asker: string): Promise<void> {
+    for (const claim of this.#claims.get(asker) ?? []) {
       for (const fingerprint of claim.fingerprints) {
         // Forgotten meanwhile and met by another page, it is that page's.
-        if (this.#pending.get(fingerprint)?.owner === owner) this.#pending.delete(fingerprint)
+        if (this.#pending.get(fingerprint)?.asker === asker) this.#pending.delete(fingerprint)
       }
     }
-    this.#claims.delete(owner)
+    this.#claims.delete(asker)
   }
 
-  async givenBack(owner: string): Promise<void> {
-    for (const claim of this.#claims.get(owner) ?? []) {
+  async givenBack(asker: string): Promise<void> {
+    for (const claim of this.#claims.get(asker) ?? []) {
       for (const fingerprint of claim.fingerprints) {
         if (this.#pending.get(fingerprint) === claim) this.#pending.set(fingerprint, NOBODY)
       }
     }
-    this.#claims.delete(owner)
+    this.#claims.delete(asker)
   }
 
   /** Nobody is told "new" for it again as the one who was told first. */
@@ -118,7 +118,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
       if (holder === undefined) known?.mark(this.#settledMark)
       // The same claim means that the batch holds the request twice.
       if (holder === undefined || holder === claim) return true
-      if (holder !== NOBODY && holder.owner !== claim.owner) return 'in doubt'
+      if (holder !== NOBODY && holder.asker !== claim.asker) return 'in doubt'
     } else {
       this.record(asked)
     }

@@ -8,11 +8,11 @@ import type { RedisConnection } from './redis-script.ts'
 export interface FilterKeys {
   /** What the filter remembers: the set, or the first string of bits. */
   readonly main: string
-  /** Hash: member → attempt and owner that were told it is new. */
+  /** Hash: member → attempt and asker that were told it is new. */
   readonly pending: string
-  /** Hash: owner → whether it is settled. `<owners>:<owner>` is the list of its members. */
+  /** Hash: asker → whether it is settled. `<owners>:<asker>` is the list of its members. */
   readonly owners: string
-  /** List: settled owners, oldest first; `<settled>:<tag>` those of a crawl that may share the filter with others. */
+  /** List: settled askers, oldest first; `<settled>:<tag>` those of a crawl that may share the filter with others. */
   readonly settled: string
   /** Hash: generation; for a Bloom filter its parameters and counts, too. */
   readonly record: string
@@ -36,8 +36,8 @@ export function companionKey(main: string, name: string): string {
   ])
 }
 
-/** Names of the owners, some hundred at a time. */
-export async function* ownersOf(redis: RedisConnection, { owners }: FilterKeys): AsyncGenerator<string[]> {
+/** Names of the askers, some hundred at a time. */
+export async function* askersOf(redis: RedisConnection, { owners }: FilterKeys): AsyncGenerator<string[]> {
   let cursor = '0'
   do {
     const [next, found] = await redis.hscan(owners, cursor, 'COUNT', 200)

@@ -11,7 +11,7 @@ export interface RedisDupeFilterOptions {
   readonly key: string
   /** Says which requests are equal. Default: by the rules of the filter's kind. */
   readonly fingerprinter?: Fingerprinter
-  /** DUPEFILTER_PENDING_STALE: how long an owner may leave unsettled what it was told is new. Default 10 000. */
+  /** DUPEFILTER_PENDING_STALE: how long an asker may leave unsettled what it was told is new. Default 10 000. */
   readonly pendingStaleMs?: number
   /**
    * The run id of the queue's Redis, as the server says it now: it is asked for about once a second, and must not be

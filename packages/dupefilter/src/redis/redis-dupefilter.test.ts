@@ -32,7 +32,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     expect(await filter.requestsSeen(pages(0, 30), 'page')).toEqual(fresh(30))
     expect(fault.count).toBe(1)
     proxy.cutReplyOf(isScript)
-    expect(await filter.requestSeen(page(50)), 'without an owner, too').toBe(false)
+    expect(await filter.requestSeen(page(50)), 'without an asker, too').toBe(false)
     await filter.settled('page')
     proxy.cutReplyOf(isScript)
     expect(await filter.requestsSeen(pages(0, 31), 'other')).toEqual([...new Array(30).fill(true), false])
@@ -185,7 +185,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     const hits = { inc: vi.fn() }
     const cached = { key, cacheSize: 100, stats: hits, redis: bench.connect(proxy.url) }
     const filter = await bench.open(make, { ...cached, pendingStaleMs: STALE_MS })
-    // Held by an owner that is not settled: asked again each time.
+    // Held by an asker that is not settled: asked again each time.
     const heldByOthers = await bench.open(make, { key, pendingStaleMs: STALE_MS })
     await heldByOthers.requestsSeen(pages(0, 3), 'dead')
     await filter.requestsSeen(pages(0, 3), 'x')
@@ -201,7 +201,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
     hits.inc.mockClear()
     expect(await filter.requestsSeen(pages(0, 3), 'y')).toEqual(fresh(3))
     expect(hits.inc.mock.calls).toEqual(new Array(3).fill(['dupefilter/taken_over']))
-    // Held by nobody: what any crawler recorded before owners were kept.
+    // Held by nobody: what any crawler recorded before askers were kept.
     await filter.settled('y')
     await bench.connect().del(`{${key}}:pending`)
     await filter.requestsSeen(pages(0, 3), 'z')
@@ -220,13 +220,13 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
 
   test('a page that runs again and yields less: the rest is new for other workers that had it from their cache', async () => {
     const key = bench.nextKey()
-    const owners = await bench.open(make, { key })
+    const askers = await bench.open(make, { key })
     const other = await bench.open(make, { key, cacheSize: 100 })
-    await owners.requestsSeen(pages(0, 3), 'page')
+    await askers.requestsSeen(pages(0, 3), 'page')
     expect(await other.requestsSeen(pages(0, 3), 'z')).toEqual(new Array(3).fill('in doubt'))
-    expect(await owners.requestsSeen(pages(0, 2), 'page')).toEqual(fresh(2))
-    await owners.settled('page')
-    await owners.requestSeen(page(9))
+    expect(await askers.requestsSeen(pages(0, 2), 'page')).toEqual(fresh(2))
+    await askers.settled('page')
+    await askers.requestSeen(page(9))
     await other.requestSeen(page(8))
     expect(await other.requestsSeen(pages(0, 3), 'z')).toEqual([true, true, false])
   })

@@ -1,22 +1,22 @@
 /**
- * What all filters on Redis have in common: the owner protocol.
+ * What all filters on Redis have in common: the asker protocol.
  *
  * Filter and queue may be on different servers, so no transaction spans "seen" and "queued", and ioredis sends a
  * command again whose reply was lost. A plain "test and set" then loses links: whoever asks again is told "seen" for
- * something that nobody queued. So a question has an owner, which may ask again:
+ * something that nobody queued. So a question has an asker, which may ask again:
  *
- *     ask        one script tests, records, and notes in `pending` who was told "new". The owner is told so again;
- *                everybody is, when the owner has not been settled for `pendingStaleMs`, of which a time does not count in
+ *     ask        one script tests, records, and notes in `pending` who was told "new". The asker is told so again;
+ *                everybody is, when the asker has not been settled for `pendingStaleMs`, of which a time does not count in
  *                which nobody could reach Redis (redis/heard.lua).
- *     settled    the owner's links are queued. Travels with the next question, and alone soon after. Its
- *                notes become marks of the run of the queue's Redis: in another run the owner is still told "new", so
+ *     settled    the asker's links are queued. Travels with the next question, and alone soon after. Its
+ *                notes become marks of the run of the queue's Redis: in another run the asker is still told "new", so
  *                that a queue which comes back a second older, and has the page run again, loses nothing.
- *     in doubt   what anybody else is told of a link whose owner is not settled: should its page run again and no longer show
+ *     in doubt   what anybody else is told of a link whose asker is not settled: should its page run again and no longer show
  *                it, nobody would queue it. So the asker sets it aside, and it is asked about once more, as `doubt/<id>`.
  *     given back the page goes back with nothing of it queued: what it was told is new is nobody's.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
  *
- * An attempt is one run of the owner's callback. On settling, what an earlier attempt asked about and this one did not
+ * An attempt is one run of the asker's callback. On settling, what an earlier attempt asked about and this one did not
  * is un-marked: it is not queued, and whoever meets it next may have it.
  *
  * Not chosen: noting before asking and deleting after queueing, which costs two round trips more; and asking first and
@@ -51,7 +51,7 @@ import { QueueRun } from '../asking/queue-run.ts'
 import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
 import { otherPart, partText, type ShardPart } from '../sharded/sharded-part.ts'
-import { bytesOf, type FilterKeys, filterKeys, ownersOf } from './filter-keys.ts'
+import { askersOf, bytesOf, type FilterKeys, filterKeys } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
 import { explained } from './store-errors.ts'
@@ -60,7 +60,7 @@ const PENDING_STALE_MS = 10_000
 /** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
-/** A filter on Redis with owners; what it keeps, and in which form, is for those that extend it. */
+/** A filter on Redis with askers; what it keeps, and in which form, is for those that extend it. */
 export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly redis: RedisConnection
   protected readonly keys: FilterKeys
@@ -114,7 +114,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#claims = new Claims((page) => this.#crawl.nameOf(page))
     this.#settling = new SettlingLine({
-      // In good time before the owner goes stale.
+      // In good time before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
       tell: () => this.#call([], '', ''),
       onFailure: (error) =>
@@ -127,7 +127,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       pendingStaleMs: this.#pendingStaleMs,
       times,
       atOnceMax: () => this.askAtOnceMax,
-      call: (asked, owner, attempt, again) => this.#call(asked, owner, attempt, { again }),
+      call: (asked, asker, attempt, again) => this.#call(asked, asker, attempt, { again }),
       stats: this.stats,
     })
     this.#storeFiles = storeFiles
@@ -221,8 +221,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     try {
       await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
     } catch (error) {
-      const owners = this.#settling.size
-      this.logger.warn({ err: error, owners }, 'pages could not be settled: some links will be met again')
+      const askers = this.#settling.size
+      this.logger.warn({ err: error, askers }, 'pages could not be settled: some links will be met again')
     } finally {
       this.#settling.close()
       this.#crawl.close()
@@ -242,8 +242,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
     this.#claims.clear()
     this.#settling.clear()
-    for await (const owners of ownersOf(this.redis, this.keys)) {
-      await this.redis.unlink(owners.map((owner) => `${this.keys.owners}:${owner}`))
+    for await (const askers of askersOf(this.redis, this.keys)) {
+      await this.redis.unlink(askers.map((asker) => `${this.keys.owners}:${asker}`))
     }
     const { pending, owners, record } = this.keys
     const { keys, isInUse } = await this.#crawl.keysOfAll()
@@ -259,9 +259,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (tag === '') return
     await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
     const script = luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/settle.lua', 'redis/leave.lua')
-    for await (const found of ownersOf(this.redis, this.keys)) {
-      const owners = found.filter((owner) => owner.endsWith(tag))
-      if (owners.length > 0) await this.#send(script, [], { owners, count: 0 })
+    for await (const found of askersOf(this.redis, this.keys)) {
+      const askers = found.filter((asker) => asker.endsWith(tag))
+      if (askers.length > 0) await this.#send(script, [], { owners: askers, count: 0 })
     }
     await this.#crawl.left()
   }
@@ -273,17 +273,17 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return found.includes(1)
   }
 
-  /** Bytes of memory that Redis says the filter takes, without the lists of owners under way; undefined where it cannot tell. */
+  /** Bytes of memory that Redis says the filter takes, without the lists of askers under way; undefined where it cannot tell. */
   async memoryBytes(): Promise<number | undefined> {
     const { pending, owners, settled, record } = this.keys
     return bytesOf(this.redis, [...(await this.storeKeys()), pending, owners, settled, record])
   }
 
-  async requestSeen(request: Request, owner?: string): Promise<boolean> {
-    // An owner that nobody else knows: a command sent twice is answered twice the same.
-    const asker = owner ?? `once/${this.#id}/${++this.#onceCount}`
-    const [seen] = await this.requestsSeen([request], asker)
-    if (owner === undefined) await this.settled(asker)
+  async requestSeen(request: Request, asker?: string): Promise<boolean> {
+    // An asker that nobody else knows: a command sent twice is answered twice the same.
+    const name = asker ?? `once/${this.#id}/${++this.#onceCount}`
+    const [seen] = await this.requestsSeen([request], name)
+    if (asker === undefined) await this.settled(name)
     return seen !== false
   }
 
@@ -320,7 +320,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async #call(
     asked: readonly Asked[],
-    owner: string,
+    asker: string,
     attempt: string,
     { again = false } = {},
   ): Promise<AskReply> {
@@ -328,14 +328,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
     const header: object = {
-      owner,
+      owner: asker,
       attempt,
       staleMs: this.#pendingStaleMs,
       silenceMs: this.#times.silenceMs,
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      settle: settling.map(({ owner, attempt, run }) =>
-        run === undefined ? [owner, attempt] : [owner, attempt, run],
+      settle: settling.map(({ asker, attempt, run }) =>
+        run === undefined ? [asker, attempt] : [asker, attempt, run],
       ),
       ...this.#crawl.header(cleaning !== undefined),
     }

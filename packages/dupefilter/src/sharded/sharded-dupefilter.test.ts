@@ -87,12 +87,12 @@ for (const [name, make] of Object.entries(MAKES)) {
     const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
     return { ...stores, dispose: () => dispose(filter, other) }
   }
-  // The shared suite once: owners are the same for all.
+  // The shared suite once: askers are the same for all.
   const both = name === 'redis-set' || name === 'splittable-bloom' ? { create, createShared } : { create }
   const late = {
     test: 'settling twice, or late, changes nothing',
     reason:
-      'what is settled travels with the next question to the same server, or alone within a second: an owner that was stale before stays so until then',
+      'what is settled travels with the next question to the same server, or alone within a second: an asker that was stale before stays so until then',
   }
   const deviations = [
     ...('createShared' in both ? [late] : []),
@@ -217,7 +217,7 @@ describe('with one server away', () => {
     }, 5000)
   }, 30_000)
 
-  test('a question that one server refuses fails as a whole; asked again, the same owner is told all', async () => {
+  test('a question that one server refuses fails as a whole; asked again, the same asker is told all', async () => {
     await using proxy = await startTcpProxy({ target: urls()[0]! })
     const list = [proxy.url, urls()[1]!, urls()[2]!]
     const key = bench.nextKey()

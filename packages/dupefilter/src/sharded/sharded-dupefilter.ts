@@ -2,7 +2,7 @@
  * One filter spread over several servers: a request's fingerprint chooses the one that remembers it.
  *
  * A question goes to all of them at once, each with its part, and is answered when all have answered. With one of them away
- * it waits or fails as a whole, and asking again is harmless: an owner is told the same again by those that had answered.
+ * it waits or fails as a whole, and asking again is harmless: an asker is told the same again by those that had answered.
  *
  * Each server keeps which part of how many it is; with the list in another order, or a longer one, most of what was met
  * would be asked for on the wrong server, so such a list is refused. Servers cannot be added to a crawl that is under way.
@@ -74,21 +74,21 @@ export class ShardedDupeFilter implements DupeFilter {
     return (await this.#existing()).includes(true)
   }
 
-  async requestSeen(request: Request, owner?: string): Promise<boolean> {
-    if (owner === undefined) return this.#filterFor(request).requestSeen(request)
-    const [seen] = await this.requestsSeen([request], owner)
+  async requestSeen(request: Request, asker?: string): Promise<boolean> {
+    if (asker === undefined) return this.#filterFor(request).requestSeen(request)
+    const [seen] = await this.requestsSeen([request], asker)
     return seen !== false
   }
 
-  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
+  async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const parts = this.#filters.map((filter) => ({ filter, at: [] as number[], requests: [] as Request[] }))
     for (const [n, request] of requests.entries()) {
       const part = parts[this.#indexFor(request)]!
       part.at.push(n)
       part.requests.push(request)
     }
-    // One that has nothing to answer is told that the owner asks: an earlier attempt may have asked it, and is over.
-    const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, owner)))
+    // One that has nothing to answer is told that the asker asks: an earlier attempt may have asked it, and is over.
+    const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, asker)))
     const seen = new Array<Seen>(requests.length)
     for (const [index, { at }] of parts.entries()) {
       for (const [n, place] of at.entries()) seen[place] = answers[index]![n]!
@@ -96,13 +96,13 @@ export class ShardedDupeFilter implements DupeFilter {
     return seen
   }
 
-  /** Said to all: which of them an earlier attempt of this owner asked, only they know. It travels with their next question. */
-  async settled(owner: string): Promise<void> {
-    await Promise.all(this.#filters.map((filter) => filter.settled(owner)))
+  /** Said to all: which of them an earlier attempt of this asker asked, only they know. It travels with their next question. */
+  async settled(asker: string): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
 
-  async givenBack(owner: string): Promise<void> {
-    await Promise.all(this.#filters.map((filter) => filter.givenBack(owner)))
+  async givenBack(asker: string): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.givenBack(asker)))
   }
 
   /** True when the request was met before. Records nothing. */

@@ -18,11 +18,11 @@ test.each([1e-2, 1e-3])(
     )
     let recorded = 0
     for (let count = 0; count < 100_000; count += 1000) {
-      const owners = Array.from({ length: 10 }, (_, part) => count + 100 * part)
+      const askers = Array.from({ length: 10 }, (_, part) => count + 100 * part)
       const seen = await Promise.all(
-        owners.map((from) => filter.requestsSeen(pages(from, 100), `page ${from}`)),
+        askers.map((from) => filter.requestsSeen(pages(from, 100), `page ${from}`)),
       )
-      for (const from of owners) await filter.settled(`page ${from}`)
+      for (const from of askers) await filter.settled(`page ${from}`)
       recorded += seen.flat().filter((met) => !met).length
       const { errorNow, splitting } = await filter.describe()
       expect(errorNow, `after ${count}`).toBeLessThan(splitting > 0 ? 2 * errorRate : errorRate)

@@ -38,7 +38,7 @@ dupeFilterContract(
   { name: 'SplittableBloomDupeFilter that splits', deviations, ...bench.contract(maker(SMALL)) },
 )
 
-/** Asks about pages that are all new, thirty at a time, ten times at once. Answers which were told to be. */
+/** Asks about pages that are all new, thirty at a time, ten times at once. Returns which were told to be. */
 async function fill(filter: SplittableBloomDupeFilter, from: number, to: number): Promise<number[]> {
   const fresh: number[] = []
   const ask = async (first: number) => {

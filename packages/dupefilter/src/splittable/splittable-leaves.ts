@@ -126,5 +126,5 @@ function questionOf(
   }
 }
 
-/** main, pending, owners, settled, record: the keys that every filter's script begins with. */
+/** main, pending, askers, settled, record: the keys that every filter's script begins with. */
 const FIXED_KEYS = 5

@@ -122,7 +122,7 @@ export class JobDatabase {
     return this.#statement(sql).iterate(...values) as IterableIterator<Row>
   }
 
-  /** Changes rows, within a step or as a step of its own; answers how many, and the number of the last new one. */
+  /** Changes rows, within a step or as a step of its own; returns how many, and the number of the last new one. */
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly row: number } {
     return this.atomically(() => {
       this.#beginWriting()

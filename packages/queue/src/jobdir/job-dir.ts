@@ -56,7 +56,7 @@ export class JobDir {
       ...(options.slots && { slots: options.slots }),
       order,
       logger,
-      onHandedOn: (owner) => this.#handedOn(owner),
+      onHandedOn: (asker) => this.#handedOn(asker),
     })
   }
 
@@ -77,7 +77,7 @@ export class JobDir {
     })
   }
 
-  /** Opens the folder to be read; answers how many requests `frontier` gives. */
+  /** Opens the folder to be read; returns how many requests `frontier` gives. */
   openFrontier(): number {
     this.#database.open()
     return this.#database.get<{ size: number }>('SELECT count(*) AS size FROM requests')!.size
@@ -92,19 +92,19 @@ export class JobDir {
   }
 
   /** A part of an import that was queued before, by an import that was cut off. */
-  isImported(owner: string): boolean {
+  isImported(asker: string): boolean {
     this.#makeImported()
-    return this.#database.get('SELECT 1 FROM imported WHERE owner = ?', owner) !== undefined
+    return this.#database.get('SELECT 1 FROM imported WHERE owner = ?', asker) !== undefined
   }
 
-  /** What belongs into the transaction that queues what `owner` found. */
-  #handedOn(owner: string): void {
-    this.filter.record(owner)
-    if (owner.startsWith(IMPORT_OWNER)) {
+  /** What belongs into the transaction that queues what `asker` found. */
+  #handedOn(asker: string): void {
+    this.filter.record(asker)
+    if (asker.startsWith(IMPORT_ASKER)) {
       this.#makeImported()
-      this.#database.run('INSERT OR IGNORE INTO imported (owner) VALUES (?)', owner)
+      this.#database.run('INSERT OR IGNORE INTO imported (owner) VALUES (?)', asker)
     }
-    const element = START_ELEMENT.exec(owner)
+    const element = START_ELEMENT.exec(asker)
     if (element) this.record.moveStart(Number(element[1]) + 1)
   }
 
@@ -114,6 +114,6 @@ export class JobDir {
   }
 }
 
-/** What begins the owner of imported requests. */
-export const IMPORT_OWNER = 'import/'
+/** What begins the asker of imported requests. */
+export const IMPORT_ASKER = 'import/'
 const START_ELEMENT = /^start\/(\d+)$/

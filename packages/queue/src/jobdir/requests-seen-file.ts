@@ -110,7 +110,7 @@ export class RequestsSeenFile {
     return whole
   }
 
-  /** A killed run leaves half an entry. Answers the bytes that are left. */
+  /** A killed run leaves half an entry. Returns the bytes that are left. */
   #cutTornEntry(from: number): number {
     const { size } = fstatSync(this.#file!)
     const end = from + this.#wholeBytes(from, size)
@@ -123,7 +123,7 @@ export class RequestsSeenFile {
     return end
   }
 
-  /** Takes over what was written since the last note; answers what the last commit has not written. */
+  /** Takes over what was written since the last note; returns what the last commit has not written. */
   #importTail(noted: Noted, bytes: number): Iterator<string> {
     const unwritten = new Map<string, string>()
     for (const { fingerprint } of this.#database.each<SeenRow>(
@@ -135,7 +135,7 @@ export class RequestsSeenFile {
     return unwritten.values()
   }
 
-  /** Takes over the whole file and empties it; answers everything that is seen. */
+  /** Takes over the whole file and empties it; returns everything that is seen. */
   #importAll(bytes: number): Iterator<string> {
     this.#logger.warn(
       'requests.seen is not the file that was written last; what it knows is taken over, and it is written anew',

@@ -27,8 +27,8 @@ export interface SqliteDupeFilterOptions {
 /**
  * The seen requests of a JOBDIR.
  *
- * What an owner was told "new" for is pending, in memory only. It becomes seen in the transaction in which the queue
- * stores what that owner found: so a kill before it forgets both, and one after it loses neither. There is no stale
+ * What an asker was told "new" for is pending, in memory only. It becomes seen in the transaction in which the queue
+ * stores what that asker found: so a kill before it forgets both, and one after it loses neither. There is no stale
  * rule: pending entries die with the process that asked.
  */
 export class SqliteDupeFilter implements DupeFilter {
@@ -36,7 +36,7 @@ export class SqliteDupeFilter implements DupeFilter {
   readonly #fingerprinter: Fingerprinter
   readonly #file: RequestsSeenFile
   readonly #logger: Logger
-  /** The owner who was told "new", and in which of its questions. */
+  /** The asker who was told "new", and in which of its questions. */
   readonly #pending = new Map<string, Claim>()
   readonly #claims = new Map<string, Claim[]>()
   #seenCount = 0
@@ -71,46 +71,46 @@ export class SqliteDupeFilter implements DupeFilter {
     this.#seenCount = 0
   }
 
-  async requestSeen(request: Request, owner?: string): Promise<boolean> {
-    if (owner !== undefined) return (await this.requestsSeen([request], owner))[0] !== false
+  async requestSeen(request: Request, asker?: string): Promise<boolean> {
+    if (asker !== undefined) return (await this.requestsSeen([request], asker))[0] !== false
     const fingerprint = this.#fingerprinter.fingerprint(request)
     if (this.#pending.has(fingerprint)) return true
     return this.#database.atomically(() => !this.#record(fingerprint))
   }
 
-  async requestsSeen(requests: readonly Request[], owner: string): Promise<Seen[]> {
-    const claim: Claim = { owner, fingerprints: [] }
+  async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
+    const claim: Claim = { asker, fingerprints: [] }
     const answers = requests.map((request) => this.#seenBy(claim, this.#fingerprinter.fingerprint(request)))
     if (claim.fingerprints.length > 0) {
-      const earlier = this.#claims.get(owner)
+      const earlier = this.#claims.get(asker)
       if (earlier) earlier.push(claim)
-      else this.#claims.set(owner, [claim])
+      else this.#claims.set(asker, [claim])
     }
     return answers
   }
 
-  async settled(owner: string): Promise<void> {
-    if (this.#claims.has(owner)) this.#database.atomically(() => this.record(owner))
+  async settled(asker: string): Promise<void> {
+    if (this.#claims.has(asker)) this.#database.atomically(() => this.record(asker))
   }
 
-  async givenBack(owner: string): Promise<void> {
-    for (const claim of this.#claims.get(owner) ?? []) {
+  async givenBack(asker: string): Promise<void> {
+    for (const claim of this.#claims.get(asker) ?? []) {
       for (const fingerprint of claim.fingerprints) {
         if (this.#pending.get(fingerprint) === claim) this.#pending.delete(fingerprint)
       }
     }
-    this.#claims.delete(owner)
+    this.#claims.delete(asker)
   }
 
-  /** Makes seen what `owner` was told "new" for: a part of the step in which its requests are queued. */
-  record(owner: string): void {
-    for (const { fingerprints } of this.#claims.get(owner) ?? []) {
+  /** Makes seen what `asker` was told "new" for: a part of the step in which its requests are queued. */
+  record(asker: string): void {
+    for (const { fingerprints } of this.#claims.get(asker) ?? []) {
       for (const fingerprint of fingerprints) {
         this.#pending.delete(fingerprint)
         this.#record(fingerprint)
       }
     }
-    this.#claims.delete(owner)
+    this.#claims.delete(asker)
   }
 
   async describe(): Promise<DupeFilterDescription> {
@@ -120,7 +120,7 @@ export class SqliteDupeFilter implements DupeFilter {
 
   #seenBy(claim: Claim, fingerprint: string): Seen {
     const holder = this.#pending.get(fingerprint)
-    if (holder && holder.owner !== claim.owner) return 'in doubt'
+    if (holder && holder.asker !== claim.asker) return 'in doubt'
     // The same claim means that the batch holds the request twice.
     if (holder ? holder === claim : this.#isRecorded(fingerprint)) return true
     this.#pending.set(fingerprint, claim)
@@ -174,8 +174,8 @@ export class SqliteDupeFilter implements DupeFilter {
   }
 }
 
-/** One question of one owner. Entries of the same question are told apart from those of an earlier one. */
+/** One question of one asker. Entries of the same question are told apart from those of an earlier one. */
 interface Claim {
-  readonly owner: string
+  readonly asker: string
   readonly fingerprints: string[]
 }

@@ -10,8 +10,8 @@ export interface SqliteRequestQueueOptions {
   readonly slots?: HostSlots
   readonly order: QueueOrder
   readonly logger: Logger
-  /** Called in the step that stores what `owner` found. */
-  readonly onHandedOn: (owner: string) => void
+  /** Called in the step that stores what `asker` found. */
+  readonly onHandedOn: (asker: string) => void
 }
 
 /** A queue on disk: it survives the process, however that ends. */

@@ -51,8 +51,8 @@ export interface SqliteRequestStoreOptions {
   readonly database: JobDatabase
   readonly order: QueueOrder
   readonly logger: Logger
-  /** Called in the step that stores what `owner` found. */
-  readonly onHandedOn: (owner: string) => void
+  /** Called in the step that stores what `asker` found. */
+  readonly onHandedOn: (asker: string) => void
 }
 
 /**
@@ -64,7 +64,7 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
   readonly #database: JobDatabase
   readonly #order: QueueOrder
   readonly #logger: Logger
-  readonly #onHandedOn: (owner: string) => void
+  readonly #onHandedOn: (asker: string) => void
   unreadable = 0
 
   constructor({ database, order, logger, onHandedOn }: SqliteRequestStoreOptions) {
@@ -120,8 +120,8 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
     return { ...queued, row, priority, attempt: 1, redelivered: false }
   }
 
-  handedOn(owner: string): void {
-    this.#onHandedOn(owner)
+  handedOn(asker: string): void {
+    this.#onHandedOn(asker)
   }
 
   /** fifo and lifo keep everything under priority 0. */

@@ -127,7 +127,7 @@ describe('jobs', () => {
   })
 })
 
-describe('owners', () => {
+describe('askers', () => {
   test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.open({ keys })
@@ -165,7 +165,7 @@ describe('owners', () => {
     expect(await bench.connect().hget(keys.record, 'startCursor')).toBe('2')
   })
 
-  test('ids are noted for an owner, and for a while after it is settled', async () => {
+  test('ids are noted for an asker, and for a while after it is settled', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.open({ keys })
     await queue.push([page(1), page(2)], 'seed/7')

@@ -15,7 +15,7 @@
  *
  *     taken, not ended        the lock expires in 6 s, any worker takes the job back within 2 s more: it is a suspect
  *     page committed          children are in and the page is out, in one script; a reply that is lost is no loss
- *     between two parts of    each part is pushed under an owner of its own, noted until it is settled: pushed again, it
+ *     between two parts of    each part is pushed under an asker of its own, noted until it is settled: pushed again, it
  *     a long page             adds nothing
  *     stopped, then woken     its locks have expired, its jobs are others': commits are refused by the token
  *     Redis away              the living renew locks that have expired before anything is taken back
@@ -205,13 +205,13 @@ export class BullJobQueue implements RequestQueue {
     return { name: 'bullmq-job', order: this.#order }
   }
 
-  async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
+  async push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
     const jobs = batch.map((queued) => jobOrDoubt(queued, this.#order))
     this.#doubts.noted(batch)
-    if (owner.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, owner)
+    if (asker.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, asker)
     let added = 0
     for (let at = 0; at < jobs.length; at += PUSHED_AT_ONCE) {
-      added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), owner)
+      added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), asker)
     }
     return added
   }
@@ -222,8 +222,8 @@ export class BullJobQueue implements RequestQueue {
     return this.#scripts.pushStart(jobs, { from, to })
   }
 
-  async settled(owner: string): Promise<void> {
-    await this.#scripts.settled(owner)
+  async settled(asker: string): Promise<void> {
+    await this.#scripts.settled(asker)
   }
 
   async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {

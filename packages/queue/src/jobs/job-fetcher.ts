@@ -115,7 +115,7 @@ export class JobFetcher {
     return taken
   }
 
-  /** Waits for one. Answers with none after a while, which is long only when something is due by then. */
+  /** Waits for one. Resolves to none after a while, which is long only when something is due by then. */
   async next(): Promise<TakenJob[]> {
     const job = await this.#nextJob(true)
     return job ? [job] : []

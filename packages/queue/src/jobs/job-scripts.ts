@@ -3,7 +3,7 @@
  * scripts do what must not be torn apart, on its keys and in its layout, so that Bull Board and its worker find nothing
  * unusual:
  *
- *     push       requests in, noted for their owner
+ *     push       requests in, noted for their asker
  *     commit     a page out and its children in
  *     putBack    a page back: later, changed, or at the head of its line
  *     quarantine a page out of the queue for good
@@ -134,15 +134,15 @@ export class JobScripts {
     ]
   }
 
-  /** Answers how many were not in the queue. Throws `RunOver`, or WL_LEASE_LOST for elements before which others were lost. */
-  async push(jobs: readonly NewJob[], owner: string): Promise<number> {
-    const element = START_OWNER.exec(owner)?.[1]
+  /** Returns how many were not in the queue. Throws `RunOver`, or WL_LEASE_LOST for elements before which others were lost. */
+  async push(jobs: readonly NewJob[], asker: string): Promise<number> {
+    const element = START_ASKER.exec(asker)?.[1]
     if (element !== undefined) {
       const start = jobs.map((job) => ({ job, element: Number(element) }))
       return this.pushStart(start, { from: Number(element), to: Number(element) + 1 })
     }
     return this.#push(
-      owner,
+      asker,
       { from: '', to: '' },
       jobs.flatMap((job) => [...job, '']),
     )
@@ -160,19 +160,19 @@ export class JobScripts {
   }
 
   async #push(
-    owner: string,
+    asker: string,
     { from, to }: { from: number | ''; to: number | '' },
     jobs: readonly (string | number)[],
   ): Promise<number> {
-    const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(owner)]
-    const args = [owner, this.run, from, to, this.#lifo, ...jobs]
+    const keys = [...this.#jobKeys, this.#keys.record, this.#keys.noted, this.#notedFor(asker)]
+    const args = [asker, this.run, from, to, this.#lifo, ...jobs]
     const added = (await pushScript.run(this.#redis, keys, args)) as number
     if (added === START_GAP) throw startGap()
     if (added === RUN_OVER) throw new RunOver()
     return added
   }
 
-  /** Answers the ids that were queued; `args` as leasing/doubts-end.lua has them. */
+  /** Returns the ids that were queued; `args` as leasing/doubts-end.lua has them. */
   async endDoubts(
     args: readonly (string | number)[],
     fresh: readonly { readonly id: string; readonly job: NewJob }[],
@@ -183,11 +183,11 @@ export class JobScripts {
     return idsOf(queued)
   }
 
-  async settled(owner: string): Promise<void> {
+  async settled(asker: string): Promise<void> {
     // Of start() the cursor is noted, not the ids.
-    if (START_OWNER.test(owner)) return
-    await this.#redis.pexpire(this.#notedFor(owner), this.#times.settledKeptMs)
-    await this.#redis.srem(this.#keys.noted, owner)
+    if (START_ASKER.test(asker)) return
+    await this.#redis.pexpire(this.#notedFor(asker), this.#times.settledKeptMs)
+    await this.#redis.srem(this.#keys.noted, asker)
   }
 
   /**
@@ -223,7 +223,7 @@ export class JobScripts {
     return (await quarantineScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
   }
 
-  /** Answers the ids of the jobs that are lost. */
+  /** Returns the ids of the jobs that are lost. */
   async renew(holds: readonly Pick<JobHold, 'jobId' | 'token'>[]): Promise<string[]> {
     if (holds.length === 0) return []
     const { keys, args } = this.renewal()
@@ -267,8 +267,8 @@ export class JobScripts {
     return [jobId, token, this.#workerId, isAlone ? '1' : '']
   }
 
-  #notedFor(owner: string): string {
-    return `${this.#keys.noted}:${owner}`
+  #notedFor(asker: string): string {
+    return `${this.#keys.noted}:${asker}`
   }
 
   #bullKey(name: string): string {
@@ -285,4 +285,4 @@ export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): st
 const START_GAP = -1
 const RUN_OVER = -2
 
-const START_OWNER = /^start\/(\d+)$/
+const START_ASKER = /^start\/(\d+)$/

@@ -16,7 +16,7 @@ export interface DoubtsOptions {
   readonly logger: Logger
   /** False when there is none to be looked for, but for those that this worker has set aside. Default: there may be. */
   readonly mayDoubt?: () => boolean
-  /** Sends the script of the queue's mode; `args` as leasing/doubts-end.lua has them. Answers the ids that were queued. */
+  /** Sends the script of the queue's mode; `args` as leasing/doubts-end.lua has them. Returns the ids that were queued. */
   readonly end: (args: readonly (string | number)[], fresh: readonly QueuedRequest[]) => Promise<string[]>
 }
 

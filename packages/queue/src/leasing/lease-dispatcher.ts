@@ -108,7 +108,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   }
 
   /**
-   * Up to `max`, or one suspect. Waits while nothing lies ready, and answers with none when `nothingCanCome` says so,
+   * Up to `max`, or one suspect. Waits while nothing lies ready, and resolves to none when `nothingCanCome` says so,
    * when `signal` fires, when the dispatcher is closed, or after LEASE_WAIT_MAX_MS.
    */
   take(

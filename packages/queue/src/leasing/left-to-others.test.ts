@@ -18,7 +18,7 @@ const times: ProtocolTimes = {
   jobs: { ...PROTOCOL_TIMES.jobs, ...held },
 }
 
-/** The older worker refuses what it gets, until `signal` says stop or it gets something again. Answers what it has refused. */
+/** The older worker refuses what it gets, until `signal` says stop or it gets something again. Returns what it has refused. */
 async function refuseAll(older: RequestQueue, signal: AbortSignal): Promise<string[]> {
   const refused: string[] = []
   while (!signal.aborted && new Set(refused).size === refused.length) {

@@ -5,7 +5,7 @@
  *     attempt:kills:rejections:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
  *     {"v":1,"url":…}                 its JSON form
  *
- * One that is set aside in doubt has `by <owner>` in the place of marks: which page has met it.
+ * One that is set aside in doubt has `by <asker>` in the place of marks: which page has met it.
  *
  * So a script raises a mark without reading the JSON, and most requests cost two bytes more than id and JSON. Numbers go
  * through no Lua table on the way: cjson would make 1e14 + 1 of them something else, and `{}` of an empty list.

@@ -29,13 +29,13 @@ const page = (id: string, init = {}): QueuedRequest => ({
 class GivenBack {
   readonly said: string[] = []
   readonly requests: QueuedRequest[] = []
-  async push(batch: readonly QueuedRequest[], owner: string) {
+  async push(batch: readonly QueuedRequest[], asker: string) {
     this.requests.push(...batch)
-    this.said.push(`push ${owner}`)
+    this.said.push(`push ${asker}`)
     return batch.length
   }
-  async settled(owner: string) {
-    this.said.push(`settled ${owner}`)
+  async settled(asker: string) {
+    this.said.push(`settled ${asker}`)
   }
 }
 
@@ -74,7 +74,7 @@ test('a history has a bound: its oldest lines go', async () => {
   expect(history.at(-1)?.at).toBe(300)
 })
 
-test('what is taken is queued under an owner of its own, then gone; numbers and empty lists are as they were', async () => {
+test('what is taken is queued under an asker of its own, then gone; numbers and empty lists are as they were', async () => {
   const given = page('f00d', { meta: { big: 123_456_789_012_345, list: [], nested: { none: [] } } })
   await quarantine(packRequest(given, { attempt: 4, kills: 3 }), 'it killed 3 workers', 5)
   await quarantine(packRequest(page('beef')), 'no callback', 6)

@@ -63,8 +63,8 @@ export class Quarantine {
   }
 
   /**
-   * Gives them back to the queue, unmarked, as if they had never been tried; answers their ids. Each is queued before it
-   * leaves quarantine, under an owner of its own, so that a crash in between neither loses nor doubles it. What this
+   * Gives them back to the queue, unmarked, as if they had never been tried; returns their ids. Each is queued before it
+   * leaves quarantine, under an asker of its own, so that a crash in between neither loses nor doubles it. What this
    * release cannot read stays.
    */
   async take(
@@ -75,10 +75,10 @@ export class Quarantine {
     for await (const entry of this.#entries(which)) {
       const queued = queuedOf(entry)
       if (!queued) continue
-      const owner = `quarantine/${entry.id}/${entry.quarantinedAt}`
-      await queue.push([queued], owner)
+      const asker = `quarantine/${entry.id}/${entry.quarantinedAt}`
+      await queue.push([queued], asker)
       await this.#redis.hdel(this.#keys.quarantine, entry.id)
-      await queue.settled(owner)
+      await queue.settled(asker)
       taken.push(entry.id)
     }
     return taken

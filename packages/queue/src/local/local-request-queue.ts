@@ -26,7 +26,7 @@ import {
   type FailedDoubt,
   type HostClock,
   type HostNews,
-  inDoubtOwner,
+  inDoubtAsker,
   LEASE_WAIT_MAX_MS,
   type Lease,
   type QueueCounts,
@@ -141,10 +141,10 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return { name: this.#store.name, order: this.#order }
   }
 
-  async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
+  async push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
     await this.#slots.prepare(batch)
-    const noted = this.#noted.get(owner) ?? new Set()
-    this.#noted.set(owner, noted)
+    const noted = this.#noted.get(asker) ?? new Set()
+    this.#noted.set(asker, noted)
     return this.#store.atomically(() => {
       let added = 0
       for (const queued of batch) {
@@ -153,7 +153,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         if (!queued.inDoubt) added++
         this.#add(queued)
       }
-      this.#store.handedOn(owner)
+      this.#store.handedOn(asker)
       this.#serve()
       return added
     })
@@ -169,8 +169,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async settled(owner: string): Promise<void> {
-    this.#noted.delete(owner)
+  async settled(asker: string): Promise<void> {
+    this.#noted.delete(asker)
   }
 
   lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
@@ -259,7 +259,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       const queued = fresh.filter(({ id }) => this.#doubts.end(id))
       for (const { id, request } of queued) {
         this.#add({ id, request })
-        this.#store.handedOn(inDoubtOwner({ id }))
+        this.#store.handedOn(inDoubtAsker({ id }))
       }
       this.#serve()
       return queued.map(({ id }) => id)

@@ -52,8 +52,8 @@ export interface RequestStore<Held extends StoredRequest, Delayed extends Delaye
   delay(held: Held, changed: StoredRequest, slot: string, delayMs: number): Delayed
   /** In nobody's line, until `done`. */
   addInDoubt(queued: StoredRequest, slot: string): Held
-  /** What `owner` found is in its lines now: what else is kept about that owner belongs into the same step. */
-  handedOn(owner: string): void
+  /** What `asker` found is in its lines now: what else is kept about that asker belongs into the same step. */
+  handedOn(asker: string): void
   /** Requests that this release cannot read and leaves to another one. */
   readonly unreadable: number
 }

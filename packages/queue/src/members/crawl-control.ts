@@ -103,7 +103,7 @@ export async function adoptCrawl(
 /**
  * Forgets the crawl: its record, stats, quarantine, with `clear` its queue and filter, and all that it has besides on this
  * Redis. Where it is forced while workers are present, what they may still ask for stays until it is cleared
- * again. Answers how many workers are
+ * again. Returns how many workers are
  * present; when there are any, nothing is done unless it is forced.
  */
 export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {

@@ -26,7 +26,7 @@ export interface CrawlRedisKeys {
   readonly startHosts: string
   /** Set: those of them that had a public address, and so are not let inside any more. */
   readonly publicHosts: string
-  /** `<noted>:<owner>`, set: ids that were pushed under an owner which is not settled. */
+  /** `<noted>:<asker>`, set: ids that were pushed under an asker which is not settled. */
   readonly noted: string
   /** Hash: request id → packed request that is set aside in doubt; `<doubts>:<name>`: what belongs to it. */
   readonly doubts: string

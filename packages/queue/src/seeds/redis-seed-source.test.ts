@@ -139,8 +139,8 @@ test('the queue keeps what it noted of a seed until its message is removed, and 
   nextKey()
   await push(url(1))
   const held = new Map<string, unknown>()
-  const settled = async (owner: string) => {
-    held.set(owner, await server.command('EXISTS', `{${key}}:processing`))
+  const settled = async (asker: string) => {
+    held.set(asker, await server.command('EXISTS', `{${key}}:processing`))
   }
   const makeRequests = (data: string) => [new Request(data), new Request(`${data}/more`)]
   const one = await worker({ settled, makeRequests })

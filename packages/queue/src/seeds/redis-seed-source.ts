@@ -52,7 +52,7 @@ export interface RedisSeedSourceOptions {
   /** The run id of the queue's Redis, as that server says it now. */
   readonly queueRunId: () => Promise<string>
   /** `settled` of the queue: the seed's message is removed, so that nobody can queue its request again. */
-  readonly settled: (owner: string) => Promise<void>
+  readonly settled: (asker: string) => Promise<void>
   readonly logger: Logger
   readonly stats: Pick<StatsCollector, 'inc'>
   /** How long a message stays with a worker that says nothing of it. Default 10 000; it is held on to five times as often. */

@@ -86,7 +86,7 @@ export class ScrapyRedisQueue {
     return { importId: importId!, step: Number(step), stay: Number(stay ?? 0) }
   }
 
-  /** Answers how many were still there. */
+  /** Returns how many were still there. */
   async remove(
     type: ScrapyQueueType,
     entries: readonly Buffer[],

@@ -84,7 +84,7 @@ export class SeedMessage {
   }
 }
 
-/** An owner of its own for each request: under one and the same, the second would be taken for the first sent twice. */
+/** An asker of its own for each request: under one and the same, the second would be taken for the first sent twice. */
 function seedId(messageId: string, n: number, count: number): string {
   return `seed/${messageId}${count === 1 ? '' : `+${n}`}`
 }

@@ -24,7 +24,7 @@ export class TimeHeap<T> {
     }
   }
 
-  /** Removes and answers the earliest whose moment has come, or undefined. */
+  /** Removes and returns the earliest whose moment has come, or undefined. */
   takeDue(nowMs: number): T | undefined {
     const first = this.#entries[0]
     if (first === undefined || first.atMs > nowMs) return undefined

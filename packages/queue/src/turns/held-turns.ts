@@ -93,7 +93,7 @@ export class HeldTurns {
   add(turn: HostTurn): void {
     this.#turns.add(turn)
     this.#ofHost.set(turn.job.host, turn)
-    this.#locks.keep(turn.owner, lockArgs(turn))
+    this.#locks.keep(turn.holder, lockArgs(turn))
     this.place(turn)
   }
 
@@ -102,7 +102,7 @@ export class HeldTurns {
     this.#withSpare.delete(turn)
     this.#turns.delete(turn)
     this.removedAtMs = performance.now()
-    this.#locks.drop(turn.owner)
+    this.#locks.drop(turn.holder)
     if (this.#ofHost.get(turn.job.host) === turn) this.#ofHost.delete(turn.job.host)
   }
 

@@ -59,7 +59,7 @@ describe('several workers', () => {
     const atOnce = 16
     const [one, other] = [await bench.queue(options), await bench.queue(options)]
     // Who came last has heard of the other: there may be two lanes.
-    for (const owner of ['o', 'p']) await other.push(pages('a', 1500), owner)
+    for (const asker of ['o', 'p']) await other.push(pages('a', 1500), asker)
     let [inFlight, most] = [0, 0]
     const done = [0, 0]
     const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
@@ -251,7 +251,7 @@ describe('what waits', () => {
   })
 })
 
-describe('owners', () => {
+describe('askers', () => {
   test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
@@ -287,7 +287,7 @@ describe('owners', () => {
     expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('2')
   })
 
-  test('ids are noted for an owner, and for a while after it is settled', async () => {
+  test('ids are noted for an asker, and for a while after it is settled', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     expect(await queue.push(pages('a', 1200), 'seed/1')).toBe(1200)

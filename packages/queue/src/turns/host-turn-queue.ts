@@ -10,7 +10,7 @@
  *     a lane  idle ── a request comes ──► owed ── its job is added ──► waits in BullMQ ◄──── left ────┐
  *               ▲      (generation + 1)     │ job lost: added again        │ fetched, begun           │
  *               │                           ◄── by the sweep               ▼                          │
- *               └──── nothing is left: closed by the script that finds it ── held: owner, in flight ──┘
+ *               └──── nothing is left: closed by the script that finds it ── held: holder, in flight ──┘
  *
  * A worker has turns (`HeldTurns`), many more than it downloads at once, as most of them wait for their host's next slot:
  *
@@ -25,8 +25,8 @@
  * keep it (two seconds), or when other hosts or workers should have the place.
  *
  * This only works if whatever moves requests is one script, and each script finds out for itself whether the turn is still
- * its caller's: a worker may stand still for a minute and go on. So each lane notes its owner, a take has a token under
- * which it can be asked for again, and what was taken back from a lost owner is noted as lost. Every script may be sent
+ * its caller's: a worker may stand still for a minute and go on. So each lane notes its holder, a take has a token under
+ * which it can be asked for again, and what was taken back from a lost holder is noted as lost. Every script may be sent
  * twice; `docs/decisions/host-turns.md` lists where a worker can die, and what happens then.
  *
  * Whether a host may be asked is told by Redis's clock where turns change hands, and within a turn by the worker's
@@ -327,8 +327,8 @@ export class HostTurnQueue implements RequestQueue {
     return { name: 'turns', order: this.#order }
   }
 
-  async push(batch: readonly QueuedRequest[], owner: string): Promise<number> {
-    const element = /^start\/(\d+)$/.exec(owner)?.[1]
+  async push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
+    const element = /^start\/(\d+)$/.exec(asker)?.[1]
     if (element !== undefined) {
       const start = batch.map((queued) => ({ ...queued, element: Number(element) }))
       return this.#pushStart(start, { from: Number(element), to: Number(element) + 1 })
@@ -337,7 +337,7 @@ export class HostTurnQueue implements RequestQueue {
     let added = 0
     for (let from = 0; from === 0 || from < batch.length; from += REQUESTS_A_SCRIPT) {
       const part = batch.slice(from, from + REQUESTS_A_SCRIPT)
-      added += await this.#pushPart({ owner, isNoting: true, groups: this.#placing.pushed(part) })
+      added += await this.#pushPart({ asker, isNoting: true, groups: this.#placing.pushed(part) })
     }
     this.#doubts.noted(batch)
     this.#serve()
@@ -352,7 +352,7 @@ export class HostTurnQueue implements RequestQueue {
   async #pushStart(batch: readonly StartRequest[], start: StartSpan): Promise<number> {
     await this.#slots.prepare(batch)
     const groups = this.#placing.pushed(batch, ({ element }) => `${element}`)
-    const added = await this.#pushPart({ owner: 'start', isNoting: false, start, groups })
+    const added = await this.#pushPart({ asker: 'start', isNoting: false, start, groups })
     this.#doubts.noted(batch)
     this.#serve()
     return added
@@ -380,8 +380,8 @@ export class HostTurnQueue implements RequestQueue {
     }
   }
 
-  async settled(owner: string): Promise<void> {
-    await this.#scripts.settled(owner)
+  async settled(asker: string): Promise<void> {
+    await this.#scripts.settled(asker)
   }
 
   lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
@@ -391,18 +391,18 @@ export class HostTurnQueue implements RequestQueue {
   async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
     await this.#slots.prepare(children)
     const own = this.#ownOf(lease)
-    const owner = `${own.id}/commit`
-    // More than one script takes go in before, noted under an owner of their own: the page that runs again adds nothing.
+    const asker = `${own.id}/commit`
+    // More than one script takes go in before, noted under an asker of their own: the page that runs again adds nothing.
     const before = Math.max(0, children.length - REQUESTS_A_SCRIPT)
     if (before > 0) {
-      await this.push(children.slice(0, before), owner)
+      await this.push(children.slice(0, before), asker)
       this.#ownOf(lease)
     }
     const placed = this.#placing.groups(children.slice(before))
     const adds = children.length - before
     await this.#endings.end(own, { placed, adds, ...(host && { news: host }) })
     this.#doubts.noted(children)
-    if (before > 0) await this.settled(owner)
+    if (before > 0) await this.settled(asker)
   }
 
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {

@@ -21,7 +21,7 @@ const LATE_MS_MAX = 50
 /** A turn that this worker has: what it holds of its host, and when the next may go. Times are monotonic milliseconds. */
 export class HostTurn {
   readonly job: TurnJob
-  readonly owner: string
+  readonly holder: string
   /** The host's name, as requests know it. */
   readonly slot: string
   /** Its quota is counted from here. */
@@ -65,12 +65,12 @@ export class HostTurn {
 
   constructor(
     job: TurnJob,
-    owner: string,
+    holder: string,
     pace: HostPace,
     { standing, nowMs }: { standing: Standing; nowMs: number },
   ) {
     this.job = job
-    this.owner = owner
+    this.holder = holder
     this.slot = decodeURIComponent(job.host)
     this.lockedUntilMs = job.lockedUntilMs
     this.quotaFromMs = nowMs
@@ -209,7 +209,7 @@ export class HostTurn {
     this.head = this.head === undefined ? priority : Math.max(this.head, priority)
   }
 
-  /** The next of its host was taken. Answers when it may go. */
+  /** The next of its host was taken. Returns when it may go. */
   slotTaken(nowMs: number): number {
     const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.#dueAtMs < LATE_MS_MAX
     this.#slotAtMs = isInLine ? this.#dueAtMs : Number.NEGATIVE_INFINITY

@@ -198,7 +198,7 @@ export class TurnExchange {
       host,
       lane,
       generation,
-      owner: turn.owner,
+      holder: turn.holder,
       ...(startedAgoMs !== undefined && { startedAgoMs }),
       drawnMs: turn.drawnMs,
       isUndone: false,

@@ -144,13 +144,13 @@ export class TurnIntake {
       onPoint('fetched')
       const { host, lane, generation } = job
       const hostPace = pace(decodeURIComponent(host))
-      const owner = `${workerId}/${++this.#turns}`
+      const holder = `${workerId}/${++this.#turns}`
       const begun = await scripts.begin(
         {
           host,
           lane,
           generation,
-          owner,
+          holder,
           delayMs: Math.ceil(hostPace.delayMs),
           isSecond: turns.of(host) !== undefined,
         },
@@ -164,7 +164,7 @@ export class TurnIntake {
       if (begun.takenBack > 0)
         logger.info({ host, requests: begun.takenBack }, 'taken over from a worker that was lost')
       onBegun(
-        new HostTurn(job, owner, hostPace, { standing: begun.standing, nowMs: performance.now() }),
+        new HostTurn(job, holder, hostPace, { standing: begun.standing, nowMs: performance.now() }),
         begun,
       )
     } catch (error) {

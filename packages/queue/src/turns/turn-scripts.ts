@@ -78,7 +78,7 @@ export interface Ended {
 /** What a worker has to say about one of its turns. */
 export interface TurnSays extends TurnName {
   readonly generation: string
-  readonly owner: string
+  readonly holder: string
   /** Since the last start that was not told yet. */
   readonly startedAgoMs?: number
   /** The host's delay as the settings and chance have it. */
@@ -120,7 +120,7 @@ export interface EndedDoubts {
 
 export interface PushPart {
   readonly said: Said
-  readonly owner: string
+  readonly asker: string
   readonly isNoting: boolean
   /** For elements of start(), whose numbers stand in place of ids. */
   readonly start?: StartSpan
@@ -197,7 +197,7 @@ const RUN_OVER = -2
 export interface LockedTurn {
   readonly unit: string
   readonly lockToken: string
-  readonly owner: string
+  readonly holder: string
 }
 
 /** The same of a turn whose worker can tell what it holds: all else that is in flight there goes back to its line. */
@@ -252,8 +252,8 @@ export class TurnScripts {
   }
 
   /** Throws `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
-  async push({ said, owner, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
-    const args: Argument[] = [...saidArgs(said), owner, flag(isNoting)]
+  async push({ said, asker, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
+    const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
     for (const group of groups) {
       args.push(group.place)
@@ -266,13 +266,13 @@ export class TurnScripts {
     return { added, ...stirredOf(stirred) }
   }
 
-  /** Answers undefined for a turn that is over. */
+  /** Returns undefined for a turn that is over. */
   async begin(
-    turn: TurnName & { generation: string; owner: string; delayMs: number; isSecond: boolean },
+    turn: TurnName & { generation: string; holder: string; delayMs: number; isSecond: boolean },
     quarantineAfter: number,
   ): Promise<(Stirred & { standing: Standing; takenBack: number }) | undefined> {
-    const { host, lane, generation, owner, delayMs, isSecond } = turn
-    const args = [host, lane, generation, owner, delayMs, quarantineAfter, flag(isSecond)]
+    const { host, lane, generation, holder, delayMs, isSecond } = turn
+    const args = [host, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond)]
     const reply = (await this.#run(beginScript, args)) as
       | ['gone']
       | ['begun', StandingReply, number, ...StirredReply]
@@ -298,7 +298,7 @@ export class TurnScripts {
     return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
   }
 
-  /** Answers the ids that were queued. */
+  /** Returns the ids that were queued. */
   async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
@@ -306,8 +306,8 @@ export class TurnScripts {
     return { queued: idsOf(queued), ...stirredOf(stirred) }
   }
 
-  async settled(owner: string): Promise<void> {
-    await this.#run(settleScript, [owner, this.#times.turns.settledKeptMs])
+  async settled(asker: string): Promise<void> {
+    await this.#run(settleScript, [asker, this.#times.turns.settledKeptMs])
   }
 
   /** Notes that this worker runs that request alone. */
@@ -338,7 +338,7 @@ export class TurnScripts {
     return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs] }
   }
 
-  /** Answers how it stands, and which turns BullMQ does not have; with `isSwept` false, somebody looked after them lately. */
+  /** Returns how it stands, and which turns BullMQ does not have; with `isSwept` false, somebody looked after them lately. */
   async sweep(worker: string, everyMs: number): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
     const reply = await this.#run(sweepScript, [worker, everyMs])
     const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
@@ -404,8 +404,8 @@ function addGroup(args: Argument[], { host, priority, lanes, requests }: Pushed)
 }
 
 function addTurn(args: Argument[], turn: TurnSays): void {
-  const { host, lane, generation, owner, startedAgoMs = '', drawnMs, isUndone, news, ended } = turn
-  args.push(host, lane, generation, owner, startedAgoMs, drawnMs, flag(isUndone), flag(news !== undefined))
+  const { host, lane, generation, holder, startedAgoMs = '', drawnMs, isUndone, news, ended } = turn
+  args.push(host, lane, generation, holder, startedAgoMs, drawnMs, flag(isUndone), flag(news !== undefined))
   if (news) {
     const { delayMs, failures = '', pauseMs, pauseReason = '' } = news
     args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
@@ -489,12 +489,12 @@ function wakesOf(flat: readonly string[]): Wake[] {
 }
 
 /** For a keeper: it knows late what has ended, so nothing is compared. */
-export function lockArgs({ unit, lockToken, owner }: LockedTurn): (string | number)[] {
-  return [unit, lockToken, owner, 0, 0]
+export function lockArgs({ unit, lockToken, holder }: LockedTurn): (string | number)[] {
+  return [unit, lockToken, holder, 0, 0]
 }
 
-function holdingArgs({ unit, lockToken, owner, batch, tokens }: HoldingTurn, coming: number): Argument[] {
-  return [unit, lockToken, owner, batch ?? coming, tokens.length, ...tokens]
+function holdingArgs({ unit, lockToken, holder, batch, tokens }: HoldingTurn, coming: number): Argument[] {
+  return [unit, lockToken, holder, batch ?? coming, tokens.length, ...tokens]
 }
 
 function saidArgs({ worker, number, answered, run }: Said): Argument[] {

@@ -12,10 +12,10 @@ import type {
 export interface EngineScheduler {
   open(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
-  enqueueStart(request: Request, owner: string): Promise<number>
+  enqueueStart(request: Request, asker: string): Promise<number>
   /** Elements of start(), the first of which has the number `from`; undefined for one that is no request. */
   enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number>
-  enqueue(requests: readonly Request[], owner: string): Promise<number>
+  enqueue(requests: readonly Request[], asker: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
   commit(
     lease: Lease,

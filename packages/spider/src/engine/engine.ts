@@ -122,7 +122,7 @@ export class Engine {
   }
 
   /**
-   * Runs the crawl to its end; answers its `finish_reason`. Rejects when it could not be opened, or not be closed.
+   * Runs the crawl to its end; returns its `finish_reason`. Rejects when it could not be opened, or not be closed.
    */
   async run(): Promise<string> {
     const { spider, signals } = this.#options

@@ -195,7 +195,7 @@ export class PageFlow {
       run(async (early) => {
         if (this.#abortReason) throw this.#abortReason
         await itemsOut(early)
-        // An owner of its own for each part, the same again when the page runs again.
+        // An asker of its own for each part, the same again when the page runs again.
         await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
         await eventLoopTurn()
       }),

@@ -25,7 +25,7 @@ interface Sizes {
   readonly closed: number
 }
 
-/** Writes the items in a process of its own; answers its resident memory in bytes at three moments. */
+/** Writes the items in a process of its own; returns its resident memory in bytes at three moments. */
 function sizesOf(uri: string, cwd: string): Sizes {
   const source = `
     import { feedsFrom } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}

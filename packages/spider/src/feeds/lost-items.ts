@@ -25,7 +25,7 @@ export class LostItems implements FormatReports {
     this.#options = options
   }
 
-  /** Calls it to make text of items of that page, and answers how many of them it lost. */
+  /** Calls it to make text of items of that page, and returns how many of them it lost. */
   while(response: Response | null, makeText: () => void): number {
     this.#response = response
     this.#count = 0

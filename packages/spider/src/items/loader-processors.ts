@@ -51,7 +51,7 @@ export function Compose(...steps: readonly (LoaderProcessor | ComposeOptions)[])
   }
 }
 
-/** Each function gets each value; a list that it answers is taken apart, and nothing is left out. Answers a list. */
+/** Each function gets each value; a list that it answers is taken apart, and nothing is left out. Returns a list. */
 export function MapCompose(...processors: readonly LoaderProcessor[]): LoaderProcessor {
   return (value, context) =>
     processors.reduce(

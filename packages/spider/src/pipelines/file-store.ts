@@ -98,7 +98,7 @@ export class UnfinishedFile {
     }
   }
 
-  /** Puts it into the store; answers its MD5 in hex. Throws WL_OUTPUT_FAILED. */
+  /** Puts it into the store; returns its MD5 in hex. Throws WL_OUTPUT_FAILED. */
   async finish(): Promise<string> {
     this.write(new Uint8Array(0))
     try {

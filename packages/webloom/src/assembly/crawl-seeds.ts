@@ -26,7 +26,7 @@ export function seedSource(
     ...options,
     makeRequests,
     ...worker,
-    settled: (owner) => queue.settled(owner),
+    settled: (asker) => queue.settled(asker),
     stats,
     logger,
     ...(times && { times }),

@@ -29,7 +29,7 @@ interface CheckedCallback {
   readonly broken: readonly string[]
 }
 
-/** Fetches the page of each contract and runs its callback. Answers the exit code: 1 when a contract was broken. */
+/** Fetches the page of each contract and runs its callback. Returns the exit code: 1 when a contract was broken. */
 export async function check(
   name: string | undefined,
   flags: CheckFlags,

@@ -39,7 +39,7 @@ interface Outlet {
 const PUSHED_AT_ONCE = 500
 const PROBLEMS_TOLD_MAX = 20
 
-/** Answers the exit code: 1 when some of it could not be written. */
+/** Returns the exit code: 1 when some of it could not be written. */
 export async function exportCrawl(
   Class: SpiderClass,
   flags: ExportFlags,

@@ -33,7 +33,7 @@ interface Imported {
   readonly problems: readonly { readonly place: string; readonly reason: string }[]
 }
 
-/** Moves the queue of a scrapy-redis crawl into ours. Answers the exit code: 1 when some of it stays. */
+/** Moves the queue of a scrapy-redis crawl into ours. Returns the exit code: 1 when some of it stays. */
 export async function importScrapyRedis(
   Class: SpiderClass,
   flags: ImportFlags,
@@ -74,7 +74,7 @@ export async function importScrapyRedis(
   })
 }
 
-/** Queues the lines that `webloom export` has written. Answers the exit code: 1 when a line is bad, which is left out. */
+/** Queues the lines that `webloom export` has written. Returns the exit code: 1 when a line is bad, which is left out. */
 export async function importLines(
   Class: SpiderClass,
   file: string,

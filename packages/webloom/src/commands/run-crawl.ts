@@ -35,7 +35,7 @@ export interface RunMode {
   readonly times?: ProtocolTimes
 }
 
-/** Runs one spider for the command line: banner, progress, signals, final stats. Answers the exit code. */
+/** Runs one spider for the command line: banner, progress, signals, final stats. Returns the exit code. */
 export async function runCrawl(
   Class: SpiderClass,
   flags: CrawlFlags,
@@ -111,7 +111,7 @@ async function showBanner(crawl: Crawl): Promise<void> {
 function notesOn({ filter, notes }: CrawlParts): string[] {
   return [
     ...(filter.name === 'none' ? ['nothing is filtered: each link is fetched each time it is met'] : []),
-    ...(filter.owners ? [] : ['the filter knows no owners: a crash may lose links (guarantee 1)']),
+    ...(filter.owners ? [] : ['the filter does not know who asks: a crash may lose links (guarantee 1)']),
     ...notes,
   ]
 }

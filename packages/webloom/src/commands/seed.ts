@@ -35,7 +35,7 @@ export interface SeedFlags extends Pick<CrawlFlags, 'set' | 'argument'> {
   readonly json?: boolean
 }
 
-/** Checks each message and pushes the good ones. Answers the exit code: 1 when there was a bad one, 2 when there was no other. */
+/** Checks each message and pushes the good ones. Returns the exit code: 1 when there was a bad one, 2 when there was no other. */
 export async function seed(
   Class: SpiderClass,
   messages: readonly string[],

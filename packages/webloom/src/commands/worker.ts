@@ -16,7 +16,7 @@ export interface WorkerFlags extends CrawlFlags {
   readonly new?: boolean
 }
 
-/** Takes part in the cluster's crawl of a spider, with one process or several. Answers the exit code. */
+/** Takes part in the cluster's crawl of a spider, with one process or several. Returns the exit code. */
 export async function worker(
   Class: SpiderClass,
   flags: WorkerFlags,

@@ -14,7 +14,7 @@ export interface ComponentReferencePlace {
   readonly setting: string
 }
 
-/** Imports the file and answers the export. Without `#Name` it is the default export. */
+/** Imports the file and returns the export. Without `#Name` it is the default export. */
 export async function loadComponent(reference: string, place: ComponentReferencePlace): Promise<unknown> {
   const [file, name] = partsOf(reference)
   const path = pathOf(file, reference, place)

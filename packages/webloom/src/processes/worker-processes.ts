@@ -108,7 +108,7 @@ export interface WorkerProcessesOptions {
   readonly view?: WorkersView
 }
 
-/** Runs them until the crawl is over or a signal comes; answers the exit code. */
+/** Runs them until the crawl is over or a signal comes; returns the exit code. */
 export async function runWorkerProcesses(options: WorkerProcessesOptions): Promise<number> {
   return new WorkerProcesses(options).run()
 }

@@ -37,12 +37,12 @@ export interface CrawlTarget {
   readonly onRedis?: CrawlFromOutside
   /** Lets the crawl go on, with what it is about to get. */
   adopt(options: { startEnded: boolean }): Promise<Adopted>
-  /** Whether what `owner` brings was queued before, by a call that was cut off. */
-  isDone(owner: string): Promise<boolean>
-  /** Queues requests past the filter, in which they leave their marks; what is pushed again under `owner` adds nothing. */
-  push(batch: readonly QueuedRequest[], owner: string): Promise<void>
-  /** What `owner` brings is gone where it came from. */
-  settled(owner: string): Promise<void>
+  /** Whether what `asker` brings was queued before, by a call that was cut off. */
+  isDone(asker: string): Promise<boolean>
+  /** Queues requests past the filter, in which they leave their marks; what is pushed again under `asker` adds nothing. */
+  push(batch: readonly QueuedRequest[], asker: string): Promise<void>
+  /** What `asker` brings is gone where it came from. */
+  settled(asker: string): Promise<void>
 }
 
 /** How long it is remembered that a part of a file was queued: as long as anybody may try again after a crash. */
@@ -105,13 +105,13 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
       await onAdopt(runName)
       return found
     },
-    isDone: async (owner) => (await redis.sismember(doneKey, owner)) === 1,
-    push: (batch, owner) => pushMarked({ queue, filter }, batch, owner),
-    async settled(owner) {
-      await redis.sadd(doneKey, owner)
+    isDone: async (asker) => (await redis.sismember(doneKey, asker)) === 1,
+    push: (batch, asker) => pushMarked({ queue, filter }, batch, asker),
+    async settled(asker) {
+      await redis.sadd(doneKey, asker)
       await redis.expire(doneKey, DONE_KEPT_S)
-      await filter.settled(owner)
-      await queue.settled(owner)
+      await filter.settled(asker)
+      await queue.settled(asker)
     },
   }
 }
@@ -137,11 +137,11 @@ async function withJobDir<T>(
         await queue.open()
         return 'resumed'
       },
-      isDone: async (owner) => jobDir.isImported(owner),
-      push: (batch, owner) => pushMarked({ queue, filter }, batch, owner),
-      async settled(owner) {
-        await filter.settled(owner)
-        await queue.settled(owner)
+      isDone: async (asker) => jobDir.isImported(asker),
+      push: (batch, asker) => pushMarked({ queue, filter }, batch, asker),
+      async settled(asker) {
+        await filter.settled(asker)
+        await queue.settled(asker)
       },
     })
   } finally {
@@ -154,12 +154,12 @@ async function withJobDir<T>(
 async function pushMarked(
   { queue, filter }: { queue: RequestQueue; filter: DupeFilter },
   batch: readonly QueuedRequest[],
-  owner: string,
+  asker: string,
 ): Promise<void> {
   // Whoever had them before may have met them in this very filter: its answer does not count, its mark does.
   await filter.requestsSeen(
     batch.map(({ request }) => request),
-    owner,
+    asker,
   )
-  await queue.push(batch, owner)
+  await queue.push(batch, asker)
 }

@@ -13,7 +13,7 @@ import {
   requestFromJson,
   WebloomError,
 } from '@webloom/core'
-import { IMPORT_OWNER } from '@webloom/queue'
+import { IMPORT_ASKER } from '@webloom/queue'
 import type { SeedInput } from '../commands/seed-input.ts'
 import type { SeedLine } from '../commands/seed-lines.ts'
 import type { CallbackNames } from './callback-names.ts'
@@ -86,13 +86,13 @@ export class LineImport {
     this.#chain = hash('sha1', [this.#chain, ...lines.map(({ text }) => text)].join('\n'))
     if (isDry) return
     const { target } = this.#options
-    const owner = `${IMPORT_OWNER}${this.#chain}`
-    if (!(await target.isDone(owner))) {
+    const asker = `${IMPORT_ASKER}${this.#chain}`
+    if (!(await target.isDone(asker))) {
       await target.push(
-        lines.map(({ request }, n) => this.#queued(request, `${owner}#${n}`)),
-        owner,
+        lines.map(({ request }, n) => this.#queued(request, `${asker}#${n}`)),
+        asker,
       )
-      await target.settled(owner)
+      await target.settled(asker)
       this.moved += lines.length
     } else this.before += lines.length
   }

@@ -5,7 +5,7 @@
  *     adopt    the crawl's record says that the next worker goes on with what it is given
  *     move     in steps of some hundred: queued here, then taken out there, then settled
  *
- * A step's requests are pushed under an owner that has the number of the step, which moves on in the script that takes its
+ * A step's requests are pushed under an asker that has the number of the step, which moves on in the script that takes its
  * entries out. So a kill anywhere in between, and another call, neither lose nor double a request.
  */
 
@@ -13,7 +13,7 @@ import { createHash, hash } from 'node:crypto'
 import { decodeScrapyRequest, type QueuedRequest, type Request, WebloomError } from '@webloom/core'
 import {
   ENTRY_BYTES_MAX,
-  IMPORT_OWNER,
+  IMPORT_ASKER,
   type ScrapyEntry,
   type ScrapyQueueType,
   type ScrapyRedisQueue,
@@ -94,7 +94,7 @@ export class ScrapyImport {
       })
       stay += entries.length - taken.length
       if (taken.length > 0)
-        await this.#moveStep(taken, `${IMPORT_OWNER}${importId}/${step}`, { step: step++, stay })
+        await this.#moveStep(taken, `${IMPORT_ASKER}${importId}/${step}`, { step: step++, stay })
       this.#options.onProgress({
         done: this.moved,
         bad: this.bad,
@@ -106,20 +106,20 @@ export class ScrapyImport {
 
   async #moveStep(
     taken: readonly { data: Buffer; request: Request }[],
-    owner: string,
+    asker: string,
     progress: { step: number; stay: number },
   ): Promise<void> {
     const { queue, type, target } = this.#options
-    if (!(await target.isDone(owner))) await target.push(this.#queued(taken, owner), owner)
+    if (!(await target.isDone(asker))) await target.push(this.#queued(taken, asker), asker)
     const entries = taken.map(({ data }) => data)
     const removed = await queue.remove(type, entries, progress)
-    await target.settled(owner)
+    await target.settled(asker)
     this.moved += taken.length
     this.raced += taken.length - removed
   }
 
   /** Ids that are the same again when the step is done again. */
-  #queued(taken: readonly { data: Buffer; request: Request }[], owner: string): QueuedRequest[] {
+  #queued(taken: readonly { data: Buffer; request: Request }[], asker: string): QueuedRequest[] {
     const { fingerprinter } = this.#options.target
     const times = new Map<string, number>()
     return taken.map(({ data, request }) => {
@@ -127,7 +127,7 @@ export class ScrapyImport {
       const entry = createHash('sha1').update(data).digest('hex')
       const ordinal = times.get(entry) ?? 0
       times.set(entry, ordinal + 1)
-      return { id: hash('sha1', `${owner}#${entry}#${ordinal}`), request }
+      return { id: hash('sha1', `${asker}#${entry}#${ordinal}`), request }
     })
   }
 

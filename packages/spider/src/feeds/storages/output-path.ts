@@ -6,7 +6,7 @@ import { access, mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf } from './output-errors.ts'
 
-/** Makes the parent folders and tries whether `path` can be written. Changes nothing else. Answers what is there. */
+/** Makes the parent folders and tries whether `path` can be written. Changes nothing else. Returns what is there. */
 export async function probe(path: string): Promise<Stats | undefined> {
   await makeFolders(dirname(path))
   const found = await statOf(path)

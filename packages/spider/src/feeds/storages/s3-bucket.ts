@@ -66,7 +66,7 @@ export class S3Bucket {
     await this.#ask('PUT', to, { headers: { 'x-amz-copy-source': source, ...this.#aclHeader() } })
   }
 
-  /** Begins an object that is sent in parts; nobody sees it until `completeParts`. Answers the upload's id. */
+  /** Begins an object that is sent in parts; nobody sees it until `completeParts`. Returns the upload's id. */
   async beginParts(key: string, triesMax = TRIES_MAX): Promise<string> {
     const response = await this.#ask('POST', key, {
       query: '?uploads=',

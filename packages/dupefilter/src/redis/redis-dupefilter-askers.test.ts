@@ -34,7 +34,7 @@ class ModelCrawl {
     return Array.from({ length: 10 }, (_, k) => (n * 7 + k * k * 31 + k + 1) % ModelCrawl.PAGES)
   }
 
-  /** Fetches so many pages at once, asks about their links, and queues them; answers their ids, which are to be settled. */
+  /** Fetches so many pages at once, asks about their links, and queues them; returns their ids, which are to be settled. */
   async commit(filter: RedisDupeFilter, count: number): Promise<string[]> {
     const batch = this.line.splice(0, count)
     return Promise.all(
@@ -152,7 +152,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await filter.requestsSeen([...pages(0, 3), page(20)], 'x')).toEqual(seen(4))
   })
 
-  test('a time in which nobody could ask makes no owner stale; it goes stale after it, if it is never settled', async () => {
+  test('a time in which nobody could ask makes no asker stale; it goes stale after it, if it is never settled', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 1000, times: scaledTimes(0.02) }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
@@ -171,7 +171,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(performance.now() - asking).toBeGreaterThan(800)
   })
 
-  test('several such times make no owner stale, with one question in between', async () => {
+  test('several such times make no asker stale, with one question in between', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'lives')
@@ -181,7 +181,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     }
   })
 
-  test('a crawl that asks seldom has owners go stale all the same', async () => {
+  test('a crawl that asks seldom has askers go stale all the same', async () => {
     const shared = { key: bench.nextKey(), pendingStaleMs: 300, times: scaledTimes(0.02) }
     const [dead, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await dead.requestsSeen(pages(0, 1), 'dead')
@@ -247,15 +247,15 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(fault.count).toBe(1)
   })
 
-  test('what an earlier release noted of an owner is read as it was meant', async () => {
+  test('what an earlier release noted of an asker is read as it was meant', async () => {
     const key = bench.nextKey()
     const filter = await bench.open(make, { key, queueRunId: () => 'run', pendingStaleMs: 1000 })
-    const owners = `{${key}}:owners`
+    const askers = `{${key}}:owners`
     const redis = bench.connect()
     await filter.requestsSeen(pages(0, 2), 'page')
-    await redis.hset(owners, 'page', `u ${Date.now()} +old.1`)
+    await redis.hset(askers, 'page', `u ${Date.now()} +old.1`)
     expect(await filter.requestsSeen(pages(0, 2), 'x')).toEqual(['in doubt', 'in doubt'])
-    await redis.hset(owners, 'page', `s ${Date.now()} run`)
+    await redis.hset(askers, 'page', `s ${Date.now()} run`)
     expect(await filter.requestsSeen(pages(0, 2), 'x')).toEqual(seen(2))
   })
 

@@ -84,6 +84,17 @@ export class Reader extends Spider {
   }
 }
 
+test('each example of the page is a file that a test here runs, or a part of a callback', () => {
+  const tests = readFileSync(import.meta.filename, 'utf8')
+  const examples = codeBlocks(PAGE, readFileSync(join(ROOT, PAGE), 'utf8'))
+  const notRun = examples.filter(({ code, part }) => {
+    const name = /^\/\/ (\w[\w.-]*\.ts)\n/.exec(code)?.[1]
+    return name === undefined ? part === undefined : !tests.includes(`./${name}#`)
+  })
+  expect(notRun).toEqual([])
+  expect(examples.length).toBeGreaterThan(8)
+})
+
 describe('DOWNLOAD_HANDLERS', () => {
   beforeEach(() => {
     mkdirSync(folder.join('archive'))

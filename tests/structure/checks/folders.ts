@@ -7,18 +7,18 @@ const FILES_MAX = 16
 /**
  * Folders of sources that hold more files than a reader can take in, tests aside.
  *
- * @param larger how many files some folders of peers may hold. Fewer are a problem, too
+ * @param peers folders whose files stand side by side, one for each middleware or command: however many there are, a reader
+ *   wants one. A folder that is no larger than others need not be named
  */
-export function folderProblems(root: string, larger: Readonly<Record<string, number>> = {}): string[] {
-  const counts = new Map(Object.keys(larger).map((folder) => [folder, 0]))
+export function folderProblems(root: string, peers: readonly string[] = []): string[] {
+  const counts = new Map(peers.map((folder) => [folder, 0]))
   for (const folder of foldersOf(root)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
   return [...counts].flatMap(([folder, count]) => {
-    const most = larger[folder] ?? FILES_MAX
-    if (count > most)
-      return [`${folder} has ${count} files, and ${most} are the most: which second noun is in it?`]
-    return larger[folder] !== undefined && count < most
-      ? [`${folder} has ${count} files, not ${most}: say so in the test`]
-      : []
+    if (count <= FILES_MAX)
+      return peers.includes(folder) ? [`${folder} has ${count} files: it need not be named in the test`] : []
+    return peers.includes(folder)
+      ? []
+      : [`${folder} has ${count} files, and ${FILES_MAX} are the most: which second noun is in it?`]
   })
 }
 

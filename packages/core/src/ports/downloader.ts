@@ -9,7 +9,8 @@ import type { RetryWhen } from './request-queue.ts'
 export interface DownloadHandler {
   /**
    * The answer, whatever its status. Rejects with `DownloadError` when there is none, and when `signal` fires.
-   * Calls `onStart` at the moment the request leaves.
+   * Calls `onStart` at the moment the request leaves. Callbacks get the answer as it is: make it by `crawler.createResponse`, or
+   * of the class `Response` of `webloom`, for core's own has no selectors.
    */
   download(request: Request, options: DownloadOptions): Promise<Response>
   /** The crawl is over: what the handler has opened goes. Waited for. */

@@ -36,7 +36,7 @@ export interface HostNews {
 /**
  * When may the next request to this host start? In memory for one process; in a cluster it is part of the queue's
  * turn. A slot is what is asked politely: a host, as a rule. Times are milliseconds of one monotonic clock, handed in by
- * the caller.
+ * the caller. Ours alone: no setting takes one of a user's own.
  */
 export interface HostClock {
   /** Milliseconds until one more may be handed out; 0 means now, Infinity means when one of them has ended. */

@@ -80,7 +80,10 @@ export interface InFlight {
   readonly holder: string
 }
 
-/** What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. */
+/**
+ * What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. Ours alone: no
+ * setting takes one of a user's own.
+ */
 export interface RequestQueue {
   open(): Promise<void>
   /** Lets go of connections and timers. What waits stays where it is, leases come back. */

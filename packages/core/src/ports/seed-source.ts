@@ -7,7 +7,7 @@ export interface Seed {
   readonly request: Request
 }
 
-/** Start URLs from outside: a Redis list, set or sorted set. */
+/** Start URLs from outside: a Redis list, set or sorted set. Ours alone: no setting takes one of a user's own. */
 export interface SeedSource {
   open(): Promise<void>
   /** Lets go of connections and timers. What was taken and not acknowledged is handed out again, by any worker. */

@@ -3,6 +3,8 @@
  * crawls when it is told to, and may crawl again when that is over: starting a process costs as much as a small crawl.
  */
 
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { setInterval as every } from 'node:timers'
 
 /** What a worker is told. */
@@ -43,6 +45,34 @@ const { assemble } = await import('../../packages/webloom/src/assembly/assemble.
 const { Spider } = await import('@webloom/spider')
 type Response = import('@webloom/spider').Response
 type Logger = import('@webloom/core').Logger
+
+/** Of one that never ends: what its connections wait for, on standard error. */
+const { Redis } = createRequire(join(import.meta.dirname, '../../packages/queue/package.json'))(
+  'ioredis',
+) as typeof import('ioredis')
+const connections = new Set<object>()
+const send = Redis.prototype.sendCommand
+Redis.prototype.sendCommand = function (...sent: Parameters<typeof send>) {
+  connections.add(this)
+  return send.apply(this, sent)
+}
+type Line = { readonly length: number; get(n: number): { command: { name: string; args: unknown[] } } }
+const waiting = (line: Line | undefined) =>
+  Array.from({ length: line?.length ?? 0 }, (_, n) => {
+    const { name, args } = line!.get(n).command
+    return `${name} ${args.map(String).join(' ').replaceAll('\n', ' ').slice(0, 100)}`
+  })
+process.on('SIGUSR2', () => {
+  for (const one of connections) {
+    const { status, commandQueue, offlineQueue, prevCommandQueue, options } = one as Record<string, never> & {
+      status: string
+      options: { connectionName?: string; port: number }
+    }
+    process.stderr.write(
+      `${JSON.stringify({ status, port: options.port, name: options.connectionName, sent: waiting(commandQueue), offline: waiting(offlineQueue), before: waiting(prevCommandQueue) })}\n`,
+    )
+  }
+})
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 

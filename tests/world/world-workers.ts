@@ -76,7 +76,7 @@ export class WorldWorker {
     this.#tell({ do: 'jump', ms })
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGUSR2'): void {
     if (!this.#isGone) this.#child.kill(signal)
   }
 

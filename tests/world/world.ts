@@ -11,6 +11,8 @@ import { judged, type Struck, type WorldVerdict } from './world-verdict.ts'
 import type { WorkerEnd, WorkerPool, WorldWorker } from './world-workers.ts'
 
 /** How long a crawl of some hundred pages may take, faults included; without any it takes two or three seconds. */
+/** To say what it waits for. */
+const TELLS_MS = 500
 const WORLD_MS_MAX = 30_000
 const NAMES = new CommandNames()
 
@@ -125,6 +127,8 @@ class World {
 
   async #killAll(): Promise<void> {
     const left = [...this.#living].filter(({ ended }) => !ended)
+    for (const { worker } of left) worker.signal('SIGUSR2')
+    await sleep(TELLS_MS)
     for (const { worker } of left) worker.signal('SIGKILL')
     await Promise.all(left.map(({ end }) => end))
   }

@@ -63,7 +63,7 @@ export const parse = command<ParseFlags, [url: string]>(
   },
   async (flags, [url]) => {
     const { parse: run } = await import('../commands/parse.ts')
-    await run(url, flags, await configHere())
+    return run(url, flags, await configHere())
   },
 )
 

@@ -26,12 +26,13 @@ interface Level {
   readonly requests: Request[]
 }
 
-/** Fetches a page, runs a callback of the spider on it, and prints what comes out. A callback that throws makes the exit code 1; what it yielded before is printed. */
+/** Fetches a page, runs a callback of the spider on it, and prints what comes out. Returns the exit code: 1 when the callback
+ * has thrown, which is in the log; what it yielded before is printed. */
 export async function parse(
   typed: string,
   flags: ParseFlags,
   config: LoadedConfig | undefined,
-): Promise<void> {
+): Promise<number> {
   const url = typedUrl(typed)
   const depth = depthOf(flags.depth)
   await using workbench = await openWorkbench(url, flags, config)
@@ -43,7 +44,7 @@ export async function parse(
     ...(flags.cbkwargs !== undefined && { cbKwargs: jsonObject(flags.cbkwargs, '--cbkwargs') }),
   })
   if (flags.redirect === false) first.meta.dont_redirect = true
-  const levels = await parsed(workbench, first, depth)
+  const { levels, hasThrown } = await parsed(workbench, first, depth)
   for (const level of flags.pipelines ? levels : []) {
     const kept = await workbench.process(level.items)
     level.items.splice(0, level.items.length, ...kept)
@@ -54,24 +55,30 @@ export async function parse(
       ? `${visibleJson(asJson(levels, flags))}\n`
       : shown.map((level) => asText(level, flags)).join('\n'),
   )
+  return hasThrown ? EXIT.unexpected : EXIT.finished
 }
 
 /** The page, and from it all that its requests lead to, as many levels deep. */
-async function parsed(workbench: Workbench, first: Request, depth: number): Promise<Level[]> {
+async function parsed(
+  workbench: Workbench,
+  first: Request,
+  depth: number,
+): Promise<{ readonly levels: readonly Level[]; readonly hasThrown: boolean }> {
   const levels: Level[] = []
+  let hasThrown = false
   let asked = [first]
   for (let level = 1; level <= depth && asked.length > 0; level++) {
     const found: Level = { depth: level, items: [], requests: [] }
     for (const request of asked) {
       const { items, requests, thrown } = await workbench.scrapeAll(await pageOf(workbench, request))
-      if (thrown) process.exitCode = EXIT.unexpected
+      if (thrown) hasThrown = true
       found.items.push(...items)
       found.requests.push(...requests)
     }
     levels.push(found)
     asked = found.requests
   }
-  return levels
+  return { levels, hasThrown }
 }
 
 function together(levels: readonly Level[]): Level {

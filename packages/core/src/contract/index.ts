@@ -1,3 +1,4 @@
+export { type CrawlRecordImplementation, crawlRecordContract } from './crawl-record-contract.ts'
 export {
   type DupeFilterImplementation,
   dupeFilterContract,
@@ -9,6 +10,11 @@ export {
   type QueueUnderTest,
   requestQueueContract,
 } from './request-queue-contract.ts'
+export {
+  type SharedStartHosts,
+  type StartHostsImplementation,
+  startHostsContract,
+} from './start-hosts-contract.ts'
 export {
   type ContractTests,
   type Deviation,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crawlRecordContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
@@ -15,6 +16,17 @@ afterAll(() => bench.stop())
 const never = new AbortController().signal
 const stateOf = (keys: CrawlRedisKeys) => bench.redis.hget(keys.record, 'state')
 const entriesOf = (keys: CrawlRedisKeys) => bench.redis.hlen(keys.workers)
+
+crawlRecordContract(
+  { describe, test },
+  {
+    name: 'RedisCrawlRecord',
+    create: async () => {
+      const keys = bench.nextCrawl()
+      return { record: () => bench.record(keys, { persists: true }), dispose: async () => {} }
+    },
+  },
+)
 
 /** Begun, and start() is over. */
 async function begun(keys: CrawlRedisKeys, options = {}): Promise<RedisCrawlRecord> {

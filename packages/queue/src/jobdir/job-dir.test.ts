@@ -129,7 +129,7 @@ describe('what the next run finds', () => {
     const second = await opened(dir.path)
     expect(second.past).toEqual({ begun: true })
     expect(await second.record.takeStart(AbortSignal.timeout(1000))).toBe(3)
-    await second.record.startEnded()
+    await second.record.startEnded(3)
     await drained(second)
     await second.record.ended('finished')
     await killed(second)

@@ -1,4 +1,4 @@
-import type { CrawlPast, CrawlRecord } from '@webloom/core'
+import { type CrawlPast, type CrawlRecord, WebloomError } from '@webloom/core'
 import type { JobDatabase } from './job-database.ts'
 
 interface CrawlRow {
@@ -52,7 +52,8 @@ export class SqliteCrawlRecord implements CrawlRecord {
     return this.#startEnded || signal.aborted ? null : this.#startCursor
   }
 
-  async startMoved(_from: number, to: number): Promise<void> {
+  async startMoved(from: number, to: number): Promise<void> {
+    this.#hasComeTo(from)
     this.moveStart(to)
   }
 
@@ -63,9 +64,18 @@ export class SqliteCrawlRecord implements CrawlRecord {
     this.#database.run('UPDATE crawl SET start_cursor = ?', cursor)
   }
 
-  async startEnded(): Promise<void> {
+  async startEnded(to: number): Promise<void> {
+    this.#hasComeTo(to)
     this.#startEnded = true
     this.#database.run('UPDATE crawl SET start_ended = 1')
+  }
+
+  #hasComeTo(element: number): void {
+    if (this.#startCursor >= element) return
+    throw new WebloomError(
+      'WL_LEASE_LOST',
+      `start() has come to element ${this.#startCursor} in its JOBDIR, and element ${element} cannot follow: start() goes on from there`,
+    )
   }
 
   /** The only worker has nothing to do. */

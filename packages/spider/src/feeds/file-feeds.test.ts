@@ -501,14 +501,6 @@ describe('an output that cannot be written', () => {
     expect(existsSync('/dev/null.spool')).toBe(false)
   })
 
-  test('a folder that disappears while the crawl runs', async () => {
-    const feed = feedOf('deep/out.jsonl')
-    await feed.open()
-    rmSync(join(folder, 'deep'), { recursive: true })
-    await expect(feed.write([{ a: 1 }])).rejects.toMatchObject({ code: 'WL_OUTPUT_FAILED' })
-    await feed.close('finished')
-  })
-
   test('two processes that append to one file: whole lines of both', async () => {
     const body = `
       const text = 'x'.repeat(20_000)

@@ -13,3 +13,18 @@ export interface Destination {
   /** Keeps what is there under a name that nobody uses, and returns that name. */
   setAside(): Promise<string>
 }
+
+// Two outputs of the same second are rare; this many are a mistake.
+const SAME_NAMES_MAX = 1000
+
+/** The name, or with a number behind it the first that nobody uses. */
+export async function freeName(
+  name: string,
+  isTaken: (candidate: string) => Promise<boolean>,
+): Promise<string> {
+  for (let count = 1; count <= SAME_NAMES_MAX; count++) {
+    const candidate = count === 1 ? name : `${name}-${count}`
+    if (!(await isTaken(candidate))) return candidate
+  }
+  throw new Error(`there are ${SAME_NAMES_MAX} files of one name, such as ${name}; move them away`)
+}

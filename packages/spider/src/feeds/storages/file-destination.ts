@@ -1,5 +1,5 @@
 import { chmod, open, realpath, rename, rm } from 'node:fs/promises'
-import type { Destination } from './destination.ts'
+import { type Destination, freeName } from './destination.ts'
 import { uriTime } from './feed-uri.ts'
 import { probe, statOf } from './output-path.ts'
 
@@ -56,14 +56,7 @@ async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promis
   await file.sync()
 }
 
-// Two files of the same second are rare; this many are a mistake.
-const SAME_NAMES_MAX = 1000
-
 /** The path, or with a number behind it the first that nobody uses. */
-export async function freePath(path: string): Promise<string> {
-  for (let count = 1; count <= SAME_NAMES_MAX; count++) {
-    const candidate = count === 1 ? path : `${path}-${count}`
-    if (!(await statOf(candidate))) return candidate
-  }
-  throw new Error(`there are ${SAME_NAMES_MAX} files of one name, such as ${path}; move them away`)
+export function freePath(path: string): Promise<string> {
+  return freeName(path, async (candidate) => (await statOf(candidate)) !== undefined)
 }

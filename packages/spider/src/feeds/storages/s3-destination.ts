@@ -1,5 +1,5 @@
 import { WebloomError } from '@webloom/core'
-import type { Destination } from './destination.ts'
+import { type Destination, freeName } from './destination.ts'
 import { uriTime } from './feed-uri.ts'
 import type { S3Bucket, SentPart } from './s3-bucket.ts'
 
@@ -47,9 +47,14 @@ export class S3Destination implements Destination {
   }
 
   async setAside(): Promise<string> {
-    const kept = `${this.#key}.${uriTime(new Date())}`
+    const kept = await freeName(`${this.#key}.${uriTime(new Date())}`, (key) => this.#isThere(key))
     await this.#bucket.copy(this.#key, kept)
     return kept
+  }
+
+  /** False also where a bucket does not tell: it needs the right to list for that. */
+  async #isThere(key: string): Promise<boolean> {
+    return (await this.#bucket.sizeOf(key).catch(() => undefined)) !== undefined
   }
 
   async #putInParts(parts: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { destinationContract } from '../../../testing/destination-contract.ts'
+import { type FeedStorage, OwnDestination } from './own-storage.ts'
+
+/** A storage as a user writes one. */
+class Shelf implements FeedStorage {
+  readonly texts = new Map<string, string>()
+
+  async store(uri: string, output: AsyncIterable<Uint8Array>): Promise<void> {
+    const pieces: Uint8Array[] = []
+    for await (const piece of output) pieces.push(piece)
+    this.texts.set(uri, Buffer.concat(pieces).toString())
+  }
+
+  holds(uri: string): boolean {
+    return (this.texts.get(uri) ?? '') !== ''
+  }
+
+  setAside(uri: string): string {
+    const name = `${uri}.${this.texts.size}`
+    this.texts.set(name, this.texts.get(uri)!)
+    return name
+  }
+}
+
+const URI = 'shelf://a/out.json'
+const target = { kind: 'own', uri: URI, scheme: 'shelf' } as const
+
+destinationContract(
+  { describe, test },
+  {
+    name: 'OwnDestination',
+    create: async () => {
+      const shelf = new Shelf()
+      const subject = {
+        destination: new OwnDestination(shelf, target),
+        fill: async (text: string) => void shelf.texts.set(URI, text),
+        textAt: async (name = URI) => shelf.texts.get(name),
+      }
+      return { subject, dispose: async () => {} }
+    },
+  },
+)
+
+test('a storage of store() alone is taken to be empty, and cannot set anything aside', async () => {
+  const destination = new OwnDestination({ store: async () => {} }, target)
+  expect(await destination.open(false)).toBe('nothing')
+  await expect(destination.setAside()).rejects.toThrow(/has no setAside\(uri\)/)
+})

@@ -61,15 +61,6 @@ const logLines = (stderr: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-test('what fetches pages is loaded by commands that fetch', async () => {
-  const telling = `import { registerHooks } from 'node:module'
-registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })`
-  const hooks = `data:text/javascript,${encodeURIComponent(telling)}`
-  const { stdout } = await runProcess(process.execPath, ['--import', hooks, BIN, '--version'])
-  expect(stdout).toMatch(/webloom\/dist\/cli\.js/)
-  expect(stdout).not.toMatch(/packages\/(?:downloader|queue)\/|node_modules\/(?:undici|bullmq|ioredis)\//)
-})
-
 describe('runspider', () => {
   test('crawls without a project or a build, writes items and stats, and ends with 0', async () => {
     const { code, stderr, stdout } = await webloom([

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { crawlRecordContract } from '@webloom/core/contract'
-import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
 import { pauseCrawl } from '../members/crawl-control.ts'
@@ -35,12 +33,6 @@ async function begun(keys: CrawlRedisKeys, options = {}): Promise<RedisCrawlReco
   await record.takeStart(never)
   await record.startEnded(0)
   return record
-}
-
-/** As the engine leaves, told to by a signal. */
-async function leave(record: RedisCrawlRecord) {
-  await record.ended('shutdown')
-  return record.leave()
 }
 
 test('whether start() has ended is asked once, and again when a heartbeat tells otherwise', async () => {
@@ -227,77 +219,6 @@ describe('open', () => {
 
 const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
 
-describe('start()', () => {
-  test('is run by one worker at a time; the next one begins where it left', async () => {
-    const keys = bench.nextCrawl()
-    const [a, b] = [bench.record(keys), bench.record(keys)]
-    await a.open()
-    await b.open()
-    expect(await a.takeStart(never)).toBe(0)
-    const waiting = b.takeStart(never)
-    await a.startMoved(0, 1)
-    await a.startMoved(1, 2)
-    expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits')
-    await a.leave()
-    expect(await waiting).toBe(2)
-    await b.startEnded(2)
-    expect(await b.takeStart(never)).toBeNull()
-  })
-
-  test('who lost it is refused with its next element, and the cursor never goes back', async () => {
-    const keys = bench.nextCrawl()
-    const [slow, quick] = [bench.record(keys), bench.record(keys)]
-    await slow.open()
-    await quick.open()
-    await slow.takeStart(never)
-    await slow.startMoved(0, 2)
-    // As if it had stood still for six seconds.
-    await bench.redis.hset(keys.record, 'startUntil', 1)
-    expect(await quick.takeStart(never)).toBe(2)
-    await quick.startMoved(2, 9)
-    await expect(slow.startMoved(2, 3)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
-    await expect(slow.startEnded(3)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
-    await quick.startMoved(3, 4)
-    expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('9')
-    await quick.close()
-    await slow.close()
-  })
-
-  test('is run again when Redis goes back to before its end, or to before its last elements', async () => {
-    const keys = bench.nextCrawl()
-    const record = bench.record(keys)
-    await record.open()
-    await record.takeStart(never)
-    await record.startMoved(0, 7)
-    await bench.redis.hset(keys.record, 'startCursor', 5)
-    await expect(record.startMoved(7, 8)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
-    await expect(record.startEnded(7)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
-    expect(await record.takeStart(never)).toBe(5)
-    await record.startMoved(5, 8)
-    await record.startEnded(8)
-    await bench.redis.hdel(keys.record, 'startEnded')
-    await bench.redis.hset(keys.record, 'startCursor', 6)
-    expect(await record.finish()).toBe(false)
-    expect(await record.takeStart(never)).toBe(6)
-    expect(await record.finish()).toBe(false)
-    await record.startEnded(6)
-    expect(await record.finish()).toBe(true)
-  })
-
-  test('who waits for it gives up when told to', async () => {
-    const keys = bench.nextCrawl()
-    const [a, b] = [bench.record(keys), bench.record(keys)]
-    await a.open()
-    await b.open()
-    await a.takeStart(never)
-    const stopping = new AbortController()
-    const waiting = b.takeStart(stopping.signal)
-    stopping.abort()
-    expect(await waiting).toBeNull()
-    await a.close()
-  })
-})
-
 describe('finish', () => {
   test('is refused while start() may have more', async () => {
     const keys = bench.nextCrawl()
@@ -363,91 +284,6 @@ test('a worker that was killed while it ran a suspect alone leaves no note of it
   expect(await bench.redis.exists(keys.alone)).toBe(0)
 })
 
-describe('the end of a worker', () => {
-  test.each(['shutdown', 'memusage_exceeded', 'output_failed'])(
-    '%s leaves the crawl to the others',
-    async (reason) => {
-      const keys = bench.nextCrawl()
-      const [a, b] = [bench.record(keys), bench.record(keys)]
-      await a.open()
-      await b.open()
-      await a.ended(reason)
-      expect(await a.leave()).toMatchObject({ last: false, owes: false })
-      expect(await stateOf(keys)).toBe('running')
-      expect(await entriesOf(keys)).toBe(1)
-    },
-  )
-
-  test('a limit stops the crawl for all, with its reason', async () => {
-    const keys = bench.nextCrawl()
-    const [a, b] = [bench.record(keys), bench.record(keys)]
-    await a.open()
-    await b.open()
-    await a.ended('closespider_itemcount')
-    await b.ended('shutdown')
-    const { state, finishReason } = await view(keys)
-    expect({ state, finishReason }).toEqual({ state: 'stopped', finishReason: 'closespider_itemcount' })
-  })
-
-  test('of several that leave at once exactly one is the last', async () => {
-    for (let round = 0; round < 20; round++) {
-      const keys = bench.nextCrawl()
-      const records = [1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() }))
-      for (const record of records) await record.open()
-      const left = await Promise.all(records.map(leave))
-      expect(left.filter(({ last, owes }) => last && owes)).toHaveLength(1)
-      expect(await stateOf(keys)).toBe('stopped')
-    }
-  })
-
-  test('without SCHEDULER_PERSIST nothing is left to be resumed: the next worker begins from the start', async () => {
-    const keys = bench.nextCrawl()
-    const first = bench.record(keys)
-    await first.open()
-    await first.takeStart(never)
-    await first.startMoved(0, 4)
-    await first.ended('shutdown')
-    expect(await first.leave()).toMatchObject({ last: true, owes: true })
-    // It dies before it has emptied anything.
-    const second = bench.record(keys)
-    expect(await second.open()).toEqual({ begun: false, anew: true })
-    expect(second.run.id).not.toBe(first.run.id)
-    expect(await second.takeStart(never)).toBe(0)
-    await second.close()
-  })
-
-  test('with SCHEDULER_PERSIST, and when it is to be replaced, the last worker keeps all as it is', async () => {
-    for (const [reason, persists, state] of [
-      ['shutdown', true, 'stopped'],
-      ['memusage_exceeded', false, 'running'],
-      ['output_failed', false, 'stopped'],
-      ['not_opened', false, 'stopped'],
-    ] as const) {
-      const keys = bench.nextCrawl()
-      const first = bench.record(keys, { persists })
-      await first.open()
-      await first.takeStart(never)
-      await first.startMoved(0, 4)
-      await first.ended(reason)
-      expect(await first.leave()).toMatchObject({ last: true, owes: false })
-      expect(await stateOf(keys)).toBe(state)
-      const second = bench.record(keys)
-      expect(await second.open()).toEqual({ begun: true })
-      expect(await second.takeStart(never)).toBe(4)
-      await second.close()
-    }
-  })
-
-  test('who was killed does not keep the last one from knowing that it is the last', async () => {
-    const keys = bench.nextCrawl()
-    const last = bench.record(keys)
-    await bench.record(keys, { workerId: 'killed:1:1' }).open()
-    await last.open()
-    await bench.unheardFor(11_000, keys, 'killed:1:1')
-    expect(await leave(last)).toMatchObject({ last: true })
-  })
-})
-
 test('an output is begun once on each machine, however its path is written', async () => {
   const keys = bench.nextCrawl()
   const here = bench.record(keys, { host: 'here' })
@@ -456,84 +292,6 @@ test('an output is begun once on each machine, however its path is written', asy
   await here.beginOutput('/tmp/x/../out.json')
   expect(await bench.record(keys, { host: 'here' }).outputBegun('/tmp/out.json')).toBe(true)
   expect(await bench.record(keys, { host: 'there' }).outputBegun('/tmp/out.json')).toBe(false)
-})
-
-describe('a reply is lost, and the script sent again', () => {
-  const lost = async (
-    step: (record: RedisCrawlRecord, keys: CrawlRedisKeys) => Promise<unknown>,
-    before = async (_record: RedisCrawlRecord) => {},
-  ) => {
-    await using proxy = await startTcpProxy({ target: bench.server.url })
-    const keys = bench.nextCrawl()
-    const record = bench.record(keys, { redis: bench.connect(proxy.url) })
-    await before(record)
-    const fault = proxy.cutReplyOf(([name]) => /^EVAL/.test(name!))
-    const answer = await step(record, keys)
-    expect(fault.count).toBe(1)
-    return { answer, keys }
-  }
-  const open = async (record: RedisCrawlRecord) => {
-    await record.open()
-    await record.takeStart(never)
-  }
-
-  test('open: it has begun all the same', async () => {
-    await bench.record(bench.nextCrawl()).open() // Redis knows the script now.
-    const { answer, keys } = await lost((record) => record.open())
-    expect(answer).toEqual({ begun: false })
-    expect(await entriesOf(keys)).toBe(1)
-  })
-
-  test('startMoved and startEnded: they are no lost lease', async () => {
-    const { keys } = await lost((record) => record.startMoved(0, 3), open)
-    expect(await bench.redis.hget(keys.record, 'startCursor')).toBe('3')
-    const ended = await lost((record) => record.startEnded(0), open)
-    expect(await bench.redis.hget(ended.keys.record, 'startEnded')).toBe('1')
-  })
-
-  test('finish: it is finished', async () => {
-    const { answer } = await lost(
-      (record) => record.finish(),
-      async (record) => {
-        await open(record)
-        await record.startEnded(0)
-      },
-    )
-    expect(answer).toBe(true)
-  })
-
-  test('leave, and late, when all is emptied: it need not be emptied again', async () => {
-    const keys = bench.nextCrawl()
-    const [record, copy] = [1, 2].map(() => bench.record(keys, { workerId: 'the-same:1:1' }))
-    await record!.open()
-    await copy!.open()
-    await leave(record!)
-    await bench.doOwed(keys)
-    expect(await leave(copy!)).toMatchObject({ last: true, owes: false })
-  })
-
-  test('leave: it was the last one', async () => {
-    const { answer, keys } = await lost(leave, open)
-    expect(answer).toMatchObject({ last: true, owes: true })
-    expect(await stateOf(keys)).toBe('stopped')
-  })
-})
-
-// These wait, each for its own crawl.
-
-test.concurrent('start() is taken over within eight seconds when the process that runs it is killed, and no sooner while it lives', async () => {
-  const keys = bench.nextCrawl()
-  await using holder = bench.startWorker(keys, 'run-start')
-  await holder.waitForOutput(/start\(\) is at 3/)
-  const other = bench.record(keys)
-  await other.open()
-  const taking = other.takeStart(never)
-  // Longer than a lease: it is renewed.
-  expect(await Promise.race([taking, sleep(7000, 'waits')])).toBe('waits')
-  const killedAt = performance.now()
-  holder.kill('SIGKILL')
-  expect(await taking).toBe(3)
-  expect(performance.now() - killedAt).toBeLessThan(8000)
 })
 
 test.concurrent('after Redis was away nobody takes itself for the last one', async () => {

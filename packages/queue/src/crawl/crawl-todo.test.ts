@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { adoptCrawl, reopenCrawl } from '../members/crawl-control.ts'
+import { readCrawl } from '../members/crawl-view.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import type { Todo } from './crawl-todo.ts'
+import type { RedisCrawlRecord, RedisCrawlRecordOptions } from './redis-crawl-record.ts'
+
+const bench = new CrawlBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const never = new AbortController().signal
+const forEver = new Promise<void>(() => {})
+
+/** Begun, and start() is over. */
+async function begun(
+  keys: CrawlRedisKeys,
+  options: Partial<RedisCrawlRecordOptions> = {},
+): Promise<RedisCrawlRecord> {
+  const record = bench.record(keys, options)
+  await record.open()
+  await record.takeStart(never)
+  await record.startEnded(0)
+  return record
+}
+
+/** As the engine leaves when the crawl is finished. */
+async function finished(record: RedisCrawlRecord) {
+  expect(await record.finish()).toBe(true)
+  await record.ended('finished')
+  return record.leave()
+}
+
+/** As the engine leaves, told to by a signal. */
+async function stopped(record: RedisCrawlRecord) {
+  await record.ended('shutdown')
+  return record.leave()
+}
+
+/** Gates of one test: what is under way, until it may go on. */
+function gate() {
+  const [reached, open] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait = () => {
+    reached.resolve()
+    return open.promise
+  }
+  return { wait, reached: reached.promise, open: open.resolve }
+}
+
+const todoOf = async (keys: CrawlRedisKeys) => {
+  const todo: Todo[] = []
+  await bench.doOwed(keys, async (what) => void todo.push(what))
+  return todo
+}
+
+describe('what is owed', () => {
+  test('is done by one worker of the run, and the others wait until it is done', async () => {
+    const keys = bench.nextCrawl()
+    const records = [1, 2, 3].map(() => bench.record(keys, { flushes: true, redis: bench.connect() }))
+    for (const record of records) expect(await record.open()).toMatchObject({ anew: true })
+    const emptied = Promise.withResolvers<void>()
+    let acts = 0
+    const act = () => {
+      acts++
+      return emptied.promise
+    }
+    const doing = records.map(() => bench.doOwed(keys, act))
+    expect(await Promise.race([...doing, sleep(100, 'all wait')])).toBe('all wait')
+    emptied.resolve()
+    expect((await Promise.all(doing)).sort()).toEqual([false, false, true])
+    expect(acts).toBe(1)
+    const late = bench.record(keys, { flushes: true })
+    expect(await late.open()).toEqual({ begun: true })
+    expect(await todoOf(keys)).toEqual([])
+  })
+
+  test('and fails is still owed, and another worker does it', async () => {
+    const keys = bench.nextCrawl()
+    const [a, b] = [bench.record(keys, { flushes: true }), bench.record(keys)]
+    await a.open()
+    const failing = bench.doOwed(keys, () => Promise.reject(new Error('Redis is full')))
+    await expect(failing).rejects.toThrow('Redis is full')
+    expect(await b.open()).toMatchObject({ begun: true, anew: true })
+    expect(await todoOf(keys)).toEqual(['all'])
+  })
+
+  test('as the last worker leaves holds up the next crawl, so that nothing of it is deleted', async () => {
+    const keys = bench.nextCrawl()
+    const first = bench.record(keys)
+    await first.open()
+    expect(await stopped(first)).toEqual({ last: true, finished: false, owes: true })
+    const emptying = gate()
+    const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
+    await emptying.reached
+    const next = bench.record(keys)
+    await next.open()
+    const waiting = bench.doOwed(keys)
+    // What another is at is no business of one that leaves.
+    expect(await bench.doOwed(keys, () => forEver, { leaves: true })).toBe(false)
+    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    emptying.open()
+    expect(await doing).toBe(true)
+    expect(await waiting).toBe(false)
+  })
+
+  test.each<[string, Partial<RedisCrawlRecordOptions>, Partial<RedisCrawlRecordOptions>, Todo]>([
+    ['persisted, stays', { persists: true }, {}, 'queue'],
+    ['persisted, stays for one that does not persist', { persists: true }, { persists: false }, 'queue'],
+    ['persisted, goes where that is asked for', { persists: true }, { flushes: true }, 'all'],
+    ['went at the end of the crawl, and what came since stays', { persists: false }, {}, 'queue'],
+  ])('to a new crawl: what was met and %s', async (_, before, then, expected) => {
+    const keys = bench.nextCrawl()
+    if ((await finished(await begun(keys, before))).owes) await bench.doOwed(keys)
+    const next = bench.record(keys, { ...before, ...then, begins: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    expect(await todoOf(keys)).toEqual([expected])
+  })
+
+  test('to a new crawl is all, where the one before was to empty it and was killed', async () => {
+    const keys = bench.nextCrawl()
+    await (await begun(keys)).finish()
+    await bench.redis.del(keys.workers)
+    await bench.record(keys, { begins: true }).open()
+    // It dies before it has emptied anything, and so does who comes next.
+    await expect(bench.doOwed(keys, () => Promise.reject(new Error('died')))).rejects.toThrow('died')
+    expect(await todoOf(keys)).toEqual(['all'])
+  })
+
+  test('is more when a new crawl begins meanwhile: who did less has not done it', async () => {
+    const keys = bench.nextCrawl()
+    expect(await finished(await begun(keys, { persists: true }))).toMatchObject({ owes: true })
+    const tidying = gate()
+    const told: Todo[] = []
+    const doing = bench.doOwed(
+      keys,
+      (todo) => {
+        told.push(todo)
+        return tidying.wait()
+      },
+      { leaves: true },
+    )
+    await tidying.reached
+    const next = bench.record(keys, { persists: true, begins: true, flushes: true })
+    expect(await next.open()).toEqual({ begun: false, anew: true })
+    const waiting = bench.doOwed(keys, async (todo) => void told.push(todo))
+    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    tidying.open()
+    expect(await doing).toBe(true)
+    expect(await waiting).toBe(true)
+    expect(told).toEqual(['owners', 'all'])
+  })
+
+  test('SCHEDULER_FLUSH_ON_START acts once in a crawl: not when it is resumed, nor under a worker that is at it', async () => {
+    const keys = bench.nextCrawl()
+    const first = bench.record(keys, { flushes: true, persists: true })
+    await first.open()
+    await bench.doOwed(keys)
+    await first.takeStart(never)
+    await first.startMoved(0, 2)
+    await stopped(first)
+    const second = bench.record(keys, { flushes: true, persists: true })
+    expect(await second.open()).toEqual({ begun: true })
+    expect(await second.takeStart(never)).toBe(2)
+    await second.close()
+
+    const other = bench.nextCrawl()
+    await bench.record(other).open()
+    expect(await bench.record(other, { flushes: true }).open()).toEqual({ begun: true })
+  })
+
+  test.each([
+    ['import', (keys: CrawlRedisKeys) => adoptCrawl({ redis: bench.redis, keys })],
+    ['quarantine retry', (keys: CrawlRedisKeys) => reopenCrawl({ redis: bench.redis, keys })],
+  ])('and is just being done is waited for by webloom %s, and else owed no more', async (_, brings) => {
+    const keys = bench.nextCrawl()
+    await finished(await begun(keys))
+    const emptying = gate()
+    const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
+    await emptying.reached
+    const bringing = brings(keys)
+    expect(await Promise.race([bringing, sleep(100, 'waits')])).toBe('waits')
+    emptying.open()
+    await doing
+    await bringing
+    const resumed = bench.record(keys)
+    expect(await resumed.open()).toEqual({ begun: true })
+    expect(await stopped(resumed)).toMatchObject({ owes: true })
+    await brings(keys)
+    expect(await todoOf(keys)).toEqual([])
+  })
+
+  test.each([
+    ['owed', '0', 'all'],
+    ['owed', '1', 'queue'],
+    // Of a worker that has died since.
+    ['1000000000000 host:1:1', '0', 'all'],
+  ])('was written as flush %s, keepsMet %s by an earlier release', async (flush, keepsMet, expected) => {
+    const keys = bench.nextCrawl()
+    await begun(keys)
+    await bench.redis.hset(keys.record, { flush, keepsMet, filterJoined: '1' })
+    const view = () => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
+    expect((await view()).flushing).toBe(true)
+    expect(await bench.record(keys).open()).toEqual({ begun: true, anew: true })
+    expect(await todoOf(keys)).toEqual([expected])
+    expect((await view()).flushing).toBe(false)
+    expect(await bench.redis.hmget(keys.record, 'todo', 'flush', 'keepsMet')).toEqual([null, null, null])
+  })
+})

@@ -1,0 +1,58 @@
+/** A crawl of the fake web in this process, and what it logs. */
+
+import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '@webloom/testkit'
+import { expect } from 'vitest'
+import { type CrawlResult, crawl, type Response, type SettingsInput, Spider } from 'webloom'
+import type { Logger } from 'webloom/ports'
+
+/** Collects log lines instead of writing them. */
+export function listeningLogger(): {
+  logger: Logger
+  lines: { level: string; fields: Record<string, unknown>; message: string }[]
+} {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = []
+  const at = (level: string) => (first: object | string, message?: string) =>
+    void lines.push(
+      typeof first === 'string'
+        ? { level, fields: {}, message: first }
+        : { level, fields: { ...first }, message: message ?? '' },
+    )
+  const logger: Logger = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => logger,
+  }
+  return { logger, lines }
+}
+
+export class FollowAll extends Spider {
+  override name = 'follow-all'
+
+  override *parse(response: Response): Generator<unknown> {
+    yield { url: response.url, title: response.css('title::text').get() }
+    yield* response.followAll()
+  }
+}
+
+export async function crawlWeb(
+  options: FakeWebOptions,
+  settings: SettingsInput = {},
+  judge: (web: FakeWeb, result: CrawlResult) => Promise<void> | void = () => {},
+): Promise<void> {
+  await using web = await startFakeWeb(options)
+  class OfThisWeb extends FollowAll {
+    override startUrls = [...web.seeds]
+  }
+  const { logger } = listeningLogger()
+  const result = await crawl(OfThisWeb, {
+    settings: { RANDOMIZE_DOWNLOAD_DELAY: false, ...settings },
+    logger,
+  })
+  await judge(web, result)
+}
+
+export const fetchedOnce = (web: FakeWeb) => {
+  for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
+}

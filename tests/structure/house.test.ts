@@ -10,6 +10,7 @@ import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
+import { longTestProblems } from './checks/test-files.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
@@ -20,6 +21,7 @@ const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/comm
 describe('this repository', () => {
   test.each([
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
+    ['no test file is longer than 400 lines', (root: string) => longTestProblems(root)],
     ['ARCHITECTURE.md says of each folder what is in it', unmappedFolders],
     ['no default export, no export *', unnamedExportProblems],
     ['groups of exports survive sorting', exportGroupProblems],
@@ -47,6 +49,11 @@ describe('each check can fail', () => {
     expect(folderProblems(fixture('rooms'), [turns])).toEqual([])
     expect(folderProblems(fixture('rooms'), [turns, leasing])).toEqual([
       `${leasing} has 1 files: it need not be named in the test`,
+    ])
+  })
+  test('on a test file that is too long', () => {
+    expect(longTestProblems(fixture('long-tests'), 4)).toEqual([
+      'packages/queue/src/queue.test.ts has 5 lines, and 4 are the most: split it by its nouns',
     ])
   })
   test('on a folder that the code map leaves out', () => {

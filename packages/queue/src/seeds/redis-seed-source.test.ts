@@ -1,97 +1,9 @@
-import { MemoryStatsCollector, Request, type Seed, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
-import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { RedisSeedSource, type RedisSeedSourceOptions } from './redis-seed-source.ts'
+import { Request, type Seed } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { eventually, LEASE_MS, RIPE_MS, seedsOfFile, url, urls } from '../../testing/seeds-of-file.ts'
 
-/** Short, so that tests need not wait long. */
-const LEASE_MS = 1000
-const RIPE_MS = 400
-
-let server: RedisServer
-let key = ''
-let keys = 0
-const cleanups: (() => unknown)[] = []
-
-beforeAll(async () => {
-  server = await startRedis({ appendonly: 'always' })
-})
-afterAll(() => server.stop())
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
-const nextKey = () => {
-  key = `spider${++keys}:start_urls`
-  return key
-}
-
-function connect(url = server.url): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: null })
-  redis.on('error', () => {})
-  cleanups.push(() => redis.disconnect())
-  return redis
-}
-
-interface Worker {
-  readonly source: RedisSeedSource
-  readonly stats: MemoryStatsCollector
-  /** What the crawl does with a seed whose request it has queued. */
-  readonly queue: (seeds: readonly Seed[]) => Promise<void>
-  readonly redis: Redis
-}
-
-async function worker(options: Partial<RedisSeedSourceOptions> = {}): Promise<Worker> {
-  const stats = new MemoryStatsCollector()
-  const redis = options.redis ?? connect()
-  const source = new RedisSeedSource({
-    redis,
-    key,
-    batchSize: 100,
-    workerId: 'host:1:abc',
-    makeRequests: (data) => [new Request(data)],
-    queueRunId: async () => 'run-1',
-    settled: async () => {},
-    logger: silentLogger,
-    stats,
-    leaseMs: LEASE_MS,
-    ripeMs: RIPE_MS,
-    ...options,
-  })
-  await source.open()
-  cleanups.push(() => source.close())
-  const queue = async (seeds: readonly Seed[]) => {
-    for (const seed of seeds) await source.acknowledge(seed)
-  }
-  return { source, stats, queue, redis }
-}
-
-/** A worker that takes what there is and is never heard of again: its process was killed. */
-async function deadWorkerTakes(): Promise<Seed[]> {
-  const redis = connect()
-  const { source } = await worker({ redis, workerId: 'host:2:dead' })
-  const seeds = await source.next(100)
-  redis.disconnect()
-  return seeds
-}
-
-const url = (n: number) => `https://example.com/${n}`
-const urls = (seeds: readonly Seed[]) => seeds.map(({ request }) => request.url)
-const push = (...messages: (string | Buffer)[]) => server.command('RPUSH', key, ...messages)
-const invalid = async () =>
-  ((await server.command('LRANGE', `${key}:invalid`, 0, -1)) as string[]).map(
-    (text) => JSON.parse(text) as Record<string, string>,
-  )
-const eventually = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 25_000, interval: 20 })
-/** Asks again and again until the seeds are there. */
-const come = async ({ source }: Worker, count: number): Promise<Seed[]> => {
-  const seeds: Seed[] = []
-  await eventually(async () => {
-    seeds.push(...(await source.next(100)))
-    expect(seeds.length).toBeGreaterThanOrEqual(count)
-  })
-  return seeds
-}
+const place = seedsOfFile()
+const { nextKey, connect, worker, deadWorkerTakes, push, invalid, come } = place
 
 test('a list is read from the left, a set in any order, a sorted set from its highest score', async () => {
   nextKey()
@@ -101,11 +13,11 @@ test('a list is read from the left, a set in any order, a sorted set from its hi
   expect(urls(await list.source.next(2))).toEqual([url(3)])
   expect(await list.source.next(2)).toEqual([])
 
-  await server.command('SADD', nextKey(), url(1), url(2))
+  await place.server.command('SADD', nextKey(), url(1), url(2))
   const set = await worker()
   expect(new Set(urls(await set.source.next(9)))).toEqual(new Set([url(1), url(2)]))
 
-  await server.command('ZADD', nextKey(), 1, url(1), 30, url(30), 4, url(4))
+  await place.server.command('ZADD', nextKey(), 1, url(1), 30, url(30), 4, url(4))
   const sorted = await worker()
   expect(urls(await sorted.source.next(2))).toEqual([url(30), url(4)])
   expect(urls(await sorted.source.next(2))).toEqual([url(1)])
@@ -140,7 +52,7 @@ test('the queue keeps what it noted of a seed until its message is removed, and 
   await push(url(1))
   const held = new Map<string, unknown>()
   const settled = async (asker: string) => {
-    held.set(asker, await server.command('EXISTS', `{${key}}:processing`))
+    held.set(asker, await place.server.command('EXISTS', `{${place.key}}:processing`))
   }
   const makeRequests = (data: string) => [new Request(data), new Request(`${data}/more`)]
   const one = await worker({ settled, makeRequests })
@@ -178,52 +90,8 @@ test('a message counts as pending until a crash of the queue’s Redis can no lo
   await eventually(async () => expect(await one.source.pending()).toBe(0))
   expect(performance.now() - queuedAt).toBeGreaterThanOrEqual(RIPE_MS)
   expect(one.stats.get('seeds/acknowledged')).toBe(1)
-  expect(await server.command('KEYS', `{${key}}:processing`)).toEqual([])
-  expect(await server.command('KEYS', `{${key}}:leases`)).toEqual([])
-})
-
-test('a queue’s Redis that was restarted gets its latest seeds again, and only then are they gone', async () => {
-  nextKey()
-  await push(url(1), url(2))
-  let run = 'run-1'
-  const one = await worker({ queueRunId: async () => run })
-  const seeds = await one.source.next(9)
-  await one.queue(seeds)
-  run = 'run-2'
-  const again = await come(one, 2)
-  expect(again).toEqual(seeds)
-  expect(await one.source.pending()).toBe(2)
-  expect(one.stats.get('seeds/redelivered')).toBe(2)
-  await one.queue(again)
-  await eventually(async () => expect(await one.source.pending()).toBe(0))
-})
-
-test('a restart between the hand-out and the acknowledgement counts as well', async () => {
-  nextKey()
-  await push(url(1))
-  let run = 'run-1'
-  const one = await worker({ queueRunId: async () => run })
-  const seeds = await one.source.next(9)
-  // The request was queued in run 1, and the server came back without it before anybody could say so.
-  run = 'run-2'
-  await one.queue(seeds)
-  expect(await come(one, 1)).toEqual(seeds)
-})
-
-test('a queue’s Redis that does not answer keeps the messages where they are', async () => {
-  nextKey()
-  await push(url(1))
-  let isAway = true
-  const one = await worker({
-    queueRunId: async () => {
-      if (isAway) throw new Error('no answer')
-      return 'run-1'
-    },
-  })
-  await expect(one.source.next(9)).rejects.toThrow('no answer')
-  expect(await one.source.pending()).toBe(1)
-  isAway = false
-  expect(urls(await one.source.next(9))).toEqual([url(1)])
+  expect(await place.server.command('KEYS', `{${place.key}}:processing`)).toEqual([])
+  expect(await place.server.command('KEYS', `{${place.key}}:leases`)).toEqual([])
 })
 
 test('a message of several requests is one seed for each, and is done when all are', async () => {
@@ -299,55 +167,6 @@ test('the invalid list keeps the newest 10 000', async () => {
   expect(new Set(kept.map(({ data }) => data)).has('bad-0')).toBe(false)
 })
 
-test('a taking whose reply is lost loses nothing: its messages come when nobody has held them for a while', async () => {
-  nextKey()
-  await push(url(1), url(2), url(3))
-  await using proxy = await startTcpProxy({ target: server.url })
-  const one = await worker({ redis: connect(proxy.url), batchSize: 2 })
-  // The script must be known, or what is cut is only the answer that it is not.
-  await one.source.next(0)
-  expect(await one.source.next(0)).toEqual([])
-  const cut = proxy.cutReplyOf(([name, , , first]) => /^EVAL/.test(name!) && first === key)
-  const first = await one.source.next(2)
-  expect(cut.count).toBe(1)
-  const rest = await come(one, 3 - first.length)
-  expect(urls([...first, ...rest]).sort()).toEqual([url(1), url(2), url(3)])
-  await one.queue([...first, ...rest])
-  await eventually(async () => expect(await one.source.pending()).toBe(0))
-})
-
-test('a settling whose reply is lost puts nothing into the invalid list twice', async () => {
-  nextKey()
-  await push('bad')
-  await using proxy = await startTcpProxy({ target: server.url })
-  const one = await worker({ redis: connect(proxy.url) })
-  const cut = proxy.cutReplyOf(
-    ([name, , , first]) => /^EVAL/.test(name!) && first === `{${key}}:processing`,
-    {
-      times: 2,
-    },
-  )
-  await one.source.next(9)
-  await eventually(async () => expect(await one.source.pending()).toBe(0))
-  expect(cut.count).toBe(2)
-  expect(await invalid()).toHaveLength(1)
-  await eventually(async () => expect(one.stats.get('seeds/invalid')).toBe(1))
-})
-
-test('a seeds’ Redis that is killed and comes back has lost nothing', async () => {
-  nextKey()
-  await push(url(1), url(2))
-  const one = await worker()
-  const [first] = await one.source.next(1)
-  await server.kill()
-  await server.restart()
-  await one.queue([first!])
-  const rest = await come(one, 1)
-  expect(urls(rest)).toEqual([url(2)])
-  await one.queue(rest)
-  await eventually(async () => expect(await one.source.pending()).toBe(0))
-})
-
 test('a seed with a delay is laid aside, and any worker takes it when its time has come, once', async () => {
   nextKey()
   await push(url(1))
@@ -402,13 +221,13 @@ test('close gives back at once what is not queued, and lets what is queued ripen
 })
 
 test('a key that holds something else is refused before anything is crawled', async () => {
-  await server.command('HSET', nextKey(), 'a', 'b')
+  await place.server.command('HSET', nextKey(), 'a', 'b')
   await expect(worker()).rejects.toThrow(
-    `the key ${key} holds a hash; start URLs are a list, a set or a sorted set`,
+    `the key ${place.key} holds a hash; start URLs are a list, a set or a sorted set`,
   )
 })
 
 test('a key whose hash tag Redis Cluster could not read is refused', async () => {
-  key = 'quotes}:start_urls'
+  place.key = 'quotes}:start_urls'
   await expect(worker()).rejects.toThrow('without braces, or with one hash tag')
 })

@@ -92,6 +92,7 @@ export {
   type InFlight,
   LEASE_WAIT_MAX_MS,
   type Lease,
+  type LinkDoubts,
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,

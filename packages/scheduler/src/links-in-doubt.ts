@@ -118,7 +118,7 @@ export class LinksInDoubt {
   async #endThose(): Promise<void> {
     const { queue } = this.#options
     for (;;) {
-      const taken = await queue.takeInDoubt(AT_ONCE_MAX)
+      const taken = await queue.doubts.take(AT_ONCE_MAX)
       if (taken.length === 0) this.#hasSome = false
       const ended = taken.length > 0 ? await this.#ask(taken) : 0
       // Those that stay in doubt are looked at some time later.
@@ -140,7 +140,7 @@ export class LinksInDoubt {
     const [fresh, met] = [those(false), those(true)]
     const { away, error } = this.#unanswered(taken, answers)
     const idsOf = (those: readonly QueuedRequest[]) => those.map(({ id }) => id)
-    const queued = new Set(await queue.endInDoubt(fresh, idsOf(met), idsOf(those('in doubt')), away))
+    const queued = new Set(await queue.doubts.end(fresh, idsOf(met), idsOf(those('in doubt')), away))
     await this.#settle(
       taken.filter((_one, n) => answers[n]!.status === 'fulfilled'),
       queued,

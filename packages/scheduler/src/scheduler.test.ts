@@ -127,7 +127,7 @@ test.each([true, false])(
       logger: silentLogger,
       spider: { name: 'test' },
     })
-    const looked = vi.spyOn(queue, 'takeInDoubt')
+    const looked = vi.spyOn(queue.doubts, 'take')
     await scheduler.enqueue([page(0), page(1)], 'start/0')
     const [first, other] = (await scheduler.next(2)) as [Lease, Lease]
     await filter.requestsSeen([page(10)], first.id)

@@ -36,7 +36,7 @@ async function takenInDoubt(queue: RequestQueue, count: number): Promise<QueuedR
   const taken: QueuedRequest[] = []
   for (const until = performance.now() + 5000; taken.length < count; ) {
     assert.ok(performance.now() < until, `only ${taken.length} are to be asked about`)
-    taken.push(...(await queue.takeInDoubt(10)))
+    taken.push(...(await queue.doubts.take(10)))
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return taken
@@ -229,9 +229,9 @@ const TESTS: ContractTests<Make> = {
     assert.deepEqual(new Set(ids(taken)), new Set(['a/1', 'b/3']))
     assert.equal(taken.find(({ id }) => id === 'b/3')?.request.url, 'http://b.test/3')
     const fresh = taken.filter(({ id }) => id === 'a/1')
-    assert.deepEqual(await queue.endInDoubt(fresh, ['b/3']), ['a/1'])
+    assert.deepEqual(await queue.doubts.end(fresh, ['b/3']), ['a/1'])
     assert.deepEqual(await queue.counts(), { waiting: 2, delayed: 0, leased: 0, quarantined: 0 })
-    assert.deepEqual(await queue.endInDoubt(taken, []), [], 'ended twice')
+    assert.deepEqual(await queue.doubts.end(taken, []), [], 'ended twice')
     assert.deepEqual(await drain(queue), ['a/2', 'a/1'])
     assert.equal(await queue.isEmpty(), true)
   },
@@ -239,14 +239,14 @@ const TESTS: ContractTests<Make> = {
     const queue = await make()
     assert.equal(await queue.pushStart([{ ...inDoubt('a', 0), element: 0 }], 0, 1), 0)
     assert.equal((await queue.counts()).delayed, 1)
-    await queue.endInDoubt([], ['a/0'])
+    await queue.doubts.end([], ['a/0'])
     assert.equal(await queue.isEmpty(), true)
   },
   'the last doubt that ends with nothing ends a wait for requests': async (make) => {
     const queue = await make()
     await queue.push([inDoubt('a', 1)], 'o')
     const waiting = queue.lease(1)
-    await queue.endInDoubt([], ['a/1'])
+    await queue.doubts.end([], ['a/1'])
     assert.deepEqual(await waiting, [])
     assert.equal(await queue.isEmpty(), true)
   },
@@ -255,7 +255,7 @@ const TESTS: ContractTests<Make> = {
     await queue.push([inDoubt('a', 1)], 'o')
     await queue.clear()
     assert.equal((await queue.counts()).delayed, 0)
-    assert.deepEqual(await queue.endInDoubt([on('a', 1)], []), [])
+    assert.deepEqual(await queue.doubts.end([on('a', 1)], []), [])
   },
   'an aborted wait ends with none and loses nothing': async (make) => {
     const queue = await make({ concurrency: 1 })

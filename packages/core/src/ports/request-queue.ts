@@ -7,7 +7,7 @@ export interface QueuedRequest {
   readonly request: Request
   /**
    * Of a link that another asker was told is new, and may not queue: the asker that has met it since. `push`, `pushStart` and `commit` set it aside, in
-   * the step that stores the others: it is in nobody's line, counts as delayed, and stays until `endInDoubt`. The same id
+   * the step that stores the others: it is in nobody's line, counts as delayed, and stays until `doubts.end`. The same id
    * twice is one, the first.
    */
   readonly inDoubt?: string
@@ -80,6 +80,27 @@ export interface InFlight {
   readonly holder: string
 }
 
+/** Links in doubt that a queue has set aside: taken to be asked about, and ended. */
+export interface LinkDoubts {
+  /**
+   * Up to `max` requests that were set aside in doubt and should be asked about now. Whoever takes one has it to itself for
+   * some seconds; then it is another's, so that a worker that dies with it costs no more than that.
+   */
+  take(max: number): Promise<readonly QueuedRequest[]>
+  /**
+   * The doubt about these is over: `fresh` go to the ends of their hosts' lines, `met` go. In one step; an id that was set
+   * aside no longer queues nothing. Returns the ids that were queued; a command that is sent twice answers the same. `still`
+   * are in doubt as before: they need not wait until whoever took them would have died. One that is set aside within half a
+   * minute of being queued here is passed over: it is queued. `failed` are quarantined: the filter throws for them.
+   */
+  end(
+    fresh: readonly QueuedRequest[],
+    met: readonly string[],
+    still?: readonly string[],
+    failed?: readonly FailedDoubt[],
+  ): Promise<readonly string[]>
+}
+
 /**
  * What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. Ours alone: no
  * setting takes one of a user's own.
@@ -126,23 +147,8 @@ export interface RequestQueue {
    * could do it.
    */
   reject(lease: Lease, reason: string): Promise<void>
-  /**
-   * Up to `max` requests that were set aside in doubt and should be asked about now. Whoever takes one has it to itself for
-   * some seconds; then it is another's, so that a worker that dies with it costs no more than that.
-   */
-  takeInDoubt(max: number): Promise<readonly QueuedRequest[]>
-  /**
-   * The doubt about these is over: `fresh` go to the ends of their hosts' lines, `met` go. In one step; an id that was set
-   * aside no longer queues nothing. Returns the ids that were queued; a command that is sent twice answers the same. `still`
-   * are in doubt as before: they need not wait until whoever took them would have died. One that is set aside within half a
-   * minute of being queued here is passed over: it is queued. `failed` are quarantined: the filter throws for them.
-   */
-  endInDoubt(
-    fresh: readonly QueuedRequest[],
-    met: readonly string[],
-    still?: readonly string[],
-    failed?: readonly FailedDoubt[],
-  ): Promise<readonly string[]>
+  /** The links in doubt that it has set aside. */
+  readonly doubts: LinkDoubts
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
   /**

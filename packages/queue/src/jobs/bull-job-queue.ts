@@ -35,7 +35,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
-  type FailedDoubt,
   type HostClock,
   type HostNews,
   type Lease,
@@ -125,7 +124,7 @@ export class BullJobQueue implements RequestQueue {
   /** By job id: all that this worker has. */
   readonly #leases = new Map<string, JobLease>()
   readonly #closing = new AbortController()
-  readonly #doubts: Doubts
+  readonly doubts: Doubts
 
   constructor(options: BullJobQueueOptions) {
     const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
@@ -137,7 +136,7 @@ export class BullJobQueue implements RequestQueue {
     this.#logger = logger
     this.#place = { redis, keys, workerId, times }
     this.#scripts = new JobScripts({ ...this.#place, order: this.#order })
-    this.#doubts = new Doubts({
+    this.doubts = new Doubts({
       ...this.#place,
       logger,
       ...(options.mayDoubt && { mayDoubt: options.mayDoubt }),
@@ -207,7 +206,7 @@ export class BullJobQueue implements RequestQueue {
 
   async push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
     const jobs = batch.map((queued) => jobOrDoubt(queued, this.#order))
-    this.#doubts.noted(batch)
+    this.doubts.noted(batch)
     if (asker.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, asker)
     let added = 0
     for (let at = 0; at < jobs.length; at += PUSHED_AT_ONCE) {
@@ -218,7 +217,7 @@ export class BullJobQueue implements RequestQueue {
 
   async pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number> {
     const jobs = batch.map((queued) => ({ job: jobOrDoubt(queued, this.#order), element: queued.element }))
-    this.#doubts.noted(batch)
+    this.doubts.noted(batch)
     return this.#scripts.pushStart(jobs, { from, to })
   }
 
@@ -250,7 +249,7 @@ export class BullJobQueue implements RequestQueue {
       const withHistory = held.marks === UNMARKED ? undefined : held.id
       return this.#scripts.commit(held.hold, jobs, withHistory)
     })
-    this.#doubts.noted(children)
+    this.doubts.noted(children)
   }
 
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
@@ -278,19 +277,6 @@ export class BullJobQueue implements RequestQueue {
 
   async reject(lease: Lease, reason: string): Promise<void> {
     await this.#end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
-  }
-
-  takeInDoubt(max: number): Promise<readonly QueuedRequest[]> {
-    return this.#doubts.take(max)
-  }
-
-  endInDoubt(
-    fresh: readonly QueuedRequest[],
-    met: readonly string[],
-    still: readonly string[] = [],
-    failed: readonly FailedDoubt[] = [],
-  ): Promise<readonly string[]> {
-    return this.#doubts.end(fresh, met, still, failed)
   }
 
   counts(): Promise<QueueCounts> {

@@ -1,7 +1,7 @@
 /** Links in doubt on Redis: beyond what the contract of queues says, as workers die, replies are lost and Redis is full. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Request, scaledTimes, silentLogger } from '@webloom/core'
+import { Request, type RequestQueue, scaledTimes, silentLogger } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { JobBench } from '../../testing/job-bench.ts'
@@ -36,8 +36,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     await queue.open()
     return queue
   }
-  const taken = async (queue: { takeInDoubt(max: number): Promise<readonly { id: string }[]> }) =>
-    (await queue.takeInDoubt(10)).map(({ id }) => id)
+  const taken = async (queue: RequestQueue) => (await queue.doubts.take(10)).map(({ id }) => id)
 
   test('one that was taken is nobody else’s, until its worker has said nothing of it for some time', async () => {
     const keys = nextKeys()
@@ -64,7 +63,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     mayDoubt = false
     await told.push([inDoubt('y')], 'o2')
     await vi.waitFor(async () => expect(await taken(told)).toEqual(['y']))
-    await told.endInDoubt([], ['x', 'y'])
+    await told.doubts.end([], ['x', 'y'])
     await told.close()
     const starting = await worker(keys, undefined, undefined, { mayDoubt: () => false })
     await starting.pushStart([{ ...inDoubt('z'), element: 0 }], 0, 1)
@@ -77,7 +76,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     const [one, other] = [await worker(keys), await worker(keys)]
     await one.push([inDoubt('x')], 'o')
     await vi.waitFor(async () => expect(await taken(one)).toEqual(['x']))
-    expect(await one.endInDoubt([], [], ['x', 'gone'])).toEqual([])
+    expect(await one.doubts.end([], [], ['x', 'gone'])).toEqual([])
     const endedAt = performance.now()
     await vi.waitFor(async () => expect(await taken(other)).toEqual(['x']), { timeout: 5000, interval: 5 })
     expect(performance.now() - endedAt).toBeLessThan(0.5 * TIMES.doubts.heldMs)
@@ -89,7 +88,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     await queue.push([inDoubt('x')], 'o')
     await vi.waitFor(async () => expect(await taken(queue)).toEqual(['x']))
     const { inDoubt: _, ...x } = inDoubt('x')
-    expect(await queue.endInDoubt([x], [])).toEqual(['x'])
+    expect(await queue.doubts.end([x], [])).toEqual(['x'])
     await queue.push([{ ...inDoubt('x'), inDoubt: 'later' }, inDoubt('y')], 'p')
     expect(await queue.counts()).toMatchObject({ waiting: 1, delayed: 1 })
     await queue.close()
@@ -102,7 +101,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     await other.push([inDoubt('x'), inDoubt('y')], 'o')
     const { inDoubt: _, ...x } = inDoubt('x')
     const fault = proxy.cutReplyOf((command) => isScript(command) && command.includes('y'))
-    expect(await queue.endInDoubt([x], ['y'])).toEqual(['x'])
+    expect(await queue.doubts.end([x], ['y'])).toEqual(['x'])
     expect(fault.count).toBe(1)
     expect(await other.counts()).toMatchObject({ waiting: 1, delayed: 0 })
     await Promise.all([queue.close(), other.close()])
@@ -116,7 +115,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     try {
       await vi.waitFor(async () => expect((await taken(queue)).sort()).toEqual(['x', 'y']))
       const { inDoubt: _, ...x } = inDoubt('x')
-      expect(await queue.endInDoubt([x], ['y'])).toEqual(['x'])
+      expect(await queue.doubts.end([x], ['y'])).toEqual(['x'])
     } finally {
       await server.command('CONFIG', 'SET', 'maxmemory', '0')
     }

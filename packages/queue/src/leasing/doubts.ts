@@ -1,7 +1,7 @@
 /** Links in doubt of a crawl on Redis, in either QUEUE_MODE: taken to be asked about, and ended. `lua/leasing/doubts.lua` keeps them. */
 
 import { randomUUID } from 'node:crypto'
-import type { FailedDoubt, Logger, ProtocolTimes, QueuedRequest } from '@webloom/core'
+import type { FailedDoubt, LinkDoubts, Logger, ProtocolTimes, QueuedRequest } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
@@ -27,7 +27,8 @@ interface Quarantined {
   readonly reason: string
 }
 
-export class Doubts {
+/** What both queues on Redis have as `doubts`. */
+export class Doubts implements LinkDoubts {
   readonly #options: DoubtsOptions
   /** Until then `mayDoubt` may not yet know of those that this worker has set aside. */
   #ownUntilMs = Number.NEGATIVE_INFINITY
@@ -66,8 +67,8 @@ export class Doubts {
   end(
     fresh: readonly QueuedRequest[],
     met: readonly string[],
-    still: readonly string[],
-    failed: readonly FailedDoubt[],
+    still: readonly string[] = [],
+    failed: readonly FailedDoubt[] = [],
   ): Promise<string[]> {
     // As any other request: whoever retries it has it queued.
     const away = failed.map(({ id, request, reason }) => ({ id, text: packRequest({ id, request }), reason }))

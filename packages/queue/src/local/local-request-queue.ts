@@ -29,6 +29,7 @@ import {
   inDoubtAsker,
   LEASE_WAIT_MAX_MS,
   type Lease,
+  type LinkDoubts,
   type QueueCounts,
   type QueuedRequest,
   type QueueOrder,
@@ -73,6 +74,10 @@ export interface LocalRequestQueueOptions<Held extends StoredRequest, Delayed ex
 export class LocalRequestQueue<Held extends StoredRequest, Delayed extends DelayedRequest>
   implements RequestQueue
 {
+  readonly doubts: LinkDoubts = {
+    take: async (max) => this.#setAside.take(max),
+    end: (fresh, met, _still, failed) => this.#endDoubts(fresh, met, failed),
+  }
   readonly #clock: HostClock
   readonly #slots: HostSlots
   readonly #order: QueueOrder
@@ -83,7 +88,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #delayed = new TimeHeap<Delayed>()
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
-  readonly #doubts: LocalDoubts<Held>
+  readonly #setAside: LocalDoubts<Held>
   /** Those who wait longest first. */
   readonly #waiters = new Set<Waiter>()
   /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
@@ -100,7 +105,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#slots = slots
     this.#order = order
     this.#store = store
-    this.#doubts = new LocalDoubts(store)
+    this.#setAside = new LocalDoubts(store)
     setMaxListeners(0, this.#closed.signal)
   }
 
@@ -114,7 +119,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     }
     const now = performance.now()
     for (const { dueInMs, delayed: held } of delayed) this.#delayed.add(now + dueInMs, held)
-    this.#doubts.restore(inDoubt)
+    this.#setAside.restore(inDoubt)
   }
 
   async close(): Promise<void> {
@@ -132,7 +137,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#timed.clear()
     this.#delayed.clear()
     this.#noted.clear()
-    this.#doubts.clear()
+    this.#setAside.clear()
     this.#waiting = 0
     this.#serve()
   }
@@ -242,34 +247,10 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async takeInDoubt(max: number): Promise<readonly QueuedRequest[]> {
-    return this.#doubts.take(max)
-  }
-
-  async endInDoubt(
-    fresh: readonly QueuedRequest[],
-    met: readonly string[],
-    _still: readonly string[] = [],
-    failed: readonly FailedDoubt[] = [],
-  ): Promise<readonly string[]> {
-    await this.#slots.prepare(fresh)
-    return this.#store.atomically(() => {
-      for (const id of met) this.#doubts.end(id)
-      this.#rejected += failed.filter(({ id }) => this.#doubts.quarantine(id)).length
-      const queued = fresh.filter(({ id }) => this.#doubts.end(id))
-      for (const { id, request } of queued) {
-        this.#add({ id, request })
-        this.#store.handedOn(inDoubtAsker({ id }))
-      }
-      this.#serve()
-      return queued.map(({ id }) => id)
-    })
-  }
-
   async counts(): Promise<QueueCounts> {
     return {
       waiting: this.#waiting,
-      delayed: this.#delayed.size + this.#doubts.size,
+      delayed: this.#delayed.size + this.#setAside.size,
       leased: this.#leased.size,
       quarantined: this.#store.unreadable + this.#rejected,
     }
@@ -280,12 +261,31 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   }
 
   get #isEmpty(): boolean {
-    return this.#waiting + this.#delayed.size + this.#leased.size + this.#doubts.size === 0
+    return this.#waiting + this.#delayed.size + this.#leased.size + this.#setAside.size === 0
+  }
+
+  async #endDoubts(
+    fresh: readonly QueuedRequest[],
+    met: readonly string[],
+    failed: readonly FailedDoubt[] = [],
+  ): Promise<readonly string[]> {
+    await this.#slots.prepare(fresh)
+    return this.#store.atomically(() => {
+      for (const id of met) this.#setAside.end(id)
+      this.#rejected += failed.filter(({ id }) => this.#setAside.quarantine(id)).length
+      const queued = fresh.filter(({ id }) => this.#setAside.end(id))
+      for (const { id, request } of queued) {
+        this.#add({ id, request })
+        this.#store.handedOn(inDoubtAsker({ id }))
+      }
+      this.#serve()
+      return queued.map(({ id }) => id)
+    })
   }
 
   #add(stored: StoredRequest): void {
     const slot = this.#slots.slotOf(stored.request)
-    if (stored.inDoubt) this.#doubts.add(stored, slot)
+    if (stored.inDoubt) this.#setAside.add(stored, slot)
     else {
       const line = this.#line(slot)
       line.waiting.add(stored)

@@ -39,7 +39,6 @@
 import {
   type CommitOptions,
   type Crawler,
-  type FailedDoubt,
   type HostNews,
   type HostPace,
   type InFlight,
@@ -148,7 +147,7 @@ export class HostTurnQueue implements RequestQueue {
   readonly #care: TurnCare
   readonly #channel: CrawlChannel
   readonly #emptiness: EmptinessCheck
-  readonly #doubts: Doubts
+  readonly doubts: Doubts
   #alarm: NodeJS.Timeout | undefined
   /** Where the next look goes on at what is in flight. */
   #flightCursor = '0'
@@ -169,7 +168,7 @@ export class HostTurnQueue implements RequestQueue {
     const common = { scripts, said, turns, workerId, logger, times }
     this.#channel = options.channel ?? new CrawlChannel({ redis, keys })
     this.#emptiness = new EmptinessCheck({ turns, times, counts: () => scripts.counts() })
-    this.#doubts = new Doubts({
+    this.doubts = new Doubts({
       redis,
       keys,
       times,
@@ -339,7 +338,7 @@ export class HostTurnQueue implements RequestQueue {
       const part = batch.slice(from, from + REQUESTS_A_SCRIPT)
       added += await this.#pushPart({ asker, isNoting: true, groups: this.#placing.pushed(part) })
     }
-    this.#doubts.noted(batch)
+    this.doubts.noted(batch)
     this.#serve()
     return added
   }
@@ -353,7 +352,7 @@ export class HostTurnQueue implements RequestQueue {
     await this.#slots.prepare(batch)
     const groups = this.#placing.pushed(batch, ({ element }) => `${element}`)
     const added = await this.#pushPart({ asker: 'start', isNoting: false, start, groups })
-    this.#doubts.noted(batch)
+    this.doubts.noted(batch)
     this.#serve()
     return added
   }
@@ -401,7 +400,7 @@ export class HostTurnQueue implements RequestQueue {
     const placed = this.#placing.groups(children.slice(before))
     const adds = children.length - before
     await this.#endings.end(own, { placed, adds, ...(host && { news: host }) })
-    this.#doubts.noted(children)
+    this.doubts.noted(children)
     if (before > 0) await this.settled(asker)
   }
 
@@ -434,19 +433,6 @@ export class HostTurnQueue implements RequestQueue {
       if (cursor === '0') break
     }
     return all
-  }
-
-  takeInDoubt(max: number): Promise<readonly QueuedRequest[]> {
-    return this.#doubts.take(max)
-  }
-
-  endInDoubt(
-    fresh: readonly QueuedRequest[],
-    met: readonly string[],
-    still: readonly string[] = [],
-    failed: readonly FailedDoubt[] = [],
-  ): Promise<readonly string[]> {
-    return this.#doubts.end(fresh, met, still, failed)
   }
 
   counts(): Promise<QueueCounts> {

@@ -219,6 +219,7 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
   },
 }
 
+/** An asker goes stale by the store's clock: the time itself is what is waited for. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The deviations of a filter that cannot forget. Which requests it met is not changed by it: `forget` is optional. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import zlib from 'node:zlib'
 import { IgnoreRequest, NotConfigured, Request, type RequestInit, type StatsCollector } from '@webloom/core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Fetching, testCrawler } from '../../testing/fetching.ts'
 import { LocalSite } from '../../testing/local-site.ts'
 import { HttpCacheMiddleware } from './http-cache.ts'
@@ -107,8 +107,9 @@ describe.each(STORAGES)('the storage %s', (HTTPCACHE_STORAGE) => {
     const { get } = cache({ HTTPCACHE_STORAGE, HTTPCACHE_EXPIRATION_SECS: 1 })
     await get()
     expect((await get()).text).toBe('1')
-    // The expiry itself is what is waited for.
-    await new Promise((resolve) => setTimeout(resolve, 1050))
+    const later = Date.now() + 1050
+    closers.push(() => vi.restoreAllMocks())
+    vi.spyOn(Date, 'now').mockReturnValue(later)
     expect((await get()).text).toBe('2')
   })
 

@@ -13,6 +13,7 @@ afterAll(() => bench.stop())
 
 const page = (n: number) => new Request(`https://example.com/page/${n}`)
 const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
+/** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const fresh = (count: number) => new Array<boolean>(count).fill(false)

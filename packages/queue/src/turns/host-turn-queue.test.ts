@@ -254,6 +254,7 @@ test('what goes back first does so before what was being taken meanwhile', async
   await queue.push(pages('a', 3), 'o')
   const [first] = await queue.lease(1)
   first!.started()
+  // Longer than the delay of its host: the next may go at once.
   await sleep(150)
   let goingBack: Promise<void> | undefined
   proxy.judgeBy((command) => {

@@ -147,6 +147,7 @@ async function crawlSetBack(options: CrawlOptions) {
   await vi.waitFor(() => expect(tree.met).toBeGreaterThan(pages / 4), POLL)
   await server.remember()
   const before = tree.fetches
+  // So much is lost.
   await sleep(500)
   await server.goBack()
   const wentBackAtMs = performance.now()

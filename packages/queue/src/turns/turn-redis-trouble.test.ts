@@ -54,6 +54,7 @@ describe.concurrent('Redis', () => {
     await queue.push(pages('a', 20), 'o')
     const leases = await queue.lease(3)
     await own.server.kill()
+    // The time without Redis is the test.
     await sleep(TURN_LOCK_MS + 500)
     await own.server.restart()
     for (const lease of leases) {
@@ -130,8 +131,10 @@ describe.concurrent('Redis', () => {
     const [lease] = await queue.lease(1)
     await queue.commit(lease!)
     const waiting = new AbortController()
+    // What the last page left to do is done by then.
     await sleep(500)
     proxy.resetCounts()
+    // So long nothing may happen, or next to nothing.
     await sleep(5000)
     expect(proxy.commandCount).toBeLessThan(20)
     waiting.abort()

@@ -16,7 +16,7 @@ function pages(count: number, body?: string) {
   return { asked, elements: read() }
 }
 
-/** Until nothing more is read. */
+/** Until nothing more is read: that can only be waited for. */
 async function settled(asked: { readonly count: number }): Promise<number> {
   for (let before = -1; before !== asked.count; await sleep(20)) before = asked.count
   return asked.count
@@ -65,13 +65,15 @@ describe('start() is read ahead', () => {
   })
 
   test('what it throws comes behind what it has yielded', async () => {
+    const threw = Promise.withResolvers<void>()
     const failing = async function* () {
       yield page(0)
       yield page(1)
+      threw.resolve()
       throw new Error('no more')
     }
     const reader = new StartReader(failing(), { cursor: 0, batchMax: START_BATCH_MAX, stopping: never })
-    await sleep(20)
+    await threw.promise
     expect(await reader.take()).toHaveLength(2)
     await expect(reader.take()).rejects.toThrow('no more')
   })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { painter } from './color.ts'
 import { PageRate, ProgressBlock, progressLines } from './progress.ts'
 import { Screen } from './screen.ts'
@@ -96,6 +96,7 @@ describe('the block', () => {
     const block = new ProgressBlock({ screen: new Screen(tty()), spider: 'quotes', read })
     block.start()
     block.start()
+    // How often it asks in that time is the test.
     await sleep(1_100)
     block.stop()
     block.stop()
@@ -112,6 +113,7 @@ describe('the block', () => {
     })
     block.start()
     block.stop()
+    // The answer comes, and nothing may be shown of it.
     await sleep(100)
     expect(stream.text).toBe('')
   })
@@ -122,8 +124,8 @@ describe('the block', () => {
       throw new Error('no counts\u001b[2J')
     }
     new ProgressBlock({ screen: new Screen(stream), spider: 'quotes', read }).start()
-    await sleep(600)
-    expect(stream.text).toBe('The progress display has stopped: Error: no counts\\x1b[2J\n')
+    const line = 'The progress display has stopped: Error: no counts\\x1b[2J\n'
+    await vi.waitFor(() => expect(stream.text).toBe(line))
   })
 
   test('on no terminal neither asks nor shows', async () => {
@@ -135,6 +137,7 @@ describe('the block', () => {
     const stream = { ...tty(), isTTY: false }
     const block = new ProgressBlock({ screen: new Screen(stream), spider: 'quotes', read })
     block.start()
+    // Longer than it takes to ask for the first time.
     await sleep(300)
     block.stop()
     expect([asked, stream.text]).toEqual([0, ''])

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createLogger } from './logger.ts'
 import { Screen } from './screen.ts'
 
@@ -63,15 +63,14 @@ describe('a screen with a block', () => {
     screen.show('block a\nblock b')
     screen.write('two\n')
     expect(terminal.shown).toEqual(['one', 'two'])
-    await sleep(60)
-    expect(terminal.shown).toEqual(['one', 'two', 'block a', 'block b'])
+    await vi.waitFor(() => expect(terminal.shown).toEqual(['one', 'two', 'block a', 'block b']))
     screen.show('block c')
     screen.write('three\n')
     screen.write('four\n')
-    await sleep(60)
-    expect(terminal.shown).toEqual(['one', 'two', 'three', 'four', 'block c'])
+    await vi.waitFor(() => expect(terminal.shown).toEqual(['one', 'two', 'three', 'four', 'block c']))
     screen.hide()
     screen.write('five\n')
+    // Twice as long as a block takes to be drawn again: none is.
     await sleep(60)
     expect(terminal.shown).toEqual(['one', 'two', 'three', 'four', 'five'])
   })
@@ -82,8 +81,7 @@ describe('a screen with a block', () => {
     const logger = createLogger({ destination: screen, color: false })
     screen.show('block')
     logger.info({ url: `http://example.com/${'x'.repeat(100)}` }, 'crawled')
-    await sleep(60)
-    expect(terminal.shown.join('')).toMatch(/x{100}"?block$/)
+    await vi.waitFor(() => expect(terminal.shown.join('')).toMatch(/x{100}"?block$/))
     screen.hide()
   })
 
@@ -155,6 +153,7 @@ describe('on a pseudo terminal', () => {
 describe('into a pipe', () => {
   test('nothing is lost at process.exit, however slow the reader is', async () => {
     const child = spawn(process.execPath, ['--conditions=webloom-source', file('write-much.mjs')])
+    // So slow is the reader: the program has long called process.exit.
     await sleep(700)
     let text = ''
     child.stderr.setEncoding('utf8').on('data', (part: string) => {

@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 })
 const [PAGES, QUEUED, HOSTS] = [Number(values.pages), Number(values.queued), Number(values.hosts)]
-const PACED_PAGES_A_HOST = 12
+const PACED_PAGES_PER_HOST = 12
 
 await using server = await startRedis()
 const redis = new Redis(server.url, { maxRetriesPerRequest: null })
@@ -125,7 +125,7 @@ async function linked(name: string, hosts: number, first: number): Promise<void>
 }
 
 async function paced(): Promise<void> {
-  const pages = HOSTS * PACED_PAGES_A_HOST
+  const pages = HOSTS * PACED_PAGES_PER_HOST
   const queue = await openQueue({ delayMs: 1000, concurrency: 8, randomize: false }, 256)
   const starts = new Map<string, number[]>()
   const batch = Array.from({ length: pages }, (_, n) => page(n, HOSTS))

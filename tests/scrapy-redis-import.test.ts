@@ -97,7 +97,7 @@ async function imported(settings: SettingsInput, die?: 'pushed' | 'removed'): Pr
       type: (await queue.type())!,
       target: die ? dying(target, queue, die) : target,
       names: new CallbackNames(target.crawler.spider),
-      entriesAStep: 40,
+      entriesPerStep: 40,
       onProgress: () => {},
     })
     try {

@@ -2,7 +2,7 @@ import { type AuthorSlug, authors } from '../../quotes/site/authors.ts'
 import { type Html, html, nothing } from '../../quotes/site/html.ts'
 import { quotes } from '../../quotes/site/quotes.ts'
 
-const QUOTES_A_PAGE = 10
+const QUOTES_PER_PAGE = 10
 
 /** Every page by its path: the quotes of the other example, in the markup of quotes.toscrape.com. */
 export function pagesByPath(): Map<string, string> {
@@ -22,10 +22,10 @@ export function pagesByPath(): Map<string, string> {
 type Quotes = typeof quotes
 
 function addLists(pages: Map<string, string>, path: string, listed: Quotes): void {
-  const last = Math.ceil(listed.length / QUOTES_A_PAGE)
+  const last = Math.ceil(listed.length / QUOTES_PER_PAGE)
   const pathOf = (page: number) => (page === 1 ? path : `${path}page/${page}/`)
   for (let page = 1; page <= last; page++) {
-    const shown = listed.slice((page - 1) * QUOTES_A_PAGE, page * QUOTES_A_PAGE)
+    const shown = listed.slice((page - 1) * QUOTES_PER_PAGE, page * QUOTES_PER_PAGE)
     const next = page < last ? html`<li class="next"><a href="${pathOf(page + 1)}">Next</a></li>` : nothing
     pages.set(pathOf(page), document('Quotes', html`${shown.map(quoteBox)}<ul class="pager">${next}</ul>`))
   }

@@ -77,7 +77,7 @@ export {
 export {
   RedisSeedPush,
   type RedisSeedPushOptions,
-  SEEDS_A_PUSH_MAX,
+  MAX_SEEDS_PER_PUSH,
   type SeedBatchPushed,
   type SeedToPush,
 } from './seeds/redis-seed-push.ts'

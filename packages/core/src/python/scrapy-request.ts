@@ -40,7 +40,7 @@ const FIELDS = new Set([
 const DEPTH_MAX = 100
 /** Of one request, about as many bytes. A pickle may refer to the same list or text any number of times. */
 const SIZE_MAX = 32 * 1024 * 1024
-const BYTES_A_VALUE = 64
+const BYTES_PER_VALUE = 64
 
 /** The request, whichever of the two forms it has. Throws WL_IMPORT_REFUSED, with the field that cannot be taken over. */
 export function decodeScrapyRequest(entry: Uint8Array): Request {
@@ -172,7 +172,7 @@ function pairsOf(value: PythonValue, where: string): [PythonValue, PythonValue][
 /** A header is sent as UTF-8 here. */
 function wireText(value: PythonValue, room: Room): string {
   if (!(value instanceof Uint8Array)) return boundedText(value, 'headers', room)
-  take(room, BYTES_A_VALUE + value.length, 'headers')
+  take(room, BYTES_PER_VALUE + value.length, 'headers')
   if (!isUtf8(value)) throw refused('headers holds bytes that are no UTF-8')
   return Buffer.from(value).toString('utf8')
 }
@@ -209,7 +209,7 @@ function cookieOf(value: PythonValue, room: Room): { name: string; value: string
 
 /** As Scrapy's cookie middleware takes them. */
 function cookieText(value: PythonValue, room: Room): string {
-  take(room, BYTES_A_VALUE + (value instanceof Uint8Array ? value.length : 0), 'cookies')
+  take(room, BYTES_PER_VALUE + (value instanceof Uint8Array ? value.length : 0), 'cookies')
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return boundedText(value, 'cookies', room)
@@ -239,13 +239,13 @@ function textOf(value: PythonValue, where: string): string {
 
 function boundedText(value: PythonValue, where: string, room: Room): string {
   const text = textOf(value, where)
-  take(room, BYTES_A_VALUE + text.length, where)
+  take(room, BYTES_PER_VALUE + text.length, where)
   return text
 }
 
 /** As JSON has it; what JSON has not is refused, for it would come back changed. */
 function plainOf(value: PythonValue, where: string, room: Room = { bytes: SIZE_MAX }, depth = 0): JsonValue {
-  room.bytes -= BYTES_A_VALUE + (typeof value === 'string' ? value.length : 0)
+  room.bytes -= BYTES_PER_VALUE + (typeof value === 'string' ? value.length : 0)
   if (room.bytes < 0 || depth > DEPTH_MAX) throw refused(`${where} is too large, too deep, or holds itself`)
   if (Array.isArray(value)) return value.map((one, n) => plainOf(one, `${where}[${n}]`, room, depth + 1))
   if (value instanceof Map)

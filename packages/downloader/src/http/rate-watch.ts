@@ -64,7 +64,7 @@ export class RateClock {
     if (this.#bytesMin === 0 || watch.place >= 0) return
     watch.place = this.#watches.push(watch) - 1
     // The download's own deadline keeps the process alive.
-    this.#timer ??= setInterval(() => this.#look(), this.#windowMs / LOOKS_A_WINDOW).unref()
+    this.#timer ??= setInterval(() => this.#look(), this.#windowMs / LOOKS_PER_WINDOW).unref()
   }
 
   leave(watch: RateWatch): void {
@@ -96,4 +96,4 @@ export class RateClock {
   }
 }
 
-const LOOKS_A_WINDOW = 20
+const LOOKS_PER_WINDOW = 20

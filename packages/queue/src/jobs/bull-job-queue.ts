@@ -102,8 +102,8 @@ export interface BullJobQueueOptions {
 
 /** How many requests are stored in one step. */
 const PUSHED_AT_ONCE = 500
-/** Requests held for their hosts, for each that may be in flight. */
-const HELD_FOR_EACH = 4
+/** How many requests are held for their hosts, for each that may be in flight. */
+const HELD_PER_REQUEST_IN_FLIGHT = 4
 const HELD_MIN = 64
 const CLOSE_MS_MAX = 2000
 
@@ -150,7 +150,7 @@ export class BullJobQueue implements RequestQueue {
     })
     this.#backlog = new HostBacklog({
       clock: this.#clock,
-      heldMax: Math.max(HELD_MIN, HELD_FOR_EACH * concurrency),
+      heldMax: Math.max(HELD_MIN, HELD_PER_REQUEST_IN_FLIGHT * concurrency),
       onMayGo: (slot) => this.#let(slot),
     })
     this.#fetchLoop = new JobFetchLoop({

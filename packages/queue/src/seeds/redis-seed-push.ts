@@ -45,7 +45,7 @@ export class RedisSeedPush {
     this.#keys = [main, `${push}:${randomUUID()}`]
   }
 
-  /** Up to SEEDS_A_PUSH_MAX of them. One batch at a time: the next when this one has resolved. */
+  /** Up to MAX_SEEDS_PER_PUSH of them. One batch at a time: the next when this one has resolved. */
   async push(seeds: readonly SeedToPush[]): Promise<SeedBatchPushed> {
     const { redis, type, front } = this.#options
     const pairs = seeds.flatMap(({ score, message }) => [score, message])
@@ -57,4 +57,4 @@ export class RedisSeedPush {
 }
 
 /** Lua's unpack() takes some 8 000 values, two a message in a sorted set. */
-export const SEEDS_A_PUSH_MAX = 1000
+export const MAX_SEEDS_PER_PUSH = 1000

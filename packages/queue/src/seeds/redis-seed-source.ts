@@ -69,7 +69,7 @@ export interface RedisSeedSourceOptions {
 /** Messages that one process may have in work; until some are settled it takes no more. */
 const HELD_MAX = 10_000
 /** Messages named in one script. */
-const MESSAGES_A_SCRIPT = 500
+const MAX_MESSAGES_PER_SCRIPT = 500
 /** Invalid messages kept, the newest. */
 const INVALID_KEPT_MAX = 10_000
 /** Of a longer message the invalid list has the beginning. */
@@ -241,8 +241,8 @@ export class RedisSeedSource implements SeedSource {
     const lost = ripe.filter(isLost)
     if (lost.length > 0) this.#handOutAgain(lost)
     const done = ripe.filter((message) => !isLost(message))
-    for (let from = 0; from < done.length; from += MESSAGES_A_SCRIPT) {
-      await this.#remove(done.slice(from, from + MESSAGES_A_SCRIPT))
+    for (let from = 0; from < done.length; from += MAX_MESSAGES_PER_SCRIPT) {
+      await this.#remove(done.slice(from, from + MAX_MESSAGES_PER_SCRIPT))
     }
   }
 
@@ -318,8 +318,8 @@ export class RedisSeedSource implements SeedSource {
 
   async #holdAll(): Promise<void> {
     const ids = [...this.#held.keys()]
-    for (let from = 0; from < ids.length; from += MESSAGES_A_SCRIPT) {
-      const some = ids.slice(from, from + MESSAGES_A_SCRIPT)
+    for (let from = 0; from < ids.length; from += MAX_MESSAGES_PER_SCRIPT) {
+      const some = ids.slice(from, from + MAX_MESSAGES_PER_SCRIPT)
       await HOLD.run(this.#options.redis, [this.#keys.leases], [this.#leaseMs, ...some])
     }
   }
@@ -327,8 +327,8 @@ export class RedisSeedSource implements SeedSource {
   /** What is not settled need not wait for its lease to end. */
   async #giveBack(): Promise<void> {
     const ids = [...this.#held.keys()]
-    for (let from = 0; from < ids.length; from += MESSAGES_A_SCRIPT) {
-      const some = ids.slice(from, from + MESSAGES_A_SCRIPT)
+    for (let from = 0; from < ids.length; from += MAX_MESSAGES_PER_SCRIPT) {
+      const some = ids.slice(from, from + MAX_MESSAGES_PER_SCRIPT)
       await this.#options.redis.zadd(this.#keys.leases, 'XX', ...some.flatMap((id) => [0, id]))
     }
   }

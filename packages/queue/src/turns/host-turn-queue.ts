@@ -75,7 +75,7 @@ import { TurnCourse } from './turn-course.ts'
 import { TurnDesk } from './turn-desk.ts'
 import { TurnEndings } from './turn-endings.ts'
 import { explained } from './turn-errors.ts'
-import { REQUESTS_A_SCRIPT, TurnExchange } from './turn-exchange.ts'
+import { MAX_REQUESTS_PER_SCRIPT, TurnExchange } from './turn-exchange.ts'
 import { TurnIntake } from './turn-intake.ts'
 import { TurnJobs } from './turn-jobs.ts'
 import { TurnPlacing } from './turn-placing.ts'
@@ -334,8 +334,8 @@ export class HostTurnQueue implements RequestQueue {
     }
     await this.#slots.prepare(batch)
     let added = 0
-    for (let from = 0; from === 0 || from < batch.length; from += REQUESTS_A_SCRIPT) {
-      const part = batch.slice(from, from + REQUESTS_A_SCRIPT)
+    for (let from = 0; from === 0 || from < batch.length; from += MAX_REQUESTS_PER_SCRIPT) {
+      const part = batch.slice(from, from + MAX_REQUESTS_PER_SCRIPT)
       added += await this.#pushPart({ asker, isNoting: true, groups: this.#placing.pushed(part) })
     }
     this.doubts.noted(batch)
@@ -392,7 +392,7 @@ export class HostTurnQueue implements RequestQueue {
     const own = this.#ownOf(lease)
     const asker = `${own.id}/commit`
     // More than one script takes go in before, noted under an asker of their own: the page that runs again adds nothing.
-    const before = Math.max(0, children.length - REQUESTS_A_SCRIPT)
+    const before = Math.max(0, children.length - MAX_REQUESTS_PER_SCRIPT)
     if (before > 0) {
       await this.push(children.slice(0, before), asker)
       this.#ownOf(lease)

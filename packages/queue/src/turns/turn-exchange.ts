@@ -15,8 +15,8 @@ import { fullError } from './turn-errors.ts'
 import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
 
 /** Requests added by one script. */
-export const REQUESTS_A_SCRIPT = 500
-const ENDINGS_A_SCRIPT = 200
+export const MAX_REQUESTS_PER_SCRIPT = 500
+const MAX_ENDINGS_PER_SCRIPT = 200
 /** A script costs Redis as much as three pages in it: while enough lies ready, endings gather for so long. */
 const GATHER_MS = 3
 /** So many requests may be taken ahead for hosts that may not be asked yet, or as many as are wanted. */
@@ -177,7 +177,7 @@ export class TurnExchange {
     let adds = 0
     for (const ending of this.#endings) {
       const fits =
-        now.length < ENDINGS_A_SCRIPT && (now.length === 0 || adds + ending.adds <= REQUESTS_A_SCRIPT)
+        now.length < MAX_ENDINGS_PER_SCRIPT && (now.length === 0 || adds + ending.adds <= MAX_REQUESTS_PER_SCRIPT)
       const mixes = this.#isFull && now.length > 0 && now[0]!.adds > 0 !== ending.adds > 0
       if (fits && !mixes) {
         now.push(ending)
@@ -228,7 +228,7 @@ export class TurnExchange {
       if (!turn) break
       turn.served()
       const turnSays = this.#saysOf(turn, says)
-      turnSays.most = Math.min(turn.room, share, wanted, REQUESTS_A_SCRIPT)
+      turnSays.most = Math.min(turn.room, share, wanted, MAX_REQUESTS_PER_SCRIPT)
       wanted -= turnSays.most
     }
     if (wanted > 0) this.#takeInPlaceOfEnded(says, wanted)

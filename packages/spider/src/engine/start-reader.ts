@@ -9,7 +9,7 @@ import type { StartElement } from '../scraping/scraper.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
-const ELEMENTS_A_TURN = 64
+const MAX_ELEMENTS_PER_TICK = 64
 
 export class StartReader {
   readonly #elements: AsyncIterable<StartElement>
@@ -77,7 +77,7 @@ export class StartReader {
       for await (const element of this.#elements) {
         if (this.#isOver) return
         // With everything in memory no step of the crawl leaves the microtasks: timers and signals must have their turn.
-        if (ordinal % ELEMENTS_A_TURN === 0) await eventLoopTurn()
+        if (ordinal % MAX_ELEMENTS_PER_TICK === 0) await eventLoopTurn()
         if (ordinal++ >= cursor) await this.#keep(element)
       }
       this.#end = {}

@@ -14,7 +14,7 @@ import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 
 const ITEMS = 200_000
-const ITEMS_A_PAGE = 100
+const ITEMS_PER_PAGE = 100
 
 // MiB; V8's default for the largest on 64 bits.
 const YOUNG_GENERATION = '--min-semi-space-size=32'
@@ -38,8 +38,8 @@ function sizesOf(uri: string, cwd: string): Sizes {
     const text = () => Buffer.from(Array.from({ length: 700 }, () => Math.random() * 256)).toString('base64')
     const texts = Array.from({ length: 1000 }, text)
     const sizes = {}
-    for (let from = 0; from < ${ITEMS}; from += ${ITEMS_A_PAGE}) {
-      await feed.write(Array.from({ length: ${ITEMS_A_PAGE} }, (_, n) => ({ n: from + n, text: texts[(from + n) % 1000] })))
+    for (let from = 0; from < ${ITEMS}; from += ${ITEMS_PER_PAGE}) {
+      await feed.write(Array.from({ length: ${ITEMS_PER_PAGE} }, (_, n) => ({ n: from + n, text: texts[(from + n) % 1000] })))
       if (from === ${ITEMS / 5}) sizes.fifth = process.memoryUsage.rss()
     }
     sizes.end = process.memoryUsage.rss()

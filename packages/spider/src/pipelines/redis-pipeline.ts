@@ -62,7 +62,7 @@ interface WaitingItem {
 }
 
 /** CONCURRENT_ITEMS may be large; a script must not be. */
-const ITEMS_A_SCRIPT = 500
+const MAX_ITEMS_PER_SCRIPT = 500
 /** How often is looked for room. */
 const FULL_PAUSE_MS = 200
 /** Replies of Redis that waiting does not cure; others (LOADING, READONLY, CLUSTERDOWN, BUSY…) pass. */
@@ -138,7 +138,7 @@ export class RedisPipeline implements ItemPipeline {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
       try {
-        await this.#write(this.#waiting.slice(0, ITEMS_A_SCRIPT))
+        await this.#write(this.#waiting.slice(0, MAX_ITEMS_PER_SCRIPT))
       } catch (error) {
         for (const { written } of this.#waiting.splice(0)) written.reject(error)
       }
@@ -155,7 +155,7 @@ export class RedisPipeline implements ItemPipeline {
     logger.warn({ key }, `${whyNot}; the crawl waits`)
     while (whyNot !== undefined && !this.#closing.signal.aborted) {
       await sleep(FULL_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
-      whyNot = await this.#add(this.#waiting.slice(0, ITEMS_A_SCRIPT))
+      whyNot = await this.#add(this.#waiting.slice(0, MAX_ITEMS_PER_SCRIPT))
     }
     const seconds = Math.round((performance.now() - since) / 100) / 10
     if (whyNot === undefined) logger.info({ key, seconds }, 'items are written again')

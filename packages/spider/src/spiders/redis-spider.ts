@@ -93,7 +93,7 @@ export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOpt
 
 const BATCH_SIZE_MAX = 1000
 /** A message that asks for more is a mistake, or an attack; a sitemap of 50 000 URLs belongs into a callback. */
-const REQUESTS_A_MESSAGE_MAX = 10_000
+const MAX_REQUESTS_PER_MESSAGE = 10_000
 
 /** `-a redisBatchSize=10` arrives as text. */
 function numberIn(
@@ -121,8 +121,8 @@ async function requestsOf(spider: SeededSpider, data: string): Promise<Request[]
       )
     }
     requests.push(request)
-    if (requests.length > REQUESTS_A_MESSAGE_MAX) {
-      throw new WebloomError('WL_YIELD_INVALID', `it makes more than ${REQUESTS_A_MESSAGE_MAX} requests`)
+    if (requests.length > MAX_REQUESTS_PER_MESSAGE) {
+      throw new WebloomError('WL_YIELD_INVALID', `it makes more than ${MAX_REQUESTS_PER_MESSAGE} requests`)
     }
   }
   return requests

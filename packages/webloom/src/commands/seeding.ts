@@ -1,5 +1,5 @@
 import { type Request, type Settings, UsageError, WebloomError, withDeadline } from '@webloom/core'
-import { type RedisSeedPush, SEEDS_A_PUSH_MAX, type SeedToPush } from '@webloom/queue'
+import { type RedisSeedPush, MAX_SEEDS_PER_PUSH, type SeedToPush } from '@webloom/queue'
 import {
   methodNamed,
   RedisCrawlSpider,
@@ -15,7 +15,7 @@ import type { SeedInput } from './seed-input.ts'
 import type { SeedLine } from './seed-lines.ts'
 
 /** Long messages go in smaller batches. */
-const BYTES_A_PUSH_MAX = 2 ** 20
+const MAX_BYTES_PER_PUSH = 2 ** 20
 /** Bad lines that are told one by one; the others are counted. */
 const PROBLEMS_TOLD_MAX = 20
 
@@ -57,7 +57,7 @@ export class Seeding {
     for await (const lines of input.lines) {
       for (const line of lines) {
         this.#take(line, input)
-        if (this.#batch.length >= SEEDS_A_PUSH_MAX || this.#batchBytes >= BYTES_A_PUSH_MAX)
+        if (this.#batch.length >= MAX_SEEDS_PER_PUSH || this.#batchBytes >= MAX_BYTES_PER_PUSH)
           await this.#pushBatch()
       }
       this.progress.update({ pushed: this.pushed, bad: this.bad, read: input.read() })
@@ -98,7 +98,7 @@ export class Seeding {
     const late = () =>
       new WebloomError(
         'WL_REDIS_UNREACHABLE',
-        `Redis at ${redis} has not answered for ${seconds} s (REDIS_START_TIMEOUT); ${soFar}, and up to ${SEEDS_A_PUSH_MAX} more may be there`,
+        `Redis at ${redis} has not answered for ${seconds} s (REDIS_START_TIMEOUT); ${soFar}, and up to ${MAX_SEEDS_PER_PUSH} more may be there`,
       )
     try {
       return await withDeadline(seconds * 1000, pushing, late)

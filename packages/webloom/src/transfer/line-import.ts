@@ -20,7 +20,7 @@ import type { CallbackNames } from './callback-names.ts'
 import type { CrawlTarget } from './crawl-target.ts'
 import { PROBLEMS_TOLD_MAX } from './scrapy-import.ts'
 
-const LINES_A_PART = 500
+const MAX_LINES_PER_PART = 500
 
 export interface LineImportOptions {
   readonly input: SeedInput
@@ -56,7 +56,7 @@ export class LineImport {
     for await (const lines of input.lines) {
       for (const line of lines) {
         this.#take(line)
-        if (this.#lines.length >= LINES_A_PART) await part()
+        if (this.#lines.length >= MAX_LINES_PER_PART) await part()
       }
       onProgress(this.moved, this.bad)
     }

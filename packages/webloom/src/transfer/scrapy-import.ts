@@ -21,7 +21,7 @@ import {
 import type { CallbackNames } from './callback-names.ts'
 import type { CrawlTarget } from './crawl-target.ts'
 
-const ENTRIES_A_STEP = 500
+const MAX_ENTRIES_PER_STEP = 500
 /** Problems that are told one by one; the others are counted. */
 export const PROBLEMS_TOLD_MAX = 20
 
@@ -38,7 +38,7 @@ export interface ScrapyImportOptions {
   readonly target: CrawlTarget
   readonly names: CallbackNames
   /** Default: some hundred. */
-  readonly entriesAStep?: number
+  readonly entriesPerStep?: number
   readonly onProgress: (progress: { done: number; bad: number; part: number }) => void
 }
 
@@ -57,7 +57,7 @@ export class ScrapyImport {
 
   constructor(options: ScrapyImportOptions) {
     this.#options = options
-    this.#step = options.entriesAStep ?? ENTRIES_A_STEP
+    this.#step = options.entriesPerStep ?? MAX_ENTRIES_PER_STEP
   }
 
   /** Reads all and moves nothing. Throws WL_USAGE for methods that the spider does not have. */

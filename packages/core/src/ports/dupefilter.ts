@@ -2,9 +2,9 @@ import type { UrlRules } from '@webloom/url'
 import type { Request } from '../requests/request.ts'
 
 /**
- * What is known of a link. `false`: it is new, and the asker queues it. `true`: it was met before, and is queued for good.
- * `'in doubt'`: another asker was told that it is new, and has neither been settled nor given it back. Whoever drops such a
- * link loses it should that asker never queue it, so the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
+ * What a filter knows of a link. `false`: the link is new, and the asker queues it. `true`: it was met before, and is queued
+ * for good. `'in doubt'`: another asker was told that it is new, and has neither settled it nor given it back. If that asker never
+ * queues the link, and this one drops it, the link is lost. So the queue sets it aside until that is known (`QueuedRequest.inDoubt`).
  */
 export type Seen = boolean | 'in doubt'
 
@@ -17,7 +17,7 @@ export type Seen = boolean | 'in doubt'
  * worker that died between asking and queueing costs nothing: whoever takes over asks the same and gets the same.
  */
 export interface DupeFilter {
-  /** Connects, and checks what is stored against the settings. Throws `SettingsError` when they do not go together. */
+  /** Connects, and compares what is stored with the settings. Throws `SettingsError` when they contradict each other. */
   open(): Promise<void>
   /** Lets go of what `open` took. Deletes nothing: other workers may still ask. */
   close(): Promise<void>
@@ -40,16 +40,17 @@ export interface DupeFilter {
   /** What `asker` asked about is queued for good; from now on it is "seen" for everybody else. */
   settled(asker: string): Promise<void>
   /**
-   * The page of `asker` goes back with nothing of it queued. What it was told is new is nobody's again, and the next asker is
-   * told "new", the page itself too when it runs again. Absent: a page that yields others the next time loses its first links.
+   * The page of `asker` goes back, and none of its links is queued. The links that it was told are new are free again: the next
+   * asker is told "new", and so is the page itself when it runs again. Without this method a page that yields other links the
+   * next time loses its first ones.
    */
   givenBack?(asker: string): Promise<void>
   /**
-   * This process takes part in a crawl from now on. `goesOn`: a worker of the same run has joined this filter before, and
-   * none has emptied it since; a filter that knows nothing of that has lost its data, and should say so.
+   * This process takes part in a crawl from now on. `goesOn` is true when a worker of the same run has joined this filter before,
+   * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */
   joined?(goesOn: boolean): Promise<void>
-  /** The crawl is over, and the filter stays: what it keeps beside the requests met, for this crawl alone, may go. */
+  /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were met, may be deleted. */
   crawlEnded?(): Promise<void>
   /** What is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
@@ -67,8 +68,8 @@ export interface DupeFilter {
 }
 
 /**
- * Who asks about a request that was set aside in doubt: always the same for a link and the page that met it. So a page that
- * runs again, as its queue has gone back, has its link asked about by the one who was told "new" before, and no other page has.
+ * The asker of a link that was set aside in doubt. The same link, met by the same page, always has the same asker. So when the
+ * queue comes back older and the page runs again, its link is told "new" again, and the link of another page is not.
  */
 export function inDoubtAsker({ id, inDoubt }: { readonly id: string; readonly inDoubt?: string }): string {
   return inDoubt ? `doubt/${id}/${inDoubt}` : `doubt/${id}`

@@ -6,19 +6,19 @@ export interface QueuedRequest {
   readonly id: string
   readonly request: Request
   /**
-   * Of a link that another asker was told is new, and may not queue: the asker that has met it since. `push`, `pushStart` and `commit` set it aside, in
-   * the step that stores the others: it is in nobody's line, counts as delayed, and stays until `doubts.end`. The same id
-   * twice is one, the first.
+   * Set for a link in doubt: another asker was told that it is new, and may not queue it. The value is the asker that has met
+   * the link since. `push`, `pushStart` and `commit` set such a link aside, in the step that stores the others: it is in no
+   * line, counts as delayed, and stays until `doubts.end`. Of two with the same id the first one stays.
    */
   readonly inDoubt?: string
 }
 
-/** A link in doubt of which the filter cannot say whether it is new. */
+/** A link in doubt for which the filter throws. */
 export interface FailedDoubt extends QueuedRequest {
   readonly reason: string
 }
 
-/** What an element of `start()` brought. */
+/** A request that an element of `start()` brought. */
 export interface StartRequest extends QueuedRequest {
   readonly element: number
 }
@@ -27,18 +27,19 @@ export interface StartRequest extends QueuedRequest {
 export const START_BATCH_MAX = 256
 
 /**
- * A request handed out to be fetched now. It comes back to the queue unless it is committed, retried, requeued or rejected.
+ * A request that is handed out to be fetched now. Its holder ends the lease by one of `commit`, `retry`, `requeue` and `reject`.
+ * A lease that its holder does not end is lost, and the request is handed out again.
  */
 export interface Lease extends QueuedRequest {
   /** The host's line it came from: politeness is counted there. */
   readonly slot: string
-  /** 1 at the first hand-out. Taking back a lost lease raises it; `retry` and `requeue` do not. */
+  /** 1 at the first hand-out. A lost lease raises it; `retry` and `requeue` do not. */
   readonly attempt: number
   /** True when an earlier lease of it was lost, so that it may have been fetched before. */
   readonly redelivered: boolean
   /** What was known of its host when it was handed out. */
   readonly host: HostState
-  /** Fires when the lease is lost: another worker has it, and `commit` will be refused with WL_LEASE_LOST. */
+  /** Fires when the lease is lost: another worker has the request, and `commit` will throw WL_LEASE_LOST. */
   readonly signal: AbortSignal
   /**
    * Tells the queue that the request leaves for the host at this very moment. The host's pace is counted from here,
@@ -56,8 +57,8 @@ export interface CommitOptions {
 }
 
 /**
- * When a request that goes back is handed out again: so many milliseconds from now at the earliest, behind what waits by then,
- * or `first`, before all others of its host and priority. The latter is for one that has not been tried: it keeps its place.
+ * When a retried request is handed out again: at the earliest after this many milliseconds, behind the requests that wait by
+ * then; or `first`, before all others of its host and priority. `first` is for a request that was not tried: it keeps its place.
  */
 export type RetryWhen = number | 'first'
 
@@ -68,11 +69,11 @@ export interface QueueCounts {
   /** Held until its own time has come (a retry's back-off), or set aside in doubt. */
   readonly delayed: number
   readonly leased: number
-  /** Set aside: it killed every worker that took it, or this release cannot read it. Does not hold a crawl open. */
+  /** In quarantine: they killed every worker that took them, or every worker rejected them. They do not hold a crawl open. */
   readonly quarantined: number
 }
 
-/** Requests of one host that the queue has in flight. */
+/** How many requests of one host the queue counts as in flight for one worker. */
 export interface InFlight {
   readonly slot: string
   readonly count: number
@@ -80,18 +81,22 @@ export interface InFlight {
   readonly holder: string
 }
 
-/** Links in doubt that a queue has set aside: taken to be asked about, and ended. */
+/** The links in doubt that a queue has set aside. */
 export interface LinkDoubts {
   /**
-   * Up to `max` requests that were set aside in doubt and should be asked about now. Whoever takes one has it to itself for
-   * some seconds; then it is another's, so that a worker that dies with it costs no more than that.
+   * Resolves to up to `max` links in doubt that should be asked about now. No other worker gets them for some seconds; after that
+   * another one may, so a worker that dies with them costs only these seconds.
    */
   take(max: number): Promise<readonly QueuedRequest[]>
   /**
-   * The doubt about these is over: `fresh` go to the ends of their hosts' lines, `met` go. In one step; an id that was set
-   * aside no longer queues nothing. Returns the ids that were queued; a command that is sent twice answers the same. `still`
-   * are in doubt as before: they need not wait until whoever took them would have died. One that is set aside within half a
-   * minute of being queued here is passed over: it is queued. `failed` are quarantined: the filter throws for them.
+   * Ends the doubt about links, in one step. Returns the ids that were queued; a command that is sent twice returns the same.
+   *
+   * - `fresh` go to the ends of their hosts' lines. An id that is no longer set aside is not queued.
+   * - `met` are deleted.
+   * - `still` are in doubt as before, and may be taken again at once.
+   * - `failed` are quarantined: the filter throws for them.
+   *
+   * A link that is set aside again within half a minute after it was queued here stays queued, and is not set aside.
    */
   end(
     fresh: readonly QueuedRequest[],
@@ -102,8 +107,8 @@ export interface LinkDoubts {
 }
 
 /**
- * What waits to be fetched, and who holds it. Handing out obeys the hosts' pace: politeness is part of leasing. Ours alone: no
- * setting takes one of a user's own.
+ * The requests that wait to be fetched, and those that workers hold. `lease` obeys the hosts' pace: politeness is part of
+ * leasing. This port is internal: no setting takes a queue of a user's own.
  */
 export interface RequestQueue {
   open(): Promise<void>
@@ -114,37 +119,41 @@ export interface RequestQueue {
   /** Names the queue in the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**
-   * Adds requests to the end of their hosts' lines. The ids are noted under `asker` until `settled(asker)`, so that
-   * a push repeated after a crash or a lost reply adds nothing. Returns how many were new. A queue kept beside the
-   * crawl's record notes an asker `start/<n>` by moving the start cursor to n + 1, in the step that stores the requests;
-   * a push by a `start/<n>` that lies before the cursor adds nothing, and one that lies behind it, so that others are
-   * missing, throws WL_LEASE_LOST where the record can come back with an older state.
+   * Adds requests to the end of their hosts' lines. Returns how many were new. The ids are noted under `asker` until
+   * `settled(asker)`, so that a push repeated after a crash or a lost reply adds nothing.
+   *
+   * A queue that is kept beside the crawl's record notes an asker `start/<n>` by moving the start cursor to n + 1, in the step
+   * that stores the requests. A push by an element before the cursor adds nothing. A push by an element after the cursor, so
+   * that elements between are missing, throws WL_LEASE_LOST where the record can come back older.
    */
   push(batch: readonly QueuedRequest[], asker: string): Promise<number>
   settled(asker: string): Promise<void>
   /**
-   * Adds what the elements `from` to `to` - 1 of `start()` brought, START_BATCH_MAX of them at the most. A queue kept beside
-   * the crawl's record moves the start cursor to `to` in the same step, and passes over what lies before the cursor: it was
-   * added before. Throws WL_LEASE_LOST when the cursor lies before `from`: what keeps the queue has gone back, and
-   * `start()` is to be run again from there. Returns how many were added.
+   * Adds the requests that the elements `from` to `to` - 1 of `start()` brought, START_BATCH_MAX elements at the most. Returns
+   * how many were added. A queue that is kept beside the crawl's record moves the start cursor to `to` in the same step, and
+   * passes over elements before the cursor, which were added earlier. Throws WL_LEASE_LOST when the cursor lies before `from`:
+   * the queue's store has come back older, and `start()` must run again from the cursor.
    */
   pushStart(batch: readonly StartRequest[], from: number, to: number): Promise<number>
   /**
-   * Up to `max` requests that may go right now, at most one lease each. Waits while nothing may go, and answers
-   * with none when nothing can come any more (nothing waiting, delayed or leased), when `signal` fires, or after
-   * LEASE_WAIT_MAX_MS at the latest. A host that must wait never holds up another.
+   * Resolves to the leases of up to `max` requests that may go right now. Waits while no request may go, and resolves to none
+   * when no request can come any more (none is waiting, delayed or leased), when `signal` fires, or after LEASE_WAIT_MAX_MS. A
+   * host that must wait never holds up another.
    */
   lease(max: number, signal?: AbortSignal): Promise<Lease[]>
   /** The request is done and its children are queued, in one step. Throws WL_LEASE_LOST for a lost lease. */
   commit(lease: Lease, options?: CommitOptions): Promise<void>
-  /** The request goes back, changed, and is handed out again as `when` says. Of several that go back first, the one whose end is told first goes first. */
+  /**
+   * The request goes back, changed, and is handed out again as `when` says. Of several that go back `first`, the one that was
+   * retried first is handed out first.
+   */
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
-  /** The request goes back unchanged to the head of its line: this worker will not do it. */
+  /** The request goes back unharmed to the head of its line: this worker has not tried it. */
   requeue(lease: Lease): Promise<void>
   /**
-   * This worker cannot do the request and another may: it has no such callback, or is of an older release. It is handed
-   * out again after a while, and is quarantined with `reason` after REJECTIONS_MAX rejections, when no worker that is present
-   * could do it.
+   * This worker cannot do the request and another one may: this worker lacks the callback, or is of an older release. The
+   * request is handed out again after a while. After REJECTIONS_MAX rejections, when every worker that is present has rejected
+   * it, the request is quarantined with `reason`.
    */
   reject(lease: Lease, reason: string): Promise<void>
   /** The links in doubt that it has set aside. */
@@ -152,14 +161,14 @@ export interface RequestQueue {
   /** All four in one step, so that their sum never misses a request on its way from one to another. */
   counts(): Promise<QueueCounts>
   /**
-   * What is in flight in this worker's name, as whatever keeps the queue has it: a worker that has nothing in hand and finds
-   * something here warns. It need not know of these. Absent where both are one, and where a lock of each request's own runs
-   * out when nobody renews it (QUEUE_MODE=job).
+   * The requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: one that
+   * holds nothing and finds some here warns. Absent where store and worker are one process, and where each request has a lock
+   * of its own that runs out when nobody renews it (QUEUE_MODE=job).
    */
   inFlight?(): Promise<readonly InFlight[]>
   /**
-   * Whether nothing is waiting, delayed or leased by anybody. A queue that is shared may answer false by what it heard some
-   * seconds ago, so that whoever has nothing to do may ask often; but not to the one that has just done the last of it.
+   * Whether no request is waiting, delayed or leased by any worker. A shared queue may return false from what it heard some
+   * seconds ago, so that idle workers may ask often; but it asks its store when this worker may have done the last request.
    */
   isEmpty(): Promise<boolean>
 }
@@ -167,8 +176,8 @@ export interface RequestQueue {
 /** Order within a host: by priority and then first come, first come, or last come. */
 export type QueueOrder = 'priority' | 'fifo' | 'lifo'
 
-/** Milliseconds after which `lease` answers even with none, so that its caller can look around. */
+/** Milliseconds after which `lease` resolves even to none, so that its caller can look for a pause or a stop. */
 export const LEASE_WAIT_MAX_MS = 1000
 
-/** After this many rejections in a row a request is quarantined: no release that knows it seems to be running. */
+/** After this many rejections in a row a request is quarantined: no release that can do it seems to be running. */
 export const REJECTIONS_MAX = 10

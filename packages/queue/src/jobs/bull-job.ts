@@ -1,4 +1,4 @@
-/** How a request looks as a BullMQ job: its id, its priority, its text. */
+/** A request as a BullMQ job: its id, its priority, its data. */
 
 import type { QueuedRequest, QueueOrder, Request } from '@webloom/core'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
@@ -12,7 +12,7 @@ export function bullJobId(id: string): string {
 const PRIORITY_MIDDLE = 2 ** 20
 const PRIORITY_MAX = 2 ** 21 - 1
 
-/** Its place among others; what is more than a million away from 0 stands with the last million. */
+/** The job's priority. Priorities of more than a million above or below 0 count as a million. */
 export function bullPriority(request: Request, order: QueueOrder): number {
   if (order !== 'priority') return PRIORITY_MIDDLE
   return Math.min(PRIORITY_MAX, Math.max(1, PRIORITY_MIDDLE - Math.round(request.priority)))
@@ -32,7 +32,7 @@ export function bullJob(
   return [bullJobId(queued.id), bullData(packRequest(queued, marks)), bullPriority(queued.request, order)]
 }
 
-/** The same, or of one in doubt: id, packed request, `doubt`. */
+/** The same; for a link in doubt: id, packed request, `doubt`. */
 export function jobOrDoubt(queued: QueuedRequest, order: QueueOrder): [string, string, number | 'doubt'] {
   return queued.inDoubt ? [queued.id, packRequest(queued), 'doubt'] : bullJob(queued, order)
 }

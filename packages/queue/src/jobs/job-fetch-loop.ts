@@ -1,14 +1,14 @@
-/** Takes jobs from BullMQ as long as somebody wants more requests than there are. */
+/** The loop that takes jobs from BullMQ while the dispatcher wants more requests than lie ready. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { JobFetcher, TakenJob } from './job-fetcher.ts'
 
-/** What came of jobs that were taken. */
+/** What became of the jobs that were taken. */
 export interface Received {
   /** How many may go now. */
   readonly going: number
-  /** For how long nothing is taken: all of them are left to others for that time. */
+  /** How long the loop pauses, as all of these jobs are left to other workers for that time. */
   readonly restMs: number
 }
 
@@ -16,7 +16,7 @@ export interface JobFetchLoopOptions {
   readonly fetcher: JobFetcher
   readonly times: ProtocolTimes
   readonly logger: Logger
-  /** How many requests are wanted that are not there. */
+  /** How many more requests are wanted than lie ready. */
   readonly demand: () => number
   /** How many more may be held for hosts that must wait. */
   readonly places: () => number
@@ -24,13 +24,13 @@ export interface JobFetchLoopOptions {
 }
 
 const TAKE_AT_ONCE_MAX = 64
-/** Between two looks into the queue after one that found only requests whose hosts must wait. */
+/** The pause after a look into the queue that found only requests whose hosts must wait. */
 const SEARCH_PAUSE_MS = 20
 
 export class JobFetchLoop {
   readonly #options: JobFetchLoopOptions
   readonly #closing = new AbortController()
-  /** The last look into the queue found only requests whose hosts must wait. */
+  /** True when the last look into the queue found only requests whose hosts must wait. */
   #isSearching = false
   #fetching: Promise<void> | undefined
   #wake = () => {}
@@ -44,14 +44,14 @@ export class JobFetchLoop {
     this.#fetching = this.#fetch()
   }
 
-  /** Ends when the last take has. */
+  /** Resolves when the last take has ended. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#wake()
     await this.#options.fetcher.close(this.#fetching)
   }
 
-  /** Somebody wants more. */
+  /** The demand may have grown: the loop looks again. */
   wake(): void {
     this.#wake()
   }
@@ -60,7 +60,7 @@ export class JobFetchLoop {
     while (!this.#closing.signal.aborted) {
       const demand = Math.min(TAKE_AT_ONCE_MAX, this.#options.demand())
       if (demand > 0) {
-        // Behind those whose hosts must wait there may be others; and what is held is soon used up.
+        // Behind requests whose hosts must wait there may be others that may go. Those that are held here are soon used up, too.
         const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#options.places()) : 0
         await this.#fetchSome(Math.max(demand, places))
       } else {

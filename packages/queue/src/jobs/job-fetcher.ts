@@ -1,6 +1,6 @@
 /**
- * Takes jobs from BullMQ by hand: its worker without a processor. It hands out in BullMQ's order, wakes when something is
- * added or due, and brings back what was delayed. Locks, ends and lost workers are not its business: see job-scripts.ts.
+ * Fetches jobs from BullMQ by hand, with a BullMQ worker that has no processor. The worker hands out jobs in BullMQ's order, wakes
+ * when a job is added or due, and moves delayed jobs back to the queue. Locks, outcomes and lost workers are in job-scripts.ts.
  */
 
 import { type Logger, NoAnswer, type ProtocolTimes, silentLogger, waitAtMost, within } from '@webloom/core'
@@ -10,21 +10,21 @@ import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { JobHold } from './job-lease.ts'
 
-/** A job that this worker has from now on. */
+/** A job that this worker has taken and holds. */
 export interface TakenJob extends JobHold {
-  /** Whatever the job holds: the packed request, unless somebody else has added it. */
+  /** The packed request; anything else when another program has added the job. */
   readonly data: unknown
 }
 
-/** A job that somebody else has put into the queue is treated as a request that cannot be read. */
+/** Returns the packed request. A job that another program has added becomes a text that cannot be read as one. */
 export function textOf({ data, jobId }: TakenJob): string {
   return typeof data === 'string' ? data : `${jobId}\n\n${JSON.stringify(data)}`
 }
 
-/** BullMQ blocks for longer than `blockMs` when it knows that something is due later, but never for longer than this. */
+/** BullMQ blocks for longer than `blockMs` when it knows that a job is due later, but never for longer than this. */
 const BLOCK_MS_MAX = 10_000
 const CLOSE_MS_MAX = 2000
-/** Asked for at once: more, while there are so many. */
+/** How many jobs are asked for at once: first few, and more while each call finds as many as it asked for. */
 const AT_ONCE_MIN = 2
 const AT_ONCE_MAX = 64
 
@@ -56,14 +56,14 @@ export class JobFetcher {
   }
 
   async open(): Promise<void> {
-    // Most commands and crawls need none of it, and it takes long to load.
+    // Loaded only here, as most commands and crawls do not need BullMQ, and loading takes long.
     this.#bullmq = await import('bullmq')
     this.#connect()
   }
 
   #connect(): void {
     const { lockMs, blockMs } = this.#times
-    // One connection to take with, and a second one of it to wait with: longer than others may be silent.
+    // BullMQ makes a second connection of this one, on which it waits; so this one may be silent for longer than others.
     this.#connection = this.#redis.duplicate({
       ...KEEPS_TRYING,
       socketTimeout: BLOCK_MS_MAX + lockMs,
@@ -89,7 +89,7 @@ export class JobFetcher {
     this.#worker.on('error', (error) => this.#logger.debug({ err: error }, 'BullMQ'))
   }
 
-  /** Ends when the last take has. Afterwards there are none. */
+  /** Resolves when the last take has ended. No job is taken afterwards. */
   async close(lastTake: Promise<unknown> | undefined): Promise<void> {
     this.#isClosed = true
     await waitAtMost(CLOSE_MS_MAX, this.#worker?.close(true))
@@ -97,7 +97,7 @@ export class JobFetcher {
     this.#connection?.disconnect()
   }
 
-  /** Up to `max` that wait at this moment. */
+  /** Resolves to up to `max` jobs that wait at this moment. */
   async take(max: number): Promise<TakenJob[]> {
     const taken: TakenJob[] = []
     while (taken.length < max) {
@@ -106,7 +106,7 @@ export class JobFetcher {
       taken.push(...jobs)
       if (jobs.length < asked) {
         this.#atOnce = Math.max(AT_ONCE_MIN, jobs.length)
-        // What was taken must not be forgotten for one that failed.
+        // Jobs that were taken must not be lost because another call failed.
         if (error !== undefined && taken.length === 0) throw error
         break
       }
@@ -115,13 +115,13 @@ export class JobFetcher {
     return taken
   }
 
-  /** Waits for one. Resolves to none after a while, which is long only when something is due by then. */
+  /** Waits for one job. Resolves to none after `blockMs`; later only when a job is due by then. */
   async next(): Promise<TakenJob[]> {
     const job = await this.#nextJob(true)
     return job ? [job] : []
   }
 
-  /** Each costs a script of BullMQ's, whether there is one or not. */
+  /** Each call costs a script of BullMQ, whether it finds a job or not. */
   async #takeAtOnce(count: number): Promise<{ jobs: TakenJob[]; error?: unknown }> {
     const tries = await Promise.allSettled(Array.from({ length: count }, () => this.#nextJob(false)))
     const jobs = tries.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
@@ -141,7 +141,7 @@ export class JobFetcher {
       return await within(this.#times.fetchMsMax, 'fetching a request', fetching)
     } catch (error) {
       if (!(error instanceof NoAnswer) || this.#isClosed) throw error
-      // One that comes after all is for others.
+      // A job that comes after all goes back for other workers.
       fetching.then((job) => job?.moveToDelayed(Date.now(), token)).catch(() => {})
       if (this.#worker === worker) this.#rebuild(error)
       return undefined

@@ -4,13 +4,13 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
 import { bullPriority } from './bull-job.ts'
 
-/** What it takes to end the lease of a job, whatever is in it. */
+/** What a script must know to end the lease of a job. */
 export interface JobHold {
   readonly jobId: string
   /** The value of the job's lock. */
   readonly token: string
   readonly bullPriority: number
-  /** It runs alone: the note of that goes in the same step. */
+  /** True when the request runs alone: the note of that is deleted in the same step. */
   readonly isAlone?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface TakenRequest extends JobHold {
   readonly id: string
   readonly marks: PackedMarks
   readonly request: Request
-  /** As it is packed in the queue. */
+  /** The packed request, as it stands in the queue. */
   readonly text: string
 }
 
@@ -32,7 +32,7 @@ export interface JobLeaseOptions {
   readonly onStart: () => void
 }
 
-/** A request that this worker has: it waits for its host, lies ready at the dispatcher, or is the engine's. */
+/** A request that this worker holds: it waits for its host, lies ready at the dispatcher, or is with the engine. */
 export class JobLease implements Lease, DispatchItem {
   readonly id: string
   readonly jobId: string
@@ -44,14 +44,14 @@ export class JobLease implements Lease, DispatchItem {
   readonly priority: number
   readonly bullPriority: number
   host: HostState
-  /** By this process's monotonic clock: until then nobody else can have taken it. */
+  /** Until this moment of the monotonic clock no other worker can have taken it. */
   lockedUntilMs: number
   hasStarted = false
-  /** When its host allowed it to go: since then the host's clock counts it. */
+  /** When its host allowed it to go. From then on the host's clock counts it. */
   readySinceMs: number | undefined
-  /** The engine has it. */
+  /** True when the engine has it. */
   isOut = false
-  /** Its end is being written. */
+  /** True while its outcome is being written. */
   isEnding = false
   readonly #onStart: () => void
   readonly #lost = new AbortController()

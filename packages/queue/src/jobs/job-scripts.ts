@@ -84,7 +84,7 @@ const countsScript = luaScript('crawl/counts.lua', 'jobs/counts.lua')
 /** A job to be added: id, data, priority. One in doubt is set aside: id of the request, packed request. */
 export type NewJob = readonly [string, string, number | 'doubt']
 
-/** How a request goes back. */
+/** How a request goes back to the queue. */
 export interface PutBack extends JobHold {
   /** The packed request, where it has changed. */
   readonly text?: string
@@ -102,7 +102,7 @@ export interface Reclaimed {
 }
 
 export class JobScripts {
-  /** That this worker takes part in; '' where there is no record of one. Known from the moment when the queue is opened. */
+  /** Id of the run that this worker takes part in; '' where there is no record of one. Set when the queue is opened. */
   run = ''
   readonly #redis: Redis
   readonly #keys: CrawlRedisKeys
@@ -281,7 +281,7 @@ export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): st
   return [jobId, token]
 }
 
-/** What jobs/push.lua answers when it adds nothing. */
+/** The answers of jobs/push.lua when it adds nothing. */
 const START_GAP = -1
 const RUN_OVER = -2
 

@@ -1,4 +1,4 @@
-/** Links in doubt of a crawl on Redis, in either QUEUE_MODE: taken to be asked about, and ended. `lua/leasing/doubts.lua` keeps them. */
+/** Takes links in doubt of a crawl on Redis, in either QUEUE_MODE, and ends their doubt. `lua/leasing/doubts.lua` keeps them. */
 
 import { randomUUID } from 'node:crypto'
 import type { FailedDoubt, LinkDoubts, Logger, ProtocolTimes, QueuedRequest } from '@webloom/core'
@@ -14,13 +14,13 @@ export interface DoubtsOptions {
   readonly keys: CrawlRedisKeys
   readonly times: ProtocolTimes
   readonly logger: Logger
-  /** False when there is none to be looked for, but for those that this worker has set aside. Default: there may be. */
+  /** Returns false when no other worker has a link in doubt, so that Redis need not be asked. Default: always true. */
   readonly mayDoubt?: () => boolean
   /** Sends the script of the queue's mode; `args` as leasing/doubts-end.lua has them. Returns the ids that were queued. */
   readonly end: (args: readonly (string | number)[], fresh: readonly QueuedRequest[]) => Promise<string[]>
 }
 
-/** One that is quarantined: this release cannot read it, or the filter throws for it. */
+/** A link that goes to quarantine: this release cannot read it, or the filter throws for it. */
 interface Quarantined {
   readonly id: string
   readonly text: string
@@ -30,14 +30,14 @@ interface Quarantined {
 /** What both queues on Redis have as `doubts`. */
 export class Doubts implements LinkDoubts {
   readonly #options: DoubtsOptions
-  /** Until then `mayDoubt` may not yet know of those that this worker has set aside. */
+  /** Until this moment `mayDoubt` may not know yet of links that this worker itself has set aside. */
   #ownUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(options: DoubtsOptions) {
     this.#options = options
   }
 
-  /** These were queued, or set aside, by this worker. */
+  /** This worker has queued these requests, or set them aside. */
   noted(found: readonly QueuedRequest[]): void {
     if (!found.some(({ inDoubt }) => inDoubt !== undefined)) return
     this.#ownUntilMs = performance.now() + 2 * this.#options.times.members.beatEveryMs
@@ -70,7 +70,7 @@ export class Doubts implements LinkDoubts {
     still: readonly string[] = [],
     failed: readonly FailedDoubt[] = [],
   ): Promise<string[]> {
-    // As any other request: whoever retries it has it queued.
+    // Packed as any other request, so that `webloom quarantine retry` queues it.
     const away = failed.map(({ id, request, reason }) => ({ id, text: packRequest({ id, request }), reason }))
     return this.#end(fresh, { met, still, away })
   }
@@ -92,7 +92,7 @@ export class Doubts implements LinkDoubts {
   }
 }
 
-/** A line each. */
+/** Splits a reply of Redis: one id a line. */
 export function idsOf(text: string): string[] {
   return text === '' ? [] : text.split('\n')
 }

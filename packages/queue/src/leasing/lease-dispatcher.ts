@@ -1,19 +1,19 @@
 /**
- * What this worker holds, and what of it the engine gets, when.
+ * Hands out to the engine the requests that this worker holds and that may go now.
  *
- * Between the two stands the rule for suspects: a request that was in flight when a worker died may have killed it, and
- * runs alone in its next worker.
+ * It enforces the rule for suspects: a request that was in flight when a worker died may have killed that worker, and runs
+ * alone in its next worker.
  *
- *     open      what is put goes to whoever waits, highest priority first, then first come
- *     closing   a suspect lies ready: nothing goes until all that was handed out has ended
- *     alone     `beginAlone` has noted in Redis who runs what alone; the suspect is handed out, and nothing else
- *     open      it has ended, `endAlone` has taken the note back
+ *     open      requests go to the callers that wait, highest priority first, then first come
+ *     closing   a suspect lies ready: no request goes until all that were handed out have ended
+ *     alone     `beginAlone` has noted in Redis which request this worker runs alone; the suspect is handed out, and no other
+ *     open      the suspect has ended, and `endAlone` has deleted the note
  *
- * With the note in Redis before the request is out, the next death tells who is to blame: the one that was noted, or,
- * with no note, anybody. While a suspect waits or runs there is no demand: what could not be handed out anyhow should
- * stay where other workers find it.
+ * The note is in Redis before the suspect goes. So if the worker dies, the note names the request that killed it; without a
+ * note, any of its requests may have. While a suspect waits or runs, the demand is 0: requests that could not be handed out
+ * should stay where other workers find them.
  *
- * The dispatcher knows no host and no pace: what is put may go.
+ * The dispatcher knows no host and no pace: each request that is put may go.
  */
 
 import { LEASE_WAIT_MAX_MS } from '@webloom/core'
@@ -26,15 +26,15 @@ export interface DispatchItem {
 }
 
 export interface LeaseDispatcherOptions<Item> {
-  /** Notes that this worker is about to run it alone. What it throws, `take` throws. */
+  /** Notes that this worker is about to run the item alone. `take` rejects with what this throws. */
   beginAlone(item: Item): Promise<void>
-  /** It is over: takes the note back. Must do nothing when it is taken back already. */
+  /** The item has ended: deletes the note. Must do nothing when the note is gone already. */
   endAlone(item: Item): Promise<void>
-  /** How long a taker waits. Default LEASE_WAIT_MAX_MS. */
+  /** How long `take` waits. Default LEASE_WAIT_MAX_MS. */
   readonly waitMsMax?: number
 }
 
-/** A caller of `take` that found nothing. */
+/** A caller of `take` that waits. */
 interface Taker<Item> {
   readonly max: number
   readonly nothingCanCome: () => Promise<boolean>
@@ -48,13 +48,13 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   readonly #waitMsMax: number
   readonly #beginAlone: (item: Item) => Promise<void>
   readonly #endAlone: (item: Item) => Promise<void>
-  /** In the order in which they go: there are never more than a worker holds. */
+  /** In the order in which they go. A plain list: there are never more than a worker holds. */
   readonly #ready: Item[] = []
   readonly #suspects: Item[] = []
   readonly #out = new Set<Item>()
   readonly #takers = new Set<Taker<Item>>()
   readonly #demandListeners: (() => void)[] = []
-  /** The suspect that is noted, from the beginning of its note to the end of it. */
+  /** The suspect that has a note, from before the note is written until after it is deleted. */
   #alone: { readonly item: Item; state: 'noting' | 'noted' | 'out' | 'ending' } | undefined
   #willServe = false
   #isClosed = false
@@ -65,7 +65,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     this.#endAlone = endAlone
   }
 
-  /** It may go now: its host's pace allows it. */
+  /** Adds an item that may go now, as its host's pace allows it. */
   put(item: Item): void {
     if (item.suspect) {
       this.#suspects.push(item)
@@ -76,7 +76,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     this.#serveSoon()
   }
 
-  /** It is lost, or may no longer go. False when it was handed out already. */
+  /** Takes an item out that is lost, or may no longer go. Returns false when it was handed out already. */
   remove(item: Item): boolean {
     const lying = item.suspect ? this.#suspects : this.#ready
     const at = lying.indexOf(item)
@@ -87,14 +87,14 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     return true
   }
 
-  /** One that was handed out is over, however it ended. */
+  /** An item that was handed out has ended, by whatever outcome. */
   ended(item: Item): void {
     if (!this.#out.delete(item)) return
     if (this.#alone?.item === item) this.#finishAlone(item)
     this.#serveSoon()
   }
 
-  /** How many more the waiting callers would take, beyond what lies ready. */
+  /** How many more items the waiting callers would take, beyond those that lie ready. */
   get demand(): number {
     if (this.#isClosed || this.#alone || this.#suspects.length > 0) return 0
     let wanted = 0
@@ -108,8 +108,8 @@ export class LeaseDispatcher<Item extends DispatchItem> {
   }
 
   /**
-   * Up to `max`, or one suspect. Waits while nothing lies ready, and resolves to none when `nothingCanCome` says so,
-   * when `signal` fires, when the dispatcher is closed, or after LEASE_WAIT_MAX_MS.
+   * Resolves to up to `max` items, or to one suspect. Waits while no item lies ready, and resolves to none when
+   * `nothingCanCome` is true, when `signal` fires, when the dispatcher is closed, or after `waitMsMax`.
    */
   take(
     max: number,
@@ -143,18 +143,18 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     })
   }
 
-  /** Something has ended: those who wait may find that nothing can come. */
+  /** A request has ended somewhere: asks `nothingCanCome` again for each caller that waits. */
   recheck(): void {
     for (const taker of this.#takers) void this.#ask(taker)
   }
 
-  /** Answers all who wait with none, now and from now on. */
+  /** Resolves all calls of `take` to none, now and from now on. */
   close(): void {
     this.#isClosed = true
     for (const taker of this.#takers) taker.answer([])
   }
 
-  /** What is put in one go is handed out in one go. */
+  /** Serves in a microtask, so that items that are put together are handed out together. */
   #serveSoon(): void {
     if (this.#willServe) return
     this.#willServe = true
@@ -187,7 +187,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     return [this.#alone.item]
   }
 
-  /** Only when somebody waits for it: a note says that the request is about to run. */
+  /** Writes the note only when a caller waits, as a note says that the request is about to run. */
   #noteNextSuspect(): void {
     const [item] = this.#suspects
     if (!item || this.#alone || this.#out.size > 0 || this.#takers.size === 0) return
@@ -214,7 +214,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     )
   }
 
-  /** Redis has refused the note. Whoever waits is told; the next who comes makes it be tried again. */
+  /** Redis has refused the note. All calls that wait reject; the next call makes the dispatcher try again. */
   #failAlone(error: unknown): void {
     this.#alone = undefined
     for (const taker of this.#takers) taker.fail(error)
@@ -236,7 +236,7 @@ export class LeaseDispatcher<Item extends DispatchItem> {
     }
   }
 
-  /** What lies here or is out can still bring something: nobody needs to be asked. */
+  /** False while an item lies here or is out, as it can still bring others: `nothingCanCome` need not be asked. */
   get #isEmpty(): boolean {
     return this.#out.size === 0 && this.#ready.length === 0 && this.#suspects.length === 0
   }

@@ -1,7 +1,7 @@
 /**
- * The thread of a `LockKeeper`. It imports nothing that it does not need at rest: see there.
+ * The thread of a `LockKeeper` (lock-keeper.ts says why it exists). At rest it has loaded only what it needs then.
  *
- * It looks at its messages when it looks at the clock, and not when they come: a worker has hundreds of turns a second.
+ * It reads its messages when it looks at the clock, and not when they come: a worker has hundreds of turns a second.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -54,7 +54,7 @@ async function standIn(): Promise<void> {
   }
 }
 
-/** What the script answers is for the main thread, which asks itself as soon as it can. */
+/** Ignores what the script answers: the main thread renews, and reads the answer, as soon as it can. */
 async function renew(on: Redis, { lua, keys, args, locks }: Kept): Promise<void> {
   await on.eval(lua, keys.length, ...keys, ...args, ...[...locks.values()].flat())
 }
@@ -68,6 +68,6 @@ async function connection(): Promise<Redis> {
     ...(sentinels && { sentinels: [...sentinels] }),
     commandTimeout: times.answerMsMax,
   })
-  opened.on('error', () => {}) // What was asked for rejects, too.
+  opened.on('error', () => {}) // The commands that fail reject, too.
   return opened
 }

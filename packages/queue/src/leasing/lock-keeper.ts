@@ -1,21 +1,23 @@
 /**
- * Keeps what a worker has in Redis while a callback blocks its event loop: a parse that takes twelve seconds, a loop that
- * never waits. A lock lasts six seconds, and nothing of the main thread runs meanwhile, not even a timer.
+ * Renews a worker's locks in Redis while a callback blocks its event loop: a parse that takes twelve seconds, a loop that never
+ * awaits. A lock lasts six seconds, and while the loop is blocked not even a timer of the main thread runs.
  *
  *     main thread  renews its locks itself, every two seconds       ── and tells, twice a second ──►  thread
  *                  blocked: tells nothing                                                             renews them
  *                  goes on: renews, and is told by Redis what it has lost                             rests
  *
- * So there are two who renew, with the same scripts and the same arguments, and never both. One alone would be a path less:
- * but then a crawl that is never blocked would hang by a second thread, a second connection, and answers that come back
- * from there; here nothing ever comes back, a thread that cannot start costs what it was to cure, and at rest it has no
- * connection, and has not even loaded ioredis: 13 MB more in the process instead of 25.
+ * So main thread and keeper thread both can renew, with the same scripts and arguments, and never do at the same time. A keeper
+ * thread alone would be one path less. But then a crawl that is never blocked would depend on a second thread, a second
+ * connection, and answers that come back from there. Here no answer comes back. If the thread cannot start, a blocked worker
+ * loses its locks, as it would without the thread, and nothing else is lost. At rest the thread has no connection, and has not
+ * even loaded ioredis: it costs the process 13 MB instead of 25.
  *
- * What is kept is told when it begins, before any callback can see it; what has ended, with the next message. The scripts
- * renew only what is still this worker's, so a thread that knows too much, or wakes too late, does no harm.
+ * The main thread tells of a lock when it is taken, before any callback can see its request, and of a lock that has ended with
+ * the next message. The scripts renew only locks that are still this worker's, so a thread that knows of too many, or wakes too
+ * late, does no harm.
  *
- * After WORKER_BLOCKED_MAX the thread stops, and the worker counts as lost: somebody whose loop never ends must not keep its
- * hosts for ever. A process that is stopped (SIGSTOP) has no thread that runs, and is taken over as ever.
+ * After WORKER_BLOCKED_MAX the thread stops, and the worker counts as lost: a callback whose loop never ends must not keep its
+ * hosts for ever. In a process that is stopped (SIGSTOP) no thread runs, and other workers take its requests over.
  *
  * Not chosen: asking the operating system for a child process, which weighs four times as much; longer locks, with which a
  * killed worker would be missed later.
@@ -31,27 +33,27 @@ import {
   silentLogger,
 } from '@webloom/core'
 
-/** How something is kept: one script, with its own arguments before those of all that it keeps. */
+/** How locks are renewed: by one script, whose own arguments stand before those of all its locks. */
 export interface Renewal {
   readonly lua: string
   readonly keys: readonly string[]
   readonly args: readonly (string | number)[]
 }
 
-/** What one script renews. */
+/** The locks that one script renews. */
 export interface KeptLocks {
-  /** @param args what the script must know of this one */
+  /** @param args what the script must know of this lock */
   keep(id: string, args: readonly (string | number)[]): void
   drop(id: string): void
 }
 
-/** For a queue that no keeper stands by. */
+/** For a queue without a keeper. */
 export const KEPT_BY_NOBODY: KeptLocks = { keep() {}, drop() {} }
 
-/** Renewal (by its number), id, and its arguments; null when it has ended. */
+/** A lock: its renewal (by number), its id, and its arguments; null when it has ended. */
 export type LockChange = readonly [number, string, readonly (string | number)[] | null]
 
-/** An empty one says that the main thread runs. */
+/** What the main thread tells the keeper thread. An empty message says that the main thread runs. */
 export interface LockNews {
   readonly renewals: readonly Renewal[]
   readonly changes: readonly LockChange[]
@@ -97,7 +99,7 @@ export class LockKeeper {
     return new LockKeeper({ redis, blockedMsMax, logger, ...(times && { times }) })
   }
 
-  /** The thread starts when the first is kept. */
+  /** The thread starts when the first lock is kept. */
   locks(renewal: Renewal): KeptLocks {
     if (this.#options.blockedMsMax === 0) return KEPT_BY_NOBODY
     const number = this.#renewalCount++
@@ -122,7 +124,7 @@ export class LockKeeper {
     if (!this.#isClosed) this.#changes.push(change)
   }
 
-  /** What begins together is told together, and before any promise that waits for it goes on. */
+  /** Tells in a microtask: of all locks that begin together at once, and before any promise that waits for them goes on. */
   #tellSoon(): void {
     if (this.#isClosed || this.#isTelling) return
     this.#thread ??= this.#start()
@@ -143,13 +145,13 @@ export class LockKeeper {
     const thread = new Worker(new URL(`./lock-keeper-thread.${suffix}`, import.meta.url), {
       name: 'webloom-locks',
       workerData: { redis, blockedMsMax, times: this.#times } satisfies LockThreadOptions,
-      // What the process was started with (loaders, inspectors) is no business of the thread.
+      // The thread needs none of the loaders and inspectors with which the process was started.
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 64 },
     })
     thread.on('message', (reason: string) => this.#onFailure(reason))
     thread.on('error', (error) => this.#onFailure(error.message))
-    // Last, as whoever listens holds it. The process ends without asking the thread.
+    // Last, as listeners hold a reference. The process may end while the thread runs.
     thread.unref()
     this.#toldAtMs = performance.now()
     this.#telling = setInterval(() => this.#pulse(), this.#times.tellEveryMs).unref()

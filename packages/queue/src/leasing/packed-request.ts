@@ -5,7 +5,7 @@
  *     attempt:kills:rejections:suspect  the marks, whole numbers; an empty line stands for 1:0:0:0
  *     {"v":1,"url":…}                 its JSON form
  *
- * One that is set aside in doubt has `by <asker>` in the place of marks: which page has met it.
+ * A link that is set aside in doubt has `by <asker>` in the place of the marks: the page that has met it.
  *
  * So a script raises a mark without reading the JSON, and most requests cost two bytes more than id and JSON. Numbers go
  * through no Lua table on the way: cjson would make 1e14 + 1 of them something else, and `{}` of an empty list.
@@ -17,11 +17,11 @@ import { type QueuedRequest, type Request, requestFromJson, requestToJson, Weblo
 export interface PackedMarks {
   /** 1 until a lease of it was lost. */
   readonly attempt: number
-  /** Workers that died while they ran it alone. */
+  /** How many workers died while they ran it alone. */
   readonly kills: number
-  /** Workers in a row that could not do it. */
+  /** How many workers in a row have rejected it. */
   readonly rejections: number
-  /** It was in flight when a worker died: its next worker runs it alone. */
+  /** True when it was in flight as its worker died: its next worker runs it alone. */
   readonly suspect: boolean
 }
 
@@ -47,7 +47,7 @@ export function packRequest(
   return `${id}\n${line}\n${JSON.stringify(requestToJson(request))}`
 }
 
-/** Never throws: what cannot be read is some other release's, and goes back to the queue. */
+/** Never throws: a request that cannot be read is another release's, and is rejected. */
 export function unpackRequest(text: string): Unpacked {
   const { id, marksLine, json } = linesOf(text)
   const marks = unpackMarks(marksLine)
@@ -59,7 +59,7 @@ export function unpackRequest(text: string): Unpacked {
   }
 }
 
-/** The same request with other marks; what is not named stays as it is. */
+/** The same request with some marks changed. */
 export function remarked(text: string, marks: Partial<PackedMarks>): string {
   const { id, marksLine, json } = linesOf(text)
   return `${id}\n${packMarks({ ...unpackMarks(marksLine), ...marks })}\n${json}`

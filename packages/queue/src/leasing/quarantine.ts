@@ -31,7 +31,7 @@ interface StoredEntry extends Omit<QuarantinedRequest, 'url'> {
   readonly request: RequestJson | string | null
 }
 
-// Requests may be large: bodies, meta.
+// A page is small, as requests may be large: bodies, meta.
 const READ_AT_ONCE = 50
 
 /** Hash: request id → its history, until it is quarantined or done. */
@@ -52,7 +52,7 @@ export class Quarantine {
     return this.#redis.hlen(this.#keys.quarantine)
   }
 
-  /** Some `max` of them: all if there are no more, latest first. */
+  /** Resolves to at most `max` requests, the latest first. */
   async list(max: number): Promise<QuarantinedRequest[]> {
     const listed = new Map<string, QuarantinedRequest>()
     for await (const { request, ...entry } of this.#entries('all')) {
@@ -63,9 +63,9 @@ export class Quarantine {
   }
 
   /**
-   * Gives them back to the queue, unmarked, as if they had never been tried; returns their ids. Each is queued before it
-   * leaves quarantine, under an asker of its own, so that a crash in between neither loses nor doubles it. What this
-   * release cannot read stays.
+   * Queues the requests again, unmarked, as if they had never been tried. Resolves to their ids. Each request is queued before it
+   * leaves quarantine, and under an asker of its own, so that a crash in between neither loses nor doubles it. Requests that this
+   * release cannot read stay in quarantine.
    */
   async take(
     which: readonly string[] | 'all',
@@ -100,7 +100,7 @@ export class Quarantine {
     }
   }
 
-  /** Some may come twice while others are added. */
+  /** Reads all entries in pages. Some may come twice while others are added. */
   async *#all(): AsyncGenerator<readonly string[]> {
     let cursor = '0'
     do {

@@ -18,8 +18,9 @@ export interface Rejection {
 }
 
 /**
- * Whether the request is to be quarantined: it was rejected often enough, and by every worker that is present. As long as one
- * has not had it, it may be of a newer release, and busy: an idle older one takes the same request again and again.
+ * Returns true when the request must be quarantined: it was rejected REJECTIONS_MAX times, and by every worker that is present.
+ * While one worker has not had the request, that worker may be of a newer release, and busy, while an idle older one takes the
+ * same request again and again.
  */
 export async function nobodyCanDo({
   redis,

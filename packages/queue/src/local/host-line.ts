@@ -1,14 +1,14 @@
 import type { DelayedRequest, StoredRequest, WaitingLine } from './request-store.ts'
 
-/** A host in the queue: what waits for it, and where it stands. */
+/** The line of one slot: the requests that wait in it, and its place in the queue. */
 export class HostLine<Held extends StoredRequest, Delayed extends DelayedRequest> {
   readonly slot: string
   readonly waiting: WaitingLine<Held, Delayed>
-  /** Handed out from this line and not yet ended. */
+  /** How many requests of this line are handed out and have not ended. */
   inFlight = 0
-  /** Raised whenever the line is put into a ring or heap of the queue: older entries of it there are void. */
+  /** Raised each time the line is put into a ring or heap of the queue. Entries with an older ticket are void. */
   ticket = 0
-  /** The priority under which it stands in the ring of lines that may go; undefined when it stands in none. */
+  /** Priority of the ring in which the line stands ready; undefined when it stands in none. */
   readyPriority: number | undefined
 
   constructor(slot: string, waiting: WaitingLine<Held, Delayed>) {

@@ -1,7 +1,7 @@
 import type { QueuedRequest } from '@webloom/core'
 import type { DelayedRequest, RequestStore, StoredRequest } from './request-store.ts'
 
-/** Links in doubt of a crawl in one process. Nobody else asks about them, so none has to be lent out for a while. */
+/** The links in doubt of a crawl in one process. No other worker asks about them, so `take` reserves none. */
 export class LocalDoubts<Held extends StoredRequest> {
   readonly #store: Pick<RequestStore<Held, DelayedRequest>, 'addInDoubt' | 'done'>
   readonly #held = new Map<string, Held>()
@@ -14,7 +14,7 @@ export class LocalDoubts<Held extends StoredRequest> {
     return this.#held.size
   }
 
-  /** From an earlier run. */
+  /** Adds the links in doubt of an earlier run. */
   restore(before: Iterable<Held>): void {
     for (const held of before) this.#held.set(held.id, held)
   }
@@ -23,12 +23,12 @@ export class LocalDoubts<Held extends StoredRequest> {
     this.#held.clear()
   }
 
-  /** The same id twice is one. */
+  /** Adds a link; of two with the same id only the first. */
   add(queued: QueuedRequest, slot: string): void {
     if (!this.#held.has(queued.id)) this.#held.set(queued.id, this.#store.addInDoubt(queued, slot))
   }
 
-  /** Those that were taken longest ago. */
+  /** Returns the links that were taken longest ago. */
   take(max: number): QueuedRequest[] {
     const taken = [...this.#held].slice(0, max)
     for (const [id, held] of taken) {
@@ -38,12 +38,12 @@ export class LocalDoubts<Held extends StoredRequest> {
     return taken.map(([id, { request }]) => ({ id, request }))
   }
 
-  /** Nobody is to ask about it in this run. A JOBDIR has it again in the next one. */
+  /** Takes the link out for this run. A JOBDIR has it again in the next one. Returns false for an unknown id. */
   quarantine(id: string): boolean {
     return this.#held.delete(id)
   }
 
-  /** False for one that was not in here. */
+  /** The doubt is over. Returns false for an unknown id. */
   end(id: string): boolean {
     const held = this.#held.get(id)
     if (!held) return false

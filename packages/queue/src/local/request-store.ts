@@ -2,31 +2,31 @@ import type { QueuedRequest } from '@webloom/core'
 
 /** A request as its store hands it out. */
 export interface StoredRequest extends QueuedRequest {
-  /** Times it was handed out, this one included, but for those that ended in order; absent: 1. */
+  /** 1, and one more for each lease that was lost. Absent: 1. */
   readonly attempt?: number
   readonly redelivered?: boolean
 }
 
-/** A request that waits for a moment of its own; the store knows which. */
+/** A request that is held back until its own time has come. */
 export interface DelayedRequest {
   readonly slot: string
 }
 
-/** The requests of one host that wait their turn. */
+/** The requests that wait in one line. */
 export interface WaitingLine<Held extends StoredRequest, Delayed extends DelayedRequest> {
   readonly length: number
   /** Priority of the request that goes next; 0 for an empty line. */
   readonly headPriority: number
   add(queued: StoredRequest): void
-  /** Its moment has come. */
+  /** Adds a delayed request whose time has come. */
   join(delayed: Delayed): void
-  /** Back to where it was taken from, before what was taken later; `changed` in its stead. */
+  /** Puts a request back at its old place, before those that were taken later; with `changed`, that one in its place. */
   requeue(held: Held, changed?: StoredRequest): void
-  /** The request that goes next, held from now on; undefined when none that waits can be read. */
+  /** Takes the request that goes next; undefined when no request of the line can be read. */
   take(): Held | undefined
 }
 
-/** What a store holds from before. */
+/** What a store has kept of an earlier run. */
 export interface StoredBefore<Held extends StoredRequest, Delayed extends DelayedRequest> {
   readonly lines: Iterable<readonly [slot: string, line: WaitingLine<Held, Delayed>]>
   readonly delayed: Iterable<{ readonly dueInMs: number; readonly delayed: Delayed }>
@@ -46,13 +46,13 @@ export interface RequestStore<Held extends StoredRequest, Delayed extends Delaye
   /** All that `step` does to the store is kept, or nothing of it. A step within a step is part of the outer one. */
   atomically<T>(step: () => T): T
   line(slot: string): WaitingLine<Held, Delayed>
-  /** Nothing of the request is needed any more. */
+  /** The request is done: the store forgets it. */
   done(held: Held): void
-  /** Held back, as `changed`, until its moment; the queue then has it join the line of its slot. */
+  /** Holds the request back, as `changed`, for `delayMs`. The queue then calls `join` of its line. */
   delay(held: Held, changed: StoredRequest, slot: string, delayMs: number): Delayed
-  /** In nobody's line, until `done`. */
+  /** Keeps a link in doubt, in no line, until `done`. */
   addInDoubt(queued: StoredRequest, slot: string): Held
-  /** What `asker` found is in its lines now: what else is kept about that asker belongs into the same step. */
+  /** The requests that `asker` brought are in their lines: whatever else is kept of that asker is written in the same step. */
   handedOn(asker: string): void
   /** Requests that this release cannot read and leaves to another one. */
   readonly unreadable: number

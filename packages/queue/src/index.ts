@@ -75,9 +75,9 @@ export {
 // Start URLs from a Redis
 
 export {
+  MAX_SEEDS_PER_PUSH,
   RedisSeedPush,
   type RedisSeedPushOptions,
-  MAX_SEEDS_PER_PUSH,
   type SeedBatchPushed,
   type SeedToPush,
 } from './seeds/redis-seed-push.ts'

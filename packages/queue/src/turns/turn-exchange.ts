@@ -177,7 +177,8 @@ export class TurnExchange {
     let adds = 0
     for (const ending of this.#endings) {
       const fits =
-        now.length < MAX_ENDINGS_PER_SCRIPT && (now.length === 0 || adds + ending.adds <= MAX_REQUESTS_PER_SCRIPT)
+        now.length < MAX_ENDINGS_PER_SCRIPT &&
+        (now.length === 0 || adds + ending.adds <= MAX_REQUESTS_PER_SCRIPT)
       const mixes = this.#isFull && now.length > 0 && now[0]!.adds > 0 !== ending.adds > 0
       if (fits && !mixes) {
         now.push(ending)

@@ -1,5 +1,5 @@
 import { type Request, type Settings, UsageError, WebloomError, withDeadline } from '@webloom/core'
-import { type RedisSeedPush, MAX_SEEDS_PER_PUSH, type SeedToPush } from '@webloom/queue'
+import { MAX_SEEDS_PER_PUSH, type RedisSeedPush, type SeedToPush } from '@webloom/queue'
 import {
   methodNamed,
   RedisCrawlSpider,

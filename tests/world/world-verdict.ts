@@ -78,7 +78,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
           `${tooOften.length} pages were fetched too often: ${someOf(tooOften.map(([url, n]) => `${url} ${n}`))}`,
         ]
       : []),
-    ...(isStuck || hasLostItsEnd(evidence) ? [] : await leftOver(evidence)),
+    ...(isStuck ? [] : await leftOver(evidence)),
   ]
   return {
     wrong,
@@ -103,6 +103,7 @@ function allowanceOf(
   hits: readonly Hit[],
 ): Map<string, number> {
   const allowance = new Map<string, number>()
+  const inOrder = [...struck].sort((a, b) => a.fromMs - b.fromMs)
   const allow = (urls: Iterable<string>, more = 1) => {
     for (const url of urls) allowance.set(url, (allowance.get(url) ?? 0) + more)
   }
@@ -113,18 +114,34 @@ function allowanceOf(
   if (site.visited)
     for (const { fault } of struck)
       if (fault.kind === 'visit') allow([...site.visited.linked(), ...site.visited.seeds])
+  /** What was fetched from then on may be held at that moment. A page is not handed on while one of the servers is away. */
+  const heldSince = (ms: number) => {
+    let sinceMs = ms - HANDING_ON_MS
+    for (const { fault, fromMs, untilMs } of [...inOrder].reverse())
+      if (takesAway(fault) && fromMs < ms && untilMs > sinceMs)
+        sinceMs = Math.min(sinceMs, fromMs - HANDING_ON_MS)
+    return sinceMs
+  }
   const lost = (name: string, fromMs: number, untilMs = fromMs) =>
-    allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, fromMs - HANDING_ON_MS, untilMs))))
+    allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs), untilMs))))
+  // A page that stands in the queue more than once does so in what comes back, each of them to be fetched again.
+  const double = (urls: Iterable<string>) => {
+    for (const url of urls) allowance.set(url, 2 * (allowance.get(url) ?? 0) + 1)
+  }
   const wentBack = (fromMs: number, untilMs: number) => {
-    const near = hits.filter((hit) => isDuring(hit, fromMs - HANDING_ON_MS, untilMs + FOUND_MS))
-    if (plan.servers === 2) return allow(withLinks(near))
-    // Queue and filter went back together: a page stands in the queue again, and who told the filter that it had queued the links
+    const near = hits.filter((hit) => isDuring(hit, heldSince(fromMs), untilMs + FOUND_MS))
+    const others = struck.filter(({ fault }) => goesBack(fault)).length > 1
+    if (plan.servers === 2 && !others) return double(withLinks(near))
+    // Queue and filter went back together, or one soon after the other: a page stands in the queue again, and who told the filter that it had queued the links
     // of another page is not heard of, so what that page links to is new once more. A page may be both.
-    allow(new Set(near.map(({ url }) => url)))
+    double(new Set(near.map(({ url }) => url)))
     allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
   }
   const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
-  for (const { fault, worker, fromMs, untilMs } of struck) {
+  // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
+  for (const { name, spans } of stoodStill)
+    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs)
+  for (const { fault, worker, fromMs, untilMs } of inOrder) {
     if (fault.kind === 'kill') lost(worker, fromMs)
     else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs)
     else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs)
@@ -136,9 +153,6 @@ function allowanceOf(
         2,
       )
   }
-  // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
-  for (const { name, spans } of stoodStill)
-    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs)
   return allowance
 }
 
@@ -167,13 +181,16 @@ function lengthOf(spans: readonly Span[]): number {
 }
 
 /**
- * Nothing was asked for since a Redis went back: its workers had ended the crawl, and nobody is left to end the one that the
- * older state still has. The next worker would.
+ * Nothing was asked for by a spider's workers since a Redis went back: they had ended the crawl, and nobody is left to end the
+ * one that the older state still has. The next worker would.
  */
-function hasLostItsEnd({ struck, site }: Evidence): boolean {
-  return struck.some(
-    ({ fault, untilMs }) => goesBack(fault) && site.web.hits.every(({ atMs }) => atMs < untilMs),
-  )
+function hasLostItsEnd({ struck, site }: Evidence, spider: string): boolean {
+  const hits = site.web.hits.filter(({ headers }) => headers['user-agent']?.startsWith(`${spider}-`))
+  return struck.some(({ fault, untilMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs < untilMs))
+}
+
+function takesAway({ kind }: Fault): boolean {
+  return kind === 'restart redis' || kind === 'set back' || kind === 'promote replica' || kind === 'full'
 }
 
 function goesBack({ kind }: Fault): boolean {
@@ -207,17 +224,26 @@ const STAYS = [
 /** With SCHEDULER_PERSIST nothing is emptied. */
 const PERSISTS = [/dupefilter/, /:start-hosts$/]
 
-async function leftOver({ plan, servers, site: { visited } }: Evidence): Promise<string[]> {
+async function leftOver(evidence: Evidence): Promise<string[]> {
+  const { plan, servers, site } = evidence
+  const { visited } = site
   const wrong: string[] = []
+  const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
+  const cutOff = spiders.filter((spider) => hasLostItsEnd(evidence, spider))
+  // Who is gone has left his names in the filter, which the others do not empty.
+  if (cutOff.length === spiders.length || (cutOff.length > 0 && !plan.isShared)) return wrong
   const stays = plan.isShared ? [...STAYS, ...PERSISTS] : STAYS
   for (const server of servers.current) {
     const left: string[] = []
     for (const key of (await server.command('KEYS', '*')) as string[])
-      if (!stays.some((one) => one.test(key)) && (await server.command('PTTL', key)) === -1) left.push(key)
+      if (
+        ![...stays, ...cutOff.map((spider) => new RegExp(`\\{${spider}\\}`))].some((one) => one.test(key)) &&
+        (await server.command('PTTL', key)) === -1
+      )
+        left.push(key)
     if (left.length > 0) wrong.push(`left on Redis: ${someOf(left.sort())}`)
   }
-  const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
-  for (const spider of spiders) {
+  for (const spider of spiders.filter((one) => !cutOff.includes(one))) {
     const state = await servers.of('queue').command('HGET', `webloom:{${spider}}:record`, 'state')
     if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
     const counts = ['HMGET', `webloom:{${spider}}:turns:counts`, 'waiting', 'delayed', 'leased'] as const

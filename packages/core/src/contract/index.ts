@@ -1,4 +1,5 @@
 export { type CrawlRecordImplementation, crawlRecordContract } from './crawl-record-contract.ts'
+export { downloadHandlerContract, type HandlerUnderTest } from './download-handler-contract.ts'
 export {
   type DupeFilterImplementation,
   dupeFilterContract,

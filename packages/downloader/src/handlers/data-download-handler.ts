@@ -3,19 +3,21 @@ import {
   type DownloadHandler,
   type DownloadOptions,
   type Request,
-  Response,
-  type ResponseInit,
+  type Response,
 } from '@webloom/core'
+import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
 /** `data:` URLs: the page is in the URL itself, and nothing is connected to. */
 export class DataDownloadHandler implements DownloadHandler {
-  readonly #createResponse: (url: string, init: ResponseInit) => Response
+  readonly #createResponse: CreateResponse | undefined
 
-  constructor(createResponse?: (url: string, init: ResponseInit) => Response) {
-    this.#createResponse = createResponse ?? ((url, init) => new Response(url, init))
+  constructor(createResponse?: CreateResponse) {
+    this.#createResponse = createResponse
   }
 
-  async download(request: Request, { signal, onStart, bodyTo }: DownloadOptions): Promise<Response> {
+  async download(request: Request, options: DownloadOptions): Promise<Response> {
+    const { signal, onStart } = options
+    signal.throwIfAborted()
     onStart()
     // Node's fetch reads the URL by the rules of browsers, and opens no connection for it.
     const answer = await fetch(request.url, { signal }).catch((cause: unknown) => {
@@ -26,8 +28,6 @@ export class DataDownloadHandler implements DownloadHandler {
     })
     const body = new Uint8Array(await answer.arrayBuffer())
     const headers = { 'content-type': answer.headers.get('content-type') ?? '' }
-    const response = this.#createResponse(request.url, { headers, body, request })
-    bodyTo?.(response.status, response.headers)?.(body)
-    return response
+    return wholeAnswer(request, { headers, body }, options, this.#createResponse)
   }
 }

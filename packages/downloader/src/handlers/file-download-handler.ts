@@ -8,16 +8,16 @@ import {
   type DownloadOptions,
   IgnoreRequest,
   type Request,
-  Response,
-  type ResponseInit,
+  type Response,
 } from '@webloom/core'
+import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
 export interface FileDownloadHandlerOptions {
   /** FILE_URLS_ALLOWED: folders and files that may be read; none when it is empty. */
   readonly allowed: readonly string[]
   /** DOWNLOAD_MAXSIZE: a larger file is refused. 0: no bound. */
   readonly bodyBytesMax: number
-  readonly createResponse?: ((url: string, init: ResponseInit) => Response) | undefined
+  readonly createResponse?: CreateResponse | undefined
 }
 
 /**
@@ -41,15 +41,13 @@ export class FileDownloadHandler implements DownloadHandler {
     })
   }
 
-  async download(request: Request, { signal, onStart, bodyTo }: DownloadOptions): Promise<Response> {
+  async download(request: Request, options: DownloadOptions): Promise<Response> {
+    const { signal, onStart } = options
     signal.throwIfAborted()
     const path = await this.#permitted(request.url)
     onStart()
     const body = await this.#read(path, request, signal)
-    const { createResponse = (url, init) => new Response(url, init) } = this.#options
-    const response = createResponse(request.url, { body, request })
-    bodyTo?.(response.status, response.headers)?.(body)
-    return response
+    return wholeAnswer(request, { body }, options, this.#options.createResponse)
   }
 
   /** Where the file really lies. Throws `IgnoreRequest` when it may not be read, whether or not it is there. */

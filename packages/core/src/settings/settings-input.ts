@@ -33,7 +33,7 @@ export type KnownSettingsInput = {
    * `ip` address, for which names are looked up before their requests are queued. Default `host`.
    */
   readonly POLITENESS_GROUP_BY?: WrittenSetting<'POLITENESS_GROUP_BY'>
-  /** Asks each host as fast as it answers; DOWNLOAD_DELAY and Crawl-delay are the least. Default `false`. */
+  /** Adapts the delay to how fast a host answers; never below DOWNLOAD_DELAY or Crawl-delay. Default `false`. */
   readonly AUTOTHROTTLE_ENABLED?: WrittenSetting<'AUTOTHROTTLE_ENABLED'>
   /** Delay of a host that has not answered yet. Default `5` (s). */
   readonly AUTOTHROTTLE_START_DELAY?: WrittenSetting<'AUTOTHROTTLE_START_DELAY'>
@@ -67,20 +67,20 @@ export type KnownSettingsInput = {
    * (items).
    */
   readonly CONCURRENT_ITEMS?: WrittenSetting<'CONCURRENT_ITEMS'>
-  /** While more bytes of responses than this are being worked on, nothing new is fetched. Default `5000000` (bytes). */
+  /** While callbacks work on more bytes of responses than this, no new page is fetched. Default `5000000` (bytes). */
   readonly SCRAPER_SLOT_MAX_ACTIVE_SIZE?: WrittenSetting<'SCRAPER_SLOT_MAX_ACTIVE_SIZE'>
   /**
    * What one callback yields is kept until it ends; past this many it is handed on in steps of as many. Default `10000`
    * (items or requests).
    */
   readonly CALLBACK_OUTPUT_MAX?: WrittenSetting<'CALLBACK_OUTPUT_MAX'>
-  /** `start()` is asked for more while fewer requests than this are waiting. Default `1000` (requests). */
+  /** `start()` is asked for more requests while fewer than this are waiting. Default `1000` (requests). */
   readonly START_LOW_WATER?: WrittenSetting<'START_LOW_WATER'>
-  /** Finds spiders by name: `project` in what webloom.config.ts names, or `./file.ts#Export`. Default `project`. */
+  /** Finds spiders by name: `project` looks where webloom.config.ts says; or `./file.ts#Export`. Default `project`. */
   readonly SPIDER_LOADER_CLASS?: WrittenSetting<'SPIDER_LOADER_CLASS'>
-  /** Links that may lie between a start page and a page; requests beyond are dropped. 0: no limit. Default `0` (links). */
+  /** The most links between a start page and a page; deeper requests are dropped. 0: no limit. Default `0` (links). */
   readonly DEPTH_LIMIT?: WrittenSetting<'DEPTH_LIMIT'>
-  /** Times the depth is taken off the priority: above 0 near pages go first, below 0 deep ones. Default `0`. */
+  /** The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones. Default `0`. */
   readonly DEPTH_PRIORITY?: WrittenSetting<'DEPTH_PRIORITY'>
   /** Also counts the requests of each depth, as `request_depth_count/<depth>`. Default `false`. */
   readonly DEPTH_STATS_VERBOSE?: WrittenSetting<'DEPTH_STATS_VERBOSE'>
@@ -89,11 +89,11 @@ export type KnownSettingsInput = {
    * Default `2083` (characters).
    */
   readonly URLLENGTH_LIMIT?: WrittenSetting<'URLLENGTH_LIMIT'>
-  /** Whether the rules of a CrawlSpider make requests; without them it sees its start pages only. Default `true`. */
+  /** Lets the rules of a CrawlSpider make requests; off: it fetches its start pages only. Default `true`. */
   readonly CRAWLSPIDER_FOLLOW_LINKS?: WrittenSetting<'CRAWLSPIDER_FOLLOW_LINKS'>
   /** Statuses outside 200–299 that are given to the callback all the same. Default `[]`. */
   readonly HTTPERROR_ALLOWED_CODES?: WrittenSetting<'HTTPERROR_ALLOWED_CODES'>
-  /** Gives responses of every status to the callback. Default `false`. */
+  /** Gives responses with any status to the callback. Default `false`. */
   readonly HTTPERROR_ALLOW_ALL?: WrittenSetting<'HTTPERROR_ALLOW_ALL'>
   /**
    * Builds the tree for selectors: htmlparser2 is several times faster, parse5 repairs as browsers do. Default
@@ -123,9 +123,9 @@ export type KnownSettingsInput = {
    * brought is not counted there. Default `false`.
    */
   readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
-  /** How long opening or closing a pipeline, feed or extension may take before it is given up. Default `600` (s). */
+  /** The longest that opening or closing a pipeline, feed or extension may take. Default `600` (s). */
   readonly COMPONENT_TIMEOUT?: WrittenSetting<'COMPONENT_TIMEOUT'>
-  /** How long the first signal lets what is in flight finish. Default `30` (s). */
+  /** How long requests in flight may take to finish after the first signal. Default `30` (s). */
   readonly SHUTDOWN_GRACE?: WrittenSetting<'SHUTDOWN_GRACE'>
   /**
    * Checked, and nothing else: with scrapy-redis’s the crawl is expected to be on Redis, and a warning says when it is
@@ -177,7 +177,7 @@ export type KnownSettingsInput = {
    * `null`.
    */
   readonly JOBDIR?: WrittenSetting<'JOBDIR'>
-  /** Which waiting request goes next: highest priority, oldest, or newest. Default `priority`. */
+  /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /** Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis. Default `null`. */
   readonly REDIS_URL?: WrittenSetting<'REDIS_URL'>
@@ -235,7 +235,7 @@ export type KnownSettingsInput = {
    * one. Default `false`.
    */
   readonly SCHEDULER_FLUSH_ON_START?: WrittenSetting<'SCHEDULER_FLUSH_ON_START'>
-  /** After this long anybody is told "new" for what its first asker has not queued. Default `10` (s). */
+  /** After this time a link that its first asker has not queued is new for the next asker. Default `10` (s). */
   readonly DUPEFILTER_PENDING_STALE?: WrittenSetting<'DUPEFILTER_PENDING_STALE'>
   /**
    * Fingerprints met before that this process remembers, so as not to ask Redis again. 0: none. Default `50000`
@@ -266,7 +266,7 @@ export type KnownSettingsInput = {
    * `null` (requests).
    */
   readonly BLOOMFILTER_CAPACITY?: WrittenSetting<'BLOOMFILTER_CAPACITY'>
-  /** How likely, at its capacity, a new request is taken for a seen one and lost. Default `0.000001`. */
+  /** Chance that a filter at its capacity takes a new request for a seen one, so that it is lost. Default `0.000001`. */
   readonly BLOOMFILTER_ERROR_RATE?: WrittenSetting<'BLOOMFILTER_ERROR_RATE'>
   /** Strings the filter is spread over. null: as few as will hold it. Default `null` (blocks). */
   readonly BLOOMFILTER_BLOCK_NUM?: WrittenSetting<'BLOOMFILTER_BLOCK_NUM'>
@@ -279,7 +279,7 @@ export type KnownSettingsInput = {
   readonly BLOOMFILTER_SPLITS_MAX?: WrittenSetting<'BLOOMFILTER_SPLITS_MAX'>
   /** Sets the bits that a Python crawler with that fork sets, so that both share a filter. Default `native`. */
   readonly BLOOMFILTER_COMPAT?: WrittenSetting<'BLOOMFILTER_COMPAT'>
-  /** Past its capacity: adds a layer, warns, or ends the crawl with `dupefilter_full`. Default `warn`. */
+  /** A filter past its capacity adds a layer, warns, or ends the crawl with `dupefilter_full`. Default `warn`. */
   readonly BLOOMFILTER_ON_FULL?: WrittenSetting<'BLOOMFILTER_ON_FULL'>
   /**
    * One filter for all requests, or a small one for each `host` or registrable `domain`, of 32 KiB unless BLOOMFILTER_BIT
@@ -319,9 +319,9 @@ export type KnownSettingsInput = {
   readonly WORKER_BLOCKED_MAX?: WrittenSetting<'WORKER_BLOCKED_MAX'>
   /** Key of the start URLs of a RedisSpider that has no `redisKey`. Default `%(name)s:start_urls`. */
   readonly REDIS_START_URLS_KEY?: WrittenSetting<'REDIS_START_URLS_KEY'>
-  /** `webloom seed` adds to a set, where the key does not exist. Reading goes by what is there. Default `false`. */
+  /** `webloom seed` makes a set if the key does not exist. Reading goes by the type of the key. Default `false`. */
   readonly REDIS_START_URLS_AS_SET?: WrittenSetting<'REDIS_START_URLS_AS_SET'>
-  /** `webloom seed` adds to a sorted set, where the key does not exist; highest score goes first. Default `false`. */
+  /** `webloom seed` makes a sorted set if the key does not exist; the highest score goes first. Default `false`. */
   readonly REDIS_START_URLS_AS_ZSET?: WrittenSetting<'REDIS_START_URLS_AS_ZSET'>
   /** Start URLs taken at a time by a spider without `redisBatchSize`. null: CONCURRENT_REQUESTS. Default `null` (messages). */
   readonly REDIS_START_URLS_BATCH_SIZE?: WrittenSetting<'REDIS_START_URLS_BATCH_SIZE'>
@@ -400,7 +400,7 @@ export type KnownSettingsInput = {
   readonly DOWNLOAD_VERIFY_CERTIFICATES?: WrittenSetting<'DOWNLOAD_VERIFY_CERTIFICATES'>
   /** Asks for gzip, deflate, br and zstd, and decodes them. Default `true`. */
   readonly COMPRESSION_ENABLED?: WrittenSetting<'COMPRESSION_ENABLED'>
-  /** Tries again what failed in a way that may pass. Default `true`. */
+  /** Tries a request again that failed for a reason that may pass. Default `true`. */
   readonly RETRY_ENABLED?: WrittenSetting<'RETRY_ENABLED'>
   /** Further tries after the first. Default `2` (tries). */
   readonly RETRY_TIMES?: WrittenSetting<'RETRY_TIMES'>
@@ -441,9 +441,9 @@ export type KnownSettingsInput = {
    * fills the list is taken for a stranger. Default `false`.
    */
   readonly SEEDS_TRUSTED?: WrittenSetting<'SEEDS_TRUSTED'>
-  /** Remembers the addresses of hosts for 60 s, and for 5 s that there are none. Default `true`. */
+  /** Remembers the addresses of hosts for 60 s, and hosts without an address for 5 s. Default `true`. */
   readonly DNSCACHE_ENABLED?: WrittenSetting<'DNSCACHE_ENABLED'>
-  /** Names that are remembered; beyond them the one not used for the longest is forgotten. Default `10000` (names). */
+  /** Host names that are remembered; past it the name used longest ago is forgotten. Default `10000` (names). */
   readonly DNSCACHE_SIZE?: WrittenSetting<'DNSCACHE_SIZE'>
   /** Longest wait for the addresses of a host. Default `60` (s). */
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
@@ -474,7 +474,7 @@ export type KnownSettingsInput = {
    * Default `100` (bytes/s).
    */
   readonly DOWNLOAD_MIN_RATE?: WrittenSetting<'DOWNLOAD_MIN_RATE'>
-  /** How long an answer may pause, and its headers may take once they have begun to come. Default `30` (s). */
+  /** How long an answer may pause, and how long its headers may take once they have begun. Default `30` (s). */
   readonly DOWNLOAD_RATE_WINDOW?: WrittenSetting<'DOWNLOAD_RATE_WINDOW'>
   /** Larger headers, names and values together, end the download; it is not retried. Default `65536` (bytes). */
   readonly DOWNLOAD_MAX_HEADER_SIZE?: WrittenSetting<'DOWNLOAD_MAX_HEADER_SIZE'>
@@ -496,7 +496,7 @@ export type KnownSettingsInput = {
   readonly DOWNLOAD_MAX_ACTIVE_SIZE?: WrittenSetting<'DOWNLOAD_MAX_ACTIVE_SIZE'>
   /** A request that is redirected to a longer URL is dropped. 0: no limit. Default `8192` (characters). */
   readonly REDIRECT_MAX_URL_LENGTH?: WrittenSetting<'REDIRECT_MAX_URL_LENGTH'>
-  /** What one answer sets beyond these is not kept. Default `100` (cookies). */
+  /** The most cookies of one answer that are kept; further ones are ignored. Default `100` (cookies). */
   readonly COOKIES_PER_RESPONSE_MAX?: WrittenSetting<'COOKIES_PER_RESPONSE_MAX'>
   /**
    * Elements, texts and attributes of a page that go into its tree; what comes after is not found by queries. 0: no limit.
@@ -526,11 +526,11 @@ export type KnownSettingsInput = {
   readonly TRAP_PAGES_PER_PATH?: WrittenSetting<'TRAP_PAGES_PER_PATH'>
   /** Fetches only what the sites’ robots.txt allow (Scrapy: off, but on in each new project). Default `true`. */
   readonly ROBOTSTXT_OBEY?: WrittenSetting<'ROBOTSTXT_OBEY'>
-  /** Name that rules are looked up by. null: the products in each request’s User-Agent. Default `null`. */
+  /** Name under which rules are looked up. null: the products in each request’s User-Agent. Default `null`. */
   readonly ROBOTSTXT_USER_AGENT?: WrittenSetting<'ROBOTSTXT_USER_AGENT'>
   /** Longest time to get a robots.txt, redirects included. DOWNLOAD_TIMEOUT counts when it is shorter. Default `30` (s). */
   readonly ROBOTSTXT_TIMEOUT?: WrittenSetting<'ROBOTSTXT_TIMEOUT'>
-  /** Of a larger robots.txt no more than this is fetched. Of all the first 500 KiB are read. Default `4194304` (bytes). */
+  /** The most that is fetched of a robots.txt. Its first 500 KiB are read. Default `4194304` (bytes). */
   readonly ROBOTSTXT_MAXSIZE?: WrittenSetting<'ROBOTSTXT_MAXSIZE'>
   /**
    * How long a site’s robots.txt, or that it has none, is remembered. RFC 9309 asks for a day at most. Default `86400`
@@ -561,7 +561,7 @@ export type KnownSettingsInput = {
    * CRAWL_DELAY_MAX, or not at all. Default `obey`.
    */
   readonly CRAWL_DELAY?: WrittenSetting<'CRAWL_DELAY'>
-  /** Most of a Crawl-delay that CRAWL_DELAY=cap keeps. Default `30` (s). */
+  /** The longest Crawl-delay that is kept with CRAWL_DELAY=cap. Default `30` (s). */
   readonly CRAWL_DELAY_MAX?: WrittenSetting<'CRAWL_DELAY_MAX'>
   /** Keeps cookies and sends them back; `meta.cookiejar` tells sessions apart. Default `true`. */
   readonly COOKIES_ENABLED?: WrittenSetting<'COOKIES_ENABLED'>
@@ -589,7 +589,7 @@ export type KnownSettingsInput = {
   readonly REFERRER_POLICY?: WrittenSetting<'REFERRER_POLICY'>
   /** User name for HTTP basic authentication; a spider’s `httpUser` and `meta.http_user` come first. Default empty. */
   readonly HTTPAUTH_USER?: WrittenSetting<'HTTPAUTH_USER'>
-  /** Password for it; a spider’s `httpPass` and `meta.http_pass` come first. Default empty. */
+  /** Password for HTTPAUTH_USER; a spider’s `httpPass` and `meta.http_pass` come first. Default empty. */
   readonly HTTPAUTH_PASS?: WrittenSetting<'HTTPAUTH_PASS'>
   /**
    * The only domain, with its subdomains, that gets user and password; null: every host that the crawl meets. With a user
@@ -614,16 +614,16 @@ export type KnownSettingsInput = {
    * Default `[]`.
    */
   readonly PROXY_LIST?: WrittenSetting<'PROXY_LIST'>
-  /** Failures in a row after which a proxy of PROXY_LIST is not asked for PROXY_BAN seconds. Default `3` (failures). */
+  /** Failures in a row after which a proxy of PROXY_LIST is not used for PROXY_BAN seconds. Default `3` (failures). */
   readonly PROXY_FAILURES_MAX?: WrittenSetting<'PROXY_FAILURES_MAX'>
-  /** How long such a proxy is not asked, unless all are in that state. Default `300` (s). */
+  /** How long a proxy that failed is not used, unless all have failed. Default `300` (s). */
   readonly PROXY_BAN?: WrittenSetting<'PROXY_BAN'>
   /**
    * Proxies whose connections are kept at once; past it those of the one used longest ago are closed. Default `100`
    * (proxies).
    */
   readonly PROXY_AGENTS_MAX?: WrittenSetting<'PROXY_AGENTS_MAX'>
-  /** Keeps answers on disk and takes them from there. `meta.dont_cache` lets a request pass. Default `false`. */
+  /** Keeps responses on disk and reuses them, but for requests with `meta.dont_cache`. Default `false`. */
   readonly HTTPCACHE_ENABLED?: WrittenSetting<'HTTPCACHE_ENABLED'>
   /**
    * `dummy` keeps everything and never asks again, for writing a spider; `rfc2616` does as servers say (RFC 9111); or
@@ -634,9 +634,9 @@ export type KnownSettingsInput = {
   readonly HTTPCACHE_STORAGE?: WrittenSetting<'HTTPCACHE_STORAGE'>
   /** The folder of the cache; below it each spider has its own. Default `httpcache`. */
   readonly HTTPCACHE_DIR?: WrittenSetting<'HTTPCACHE_DIR'>
-  /** What was stored longer ago is fetched anew. 0: never. Default `0` (s). */
+  /** Pages that were stored longer ago are fetched again. 0: never. Default `0` (s). */
   readonly HTTPCACHE_EXPIRATION_SECS?: WrittenSetting<'HTTPCACHE_EXPIRATION_SECS'>
-  /** Replay: what is not in the cache is dropped, and nothing is fetched. Default `false`. */
+  /** Replay: nothing is fetched, and requests that are not in the cache are dropped. Default `false`. */
   readonly HTTPCACHE_IGNORE_MISSING?: WrittenSetting<'HTTPCACHE_IGNORE_MISSING'>
   /** Statuses that the policy `dummy` does not store. Default `[]`. */
   readonly HTTPCACHE_IGNORE_HTTP_CODES?: WrittenSetting<'HTTPCACHE_IGNORE_HTTP_CODES'>
@@ -684,11 +684,11 @@ export type KnownSettingsInput = {
   readonly FEED_URI_PARAMS?: WrittenSetting<'FEED_URI_PARAMS'>
   /** Folder where the items for S3 are kept until they are sent. null: `.webloom/feeds`. Default `null`. */
   readonly FEED_TEMPDIR?: WrittenSetting<'FEED_TEMPDIR'>
-  /** Canned ACL of objects in S3, e.g. `private`. Empty: that of the bucket. Default empty. */
+  /** Canned ACL of objects in S3, e.g. `private`. Empty: the bucket’s. Default empty. */
   readonly FEED_STORAGE_S3_ACL?: WrittenSetting<'FEED_STORAGE_S3_ACL'>
   /** Key for S3. null: that of the environment (AWS_ACCESS_KEY_ID without a prefix). Default `null`. */
   readonly AWS_ACCESS_KEY_ID?: WrittenSetting<'AWS_ACCESS_KEY_ID'>
-  /** Its secret. null: AWS_SECRET_ACCESS_KEY of the environment. Default `null`. */
+  /** Secret of the key for S3. null: AWS_SECRET_ACCESS_KEY of the environment. Default `null`. */
   readonly AWS_SECRET_ACCESS_KEY?: WrittenSetting<'AWS_SECRET_ACCESS_KEY'>
   /** Token of a key that was lent for a while. null: AWS_SESSION_TOKEN of the environment. Default `null`. */
   readonly AWS_SESSION_TOKEN?: WrittenSetting<'AWS_SESSION_TOKEN'>
@@ -707,7 +707,7 @@ export type KnownSettingsInput = {
    * JSON. Default `null`.
    */
   readonly SQL_COLUMNS?: WrittenSetting<'SQL_COLUMNS'>
-  /** Most rows that are written in one go. Default `500` (rows). */
+  /** The most rows that are written at once. Default `500` (rows). */
   readonly SQL_BATCH_SIZE?: WrittenSetting<'SQL_BATCH_SIZE'>
   /** Folder for what the pipeline `files` downloads; several workers may share it. Default `null`. */
   readonly FILES_STORE?: WrittenSetting<'FILES_STORE'>
@@ -715,7 +715,7 @@ export type KnownSettingsInput = {
   readonly FILES_URLS_FIELD?: WrittenSetting<'FILES_URLS_FIELD'>
   /** Field that gets `{url, path, checksum, status}` of each file that is there. Default `files`. */
   readonly FILES_RESULT_FIELD?: WrittenSetting<'FILES_RESULT_FIELD'>
-  /** A younger file in the store is not fetched again. Default `90` (days). */
+  /** A file in the store that is younger than this is not fetched again. Default `90` (days). */
   readonly FILES_EXPIRES?: WrittenSetting<'FILES_EXPIRES'>
   /** Follows redirects of files; otherwise such a file fails. Default `false`. */
   readonly MEDIA_ALLOW_REDIRECTS?: WrittenSetting<'MEDIA_ALLOW_REDIRECTS'>

@@ -89,14 +89,14 @@ export const CLUSTER_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy-redis',
-    summary: '`webloom seed` adds to a set, where the key does not exist. Reading goes by what is there.',
+    summary: '`webloom seed` makes a set if the key does not exist. Reading goes by the type of the key.',
   },
   {
     name: 'REDIS_START_URLS_AS_ZSET',
     type: 'bool',
     default: false,
     since: 'scrapy-redis',
-    summary: '`webloom seed` adds to a sorted set, where the key does not exist; highest score goes first.',
+    summary: '`webloom seed` makes a sorted set if the key does not exist; the highest score goes first.',
   },
   {
     name: 'REDIS_START_URLS_BATCH_SIZE',

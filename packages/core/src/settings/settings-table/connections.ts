@@ -32,7 +32,7 @@ export const CONNECTION_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Remembers the addresses of hosts for 60 s, and for 5 s that there are none.',
+    summary: 'Remembers the addresses of hosts for 60 s, and hosts without an address for 5 s.',
   },
   {
     name: 'DNSCACHE_SIZE',
@@ -41,7 +41,7 @@ export const CONNECTION_SETTINGS = [
     default: 10_000,
     min: 1,
     since: 'scrapy',
-    summary: 'Names that are remembered; beyond them the one not used for the longest is forgotten.',
+    summary: 'Host names that are remembered; past it the name used longest ago is forgotten.',
   },
   {
     name: 'DNS_TIMEOUT',

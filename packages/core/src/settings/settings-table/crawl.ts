@@ -9,7 +9,7 @@ export const CRAWL_SETTINGS = [
     synonyms: { 'scrapy.spiderloader.SpiderLoader': 'project' },
     default: 'project',
     since: 'scrapy',
-    summary: 'Finds spiders by name: `project` in what webloom.config.ts names, or `./file.ts#Export`.',
+    summary: 'Finds spiders by name: `project` looks where webloom.config.ts says; or `./file.ts#Export`.',
   },
   {
     name: 'DEPTH_LIMIT',
@@ -18,14 +18,14 @@ export const CRAWL_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'Links that may lie between a start page and a page; requests beyond are dropped. 0: no limit.',
+    summary: 'The most links between a start page and a page; deeper requests are dropped. 0: no limit.',
   },
   {
     name: 'DEPTH_PRIORITY',
     type: 'int',
     default: 0,
     since: 'scrapy',
-    summary: 'Times the depth is taken off the priority: above 0 near pages go first, below 0 deep ones.',
+    summary: 'The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones.',
   },
   {
     name: 'DEPTH_STATS_VERBOSE',
@@ -49,7 +49,7 @@ export const CRAWL_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Whether the rules of a CrawlSpider make requests; without them it sees its start pages only.',
+    summary: 'Lets the rules of a CrawlSpider make requests; off: it fetches its start pages only.',
   },
   {
     name: 'HTTPERROR_ALLOWED_CODES',
@@ -66,7 +66,7 @@ export const CRAWL_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Gives responses of every status to the callback.',
+    summary: 'Gives responses with any status to the callback.',
   },
   {
     name: 'HTML_PARSER',
@@ -163,7 +163,7 @@ export const CRAWL_SETTINGS = [
     min: 1,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'How long opening or closing a pipeline, feed or extension may take before it is given up.',
+    summary: 'The longest that opening or closing a pipeline, feed or extension may take.',
   },
   {
     name: 'SHUTDOWN_GRACE',
@@ -173,6 +173,6 @@ export const CRAWL_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'How long the first signal lets what is in flight finish.',
+    summary: 'How long requests in flight may take to finish after the first signal.',
   },
 ] as const satisfies readonly UsedSetting[]

@@ -108,7 +108,7 @@ export const DOWNLOADER_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Tries again what failed in a way that may pass.',
+    summary: 'Tries a request again that failed for a reason that may pass.',
   },
   {
     name: 'RETRY_TIMES',

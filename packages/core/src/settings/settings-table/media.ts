@@ -31,7 +31,7 @@ export const MEDIA_SETTINGS = [
     default: 90,
     min: 0,
     since: 'scrapy',
-    summary: 'A younger file in the store is not fetched again.',
+    summary: 'A file in the store that is younger than this is not fetched again.',
   },
   {
     name: 'MEDIA_ALLOW_REDIRECTS',

@@ -115,7 +115,7 @@ export const MIDDLEWARE_SETTINGS = [
     secret: true,
     default: '',
     since: 'scrapy',
-    summary: 'Password for it; a spider’s `httpPass` and `meta.http_pass` come first.',
+    summary: 'Password for HTTPAUTH_USER; a spider’s `httpPass` and `meta.http_pass` come first.',
   },
   {
     name: 'HTTPAUTH_DOMAIN',
@@ -182,7 +182,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: 3,
     min: 1,
     since: 'webloom',
-    summary: 'Failures in a row after which a proxy of PROXY_LIST is not asked for PROXY_BAN seconds.',
+    summary: 'Failures in a row after which a proxy of PROXY_LIST is not used for PROXY_BAN seconds.',
   },
   {
     name: 'PROXY_BAN',
@@ -191,7 +191,7 @@ export const MIDDLEWARE_SETTINGS = [
     default: 300,
     min: 0,
     since: 'webloom',
-    summary: 'How long such a proxy is not asked, unless all are in that state.',
+    summary: 'How long a proxy that failed is not used, unless all have failed.',
   },
   {
     name: 'PROXY_AGENTS_MAX',
@@ -208,7 +208,7 @@ export const MIDDLEWARE_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Keeps answers on disk and takes them from there. `meta.dont_cache` lets a request pass.',
+    summary: 'Keeps responses on disk and reuses them, but for requests with `meta.dont_cache`.',
   },
   {
     name: 'HTTPCACHE_POLICY',
@@ -250,14 +250,14 @@ export const MIDDLEWARE_SETTINGS = [
     default: 0,
     min: 0,
     since: 'scrapy',
-    summary: 'What was stored longer ago is fetched anew. 0: never.',
+    summary: 'Pages that were stored longer ago are fetched again. 0: never.',
   },
   {
     name: 'HTTPCACHE_IGNORE_MISSING',
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Replay: what is not in the cache is dropped, and nothing is fetched.',
+    summary: 'Replay: nothing is fetched, and requests that are not in the cache are dropped.',
   },
   {
     name: 'HTTPCACHE_IGNORE_HTTP_CODES',

@@ -111,7 +111,7 @@ export const OUTPUT_SETTINGS = [
     type: 'string',
     default: '',
     since: 'scrapy',
-    summary: 'Canned ACL of objects in S3, e.g. `private`. Empty: that of the bucket.',
+    summary: 'Canned ACL of objects in S3, e.g. `private`. Empty: the bucket’s.',
   },
   {
     name: 'AWS_ACCESS_KEY_ID',
@@ -129,7 +129,7 @@ export const OUTPUT_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Its secret. null: AWS_SECRET_ACCESS_KEY of the environment.',
+    summary: 'Secret of the key for S3. null: AWS_SECRET_ACCESS_KEY of the environment.',
   },
   {
     name: 'AWS_SESSION_TOKEN',
@@ -196,6 +196,6 @@ export const OUTPUT_SETTINGS = [
     default: 500,
     min: 1,
     since: 'webloom',
-    summary: 'Most rows that are written in one go.',
+    summary: 'The most rows that are written at once.',
   },
 ] as const satisfies readonly UsedSetting[]

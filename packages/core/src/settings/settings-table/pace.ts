@@ -70,7 +70,7 @@ export const PACE_SETTINGS = [
     type: 'bool',
     default: false,
     since: 'scrapy',
-    summary: 'Asks each host as fast as it answers; DOWNLOAD_DELAY and Crawl-delay are the least.',
+    summary: 'Adapts the delay to how fast a host answers; never below DOWNLOAD_DELAY or Crawl-delay.',
   },
   {
     name: 'AUTOTHROTTLE_START_DELAY',
@@ -176,7 +176,7 @@ export const PACE_SETTINGS = [
     default: 5_000_000,
     min: 1,
     since: 'scrapy',
-    summary: 'While more bytes of responses than this are being worked on, nothing new is fetched.',
+    summary: 'While callbacks work on more bytes of responses than this, no new page is fetched.',
   },
   {
     name: 'CALLBACK_OUTPUT_MAX',
@@ -195,6 +195,6 @@ export const PACE_SETTINGS = [
     default: 1000,
     min: 1,
     since: 'webloom',
-    summary: '`start()` is asked for more while fewer requests than this are waiting.',
+    summary: '`start()` is asked for more requests while fewer than this are waiting.',
   },
 ] as const satisfies readonly UsedSetting[]

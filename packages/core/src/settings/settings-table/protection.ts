@@ -24,7 +24,7 @@ export const PROTECTION_SETTINGS = [
     min: 0.001,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'How long an answer may pause, and its headers may take once they have begun to come.',
+    summary: 'How long an answer may pause, and how long its headers may take once they have begun.',
   },
   {
     name: 'DOWNLOAD_MAX_HEADER_SIZE',
@@ -102,7 +102,7 @@ export const PROTECTION_SETTINGS = [
     default: 100,
     min: 0,
     since: 'webloom',
-    summary: 'What one answer sets beyond these is not kept.',
+    summary: 'The most cookies of one answer that are kept; further ones are ignored.',
   },
   {
     name: 'PAGE_MAX_NODES',

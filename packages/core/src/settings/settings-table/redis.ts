@@ -155,7 +155,7 @@ export const REDIS_SETTINGS = [
     min: 0,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'After this long anybody is told "new" for what its first asker has not queued.',
+    summary: 'After this time a link that its first asker has not queued is new for the next asker.',
   },
   {
     name: 'DUPEFILTER_CACHE_SIZE',
@@ -234,7 +234,7 @@ export const REDIS_SETTINGS = [
     min: 0,
     max: 1,
     since: 'webloom',
-    summary: 'How likely, at its capacity, a new request is taken for a seen one and lost.',
+    summary: 'Chance that a filter at its capacity takes a new request for a seen one, so that it is lost.',
   },
   {
     name: 'BLOOMFILTER_BLOCK_NUM',
@@ -279,7 +279,7 @@ export const REDIS_SETTINGS = [
     choices: ['grow', 'warn', 'stop'],
     default: 'warn',
     since: 'webloom',
-    summary: 'Past its capacity: adds a layer, warns, or ends the crawl with `dupefilter_full`.',
+    summary: 'A filter past its capacity adds a layer, warns, or ends the crawl with `dupefilter_full`.',
   },
   {
     name: 'BLOOMFILTER_PARTITION_BY',

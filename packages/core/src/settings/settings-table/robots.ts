@@ -15,7 +15,7 @@ export const ROBOTS_SETTINGS = [
     nullable: true,
     default: null,
     since: 'scrapy',
-    summary: 'Name that rules are looked up by. null: the products in each request’s User-Agent.',
+    summary: 'Name under which rules are looked up. null: the products in each request’s User-Agent.',
   },
   {
     name: 'ROBOTSTXT_TIMEOUT',
@@ -36,7 +36,7 @@ export const ROBOTS_SETTINGS = [
     default: 4_194_304,
     min: 1,
     since: 'webloom',
-    summary: 'Of a larger robots.txt no more than this is fetched. Of all the first 500 KiB are read.',
+    summary: 'The most that is fetched of a robots.txt. Its first 500 KiB are read.',
   },
   {
     name: 'ROBOTSTXT_CACHE_TTL',
@@ -116,6 +116,6 @@ export const ROBOTS_SETTINGS = [
     min: 0,
     max: 86_400,
     since: 'webloom',
-    summary: 'Most of a Crawl-delay that CRAWL_DELAY=cap keeps.',
+    summary: 'The longest Crawl-delay that is kept with CRAWL_DELAY=cap.',
   },
 ] as const satisfies readonly UsedSetting[]

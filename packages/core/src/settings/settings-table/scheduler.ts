@@ -132,6 +132,6 @@ export const SCHEDULER_SETTINGS = [
     },
     default: 'priority',
     since: 'scrapy-redis',
-    summary: 'Which waiting request goes next: highest priority, oldest, or newest.',
+    summary: 'Which waiting request of a host goes next: highest priority, oldest, or newest.',
   },
 ] as const satisfies readonly UsedSetting[]

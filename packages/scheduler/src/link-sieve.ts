@@ -1,4 +1,4 @@
-/** What becomes of requests that were found: which are queued, which are met before, which are in doubt. */
+/** Sorts the requests that a page brought: those to queue, those met before, those in doubt. */
 
 import { hash } from 'node:crypto'
 import {
@@ -38,7 +38,7 @@ export class LinkSieve {
     this.#options = options
   }
 
-  /** Whose rules this crawl goes by: its filter may have been begun by others than the newest. */
+  /** The URL rules of this crawl: its filter may have been begun with older ones. */
   get urlRules(): UrlRules {
     return this.#options.fingerprinter.urlRules?.current ?? urlRulesOf(undefined)
   }
@@ -60,7 +60,7 @@ export class LinkSieve {
     const { filter, fingerprinter, stats } = this.#options
     const requests = found.filter((request) => this.#hasFingerprint(request))
     const asked = marksAll ? requests : requests.filter(({ dontFilter }) => !dontFilter)
-    // Also about none: see the port.
+    // Asks even about no request; `DupeFilter.requestsSeen` says why.
     const seen = await this.#seen(asked, asker, signal)
     const fresh: QueuedRequest[] = []
     const met: Request[] = []
@@ -103,7 +103,7 @@ export class LinkSieve {
     return distinct
   }
 
-  /** Those that are queued, not those in doubt. */
+  /** Sends `requestScheduled` for each request that was queued, but not for links in doubt. */
   async scheduled(fresh: readonly QueuedRequest[]): Promise<void> {
     const { signals, spider } = this.#options
     if (!signals.listened('requestScheduled')) return
@@ -111,7 +111,7 @@ export class LinkSieve {
       if (!inDoubt) await signals.send('requestScheduled', { request, spider })
   }
 
-  /** They were met before. */
+  /** Counts requests that were met before, and sends `requestDropped` for each. */
   drop(met: readonly Request[]): void {
     const { stats, signals, spider, logger, logEveryDuplicate } = this.#options
     stats.inc('dupefilter/filtered', met.length)
@@ -159,7 +159,7 @@ export class LinkSieve {
   }
 }
 
-/** The id of a request that has no fingerprint of its own: the same again when its parent's callback runs again. */
+/** Returns the id of a request that goes past the filter. It is the same when the parent's callback runs again. */
 function derivedId(asker: string, ordinal: number): string {
   return hash('sha1', `${asker}#${ordinal}`)
 }

@@ -28,9 +28,9 @@ import {
 import type { LinkSieve } from './link-sieve.ts'
 import { isPassing, TELL_EVERY_MS } from './patience.ts'
 
-/** Looked at together. */
+/** How many links one look asks about. */
 const AT_ONCE_MAX = 100
-/** How long `close` waits for a look that is under way: a Redis that is away may not answer for minutes. */
+/** The longest that `close` waits for a look that is under way: a Redis that is away may not answer for minutes. */
 const CLOSE_WAIT_MS = 2000
 
 export interface LinksInDoubtOptions {
@@ -48,31 +48,31 @@ export class LinksInDoubt {
   readonly #options: LinksInDoubtOptions
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
-  /** This process has set some aside since it last found none. */
+  /** True when this process has set links aside since it last found none. */
   #hasSome = false
   #isSoon = false
   #isClosed = false
-  /** When a look that fails is told of; undefined while looks succeed. */
+  /** When a failing look is logged; undefined while looks succeed. */
   #tellFromMs: number | undefined
 
   constructor(options: LinksInDoubtOptions) {
     this.#options = options
   }
 
-  /** Looks after those of all workers from now on. */
+  /** From now on looks for links in doubt of all workers. */
   open(): void {
     const { lookEveryMs } = (this.#options.times ?? PROTOCOL_TIMES).doubts
     this.#timer = setInterval(() => this.#look(), lookEveryMs).unref()
   }
 
-  /** Nothing is lost with a look that has not ended: what it has taken is another worker's some seconds later. */
+  /** A look that has not ended loses nothing: another worker gets its links some seconds later. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
     if (this.#looking) await waitAtMost(CLOSE_WAIT_MS, this.#looking)
   }
 
-  /** These were queued, or set aside. */
+  /** These requests were queued, or set aside. */
   noted(found: readonly QueuedRequest[]): void {
     if (!this.#hasSome) this.#hasSome = found.some(({ inDoubt }) => inDoubt)
   }
@@ -100,7 +100,7 @@ export class LinksInDoubt {
       })
   }
 
-  /** It is tried again. What passes, as a Redis that is started again, is told only when it lasts. */
+  /** The look is tried again. A trouble that may pass, such as a Redis that restarts, is logged only when it lasts. */
   #failed(error: unknown): void {
     const { logger } = this.#options
     const text = 'links in doubt cannot be looked at now; it is tried again'
@@ -121,12 +121,12 @@ export class LinksInDoubt {
       const taken = await queue.doubts.take(AT_ONCE_MAX)
       if (taken.length === 0) this.#hasSome = false
       const ended = taken.length > 0 ? await this.#ask(taken) : 0
-      // Those that stay in doubt are looked at some time later.
+      // Links that stay in doubt are looked at some time later.
       if (taken.length < AT_ONCE_MAX || ended === 0 || this.#isClosed) return
     }
   }
 
-  /** Returns how many are in doubt no longer. */
+  /** Resolves to the number of links whose doubt is over. */
   async #ask(taken: readonly QueuedRequest[]): Promise<number> {
     const { filter, queue, sieve, onQueued } = this.#options
     const answers = await Promise.allSettled(

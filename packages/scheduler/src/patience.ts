@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, type ProtocolTimes, storeTrouble } from '@webloom/core'
 
-/** A wait that lasts is told of again and again. */
+/** How often a wait that lasts is logged. */
 export const TELL_EVERY_MS = 30_000
 
 export interface Patience {
   readonly logger: Logger
   readonly times: Pick<ProtocolTimes['scheduler'], 'waitMsMin' | 'waitMsMax'>
-  /** For the log: what waits. */
+  /** What waits, for the log. */
   readonly what: string
-  /** Fires when there is no point in trying on. */
+  /** Fires when further tries have no point. */
   readonly signal?: AbortSignal
-  /** Throws the server's answer after that time. Default: waits as long as it takes. */
+  /** After this time the server's error is thrown. Default: waits as long as it takes. */
   readonly forMs?: number
 }
 
@@ -42,7 +42,7 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
 const FULL_TEXT =
   'Redis has reached its maxmemory. What is queued makes room as it is fetched; CONFIG SET maxmemory gives it more'
 
-/** Whether the same step may succeed later. */
+/** Returns true when the same step may succeed later. */
 export function isPassing(error: unknown): boolean {
   return storeTrouble(error) !== undefined
 }

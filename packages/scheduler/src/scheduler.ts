@@ -69,7 +69,7 @@ import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt } from './links-in-doubt.ts'
 import { isPassing, patiently } from './patience.ts'
 
-/** What follows the asker in the id of a request of start() or a seed that goes past the filter. */
+/** Ends the id of a request of start() or a seed that goes past the filter; the asker stands before it. */
 const START_PAGE = '/page'
 
 export interface SchedulerParts {
@@ -86,7 +86,7 @@ export interface SchedulerParts {
   readonly onOpen?: () => Promise<void>
   /** Called when this process leaves the crawl: the queue is closed, the filter is not. */
   readonly onClose?: () => Promise<void>
-  /** REDIS_HIGH_WATER: whether what keeps the queue is nearly full. */
+  /** REDIS_HIGH_WATER: resolves to true when the queue's Redis is nearly full. */
   readonly isNearlyFull?: () => Promise<boolean>
 }
 
@@ -158,7 +158,7 @@ export class Scheduler {
     })
   }
 
-  /** A server that is full is waited for until `signal` fires; then there is nothing to go on with. */
+  /** Waits for a server that is full until `signal` fires; then it resolves, and the crawl cannot go on. */
   async open(signal?: AbortSignal): Promise<void> {
     await this.#filter.open()
     await this.#queue.open()
@@ -252,7 +252,7 @@ export class Scheduler {
     return added
   }
 
-  /** Up to `max` requests to fetch now; none when nothing may go for a while or nothing can come any more. */
+  /** Resolves to up to `max` requests to fetch now; to none when no request may go for a while, or none can come any more. */
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
     const leases = await patiently(() => this.#queue.lease(max, signal), {
       logger: this.#logger,
@@ -260,7 +260,7 @@ export class Scheduler {
       what: 'taking requests',
       ...(signal && { signal }),
     }).catch((error: unknown) => {
-      // Whoever asks for the end does not wait for a server that is away.
+      // A crawl that is told to end does not wait for a server that is away.
       if (signal?.aborted && isPassing(error)) return []
       throw error
     })
@@ -309,7 +309,7 @@ export class Scheduler {
     this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length)
   }
 
-  /** Links wait here for others to make room, for a while: then they may use the rest. */
+  /** Links wait here for a while, so that pages without links make room. Then they may use the rest. */
   async #highWater(signal: AbortSignal): Promise<void> {
     const until = performance.now() + this.#times.highWaterHoldMs
     while (!signal.aborted && performance.now() < until && (await this.#isNearlyFull())) {
@@ -318,7 +318,7 @@ export class Scheduler {
     }
   }
 
-  /** The same request will be handed out again, changed, no earlier than `delayMs` from now. */
+  /** The request is handed out again, changed, as `when` says. */
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#tellGivenBack(lease)
     await this.#queue.retry(lease, request, when, host)
@@ -352,25 +352,25 @@ export class Scheduler {
     }
   }
 
-  /** This worker cannot do the request; another may. */
+  /** This worker cannot do the request; another one may. */
   async reject(lease: Lease, reason: string): Promise<void> {
     await this.#tellGivenBack(lease)
     await this.#queue.reject(lease, reason)
     this.#stats.inc('scheduler/refused')
   }
 
-  /** Whether `start()` and seeds may bring more: fewer than `mark` requests wait, and what keeps them is not nearly full. */
+  /** True when `start()` and seeds may bring more: fewer than `mark` requests wait, and the queue's store is not nearly full. */
   async hasRoom(mark: number): Promise<boolean> {
     const { waiting } = await this.counts()
     return waiting < mark && !(await this.#isNearlyFull())
   }
 
-  /** What the queue has in flight in this worker's name; none where it cannot differ from what this worker has. */
+  /** Resolves to the requests that the queue counts as in flight for this worker; to none where the two cannot differ. */
   async inFlight(): Promise<readonly InFlight[]> {
     return (await this.#queue.inFlight?.()) ?? []
   }
 
-  /** Waits for a queue that cannot tell now. */
+  /** Resolves to the counts, and waits for a queue that cannot tell now. */
   async counts(): Promise<QueueCounts> {
     return patiently(() => this.#queue.counts(), {
       logger: this.#logger,
@@ -379,7 +379,7 @@ export class Scheduler {
     })
   }
 
-  /** Whether nothing is left to do, for anybody. Waits for a queue that cannot tell now, until `signal` fires. */
+  /** Resolves to true when no worker has anything left to do. Waits for a queue that cannot tell now, until `signal` fires. */
   async isEmpty(signal: AbortSignal): Promise<boolean> {
     return patiently(() => this.#queue.isEmpty(), {
       logger: this.#logger,
@@ -389,13 +389,13 @@ export class Scheduler {
     })
   }
 
-  /** What this page was told is new is nobody's again, and may be new for another. */
+  /** Tells the filter that links which this page was told are new are free again. */
   async #tellGivenBack({ id }: Lease): Promise<void> {
     await this.#filter.givenBack?.(id)
     this.#doubts.soon()
   }
 
-  /** An asker of these is settled. */
+  /** The asker of these requests is settled: some doubt may be over. */
   #doubtsMayEnd(found: readonly QueuedRequest[]): void {
     this.#doubts.noted(found)
     this.#doubts.soon()

@@ -36,17 +36,17 @@ import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 export type Todo = 'all' | 'queue' | 'owners'
 
-/** Whether the queue is, and what is in it is no longer the crawl's. */
+/** True when the queue is to be emptied, so that its requests are no longer the crawl's. */
 export const isEmptied = (todo: Todo | undefined | '') => todo === 'all' || todo === 'queue'
 
-/** Emptying a queue of a hundred million requests is done in pages; longer than this nobody waits for it. */
+/** The longest that a worker waits for another one to empty the queue. A hundred million requests are deleted in pages. */
 const WAIT_MAX_MS = 600_000
 const ANSWER_MS_MAX = 10_000
 
 const NOTHING = ''
 const ANOTHER_IS_AT_IT = '-'
 
-/** Another is at what is owed: ask again. */
+/** Another worker is doing what is owed: ask again later. */
 export const BUSY = Symbol('busy')
 
 const doScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'crawl/do.lua')
@@ -55,11 +55,11 @@ export interface OwedOptions {
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly worker: string
-  /** May be called again after it threw, by anybody. */
+  /** Does what is owed. When it throws, any worker may call its own again. */
   readonly act: (todo: Todo) => Promise<void>
-  /** A Redis that does not answer is waited for: the crawl cannot begin without. Else that ends it after ten seconds. */
+  /** True: waits for a Redis that does not answer, as the crawl cannot begin without it. False: rejects after ten seconds. */
   readonly isPatient?: boolean
-  /** This worker leaves: what another is at is that one's. */
+  /** True for a worker that leaves: it does not wait for another one that is doing what is owed. */
   readonly leaves?: boolean
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -84,11 +84,11 @@ export async function doOwed(options: OwedOptions): Promise<boolean> {
     }
   }
   let acted = false
-  // What is owed may be more by the time that it is done.
+  // More may be owed by the time that this is done.
   for (;;) {
     const todo = await whenNobodyIsAtIt(take, keys, times)
     if (todo === NOTHING) return acted
-    // Late or lost renewals let another worker do what is being done, which does no harm.
+    // If renewals are late or lost, another worker does the same again, which does no harm.
     const renewal = setInterval(() => ask(todoLeaseMs).catch(() => {}), todoRenewEveryMs).unref()
     try {
       await act(todo)

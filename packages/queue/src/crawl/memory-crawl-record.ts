@@ -1,6 +1,6 @@
 import type { CrawlPast, CrawlRecord } from '@webloom/core'
 
-/** The record of a crawl that ends with its process: there is nothing to remember. */
+/** The record of a crawl that ends with its process, and so remembers nothing. */
 export class MemoryCrawlRecord implements CrawlRecord {
   #startEnded = false
 

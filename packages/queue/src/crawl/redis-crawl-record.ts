@@ -86,15 +86,15 @@ export interface RedisCrawlRecordOptions {
   readonly keeper?: LockKeeper
   /** What to do when the crawl has finished: begin a new one (`webloom crawl`, `worker --new`), or leave it at that. */
   readonly begins: boolean
-  /** When the crawl has finished and this worker begins no new one, it goes on: for a spider to which seeds may come. */
+  /** For a spider to which seeds may come: a finished crawl goes on, unless this worker begins a new one. */
   readonly wakes?: boolean
   /** SCHEDULER_PERSIST: queue and filter stay when the last worker leaves, and the next crawl uses the filter. */
   readonly persists: boolean
-  /** SCHEDULER_FLUSH_ON_START: once in a run, before anybody works on it, queue and filter are emptied. */
+  /** SCHEDULER_FLUSH_ON_START: queue and filter are emptied once in a run, before any worker begins. */
   readonly flushes?: boolean
-  /** How many requests of this crawl wait where its workers do not read them: with any it ends as REQUESTS_LEFT. */
+  /** Counts requests of this crawl that wait where its workers do not read them. If there are any, the crawl ends as REQUESTS_LEFT. */
   readonly requestsElsewhere?: () => Promise<number>
-  /** False while start() is known to have ended: whoever has heard so once asks no more. Default: it is asked each time. */
+  /** Returns false when start() is known to have ended, so that Redis need not be asked. Default: Redis is asked each time. */
   readonly mayStart?: () => boolean
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
@@ -114,13 +114,13 @@ export interface CrawlRun {
 
 const FINISH_ANSWER_MS_MAX = 10_000
 
-/** Why a worker ends whose crawl is gone from Redis, though nobody cleared it. */
+/** The finish reason of a worker whose crawl is gone from Redis though nobody cleared it. */
 export const CRAWL_LOST = 'crawl_lost'
 
-/** Why a crawl ends that has nothing left to do, while requests of it wait where it does not read them. */
+/** The finish reason of a crawl that has nothing left to do while requests of it wait where its workers do not read them. */
 export const REQUESTS_LEFT = 'requests_left'
 
-/** These ends concern one worker; the crawl goes on with the others. */
+/** Finish reasons that concern one worker only; the crawl goes on with the others. */
 const ENDS_OF_ONE_WORKER = [
   // The record has said so, and another worker may have woken the crawl since.
   'finished',
@@ -132,7 +132,7 @@ const ENDS_OF_ONE_WORKER = [
   'cleared',
   CRAWL_LOST,
 ]
-/** After these the last worker leaves the crawl as a killed one does: it is replaced, or somebody sees to it. */
+/** Finish reasons after which even the last worker leaves the crawl on Redis, as a killed one does: another worker may go on with it. */
 const ENDS_THAT_EMPTY_NOTHING = [
   'memusage_exceeded',
   'internal_error',
@@ -169,7 +169,7 @@ export class RedisCrawlRecord implements CrawlRecord {
   readonly #flushes: boolean
   readonly #requestsElsewhere: () => Promise<number>
   readonly #mayStart: () => boolean
-  /** This worker was told so when it asked last. */
+  /** True when the last answer said that start() has ended. */
   #hasStartEnded = false
   readonly #logger: Logger
   readonly #host: string
@@ -269,7 +269,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     try {
       return await within(FINISH_ANSWER_MS_MAX, 'is the crawl finished?', this.#finish(this.#run.id))
     } catch (error) {
-      // Its caller asks again about every second.
+      // The caller asks again about every second.
       this.#logger.debug({ err: error }, 'whether the crawl is finished cannot be told now')
       return false
     }
@@ -300,7 +300,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     await filterScript.run(this.#redis, [this.#keys.record], [this.run.id])
   }
 
-  /** A reason that concerns the crawl stops it for all workers, who are told at once. */
+  /** A reason that concerns the whole crawl stops it for all workers; they are told at once. */
   async ended(reason: string): Promise<void> {
     this.#reason = reason
     this.#dropStart()
@@ -308,7 +308,7 @@ export class RedisCrawlRecord implements CrawlRecord {
     await stopScript.run(this.#redis, [this.#keys.record], [reason, this.#run.id])
   }
 
-  /** This worker is no longer one of the crawl's. Whatever is called after it, it leaves once. */
+  /** Takes this worker out of the crawl. Further calls do nothing more. */
   leave(): Promise<CrawlLeft> {
     this.#left ??= this.#leave()
     return this.#left
@@ -332,7 +332,7 @@ export class RedisCrawlRecord implements CrawlRecord {
         logger: this.#logger,
         times: this.#times,
       })
-      // What could not even be opened may be somebody else's.
+      // A record that could not even be opened may be another crawl's.
       return { ...left, owes: left.owes && this.#reason !== 'not_opened' }
     } catch (error) {
       this.#logger.warn({ err: error }, 'this worker could not sign off; the others will take it for lost')
@@ -359,7 +359,7 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   async #renewStart(): Promise<void> {
     try {
-      // Somebody else runs it now, which the next element will be told.
+      // Another worker runs start() now. The push of the next element will fail and say so.
       if ((await this.#askForStart()) < 0) this.#dropStart()
     } catch (error) {
       this.#logger.debug({ err: error }, 'the right to run start() could not be renewed')

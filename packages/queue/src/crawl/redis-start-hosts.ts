@@ -6,7 +6,7 @@ import { OomSafeScript } from '../redis/oom-safe-script.ts'
 // About a hundred bytes each. What is not remembered costs one command, no more.
 const KNOWN_MAX = 10_000
 
-// On a Redis that is full it must not be what ends start(): the request itself waits for room.
+// A full Redis must not end start() here: the request itself waits for room later.
 const addScript = new OomSafeScript('crawl/add-start-host.lua')
 
 /** The start hosts of a crawl that workers share: sets beside the queue. */
@@ -29,7 +29,7 @@ export class RedisStartHosts implements StartHosts {
     this.#remember(hostAndPort)
   }
 
-  /** Asked anew each time: another worker may have found a public address since. */
+  /** Asks Redis each time, as another worker may have found a public address since. */
   async has(hostAndPort: string): Promise<boolean> {
     const [isStartHost, isPublic] = await Promise.all([
       this.#redis.sismember(this.#key, hostAndPort),
@@ -44,7 +44,7 @@ export class RedisStartHosts implements StartHosts {
     if (isStartHost) await addScript.run(this.#redis, [this.#publicKey], [hostAndPort])
   }
 
-  /** With queue and filter: the next crawl has start hosts of its own. */
+  /** Called when queue and filter are emptied, as the next crawl has start hosts of its own. */
   async clear(): Promise<void> {
     this.#known.clear()
     await this.#redis.unlink(this.#key, this.#publicKey)

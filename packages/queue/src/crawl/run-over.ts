@@ -1,6 +1,6 @@
 import { WebloomError } from '@webloom/core'
 
-/** The crawl was cleared, or another run of it has begun: nothing may be done for this worker's any more. */
+/** The crawl was cleared, or another run of it has begun: this worker may write nothing more for its run. */
 export class RunOver extends WebloomError {
   constructor() {
     super(

@@ -1,6 +1,6 @@
 import { WebloomError } from '@webloom/core'
 
-/** An element of start() was to be queued, and others before it are missing. Whoever runs start() begins it again from there. */
+/** The error of an element of start() before which others are missing. The worker that runs start() begins again from there. */
 export function startGap(): WebloomError {
   return new WebloomError(
     'WL_LEASE_LOST',

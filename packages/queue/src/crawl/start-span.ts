@@ -1,7 +1,7 @@
-/** Elements of start(). */
+/** The elements of start() that one push stores. */
 export interface StartSpan {
-  /** Where the start cursor must have come to. */
+  /** The first element; the start cursor must have come as far. */
   readonly from: number
-  /** Where it goes. */
+  /** Where the start cursor is moved to. */
   readonly to: number
 }

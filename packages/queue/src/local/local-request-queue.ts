@@ -56,7 +56,7 @@ interface Place<Line> {
   readonly ticket: number
 }
 
-/** A caller of `lease` that found nothing to go. */
+/** A caller of `lease` that waits. */
 interface Waiter {
   readonly max: number
   readonly signal: AbortSignal | undefined
@@ -89,11 +89,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
   readonly #setAside: LocalDoubts<Held>
-  /** Those who wait longest first. */
+  /** The one that has waited longest is the first. */
   readonly #waiters = new Set<Waiter>()
   /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
   readonly #heard = new WeakSet<AbortSignal>()
-  // Nothing takes a lease away within one process but the end of the queue, so all leases share one signal.
+  // Within one process only the end of the queue takes leases away, so all leases share one signal.
   readonly #closed = new AbortController()
   #waiting = 0
   #rejected = 0
@@ -203,7 +203,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
       this.#wake(line)
-      // The next hand-out is part of the step: one write a page.
+      // The next lease is handed out in the same step, so that a page costs one write.
       this.#serve()
     })
   }
@@ -299,7 +299,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#place(line)
   }
 
-  /** One more waits in the line. */
+  /** One more request waits in the line. */
   #grown(line: HostLine<Held, Delayed>): void {
     this.#waiting++
     // A line that waits for a moment, or for an end, is not made ready by one more request.
@@ -382,7 +382,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return undefined
   }
 
-  /** The line's next request; undefined when what waits there cannot be read. */
+  /** Returns the line's next request; undefined when no request of the line can be read. */
   #hand(line: HostLine<Held, Delayed>): Lease | undefined {
     const before = line.waiting.length
     const held = line.waiting.take()
@@ -404,7 +404,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return lease
   }
 
-  /** Takes the lease from its holder; the caller must place its line again. */
+  /** Ends a lease. The caller must place its line again. */
   #end(lease: Lease, news?: HostNews): { readonly line: HostLine<Held, Delayed>; readonly held: Held } {
     if (!this.#isOurs(lease)) {
       throw leaseLost(lease.request, 'it has ended before and cannot be ended again')
@@ -421,7 +421,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#leased.has(lease as LocalLease<Held>)
   }
 
-  /** Answers those who wait, if something may go or nothing can come. */
+  /** Resolves calls of `lease` that wait, when a request may go or no request can come any more. */
   #serve(): void {
     for (const waiter of this.#waiters) {
       const leases = this.#take(waiter.max)

@@ -1,4 +1,4 @@
-/** What somebody asks of a crawl from outside: `webloom pause|resume|stop|clear`. Its workers are told at once. */
+/** Commands to a crawl from outside: `webloom pause|resume|stop|clear`. All workers are told at once. */
 
 import { randomUUID } from 'node:crypto'
 import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
@@ -18,22 +18,22 @@ interface CrawlOnRedis {
 export interface ClearCrawlOptions extends CrawlOnRedis {
   /** STATS_KEY with the crawl's name in it. */
   readonly statsKey: string
-  /** Even while workers are present: they end with `cleared`, and what they are just doing may come after the clearing. */
+  /** Clears even while workers are present. They end with `cleared`, and may still write something after the clearing. */
   readonly force?: boolean
   /** Empties queue and filter. */
   readonly clear: () => Promise<void>
-  /** What else the crawl has on this Redis: keys that begin so. */
+  /** Prefixes of other keys of the crawl on this Redis. */
   readonly alsoUnder?: readonly string[]
 }
 
 export interface AdoptedCrawl {
   /** `new`: nothing was known of the crawl; `resumed`: it had ended; `running`: it runs, or its workers were killed. */
   readonly found: 'new' | 'resumed' | 'running'
-  /** Of the run that goes on with what the crawl is given, as its workers ask the dupefilter. */
+  /** Id of the run that goes on with the imported requests; its workers ask the dupefilter by it. */
   readonly runName: string
 }
 
-/** Keys looked at in one step, so that Redis serves others in between. */
+/** How many keys one step looks at, so that Redis serves others in between. */
 const SCAN_AT_ONCE = 1000
 /**
  * For so long a worker of the cleared crawl learns that somebody cleared it, and does not take Redis for the one that lost
@@ -47,12 +47,12 @@ const reopenScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'membe
 const adoptScript = new OomSafeScript('redis/now.lua', 'crawl/todo.lua', 'members/adopt.lua')
 const clearScript = luaScript('redis/now.lua', 'crawl/present.lua', 'crawl/todo.lua', 'members/clear.lua')
 
-/** Nothing new is begun by any worker until `resumeCrawl`. False when no crawl runs. */
+/** Until `resumeCrawl` no worker begins a request. Returns false when no crawl runs. */
 export async function pauseCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
   return (await pauseScript.run(redis, [keys.record], [1])) === 1
 }
 
-/** False when no crawl runs. */
+/** Returns false when no crawl runs. */
 export async function resumeCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
   return (await pauseScript.run(redis, [keys.record], [0])) === 1
 }
@@ -117,9 +117,9 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const act = async () => {
     await clear()
     await new Quarantine({ redis, keys }).clear()
-    // Workers that are present still ask what became of their turns.
+    // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
     const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
-    // These are of whoever clears, or of a crawl that begins as soon as it is done.
+    // These stay: they belong to this clearing, or to a crawl that begins right after it.
     const others = [keys.record, keys.workers, keys.cleared]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
     await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)

@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
-/** One that waits, is held back, or is in flight. `unreadable`: why this release cannot make a request of it. */
+/** A request that waits, is delayed, or is in flight. `unreadable` says why this release cannot read it. */
 export type FrontierEntry =
   | { readonly id: string; readonly request: Request; readonly unreadable?: never }
   | { readonly id: string; readonly unreadable: string; readonly request?: never }
@@ -23,7 +23,7 @@ interface CrawlOnRedis {
 /** Requests may be large: bodies, meta. */
 const READ_AT_ONCE = 200
 
-/** Host by host, or job by job. */
+/** Yields the requests host by host, or job by job. */
 export async function* crawlFrontier(crawl: CrawlOnRedis): AsyncGenerator<FrontierEntry> {
   for await (const texts of packedTexts(crawl)) for (const text of texts) yield entryOf(text)
 }
@@ -34,7 +34,7 @@ async function* packedTexts(crawl: CrawlOnRedis): AsyncGenerator<readonly string
   yield* textsInDoubt(crawl)
 }
 
-/** Set aside, in either mode: see `lua/leasing/doubts.lua`. */
+/** Yields the links in doubt of either mode (`lua/leasing/doubts.lua`). */
 async function* textsInDoubt({ redis, keys: { doubts } }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
   for await (const ids of membersOf(redis, `${doubts}:since`)) {
     const texts = await redis.hmget(doubts, ...ids)

@@ -27,10 +27,10 @@ import type { CrawlRun } from '../crawl/redis-crawl-record.ts'
 import { luaScript } from '../redis/lua.ts'
 import { mergingOf } from './stats-merging.ts'
 
-/** More changed values wait for the next write. */
+/** At most this many changed values are written at once; others wait for the next write. */
 const STATS_AT_ONCE_MAX = 500
 
-/** A worker whose run is over is refused each time. */
+/** Bounds the last writes, as the script refuses a worker whose run is over each time. */
 const END_WRITES_MAX = 100
 
 /** Not a worker's field: its first word holds no colon. */
@@ -41,7 +41,7 @@ const WRITTEN_AFTER_A_GAP = 2
 
 const writeScript = luaScript('members/totals.lua', 'members/stats.lua')
 
-/** What all workers of a crawl have counted: in all its time, and since it was begun, resumed or woken last. */
+/** The stats of all workers of a crawl: over its whole time, and since it was begun, resumed or woken last. */
 export interface WholeTotals {
   readonly all: Readonly<Record<string, StatValue>>
   readonly sinceResumed: Readonly<Record<string, StatValue>>
@@ -55,7 +55,7 @@ export interface CrawlStatsOptions {
   readonly stats: Pick<StatsCollector, 'snapshot'>
 }
 
-/** One worker's part in it. */
+/** The stats of one worker, as a part of the crawl's. */
 export class CrawlStats {
   readonly #redis: Redis
   readonly #key: string
@@ -63,11 +63,11 @@ export class CrawlStats {
   readonly #stats: Pick<StatsCollector, 'snapshot'>
   #names = 1
   #beat = 0
-  /** What Redis has under the present name, as counted since the worker started. */
+  /** The values that Redis has under the present name, counted since the worker started. */
   #written = new Map<string, StatValue>()
-  /** What was written under earlier names. */
+  /** The values that were written under earlier names. */
   #before = new Map<string, number>()
-  /** Of all workers; the keys are those that somebody has asked for. */
+  /** Sums over all workers, of the keys that `ofOthers` was asked for. */
   readonly #totals = new Map<string, number>()
 
   constructor({ redis, statsKey, workerId, stats }: CrawlStatsOptions) {
@@ -77,19 +77,19 @@ export class CrawlStats {
     this.#stats = stats
   }
 
-  /** Whether anybody wants to know what others have counted. */
+  /** True when `ofOthers` was called: then stats are exchanged more often. */
   get isAsked(): boolean {
     return this.#totals.size > 0
   }
 
-  /** What the other workers have counted; 0 until the first write after a key was first asked for. */
+  /** Returns the sum over the other workers; 0 until the first write after a key was first asked for. */
   ofOthers(key: string): number {
     const total = this.#totals.get(key)
     if (total === undefined) this.#totals.set(key, 0)
     return Math.max(0, (total ?? 0) - Number(this.#written.get(key) ?? 0))
   }
 
-  /** Writes what has changed. The first write of a name holds nothing, so that a late copy of it counts nothing. */
+  /** Writes the values that have changed. The first write under a name holds none, so that a late copy of it adds nothing. */
   async write(run: CrawlRun): Promise<void> {
     const changed = this.#beat === 0 ? [] : this.#changed().slice(0, STATS_AT_ONCE_MAX)
     const asked = [...this.#totals.keys()]
@@ -114,16 +114,16 @@ export class CrawlStats {
     for (const [n, key] of asked.entries()) this.#totals.set(key, Number(totals[n]))
   }
 
-  /** Writes everything that is not written yet, and then takes this worker's own fields away; the totals keep them. */
+  /** Writes all values that are not written yet, then deletes this worker's own fields; the totals keep them. */
   async end(run: CrawlRun): Promise<void> {
-    // Under a name that is refused here nothing was written; the next write has another.
+    // If the script refuses the name, nothing was written; the next write has another name.
     for (let n = 0; n < END_WRITES_MAX && (this.#beat === 0 || this.#changed().length > 0); n++) {
       await this.write(run)
     }
     await this.#forget((name) => name === this.#name)
   }
 
-  /** Takes the fields of workers away that are not there any more. */
+  /** Deletes the fields of workers that are gone. */
   async forgetAllBut(workerIds: readonly string[]): Promise<void> {
     const there = new Set(workerIds)
     const forgotten = await this.#forget((name) => !there.has(name.replace(/#\d+$/, '')))
@@ -145,7 +145,7 @@ export class CrawlStats {
     return String(value - (this.#before.get(key) ?? 0))
   }
 
-  /** Counted on from here: all that was written is in the totals. */
+  /** Takes a new name: all values that were written stay in the totals. */
   #rename(): void {
     for (const [key, value] of this.#written) if (typeof value === 'number') this.#before.set(key, value)
     this.#written = new Map()

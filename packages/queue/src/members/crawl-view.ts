@@ -1,4 +1,4 @@
-/** A crawl as somebody sees it who takes no part in it: for `webloom status`. */
+/** A crawl seen from outside, for `webloom status`. */
 
 import type { HostState, QueueCounts, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
@@ -10,16 +10,16 @@ import { type CrawlWorker, readWorkerEntry } from './crawl-worker.ts'
 
 export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
 
-/** A host that has a line, with what the crawl has learnt of it. */
+/** A host with a line, and what the crawl has learnt of the host. */
 export interface HostView extends HostState {
   readonly slot: string
   readonly waiting: number
-  /** Held until their own time has come. */
+  /** Requests that are held until their own time has come. */
   readonly delayed: number
   readonly leased: number
-  /** Until its delay lets it be asked, milliseconds; 0: now. */
+  /** Milliseconds until the host's delay is over; 0: it may be asked now. */
   readonly nextInMs: number
-  /** Until its pause is over, milliseconds; 0: it is not paused. */
+  /** Milliseconds until the host's pause is over; 0: it is not paused. */
   readonly pausedMs: number
   readonly pauseReason?: string
 }
@@ -35,13 +35,13 @@ export interface CrawlView {
   readonly endedAt: Date | null
   readonly finishReason: string | null
   readonly start: { readonly cursor: number; readonly ended: boolean; readonly worker: string | null }
-  /** The lost ones too, for ten minutes; longest there first. */
+  /** All workers, lost ones too for ten minutes; the oldest first. */
   readonly workers: readonly CrawlWorker[]
-  /** Of those that are present. */
+  /** Summed over the workers that are present. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
   readonly counts: QueueCounts
-  /** Of all workers, those included that have left. */
+  /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
   /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
   readonly hosts: readonly HostView[]

@@ -11,7 +11,7 @@ export interface WorkerActivity {
   /** Over the last ten seconds. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
-  /** A callback blocks its event loop: its lock keeper says so in its stead. */
+  /** True when a callback blocks its event loop; its lock keeper writes the entry then. */
   readonly blocked: boolean
 }
 
@@ -24,7 +24,7 @@ export interface CrawlWorker extends WorkerActivity {
   readonly startedAt: Date
   /** Its last heartbeat, by Redis's clock. */
   readonly seenAt: Date
-  /** There was none for ten seconds: killed, cut off, or stopped in the middle. */
+  /** True without a heartbeat for ten seconds: the worker was killed, cut off, or stopped (SIGSTOP). */
   readonly lost: boolean
 }
 
@@ -43,7 +43,7 @@ export function workerEntry(id: string, startedAt: Date, activity: WorkerActivit
   return JSON.stringify({ id, host: hostname(), pid: process.pid, startedAt, ...activity })
 }
 
-/** Nothing for an entry that another release wrote in a way this one cannot read. */
+/** Returns undefined for an entry of another release that this one cannot read. */
 export function readWorkerEntry(
   text: string,
   nowMs: number,

@@ -1,4 +1,4 @@
 import { luaScriptsIn } from '@webloom/core'
 
-/** A script made of files of `lua/`, each by its room and name. */
+/** Returns a script that is made of files of `lua/`, each named by room and file. */
 export const luaScript = luaScriptsIn(new URL('../../lua/', import.meta.url))

@@ -3,7 +3,7 @@
 import { PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
 
-/** While it does not answer, what was last known holds. */
+/** While Redis does not answer, the last known value holds. */
 const ANSWER_MS_MAX = 2000
 
 /** Watches one server's memory. */
@@ -43,7 +43,7 @@ export class RedisMemory {
       const { usedBytes, maxBytes } = bytesIn(fieldsOf(memory))
       this.#used = maxBytes > 0 ? usedBytes / maxBytes : 0
     } catch {
-      // Away, or not allowed to be asked: the queue itself tells when nothing more goes in.
+      // Redis is away, or does not allow the question. The queue itself fails when no more fits in.
     }
   }
 }
@@ -52,12 +52,12 @@ export class RedisMemory {
 export interface RedisHealth {
   readonly version: string
   readonly maxmemoryPolicy: string
-  /** What of it survives a restart; unknown where CONFIG is not allowed. */
+  /** What survives a restart of this Redis; unknown where CONFIG is not allowed. */
   readonly persistence: 'aof' | 'rdb' | 'none' | 'unknown'
   readonly usedBytes: number
   /** 0: no limit. */
   readonly maxBytes: number
-  /** What its eviction policy may cost a crawl, in words; undefined where it evicts nothing. */
+  /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
   /** In words, for people; of the eviction policy, too. */
   readonly warnings: readonly string[]

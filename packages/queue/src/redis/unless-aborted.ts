@@ -1,4 +1,4 @@
-/** What `work` comes to, or undefined as soon as `signal` fires. */
+/** Resolves to the result of `work`, or to undefined as soon as `signal` fires. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   if (signal.aborted) return undefined
   let onAbort = () => {}

@@ -14,18 +14,18 @@ export interface RedisSeedPushOptions {
   readonly redis: Redis
   /** The key of the start URLs, with spider and CRAWL_ID in it. */
   readonly key: string
-  /** What to make where there is nothing; else what is there stays what it is. */
+  /** The type of a key that does not exist yet. A key that exists keeps its type. */
   readonly type: SeedType
-  /** Of a list: before all that waits, each batch in its order. */
+  /** For a list: adds before all messages that wait, each batch in its order. */
   readonly front?: boolean
 }
 
 /** What a batch did. */
 export interface SeedBatchPushed {
   readonly type: SeedType
-  /** How many were not in it before; all of them, for a list. */
+  /** How many messages were new; for a list, all of them. */
   readonly added: number
-  /** How many wait now. */
+  /** How many messages wait now. */
   readonly waiting: number
 }
 

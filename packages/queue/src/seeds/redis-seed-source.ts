@@ -55,7 +55,7 @@ export interface RedisSeedSourceOptions {
   readonly settled: (asker: string) => Promise<void>
   readonly logger: Logger
   readonly stats: Pick<StatsCollector, 'inc'>
-  /** How long a message stays with a worker that says nothing of it. Default 10 000; it is held on to five times as often. */
+  /** How long a message stays with a worker that does not renew it. Default 10 000; it is renewed five times in that time. */
   readonly leaseMs?: number
   /**
    * How long a message outlives the queueing of its requests. Default 2000: a Redis that writes to disk every second is
@@ -66,13 +66,13 @@ export interface RedisSeedSourceOptions {
   readonly times?: ProtocolTimes
 }
 
-/** Messages that one process may have in work; until some are settled it takes no more. */
+/** The most messages that one process works on. It takes no more until some are settled. */
 const HELD_MAX = 10_000
 /** Messages named in one script. */
 const MAX_MESSAGES_PER_SCRIPT = 500
 /** Invalid messages kept, the newest. */
 const INVALID_KEPT_MAX = 10_000
-/** Of a longer message the invalid list has the beginning. */
+/** The invalid list keeps the beginning of a longer message. */
 const INVALID_CHARS_MAX = 65_536
 /** How long `close` may take beside the time in which what was queued last ripens. */
 const CLOSE_WAIT_MS = 1500
@@ -90,11 +90,11 @@ export class RedisSeedSource implements SeedSource {
   readonly #times: ProtocolTimes['seeds']
   readonly #leaseMs: number
   readonly #ripeMs: number
-  /** By id: what this process took and has not settled. */
+  /** By id: the messages that this process took and has not settled. */
   readonly #held = new Map<string, SeedMessage>()
-  /** Of these: what is to be handed out next. */
+  /** Of these, the messages that are handed out next. */
   #line: SeedMessage[] = []
-  /** Of these: what waits to be removed, oldest answer first. */
+  /** Of these, the messages that wait to be removed, oldest answer first. */
   #answered: SeedMessage[] = []
   #run = ''
   #runAskedAt = Number.NEGATIVE_INFINITY
@@ -168,7 +168,7 @@ export class RedisSeedSource implements SeedSource {
       [most, workerId, this.#leaseMs],
     )
     for (const message of messagesIn(reply as Buffer[])) {
-      // Lost by a long sleep of this process, and now its own again.
+      // This process slept and lost the message, and has taken it again.
       if (this.#held.has(message.id)) continue
       this.#held.set(message.id, message)
       this.#line.push(message)
@@ -189,7 +189,7 @@ export class RedisSeedSource implements SeedSource {
     return this.#run
   }
 
-  /** Never rejects: of what goes wrong the message is to blame. */
+  /** Never rejects: a failure makes the message invalid. */
   async #seedsOf(message: SeedMessage): Promise<Seed[]> {
     message.run = this.#run
     try {
@@ -214,13 +214,13 @@ export class RedisSeedSource implements SeedSource {
       await DELAY.run(redis, [this.#keys.processing, this.#keys.leases], [message.id, delayMs])
       stats.inc('seeds/delayed')
     } catch (error) {
-      // It is not held any more, so it is handed out again, and laid aside then.
+      // The message is no longer held, so it is handed out again, and delayed then.
       logger.warn({ seed: message.id, err: error }, 'a seed could not be laid aside; it is tried again')
     }
     return []
   }
 
-  /** One at a time; rejects never. */
+  /** One call at a time; never rejects. */
   #settle(): Promise<void> {
     this.#settling ??= this.#settleAnswered()
       .catch((error: unknown) => {
@@ -276,7 +276,7 @@ export class RedisSeedSource implements SeedSource {
     if (queued > 0) stats.inc('seeds/acknowledged', queued)
   }
 
-  /** Rejects never: what is not settled the queue keeps noted for long, and nothing comes of it. */
+  /** Never rejects: the queue keeps the notes of an asker that is not settled for longer, which does no harm. */
   async #settleInQueue(messages: readonly SeedMessage[]): Promise<void> {
     const { settled, logger } = this.#options
     const queued = messages.filter(({ isQueued }) => isQueued).flatMap(({ seedIds }) => seedIds)
@@ -304,7 +304,7 @@ export class RedisSeedSource implements SeedSource {
     })
   }
 
-  /** One at a time; rejects never. */
+  /** One call at a time; never rejects. */
   #hold(): Promise<void> {
     this.#holding ??= this.#holdAll()
       .catch((error: unknown) => {
@@ -324,7 +324,7 @@ export class RedisSeedSource implements SeedSource {
     }
   }
 
-  /** What is not settled need not wait for its lease to end. */
+  /** Messages that are not settled need not wait until their holder counts as lost. */
   async #giveBack(): Promise<void> {
     const ids = [...this.#held.keys()]
     for (let from = 0; from < ids.length; from += MAX_MESSAGES_PER_SCRIPT) {
@@ -340,7 +340,7 @@ function* messagesIn(reply: readonly Buffer[]): Generator<SeedMessage> {
   }
 }
 
-/** The longest delay that one of the requests asks for, milliseconds. */
+/** Returns the longest delay that one of the requests asks for, in milliseconds. */
 function delayOf(requests: readonly Request[]): number {
   return 1000 * Math.max(...requests.map(({ hasMeta, meta }) => (hasMeta ? Number(meta.seed_delay ?? 0) : 0)))
 }

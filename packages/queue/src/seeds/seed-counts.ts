@@ -7,13 +7,13 @@ export interface SeedCounts {
   readonly waiting: number
   /** Taken by a worker, and not queued yet. */
   readonly inWork: number
-  /** Laid aside, as no request could be made of them. */
+  /** On the invalid list, as no request could be made of them. */
   readonly invalid: number
 }
 
 const pendingScript = luaScript('seeds/pending.lua')
 
-/** Those that nobody has taken, and those that are not done. */
+/** Messages that no worker has taken, and messages that are not done. */
 export async function pendingSeeds(
   redis: Redis,
   { main, processing }: SeedKeys,

@@ -71,7 +71,7 @@ export class SeedMessage {
     return this.#answered()
   }
 
-  /** It makes no request at all. */
+  /** The message makes no request at all. */
   isInvalid(reason: string): void {
     this.#open.clear()
     this.#reasons = [reason]
@@ -84,7 +84,7 @@ export class SeedMessage {
   }
 }
 
-/** An asker of its own for each request: under one and the same, the second would be taken for the first sent twice. */
+/** Each request has an asker of its own. With one asker for both, the second request would count as the first one sent twice. */
 function seedId(messageId: string, n: number, count: number): string {
   return `seed/${messageId}${count === 1 ? '' : `+${n}`}`
 }

@@ -25,7 +25,8 @@ export const CRAWL_SETTINGS = [
     type: 'int',
     default: 0,
     since: 'scrapy',
-    summary: 'The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones.',
+    summary:
+      'The depth times this is taken off the priority: above 0 near pages go first, below 0 deep ones.',
   },
   {
     name: 'DEPTH_STATS_VERBOSE',

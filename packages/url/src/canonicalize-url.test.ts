@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { orNull, recorded, writesAsRecorded } from '../testing/w3lib-cases.ts'
 import { type CanonicalizeOptions, canonicalizeAny, canonicalizeUrl } from './canonicalize-url.ts'
-import { InvalidUrl } from './errors.ts'
 
 type Golden = [url: string, canonical: string | null, options?: CanonicalizeOptions]
 type Fuzzed = [
@@ -13,27 +12,14 @@ type Fuzzed = [
   withoutBlanks: string | null,
 ]
 
-// Cases that must differ from w3lib, each with its reason. There are none.
-const EXCEPTIONS: Record<string, string> = {}
-
 describe('canonicalizeUrl writes a URL as w3lib 2.4.1 does', () => {
   const rules = 'w3lib-2.4'
-  const golden = read<Golden>('canonicalize-url').filter(([url]) => !(url in EXCEPTIONS))
-  const refused = golden.filter(([, canonical]) => canonical === null)
-
-  test(`${golden.length - refused.length} URLs, byte for byte`, () => {
-    for (const [url, canonical, options] of golden) {
-      if (canonical !== null) expect(canonicalizeUrl(url, { rules, ...options }), url).toBe(canonical)
-    }
-  })
-
-  test(`${refused.length} URLs that Python refuses are refused with InvalidUrl`, () => {
-    for (const [url, , options] of refused)
-      expect(() => canonicalizeUrl(url, { rules, ...options }), url).toThrow(InvalidUrl)
-  })
+  writesAsRecorded(recorded<Golden>('canonicalize-url'), (url, options?: CanonicalizeOptions) =>
+    canonicalizeUrl(url, { rules, ...options }),
+  )
 
   test('URLs made up at random: unicode hosts, brackets, escapes, strange schemes', () => {
-    for (const [url, encoding, , canonical, withFragment, withoutBlanks] of read<Fuzzed>('url-fuzz')) {
+    for (const [url, encoding, , canonical, withFragment, withoutBlanks] of recorded<Fuzzed>('url-fuzz')) {
       const options = { rules, ...(encoding !== null && { encoding }) } as const
       const context = `${url} in ${encoding}`
       expect(
@@ -143,17 +129,3 @@ describe('what the duplicate filter takes for one page', () => {
     expect(canonicalizeUrl('http://e.com/?\u{1f600}&\ufffd')).toBe('http://e.com/?%EF%BF%BD=&%F0%9F%98%80=')
   })
 })
-
-function read<Case>(name: string): Case[] {
-  const text = readFileSync(new URL(`../testdata/${name}.json`, import.meta.url), 'utf8')
-  return (JSON.parse(text) as { cases: Case[] }).cases
-}
-
-function orNull(make: () => string): string | null {
-  try {
-    return make()
-  } catch (error) {
-    if (error instanceof InvalidUrl) return null
-    throw error
-  }
-}

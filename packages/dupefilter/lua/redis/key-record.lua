@@ -1,5 +1,5 @@
 -- Input    see redis/key-store.lua
--- Output   record(fresh, members), unmark(member), erase(member), extra() as in redis/set-store.lua
+-- Output   record(fresh, members), erase(member) as in redis/set-store.lua
 local function record(fresh, members)
   local lifetimes = header.lifetimes or {}
   for _, i in ipairs(fresh) do
@@ -12,13 +12,4 @@ local function erase(member)
   if era then
     redis.call('DEL', keyOf(member))
   end
-end
-
-local function unmark(member)
-  erase(member)
-  redis.call('HDEL', KEYS[2], member)
-end
-
-local function extra()
-  return {}
 end

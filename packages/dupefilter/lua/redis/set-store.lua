@@ -3,8 +3,7 @@
 -- Input    KEYS[1] set of members
 -- Output   probe(members) → table with true at the index of each that is there
 --          record(fresh, members) puts members[i] in for each i of fresh
---          unmark(member) takes it out again, and nobody holds it; erase(member) takes it out
---          extra() → nothing to tell beside the answers
+--          erase(member) takes it out
 local function probe(members)
   local seen = {}
   for i, there in ipairs(redis.call('SMISMEMBER', KEYS[1], unpack(members))) do
@@ -23,13 +22,4 @@ end
 
 local function erase(member)
   redis.call('SREM', KEYS[1], member)
-end
-
-local function unmark(member)
-  erase(member)
-  redis.call('HDEL', KEYS[2], member)
-end
-
-local function extra()
-  return {}
 end

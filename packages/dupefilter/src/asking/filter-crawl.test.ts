@@ -1,6 +1,7 @@
-import { MemoryStatsCollector, PROTOCOL_TIMES, Request, type Seen, scaledTimes } from '@webloom/core'
+import { MemoryStatsCollector, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { fresh, inDoubt, pages, seen } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
@@ -10,11 +11,6 @@ const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
-const fresh = (count: number) => new Array<boolean>(count).fill(false)
-const inDoubt = (count: number) => new Array<Seen>(count).fill('in doubt')
-const seen = (count: number) => new Array<boolean>(count).fill(true)
 const PAGE = 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
 
 const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {

@@ -4,42 +4,51 @@ import { nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
 import type { CountedLayer } from './bloom-record.ts'
 
-/** A layer of a Bloom filter in this process. Its bytes are those that the strings on Redis would have. */
-export class BloomBits {
-  readonly #layer: BloomLayer
-  readonly #blocks: Uint8Array[]
-  #inserted = 0
-  #set = 0
+/** A layer of a Bloom filter in this process, with its counts; what a place in it is, is for those that extend it. */
+export abstract class BloomLayerBytes {
+  protected readonly layer: BloomLayer
+  protected readonly blocks: readonly Uint8Array[]
+  protected inserted = 0
+  /** Places that are not 0. */
+  protected set = 0
 
   /** Throws WL_DUPEFILTER_FULL where the machine has not so much memory. */
-  constructor(layer: BloomLayer) {
-    this.#layer = layer
-    this.#blocks = zeroedBlocks(layer.blocks, Math.ceil(layer.bits / 8))
+  constructor(layer: BloomLayer, placesPerByte: number) {
+    this.layer = layer
+    this.blocks = zeroedBlocks(layer.blocks, Math.ceil(layer.bits / placesPerByte))
   }
 
+  /** With the places that are not 0 as bits that are set. */
   get counted(): CountedLayer {
-    return { ...this.#layer, inserted: this.#inserted, set: this.#set }
+    return { ...this.layer, inserted: this.inserted, set: this.set }
+  }
+}
+
+/** A layer of a Bloom filter in this process. Its bytes are those that the strings on Redis would have. */
+export class BloomBits extends BloomLayerBytes {
+  constructor(layer: BloomLayer) {
+    super(layer, 8)
   }
 
   has(digest: string): boolean {
-    const { bits, hashes } = this.#layer
+    const { bits, hashes } = this.layer
     const bytes = this.#blockOf(digest)
     return nativeOffsets(digest, bits, hashes).every((bit) => (bytes[bit >>> 3]! & maskOf(bit)) !== 0)
   }
 
   add(digest: string): void {
-    const { bits, hashes } = this.#layer
+    const { bits, hashes } = this.layer
     const bytes = this.#blockOf(digest)
     for (const bit of nativeOffsets(digest, bits, hashes)) {
       const [at, mask] = [bit >>> 3, maskOf(bit)]
-      if ((bytes[at]! & mask) === 0) this.#set++
+      if ((bytes[at]! & mask) === 0) this.set++
       bytes[at]! |= mask
     }
-    this.#inserted++
+    this.inserted++
   }
 
   #blockOf(digest: string): Uint8Array {
-    return this.#blocks[nativeBlock(digest, this.#layer.blocks)]!
+    return this.blocks[nativeBlock(digest, this.layer.blocks)]!
   }
 }
 
@@ -49,7 +58,7 @@ function maskOf(bit: number): number {
 }
 
 /** Untouched pages take no memory, so a filter that is larger than the machine would only fail when it is half full. */
-export function zeroedBlocks(blocks: number, bytes: number): Uint8Array[] {
+function zeroedBlocks(blocks: number, bytes: number): Uint8Array[] {
   const wanted = blocks * bytes
   const noRoom = (cause?: unknown) =>
     new WebloomError(

@@ -1,52 +1,39 @@
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
-import { zeroedBlocks } from './bloom-bits.ts'
-import type { CountedLayer } from './bloom-record.ts'
+import { BloomLayerBytes } from './bloom-bits.ts'
 import { COUNTER_MAX, countingPlaces } from './counting-places.ts'
 
 /** A counting Bloom filter in this process: four bits a place, two places a byte, the first in the higher half as in Redis's u4. */
-export class BloomCounters {
-  readonly #layer: BloomLayer
-  readonly #blocks: Uint8Array[]
-  #inserted = 0
-  #set = 0
-
-  /** Throws WL_DUPEFILTER_FULL where the machine has not so much memory. */
+export class BloomCounters extends BloomLayerBytes {
   constructor(layer: BloomLayer) {
-    this.#layer = layer
-    this.#blocks = zeroedBlocks(layer.blocks, Math.ceil(layer.bits / 2))
-  }
-
-  /** With the counters that are not 0 as bits that are set. */
-  get counted(): CountedLayer {
-    return { ...this.#layer, inserted: this.#inserted, set: this.#set }
+    super(layer, 2)
   }
 
   has(digest: string): boolean {
-    const { block, places } = countingPlaces(digest, this.#layer)
-    const bytes = this.#blocks[block]!
+    const { block, places } = countingPlaces(digest, this.layer)
+    const bytes = this.blocks[block]!
     return places.every((place) => counterAt(bytes, place) > 0)
   }
 
   /** Only for what is not there. */
   add(digest: string): void {
-    this.#inserted++
+    this.inserted++
     this.#change(digest, 1)
   }
 
   /** Only for what is there. */
   remove(digest: string): void {
-    this.#inserted--
+    this.inserted--
     this.#change(digest, -1)
   }
 
   #change(digest: string, by: 1 | -1): void {
-    const { block, places } = countingPlaces(digest, this.#layer)
-    const bytes = this.#blocks[block]!
+    const { block, places } = countingPlaces(digest, this.layer)
+    const bytes = this.blocks[block]!
     for (const place of places) {
       const counter = counterAt(bytes, place)
       if (counter === COUNTER_MAX) continue
-      if (counter === 0) this.#set++
-      if (counter + by === 0) this.#set--
+      if (counter === 0) this.set++
+      if (counter + by === 0) this.set--
       // No carry: 15 stays, and what is there is above 0.
       bytes[place >>> 1]! += by << shiftOf(place)
     }

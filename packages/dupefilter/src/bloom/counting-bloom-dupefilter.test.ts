@@ -1,9 +1,10 @@
-import { fingerprint, Request } from '@webloom/core'
+import { fingerprint } from '@webloom/core'
 import { dupeFilterContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { isScript, page, pages } from '../../testing/pages.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { bloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { errorAt } from '../bloom-sizing/bloom-theory.ts'
@@ -41,10 +42,6 @@ for (const [name, options] of Object.entries({
   }
   dupeFilterContract({ describe, test }, { name, create })
 }
-
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
-const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === 'EVAL'
 
 /** Every counter, as Redis has them. */
 async function countersOf(key: string): Promise<number[]> {

@@ -1,7 +1,8 @@
-import { CloseSpider, fingerprint, type Logger, Request, silentLogger } from '@webloom/core'
+import { CloseSpider, fingerprint, type Logger, silentLogger } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { page, pages } from '../../testing/pages.ts'
 import { digestOf, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import { bloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { errorAt } from '../bloom-sizing/bloom-theory.ts'
@@ -13,9 +14,6 @@ import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
 const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
-
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
 
 async function opened(options: MemoryBloomDupeFilterOptions): Promise<MemoryBloomDupeFilter> {
   const filter = new MemoryBloomDupeFilter(options)

@@ -1,10 +1,11 @@
-import { fingerprint, Request, silentLogger } from '@webloom/core'
+import { fingerprint, type Request, silentLogger } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { measuredError } from '../../testing/bloom-probes.ts'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { page, pages } from '../../testing/pages.ts'
 import { bloomOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
 import { RedisBloomDupeFilter, type RedisBloomDupeFilterOptions } from './redis-bloom-dupefilter.ts'
@@ -29,9 +30,6 @@ for (const [name, options] of Object.entries({
 } as const)) {
   dupeFilterContract({ describe, test }, { name, deviations, ...bench.contract(maker(options)) })
 }
-
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
 
 describe('what is stored', () => {
   test('a worker with other parameters does not start, and is told which differ', async () => {

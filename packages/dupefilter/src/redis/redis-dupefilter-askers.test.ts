@@ -1,7 +1,8 @@
-import { createFingerprinter, PROTOCOL_TIMES, Request, scaledTimes } from '@webloom/core'
+import { createFingerprinter, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { fresh, page, pages, seen } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
@@ -11,13 +12,9 @@ const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
 /** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
-const fresh = (count: number) => new Array<boolean>(count).fill(false)
-const seen = (count: number) => new Array<boolean>(count).fill(true)
 
 const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
   'redis-set': (options) => new RedisSetDupeFilter(options),

@@ -1,8 +1,9 @@
-import { PROTOCOL_TIMES, Request, scaledTimes } from '@webloom/core'
+import { PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toldByTwoProcesses } from '../../testing/asking-processes.ts'
 import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
+import { fresh, isScript, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
@@ -12,12 +13,8 @@ const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
 /** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-const fresh = (count: number) => new Array<boolean>(count).fill(false)
-const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === 'EVAL'
 
 const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
   'redis-set': (options) => new RedisSetDupeFilter(options),

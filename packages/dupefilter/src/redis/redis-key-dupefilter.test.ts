@@ -3,6 +3,7 @@ import { dupeFilterContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { isScript } from '../../testing/pages.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
 import { RedisKeyDupeFilter } from './redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
@@ -21,7 +22,6 @@ const page = (n: number, dedupTtl?: unknown) =>
   new Request(`https://example.com/page/${n}`, {
     ...(dedupTtl !== undefined && { meta: { dedupTtl: dedupTtl as never } }),
   })
-const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === 'EVAL'
 
 /** The keys of what was met, with the milliseconds they have left. */
 async function lifetimes(key: string): Promise<Map<string, number>> {

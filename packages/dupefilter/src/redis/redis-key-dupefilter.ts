@@ -49,7 +49,11 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
   #isInvalidSaid = false
 
   constructor(options: RedisKeyDupeFilterOptions) {
-    super({ ...options, cacheSize: 0 }, ['redis/key-store.lua', 'redis/key-record.lua'], 'scrapy-redis')
+    super(
+      { ...options, cacheSize: 0 },
+      ['redis/key-store.lua', 'redis/key-record.lua', 'redis/exact.lua'],
+      'scrapy-redis',
+    )
     if (!isLifetime(options.ttlMs)) {
       throw new SettingsError([
         `DUPEFILTER_TTL is ${options.ttlMs / 1000}; expected seconds, more than 0: after as long a request may be met again`,

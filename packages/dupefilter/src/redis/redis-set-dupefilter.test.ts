@@ -3,6 +3,7 @@ import { createFingerprinter, createUrlDigester, fingerprint, Request } from '@w
 import { dupeFilterContract } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { page } from '../../testing/pages.ts'
 import { RedisSetDupeFilter, type RedisSetDupeFilterOptions } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
@@ -11,8 +12,6 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 dupeFilterContract({ describe, test }, { name: 'RedisSetDupeFilter', ...bench.contract(make) })
-
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
 
 test('a set that scrapy-redis filled goes on being used, and is filled further as scrapy-redis does', async () => {
   const redis = bench.connect()

@@ -41,7 +41,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   readonly #bytes: number
 
   constructor(options: RedisSetDupeFilterOptions) {
-    super(options, ['redis/set-store.lua'], 'scrapy-redis')
+    super(options, ['redis/set-store.lua', 'redis/exact.lua'], 'scrapy-redis')
     this.#bytes = Math.min(BYTES[options.members ?? 'hex'], this.fingerprinter.hashBytes ?? 0)
   }
 

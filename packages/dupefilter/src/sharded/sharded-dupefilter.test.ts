@@ -1,8 +1,8 @@
-import { Request } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
+import { fresh, seen as met, page, pages } from '../../testing/pages.ts'
 import { CountingBloomDupeFilter } from '../bloom/counting-bloom-dupefilter.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
@@ -24,10 +24,6 @@ afterAll(async () => {
   for (const server of servers) await server.stop()
 })
 
-const page = (n: number) => new Request(`https://example.com/page/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
-const fresh = (count: number) => new Array<boolean>(count).fill(false)
-const met = (count: number) => new Array<boolean>(count).fill(true)
 const set: Make = (options) => new RedisSetDupeFilter(options)
 const bloom = { capacity: 20_000, errorRate: 1e-9 }
 const MAKES: Record<string, Make> = {

@@ -1,14 +1,11 @@
-import { Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { pages } from '../../testing/pages.ts'
 import { SplittableBloomDupeFilter } from './splittable-bloom-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
-
-const pages = (from: number, count: number) =>
-  Array.from({ length: count }, (_, n) => new Request(`https://example.com/${from + n}`))
 
 test.each([1e-2, 1e-3])(
   '1 000 expected, 100 000 met: the error stays below %f, and below twice that during splits',

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { Request } from '@webloom/core'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
 import { startProcess, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toldByTwoProcesses } from '../../testing/asking-processes.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
+import { isScript, page, pages } from '../../testing/pages.ts'
 import { capacityAt } from '../bloom-sizing/bloom-theory.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
 import {
@@ -22,9 +22,6 @@ const maker = (more: Choice) => (options: RedisDupeFilterOptions) =>
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-const page = (n: number) => new Request(`https://example.com/${n}`)
-const pages = (from: number, count: number) => Array.from({ length: count }, (_, n) => page(from + n))
-const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === 'EVAL'
 /** Leaves for about 70 requests each, that hardly ever err: a test of some hundreds splits several. */
 const SMALL = { leafBit: 12, errorRate: 1e-9, splitsMax: 20 }
 

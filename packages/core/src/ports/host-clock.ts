@@ -39,13 +39,13 @@ export interface HostNews {
  * the caller. Ours alone: no setting takes one of a user's own.
  */
 export interface HostClock {
-  /** Milliseconds until one more may be handed out; 0 means now, Infinity means when one of them has ended. */
+  /** Milliseconds until one more request may be handed out. 0 means now, Infinity means when one in flight has ended. */
   waitMs(slot: string, nowMs: number): number
-  /** One was handed out. With a delay, no other is until this one has started or ended. */
+  /** A request was handed out. With a delay, no other one is handed out until this one has started or ended. */
   taken(slot: string): void
-  /** It leaves for the host now; the delay is counted from here. */
+  /** A request leaves for the host now. The delay is counted from here. */
   started(slot: string, nowMs: number): void
-  /** It is over. `hadStarted` false: it never left, so its turn was not used up. */
+  /** A request is over. `hadStarted` is false when it never left, so that it costs the host no delay. */
   ended(slot: string, hadStarted: boolean): void
   /** Something about the host is known from now on; a shorter delay takes effect for the next request already. */
   learn(slot: string, news: HostNews, nowMs: number): void

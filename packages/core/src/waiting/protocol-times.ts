@@ -16,21 +16,21 @@ export interface ProtocolTimes {
     readonly renewEveryMs: number
     /** BullMQ finds a lost lock at its second look. */
     readonly stalledCheckEveryMs: number
-    /** Nobody has looked for this long: locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
+    /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly stalledGapMs: number
-    /** A look that Redis answers so late had to wait for it to come back; others may need `reconnectMsMax` longer. */
+    /** When Redis answers a look so late, it was away, and other workers may need `reconnectMsMax` longer to come back. */
     readonly stalledLateMs: number
     /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
     readonly blockMsMax: number
-    /** An answer to a blocking call may come so much later; then the connection is given up. */
+    /** When the answer to a blocking call is so much later, the connection is given up. */
     readonly blockLateMs: number
     /** How often a worker looks whether turns are to be left. */
     readonly tendEveryMs: number
     readonly sweepEveryMs: number
-    /** No sweep was heard of for so long: whoever was in charge is lost. Less than `lockMs`. */
+    /** When no sweep was heard of for this long, the worker in charge of sweeps is lost. Less than `lockMs`. */
     readonly sweepMissedMs: number
     readonly sweepLookEveryMs: number
-    /** Of several that would be in charge, one sweeps in so long. */
+    /** Among several workers that would sweep, one does in this time. */
     readonly sweptMsMin: number
     /** A turn that could go and is not served for so long goes to another worker. */
     readonly yieldAfterMs: number
@@ -40,9 +40,9 @@ export interface ProtocolTimes {
     readonly lookAgainMs: number
     /** A turn that must wait no longer than this stays with its worker. */
     readonly lingerMs: number
-    /** After a refusal by Redis. */
+    /** The pause after a refusal by Redis. */
     readonly retryMs: number
-    /** The same, for what goes back to its line. */
+    /** The same, for a request that goes back to its line. */
     readonly putBackRetryMs: number
     /** A host that is full with other lanes' requests is tried again after this. */
     readonly fullRetryMs: number
@@ -50,9 +50,9 @@ export interface ProtocolTimes {
     readonly settledKeptMs: number
     /** A crawl that was told to have requests is taken to have some for so long: a sweep and a half. */
     readonly emptinessHeardMs: number
-    /** What a worker refused is handed out again after this. */
+    /** A rejected request is handed out again after this. */
     readonly rejectedMs: number
-    /** When it comes to the same worker again, others may take it first for so long. */
+    /** When a rejected request comes to the same worker again, others may take it first for this long. */
     readonly othersFirstMs: number
   }
   /** QUEUE_MODE=job: a BullMQ job is a request. */
@@ -61,13 +61,13 @@ export interface ProtocolTimes {
     readonly renewEveryMs: number
     /** A lease whose lock ends sooner is renewed before it is handed out. */
     readonly lockedMsMin: number
-    /** What may go, and nobody wants for so long, goes back to the queue. */
+    /** A request that lies ready for so long, and that the engine does not take, is requeued. */
     readonly readyMsMax: number
     /** All workers together look for lost locks no more often than this. */
     readonly takeBackEveryMs: number
-    /** Nobody has looked for this long: locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
+    /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly takeBackGapMs: number
-    /** After such a gap nobody looks for so long: until all have connected again, and renewed. */
+    /** After such a gap no worker looks for this long, so that all can connect again and renew. */
     readonly takeBackPauseMs: number
     readonly settledKeptMs: number
     /** How long BullMQ blocks for news. */
@@ -90,12 +90,12 @@ export interface ProtocolTimes {
   /** Workers' heartbeats. */
   readonly members: {
     readonly beatEveryMs: number
-    /** While others' counts matter, or Redis does not answer. */
+    /** The interval while other workers' counts matter, or Redis does not answer. */
     readonly beatOftenMs: number
     readonly statsEveryMs: number
-    /** A heartbeat unanswered for so long is told in the log. */
+    /** A heartbeat that is unanswered for so long is logged. */
     readonly answerLateMs: number
-    /** No heartbeat by anybody for so long: Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
+    /** When no worker has sent a heartbeat for this long, Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
     readonly silenceMs: number
     /** A worker without a heartbeat for so long is lost. */
     readonly lostAfterMs: number
@@ -103,17 +103,17 @@ export interface ProtocolTimes {
   /** The thread that keeps locks while a callback blocks the event loop. */
   readonly keeper: {
     readonly tellEveryMs: number
-    /** The log tells of longer blocks. */
+    /** A block that is longer than this is logged. */
     readonly blockedToldMs: number
     readonly lookEveryMs: number
-    /** The main thread is blocked when it has told nothing for so long; its last renewal is good for as long again. */
+    /** A main thread that has told nothing for this long is blocked. Its last renewal is good for as long again. */
     readonly lateMs: number
     readonly renewEveryMs: number
     readonly answerMsMax: number
   }
   /** Start URLs from Redis. */
   readonly seeds: {
-    /** How long a message stays with a worker that says nothing of it. */
+    /** How long a message stays with a worker that does not renew it. */
     readonly leaseMs: number
     /** A Redis that writes to disk every second is a second behind, two at the most. */
     readonly ripeMs: number
@@ -121,33 +121,33 @@ export interface ProtocolTimes {
   }
   /** Dupefilters on Redis. */
   readonly filter: {
-    /** "Settled" waits no longer than this for a question to travel with. */
+    /** The longest that a settled asker waits for a question to travel with. */
     readonly settleWithinMs: number
-    /** How old a mark must be before it goes: more than a Redis that writes to disk every second may lose. */
+    /** How old a mark must be before it is deleted: more than a Redis that writes to disk every second may lose. */
     readonly markKeptMs: number
     readonly runIdEveryMs: number
     /** How long after its commit a page may run again because the queue's Redis has lost that commit. */
     readonly lostCommitMs: number
     /** How long a generation that Redis told is trusted. */
     readonly trustMs: number
-    /** A crawl of which nothing was heard for so long does not keep others from emptying the filter: its workers are gone. */
+    /** The workers of a crawl that was not heard of for this long are gone: other crawls may empty the filter. */
     readonly crawlGoneMs: number
     /** How often a worker that is there says so. */
     readonly crawlNotedEveryMs: number
-    /** No question was noted for so long: its Redis was away, or full, and who lives could not say what it has settled. */
+    /** When no question was noted for this long, the filter's Redis was away or full, and no worker could settle its askers. */
     readonly silenceMs: number
     /** How often a worker has its question noted. */
     readonly heardEveryMs: number
   }
   /** Links that another page was told are new, and that it may not queue. */
   readonly doubts: {
-    /** How long a page waits for others of its process that hold what it links to. */
+    /** How long a page waits for other pages of its process that hold its links. */
     readonly ownMs: number
-    /** How often a worker looks for some that should be asked about. */
+    /** How often a worker looks for links in doubt that should be asked about. */
     readonly lookEveryMs: number
-    /** One waits so long for that: most pages have queued their links by then. */
+    /** How long a link in doubt waits to be asked about: most pages have queued their links by then. */
     readonly waitMs: number
-    /** Whoever takes one has it to itself for so long. */
+    /** How long a link in doubt is reserved for the worker that took it. */
     readonly heldMs: number
   }
   /** The scheduler: how long it waits for room in the queue, and for servers that are away. */
@@ -157,11 +157,11 @@ export interface ProtocolTimes {
     readonly highWaterLookMs: number
     /** How long links wait for room in a queue that takes nothing more, before their page goes back. */
     readonly fullHoldMs: number
-    /** How long such a page stays away. */
+    /** How long that page then waits. */
     readonly postponeMs: number
     /** How long forgetting a page waits for a filter that does not answer. */
     readonly forgetHoldMs: number
-    /** Between two tries of what a server cannot do now: at first, and at most. */
+    /** The pause between two tries of a step that a server cannot do now: at first, and at most. */
     readonly waitMsMin: number
     readonly waitMsMax: number
   }

@@ -5,9 +5,9 @@ export class Claim {
   /** The page as Redis knows it. */
   readonly asker: string
   readonly attempt: string
-  /** The queue's run when it began, which is before anything of it was queued. */
+  /** The queue's run when the attempt began, before any of its links was queued. */
   readonly run: string
-  /** What it was told is new. */
+  /** Fingerprints that this attempt was told are new. */
   readonly told = new Set<string>()
   #state: 'open' | 'settled' | 'over' = 'open'
   #ended: PromiseWithResolvers<void> | undefined
@@ -28,7 +28,7 @@ export class Claim {
     this.#ended?.resolve()
   }
 
-  /** Resolves when it is open no longer. */
+  /** Resolves when the attempt is no longer open. */
   get ended(): Promise<void> {
     if (this.#state !== 'open') return Promise.resolve()
     this.#ended ??= Promise.withResolvers()
@@ -36,29 +36,29 @@ export class Claim {
   }
 }
 
-/** How the askers begin that ask about what was set aside in doubt. */
+/** The names of askers of links in doubt begin so. */
 export const IN_DOUBT_ASKER = 'doubt/'
 /** Settles an asker whichever of its attempts asked. */
 const ANY_ATTEMPT = '*'
 
-/** What an asker has to have said when it is settled, or its page goes back. */
+/** What Redis is told when an asker is settled, or its page goes back. */
 export interface Settling {
   readonly asker: string
-  /** ANY_ATTEMPT; or what other attempts were told is new is nobody's again, as this one did not ask about it. */
+  /** The attempt whose links are queued; links that only other attempts were told are new are free again. Or ANY_ATTEMPT. */
   readonly attempt: string
-  /** Absent when the page goes back: what this attempt was told is new is nobody's again. */
+  /** Absent when the page goes back: links that this attempt was told are new are free again. */
   readonly run?: string
 }
 
-// Askers that ask and are never settled (their page failed) would pile up; should one that is forgotten be settled after
-// all, its links are nobody's, and the next who meets them fetches them a second time.
+// Askers that are never settled, as their page failed, would pile up. If one that was forgotten is settled after all, its links
+// are free again, and the next page that meets them has them fetched a second time.
 const CLAIMS_MAX = 20_000
 
 /** The attempts that this process has under way, by page. */
 export class Claims {
   readonly #nameOf: (page: string) => string
   readonly #claims = new Map<string, Claim>()
-  /** By fingerprint: those that hold it, and are open. */
+  /** By fingerprint: the open attempt that holds it. */
   readonly #holders = new Map<string, Claim>()
   readonly #process = randomUUID().slice(0, 13)
   #count = 0
@@ -88,13 +88,13 @@ export class Claims {
     return this.#settledCount
   }
 
-  /** The attempt was told that this is new. */
+  /** The attempt was told that the fingerprint is new. */
   told(claim: Claim, fingerprint: string): void {
     claim.told.add(fingerprint)
     if (claim.state === 'open') this.#holders.set(fingerprint, claim)
   }
 
-  /** Which attempt under way was told that it is new. */
+  /** Returns the open attempt that was told that the fingerprint is new. */
   holderOf(fingerprint: string): Claim | undefined {
     return this.#holders.get(fingerprint)
   }
@@ -121,7 +121,7 @@ export class Claims {
     return { asker: claim?.asker ?? this.#nameOf(page), attempt, run: claim?.run ?? run }
   }
 
-  /** The page goes back. Undefined when this process was told nothing for it. */
+  /** The page goes back. Returns undefined when this process was told of no new link for it. */
   giveBack(page: string): Settling | undefined {
     const claim = this.#claims.get(page)
     if (!claim) return undefined
@@ -129,7 +129,7 @@ export class Claims {
     return claim.told.size > 0 ? { asker: claim.asker, attempt: claim.attempt } : undefined
   }
 
-  /** A question of this attempt has failed: the next one begins another. */
+  /** A question of this attempt has failed: the next question begins another attempt. */
   giveUp(page: string, claim: Claim): void {
     if (this.#claims.get(page) === claim) this.#end(page, claim)
   }

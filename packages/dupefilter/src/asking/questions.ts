@@ -18,7 +18,7 @@ export interface QuestionsOptions {
   readonly run: QueueRun
   readonly pendingStaleMs: number
   readonly times: ProtocolTimes
-  /** How many may be asked about in one call. */
+  /** How many requests one call may ask about. */
   readonly atOnceMax: () => number
   /** `again`: the asker was settled in another run of the queue's Redis. */
   readonly call: (
@@ -30,7 +30,7 @@ export interface QuestionsOptions {
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
 }
 
-/** What is not seen: new, or in doubt. */
+/** The answer about a request that is not seen: new, or in doubt. */
 type Unseen = Exclude<Seen, true>
 
 export class Questions {
@@ -40,7 +40,7 @@ export class Questions {
     this.#options = options
   }
 
-  /** Answers in order. */
+  /** Resolves to the answers, in the order of `all`. */
   async ask(all: readonly Asked[], page: string): Promise<Seen[]> {
     const { claims, run, stats } = this.#options
     const asker = claims.askerOf(page)
@@ -49,11 +49,11 @@ export class Questions {
     const unseen = new Map<string, Unseen>()
     const { unknown, held } = this.#cached(distinct.values(), asker)
     if (unknown.length < distinct.size) stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
-    // Who has nothing to ask about is another attempt than the one before it all the same.
+    // A page that has nothing to ask about begins a new attempt all the same.
     if (unknown.length === 0) claims.ask(page, asker, [], run.current)
     else await this.#askAllTwice(unknown, page, asker, { unseen, held })
     if (held.size > 0) await this.#endOrDoubt(held, page, asker, unseen)
-    // What is asked about twice is new, or in doubt, only the first time.
+    // A request that is given twice is new, or in doubt, only the first time.
     return all.map(({ fingerprint }) => {
       const answer = unseen.get(fingerprint) ?? true
       unseen.delete(fingerprint)
@@ -61,7 +61,7 @@ export class Questions {
     })
   }
 
-  /** What is to be asked about, and what other pages of this process hold that are under way. */
+  /** Splits the requests: `unknown` must be asked about, `held` belong to other open pages of this process. */
   #cached(all: Iterable<Asked>, asker: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
     const { cache } = this.#options
     const unknown: Asked[] = []
@@ -74,7 +74,7 @@ export class Questions {
     return { unknown, held }
   }
 
-  /** What is in doubt may be held by a page of this process, or one that was settled after the question had been sent. */
+  /** Asks, and asks again about links in doubt if a page of this process was settled meanwhile: it may have held them. */
   async #askAllTwice(
     asked: readonly Asked[],
     page: string,
@@ -96,7 +96,7 @@ export class Questions {
     await this.#askAll(left, page, asker, unseen)
   }
 
-  /** Pages of this process are committed in a moment, as a rule: most doubts end before anybody has to set a link aside. */
+  /** Waits a moment for the pages of this process that hold links: most are committed soon, so that no link must be set aside. */
   async #endOrDoubt(
     held: ReadonlyMap<Asked, Claim>,
     page: string,
@@ -115,7 +115,7 @@ export class Questions {
     if (free.length > 0) await this.#askAll(free, page, asker, unseen)
   }
 
-  /** Adds to `unseen` what is new or in doubt. */
+  /** Adds to `unseen` the requests that are new or in doubt. */
   async #askAll(
     asked: readonly Asked[],
     page: string,
@@ -135,13 +135,13 @@ export class Questions {
         if (answer === false) claims.told(claim, fingerprint)
       }
     } catch (error) {
-      // Some may be recorded as this attempt's, and the page may yield others when it runs again.
+      // Some links may be recorded for this attempt, and the page may yield others when it runs again.
       claims.giveUp(page, claim)
       throw error
     }
   }
 
-  /** Those that are new or in doubt. */
+  /** Resolves to the requests that are new or in doubt. */
   async #ask(asked: readonly Asked[], asker: string, claim: Claim): Promise<(readonly [string, Unseen])[]> {
     const { cache, run, call, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
@@ -183,7 +183,7 @@ const OWN_AND_QUEUED = '5'
 const SEEN = '6'
 /** Asks along with others that are queued in the same step, and would wait for each other. */
 const OF_NO_PAGE = /^(?:start|seed|doubt)\//
-/** New for this asker, though it is queued, or may be: what is crawled twice for it is counted. */
+/** The link is new for this asker, though another one may have queued it. A stat counts links that are crawled twice for that reason. */
 const REPEATS: Readonly<Record<string, string>> = {
   '3': 'dupefilter/taken_over',
   '4': 'dupefilter/told_again',

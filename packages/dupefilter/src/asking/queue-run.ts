@@ -7,7 +7,7 @@ export type QueueRunId = () => string | Promise<string>
 /** Calls `listener` whenever the connection to the queue's Redis is there again: it may be another run of it. */
 export type OnQueueBack = (listener: () => void) => void
 
-/** Marks that may go: those of this run, settled no later than `before` by the clock of the filter's Redis. */
+/** Which marks may be deleted: those of this run, settled no later than `before` by the clock of the filter's Redis. */
 export interface Cleaning {
   readonly run: string
   readonly before: number
@@ -47,7 +47,7 @@ export class QueueRun {
   async open(onChange: () => void): Promise<void> {
     this.#heard(await this.#ask())
     this.#onChange = onChange
-    // One that does not answer now is asked again by and by.
+    // A Redis that does not answer now is asked again later.
     this.#onBack?.(() => void this.now().catch(() => {}))
   }
 
@@ -58,18 +58,18 @@ export class QueueRun {
     return this.#isYoung ? this.#current : undefined
   }
 
-  /** The run as last heard of. An outdated one is harmless: a mark of an earlier run stays. */
+  /** The run that was heard of last. If it is outdated, marks of an earlier run only stay longer. */
   get current(): string {
     return this.#current
   }
 
-  /** The run as the queue's Redis says it at this moment. Rejects when that does not answer. */
+  /** Asks the queue's Redis for its run. Rejects when it does not answer. */
   async now(): Promise<string> {
     this.#heard(await this.#ask())
     return this.#current
   }
 
-  /** What the next call to Redis may remove; undefined most of the time. */
+  /** Returns the marks that the next call to Redis may delete; undefined most of the time. */
   takeCleaning(): Cleaning | undefined {
     const cleaning = this.#cleaning
     this.#cleaning = undefined

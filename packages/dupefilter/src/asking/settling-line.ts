@@ -6,11 +6,11 @@ const SETTLE_AT_ONCE_MAX = 100
 const SETTLE_WAITING_MAX = 10_000
 
 export interface SettlingLineOptions {
-  /** How long one waits for a question to travel with. */
+  /** The longest that an asker waits for a question to travel with. */
   readonly withinMs: number
   /** Tells Redis of the first ones. Rejects when Redis does not take them: they are in line again. */
   readonly tell: () => Promise<unknown>
-  /** They could not be told; it is tried again. */
+  /** Redis could not be told; it is tried again. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -34,7 +34,7 @@ export class SettlingLine {
     this.#isClosed = false
   }
 
-  /** Nothing is told by itself any more. */
+  /** From now on Redis is told only with questions, or by `tellAll`. */
   close(): void {
     clearTimeout(this.#timer)
     this.#isClosed = true
@@ -44,14 +44,14 @@ export class SettlingLine {
     this.#waiting = []
   }
 
-  /** Returns what is to be waited for where there are too many. */
+  /** Adds one. Returns a promise to wait for when too many are in line. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
     this.#tellSoon()
     return this.#waiting.length > SETTLE_WAITING_MAX ? this.tellAll() : undefined
   }
 
-  /** Those that the next call tells. */
+  /** Takes out the askers that the next call tells Redis of. */
   take(): Settling[] {
     const taken = this.#waiting.splice(0, SETTLE_AT_ONCE_MAX)
     if (this.#waiting.length === 0) {

@@ -22,7 +22,7 @@ interface Claim {
   readonly fingerprints: string[]
 }
 
-/** Holds what was recorded for a page that went back: not every filter can take it out again. The next asker may have it. */
+/** Holds links that were recorded for a page that went back, as not every filter can delete them. They are new for the next asker. */
 const NOBODY: Claim = { asker: '', fingerprints: [] }
 
 /** What each filter in this process is made of. */
@@ -31,7 +31,7 @@ export interface ProcessDupeFilterOptions {
   readonly fingerprinter?: Fingerprinter
 }
 
-/** A filter in this process with askers; what it keeps, and in which form, is for those that extend it. */
+/** A filter in this process with askers. Classes that extend it decide how requests are kept. */
 export abstract class ProcessDupeFilter implements DupeFilter {
   protected readonly fingerprinter: Fingerprinter
   readonly #pending = new Map<string, Claim>()
@@ -87,7 +87,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
   async settled(asker: string): Promise<void> {
     for (const claim of this.#claims.get(asker) ?? []) {
       for (const fingerprint of claim.fingerprints) {
-        // Forgotten meanwhile and met by another page, it is that page's.
+        // A link that was forgotten meanwhile, and met by another page, is that page's now.
         if (this.#pending.get(fingerprint)?.asker === asker) this.#pending.delete(fingerprint)
       }
     }
@@ -103,7 +103,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     this.#claims.delete(asker)
   }
 
-  /** Nobody is told "new" for it again as the one who was told first. */
+  /** The request is forgotten: its first asker is not told "new" again. */
   protected letGo({ fingerprint }: Asked): void {
     this.#pending.delete(fingerprint)
     this.#settledMark = {}

@@ -57,10 +57,10 @@ import { luaScript, type RedisConnection } from './redis-script.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
-/** How long `close` may take to say what is settled. Unsaid, some links will be met a second time. */
+/** The longest that `close` takes to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
-/** A filter on Redis with askers; what it keeps, and in which form, is for those that extend it. */
+/** A filter on Redis with askers. Classes that extend it decide how requests are kept. */
 export abstract class RedisDupeFilter implements DupeFilter {
   protected readonly redis: RedisConnection
   protected readonly keys: FilterKeys
@@ -143,9 +143,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
     )
   }
 
-  /** What the filter's own store needs to know to answer for these; each is given once. */
+  /** What the filter's own store must be sent to answer about these requests; each is given once. */
   protected abstract question(asked: readonly Asked[]): StoreQuestion
-  /** How many may be asked about in one call. */
+  /** How many requests one call may ask about. */
   protected abstract get askAtOnceMax(): number
   /** How often a question is asked of a store that changes meanwhile: a Bloom filter may grow several times in a row. */
   protected get triesMax(): number {
@@ -161,7 +161,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected async prepare(): Promise<void> {}
   /** What the store said beside the answers. */
   protected told(_extra: readonly unknown[]): void {}
-  /** Called when a question has failed; true to ask it again. */
+  /** Called when a question has failed. Resolves to true when it must be asked again. */
   protected async mayAskAgain(_error: unknown): Promise<boolean> {
     return false
   }
@@ -233,7 +233,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await this.#crawl.join(goesOn)
   }
 
-  /** Where another crawl goes on with this filter, only what is this crawl's own goes. */
+  /** If another crawl uses the filter, only this crawl's own keys are deleted. */
   async clear(): Promise<void> {
     const others = await this.#crawl.others()
     if (others.length > 0) {
@@ -266,7 +266,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await this.#crawl.left()
   }
 
-  /** Whether there is anything of it on Redis. Makes nothing, and may be asked before `open`. */
+  /** Resolves to true when Redis has keys of this filter. Writes nothing, and may be called before `open`. */
   async exists(): Promise<boolean> {
     const keys = [...(await this.storeKeys()), this.keys.record]
     const found = await Promise.all(keys.map((key) => this.redis.exists(key)))
@@ -301,7 +301,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const ended = this.#claims.giveBack(page)
     if (!ended) return
     await this.#settling.add(ended)
-    // A Redis that is away is told later: until then whoever asks waits, too.
+    // A Redis that is away is told later: until then questions wait, too.
     await this.#settling.tellAll().catch(() => {})
   }
 
@@ -314,7 +314,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     } catch (error) {
       throw explained(error, this.keys.main)
     }
-    // What was seen for good may be new again.
+    // A request that was seen for good may be new again.
     this.#cache.clear()
   }
 

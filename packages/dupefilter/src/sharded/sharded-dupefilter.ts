@@ -69,7 +69,7 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.crawlEnded()))
   }
 
-  /** Whether there is anything of it on any server. Makes nothing, and may be asked before `open`. */
+  /** Resolves to true when any server has keys of this filter. Writes nothing, and may be called before `open`. */
   async exists(): Promise<boolean> {
     return (await this.#existing()).includes(true)
   }
@@ -87,7 +87,7 @@ export class ShardedDupeFilter implements DupeFilter {
       part.at.push(n)
       part.requests.push(request)
     }
-    // One that has nothing to answer is told that the asker asks: an earlier attempt may have asked it, and is over.
+    // Servers with nothing to answer are told that the asker asks, as an earlier attempt that asked them is now over.
     const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, asker)))
     const seen = new Array<Seen>(requests.length)
     for (const [index, { at }] of parts.entries()) {
@@ -96,7 +96,7 @@ export class ShardedDupeFilter implements DupeFilter {
     return seen
   }
 
-  /** Said to all: which of them an earlier attempt of this asker asked, only they know. It travels with their next question. */
+  /** Tells all servers, as only they know which of them an earlier attempt of this asker asked. It travels with their next question. */
   async settled(asker: string): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }

@@ -135,22 +135,6 @@ describe.each([
       expect(Number((await there.rows(`SELECT count(*) AS n FROM ${there.table}`))[0]!.n)).toBe(2000)
     },
   )
-
-  test.skipIf(!isHere)(
-    'a table without that key or column is refused before anything is fetched',
-    async () => {
-      const there = await place()
-      const first = pipelineTo(there)
-      await first.pipeline.openSpider()
-      const opened = pipelineTo(there, { columns: COLUMNS }).pipeline.openSpider()
-      await expect(opened).rejects.toThrow(
-        expect.objectContaining({
-          code: 'WL_OUTPUT_UNWRITABLE',
-          message: expect.stringMatching(/text|price/),
-        }),
-      )
-    },
-  )
 })
 
 test('an SQLite file that another process is writing is waited for', async () => {

@@ -50,7 +50,7 @@ export const ERROR_CODES = {
   WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is told',
   WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is told (HOST_FAILURES_MAX)',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
-  WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that whoever runs it may try again',
+  WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that a supervisor may start it again',
   WL_REDIS_REFUSED:
     'the command does not start, or ends where Redis refused it; the message has the line that gives the right, or names the setting with the password',
   WL_REDIS_AWAY:

@@ -158,7 +158,7 @@ export type KnownSettingsInput = {
   readonly DUPEFILTER_DIGEST?: WrittenSetting<'DUPEFILTER_DIGEST'>
   /**
    * Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A
-   * filter or JOBDIR that was begun is gone on with by its own. Default `w3lib-2.5`.
+   * filter or JOBDIR that was begun with other rules keeps them. Default `w3lib-2.5`.
    */
   readonly URL_RULES?: WrittenSetting<'URL_RULES'>
   /**
@@ -437,8 +437,8 @@ export type KnownSettingsInput = {
    */
   readonly PRIVATE_ADDRESSES_ALLOWED?: WrittenSetting<'PRIVATE_ADDRESSES_ALLOWED'>
   /**
-   * Start URLs from Redis may lead inside, name any callback and give any `meta`, as those of `start()` may. Off: whoever
-   * fills the list is taken for a stranger. Default `false`.
+   * Start URLs from Redis may lead to private addresses, name any callback and give any `meta`, as those of `start()` may.
+   * Off: they count as a stranger’s. Default `false`.
    */
   readonly SEEDS_TRUSTED?: WrittenSetting<'SEEDS_TRUSTED'>
   /** Remembers the addresses of hosts for 60 s, and hosts without an address for 5 s. Default `true`. */

@@ -109,7 +109,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
     this.#closed.add(proxy)
     this.#options.logger?.warn(
       { proxy, url: request.url },
-      'the proxy lets nobody in without the right user and password (407): write them into its URL, http://user:password@host:port',
+      'the proxy asks for a user and password, or refuses those given (407): write them into its URL, http://user:password@host:port',
     )
   }
 

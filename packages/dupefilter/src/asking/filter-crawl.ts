@@ -162,7 +162,7 @@ export class FilterCrawl {
     stats?.inc('dupefilter/emptied')
     logger.warn(
       { key: keys.main },
-      `the dupefilter ${keys.main} was found empty ${when}, and no crawl has cleared it: its Redis lost its data (no append-only file, FLUSHALL, a deleted key). The crawl goes on; whatever it meets again of what was met before is fetched once more. Set appendonly yes on that Redis`,
+      `the dupefilter ${keys.main} was found empty ${when}, and no crawl has cleared it: its Redis lost its data (no append-only file, FLUSHALL, a deleted key). The crawl goes on, and fetches pages again when it meets them again. Set appendonly yes on that Redis`,
     )
   }
 }

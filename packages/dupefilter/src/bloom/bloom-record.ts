@@ -180,8 +180,8 @@ export function refuseOthers(
       : [
           `It was made for ${sizeInWords(stored.layer)}; what is set now makes one for ${sizeInWords(own.layer)}.`,
         ]),
-    `Nothing was changed: it keeps what was met (${met} request${met === 1 ? '' : 's'}). To go on with it, set back what it was begun with.`,
-    `To begin anew with what is set now, and forget what was met:  webloom clear ${typed}`,
+    `Nothing was changed: it keeps the requests met (${met} request${met === 1 ? '' : 's'}). To go on with it, use the settings that it was begun with.`,
+    `To begin a new filter with the present settings, and forget the requests met:  webloom clear ${typed}`,
     'Or leave it as it is, and begin another one beside it with another SCHEDULER_DUPEFILTER_KEY',
   ]
   throw new SettingsError([...problems, lines.join('\n    ')])

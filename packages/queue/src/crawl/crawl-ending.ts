@@ -89,7 +89,7 @@ export class CrawlEnding {
 }
 
 const LEFT_UNDONE =
-  'the crawl has ended early: the requests that still waited, and what was met, are deleted (SCHEDULER_PERSIST is false), and the next crawl begins anew. With SCHEDULER_PERSIST=true the next one goes on where this one ended'
+  'the crawl has ended early: the requests that still waited, and those that were met, are deleted (SCHEDULER_PERSIST is false). The next crawl begins again from the start. With SCHEDULER_PERSIST=true it would go on where this one ended'
 
 const MET_STAYS =
-  'a new crawl begins; what the last one met stays met (SCHEDULER_PERSIST), and is not fetched again. SCHEDULER_FLUSH_ON_START=true or webloom clear forget it'
+  'a new crawl begins. Requests that the last one met are not fetched again (SCHEDULER_PERSIST). To fetch them, set SCHEDULER_FLUSH_ON_START=true or run webloom clear'

@@ -96,7 +96,7 @@ export async function adoptCrawl(
   if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
   throw new UsageError(
     'WL_USAGE',
-    `the queue of crawl ${keys.queueName} has yet to be emptied, as somebody cleared it and was cut off: webloom clear does it`,
+    `the queue of crawl ${keys.queueName} is still to be emptied, as a webloom clear was cut off: run webloom clear again`,
   )
 }
 

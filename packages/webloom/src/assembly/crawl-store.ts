@@ -133,6 +133,6 @@ async function localStore(
           ]
         : []),
     ],
-    howToBeginAnew: `Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to crawl anew; without its webloom.sqlite alone, what was met (requests.seen) is not fetched again`,
+    howToBeginAnew: `Remove the folder ${settings.get('JOBDIR')} or choose another JOBDIR to begin a new crawl. If you remove only webloom.sqlite in it, the pages in requests.seen are not fetched again`,
   }
 }

@@ -230,7 +230,7 @@ function requestQueue(
 
 /** What happened, what is lost, what to do. */
 function crawlLostText(crawl: string, redis: string): string {
-  return `the crawl is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All that was queued there is lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would keep them out: to crawl again, webloom clear ${crawl}, then webloom worker ${crawl}. Against the next time: appendonly yes and maxmemory-policy noeviction`
+  return `the crawl is gone from Redis at ${redis}, and nobody cleared it: that Redis was emptied (FLUSHALL), restarted without its data (appendonly no), or its keys were deleted or evicted. All requests that were queued there are lost; items that are written stay. This worker ends with crawl_lost, exit code 1. The dupefilter may still know the pages that were queued, and would leave them out. To crawl again, run webloom clear ${crawl}, then webloom worker ${crawl}. To prevent this, set appendonly yes and maxmemory-policy noeviction`
 }
 
 /** What may lose queued requests in the middle of a crawl is no note but a warning. */

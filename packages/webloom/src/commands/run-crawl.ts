@@ -232,7 +232,7 @@ function watchAccidents(crawl: Crawl): { forget(): void } {
   const onRejection = (error: unknown) => {
     crawl.stats.inc('spider_exceptions/count')
     crawl.stats.inc('spider_exceptions/unhandledRejection')
-    crawl.logger.error({ err: error }, 'a promise was rejected and nobody awaited it; the crawl goes on')
+    crawl.logger.error({ err: error }, 'a promise was rejected that no code awaits; the crawl goes on')
   }
   const onException = (error: Error & { code?: string }) => {
     // The reader of standard output has gone (`| head`): whoever writes there next is told.

@@ -25,7 +25,7 @@ export const CONNECTION_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'Start URLs from Redis may lead inside, name any callback and give any `meta`, as those of `start()` may. Off: whoever fills the list is taken for a stranger.',
+      'Start URLs from Redis may lead to private addresses, name any callback and give any `meta`, as those of `start()` may. Off: they count as a stranger’s.',
   },
   {
     name: 'DNSCACHE_ENABLED',

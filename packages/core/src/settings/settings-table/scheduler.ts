@@ -85,7 +85,7 @@ export const SCHEDULER_SETTINGS = [
     default: 'w3lib-2.5',
     since: 'webloom',
     summary:
-      'Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A filter or JOBDIR that was begun is gone on with by its own.',
+      'Whose rules make URLs safe and compare them: those of the w3lib that a Python crawler has, which shares its filter. A filter or JOBDIR that was begun with other rules keeps them.',
   },
   {
     name: 'CANONICALIZER',

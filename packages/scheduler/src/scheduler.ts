@@ -163,12 +163,7 @@ export class Scheduler {
     await this.#filter.open()
     await this.#queue.open()
     try {
-      await patiently(async () => this.#onOpen?.(), {
-        logger: this.#logger,
-        times: this.#times,
-        what: 'joining the crawl',
-        ...(signal && { signal }),
-      })
+      await this.#patiently('joining the crawl', async () => this.#onOpen?.(), { signal })
     } catch (error) {
       if (signal?.aborted && isPassing(error)) return
       throw error
@@ -222,11 +217,9 @@ export class Scheduler {
         return found.map((queued) => ({ ...queued, element: from + n }))
       }),
     )
-    const added = await patiently(() => this.#queue.pushStart(fresh.flat(), from, from + elements.length), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'queueing requests',
-    })
+    const added = await this.#patiently('queueing requests', () =>
+      this.#queue.pushStart(fresh.flat(), from, from + elements.length),
+    )
     await Promise.all(elements.map((request, n) => request && this.#filter.settled(askerOf(n))))
     this.#doubtsMayEnd(fresh.flat())
     this.#count('enqueued', added)
@@ -241,11 +234,7 @@ export class Scheduler {
   }
 
   async #push(fresh: readonly QueuedRequest[], asker: string): Promise<number> {
-    const added = await patiently(() => this.#queue.push(fresh, asker), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'queueing requests',
-    })
+    const added = await this.#patiently('queueing requests', () => this.#queue.push(fresh, asker))
     await this.#filter.settled(asker)
     this.#doubtsMayEnd(fresh)
     this.#count('enqueued', added)
@@ -254,11 +243,8 @@ export class Scheduler {
 
   /** Resolves to up to `max` requests to fetch now; to none when no request may go for a while, or none can come any more. */
   async next(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    const leases = await patiently(() => this.#queue.lease(max, signal), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'taking requests',
-      ...(signal && { signal }),
+    const leases = await this.#patiently('taking requests', () => this.#queue.lease(max, signal), {
+      signal,
     }).catch((error: unknown) => {
       // A crawl that is told to end does not wait for a server that is away.
       if (signal?.aborted && isPassing(error)) return []
@@ -285,24 +271,22 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
-    const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal: lease.signal })
-    if (children.length > 0) await this.#highWater(lease.signal)
-    const patience = {
-      logger: this.#logger,
-      times: this.#times,
-      signal: lease.signal,
-      what: 'queueing links',
-    }
+    const { signal } = lease
+    const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal })
+    if (children.length > 0) await this.#highWater(signal)
+    const what = 'queueing links'
     try {
-      await patiently(() => this.#queue.commit(lease, { ...options, children }), {
-        ...patience,
+      await this.#patiently(what, () => this.#queue.commit(lease, { ...options, children }), {
+        signal,
         forMs: this.#times.fullHoldMs,
       })
     } catch (error) {
       await this.#tellGivenBack(lease)
       if (!isPassing(error)) throw error
       this.#stats.inc('scheduler/postponed')
-      return patiently(() => this.#queue.retry(lease, lease.request, this.#times.postponeMs), patience)
+      return this.#patiently(what, () => this.#queue.retry(lease, lease.request, this.#times.postponeMs), {
+        signal,
+      })
     }
     await this.#filter.settled(lease.id)
     this.#doubtsMayEnd(children)
@@ -338,12 +322,11 @@ export class Scheduler {
     const isMarked = id === this.#fingerprinter.fingerprint(request) || id.endsWith(START_PAGE)
     if (!isMarked || !this.#filter.forget) return
     try {
-      await patiently(async () => this.#filter.forget?.(request), {
-        logger: this.#logger,
-        times: this.#times,
-        what: 'forgetting a page that could not be had',
-        forMs: this.#times.forgetHoldMs,
-      })
+      await this.#patiently(
+        'forgetting a page that could not be had',
+        async () => this.#filter.forget?.(request),
+        { forMs: this.#times.forgetHoldMs },
+      )
       this.#stats.inc('dupefilter/forgotten')
     } catch (error) {
       if (!isPassing(error)) throw error
@@ -372,21 +355,12 @@ export class Scheduler {
 
   /** Resolves to the counts, and waits for a queue that cannot tell now. */
   async counts(): Promise<QueueCounts> {
-    return patiently(() => this.#queue.counts(), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'counting requests',
-    })
+    return this.#patiently('counting requests', () => this.#queue.counts())
   }
 
   /** Resolves to true when no worker has anything left to do. Waits for a queue that cannot tell now, until `signal` fires. */
   async isEmpty(signal: AbortSignal): Promise<boolean> {
-    return patiently(() => this.#queue.isEmpty(), {
-      logger: this.#logger,
-      times: this.#times,
-      what: 'looking whether anything is left',
-      signal,
-    })
+    return this.#patiently('looking whether anything is left', () => this.#queue.isEmpty(), { signal })
   }
 
   /** Tells the filter that links which this page was told are new are free again. */
@@ -399,6 +373,21 @@ export class Scheduler {
   #doubtsMayEnd(found: readonly QueuedRequest[]): void {
     this.#doubts.noted(found)
     this.#doubts.soon()
+  }
+
+  /** Waits with the step for a server that is away or full. */
+  #patiently<T>(
+    what: string,
+    step: () => Promise<T>,
+    { signal, forMs }: { signal?: AbortSignal | undefined; forMs?: number } = {},
+  ): Promise<T> {
+    return patiently(step, {
+      logger: this.#logger,
+      times: this.#times,
+      what,
+      ...(signal && { signal }),
+      ...(forMs !== undefined && { forMs }),
+    })
   }
 
   #count(what: 'enqueued' | 'dequeued', count: number): void {

@@ -22,9 +22,10 @@
  * tags that have attributes.
  */
 
-import { decodeHTMLAttribute } from 'entities'
+import { attributeText } from './attribute-text.ts'
 import { characterCodes, giveBackCodes, NO_CODES, WINDOW_LENGTH } from './character-codes.ts'
 import { ForeignContent } from './foreign-content.ts'
+import { commentedScriptEnd, RAW_TEXT } from './raw-text.ts'
 
 const BANG = 33
 const DOUBLE_QUOTE = 34
@@ -387,49 +388,6 @@ export class MarkupReader {
 const MOVES_BEFORE_END = 4096
 // So many characters are looked at one by one; what is farther away `indexOf` finds quicker.
 const NEAR = 64
-
-// Elements that hold nothing but text, by the length of their names.
-const RAW_TEXT: readonly (readonly string[] | undefined)[] = Array.from({ length: 10 }, (_, length) => {
-  const names = 'xmp style title script iframe noembed textarea noframes plaintext'
-    .split(' ')
-    .filter((name) => name.length === length)
-  return names.length > 0 ? names : undefined
-})
-
-/**
- * Where a script with `<!--` in it ends, or -1. A script that hides itself from the browsers of 1995 may write
- * `<script>…</script>` in that comment, and this end tag is not its own (the standard's "double escaped state").
- */
-function commentedScriptEnd(html: string, start: number): number {
-  const mark = /<!--|-->|<\/?script(?=[\s/>])/gi
-  mark.lastIndex = start
-  let state: 'script' | 'comment' | 'script in comment' = 'script'
-  for (let found = mark.exec(html); found; found = mark.exec(html)) {
-    const [word] = found
-    if (word === '<!--') {
-      if (state === 'script') state = 'comment'
-      mark.lastIndex = found.index + 2 // `<!-->` is a comment that ends at once
-    } else if (word === '-->') state = 'script'
-    else if (word[1] !== '/') state = state === 'comment' ? 'script in comment' : state
-    else if (state === 'script in comment') state = 'comment'
-    else return found.index
-  }
-  return -1
-}
-
-/** An attribute's value as the tree has it: references resolved, one kind of line end, no NUL. */
-function attributeText(written: string): string {
-  const text = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written
-  return decodeReferences(text).replaceAll('\0', '\ufffd')
-}
-
-function decodeReferences(text: string): string {
-  // Nearly all that stand in URLs are &amp;, and the decoder takes ten times as long.
-  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
-    if (!text.startsWith('amp;', at + 1)) return decodeHTMLAttribute(text)
-  }
-  return text.replaceAll('&amp;', '&')
-}
 
 /** Of A to Z only: `toLowerCase` would make two characters of İ. */
 function asciiLowerCase(text: string): string {

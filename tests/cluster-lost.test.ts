@@ -34,7 +34,7 @@ test.concurrent.each([
   expect(code, stderr).toBe(1)
   const errors = linesOf({ stderr }).filter(({ level }) => level === 'ERROR')
   expect(errors.map(({ msg }) => msg).join('\n')).toMatch(
-    new RegExp(`nobody cleared it.*queued there is lost.*webloom clear pages -s CRAWL_ID=${crawl}`),
+    new RegExp(`nobody cleared it.*queued there are lost.*webloom clear pages -s CRAWL_ID=${crawl}`),
   )
   expect(messagesOf({ stderr }).at(-1)).toMatch(/^crawl ended: crawl_lost/)
 })

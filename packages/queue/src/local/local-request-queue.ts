@@ -2,22 +2,9 @@
  * The request queue of a crawl in one process: whose turn it is. Where the requests are kept is up to a `RequestStore`,
  * in memory or on disk; a store does what belongs together in one step.
  *
- * Each host has a line (`HostLine`). A line stands in exactly one place:
+ * Each host has a line (`HostLine`); which of them may be asked now, and when the others may, `HostLines` knows.
  *
- *     ready    in the ring of its head's priority: it may be asked now; rings are served highest priority first,
- *              and a line goes to the end of its ring after each request, so hosts take turns
- *     timed    in a heap by the moment its host may be asked again
- *     blocked  nowhere: its host is full, or its last request has not started; `started` and the end of one wake it
- *     empty    nowhere; dropped from the map once nothing of it is in flight
- *
- * So finding what may go never looks at hosts that may not: one host with 50 000 waiting costs the others nothing,
- * and each step costs a constant, or the logarithm of the hosts that wait for a moment. Moving a line to another
- * place does not search the old one: a ticket on the line tells which entry is its present one.
- *
- * Requests with a time of their own (a retry's back-off) wait in a second heap and join their line when it has come.
- *
- * Not chosen: one heap over all requests, as politeness would have to pop and push back every request of a host
- * that must wait.
+ * Requests with a time of their own (a retry's back-off) wait in a heap of their own and join their line when it has come.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -42,19 +29,12 @@ import {
 } from '@webloom/core'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
-import { ByPriority } from '../structures/by-priority.ts'
-import { Deque } from '../structures/deque.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
-import { HostLine } from './host-line.ts'
+import type { HostLine } from './host-line.ts'
+import { HostLines } from './host-lines.ts'
 import { LocalDoubts } from './local-doubts.ts'
 import { LocalLease } from './local-lease.ts'
 import type { DelayedRequest, RequestStore, StoredRequest } from './request-store.ts'
-
-/** A line's place in a ring or heap; void once the line has a newer ticket. */
-interface Place<Line> {
-  readonly line: Line
-  readonly ticket: number
-}
 
 /** A caller of `lease` that waits. */
 interface Waiter {
@@ -82,9 +62,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #slots: HostSlots
   readonly #order: QueueOrder
   readonly #store: RequestStore<Held, Delayed>
-  readonly #lines = new Map<string, HostLine<Held, Delayed>>()
-  readonly #ready = new ByPriority<Deque<Place<HostLine<Held, Delayed>>>>()
-  readonly #timed = new TimeHeap<Place<HostLine<Held, Delayed>>>()
+  readonly #lines: HostLines<Held, Delayed>
   readonly #delayed = new TimeHeap<Delayed>()
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
@@ -105,6 +83,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#slots = slots
     this.#order = order
     this.#store = store
+    this.#lines = new HostLines(clock, store)
     this.#setAside = new LocalDoubts(store)
     setMaxListeners(0, this.#closed.signal)
   }
@@ -112,10 +91,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   async open(): Promise<void> {
     const { lines, delayed, inDoubt } = this.#store.open()
     for (const [slot, waiting] of lines) {
-      const line = new HostLine(slot, waiting)
-      this.#lines.set(slot, line)
       this.#waiting += waiting.length
-      this.#place(line)
+      this.#lines.restore(slot, waiting)
     }
     const now = performance.now()
     for (const { dueInMs, delayed: held } of delayed) this.#delayed.add(now + dueInMs, held)
@@ -133,8 +110,6 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   async clear(): Promise<void> {
     this.#store.clear()
     this.#lines.clear()
-    this.#ready.clear()
-    this.#timed.clear()
     this.#delayed.clear()
     this.#noted.clear()
     this.#setAside.clear()
@@ -202,7 +177,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       this.#store.done(held)
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
-      this.#wake(line)
+      this.#lines.wake(line)
       // The next lease is handed out in the same step, so that a page costs one write.
       this.#serve()
     })
@@ -216,7 +191,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       : { id: lease.id, request }
     this.#store.atomically(() => {
       if (when === 'first') {
-        this.#requeue(this.#line(this.#slots.slotOf(request)), held, changed)
+        this.#requeue(this.#lines.of(this.#slots.slotOf(request)), held, changed)
       } else if (when > 0) {
         const delayed = this.#store.delay(held, changed, this.#slots.slotOf(request), when)
         this.#delayed.add(performance.now() + when, delayed)
@@ -224,7 +199,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         this.#store.done(held)
         this.#add(changed)
       }
-      this.#wake(line)
+      this.#lines.wake(line)
       this.#serve()
     })
   }
@@ -242,7 +217,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const { line } = this.#end(lease)
     this.#rejected++
     this.#store.atomically(() => {
-      this.#wake(line)
+      this.#lines.wake(line)
       this.#serve()
     })
   }
@@ -287,7 +262,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const slot = this.#slots.slotOf(stored.request)
     if (stored.inDoubt) this.#setAside.add(stored, slot)
     else {
-      const line = this.#line(slot)
+      const line = this.#lines.of(slot)
       line.waiting.add(stored)
       this.#grown(line)
     }
@@ -296,7 +271,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   #requeue(line: HostLine<Held, Delayed>, held: Held, changed?: StoredRequest): void {
     line.waiting.requeue(held, changed)
     this.#waiting++
-    this.#place(line)
+    this.#lines.place(line)
   }
 
   /** One more request waits in the line. */
@@ -304,40 +279,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#waiting++
     // A line that waits for a moment, or for an end, is not made ready by one more request.
     const isMoreUrgent = line.readyPriority !== undefined && line.waiting.headPriority > line.readyPriority
-    if (line.waiting.length === 1 || isMoreUrgent) this.#place(line)
-  }
-
-  #line(slot: string): HostLine<Held, Delayed> {
-    const known = this.#lines.get(slot)
-    if (known) return known
-    const line = new HostLine(slot, this.#store.line(slot))
-    this.#lines.set(slot, line)
-    return line
-  }
-
-  /** Something about a line's host has changed: it may go now, unless it already could. */
-  #wake(line: HostLine<Held, Delayed>): void {
-    if (line.readyPriority === undefined) this.#place(line)
-  }
-
-  /** Puts a line where it belongs: ready, timed, or nowhere. */
-  #place(line: HostLine<Held, Delayed>): void {
-    line.ticket++
-    line.readyPriority = undefined
-    if (line.waiting.length === 0) {
-      if (line.inFlight === 0) this.#lines.delete(line.slot)
-      return
-    }
-    const now = performance.now()
-    const waitMs = this.#clock.waitMs(line.slot, now)
-    if (waitMs === Number.POSITIVE_INFINITY) return
-    const place = { line, ticket: line.ticket }
-    if (waitMs > 0) {
-      this.#timed.add(now + waitMs, place)
-    } else {
-      line.readyPriority = line.waiting.headPriority
-      this.#ready.of(line.readyPriority, () => new Deque()).push(place)
-    }
+    if (line.waiting.length === 1 || isMoreUrgent) this.#lines.place(line)
   }
 
   #take(max: number): Lease[] {
@@ -345,11 +287,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       this.#wakeDue()
       const leases: Lease[] = []
       while (leases.length < max) {
-        const line = this.#nextReady()
+        const line = this.#lines.nextReady()
         if (!line) break
         const lease = this.#hand(line)
         if (lease) leases.push(lease)
-        this.#place(line)
+        this.#lines.place(line)
       }
       return leases
     })
@@ -357,29 +299,13 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 
   #wakeDue(): void {
     const now = performance.now()
-    for (let place = this.#timed.takeDue(now); place; place = this.#timed.takeDue(now)) {
-      if (place.ticket === place.line.ticket) this.#place(place.line)
-    }
+    this.#lines.placeDue(now)
     for (let delayed = this.#delayed.takeDue(now); delayed; delayed = this.#delayed.takeDue(now)) {
-      const line = this.#line(delayed.slot)
+      const line = this.#lines.of(delayed.slot)
       line.waiting.join(delayed)
       this.#grown(line)
     }
     this.#clock.forgetIdle(now)
-  }
-
-  #nextReady(): HostLine<Held, Delayed> | undefined {
-    for (let ring = this.#ready.first; ring; ring = this.#ready.first) {
-      const place = ring.shift()
-      if (place === undefined) {
-        this.#ready.dropHighest()
-      } else if (place.ticket === place.line.ticket) {
-        if (this.#clock.waitMs(place.line.slot, performance.now()) === 0) return place.line
-        // Its host was paused, or given a longer delay, while it stood here.
-        this.#place(place.line)
-      }
-    }
-    return undefined
   }
 
   /** Returns the line's next request; undefined when no request of the line can be read. */
@@ -396,7 +322,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       signal: this.#closed.signal,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
-        this.#wake(line)
+        this.#lines.wake(line)
         this.#serve()
       },
     })
@@ -412,7 +338,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#leased.delete(lease)
     this.#clock.ended(lease.slot, lease.hasStarted)
     if (news) this.#clock.learn(lease.slot, news, performance.now())
-    const line = this.#line(lease.slot)
+    const line = this.#lines.of(lease.slot)
     line.inFlight = Math.max(0, line.inFlight - 1)
     return { line, held: lease.held }
   }
@@ -455,7 +381,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     if (!first) return
     const nextAtMs = Math.min(
       first.untilMs,
-      this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY,
+      this.#lines.nextAtMs ?? Number.POSITIVE_INFINITY,
       this.#delayed.nextAtMs ?? Number.POSITIVE_INFINITY,
     )
     if (nextAtMs >= this.#timerAtMs) return

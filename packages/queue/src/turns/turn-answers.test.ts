@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { page, pages, TurnBench } from '../../testing/turn-bench.ts'
 import { clearCrawl } from '../members/crawl-control.ts'
+import { TurnScripts } from './turn-scripts.ts'
 
 const bench = new TurnBench()
 beforeAll(() => bench.start())
@@ -76,4 +77,20 @@ test('what is in flight in a worker’s name is told of turns, too, that the wor
   await queue.commit(lease!)
   // Nothing is leased by the counts: no turn is looked at.
   expect(await queue.inFlight()).toEqual([])
+})
+
+test('a worker that stood still after it was handed a turn takes nothing from the one that has it now', async () => {
+  const keys = bench.nextKeys()
+  const queue = await bench.queue({ keys })
+  await queue.push(pages('held', 3), 'start/0')
+  const [lease] = await queue.lease(1)
+  lease!.started()
+  const [unit] = await bench.redis.zrange(`${keys.turns}:due`, 0, -1)
+  const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit!)!
+  const scripts = new TurnScripts({ redis: bench.redis, keys, order: 'priority' })
+  const late = { host: host!, lane: lane!, generation: generation!, delayMs: 0, isSecond: false }
+  const begun = await scripts.begin({ ...late, holder: 'late/1', lockToken: 'late/1' }, 3)
+  expect(begun).toBe('taken')
+  await queue.commit(lease!)
+  expect(await queue.counts()).toMatchObject({ waiting: 2 })
 })

@@ -150,6 +150,7 @@ export class TurnIntake {
           host,
           lane,
           generation,
+          lockToken: job.lockToken,
           holder,
           delayMs: Math.ceil(hostPace.delayMs),
           isSecond: turns.of(host) !== undefined,
@@ -157,7 +158,9 @@ export class TurnIntake {
         quarantineAfter,
       )
       onPoint('begun')
-      if (!begun) {
+      // This worker stood still on the way, and another has it now.
+      if (begun === 'taken') return
+      if (begun === 'gone') {
         await jobs.complete(job)
         return onPoint('completed')
       }

@@ -193,6 +193,16 @@ const START_GAP = -1
 /** What a command of a run answers that was cleared, or followed by another. */
 const RUN_OVER = -2
 
+/** A turn as BullMQ has handed it to a worker. */
+interface BegunTurn extends TurnName {
+  readonly generation: string
+  readonly lockToken: string
+  readonly holder: string
+  readonly delayMs: number
+  /** The worker has another of the host's lanes. */
+  readonly isSecond: boolean
+}
+
 /** What it takes to renew a turn's lock. */
 export interface LockedTurn {
   readonly unit: string
@@ -268,15 +278,16 @@ export class TurnScripts {
 
   /** Returns undefined for a turn that is over. */
   async begin(
-    turn: TurnName & { generation: string; holder: string; delayMs: number; isSecond: boolean },
+    turn: BegunTurn,
     quarantineAfter: number,
-  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | undefined> {
-    const { host, lane, generation, holder, delayMs, isSecond } = turn
-    const args = [host, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond)]
+  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
+    const { host, lane, generation, holder, delayMs, isSecond, lockToken } = turn
+    const { lockMs } = this.#times.turns
+    const args = [host, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
     const reply = (await this.#run(beginScript, args)) as
-      | ['gone']
+      | ['gone' | 'taken']
       | ['begun', StandingReply, number, ...StirredReply]
-    if (reply[0] === 'gone') return undefined
+    if (reply[0] !== 'begun') return reply[0]
     const [, standing, takenBack, ...stirred] = reply
     return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
   }

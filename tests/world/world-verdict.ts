@@ -122,8 +122,12 @@ function allowanceOf(
         sinceMs = Math.min(sinceMs, fromMs - HANDING_ON_MS)
     return sinceMs
   }
-  const lost = (name: string, fromMs: number, untilMs = fromMs) =>
-    allow(withLinks(hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs), untilMs))))
+  /** A page that it held may also be a new link of another that it had handed on, and not settled. */
+  const lost = (name: string, fromMs: number, untilMs = fromMs) => {
+    const near = hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs), untilMs))
+    allow(new Set(near.map(({ url }) => url)))
+    allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
+  }
   // A page that stands in the queue more than once does so in what comes back, each of them to be fetched again.
   const double = (urls: Iterable<string>) => {
     for (const url of urls) allowance.set(url, 2 * (allowance.get(url) ?? 0) + 1)

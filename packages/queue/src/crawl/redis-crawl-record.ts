@@ -27,7 +27,7 @@
  * it is to be replaced, or looked after. **Running** without workers is what is left when all were killed; the next one
  * simply joins.
  *
- * **start()** is run by the worker `startAsker`, until `startUntil` by Redis's clock, which it moves on every two seconds.
+ * **start()** is run by the worker `startOwner`, until `startUntil` by Redis's clock, which it moves on every two seconds.
  * The queue moves `startCursor` itself, in the step that stores what elements bring; the record moves it only over elements
  * that bring no request. Each step says from where it moves the cursor, and is refused when that has not come so far.
  *

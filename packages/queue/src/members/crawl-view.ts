@@ -83,7 +83,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     start: {
       cursor: Number(record.get('startCursor') ?? 0),
       ended: record.get('startEnded') === '1',
-      worker: record.get('startAsker') ?? null,
+      worker: record.get('startOwner') ?? null,
     },
     workers,
     pagesPerMinute: present.reduce((sum, worker) => sum + worker.pagesPerMinute, 0),

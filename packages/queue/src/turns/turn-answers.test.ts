@@ -85,7 +85,7 @@ test('a worker that stood still after it was handed a turn takes nothing from th
   await queue.push(pages('held', 3), 'start/0')
   const [lease] = await queue.lease(1)
   lease!.started()
-  const [unit] = await bench.redis.zrange(`${keys.turns}:due`, 0, -1)
+  const [unit] = await bench.redis.zrange(`${keys.turns}:due`, 0, '-1')
   const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit!)!
   const scripts = new TurnScripts({ redis: bench.redis, keys, order: 'priority' })
   const late = { host: host!, lane: lane!, generation: generation!, delayMs: 0, isSecond: false }

@@ -186,3 +186,30 @@ describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
     await close()
   })
 })
+
+test('a lease that is lost while the filter is full is lost: its crawl does not end for that', async () => {
+  const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter() })
+  const scheduler = new Scheduler({
+    filter,
+    queue: new MemoryRequestQueue({
+      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+    }),
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+    times: scaledTimes(0.01),
+  })
+  await scheduler.open()
+  await scheduler.enqueue([page(0)], 'start/0')
+  const [lease] = (await scheduler.next(1)) as [Lease]
+  filter.requestsSeen = async () => {
+    throw new WebloomError('WL_REDIS_FULL', 'full')
+  }
+  const losing = new AbortController()
+  const lost = Object.create(lease, { signal: { value: losing.signal } }) as Lease
+  const committing = scheduler.commit(lost, [page(1)])
+  losing.abort(new WebloomError('WL_LEASE_LOST', 'lost'))
+  await expect(committing).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+})

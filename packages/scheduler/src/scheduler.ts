@@ -271,6 +271,20 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
+    try {
+      await this.#commitWithLinks(lease, requests, { marksAll, ...options })
+    } catch (error) {
+      // A lease that was lost while a full server was waited for is lost, whatever the server said last.
+      if (isPassing(error)) lease.signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  async #commitWithLinks(
+    lease: Lease,
+    requests: readonly Request[],
+    { marksAll, ...options }: Omit<CommitOptions, 'children'> & { marksAll: boolean },
+  ): Promise<void> {
     const { signal } = lease
     const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal })
     if (children.length > 0) await this.#highWater(signal)

@@ -4,27 +4,15 @@ import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '@webloom/testki
 import { expect } from 'vitest'
 import { type CrawlResult, crawl, type Response, type SettingsInput, Spider } from 'webloom'
 import type { Logger } from 'webloom/ports'
+import { type LogLine, listeningTo } from './listening.ts'
 
 /** Collects log lines instead of writing them. */
 export function listeningLogger(): {
   logger: Logger
-  lines: { level: string; fields: Record<string, unknown>; message: string }[]
+  lines: LogLine[]
 } {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = []
-  const at = (level: string) => (first: object | string, message?: string) =>
-    void lines.push(
-      typeof first === 'string'
-        ? { level, fields: {}, message: first }
-        : { level, fields: { ...first }, message: message ?? '' },
-    )
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: () => logger,
-  }
-  return { logger, lines }
+  const lines: LogLine[] = []
+  return { logger: listeningTo((line) => void lines.push(line)), lines }
 }
 
 export class FollowAll extends Spider {

@@ -6,7 +6,8 @@ import type { KeptCookie } from './kept-cookie.ts'
 /** A store that keeps `PER_DOMAIN_MAX` cookies of a domain. */
 export const PER_DOMAIN_MAX = 20
 
-const cookie = (name: string, value: string, parts: Partial<KeptCookie> = {}): KeptCookie => ({
+/** One of a.com, for all of it. */
+export const cookie = (name: string, value: string, parts: Partial<KeptCookie> = {}): KeptCookie => ({
   name,
   value,
   domain: 'a.com',

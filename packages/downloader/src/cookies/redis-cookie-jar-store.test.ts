@@ -2,7 +2,7 @@ import { MemoryStatsCollector, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { cookieJarStoreContract, PER_DOMAIN_MAX } from './cookie-jar-store-contract.ts'
+import { cookie, cookieJarStoreContract, PER_DOMAIN_MAX } from './cookie-jar-store-contract.ts'
 import type { KeptCookie } from './kept-cookie.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
 import { RedisCookieJarStore } from './redis-cookie-jar-store.ts'
@@ -49,17 +49,6 @@ cookieJarStoreContract(
     create: async () => ({ subject: worker(redis, PER_DOMAIN_MAX), dispose: async () => {} }),
   },
 )
-
-const cookie = (name: string, value: string, parts: Partial<KeptCookie> = {}): KeptCookie => ({
-  name,
-  value,
-  domain: 'a.com',
-  hostOnly: false,
-  path: '/',
-  secure: false,
-  expiresAtMs: null,
-  ...parts,
-})
 
 const names = (cookies: readonly KeptCookie[]) => cookies.map(({ name, value }) => `${name}=${value}`)
 

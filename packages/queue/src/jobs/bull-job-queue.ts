@@ -3,9 +3,9 @@
  * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
  *
  *     queue ──► JobFetchLoop ──► HostBacklog ──► LeaseDispatcher ──► engine
- *               (JobFetcher,    (host must wait)               │
- *       ▲        BullMQ)           │ too many                │
- *       └─────────── JobScripts ◄──┴─────────────────────────┘  commit, retry, release, refuse
+ *               (JobFetcher,     (host must wait)                      │
+ *       ▲        BullMQ)            │ too many                         │
+ *       └─────────── JobScripts ◄───┴──────────────────────────────────┘  commit, retry, requeue, reject
  *                        ▲
  *                     JobMaintenance   keeps leases, finds those of workers that are gone
  *

@@ -1,96 +1,35 @@
 /** Components of one's own, named in settings: the examples of docs/own-components.md in crawls of the real command line. */
 
-import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
-import { runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { codeBlocks } from './docs-code.ts'
+import { CLI, type OwnProject, ownExamples, ownProject } from './own-project.ts'
 
-const ROOT = join(import.meta.dirname, '..')
-const CLI = join(ROOT, 'packages/webloom/bin/webloom.js')
-const PAGE = 'docs/own-components.md'
-
+let project: OwnProject
 let folder: TempDir
-let site: Server
 let origin: string
-const asked: string[] = []
+let asked: readonly string[]
 
 beforeEach(async () => {
-  folder = await tempDir()
-  symlinkSync(join(ROOT, 'node_modules'), folder.join('node_modules'))
-  for (const { code } of codeBlocks(PAGE, readFileSync(join(ROOT, PAGE), 'utf8'))) {
-    const name = /^\/\/ (\w[\w.-]*\.ts)\n/.exec(code)?.[1]
-    if (name !== undefined) writeFileSync(folder.join(name), code)
-  }
-  asked.length = 0
-  site = createServer((req, res) => {
-    asked.push(req.url!)
-    res.writeHead(200, { 'content-type': 'text/html' }).end('<title>of the site</title>')
-  })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  project = await ownProject()
+  ;({ folder, origin, asked } = project)
 })
-afterEach(async () => {
-  site.closeAllConnections()
-  await new Promise((resolve) => site.close(resolve))
-  await folder.remove()
-})
+afterEach(() => project[Symbol.asyncDispose]())
 
-interface Crawled {
-  readonly code: number | null
-  readonly items: readonly unknown[]
-  readonly stats: Readonly<Record<string, unknown>>
-  readonly log: string
-}
+const crawled: OwnProject['crawled'] = (...given) => project.crawled(...given)
 
-/** @param start what `start()` does */
-async function crawled(
-  start: string,
-  settings: Readonly<Record<string, unknown>>,
-  outputs: readonly string[] = ['-O', 'items.jsonl'],
-): Promise<Crawled> {
-  writeFileSync(
-    folder.join('spider.mjs'),
-    `import { Request, Spider } from 'webloom'
-export class Reader extends Spider {
-  name = 'reader'
-  async *start() { ${start} }
-  *parse(response) { yield { url: response.url, title: response.css('title::text').get() } }
-}`,
+test('each example of the page is a file that a test runs, or a part of a callback', () => {
+  const tests = ['own-components.test.ts', 'own-dupefilters.test.ts']
+  const texts = tests.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('')
+  const examples = ownExamples()
+  const notRun = examples.filter(({ name, part }) =>
+    name === undefined ? part === undefined : !texts.includes(`./${name}#`),
   )
-  const given = Object.entries({ ROBOTSTXT_OBEY: false, ...settings }).flatMap(([name, value]) => [
-    '-s',
-    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  ])
-  const command = [CLI, 'runspider', 'spider.mjs', ...outputs, '--stats-file', 'stats.json', ...given]
-  const { code, stderr } = await runProcess(process.execPath, command, { cwd: folder.path })
-  const read = (name: string) => {
-    try {
-      return readFileSync(folder.join(name), 'utf8')
-    } catch {
-      return ''
-    }
-  }
-  const items = read('items.jsonl').split('\n').filter(Boolean)
-  return {
-    code,
-    items: items.map((line) => JSON.parse(line)),
-    stats: JSON.parse(read('stats.json') || '{}'),
-    log: stderr,
-  }
-}
-
-test('each example of the page is a file that a test here runs, or a part of a callback', () => {
-  const tests = readFileSync(import.meta.filename, 'utf8')
-  const examples = codeBlocks(PAGE, readFileSync(join(ROOT, PAGE), 'utf8'))
-  const notRun = examples.filter(({ code, part }) => {
-    const name = /^\/\/ (\w[\w.-]*\.ts)\n/.exec(code)?.[1]
-    return name === undefined ? part === undefined : !tests.includes(`./${name}#`)
-  })
   expect(notRun).toEqual([])
   expect(examples.length).toBeGreaterThan(8)
 })
@@ -279,43 +218,6 @@ describe('STATS_CLASS', () => {
     expect(dummy.code).toBe(2)
     expect(dummy.log).toContain("scrapy.statscollectors.DummyStatsCollector is Python's")
     expect(asked).toEqual(['/'])
-  })
-})
-
-describe('Redis', () => {
-  const start = () =>
-    ['a?isbn=1', 'b?isbn=1', 'c?isbn=2'].map((path) => `yield new Request('${origin}/${path}')`).join('\n')
-
-  test('a dupefilter of one’s own has the connection of its role, which the crawl closes', async () => {
-    await using redis = await startRedis()
-    const settings = {
-      DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter',
-      REDIS_URL: redis.url,
-      SCHEDULER_PERSIST: true,
-    }
-    const { code, items, log } = await crawled(start(), settings)
-    expect({ code, log }).toMatchObject({ code: 0 })
-    expect(items).toHaveLength(2)
-    expect(await redis.command('SMEMBERS', 'reader:books')).toEqual(['1', '2'])
-    expect(await crawled(start(), settings), 'met stays met').toMatchObject({ code: 0, items: [] })
-    await crawled(start(), { ...settings, SCHEDULER_PERSIST: false })
-    expect(await redis.command('EXISTS', 'reader:books'), 'it was emptied with the crawl').toBe(0)
-  })
-
-  test('without a Redis the crawl does not begin, and says what to set', async () => {
-    const { code, log } = await crawled(start(), { DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter' })
-    expect(code).toBe(2)
-    expect(log).toContain('no Redis is named. Set REDIS_URL=redis://host:6379, or DUPEFILTER_REDIS_URL')
-    expect(asked).toEqual([])
-  })
-
-  test('nor with several for one connection', async () => {
-    const { code, log } = await crawled(start(), {
-      DUPEFILTER_CLASS: './isbn-filter.ts#IsbnFilter',
-      DUPEFILTER_REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2',
-    })
-    expect(code).toBe(2)
-    expect(log).toContain('DUPEFILTER_REDIS_URL names 2 servers')
   })
 })
 

@@ -6,6 +6,7 @@ import { incompleteExportProblems } from './checks/complete-exports.ts'
 import { documentProblems } from './checks/documents.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { folderProblems, unmappedFolders } from './checks/folders.ts'
+import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems } from './checks/openers.ts'
@@ -31,6 +32,7 @@ describe('this repository', () => {
     ],
     ['what moved out of webloom says where to', movedExportProblems],
     ['who opens connections, and who names classes behind ports', openerProblems],
+    ['fromCrawler makes the class that a setting names, not the one that it extends', fromCrawlerProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
     ['files, settings, commands and names of code that a page speaks of are there', documentProblems],
@@ -95,6 +97,11 @@ describe('each check can fail', () => {
     expect(crawl.map((problem) => problem.replace(/: only .*/, ''))).toEqual([
       'packages/webloom/src/authoring/crawl.ts names BullJobQueue of @webloom/queue',
       'packages/webloom/src/authoring/crawl.ts makes RedisServers',
+    ])
+  })
+  test('on a fromCrawler that a class which extends its class would not be made by', () => {
+    expect(fromCrawlerProblems(fixture('from-crawler'))).toEqual([
+      'packages/dupefilter/src/filters.ts: fromCrawler of ShutFilter makes new ShutFilter(…) instead of new this(…)',
     ])
   })
   test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {

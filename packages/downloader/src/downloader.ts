@@ -48,7 +48,7 @@ export class Downloader {
     { signals, logger, spider }: Crawler,
     parts: Pick<DownloaderOptions, 'handlers' | 'middlewares'>,
   ): Downloader {
-    return new Downloader({ ...parts, signals, logger, spider })
+    return new this({ ...parts, signals, logger, spider })
   }
 
   /** False when a middleware refuses the request before it is queued (offsite); it has counted that. */

@@ -147,7 +147,7 @@ export class Scheduler {
     parts: SchedulerParts,
   ): Scheduler {
     const logEveryDuplicate = settings.getBool('DUPEFILTER_DEBUG')
-    return new Scheduler({
+    return new this({
       ...parts,
       stats,
       signals,

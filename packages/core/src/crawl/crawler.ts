@@ -84,6 +84,7 @@ export interface OtherWorkers {
 /**
  * How a component is made: its constructor takes values, and `fromCrawler` reads the settings for it, so that a test
  * never needs a crawler. A class without `fromCrawler` is made by `new Class()`.
+ * It makes `new this(…)`, so that a class which extends this one, and which a setting names, is the one that is made.
  * `fromCrawler` throws `NotConfigured` when the settings do not ask for the component.
  */
 export interface ComponentClass<T> {

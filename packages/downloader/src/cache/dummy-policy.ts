@@ -15,7 +15,6 @@ export class DummyPolicy implements HttpCachePolicy {
   }
 
   static fromCrawler({ settings }: Crawler): DummyPolicy {
-    // A class that extends this one is what is to be made.
     return new this({
       ignoredSchemes: settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String),
       ignoredStatuses: settings.getList('HTTPCACHE_IGNORE_HTTP_CODES').map(Number),

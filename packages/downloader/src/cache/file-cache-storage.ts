@@ -58,7 +58,6 @@ export class FileCacheStorage implements HttpCacheStorage {
   }
 
   static fromCrawler(crawler: Crawler): FileCacheStorage {
-    // A class that extends this one is what is to be made.
     return new this(cacheStorageOptionsOf(crawler))
   }
 

@@ -45,7 +45,6 @@ export class Rfc9111Policy implements HttpCachePolicy {
   }
 
   static fromCrawler({ settings }: Crawler): Rfc9111Policy {
-    // A class that extends this one is what is to be made.
     return new this({
       alwaysStore: settings.getBool('HTTPCACHE_ALWAYS_STORE'),
       ignoredSchemes: settings.getList('HTTPCACHE_IGNORE_SCHEMES').map(String),

@@ -60,7 +60,6 @@ export class SqliteCacheStorage implements HttpCacheStorage {
   }
 
   static fromCrawler(crawler: Crawler): SqliteCacheStorage {
-    // A class that extends this one is what is to be made.
     return new this({ ...cacheStorageOptionsOf(crawler), logger: crawler.logger })
   }
 

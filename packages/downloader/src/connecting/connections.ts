@@ -71,7 +71,7 @@ export class Connections {
         `DOWNLOAD_BIND_ADDRESS is ${JSON.stringify(bindAddress)}; expected an IP address of this machine`,
       ])
     const allowed = new AllowedAddresses(settings.getList('PRIVATE_ADDRESSES_ALLOWED').map(String))
-    return new Connections({
+    return new this({
       addresses,
       guard: new AddressGuard({ allowed, stats, logger, ...(startHosts && { startHosts }) }),
       tls: tlsFromSettings(settings),

@@ -63,7 +63,7 @@ export class HostAddresses {
   }
 
   static fromCrawler({ settings }: { readonly settings: Settings }): HostAddresses {
-    return new HostAddresses({
+    return new this({
       cacheSize: settings.getBool('DNSCACHE_ENABLED') ? settings.getInt('DNSCACHE_SIZE') : 0,
       timeoutMs: settings.getFloat('DNS_TIMEOUT') * 1000,
     })

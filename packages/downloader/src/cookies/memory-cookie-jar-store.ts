@@ -35,7 +35,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
   }
 
   static fromCrawler({ settings, stats }: Crawler): MemoryCookieJarStore {
-    return new MemoryCookieJarStore({
+    return new this({
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
       cookiesMax: settings.getInt('COOKIES_MAX'),
       jarsMax: settings.getInt('COOKIE_JARS_MAX'),

@@ -54,7 +54,7 @@ export class RedisCookieJarStore implements CookieJarStore {
 
   static fromCrawler(crawler: Crawler): RedisCookieJarStore {
     const { redis, settings, spider, stats, logger } = crawler
-    return new RedisCookieJarStore({
+    return new this({
       redis: redis('queue', 'COOKIES_SHARED is true'),
       key: crawlKey(COOKIES_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),

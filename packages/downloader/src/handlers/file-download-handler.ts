@@ -34,7 +34,7 @@ export class FileDownloadHandler implements DownloadHandler {
   }
 
   static fromCrawler({ settings, createResponse }: Crawler): FileDownloadHandler {
-    return new FileDownloadHandler({
+    return new this({
       allowed: settings.getList('FILE_URLS_ALLOWED').map(String),
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
       createResponse,

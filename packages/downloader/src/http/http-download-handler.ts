@@ -88,7 +88,7 @@ export class HttpDownloadHandler implements DownloadHandler {
     addresses?: HostAddresses,
   ): HttpDownloadHandler {
     const { settings, stats, logger } = crawler
-    return new HttpDownloadHandler({
+    return new this({
       timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
       limits: exchangeLimitsOf(settings),
       activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),

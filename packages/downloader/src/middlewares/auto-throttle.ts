@@ -36,7 +36,7 @@ export class AutoThrottle implements DownloaderMiddleware {
     const { settings, signals, logger } = crawler
     if (!settings.getBool('AUTOTHROTTLE_ENABLED')) throw new NotConfigured('AUTOTHROTTLE_ENABLED is false')
     const minDelay = settings.getFloat('DOWNLOAD_DELAY')
-    const throttle = new AutoThrottle({
+    const throttle = new this({
       minDelay,
       maxDelay: settings.getFloat('AUTOTHROTTLE_MAX_DELAY'),
       startDelay: Math.max(minDelay, settings.getFloat('AUTOTHROTTLE_START_DELAY')),

@@ -25,7 +25,7 @@ export class BinaryPageMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler({ stats, logger }: Crawler): BinaryPageMiddleware {
-    return new BinaryPageMiddleware({ stats, logger })
+    return new this({ stats, logger })
   }
 
   processResponse(_: Request, response: Response): Response {

@@ -61,7 +61,7 @@ export class CookieHeaderMiddleware implements DownloaderMiddleware {
 
   static fromCrawler({ settings, stats, logger }: Crawler): CookieHeaderMiddleware {
     if (settings.getBool('COOKIES_ENABLED')) throw new NotConfigured('COOKIES_ENABLED is true')
-    return new CookieHeaderMiddleware({ stats, logger })
+    return new this({ stats, logger })
   }
 
   processRequest(request: Request): void {

@@ -59,7 +59,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   static fromCrawler(crawler: Crawler): CookiesMiddleware {
     const { settings, stats, logger } = crawler
     if (!settings.getBool('COOKIES_ENABLED')) throw new NotConfigured('COOKIES_ENABLED is false')
-    return new CookiesMiddleware({
+    return new this({
       jars: settings.getBool('COOKIES_SHARED')
         ? RedisCookieJarStore.fromCrawler(crawler)
         : MemoryCookieJarStore.fromCrawler(crawler),

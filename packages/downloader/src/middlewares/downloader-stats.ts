@@ -21,7 +21,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
 
   static fromCrawler({ settings, stats }: Crawler): DownloaderStatsMiddleware {
     if (!settings.getBool('DOWNLOADER_STATS')) throw new NotConfigured('DOWNLOADER_STATS is false')
-    return new DownloaderStatsMiddleware(stats)
+    return new this(stats)
   }
 
   processRequest(request: Request): void {

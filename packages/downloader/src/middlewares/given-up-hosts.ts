@@ -38,7 +38,7 @@ export class GivenUpHostsMiddleware implements DownloaderMiddleware {
     const { settings, stats } = crawler
     const rules = hostBackOffRules(settings)
     if (rules.failuresMax === 0) throw new NotConfigured('HOST_FAILURES_MAX is 0')
-    return new GivenUpHostsMiddleware({ rules, hostOf, stats })
+    return new this({ rules, hostOf, stats })
   }
 
   processRequest(request: Request): void {

@@ -56,7 +56,7 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
 
   static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): HostBackOffMiddleware {
     const { settings, stats, logger } = crawler
-    return new HostBackOffMiddleware({ rules: hostBackOffRules(settings), hostOf, stats, logger })
+    return new this({ rules: hostBackOffRules(settings), hostOf, stats, logger })
   }
 
   processResponse(request: Request, response: Response): Response {

@@ -48,7 +48,7 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
       throw new SettingsError([
         `a user or password for HTTP authentication is set (HTTPAUTH_USER, HTTPAUTH_PASS, or httpUser, httpPass of spider ${spider.name}) and no domain: every host that the crawl meets would be told them. Set HTTPAUTH_DOMAIN=example.com, or httpAuthDomain of the spider; null, written out, means every host`,
       ])
-    return new HttpAuthMiddleware({ user, password, domain: domain ?? null })
+    return new this({ user, password, domain: domain ?? null })
   }
 
   processRequest(request: Request): void {

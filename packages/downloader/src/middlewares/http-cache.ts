@@ -68,7 +68,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     const policy = componentOf(policyClass, POLICIES, POLICY_METHODS, 'HTTP cache policy', crawler)
     const storage = componentOf(storageClass, STORAGES, STORAGE_METHODS, 'HTTP cache storage', crawler)
     signals.connect('spiderClosed', () => storage.close())
-    return new HttpCacheMiddleware({
+    return new this({
       policy,
       storage,
       fingerprinter: fingerprinterOf(settings, 'scrapy', stats),

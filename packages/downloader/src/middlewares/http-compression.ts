@@ -41,7 +41,7 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
 
   static fromCrawler({ settings, stats }: Crawler): HttpCompressionMiddleware {
     if (!settings.getBool('COMPRESSION_ENABLED')) throw new NotConfigured('COMPRESSION_ENABLED is false')
-    return new HttpCompressionMiddleware({
+    return new this({
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
       encodingsMax: settings.getInt('DOWNLOAD_MAX_ENCODINGS'),
       ratioMax: settings.getFloat('DOWNLOAD_MAX_RATIO'),

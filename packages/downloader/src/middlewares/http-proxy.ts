@@ -56,14 +56,14 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
     const list = settings.getList('PROXY_LIST').map(String)
     if (list.length === 0) {
       const environment = new EnvironmentProxies(process.env, authEncoding)
-      return new HttpProxyMiddleware({ environment, authEncoding, logger })
+      return new this({ environment, authEncoding, logger })
     }
     const rotation = new ProxyRotation(proxiesOf('PROXY_LIST', list, authEncoding), {
       failuresMax: settings.getInt('PROXY_FAILURES_MAX'),
       banMs: settings.getFloat('PROXY_BAN') * 1000,
       stats,
     })
-    return new HttpProxyMiddleware({ rotation, authEncoding, logger })
+    return new this({ rotation, authEncoding, logger })
   }
 
   processRequest(request: Request): void {

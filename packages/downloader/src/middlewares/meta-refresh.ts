@@ -35,7 +35,7 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
   static fromCrawler(crawler: Crawler): MetaRefreshMiddleware {
     const { settings } = crawler
     if (!settings.getBool('METAREFRESH_ENABLED')) throw new NotConfigured('METAREFRESH_ENABLED is false')
-    return new MetaRefreshMiddleware({
+    return new this({
       ...redirectRulesOf(crawler),
       ignoredTags: settings.getList('METAREFRESH_IGNORE_TAGS').map(String),
       delaySecondsMax: settings.getFloat('METAREFRESH_MAXDELAY'),

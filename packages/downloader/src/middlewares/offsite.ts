@@ -33,7 +33,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler(crawler: Crawler): OffsiteMiddleware {
-    return new OffsiteMiddleware(crawler)
+    return new this(crawler)
   }
 
   /** `allowedDomains` as host names; read anew when it is another list or longer, as a spider may add to it. */

@@ -34,7 +34,7 @@ export class RedirectMiddleware implements DownloaderMiddleware {
 
   static fromCrawler(crawler: Crawler): RedirectMiddleware {
     if (!crawler.settings.getBool('REDIRECT_ENABLED')) throw new NotConfigured('REDIRECT_ENABLED is false')
-    return new RedirectMiddleware({ ...redirectRulesOf(crawler), spider: crawler.spider })
+    return new this({ ...redirectRulesOf(crawler), spider: crawler.spider })
   }
 
   processResponse(request: Request, response: Response): DownloadResult {

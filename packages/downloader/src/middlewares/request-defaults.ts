@@ -12,9 +12,7 @@ export class DefaultHeadersMiddleware implements DownloaderMiddleware {
     const given = Object.entries(settings.getDict('DEFAULT_REQUEST_HEADERS')).filter(
       ([, value]) => value !== null,
     )
-    return new DefaultHeadersMiddleware(
-      Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
-    )
+    return new this(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))
   }
 
   processRequest(request: Request): void {
@@ -34,7 +32,7 @@ export class UserAgentMiddleware implements DownloaderMiddleware {
     const own = (spider as { userAgent?: unknown }).userAgent
     const userAgent = typeof own === 'string' ? own : settings.getString('USER_AGENT')
     if (userAgent === '') throw new NotConfigured('USER_AGENT is empty')
-    return new UserAgentMiddleware(userAgent)
+    return new this(userAgent)
   }
 
   processRequest(request: Request): void {
@@ -54,7 +52,7 @@ export class DownloadTimeoutMiddleware implements DownloaderMiddleware {
     const own = (spider as { downloadTimeout?: unknown }).downloadTimeout
     // DOWNLOAD_TIMEOUT itself is the handler's default: nothing need be written into each request for it.
     if (typeof own !== 'number') throw new NotConfigured('the spider has no downloadTimeout')
-    return new DownloadTimeoutMiddleware(own)
+    return new this(own)
   }
 
   processRequest(request: Request): void {

@@ -67,7 +67,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
 
   static fromCrawler({ settings, stats, logger }: Crawler): RetryMiddleware {
     if (!settings.getBool('RETRY_ENABLED')) throw new NotConfigured('RETRY_ENABLED is false')
-    return new RetryMiddleware({
+    return new this({
       times: settings.getInt('RETRY_TIMES'),
       httpCodes: settings.getList('RETRY_HTTP_CODES').map(Number),
       exceptions: settings.getList('RETRY_EXCEPTIONS').map(String),

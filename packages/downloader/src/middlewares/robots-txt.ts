@@ -103,7 +103,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     })
     signals.connect('engineStopped', () => inquiry.close())
     const own = (spider as { userAgent?: unknown }).userAgent
-    return new RobotsTxtMiddleware({
+    return new this({
       ...listeners,
       inquiry,
       robotsUserAgent: settings.get('ROBOTSTXT_USER_AGENT'),

@@ -43,7 +43,7 @@ export class RedisRobotsStore implements RobotsStore {
   }
 
   static fromCrawler({ redis, settings, spider, stats, logger }: Crawler): RedisRobotsStore {
-    return new RedisRobotsStore({
+    return new this({
       redis: redis('queue'),
       key: crawlKey(ROBOTS_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE'),

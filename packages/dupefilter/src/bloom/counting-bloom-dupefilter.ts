@@ -60,7 +60,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   static fromCrawler(crawler: Crawler, shard?: ShardPart): CountingBloomDupeFilter {
     const { settings } = crawler
     refusePartition(settings, 'counting-bloom')
-    return new CountingBloomDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy', shard),
       ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), shard),
       key: bloomKeyOf(crawler),

@@ -46,7 +46,7 @@ export class MemoryBloomDupeFilter extends ProcessDupeFilter {
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): MemoryBloomDupeFilter {
-    return new MemoryBloomDupeFilter({
+    return new this({
       ...nativeBloomOptionsOf(settings, 'memory-bloom'),
       fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),

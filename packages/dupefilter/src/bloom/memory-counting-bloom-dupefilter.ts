@@ -46,7 +46,7 @@ export class MemoryCountingBloomDupeFilter extends ProcessDupeFilter {
 
   static fromCrawler({ settings, stats, logger }: Crawler): MemoryCountingBloomDupeFilter {
     refusePartition(settings, 'counting-bloom')
-    return new MemoryCountingBloomDupeFilter({
+    return new this({
       ...nativeBloomOptionsOf(settings, 'counting-bloom'),
       fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),

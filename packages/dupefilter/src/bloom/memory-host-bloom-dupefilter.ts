@@ -58,7 +58,7 @@ export class MemoryHostBloomDupeFilter extends ProcessDupeFilter {
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): MemoryHostBloomDupeFilter {
-    return new MemoryHostBloomDupeFilter({
+    return new this({
       ...nativeBloomOptionsOf(settings, 'memory-bloom'),
       ...partitionOptionsOf(settings),
       fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats),

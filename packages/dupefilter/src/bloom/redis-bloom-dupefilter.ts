@@ -78,7 +78,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
         'DUPEFILTER_DIGEST is url, and BLOOMFILTER_COMPAT is liuxingming-demo, which takes the number of the block from the first hex digits: use fingerprint, md5 or another hash, or BLOOMFILTER_COMPAT=liuxingming',
       ])
     }
-    return new RedisBloomDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, DEFAULT_FINGERPRINTER[compat], shard),
       ...shareOf(bloomOptionsOf(settings), shard),
       compat,

@@ -82,7 +82,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
    */
   static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisHostBloomDupeFilter {
     const { settings } = crawler
-    return new RedisHostBloomDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy', shard),
       ...shareOf(nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)'), shard),
       ...partitionOptionsOf(settings),

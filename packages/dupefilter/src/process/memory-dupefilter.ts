@@ -13,7 +13,7 @@ export class MemoryDupeFilter extends ProcessDupeFilter {
   readonly #seen = new Set<string>()
 
   static fromCrawler({ settings, stats }: Crawler): MemoryDupeFilter {
-    return new MemoryDupeFilter({ fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats) })
+    return new this({ fingerprinter: filterFingerprinterOf(settings, 'scrapy', stats) })
   }
 
   async describe(): Promise<DupeFilterDescription> {

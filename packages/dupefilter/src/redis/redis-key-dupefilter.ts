@@ -75,7 +75,7 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
         'DUPEFILTER_CLASS is redis-key, which keeps a request for a while, and DUPEFILTER_TTL does not say how long: set it to seconds (86400 is a day). For good it is kept by redis-set',
       ])
     }
-    return new RedisKeyDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy-redis', shard),
       key: filterKeyOf(crawler),
       ttlMs: ttl * 1000,

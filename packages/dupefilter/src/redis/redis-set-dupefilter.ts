@@ -51,7 +51,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
    * @param shard which part it is of a filter that is spread over several servers
    */
   static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisSetDupeFilter {
-    return new RedisSetDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy-redis', shard),
       key: filterKeyOf(crawler),
       members: crawler.settings.get('DUPEFILTER_MEMBERS'),

@@ -108,7 +108,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
         'BLOOMFILTER_BIT or BLOOMFILTER_BLOCK_NUM is set, and DUPEFILTER_CLASS is splittable-bloom, which has as many leaves as it needs: set BLOOMFILTER_CAPACITY to how many requests are expected, and BLOOMFILTER_LEAF_BIT for the size of a leaf',
       ])
     }
-    return new SplittableBloomDupeFilter({
+    return new this({
       ...redisFilterOptionsOf(crawler, 'scrapy', shard),
       ...shareOf(size, shard),
       leafBit: settings.getInt('BLOOMFILTER_LEAF_BIT'),

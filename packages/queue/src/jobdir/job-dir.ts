@@ -65,7 +65,7 @@ export class JobDir {
     const { settings, spider, logger } = crawler
     const folder = settings.get('JOBDIR')
     if (folder === null || folder === '') return null
-    return new JobDir({
+    return new this({
       folder,
       spiderName: spider.name,
       clock: MemoryHostClock.fromCrawler(crawler),

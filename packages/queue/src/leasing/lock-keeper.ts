@@ -96,7 +96,7 @@ export class LockKeeper {
 
   static fromCrawler({ settings, logger, times }: Crawler, redis: RedisOptions): LockKeeper {
     const blockedMsMax = settings.getFloat('WORKER_BLOCKED_MAX') * 1000
-    return new LockKeeper({ redis, blockedMsMax, logger, ...(times && { times }) })
+    return new this({ redis, blockedMsMax, logger, ...(times && { times }) })
   }
 
   /** The thread starts when the first lock is kept. */

@@ -17,7 +17,7 @@ export class MemoryRequestQueue extends LocalRequestQueue<MemoryStored, MemoryDe
   }
 
   static fromCrawler(crawler: Crawler, slots?: HostSlots): MemoryRequestQueue {
-    return new MemoryRequestQueue({
+    return new this({
       clock: MemoryHostClock.fromCrawler(crawler),
       ...(slots && { slots }),
       order: crawler.settings.get('SCHEDULER_QUEUE_CLASS'),

@@ -38,7 +38,7 @@ export class HostSlots {
   }
 
   static fromCrawler({ settings }: { settings: Settings }, resolve: ResolveHost): HostSlots {
-    return new HostSlots({ groupBy: settings.get('POLITENESS_GROUP_BY'), resolve })
+    return new this({ groupBy: settings.get('POLITENESS_GROUP_BY'), resolve })
   }
 
   slotOf(request: Request): string {

@@ -44,7 +44,7 @@ export class MemoryHostClock implements HostClock {
   }
 
   static fromCrawler({ settings }: Crawler): MemoryHostClock {
-    return new MemoryHostClock({ pace: paceFrom(settings), slots: slotPaces(settings) })
+    return new this({ pace: paceFrom(settings), slots: slotPaces(settings) })
   }
 
   waitMs(slot: string, nowMs: number): number {

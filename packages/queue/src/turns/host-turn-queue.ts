@@ -276,7 +276,7 @@ export class HostTurnQueue implements RequestQueue {
       'redis' | 'keys' | 'workerId' | 'channel' | 'keeper' | 'slots' | 'mayDoubt'
     >,
   ): HostTurnQueue {
-    return new HostTurnQueue({
+    return new this({
       ...connected,
       order: settings.get('SCHEDULER_QUEUE_CLASS'),
       pace: paceOf(settings),

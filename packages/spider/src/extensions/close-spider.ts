@@ -58,7 +58,7 @@ export class CloseSpiderExtension implements Extension {
         check()
       })
     }
-    return new CloseSpiderExtension([
+    return new this([
       ...(others && limits.items + limits.pages + limits.errors > 0
         ? [setInterval(check, LOOK_EVERY_MS)]
         : []),

@@ -12,7 +12,7 @@ export class CoreStats implements Extension {
   }
 
   static fromCrawler(crawler: Crawler): CoreStats {
-    return new CoreStats(crawler)
+    return new this(crawler)
   }
 
   /** It holds nothing that needs an end. */

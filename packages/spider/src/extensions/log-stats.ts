@@ -13,7 +13,7 @@ export class LogStats implements Extension {
     const seconds = settings.getFloat('LOGSTATS_INTERVAL')
     if (seconds === 0) throw new NotConfigured('LOGSTATS_INTERVAL is 0')
     let [pagesBefore, itemsBefore] = [0, 0]
-    return new LogStats(seconds * 1000, () => {
+    return new this(seconds * 1000, () => {
       const pages = Number(stats.get('response_received_count') ?? 0)
       const items = Number(stats.get('item_scraped_count') ?? 0)
       const perMinute = (count: number) => Math.round((count * 60) / seconds)

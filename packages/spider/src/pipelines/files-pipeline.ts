@@ -92,12 +92,7 @@ export class FilesPipeline implements ItemPipeline {
     this.#limit = pLimit(options.concurrency)
   }
 
-  static fromCrawler<T extends FilesPipeline>(
-    this: new (
-      options: FilesPipelineOptions,
-    ) => T,
-    { settings, fetch, logger, stats }: Crawler,
-  ): T {
+  static fromCrawler({ settings, fetch, logger, stats }: Crawler): FilesPipeline {
     const folder = settings.get('FILES_STORE')
     if (folder === null || /^[a-z][a-z0-9+.-]+:\/\//i.test(folder))
       throw new SettingsError([

@@ -83,7 +83,7 @@ export class RedisPipeline implements ItemPipeline {
 
   /** As the settings ask for it, on the crawl's connection for items. */
   static fromCrawler({ redis, settings, spider, logger, stats }: Crawler): RedisPipeline {
-    return new RedisPipeline({
+    return new this({
       redis: redis('items', 'ITEM_PIPELINES names redis'),
       key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), {
         spider: spider.name,

@@ -68,7 +68,7 @@ export class SqlPipeline implements ItemPipeline {
       throw new SettingsError([
         'ITEM_PIPELINES names sql, and SQL_URL no database. Set SQL_URL=sqlite:items.db or postgres://user@host/database',
       ])
-    return new SqlPipeline({
+    return new this({
       url,
       shape: shapeFrom(settings, spider.name),
       batchSize: settings.getInt('SQL_BATCH_SIZE'),

@@ -20,7 +20,7 @@ export class DepthMiddleware implements SpiderMiddleware {
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): DepthMiddleware {
-    return new DepthMiddleware({
+    return new this({
       depthMax: settings.getInt('DEPTH_LIMIT'),
       priorityStep: settings.getInt('DEPTH_PRIORITY'),
       countEachDepth: settings.getBool('DEPTH_STATS_VERBOSE'),

@@ -37,7 +37,7 @@ export class HttpErrorMiddleware implements SpiderMiddleware {
   }
 
   static fromCrawler({ settings, spider, stats }: Crawler): HttpErrorMiddleware {
-    return new HttpErrorMiddleware({
+    return new this({
       allowAll: settings.getBool('HTTPERROR_ALLOW_ALL'),
       allowedCodes: settings.getList('HTTPERROR_ALLOWED_CODES').map(Number),
       spider,

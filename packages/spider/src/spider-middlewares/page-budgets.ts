@@ -40,7 +40,7 @@ export class PageBudgetsMiddleware implements SpiderMiddleware {
     const pagesPerHost = settings.getInt('TRAP_PAGES_PER_HOST')
     const pagesPerPath = settings.getInt('TRAP_PAGES_PER_PATH')
     if (pagesPerHost === 0 && pagesPerPath === 0) throw new NotConfigured('no TRAP_PAGES_PER_… is set')
-    return new PageBudgetsMiddleware({ pagesPerHost, pagesPerPath, stats, logger })
+    return new this({ pagesPerHost, pagesPerPath, stats, logger })
   }
 
   processSpiderInput({ url }: Response): void {

@@ -32,7 +32,7 @@ export class PathTrapsMiddleware implements SpiderMiddleware {
     }
     if (limits.segmentsMax === 0 && limits.repeatsMax === 0)
       throw new NotConfigured('no TRAP_SEGMENT… is set')
-    return new PathTrapsMiddleware({ limits, stats, logger })
+    return new this({ limits, stats, logger })
   }
 
   processSpiderRequest(request: Request, response: Response | null): Request | null {

@@ -26,7 +26,7 @@ export class RefererMiddleware implements SpiderMiddleware {
 
   static fromCrawler({ settings }: Crawler): RefererMiddleware {
     if (!settings.getBool('REFERER_ENABLED')) throw new NotConfigured('REFERER_ENABLED is false')
-    return new RefererMiddleware(settings.get('REFERRER_POLICY'))
+    return new this(settings.get('REFERRER_POLICY'))
   }
 
   processSpiderRequest(request: Request, response: Response | null): Request {

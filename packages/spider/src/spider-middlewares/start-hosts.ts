@@ -20,7 +20,7 @@ export class StartHostsMiddleware implements SpiderMiddleware {
 
   static fromCrawler({ startHosts }: Crawler): StartHostsMiddleware {
     if (!startHosts) throw new NotConfigured('nobody keeps the hosts of start requests')
-    return new StartHostsMiddleware({ startHosts })
+    return new this({ startHosts })
   }
 
   async *processStart(start: AsyncIterable<unknown>): AsyncGenerator<unknown> {

@@ -23,7 +23,7 @@ export class TrapChainsMiddleware implements SpiderMiddleware {
   static fromCrawler({ settings, stats, logger }: Crawler): TrapChainsMiddleware {
     const stepsMax = settings.getInt('TRAP_CHAIN_MAX')
     if (stepsMax === 0) throw new NotConfigured('TRAP_CHAIN_MAX is 0')
-    return new TrapChainsMiddleware({ stepsMax, stats, logger })
+    return new this({ stepsMax, stats, logger })
   }
 
   /** A callback that hands its own `meta` on to other paths must not hand on the chain. */

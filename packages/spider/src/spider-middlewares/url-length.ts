@@ -30,7 +30,7 @@ export class UrlLengthMiddleware implements SpiderMiddleware {
   static fromCrawler({ settings, stats, logger }: Crawler): UrlLengthMiddleware {
     const charactersMax = settings.getInt('URLLENGTH_LIMIT')
     if (charactersMax === 0) throw new NotConfigured('URLLENGTH_LIMIT is 0')
-    return new UrlLengthMiddleware({ charactersMax, stats, logger })
+    return new this({ charactersMax, stats, logger })
   }
 
   processSpiderRequest(request: Request, response: Response | null): Request | null {

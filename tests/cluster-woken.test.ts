@@ -5,7 +5,6 @@ import { type RedisServer, startFakeWeb, startRedis, startTcpProxy } from '@webl
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisSpider } from 'webloom'
 import { assemble } from '../packages/webloom/src/assembly/assemble.ts'
-import { freshCrawlId } from './cluster-crawl.ts'
 
 /** Shorter than a leaving worker waits for its answer, and much longer than waking a crawl takes. */
 const HELD_MS = 3000
@@ -61,7 +60,7 @@ async function wokenBy(crawlId: string, first: Promise<unknown>, leaves = () => 
 }
 
 test('while the one that has finished it still closes its outputs', async () => {
-  const crawlId = freshCrawlId('closing')
+  const crawlId = 'closing'
   const closing = Promise.withResolvers<void>()
   const mayClose = Promise.withResolvers<void>()
   const closed = () => {
@@ -75,7 +74,7 @@ test('while the one that has finished it still closes its outputs', async () => 
 })
 
 test('after the last one has left, and before it has heard so', async () => {
-  const crawlId = freshCrawlId('leaving')
+  const crawlId = 'leaving'
   await using proxy = await startTcpProxy({ target: redis.url })
   const leaving = Promise.withResolvers<void>()
   proxy.judgeBy(([name, ...args]) => {

@@ -151,3 +151,46 @@ describe('webloom dupefilter', () => {
     expect(code).toBe(2)
   })
 })
+
+test('a filter spread over two servers: it looks at both', async () => {
+  await using one = await startRedis()
+  await using other = await startRedis()
+  const servers = ['-s', `DUPEFILTER_REDIS_URL=${JSON.stringify([one.url, other.url])}`]
+  const both = async (...args: string[]) => (await dupefilter(...args, ...servers)).stdout
+  const pages = Array.from({ length: 20 }, (_, n) => page(n))
+  expect(await both('stats', 'quotes')).toContain('nothing has been recorded yet')
+  expect((await both('add', 'quotes', ...pages)).match(/^added/gm)).toHaveLength(20)
+  expect((await both('rm', 'quotes', pages[0]!, pages[1]!)).match(/^removed/gm)).toHaveLength(2)
+  expect((await both('has', 'quotes', ...pages)).match(/^seen/gm)).toHaveLength(18)
+  expect(await both('stats', 'quotes')).toMatch(
+    /recorded +18\n {2}of which +\d+ on redis:\S+\n {2}of which +\d+ on redis:\S+\n/,
+  )
+})
+
+test('a Redis that is not there: exit code 3, host and cause, and no password', async () => {
+  await using folder = await tempDir()
+  writeFileSync(
+    folder.join('s.ts'),
+    "import { Spider } from 'webloom'\nexport default class S extends Spider { name = 's' }\n",
+  )
+  const { code, stderr } = await runProcess(
+    process.execPath,
+    [BIN, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
+    {
+      cwd: folder.path,
+      env: { ...process.env, REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
+    },
+  )
+  expect(code).toBe(3)
+  expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:1\/2 cannot be used: .*ECONNREFUSED/)
+  expect(stderr).not.toContain('hush')
+})
+
+test('webloom plan tells what BIT 30 with 6 hashes gives at 10^8 URLs', async () => {
+  const { stdout, code } = await runProcess(process.execPath, [BIN, 'plan', '--urls', '1e8', '--json'])
+  expect(code).toBe(0)
+  const plans = JSON.parse(stdout) as { variant: string; errorAtEnd: number; pagesLost: number }[]
+  const bit30 = plans.find(({ variant }) => variant.includes('BLOOMFILTER_BIT=30'))!
+  expect(bit30.errorAtEnd).toBeCloseTo(0.0062, 4)
+  expect(Math.round(bit30.pagesLost / 1000)).toBe(108)
+})

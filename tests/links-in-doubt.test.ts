@@ -3,64 +3,17 @@
  * done. The link is fetched all the same.
  */
 
-import {
-  createFingerprinter,
-  type DupeFilter,
-  type Lease,
-  MemoryStatsCollector,
-  Request,
-  type RequestQueue,
-  Signals,
-  scaledTimes,
-  silentLogger,
-} from '@webloom/core'
+import { type Lease, Request } from '@webloom/core'
 import { RedisBloomDupeFilter, RedisSetDupeFilter } from '@webloom/dupefilter'
-import { BullJobQueue, crawlRedisKeys, HostTurnQueue, JobDir, MemoryHostClock } from '@webloom/queue'
-import { type RedisServer, startProcess, startRedis, startTcpProxy, tempDir } from '@webloom/testkit'
+import { BullJobQueue, crawlRedisKeys, HostTurnQueue, MemoryHostClock } from '@webloom/queue'
+import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Scheduler } from '../packages/scheduler/src/scheduler.ts'
+import { fetchedRest, leased, SCHEDULER_TIMES, schedulerOf } from './scheduling.ts'
 
-const TIMES = scaledTimes(0.1)
 const STALE_MS = 1000
 const pace = { delayMs: 0, concurrency: 0, randomize: false }
 const page = (path: string) => new Request(`http://${path}.test/${path}`)
-
-function schedulerOf(filter: DupeFilter, queue: RequestQueue) {
-  const stats = new MemoryStatsCollector()
-  const scheduler = new Scheduler({
-    filter,
-    queue,
-    fingerprinter: createFingerprinter(),
-    stats,
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
-    times: TIMES,
-  })
-  return { scheduler, stats, filter, queue }
-}
-
-async function leased(scheduler: Scheduler, count: number): Promise<Map<string, Lease>> {
-  const leases = new Map<string, Lease>()
-  while (leases.size < count) {
-    for (const lease of await scheduler.next(count - leases.size))
-      leases.set(new URL(lease.request.url).pathname.slice(1), lease)
-  }
-  return leases
-}
-
-/** Fetches all that is left; pages have no more links. */
-async function fetchedRest(scheduler: Scheduler, until: AbortSignal): Promise<string[]> {
-  const fetched: string[] = []
-  while (!(await scheduler.isEmpty(until))) {
-    for (const lease of await scheduler.next(8, until)) {
-      fetched.push(new URL(lease.request.url).pathname.slice(1))
-      await scheduler.commit(lease, [])
-    }
-  }
-  return fetched.sort()
-}
 
 describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
   describe.each(['redis-set', 'redis-bloom'] as const)('%s', (kind) => {
@@ -88,7 +41,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         redis: connect(filterUrl),
         key: 'seen',
         pendingStaleMs: STALE_MS,
-        times: TIMES,
+        times: SCHEDULER_TIMES,
         queueRunId: () => 'run',
       }
       const filter =
@@ -99,7 +52,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         redis,
         keys: crawlRedisKeys({ spider: 'test', crawlId: null }),
         workerId: name,
-        times: TIMES,
+        times: SCHEDULER_TIMES,
       }
       const queue =
         mode === 'turns'
@@ -216,25 +169,4 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       },
     )
   })
-})
-
-test('JOBDIR: the process is killed (-9) when the other page is done', async () => {
-  await using dir = await tempDir()
-  const script = new URL('./fixtures/doubt-in-jobdir.ts', import.meta.url).pathname
-  const run = startProcess(process.execPath, ['--conditions=webloom-source', script, dir.path])
-  const { signal } = await run.exited
-  expect(signal).toBe('SIGKILL')
-  const { filter, queue, record } = new JobDir({
-    folder: dir.path,
-    spiderName: 'test',
-    clock: new MemoryHostClock({ pace }),
-  })
-  await record.open()
-  const { scheduler } = schedulerOf(filter, queue)
-  await scheduler.open()
-  const again = (await leased(scheduler, 1)).get('changing')!
-  await scheduler.commit(again, [page('then')])
-  expect(await fetchedRest(scheduler, AbortSignal.timeout(5000))).toEqual(['once', 'then'])
-  await scheduler.close()
-  await record.close()
 })

@@ -1,16 +1,12 @@
 /** Crawls whose dupefilter is on a real Redis, judged by what the fake web saw and by what Redis holds. */
 
 import { hash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   type FakeWeb,
   type FakeWebOptions,
   type RedisServer,
-  runProcess,
   startFakeWeb,
   startRedis,
-  tempDir,
 } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -244,34 +240,4 @@ describe('what cannot work is refused before anything is fetched', () => {
       crawlWeb({ pagesPerHost: 3 }, { ...bloom, BLOOMFILTER_CAPACITY: 2000 }, () => {}),
     ).rejects.toThrow(/begun with bits/)
   })
-
-  test('a Redis that is not there: exit code 3, host and cause, and no password', async () => {
-    await using folder = await tempDir()
-    writeFileSync(
-      folder.join('s.ts'),
-      "import { Spider } from 'webloom'\nexport default class S extends Spider { name = 's' }\n",
-    )
-    const bin = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
-    const { code, stderr } = await runProcess(
-      process.execPath,
-      [bin, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
-      {
-        cwd: folder.path,
-        env: { ...process.env, REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
-      },
-    )
-    expect(code).toBe(3)
-    expect(stderr).toMatch(/redis:\/\/127\.0\.0\.1:1\/2 cannot be used: .*ECONNREFUSED/)
-    expect(stderr).not.toContain('hush')
-  })
-})
-
-test('webloom plan tells what BIT 30 with 6 hashes gives at 10^8 URLs', async () => {
-  const bin = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
-  const { stdout, code } = await runProcess(process.execPath, [bin, 'plan', '--urls', '1e8', '--json'])
-  expect(code).toBe(0)
-  const plans = JSON.parse(stdout) as { variant: string; errorAtEnd: number; pagesLost: number }[]
-  const bit30 = plans.find(({ variant }) => variant.includes('BLOOMFILTER_BIT=30'))!
-  expect(bit30.errorAtEnd).toBeCloseTo(0.0062, 4)
-  expect(Math.round(bit30.pagesLost / 1000)).toBe(108)
 })

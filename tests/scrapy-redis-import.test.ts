@@ -1,13 +1,11 @@
 /** Requests between a Python crawl and one of ours, by way of a real Redis: taken over, written back, and never in silence. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFingerprinter, decodeScrapyRequest, encodeScrapyRequest } from '@webloom/core'
+import { createFingerprinter, encodeScrapyRequest } from '@webloom/core'
 import {
   type FakeWeb,
   type RedisServer,
-  runProcess,
   startFakeWeb,
   startRedis,
   type TempDir,
@@ -31,7 +29,6 @@ import { type CrawlTarget, withCrawlTarget } from '../packages/webloom/src/trans
 import { ScrapyImport } from '../packages/webloom/src/transfer/scrapy-import.ts'
 import { listening } from './listening.ts'
 
-const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
 const KEY = 'quotes:requests'
 // Made by running Scrapy's Request.to_dict and Python's pickle.
 const pickles = JSON.parse(
@@ -299,74 +296,4 @@ test('a filter is not said to have lost its data where a crawl only stopped, or 
   const { finishReason } = await crawl(Leaves, { settings, logger })
   expect(finishReason).toBe('finished')
   expect(warnings.filter((text) => text.includes('was found empty'))).toEqual([])
-})
-
-describe('webloom export', () => {
-  const run = (...args: string[]) =>
-    runProcess(process.execPath, [BIN, ...args], { cwd: folder.path, timeoutMs: 30_000 })
-
-  test('writes what waits as lines and pickles; import reads the lines back', async () => {
-    writeFileSync(
-      folder.join('webloom.config.ts'),
-      `export default { settings: { REDIS_URL: '${redis.url}' } }`,
-    )
-    writeFileSync(
-      folder.join('quotes.mjs'),
-      `import { Spider } from '${join(import.meta.dirname, '../packages/webloom/dist/index.js')}'
-      export default class Quotes extends Spider { name = 'quotes'; parseItem() {} }`,
-    )
-    await fill('zset', [
-      pickled('1'),
-      pickled('2', { dontFilter: true, meta: { depth: 2 } }),
-      pickled('3', { callback: null, headers: { Referer: 'http://a.test/' }, meta: { depth: 1 } }),
-    ])
-    const taken = await run('import', 'scrapy-redis', 'quotes.mjs', '--json')
-    expect(taken.code, taken.stderr).toBe(0)
-    expect(JSON.parse(taken.stdout)).toMatchObject({ moved: 3, stayed: 0 })
-
-    const lines = await run('export', 'quotes.mjs', '-o', 'frontier.jsonl')
-    expect(lines.code, lines.stderr).toBe(0)
-    expect((await run('export', 'quotes.mjs', '--to', 'scrapy-redis')).code).toBe(0)
-    const client = new Redis(redis.url)
-    const back = (await client.zrangeBuffer(KEY, '0', '-1')).map(decodeScrapyRequest)
-    client.disconnect()
-    expect(back.map(({ url, callback }) => [url, callback]).toSorted()).toEqual([
-      ['http://a.test/1', 'parse_item'],
-      ['http://a.test/2', 'parse_item'],
-      ['http://a.test/3', null],
-    ])
-    await redis.command('FLUSHALL')
-    const whole = await readFile(folder.join('frontier.jsonl'), 'utf8')
-    await redis.command('SET', 'webloom:{quotes}:turns:due', 'not what it should be')
-    const failed = await run('export', 'quotes.mjs', '-o', 'frontier.jsonl')
-    expect(failed.code).not.toBe(0)
-    expect(await readFile(folder.join('frontier.jsonl'), 'utf8'), failed.stderr).toBe(whole)
-    expect((await readdir(folder.path)).filter((name) => name.includes('.part'))).toEqual([])
-    await redis.command('FLUSHALL')
-    await writeFile(folder.join('empty.jsonl'), '')
-    const none = await run('import', 'empty.jsonl', 'quotes.mjs')
-    expect(none).toMatchObject({ code: 1, stdout: expect.stringMatching(/empty.jsonl is empty/) })
-    const read = await run('import', 'frontier.jsonl', 'quotes.mjs')
-    expect(read.code, read.stderr).toBe(0)
-    // The same file once more, as after a crash, adds nothing.
-    const again = await run('import', 'frontier.jsonl', 'quotes.mjs')
-    expect(again.stdout).toMatch(/took 0 requests over.*\n3 requests of it had been taken over before/)
-    expect(again.code, again.stderr).toBe(0)
-    expect((await waitingPaths({})).toSorted()).toEqual(['1', '2', '3'])
-  })
-
-  test('a bad line is named and left out, and the lines around it are queued', async () => {
-    const line = (path: string, more = '') => `{"v":1,"url":"http://a.test/${path}"${more}}\n`
-    await writeFile(
-      folder.join('bad.jsonl'),
-      `${line('1')}${line('2', ',"h":5')}${line('3', ',"b":{}')}${line('4', ',"zzz":1')}${line('5')}`,
-    )
-    const { code, stdout, stderr } = await run('import', 'bad.jsonl', 'quotes.mjs')
-    expect(code, stderr).toBe(1)
-    const said = stdout + stderr
-    expect(said).toMatch(/:2\b.*its h is 5 \(a number\); expected an object/)
-    expect(said).toMatch(/:3\b.*its b is an object; expected bytes in base64/)
-    expect(said).toMatch(/:4\b.*a request has no part "zzz"; there are v, url, m, h/)
-    expect((await waitingPaths({})).toSorted()).toEqual(['1', '5'])
-  })
 })

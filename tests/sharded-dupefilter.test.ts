@@ -1,20 +1,10 @@
 /** Crawls whose dupefilter is spread over several real Redis servers, judged by what the fake web saw. */
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import {
-  type FakeWeb,
-  type RedisServer,
-  runProcess,
-  startFakeWeb,
-  startRedis,
-  tempDir,
-} from '@webloom/testkit'
+import { type FakeWeb, type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { crawl, type Response, type SettingsInput, Spider } from 'webloom'
 import type { Logger } from 'webloom/ports'
 
-const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 let queue: RedisServer
@@ -73,34 +63,4 @@ test('one of them is killed (-9) in the middle of a crawl and comes back: nothin
   await servers[1]!.restart()
   expect((await running).finishReason).toBe('finished')
   for (const url of web.reachable()) expect(web.countOf(url), url).toBe(1)
-})
-
-test('webloom dupefilter looks at all of them', async () => {
-  await using folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
-  mkdirSync(folder.join('spiders'))
-  writeFileSync(
-    folder.join('webloom.config.ts'),
-    `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: { DUPEFILTER_REDIS_URL: ${JSON.stringify(urls())} } })\n`,
-  )
-  writeFileSync(
-    folder.join('spiders/quotes.ts'),
-    `import { Spider } from 'webloom'\nexport default class S extends Spider { name = 'quotes' }\n`,
-  )
-  const dupefilter = async (...args: string[]) =>
-    (
-      await runProcess(process.execPath, [join(PACKAGE, 'bin/webloom.js'), 'dupefilter', ...args], {
-        cwd: folder.path,
-        env: { ...process.env, NO_COLOR: '1' },
-      })
-    ).stdout
-  const pages = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}`)
-  expect(await dupefilter('stats', 'quotes')).toContain('nothing has been recorded yet')
-  expect((await dupefilter('add', 'quotes', ...pages)).match(/^added/gm)).toHaveLength(20)
-  expect((await dupefilter('rm', 'quotes', pages[0]!, pages[1]!)).match(/^removed/gm)).toHaveLength(2)
-  expect((await dupefilter('has', 'quotes', ...pages)).match(/^seen/gm)).toHaveLength(18)
-  expect(await dupefilter('stats', 'quotes')).toMatch(
-    /recorded +18\n {2}of which +\d+ on redis:\S+\n {2}of which +\d+ on redis:\S+\n/,
-  )
 })

@@ -1,18 +1,14 @@
 /** What a crawl says that waits, or has nothing to do. */
 
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { crawlRedisKeys } from '@webloom/queue'
-import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { type CrawlResult, crawl, type SettingsInput, Spider, type SpiderClass } from 'webloom'
 import { type LogLine, listeningTo } from './listening.ts'
-
-const BIN = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
 
 class Site implements AsyncDisposable {
   readonly #server: Server
@@ -132,16 +128,6 @@ describe('robots.txt', () => {
     }
   })
 
-  test('is not waited for by fetch', async () => {
-    await using site = await siteWith(503)
-    const url = `http://127.0.0.1:${site.port}/`
-    const refused = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=true'])
-    expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toMatch(/ROBOTSTXT_OBEY=false/)
-    const { stdout } = await runProcess(process.execPath, [BIN, 'fetch', url, '-s', 'ROBOTSTXT_OBEY=false'])
-    expect(stdout).toBe(PAGE)
-  })
-
   test('that forbids a start URL: a warning with the URL and the setting', async () => {
     await using site = await siteWith('User-agent: *\nDisallow: /')
     const url = `http://127.0.0.1:${site.port}/`
@@ -212,43 +198,6 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     ])
   })
 
-  test('whose items no output can write, with FAIL_ON_EMPTY: exit code 1, and one line for each item names page and fields', async () => {
-    await using site = await siteWith('')
-    await using folder = await tempDir()
-    const file = folder.join('lost.mjs')
-    const url = `http://127.0.0.1:${site.port}/`
-    const parse = "yield { heads: r.css('h1'), text: r.css('h1::text').get, ok: 1, all: this.parseOther(r) }"
-    await writeFile(
-      file,
-      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Lost extends Spider { name = 'lost'; startUrls = ['${url}'];\n *parse(r) { ${parse} }\n async *parseOther() {} }\n`,
-    )
-    const items = folder.join('items.jsonl')
-    const words = [BIN, 'runspider', file, '-O', items, '-s', 'FAIL_ON_EMPTY=true', '-s', 'LOG_FORMAT=json']
-    const { code, stderr } = await runProcess(process.execPath, [
-      ...words,
-      '-s',
-      'LOG_LEVEL=WARNING',
-      '-s',
-      'STATS_DUMP=false',
-    ])
-    const lines = stderr
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(code).toBe(1)
-    expect(lines[0]).toMatchObject({ level: 'ERROR', url, callback: 'parse' })
-    expect(lines[0]).not.toHaveProperty('err')
-    expect(lines[0]?.reason).toMatch(
-      /field "heads" is a SelectorList.*field "text" is the function get.*field "all" is a generator/,
-    )
-    expect(lines.slice(1).map(({ level, msg }) => `${level} ${msg}`)).toEqual([
-      expect.stringMatching(
-        /^WARNING of what the spider yielded is lost: 1 item that an output could not write/,
-      ),
-      expect.stringMatching(/^WARNING nothing was crawled: no item could be written to an output/),
-    ])
-  })
-
   test.each([
     ['nothing, the last worker says it for all', () => undefined, 1],
     ['an item in one of them, none says anything', () => ({ title: 'x' }), 0],
@@ -271,48 +220,6 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
       )
     } finally {
       redis.disconnect()
-      await server.stop()
-    }
-  })
-
-  test('and each line as JSON says whose it is: spider, crawl and worker', async () => {
-    await using folder = await tempDir()
-    const file = folder.join('empty.mjs')
-    await writeFile(
-      file,
-      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider {\n name = 'empty'\n async *start() { this.logger.info('mine') } }\n`,
-    )
-    const { stderr } = await runProcess(process.execPath, [BIN, 'runspider', file, '-s', 'CRAWL_ID=monday'])
-    const lines = stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(lines.map(({ msg }) => msg)).toContain('mine')
-    const worker = lines[0]?.worker
-    expect(worker).toMatch(/:\d+:[0-9a-f]{8}$/)
-    for (const line of lines) expect(line).toMatchObject({ spider: 'empty', crawl: 'monday', worker })
-  })
-
-  test('and exit code 1 with FAIL_ON_EMPTY', async () => {
-    await using folder = await tempDir()
-    const file = folder.join('empty.mjs')
-    await writeFile(
-      file,
-      `import { Spider } from ${JSON.stringify(import.meta.resolve('webloom'))}\nexport default class Empty extends Spider { name = 'empty' }\n`,
-    )
-    const run = (...more: string[]) => runProcess(process.execPath, [BIN, 'runspider', file, ...more])
-    expect((await run()).code).toBe(0)
-    const { code, stderr } = await run('-s', 'FAIL_ON_EMPTY=true')
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/Empty has no start URLs/)
-    const server = await startRedis()
-    try {
-      const worker = await runProcess(process.execPath, [
-        ...[BIN, 'worker', file, '-s', `REDIS_URL=${server.url}`, '-s', 'FAIL_ON_EMPTY=true'],
-      ])
-      expect(worker.code).toBe(1)
-      expect(worker.stderr).toMatch(/nothing was crawled by any worker: Empty has no start URLs/)
-    } finally {
       await server.stop()
     }
   })

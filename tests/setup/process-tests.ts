@@ -1,6 +1,9 @@
 /**
  * Which test files start processes of ours, to talk with them or to kill them: by themselves, or by what they import from
  * `tests/` and a package's `testing/`. They run on clocks that the whole machine shares, and are the only ones tried again.
+ *
+ * A file is tried again as a whole. So what starts processes stands in files of its own, which are named for it
+ * (`*-processes.test.ts`, `*-processes.ts`): a race in a test that starts none is then never hidden by a second try.
  */
 
 import { globSync, readFileSync } from 'node:fs'

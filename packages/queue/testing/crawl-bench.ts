@@ -1,11 +1,5 @@
 import { MemoryStatsCollector, type StatsCollector } from '@webloom/core'
-import {
-  type RedisServer,
-  type StartedProcess,
-  type StartRedisOptions,
-  startProcess,
-  startRedis,
-} from '@webloom/testkit'
+import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
@@ -133,16 +127,6 @@ export class CrawlBench {
       const entry = (await this.redis.hget(keys.workers, id))!
       await this.redis.hset(keys.workers, id, entry.replace(/^\{"at":\d+/, `{"at":${Date.now() - ms}`))
     }
-  }
-
-  /** A worker in a process of its own, to be killed. */
-  startWorker(keys: CrawlRedisKeys, task: 'open' | 'run-start' | 'count'): StartedProcess {
-    const spider = keys.queueName.slice(1, -1)
-    return startProcess(process.execPath, [
-      '--conditions=webloom-source',
-      new URL('./crawl-worker-process.ts', import.meta.url).pathname,
-      JSON.stringify({ url: this.server.url, spider, task }),
-    ])
   }
 }
 

@@ -1,5 +1,5 @@
 import type { HostPace, Lease, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
-import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
+import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
@@ -24,7 +24,6 @@ export interface JobQueueUnderTest {
 /** One real Redis for the tests of a file; each crawl has keys of its own. */
 export class JobBench {
   readonly #connections: Redis[] = []
-  readonly #processes: StartedProcess[] = []
   readonly #opened: BullJobQueue[] = []
   #server: RedisServer | undefined
   #crawls = 0
@@ -92,30 +91,9 @@ export class JobBench {
     return queue
   }
 
-  /** Ends what a test has opened: queues, and worker processes. */
+  /** Closes the queues that a test has opened. */
   async closeAll(): Promise<void> {
-    for (const worker of this.#processes.splice(0)) worker.kill('SIGKILL')
     for (const queue of this.#opened.splice(0)) await queue.close()
-  }
-
-  /** A worker in a process of its own, to be killed or stopped. See job-worker.ts for what it says. */
-  worker(
-    keys: CrawlRedisKeys,
-    workerId: string,
-    {
-      max = 3,
-      quarantineAfter = 3,
-      treeTo,
-    }: { max?: number; quarantineAfter?: number; treeTo?: number } = {},
-  ): StartedProcess {
-    const spider = keys.queueName.slice(1, -1)
-    const worker = startProcess(process.execPath, [
-      '--conditions=webloom-source',
-      new URL('./job-worker.ts', import.meta.url).pathname,
-      JSON.stringify({ url: this.server.url, spider, workerId, max, quarantineAfter, treeTo }),
-    ])
-    this.#processes.push(worker)
-    return worker
   }
 
   /** As if its worker had been silent for so long that all its locks have expired, and somebody had looked 3 s ago. */

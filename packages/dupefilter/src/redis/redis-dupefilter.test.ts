@@ -1,7 +1,6 @@
 import { PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { toldByTwoProcesses } from '../../testing/asking-processes.ts'
 import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
 import { fresh, isScript, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
@@ -349,17 +348,4 @@ describe.concurrent.each(Object.entries(FILTERS))('%s, beside others', (kind, ma
     expect(await third.requestsSeen(pages(0, 5), 'earlier'), 'the queue has come back').toEqual(fresh(5))
     expect(await redis.llen(`{${key}}:settled`)).toBe(0)
   }, 20_000)
-
-  test('two processes asking about 50 000 equal requests: exactly one is told each is new', async () => {
-    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 50_000 })
-    expect(told.every((times) => times === 1)).toBe(true)
-  }, 60_000)
 })
-
-test.each(['redis-key', 'counting-bloom', 'redis-bloom by host'])(
-  '%s: of two processes asking about 5 000 equal requests exactly one is told each is new',
-  async (kind) => {
-    const told = await toldByTwoProcesses({ url: bench.url, key: bench.nextKey(), kind, pages: 5000 })
-    expect(told.every((times) => times === 1)).toBe(true)
-  },
-)

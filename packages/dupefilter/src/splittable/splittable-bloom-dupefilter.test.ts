@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
-import { startProcess, startTcpProxy } from '@webloom/testkit'
+import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { toldByTwoProcesses } from '../../testing/asking-processes.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { isScript, page, pages } from '../../testing/pages.ts'
 import { capacityAt } from '../bloom-sizing/bloom-theory.ts'
@@ -161,12 +160,6 @@ describe('as requests come', () => {
 })
 
 describe('while leaves are split', () => {
-  test('two processes that ask about the same pages: each page is new for one of them', async () => {
-    const asked = { url: bench.url, key: bench.nextKey(), kind: 'splittable-bloom', pages: 2000 }
-    const told = await toldByTwoProcesses(asked)
-    expect([...told].filter((times) => times !== 1)).toEqual([])
-  })
-
   test('a worker with an old tree is told so, and asks again with the new one', async () => {
     const key = bench.nextKey()
     await using proxy = await startTcpProxy({ target: bench.url })
@@ -196,48 +189,6 @@ describe('while leaves are split', () => {
     expect(lost).toBe(20)
     expect(await sumOfLeaves(key)).toBe(600)
     expect(await filter.requestsSeen(pages(0, 600), 'again')).toEqual(new Array(600).fill(true))
-  })
-
-  test('a worker that is killed (-9) in the middle of a split: another goes on, nothing is lost, nothing twice', async () => {
-    // A leaf of 2 900 requests, which takes dozens of steps.
-    const options = {
-      key: bench.nextKey(),
-      leafBit: 17,
-      errorRate: 1e-9,
-      splitLeaseMs: 300,
-      pendingStaleMs: 60_000,
-    }
-    const worker = startProcess(process.execPath, [
-      '--conditions=webloom-source',
-      new URL('../../testing/splitting-worker.ts', import.meta.url).pathname,
-      JSON.stringify({ url: bench.url, ...options }),
-    ])
-    const redis = bench.connect()
-    const doneOf = async () =>
-      Number(/^frozen (\d+)/.exec((await redis.hget(`{${options.key}}:tree`, '0')) ?? '')?.[1] ?? 0)
-    let hasEnded = false
-    void worker.exited.then(() => {
-      hasEnded = true
-    })
-    while ((await doneOf()) === 0) expect(hasEnded, worker.stderr).toBe(false)
-    worker.kill('SIGKILL')
-    await worker.exited
-    const done = await doneOf()
-    expect(done, 'it was in the middle').toBeGreaterThan(0)
-    expect(await redis.hget(`{${options.key}}:tree`, '0')).not.toBe('inner')
-    const told = worker.stdout
-      .split('\n')
-      .slice(0, -1)
-      .flatMap((line) => JSON.parse(line) as number[])
-    const filter = new SplittableBloomDupeFilter({ redis, ...options })
-    await filter.open()
-    expect(told.length).toBeGreaterThan(2500)
-    expect(await filter.requestsSeen(told.map(page), 'after')).toEqual(told.map(() => true))
-    await untilSplit(filter)
-    expect(await redis.hget(`{${options.key}}:tree`, '0')).toBe('inner')
-    expect(await filter.requestsSeen(told.map(page), 'after the split')).toEqual(told.map(() => true))
-    expect(await sumOfLeaves(options.key)).toBe((await filter.describe()).count)
-    await filter.close()
   })
 
   async function sumOfLeaves(key: string): Promise<number> {

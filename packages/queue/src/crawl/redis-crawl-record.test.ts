@@ -61,22 +61,6 @@ describe('open', () => {
     }
   })
 
-  test('of two processes that open a finished crawl at once, one begins the next, in which both are', async () => {
-    const keys = bench.nextCrawl()
-    const first = await begun(keys)
-    await first.finish()
-    await first.leave()
-    const workers = [bench.startWorker(keys, 'open'), bench.startWorker(keys, 'open')]
-    for (const worker of workers) await worker.waitForOutput(/ready/)
-    for (const worker of workers) worker.write('go\n')
-    const told = await Promise.all(
-      workers.map(async (worker) => JSON.parse((await worker.exited).stdout.split('\n')[1]!)),
-    )
-    expect(told.map(({ begun }) => begun).sort()).toEqual([false, true])
-    expect(told[0].run).toBe(told[1].run)
-    expect(told[0].run).not.toBe(first.run.id)
-  })
-
   test('a finished crawl is not begun again by a worker that merely starts', async () => {
     const keys = bench.nextCrawl()
     const first = await begun(keys)

@@ -78,18 +78,3 @@ describe('start()', () => {
     await a.close()
   })
 })
-
-test.concurrent('start() is taken over within eight seconds when the process that runs it is killed, and no sooner while it lives', async () => {
-  const keys = bench.nextCrawl()
-  await using holder = bench.startWorker(keys, 'run-start')
-  await holder.waitForOutput(/start\(\) is at 3/)
-  const other = bench.record(keys)
-  await other.open()
-  const taking = other.takeStart(never)
-  // Longer than a lease: it is renewed.
-  expect(await Promise.race([taking, sleep(7000, 'waits')])).toBe('waits')
-  const killedAt = performance.now()
-  holder.kill('SIGKILL')
-  expect(await taking).toBe(3)
-  expect(performance.now() - killedAt).toBeLessThan(8000)
-})

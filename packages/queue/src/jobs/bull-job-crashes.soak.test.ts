@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type QueuedRequest, Request } from '@webloom/core'
 import { startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { JobBench, leased } from '../../testing/job-bench.ts'
+import { leased } from '../../testing/job-bench.ts'
+import { JobProcessBench } from '../../testing/job-processes.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
 
-const bench = new JobBench()
+const bench = new JobProcessBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 afterEach(() => bench.closeAll())

@@ -1,11 +1,12 @@
 import { type QueuedRequest, Request } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
+import { bullKey, leased } from '../../testing/job-bench.ts'
+import { JobProcessBench } from '../../testing/job-processes.ts'
 import { historyKey, Quarantine } from '../leasing/quarantine.ts'
 import type { JobLease } from './job-lease.ts'
 
-const bench = new JobBench()
+const bench = new JobProcessBench()
 beforeAll(() => bench.start())
 afterAll(async () => {
   await bench.closeAll()

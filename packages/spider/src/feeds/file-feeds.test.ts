@@ -1,15 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryStatsCollector } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { feedsOfFile } from '../../testing/feeds-of-file.ts'
 
 const feeds = feedsOfFile()
-const { feedOf, run, textOf, program, here } = feeds
-
-// These have /proc and /dev/full.
-const onLinux = process.platform === 'linux'
+const { feedOf, run, textOf } = feeds
 
 describe('items in a file', () => {
   test('plain objects, instances, dates and toJSON are written as their author means them', async () => {
@@ -127,35 +123,6 @@ describe('items in a file', () => {
       rmSync(join(feeds.folder, uri))
     }
   })
-
-  test('kill -9 while writing: every line parses, and so it is after the next run', async () => {
-    const body = `
-      const text = 'x'.repeat(300_000)
-      writeSync(1, 'begun')
-      for (let n = 0; ; n++) await feed.write([{ n, text }, { n, text }])`
-    for (let round = 0; round < 3; round++) {
-      const child = spawn(process.execPath, program('out.jsonl', {}, body), {
-        ...here,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      const exited = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
-      await new Promise((resolve) => child.stdout.once('data', resolve))
-      while (
-        !existsSync(join(feeds.folder, 'out.jsonl')) ||
-        statSync(join(feeds.folder, 'out.jsonl')).size < 3_000_000
-      )
-        await new Promise((resolve) => setImmediate(resolve))
-      child.kill('SIGKILL')
-      expect(await exited).toBe('SIGKILL')
-      await run('out.jsonl', [{ round }])
-      const lines = textOf('out.jsonl')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-      expect(lines.at(-1)).toEqual({ round })
-      rmSync(join(feeds.folder, 'out.jsonl'))
-    }
-  })
 })
 
 describe('a torn end', () => {
@@ -201,24 +168,5 @@ describe('a torn end', () => {
     await run('out.csv', [{ b: 8, a: 7 }])
     expect(textOf('out.csv')).toBe(`${kept}7,8\r\n`)
     expect(feeds.said.length).toBe(kept.startsWith(before) ? 0 : 1)
-  })
-
-  test.runIf(onLinux)('a disk that is full in the middle of a batch leaves whole lines', () => {
-    const body = `
-      const text = 'x'.repeat(3000)
-      for (let n = 0; n < 100; n++) await feed.write([{ n, text }]).catch((error) => {
-        writeSync(1, error.code + ' ' + error.message)
-        process.exit(3)
-      })`
-    const script = `ulimit -f 100; exec "$0" "$@"`
-    const child = spawnSync('bash', ['-c', script, process.execPath, ...program('out.jsonl', {}, body)], here)
-    expect(child.stderr.toString()).toBe('')
-    expect(child.stdout.toString()).toContain(
-      'WL_OUTPUT_FAILED Writing out.jsonl failed: the file is as big as files may be',
-    )
-    const lines = textOf('out.jsonl').split('\n')
-    expect(lines.pop()).toBe('')
-    expect(lines.length).toBeGreaterThan(10)
-    for (const line of lines) JSON.parse(line)
   })
 })

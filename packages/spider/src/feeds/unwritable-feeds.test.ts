@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryStatsCollector, type WebloomError } from '@webloom/core'
@@ -6,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { feedsOfFile } from '../../testing/feeds-of-file.ts'
 
 const feeds = feedsOfFile()
-const { logger, feedOf, run, textOf, program, here } = feeds
+const { logger, feedOf, run, textOf } = feeds
 
 // These have /proc and /dev/full.
 const onLinux = process.platform === 'linux'
@@ -74,23 +73,6 @@ describe('an output that cannot be written', () => {
     await run('/dev/null', [{ a: 1 }], { format: 'csv', overwrite: true })
     await expect(feedOf('/dev/null', { format: 'json' }).open()).rejects.toThrow('use the format jsonl')
     expect(existsSync('/dev/null.spool')).toBe(false)
-  })
-
-  test('two processes that append to one file: whole lines of both', async () => {
-    const body = `
-      const text = 'x'.repeat(20_000)
-      for (let n = 0; n < 200; n++) await feed.write([{ pid: process.pid, n, text }])
-      await feed.close()`
-    const exits = [1, 2].map(() => {
-      const child = spawn(process.execPath, program('out.jsonl', {}, body), { ...here, stdio: 'inherit' })
-      return new Promise((resolve) => child.once('exit', resolve))
-    })
-    expect(await Promise.all(exits)).toEqual([0, 0])
-    const lines = textOf('out.jsonl')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(lines.length).toBe(400)
   })
 
   test('a torn end in a file that grows is left to who writes it', async () => {

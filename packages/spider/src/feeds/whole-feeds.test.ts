@@ -1,8 +1,6 @@
 /** Outputs that are put together at the end: XML, compressed files, batches; and who may write them. */
 
-import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
@@ -14,7 +12,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { type TempDir, tempDir } from '@webloom/testkit'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type FeedsContext, feedsFrom } from './feed-options.ts'
 import type { ItemExporter, ItemExporterOptions } from './formats/own-format.ts'
 
@@ -283,38 +281,6 @@ describe('a crawl that is stopped', () => {
 })
 
 describe('a second writer', () => {
-  test.each(['out.csv', 'out.json', 'out.jsonl.gz'])(
-    '%s is one process’s; the next takes it when that is gone',
-    async (uri) => {
-      const source = `
-      import { feedsFrom } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))}
-      import { Settings } from '@webloom/core'
-      const settings = new Settings({ FEEDS: { ${JSON.stringify(uri)}: {} } })
-      const context = { spiderName: 'quotes', startedAt: new Date(), cwd: ${JSON.stringify(folder.path)} }
-      const [feed] = feedsFrom(settings, context)
-      await feed.open()
-      process.send('open')
-      setInterval(() => {}, 1000)`
-      const args = ['--conditions=webloom-source', '--no-warnings', '--input-type=module', '-e', source]
-      const other = spawn(process.execPath, args, {
-        cwd: import.meta.dirname,
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      })
-      await new Promise((resolve) => other.once('message', resolve))
-      await expect(feedOf(uri).open()).rejects.toMatchObject({
-        code: 'WL_OUTPUT_UNWRITABLE',
-        message: expect.stringMatching(
-          new RegExp(`process ${other.pid} on .* is writing it.*%\\(worker\\)s`),
-        ),
-      })
-      other.kill('SIGKILL')
-      await new Promise((resolve) => other.once('exit', resolve))
-      if (process.platform === 'linux') await expectZombieIsGone(uri)
-      await run(uri, [{ n: 1 }])
-      expect(names()).toEqual([uri])
-    },
-  )
-
   test('of two workers that replace a shared file, the second keeps what the first has written', async () => {
     writeFileSync(join(folder.path, 'out.jsonl'), '{"old":1}\n')
     const record = rememberingRecord()
@@ -326,25 +292,3 @@ describe('a second writer', () => {
     expect(existsSync(join(folder.path, 'out.jsonl.lock'))).toBe(false)
   })
 })
-
-/** A process that was killed and whose parent does not ask for it: it is there, and writes nothing any more. */
-async function expectZombieIsGone(uri: string): Promise<void> {
-  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  try {
-    const pid = await new Promise<number>((resolve) =>
-      parent.stdout.once('data', (text) => resolve(Number(text))),
-    )
-    // As long as it is a shell, it asks for its children.
-    await vi.waitFor(() => expect(readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n'))
-    process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) Z /))
-    writeFileSync(join(folder.path, `${uri}.lock`), JSON.stringify({ pid, host: hostname() }))
-    const feed = feedOf(uri)
-    await feed.open()
-    await feed.close('not_opened')
-  } finally {
-    parent.kill('SIGKILL')
-  }
-}

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { runProcess, startRedis } from '../index.ts'
-import { askRedis } from './redis-ask.ts'
+import { startRedis } from '../index.ts'
 
 test('a real Redis answers, and is gone with its folder after the block', async () => {
   let pid: number
@@ -112,20 +111,3 @@ test('a memory limit, a password and settings of redis.conf', async () => {
 test('one that does not start says why', async () => {
   await expect(startRedis({ config: { databases: 'many' } })).rejects.toThrow(/argument must be|many/)
 })
-
-test.each(['SIGKILL', 'SIGTERM'] as const)(
-  'a process ended by %s leaves no server behind',
-  async (signal) => {
-    const script = `
-    const { startRedis } = await import(${JSON.stringify(new URL('../index.ts', import.meta.url).href)})
-    const redis = await startRedis()
-    console.log(JSON.stringify([redis.port, (await redis.command('CONFIG', 'GET', 'dir'))[1]]))
-    process.kill(process.pid, '${signal}')
-    setInterval(() => {}, 1000)`
-    const { stdout } = await runProcess(process.execPath, ['--input-type=module', '-e', script])
-    const [port, dir] = JSON.parse(stdout) as [number, string]
-    await expect.poll(() => existsSync(dir), { timeout: 5_000 }).toBe(false)
-    const refusal = () => askRedis({ host: '127.0.0.1', port }, ['PING']).catch((error) => error.code)
-    await expect.poll(refusal, { timeout: 5_000 }).toBe('ECONNREFUSED')
-  },
-)

@@ -48,7 +48,7 @@ export {
   urlRulesOf,
   urlRulesOfNote,
 } from './fingerprints/url-rules-of.ts'
-export type { KnownUrl } from './url-memory/known-url.ts'
+export type { KnownUrl } from './requests/known-url.ts'
 export { UrlMemory } from './url-memory/url-memory.ts'
 
 // A crawl's own vocabulary
@@ -56,7 +56,6 @@ export { UrlMemory } from './url-memory/url-memory.ts'
 export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './crawl/component.ts'
 export type { ComponentClass, Crawler, CrawlRun, DownloaderInside, OtherWorkers } from './crawl/crawler.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
-export { type ProtectionReason, protectionStat } from './crawl/protection-reason.ts'
 export {
   type SignalHandler,
   type SignalName,
@@ -66,12 +65,13 @@ export {
 } from './crawl/signals.ts'
 export type { SpiderLike } from './crawl/spider-like.ts'
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
+export { type ProtectionReason, protectionStat } from './errors/protection-reason.ts'
 export { type CrawlName, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
 export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './waiting/protocol-times.ts'
 
 // Ports
 
-export { completeDupeFilter, type SimpleDupeFilter } from './ports/complete-dupefilter.ts'
+export { completeDupeFilter, type SimpleDupeFilter } from './crawl/complete-dupefilter.ts'
 export type { CrawlPast, CrawlRecord } from './ports/crawl-record.ts'
 export {
   type BodyTo,

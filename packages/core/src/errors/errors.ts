@@ -6,7 +6,7 @@
  */
 
 import { WebloomError as CodedError } from '@webloom/url'
-import type { ProtectionReason } from '../crawl/protection-reason.ts'
+import type { ProtectionReason } from './protection-reason.ts'
 
 /** What each code means for the crawl. The text is the "what happens next" column of `docs/errors.md`. */
 export const ERROR_CODES = {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { canonicalizeUrl, NEWEST_URL_RULES, type UrlRules } from '@webloom/url'
+import type { KnownUrl } from '../requests/known-url.ts'
 import { knownUrlOf, type Request, rememberedFingerprint } from '../requests/request.ts'
 import { bytesIn } from '../requests/request-url.ts'
-import type { KnownUrl } from '../url-memory/known-url.ts'
 import { CrawlUrlRules, urlUnder } from './url-rules-of.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { WebloomError } from '../errors/errors.ts'
-import { KnownUrl } from '../url-memory/known-url.ts'
 import { type JsonObject, jsonCopy } from './json.ts'
+import { KnownUrl } from './known-url.ts'
 import { Request, requestTo } from './request.ts'
 import type { CookiesInit, RequestInit } from './request-parts.ts'
 import { safeForm, urlText } from './request-url.ts'

@@ -2,7 +2,7 @@
 
 import { encoderFor, InvalidUrl, ownCopy, safeUrlString, type UrlRules } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
-import { KnownUrl } from '../url-memory/known-url.ts'
+import { KnownUrl } from './known-url.ts'
 
 /** What these rules make of a URL that is written in a page of that encoding. Throws `InvalidUrl`. */
 export function urlOfWritten(written: string, encoding: string, rules: UrlRules): KnownUrl {

@@ -7,9 +7,9 @@ import {
   type UrlRules,
 } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
-import { KnownUrl } from '../url-memory/known-url.ts'
 import { Headers } from './headers.ts'
 import type { JsonObject } from './json.ts'
+import { KnownUrl } from './known-url.ts'
 import {
   bodyBytes,
   type Callback,

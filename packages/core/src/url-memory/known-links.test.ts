@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { KnownUrl } from '../requests/known-url.ts'
 import { KnownLinks } from './known-links.ts'
-import { KnownUrl } from './known-url.ts'
 
 test('a link of one host is looked up once, and not taken for that of another', () => {
   const made: string[] = []

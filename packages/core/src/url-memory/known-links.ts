@@ -1,5 +1,5 @@
 import { isPlainRooted, ownCopy } from '@webloom/url'
-import type { KnownUrl } from './known-url.ts'
+import type { KnownUrl } from '../requests/known-url.ts'
 
 /**
  * What links such as `/about` lead to on the pages of one host. Most of a site's links are on many of its pages, and one

@@ -7,7 +7,7 @@
  */
 
 import { NEWEST_URL_RULES, ownCopy, type UrlRules } from '@webloom/url'
-import { KnownUrl } from './known-url.ts'
+import { KnownUrl } from '../requests/known-url.ts'
 
 export class KnownUrls {
   readonly #rules: UrlRules

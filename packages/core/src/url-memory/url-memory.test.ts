@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createFingerprinter, fingerprint } from '../fingerprints/fingerprint.ts'
+import { KnownUrl } from '../requests/known-url.ts'
 import { knownUrlOf, putUnderRules, Request } from '../requests/request.ts'
 import { requestFromJson, requestToJson } from '../requests/request-json.ts'
-import { KnownUrl } from './known-url.ts'
 import { UrlMemory } from './url-memory.ts'
 
 const ODD = 'http://A.com/a b?ü'

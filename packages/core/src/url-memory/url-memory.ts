@@ -1,9 +1,9 @@
 import { plainRoot, type UrlRules } from '@webloom/url'
+import type { KnownUrl } from '../requests/known-url.ts'
 import { knownUrlOf, type Request, requestTo, shareKnownUrl } from '../requests/request.ts'
 import type { RequestInit } from '../requests/request-parts.ts'
 import { safeUrlFor } from '../requests/request-url.ts'
 import { KnownLinks } from './known-links.ts'
-import type { KnownUrl } from './known-url.ts'
 import { KnownUrls } from './known-urls.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { requireMethods } from '../crawl/component.ts'
+import type { DupeFilter, Seen } from '../ports/dupefilter.ts'
 import { withRedisCodes } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
-import type { DupeFilter, Seen } from './dupefilter.ts'
+import { requireMethods } from './component.ts'
 
 /** The least that a dupefilter of one's own must have. */
 export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFilter>

@@ -7,7 +7,7 @@ import {
   type Settings,
   SettingsError,
 } from '@webloom/core'
-import { hostNameOf } from './host-name.ts'
+import { hostNameOf } from '../connecting/host-name.ts'
 
 /** User, password, and the only domain that gets them; null: every host. */
 export interface HttpAuth {

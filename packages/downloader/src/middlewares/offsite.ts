@@ -9,7 +9,7 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
-import { hostNameOf } from './host-name.ts'
+import { hostNameOf } from '../connecting/host-name.ts'
 
 /**
  * Keeps the crawl to `allowedDomains` and their subdomains: before a request is queued, and again on its way out,

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool, type Pool as PoolType, ProxyAgent } from 'undici'
-import { Recent } from '../connecting/recent.ts'
-import { type ConnectingOptions, lookupBy } from '../connecting/site-connector.ts'
-import type { ProxyAddress } from './proxy-address.ts'
+import type { ProxyAddress } from '../proxies/proxy-address.ts'
+import { Recent } from './recent.ts'
+import { type ConnectingOptions, lookupBy } from './site-connector.ts'
 
 export interface ProxyAgentsOptions {
   /** Proxies whose connections are kept at once. */

@@ -1,6 +1,7 @@
 // Filters
 
 export type { BloomDescription } from './bloom/bloom-description.ts'
+export type { BloomFullness, BloomOnFull } from './bloom/bloom-fullness.ts'
 export type { BloomLayout, BloomRecord, CountedLayer } from './bloom/bloom-record.ts'
 export {
   CountingBloomDupeFilter,
@@ -26,7 +27,6 @@ export {
   RedisHostBloomDupeFilter,
   type RedisHostBloomDupeFilterOptions,
 } from './bloom/redis-host-bloom-dupefilter.ts'
-export type { BloomFullness, BloomOnFull } from './bloom-sizing/bloom-fullness.ts'
 export { MemoryDupeFilter } from './process/memory-dupefilter.ts'
 export { NoDupeFilter } from './process/no-dupefilter.ts'
 export type { ProcessDupeFilter, ProcessDupeFilterOptions } from './process/process-dupefilter.ts'
@@ -42,9 +42,9 @@ export {
   type RedisSetDupeFilterOptions,
   type SetMembers,
 } from './redis/redis-set-dupefilter.ts'
+export type { ShardPart } from './redis/sharded-part.ts'
 export type { ShardedDescription } from './sharded/sharded-description.ts'
 export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded/sharded-dupefilter.ts'
-export type { ShardPart } from './sharded/sharded-part.ts'
 export {
   SplittableBloomDupeFilter,
   type SplittableBloomDupeFilterOptions,

@@ -1,6 +1,6 @@
-import { HOST_BIT_MAX, hostParameters } from '../bloom/host-parts.ts'
 import { type BloomOptions, bloomParameters, sizeOf } from './bloom-parameters.ts'
 import { type BloomSize, capacityAt, errorAt, lostUntil } from './bloom-theory.ts'
+import { HOST_BIT_MAX, hostParameters } from './host-parameters.ts'
 
 export interface PlanOptions {
   /** How many different requests the crawl will meet. */

@@ -1,5 +1,5 @@
 import { type Settings, SettingsError } from '@webloom/core'
-import type { ShardPart } from '../sharded/sharded-part.ts'
+import type { ShardPart } from '../redis/sharded-part.ts'
 import type { BloomOptions } from './bloom-parameters.ts'
 import type { PartitionOptions } from './bloom-partition.ts'
 

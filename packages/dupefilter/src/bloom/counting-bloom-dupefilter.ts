@@ -16,14 +16,14 @@
 
 import type { Crawler, Request } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { refuseGrowing } from '../bloom-sizing/bloom-fullness.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { type BloomLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import type { ShardPart } from '../sharded/sharded-part.ts'
+import type { ShardPart } from '../redis/sharded-part.ts'
 import { BITS_AT_ONCE_MAX, layerKeys } from './bit-strings.ts'
+import { refuseGrowing } from './bloom-fullness.ts'
 import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 

@@ -6,7 +6,6 @@ import {
   silentLogger,
 } from '@webloom/core'
 import type { Asked } from '../asking/asked.ts'
-import { BloomFullness, type BloomOnFull } from '../bloom-sizing/bloom-fullness.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import {
   type BloomLayer,
@@ -18,6 +17,7 @@ import { nativeBloomOptionsOf } from '../bloom-sizing/bloom-settings.ts'
 import { ProcessDupeFilter, type ProcessDupeFilterOptions } from '../process/process-dupefilter.ts'
 import { BloomBits } from './bloom-bits.ts'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
+import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
 import { type CountedLayer, errorOf, isFull, lostPerRecorded } from './bloom-record.ts'
 
 /** What a `memory-bloom` filter is made of. */

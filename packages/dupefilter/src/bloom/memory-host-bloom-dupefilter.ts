@@ -7,7 +7,6 @@ import {
   silentLogger,
 } from '@webloom/core'
 import type { Asked } from '../asking/asked.ts'
-import type { BloomOnFull } from '../bloom-sizing/bloom-fullness.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomOptions } from '../bloom-sizing/bloom-parameters.ts'
 import {
@@ -17,16 +16,12 @@ import {
   partOf,
 } from '../bloom-sizing/bloom-partition.ts'
 import { nativeBloomOptionsOf, partitionOptionsOf } from '../bloom-sizing/bloom-settings.ts'
+import { hostParameters } from '../bloom-sizing/host-parameters.ts'
 import { ProcessDupeFilter, type ProcessDupeFilterOptions } from '../process/process-dupefilter.ts'
 import { BloomBits } from './bloom-bits.ts'
+import type { BloomOnFull } from './bloom-fullness.ts'
 import { errorOf, isFull, lostPerRecorded } from './bloom-record.ts'
-import {
-  FullHosts,
-  type HostBloomDescription,
-  hostDescription,
-  hostParameters,
-  refuseAllButWarning,
-} from './host-parts.ts'
+import { FullHosts, type HostBloomDescription, hostDescription, refuseAllButWarning } from './host-parts.ts'
 
 export interface MemoryHostBloomDupeFilterOptions
   extends ProcessDupeFilterOptions,

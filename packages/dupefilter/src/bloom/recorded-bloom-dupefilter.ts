@@ -7,11 +7,11 @@
  */
 
 import { type FingerprintAlgorithm, fingerprinterNote, fingerprinterShown, WebloomError } from '@webloom/core'
-import { BloomFullness, type BloomOnFull } from '../bloom-sizing/bloom-fullness.ts'
 import type { BloomLayer, BloomOptions, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
 import { type BloomDescription, bloomDescription } from './bloom-description.ts'
+import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
 import { bloomNote, makeRoom, openBloom, readRecord } from './bloom-opening.ts'
 import { type BloomLayout, type BloomRecord, storedParameters } from './bloom-record.ts'
 

@@ -21,11 +21,12 @@ import {
   partOf,
 } from '../bloom-sizing/bloom-partition.ts'
 import { nativeBloomOptionsOf, partitionOptionsOf, shareOf } from '../bloom-sizing/bloom-settings.ts'
+import { hostParameters } from '../bloom-sizing/host-parameters.ts'
 import { companionKey } from '../redis/filter-keys.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import type { ShardPart } from '../sharded/sharded-part.ts'
+import type { ShardPart } from '../redis/sharded-part.ts'
 import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
 import { openBloom, readParameters, readRecord } from './bloom-opening.ts'
 import { type StoredParameters, storedParameters } from './bloom-record.ts'
@@ -34,7 +35,6 @@ import {
   type HostBloomDescription,
   type HostCounts,
   hostDescription,
-  hostParameters,
   refuseAllButWarning,
 } from './host-parts.ts'
 import type { RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'

@@ -1,7 +1,7 @@
 import type { Fingerprinter, Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
 import type { OnQueueBack, QueueRunId } from '../asking/queue-run.ts'
-import type { ShardPart } from '../sharded/sharded-part.ts'
 import type { RedisArgument, RedisConnection } from './redis-script.ts'
+import type { ShardPart } from './sharded-part.ts'
 
 /** What each filter on Redis is made of. */
 export interface RedisDupeFilterOptions {

@@ -45,15 +45,15 @@ import {
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { Claims } from '../asking/claims.ts'
-import { FilterCrawl } from '../asking/filter-crawl.ts'
 import { Questions } from '../asking/questions.ts'
 import { QueueRun } from '../asking/queue-run.ts'
 import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
-import { otherPart, partText, type ShardPart } from '../sharded/sharded-part.ts'
+import { FilterCrawl } from './filter-crawl.ts'
 import { askersOf, bytesOf, type FilterKeys, filterKeys } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
+import { otherPart, partText, type ShardPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000

@@ -1,8 +1,8 @@
 /** What all filters on Redis read from the settings, and take from the crawl. */
 
 import { type Crawler, crawlKey, type FingerprintAlgorithm, filterFingerprinterOf } from '@webloom/core'
-import type { ShardPart } from '../sharded/sharded-part.ts'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+import type { ShardPart } from './sharded-part.ts'
 
 /**
  * @param auto what FINGERPRINTER=auto means: what the crawlers of that filter use

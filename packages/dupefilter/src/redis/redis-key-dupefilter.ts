@@ -19,11 +19,11 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import type { ShardPart } from '../sharded/sharded-part.ts'
 import { companionKey } from './filter-keys.ts'
 import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
+import type { ShardPart } from './sharded-part.ts'
 
 /** What a `redis-key` filter is made of. */
 export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 'cacheSize'> {

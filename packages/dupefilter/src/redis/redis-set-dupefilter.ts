@@ -7,10 +7,10 @@ import {
   SettingsError,
 } from '@webloom/core'
 import type { Asked } from '../asking/asked.ts'
-import type { ShardPart } from '../sharded/sharded-part.ts'
 import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
+import type { ShardPart } from './sharded-part.ts'
 
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):

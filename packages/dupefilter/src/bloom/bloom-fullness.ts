@@ -1,12 +1,5 @@
 import { CloseSpider, type Logger, SettingsError } from '@webloom/core'
-import {
-  type BloomWarning,
-  type CountedLayer,
-  errorOf,
-  fillOf,
-  isFull,
-  warningsOf,
-} from '../bloom/bloom-record.ts'
+import { type BloomWarning, type CountedLayer, errorOf, fillOf, isFull, warningsOf } from './bloom-record.ts'
 
 /** BLOOMFILTER_ON_FULL: what happens when more requests come than the error asked for allows. */
 export type BloomOnFull = 'grow' | 'warn' | 'stop'

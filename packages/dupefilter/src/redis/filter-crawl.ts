@@ -10,8 +10,8 @@
 
 import { hash } from 'node:crypto'
 import type { Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
-import type { FilterKeys } from '../redis/filter-keys.ts'
-import { luaScript, type RedisConnection } from '../redis/redis-script.ts'
+import type { FilterKeys } from './filter-keys.ts'
+import { luaScript, type RedisConnection } from './redis-script.ts'
 
 // 36 bits: of a thousand crawls that ever shared a filter two have the same with 7 in a million.
 const TAG_LETTERS = 6

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, inDoubt, pages, seen } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
-import { RedisSetDupeFilter } from '../redis/redis-set-dupefilter.ts'
+import type { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())

@@ -12,8 +12,8 @@ export { IMPORT_ASKER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 // The queue of many workers
 
 export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
-export { LockKeeper, type LockKeeperOptions } from './leasing/lock-keeper.ts'
 export { Quarantine, type QuarantinedRequest } from './leasing/quarantine.ts'
+export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys } from './redis/crawl-redis-keys.ts'
 export { HostTurnQueue, type HostTurnQueueOptions } from './turns/host-turn-queue.ts'
 
@@ -27,6 +27,7 @@ export { readTurnHosts } from './turns/turn-hosts.ts'
 
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
 export type { CrawlLeft } from './crawl/crawl-leaving.ts'
+export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {
   CRAWL_LOST,
   type CrawlRun,
@@ -41,6 +42,9 @@ export {
   type CrawlListener,
   type Swept,
 } from './members/crawl-channel.ts'
+export type { WholeTotals } from './members/crawl-stats.ts'
+export { mergedStats } from './members/stats-merging.ts'
+export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
 export {
   type AdoptedCrawl,
   adoptCrawl,
@@ -50,19 +54,15 @@ export {
   reopenCrawl,
   resumeCrawl,
   stopCrawl,
-} from './members/crawl-control.ts'
-export { crawlFrontier, type FrontierEntry } from './members/crawl-frontier.ts'
-export type { WholeTotals } from './members/crawl-stats.ts'
+} from './outside/crawl-control.ts'
+export { crawlFrontier, type FrontierEntry } from './outside/crawl-frontier.ts'
 export {
   type CrawlState,
   type CrawlView,
   type HostView,
   type ReadCrawlOptions,
   readCrawl,
-} from './members/crawl-view.ts'
-export type { CrawlWorker } from './members/crawl-worker.ts'
-export { mergedStats } from './members/stats-merging.ts'
-export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
+} from './outside/crawl-view.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,

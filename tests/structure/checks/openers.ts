@@ -2,7 +2,7 @@ import { sourceFiles } from './source-files.ts'
 
 /** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
-  ioredis: ['webloom/src/redis/', 'queue/src/leasing/lock-keeper-thread.ts'],
+  ioredis: ['webloom/src/redis/', 'queue/src/locks/lock-keeper-thread.ts'],
   bullmq: ['queue/src/jobs/', 'queue/src/turns/'],
   undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
   'node:sqlite': ['core/src/files/node-sqlite.ts'],
@@ -10,7 +10,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   'node:https': [],
   'node:http2': [],
   'node:dgram': [],
-  'node:worker_threads': ['queue/src/leasing/'],
+  'node:worker_threads': ['queue/src/locks/'],
   'node:child_process': ['webloom/src/'],
 }
 

@@ -68,13 +68,13 @@ import {
   within,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
-import { workerEntry } from '../members/crawl-worker.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { unlessAborted } from '../redis/unless-aborted.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
+import { workerEntry } from './crawl-worker.ts'
 import { newRunId, runNameOf } from './run-name.ts'
 
 export interface RedisCrawlRecordOptions {

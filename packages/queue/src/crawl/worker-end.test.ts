@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
-import { readCrawl } from '../members/crawl-view.ts'
+import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
 

@@ -8,7 +8,7 @@ import {
   type QueueOrder,
   silentLogger,
 } from '@webloom/core'
-import { entryOf, type FrontierEntry } from '../members/crawl-frontier.ts'
+import { entryOf, type FrontierEntry } from '../outside/crawl-frontier.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { JobDatabase } from './job-database.ts'

@@ -56,7 +56,6 @@ import { Doubts } from '../leasing/doubts.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
-import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
 import {
   type PackedMarks,
   packRequest,
@@ -65,6 +64,7 @@ import {
   unpackRequest,
 } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { bullJob, bullPriority, jobOrDoubt } from './bull-job.ts'

@@ -1,7 +1,7 @@
 import { Request } from '@webloom/core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
-import { clearCrawl } from '../members/crawl-control.ts'
+import { clearCrawl } from '../outside/crawl-control.ts'
 
 const bench = new JobBench()
 beforeAll(() => bench.start())

@@ -1,7 +1,7 @@
 import { REJECTIONS_MAX } from '@webloom/core'
 import { beforeEach, expect, test } from 'vitest'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
-import { workerEntry } from '../members/crawl-worker.ts'
+import { workerEntry } from '../crawl/crawl-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { historyKey } from './quarantine.ts'
 import { nobodyCanDo } from './rejections.ts'

@@ -1,6 +1,6 @@
 import { PROTOCOL_TIMES, type ProtocolTimes, REJECTIONS_MAX } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { readWorkerEntry } from '../members/crawl-worker.ts'
+import { readWorkerEntry } from '../crawl/crawl-worker.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { historyKey, type QuarantineEvent } from './quarantine.ts'
 

@@ -4,10 +4,10 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench, type JoinedWorker, until } from '../../testing/crawl-bench.ts'
 import type { CrawlRun } from '../crawl/redis-crawl-record.ts'
+import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from '../outside/crawl-control.ts'
+import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlChannel } from './crawl-channel.ts'
-import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from './crawl-control.ts'
-import { readCrawl } from './crawl-view.ts'
 import { WorkerHeartbeat } from './worker-heartbeat.ts'
 
 const bench = new CrawlBench()

@@ -22,13 +22,13 @@ import {
   within,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
 import { CRAWL_LOST, type CrawlRun } from '../crawl/redis-crawl-record.ts'
-import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../leasing/lock-keeper.ts'
+import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import type { CrawlChannel } from './crawl-channel.ts'
 import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
-import { readWorkerEntry, type WorkerActivity, workerEntry } from './crawl-worker.ts'
 
 export interface WorkerHeartbeatOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */

@@ -1,4 +1,4 @@
-import type { KeptLocks } from '../leasing/lock-keeper.ts'
+import type { KeptLocks } from '../locks/lock-keeper.ts'
 import { ByPriority } from '../structures/by-priority.ts'
 import { Deque } from '../structures/deque.ts'
 import { TimeHeap } from '../structures/time-heap.ts'

@@ -3,7 +3,7 @@
 import { type Logger, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { page, pages, TurnBench } from '../../testing/turn-bench.ts'
-import { clearCrawl } from '../members/crawl-control.ts'
+import { clearCrawl } from '../outside/crawl-control.ts'
 import { TurnScripts } from './turn-scripts.ts'
 
 const bench = new TurnBench()

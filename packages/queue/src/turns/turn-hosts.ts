@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { HostView } from '../members/crawl-view.ts'
+import type { HostView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { TurnScripts } from './turn-scripts.ts'
 

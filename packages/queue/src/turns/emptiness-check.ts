@@ -1,5 +1,5 @@
 import type { ProtocolTimes, QueueCounts } from '@webloom/core'
-import type { HeldTurns } from '../turns/held-turns.ts'
+import type { HeldTurns } from './held-turns.ts'
 
 export interface EmptinessCheckOptions {
   /** The turns that this worker has. */

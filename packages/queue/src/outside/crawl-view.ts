@@ -3,10 +3,10 @@
 import type { HostState, QueueCounts, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
+import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
+import { readTotals } from '../members/crawl-stats.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { readTotals } from './crawl-stats.ts'
-import { type CrawlWorker, readWorkerEntry } from './crawl-worker.ts'
 
 export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
 

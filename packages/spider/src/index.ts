@@ -8,7 +8,7 @@ export { type FollowTarget, type LinkLike, Response, type ResponseInit } from '.
 export { type CallbackOutput, type Failure, SpiderClosing } from './scraping/callback-output.ts'
 export { requestFromSeed, type SeedFormat, type SeedRequestOptions } from './seeds/seed-request.ts'
 export { checkStrangersRequest } from './seeds/strangers-request.ts'
-export { createSpider, Spider, type SpiderClass } from './spiders/spider.ts'
+export { createSpider, Spider, type SpiderClass } from './spider.ts'
 export type { SpiderOutput } from './spiders/spider-output.ts'
 
 // Selectors and links of a page, which are a package of their own

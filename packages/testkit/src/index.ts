@@ -4,14 +4,14 @@
 
 // The fake web: real HTTP servers on loopback, deterministic by seed, that know what a crawl of them must find.
 
+export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './graph/options.ts'
 export { FakeWeb, type RouteHandler, startFakeWeb } from './web/fake-web.ts'
 export { FakeWebProcess, startFakeWebProcess } from './web/fake-web-process.ts'
-export type { BodyEncoding, FakeWebOptions, HangingPage, PagePlace, SlowPage } from './web/options.ts'
 
 // Pages that are broken, and chance that is the same each time.
 
+export { randomStream } from './graph/random.ts'
 export { brokenMarkup } from './pages/broken-markup.ts'
-export { randomStream } from './web/random.ts'
 
 // A web that attacks.
 

@@ -26,7 +26,7 @@ import {
 import type { Failure } from '../scraping/callback-output.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
-import type { Spider } from '../spiders/spider.ts'
+import type { Spider } from '../spider.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
 import { Feeder } from './feeder.ts'

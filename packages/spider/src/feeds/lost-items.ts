@@ -1,5 +1,5 @@
 import type { Logger, Response, StatsCollector } from '@webloom/core'
-import { UnwritableItem } from '../items/written-item.ts'
+import { UnwritableItem } from '../scraping/written-item.ts'
 import type { FormatReports } from './formats/item-format.ts'
 
 export interface LostItemsOptions {

@@ -26,7 +26,7 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
-import { itemJson } from '../items/written-item.ts'
+import { itemJson } from '../scraping/written-item.ts'
 
 /** What the pipeline needs of an ioredis connection. */
 export interface ItemsRedis extends ScriptRunner {

@@ -1,7 +1,7 @@
 /** A table that takes items, whatever the database. */
 
 import { type Settings, SettingsError, WebloomError } from '@webloom/core'
-import { itemJson } from '../items/written-item.ts'
+import { itemJson } from '../scraping/written-item.ts'
 
 /** Rows of items under their ids. */
 export interface SqlTable {

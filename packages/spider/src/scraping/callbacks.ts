@@ -1,5 +1,5 @@
 import { type Callback, type Request, WebloomError } from '@webloom/core'
-import type { Spider } from '../spiders/spider.ts'
+import type { Spider } from '../spider.ts'
 
 /** Names of a spider's methods by the function itself. Found names only: a miss ends in an error anyway. */
 const known = new WeakMap<Spider, Map<unknown, string>>()

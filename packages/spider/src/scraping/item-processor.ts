@@ -13,8 +13,8 @@ import {
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { InvalidItem } from '../items/item.ts'
-import { UnwritableItem, writtenItem } from '../items/written-item.ts'
 import type { Response } from '../responses/response.ts'
+import { UnwritableItem, writtenItem } from './written-item.ts'
 
 export interface ItemProcessorOptions {
   /** In order: the first gets the item as the spider yielded it. */

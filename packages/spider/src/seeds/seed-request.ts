@@ -18,7 +18,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { type FormFields, urlencodedForm, withMoreQuery } from '../requests/urlencoded-form.ts'
-import type { Spider } from '../spiders/spider.ts'
+import type { Spider } from '../spider.ts'
 import { requestFromScrapyRedisSeed } from './scrapy-redis-seed.ts'
 import { checkStrangersRequest } from './strangers-request.ts'
 

@@ -11,7 +11,7 @@
 
 import { type JsonValue, type Request, WebloomError } from '@webloom/core'
 import { chainOf } from '../scraping/callbacks.ts'
-import { FRAMEWORK_CLASS, type Spider } from '../spiders/spider.ts'
+import { FRAMEWORK_CLASS, type Spider } from '../spider.ts'
 
 /** Throws WL_REQUEST_INVALID for what strangers may not ask for, and WL_CALLBACK_UNKNOWN for methods they may not name. */
 export function checkStrangersRequest(request: Request, spider?: Spider): void {

@@ -5,8 +5,8 @@ import { ItemLoader } from '../items/item-loader.ts'
 import { FormRequest } from '../requests/form-request.ts'
 import { JsonRequest } from '../requests/json-request.ts'
 import { Response } from '../responses/response.ts'
+import { createSpider, Spider, type SpiderClass } from '../spider.ts'
 import { Rule } from './rule.ts'
-import { createSpider, Spider, type SpiderClass } from './spider.ts'
 
 const URL = 'https://site.example/'
 const page = new Response(URL, {

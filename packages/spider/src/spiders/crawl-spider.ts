@@ -3,8 +3,8 @@ import type { Link } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
 import { responseKind } from '../responses/response-kind.ts'
 import type { Failure } from '../scraping/callback-output.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { methodOf, type Rule } from './rule.ts'
-import { FRAMEWORK_CLASS, Spider } from './spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { WebloomError } from '@webloom/core'
 import type { Response } from '../responses/response.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { csvRows } from './csv-rows.ts'
-import { FRAMEWORK_CLASS, Spider } from './spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
 /** Reads CSV feeds: `parseRow` gets each row, by the names of its columns. */

@@ -1,6 +1,6 @@
+import { FRAMEWORK_CLASS } from '../spider.ts'
 import { CrawlSpider } from './crawl-spider.ts'
 import { type RedisSeeds, RedisSpider, type SeedOutput } from './redis-spider.ts'
-import { FRAMEWORK_CLASS } from './spider.ts'
 
 /** A `CrawlSpider` whose start URLs come from Redis, as those of a `RedisSpider`; each is a start page. */
 export class RedisCrawlSpider extends CrawlSpider implements RedisSeeds {

@@ -1,7 +1,7 @@
 import { MemoryStatsCollector, noRedis, Request, Settings, Signals, silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { createSpider, Spider } from '../spider.ts'
 import { RedisSpider, seedOptionsOf } from './redis-spider.ts'
-import { createSpider, Spider } from './spider.ts'
 
 class Quotes extends RedisSpider {
   override name = 'quotes'

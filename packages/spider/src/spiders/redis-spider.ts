@@ -1,6 +1,6 @@
 import { type Awaitable, crawlKey, Request, type Settings, SettingsError, WebloomError } from '@webloom/core'
 import { requestFromSeed } from '../seeds/seed-request.ts'
-import { FRAMEWORK_CLASS, Spider } from './spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 
 /** What a message may be made into; nothing makes it invalid. */
 export type SeedOutput = Awaitable<

@@ -9,7 +9,7 @@ import {
 import { type Link, LinkExtractor } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
 import { methodNamed } from '../scraping/callbacks.ts'
-import type { Spider } from './spider.ts'
+import type { Spider } from '../spider.ts'
 
 /** Whatever finds links in a page; `LinkExtractor` is one. */
 export interface LinkSource {

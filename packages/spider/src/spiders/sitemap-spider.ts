@@ -11,9 +11,9 @@ import { anyOf, type PatternTest, type UrlPattern } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
 import { responseKind } from '../responses/response-kind.ts'
 import { methodNamed } from '../scraping/callbacks.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { gunzipped, isGzip } from './gunzipped.ts'
 import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
-import { FRAMEWORK_CLASS, Spider } from './spider.ts'
 
 // The most that a sitemap may have by the protocol (sitemaps.org), before it is compressed.
 const SITEMAP_BYTES_MAX = 52_428_800

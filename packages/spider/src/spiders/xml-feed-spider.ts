@@ -1,7 +1,7 @@
 import { WebloomError } from '@webloom/core'
 import { Selector } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
-import { FRAMEWORK_CLASS, Spider } from './spider.ts'
+import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 import { xmlNodes } from './xml-nodes.ts'
 

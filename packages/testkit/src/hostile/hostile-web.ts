@@ -9,7 +9,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import { addressOf } from '../web/urls.ts'
+import { addressOf } from '../graph/urls.ts'
 import { AWKWARD_PAGES } from './awkward-pages.ts'
 import { HOSTILE_BODIES } from './hostile-bodies.ts'
 import type { CertificateName, Expected, HostileCase } from './hostile-case.ts'

@@ -6,8 +6,8 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib'
-import type { BodyEncoding, PagePlace } from '../web/options.ts'
-import type { Site } from '../web/urls.ts'
+import type { BodyEncoding, PagePlace } from '../graph/options.ts'
+import type { Site } from '../graph/urls.ts'
 import { pageHtml } from './page-html.ts'
 
 /** Finished bodies of pages, made on demand; those not asked for the longest go first. */

@@ -1,5 +1,5 @@
-import type { Target } from '../web/graph.ts'
-import { pathOf, type Site, urlOf } from '../web/urls.ts'
+import type { Target } from '../graph/graph.ts'
+import { pathOf, type Site, urlOf } from '../graph/urls.ts'
 import { words } from './words.ts'
 
 /** The links of a page as plain markup: root-relative on its own host, absolute to others. */

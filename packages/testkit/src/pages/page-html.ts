@@ -1,6 +1,6 @@
-import type { PagePlace } from '../web/options.ts'
-import { randomStream } from '../web/random.ts'
-import type { Site } from '../web/urls.ts'
+import type { PagePlace } from '../graph/options.ts'
+import { randomStream } from '../graph/random.ts'
+import type { Site } from '../graph/urls.ts'
 import { plainLinks, variedLinks } from './links-html.ts'
 import { paragraphs, titleWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { randomStream } from '../web/random.ts'
+import { randomStream } from '../graph/random.ts'
 
 const WORDS =
   `amber anchor apple autumn barrel basket beacon birch bridge bronze button cabin candle canvas carpet

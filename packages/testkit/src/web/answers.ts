@@ -1,10 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Target } from '../graph/graph.ts'
+import type { BodyEncoding, FakeWebPlan, HangingPage, PagePlace } from '../graph/options.ts'
+import { chance } from '../graph/random.ts'
+import { type Site, targetAt, urlOf } from '../graph/urls.ts'
 import { accepts, Bodies, codingOf } from '../pages/bodies.ts'
 import { errorHtml } from '../pages/page-html.ts'
-import type { Target } from './graph.ts'
-import type { BodyEncoding, FakeWebPlan, HangingPage, PagePlace } from './options.ts'
-import { chance } from './random.ts'
-import { type Site, targetAt, urlOf } from './urls.ts'
 
 /** What is answered, and where the answering stops short; absent when it is sent to its end. */
 interface Answer {

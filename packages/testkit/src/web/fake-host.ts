@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addressOf } from './urls.ts'
+import { addressOf } from '../graph/urls.ts'
 
 interface FakeHostEvents {
   connection: [socket: Socket]

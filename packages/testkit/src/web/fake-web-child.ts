@@ -2,9 +2,10 @@
  * The child's side of `startFakeWebProcess`: a fake web that is asked over IPC. Each question has an id and gets
  * one reply with the same id. It ends with its parent, so that a killed test run leaves no servers behind.
  */
+
+import type { FakeWebOptions } from '../graph/options.ts'
 import { type FakeWeb, startFakeWeb } from './fake-web.ts'
 import type { HitSnapshot } from './hit-log.ts'
-import type { FakeWebOptions } from './options.ts'
 
 /** What the parent may ask, with the answers it gets. */
 export interface FakeWebQuestions {

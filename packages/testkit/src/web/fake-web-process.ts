@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { WebGraph } from '../graph/graph.ts'
+import { type FakeWebOptions, type FakeWebPlan, planOf } from '../graph/options.ts'
 import type { FakeWebQuestion, FakeWebQuestions, FakeWebReply } from './fake-web-child.ts'
-import { WebGraph } from './graph.ts'
 import { type Hit, HitLog } from './hit-log.ts'
-import { type FakeWebOptions, type FakeWebPlan, planOf } from './options.ts'
 import { FakeWebTruth } from './truth.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { WebGraph } from '../graph/graph.ts'
+import { type FakeWebOptions, type FakeWebPlan, planOf } from '../graph/options.ts'
 import { Answers } from './answers.ts'
 import { FakeHost } from './fake-host.ts'
-import { WebGraph } from './graph.ts'
 import { type Hit, HitLog, type OpenHit } from './hit-log.ts'
-import { type FakeWebOptions, type FakeWebPlan, planOf } from './options.ts'
 import { FakeWebTruth } from './truth.ts'
 
 /** Answers one scripted path. What it throws is not caught, so that the test fails. */

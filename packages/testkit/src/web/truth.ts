@@ -1,7 +1,7 @@
+import type { Target, WebGraph } from '../graph/graph.ts'
+import type { PagePlace } from '../graph/options.ts'
+import { type Site, targetAt, urlOf } from '../graph/urls.ts'
 import { errorHtml, itemOf, type PageItem, pageHtml } from '../pages/page-html.ts'
-import type { Target, WebGraph } from './graph.ts'
-import type { PagePlace } from './options.ts'
-import { type Site, targetAt, urlOf } from './urls.ts'
 
 /** All there is to know about one URL of the web. */
 export interface PageTruth extends PagePlace {

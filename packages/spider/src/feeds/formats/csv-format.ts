@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { stringify } from 'csv-stringify/sync'
-import { writtenItem } from '../../items/written-item.ts'
+import { writtenItem } from '../../scraping/written-item.ts'
 import { resumeCsv } from './csv-file.ts'
 import { type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'

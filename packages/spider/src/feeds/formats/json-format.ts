@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { itemJson } from '../../items/written-item.ts'
+import { itemJson } from '../../scraping/written-item.ts'
 import { mendLastLine } from './file-end.ts'
 import { chosenFields, type FieldNames } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'

@@ -11,7 +11,7 @@
  * characters, which are left out.
  */
 
-import { itemJson } from '../../items/written-item.ts'
+import { itemJson } from '../../scraping/written-item.ts'
 import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 

@@ -7,8 +7,8 @@
 
 import { Response as CoreResponse, Request } from '@webloom/core'
 import { Selector, SelectorList } from '@webloom/selectors'
-import { isGenerator } from '../scraping/yielded-value.ts'
-import { Spider } from '../spiders/spider.ts'
+import { Spider } from '../spider.ts'
+import { isGenerator } from './yielded-value.ts'
 
 export interface WrittenItemOptions {
   /** True: a bigint may stay one. JSON has none. */

@@ -8,7 +8,7 @@ import {
   type SettingsInput,
   WebloomError,
 } from '@webloom/core'
-import type { Response } from '../responses/response.ts'
+import type { Response } from './responses/response.ts'
 
 /** What a spider gets when its crawl opens. */
 interface SpiderSurroundings {

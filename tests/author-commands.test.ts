@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type FakeWeb, runProcess, startFakeWeb, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Response, Spider } from 'webloom'
-import { SPIDER_TEMPLATES } from '../packages/webloom/src/commands/spider-templates.ts'
+import { SPIDER_TEMPLATES } from '../packages/webloom/src/authoring/spider-templates.ts'
 import { recordCrawl, replayCrawl, runCallback } from '../packages/webloom/src/testing.ts'
 
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')

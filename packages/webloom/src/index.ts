@@ -70,7 +70,7 @@ export {
 // Running a crawl
 
 export type { SettingsInput } from '@webloom/core'
-export type { CrawlResult } from './authoring/crawl.ts'
+export type { CrawlResult } from './assembly/crawl.ts'
 export { type CrawlCallOptions, crawl, crawlItems } from './authoring/crawl-api.ts'
 export { defineConfig, type WebloomConfig } from './loading/config.ts'
 

@@ -14,7 +14,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { callbackName, Response, type SpiderClass } from '@webloom/spider'
-import type { CrawlResult } from './authoring/crawl.ts'
+import type { CrawlResult } from './assembly/crawl.ts'
 import { crawl } from './authoring/crawl-api.ts'
 import { Workbench, type Yielded } from './authoring/workbench.ts'
 

@@ -29,10 +29,10 @@ import {
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
-import { Crawl } from '../authoring/crawl.ts'
 import { placedComponents } from '../loading/placed-components.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
+import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
 import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'

@@ -12,8 +12,8 @@ import {
 } from '@webloom/core'
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
+import type { CrawlResult } from '../assembly/crawl.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
-import type { CrawlResult } from './crawl.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
 export interface CrawlCallOptions {

@@ -2,8 +2,9 @@
 
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { Agent, request } from 'undici'
+import { clearFromOutside } from '../assembly/clear-crawl.ts'
+import { withCrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { crawl } from '../authoring/crawl-api.ts'
-import { clear } from '../commands/crawl-control.ts'
 
 /** What a system is told, as JSON on its command line. */
 export interface BenchTask {
@@ -69,7 +70,7 @@ function spiderOf(site: string): SpiderClass {
 async function forget({ site, settings }: BenchTask): Promise<void> {
   const set = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   const nowhere = { path: process.cwd(), folder: process.cwd(), spiders: [], settings: {} }
-  await clear(spiderOf(site), { set, force: true }, nowhere)
+  await withCrawlFromOutside(spiderOf(site), { set }, nowhere, (left) => clearFromOutside(left, true))
 }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as BenchTask

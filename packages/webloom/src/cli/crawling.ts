@@ -1,12 +1,13 @@
 /** Commands that run crawls, or give them start URLs. */
 
-import { CRAWL_OPTIONS, type CrawlFlags } from '../commands/crawl-options.ts'
 import type { SeedFlags } from '../commands/seed.ts'
 import type { WorkerFlags } from '../commands/worker.ts'
 import { configHere } from '../loading/config.ts'
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { loadSpiderFile } from '../loading/spider-loader.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
+import { CRAWL_OPTIONS } from './crawl-options.ts'
 
 export const crawl = command<CrawlFlags, [name: string]>(
   'crawl <spider>',

@@ -3,12 +3,12 @@
 import type { CheckFlags } from '../commands/check.ts'
 import type { FetchFlags } from '../commands/fetch.ts'
 import type { GenspiderFlags } from '../commands/genspider.ts'
-import { PAGE_OPTIONS } from '../commands/page-options.ts'
 import type { ParseFlags } from '../commands/parse.ts'
 import type { ShellFlags } from '../commands/shell.ts'
 import type { ViewFlags } from '../commands/view.ts'
 import { configHere } from '../loading/config.ts'
 import { command, flag, value } from './command.ts'
+import { PAGE_OPTIONS } from './page-options.ts'
 
 export const shell = command<ShellFlags, [url: string | undefined]>(
   'shell [url]',

@@ -1,9 +1,12 @@
 import { Request } from '@webloom/core'
 import { createSpider } from '@webloom/spider'
 import { breaches, type Contract, contractsOf } from '../authoring/contracts.ts'
+import type { PageFlags } from '../authoring/page-workbench.ts'
+import { openWorkbenchOf, pageOf } from '../authoring/page-workbench.ts'
 import type { Workbench } from '../authoring/workbench.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import { givenSettings } from '../loading/crawl-flags.ts'
 import {
   findSpider,
   isSpiderFile,
@@ -12,9 +15,6 @@ import {
   type ProjectSpider,
 } from '../loading/spider-loader.ts'
 import { visibleLines } from '../terminal/sanitize.ts'
-import { givenSettings } from './crawl-options.ts'
-import type { PageFlags } from './page-options.ts'
-import { openWorkbenchOf, pageOf } from './page-workbench.ts'
 
 export interface CheckFlags extends PageFlags {
   readonly list?: boolean

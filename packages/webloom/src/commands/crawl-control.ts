@@ -1,15 +1,11 @@
 /** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
 
-import { crawlKey, UsageError } from '@webloom/core'
-import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
-import { clearCrawl, pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
+import { UsageError } from '@webloom/core'
+import { pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
+import { clearFromOutside } from '../assembly/clear-crawl.ts'
 import { type OutsideFlags, withCrawlFromOutside } from '../assembly/crawl-from-outside.ts'
-import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-
-/** Cookies and robots.txt of a crawl: one key for each jar and domain, and for each site. */
-const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\((jar|origin)\)s.*/, ''))
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
@@ -50,17 +46,7 @@ export async function clear(
   config: LoadedConfig,
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
-    const present = await withQueueAndFilter(crawl, (queue, filter) =>
-      clearCrawl({
-        ...crawl,
-        ...(flags.force && { force: true }),
-        alsoUnder: PATTERNS.map((pattern) => crawlKey(pattern, crawl.name)),
-        clear: async () => {
-          await queue.clear()
-          await filter.clear()
-        },
-      }),
-    )
+    const present = await clearFromOutside(crawl, flags.force)
     if (present > 0 && !flags.force)
       throw new UsageError(
         'WL_USAGE',

@@ -11,10 +11,10 @@ import {
 import type { SpiderClass } from '@webloom/spider'
 import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
-import { commandLayer, spiderArguments } from './crawl-options.ts'
 
 export interface DupeFilterFlags {
   readonly set?: readonly string[]

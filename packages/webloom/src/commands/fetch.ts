@@ -1,8 +1,8 @@
 import type { Headers } from '@webloom/core'
+import type { PageFlags } from '../authoring/page-workbench.ts'
+import { openWorkbench, pageAt, typedUrl } from '../authoring/page-workbench.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visible, visibleLines } from '../terminal/sanitize.ts'
-import type { PageFlags } from './page-options.ts'
-import { openWorkbench, pageAt, typedUrl } from './page-workbench.ts'
 
 export interface FetchFlags extends PageFlags {
   readonly headers?: boolean

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { didYouMean, makeFolder, UsageError } from '@webloom/core'
+import { type Site, SPIDER_TEMPLATES, siteUrl } from '../authoring/spider-templates.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { commandName } from '../terminal/resume-line.ts'
-import { type Site, SPIDER_TEMPLATES, siteUrl } from './spider-templates.ts'
 
 export interface GenspiderFlags {
   readonly template: string

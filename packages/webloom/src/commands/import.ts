@@ -6,15 +6,15 @@ import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import { scrapyQueueKey, scrapyQueueServer } from '../assembly/scrapy-redis-leftovers.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { SeedProgressLine } from '../progress/seed-progress.ts'
+import { seedInput } from '../seeds/seed-input.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
-import { SeedProgressLine } from '../terminal/seed-progress.ts'
 import { CallbackNames } from '../transfer/callback-names.ts'
 import { type Adopted, type CrawlTarget, withCrawlTarget } from '../transfer/crawl-target.ts'
 import { LineImport } from '../transfer/line-import.ts'
 import { ScrapyImport } from '../transfer/scrapy-import.ts'
-import { seedInput } from './seed-input.ts'
 
 export interface ImportFlags extends OutsideFlags {
   readonly dryRun?: boolean

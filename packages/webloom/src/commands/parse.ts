@@ -1,11 +1,11 @@
 import { type JsonObject, Request, UsageError } from '@webloom/core'
 import { InvalidItem } from '@webloom/spider'
+import type { PageFlags } from '../authoring/page-workbench.ts'
+import { openWorkbench, pageOf, refuseVisitor, typedUrl } from '../authoring/page-workbench.ts'
 import type { Workbench } from '../authoring/workbench.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { visibleJson, visibleLines } from '../terminal/sanitize.ts'
-import type { PageFlags } from './page-options.ts'
-import { openWorkbench, pageOf, refuseVisitor, typedUrl } from './page-workbench.ts'
 
 export interface ParseFlags extends PageFlags {
   readonly callback?: string

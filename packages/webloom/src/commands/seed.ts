@@ -19,14 +19,14 @@ import {
 import { spiderSettings } from '../assembly/crawl-base.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { type CrawlFlags, commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
+import { seedInput } from '../seeds/seed-input.ts'
+import { Seeding } from '../seeds/seeding.ts'
 import { counted, grouped } from '../terminal/figures.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 import { visible } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
-import { type CrawlFlags, commandLayer, spiderArguments } from './crawl-options.ts'
-import { seedInput } from './seed-input.ts'
-import { Seeding } from './seeding.ts'
 
 export interface SeedFlags extends Pick<CrawlFlags, 'set' | 'argument'> {
   readonly file?: string

@@ -10,7 +10,7 @@ import {
   withoutSecrets,
 } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
-import { commandLayer } from './crawl-options.ts'
+import { commandLayer } from '../loading/crawl-flags.ts'
 
 export interface SettingsFlags {
   readonly get?: string

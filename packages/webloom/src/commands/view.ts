@@ -3,9 +3,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Response } from '@webloom/spider'
+import type { PageFlags } from '../authoring/page-workbench.ts'
+import { openWorkbench, pageAt, typedUrl } from '../authoring/page-workbench.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import type { PageFlags } from './page-options.ts'
-import { openWorkbench, pageAt, typedUrl } from './page-workbench.ts'
 
 export interface ViewFlags extends PageFlags {
   /** False: only the path is printed. */

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { SpiderClass } from '@webloom/spider'
-import { givenSettings, spiderArguments } from '../commands/crawl-options.ts'
 import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './config.ts'
+import { givenSettings, spiderArguments } from './crawl-flags.ts'
 import { findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
 
 export interface NamedSpider {

@@ -13,7 +13,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger, StatValue } from '@webloom/core'
-import type { CrawlSnapshot } from '../authoring/crawl.ts'
+import type { CrawlSnapshot } from '../assembly/crawl.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** What a worker process tells before it ends. */

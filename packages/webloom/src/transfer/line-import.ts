@@ -14,8 +14,8 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { IMPORT_ASKER } from '@webloom/queue'
-import type { SeedInput } from '../commands/seed-input.ts'
-import type { SeedLine } from '../commands/seed-lines.ts'
+import type { SeedInput } from '../seeds/seed-input.ts'
+import type { SeedLine } from '../seeds/seed-lines.ts'
 import type { CallbackNames } from './callback-names.ts'
 import type { CrawlTarget } from './crawl-target.ts'
 import { PROBLEMS_TOLD_MAX } from './scrapy-import.ts'

@@ -1,6 +1,7 @@
+/** What a command line says of a spider: its settings and its arguments. */
+
 import { type SettingsLayers, UsageError } from '@webloom/core'
 import { parseOutputArgument } from '@webloom/spider'
-import { flag, type OptionsFor, SPIDER_OPTIONS, value, values } from '../cli/command.ts'
 
 /** The flags of `crawl` and `runspider`, named as Scrapy's. */
 export interface CrawlFlags {
@@ -12,22 +13,6 @@ export interface CrawlFlags {
   readonly logfile?: string
   readonly nolog?: boolean
   readonly statsFile?: string
-}
-
-export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
-  ...SPIDER_OPTIONS,
-  output: values(
-    '-o, --output <file[:format]>',
-    'write items to this file, after what is in it (- is stdout)',
-  ),
-  overwriteOutput: values(
-    '-O, --overwrite-output <file[:format]>',
-    'write items to this file, in place of what is in it',
-  ),
-  loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)'),
-  logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),
-  nolog: flag('--nolog', 'write no log lines'),
-  statsFile: value('--stats-file <file>', 'write the final stats there as JSON'),
 }
 
 /** What the flags say as settings of the command layer. */

@@ -5,14 +5,14 @@
 
 import type { Readable } from 'node:stream'
 import type { Settings, StatValue } from '@webloom/core'
-import type { CrawlSnapshot } from '../authoring/crawl.ts'
+import type { CrawlSnapshot } from '../assembly/crawl.ts'
 import type { WorkersView } from '../processes/worker-processes.ts'
-import { colorWanted, type Paint, painter } from './color.ts'
-import { prettyLine, readRecord } from './log-line.ts'
-import { logsAreForPeople } from './logger-of.ts'
+import { colorWanted, type Paint, painter } from '../terminal/color.ts'
+import { prettyLine, readRecord } from '../terminal/log-line.ts'
+import { logsAreForPeople } from '../terminal/logger-of.ts'
+import { visible } from '../terminal/sanitize.ts'
+import { processScreen, type Screen } from '../terminal/screen.ts'
 import { type Progress, startProgress } from './progress.ts'
-import { visible } from './sanitize.ts'
-import { processScreen, type Screen } from './screen.ts'
 
 /** Longer lines come out in pieces. */
 const LINE_CHARS_MAX = 2 ** 20

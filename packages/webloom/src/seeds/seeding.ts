@@ -7,10 +7,10 @@ import {
   requestFromSeed,
   type SeededSpider,
 } from '@webloom/spider'
+import { SeedProgressLine } from '../progress/seed-progress.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible } from '../terminal/sanitize.ts'
 import { processScreen } from '../terminal/screen.ts'
-import { SeedProgressLine } from '../terminal/seed-progress.ts'
 import type { SeedInput } from './seed-input.ts'
 import type { SeedLine } from './seed-lines.ts'
 

@@ -9,8 +9,8 @@ import type {
   StatValue,
 } from '@webloom/core'
 import { type Engine, inTime, type Response, type Spider } from '@webloom/spider'
-import type { CrawlStore } from '../assembly/store-port.ts'
 import { hasFetched, lostText, NOTHING_LEFT, whyEmpty } from '../outcome/empty-crawl.ts'
+import type { CrawlStore } from './store-port.ts'
 
 /** Which implementations run, for the start banner. */
 export interface CrawlParts {

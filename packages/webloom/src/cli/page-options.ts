@@ -1,13 +1,7 @@
 /** The options that commands share which look at single pages. Every command line reads them: nothing heavy may come along. */
 
-import { flag, type OptionsFor, SPIDER_OPTIONS, value } from '../cli/command.ts'
-import type { CrawlFlags } from './crawl-options.ts'
-
-export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglevel' | 'nolog'> {
-  readonly spider?: string
-  /** False: redirects are shown, not followed. */
-  readonly redirect?: boolean
-}
+import type { PageFlags } from '../authoring/page-workbench.ts'
+import { flag, type OptionsFor, SPIDER_OPTIONS, value } from './command.ts'
 
 export const PAGE_OPTIONS: OptionsFor<PageFlags> = {
   spider: value(

@@ -1,9 +1,9 @@
 /** The live line of `webloom seed` on a terminal. Elsewhere it does nothing. */
 
-import { colorWanted, type Paint, painter } from './color.ts'
-import { grouped } from './figures.ts'
-import { visible } from './sanitize.ts'
-import type { Screen } from './screen.ts'
+import { colorWanted, type Paint, painter } from '../terminal/color.ts'
+import { grouped } from '../terminal/figures.ts'
+import { visible } from '../terminal/sanitize.ts'
+import type { Screen } from '../terminal/screen.ts'
 
 /** How far it has come. */
 export interface SeedProgress {

@@ -1,10 +1,10 @@
 /** The live block of a crawl on a terminal. Elsewhere it does nothing; LogStats writes lines there. */
 
-import type { CrawlSnapshot } from '../authoring/crawl.ts'
-import { colorWanted, type Paint, painter } from './color.ts'
-import { duration, grouped } from './figures.ts'
-import { visible } from './sanitize.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { CrawlSnapshot } from '../assembly/crawl.ts'
+import { colorWanted, type Paint, painter } from '../terminal/color.ts'
+import { duration, grouped } from '../terminal/figures.ts'
+import { visible } from '../terminal/sanitize.ts'
+import { processScreen, type Screen } from '../terminal/screen.ts'
 
 /** A display that goes on until it is stopped. */
 export interface Progress {

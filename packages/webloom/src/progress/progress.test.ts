@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { painter } from './color.ts'
+import { painter } from '../terminal/color.ts'
+import { Screen } from '../terminal/screen.ts'
 import { PageRate, ProgressBlock, progressLines } from './progress.ts'
-import { Screen } from './screen.ts'
 
 const SNAPSHOT = {
   done: 2103,

@@ -5,12 +5,18 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { environmentSettings, Request, UsageError } from '@webloom/core'
 import { Response, Spider, type SpiderClass } from '@webloom/spider'
-import { Workbench } from '../authoring/workbench.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
+import { type CrawlFlags, commandLayer, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
 import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
-import { commandLayer, givenSettings, spiderArguments } from './crawl-options.ts'
-import type { PageFlags } from './page-options.ts'
+import { Workbench } from './workbench.ts'
+
+/** The flags of such commands. */
+export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglevel' | 'nolog'> {
+  readonly spider?: string
+  /** False: redirects are shown, not followed. */
+  readonly redirect?: boolean
+}
 
 /** For pages that no spider of the project is for. */
 class Visitor extends Spider {

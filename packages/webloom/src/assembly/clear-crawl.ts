@@ -1,0 +1,25 @@
+/** Deletes a crawl from Redis, as `webloom clear` and `webloom bench` do. */
+
+import { crawlKey } from '@webloom/core'
+import { COOKIES_KEY, ROBOTS_KEY } from '@webloom/downloader'
+import { clearCrawl } from '@webloom/queue'
+import type { CrawlFromOutside } from './crawl-from-outside.ts'
+import { withQueueAndFilter } from './redis-crawl-store.ts'
+
+/** Cookies and robots.txt of a crawl: one key for each jar and domain, and for each site. */
+const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\((jar|origin)\)s.*/, ''))
+
+/** Returns how many workers are present. While there are any, nothing is deleted unless `force` is true. */
+export function clearFromOutside(crawl: CrawlFromOutside, force = false): Promise<number> {
+  return withQueueAndFilter(crawl, (queue, filter) =>
+    clearCrawl({
+      ...crawl,
+      force,
+      alsoUnder: PATTERNS.map((pattern) => crawlKey(pattern, crawl.name)),
+      clear: async () => {
+        await queue.clear()
+        await filter.clear()
+      },
+    }),
+  )
+}

@@ -1,0 +1,20 @@
+/** The options that commands share which run a spider. */
+
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
+import { flag, type OptionsFor, SPIDER_OPTIONS, value, values } from './command.ts'
+
+export const CRAWL_OPTIONS: OptionsFor<CrawlFlags> = {
+  ...SPIDER_OPTIONS,
+  output: values(
+    '-o, --output <file[:format]>',
+    'write items to this file, after what is in it (- is stdout)',
+  ),
+  overwriteOutput: values(
+    '-O, --overwrite-output <file[:format]>',
+    'write items to this file, in place of what is in it',
+  ),
+  loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default INFO)'),
+  logfile: value('--logfile <file>', 'write log lines there instead of to stderr'),
+  nolog: flag('--nolog', 'write no log lines'),
+  statsFile: value('--stats-file <file>', 'write the final stats there as JSON'),
+}

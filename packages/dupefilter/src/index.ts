@@ -3,16 +3,8 @@
 export type { BloomDescription } from './bloom/bloom-description.ts'
 export type { BloomFullness, BloomOnFull } from './bloom/bloom-fullness.ts'
 export type { BloomLayout, BloomRecord, CountedLayer } from './bloom/bloom-record.ts'
-export {
-  CountingBloomDupeFilter,
-  type CountingBloomDupeFilterOptions,
-} from './bloom/counting-bloom-dupefilter.ts'
 export type { FullestHost, HostBloomDescription } from './bloom/host-parts.ts'
 export { MemoryBloomDupeFilter, type MemoryBloomDupeFilterOptions } from './bloom/memory-bloom-dupefilter.ts'
-export {
-  MemoryCountingBloomDupeFilter,
-  type MemoryCountingBloomDupeFilterOptions,
-} from './bloom/memory-counting-bloom-dupefilter.ts'
 export {
   MemoryHostBloomDupeFilter,
   type MemoryHostBloomDupeFilterOptions,
@@ -27,6 +19,14 @@ export {
   RedisHostBloomDupeFilter,
   type RedisHostBloomDupeFilterOptions,
 } from './bloom/redis-host-bloom-dupefilter.ts'
+export {
+  CountingBloomDupeFilter,
+  type CountingBloomDupeFilterOptions,
+} from './counting/counting-bloom-dupefilter.ts'
+export {
+  MemoryCountingBloomDupeFilter,
+  type MemoryCountingBloomDupeFilterOptions,
+} from './counting/memory-counting-bloom-dupefilter.ts'
 export { MemoryDupeFilter } from './process/memory-dupefilter.ts'
 export { NoDupeFilter } from './process/no-dupefilter.ts'
 export type { ProcessDupeFilter, ProcessDupeFilterOptions } from './process/process-dupefilter.ts'

@@ -7,14 +7,14 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
+import { type BloomDescription, bloomDescription } from '../bloom/bloom-description.ts'
+import { BloomFullness, type BloomOnFull, refuseGrowing } from '../bloom/bloom-fullness.ts'
+import { errorOf, lostPerRecorded } from '../bloom/bloom-record.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomOptions } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition } from '../bloom-sizing/bloom-settings.ts'
 import { ProcessDupeFilter, type ProcessDupeFilterOptions } from '../process/process-dupefilter.ts'
 import { BloomCounters } from './bloom-counters.ts'
-import { type BloomDescription, bloomDescription } from './bloom-description.ts'
-import { BloomFullness, type BloomOnFull, refuseGrowing } from './bloom-fullness.ts'
-import { errorOf, lostPerRecorded } from './bloom-record.ts'
 import { CANNOT_GROW, countingParameters } from './counting-places.ts'
 
 /** What a `counting-bloom` filter in this process is made of. */

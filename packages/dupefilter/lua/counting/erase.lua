@@ -1,6 +1,6 @@
 -- Counts down what one request counted up. A counter at 15 may stand for more than 15, and stays.
 --
--- Input    see bloom/counting-record.lua
+-- Input    see counting/record.lua
 -- Output   erase() takes the first member out, which is there
 local function erase()
   local places = {}

@@ -16,16 +16,16 @@
 
 import type { Crawler, Request } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
+import { BITS_AT_ONCE_MAX, layerKeys } from '../bloom/bit-strings.ts'
+import { refuseGrowing } from '../bloom/bloom-fullness.ts'
+import { RecordedBloomDupeFilter, type RecordedBloomOptions } from '../bloom/recorded-bloom-dupefilter.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { type BloomLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
 import type { ShardPart } from '../redis/sharded-part.ts'
-import { BITS_AT_ONCE_MAX, layerKeys } from './bit-strings.ts'
-import { refuseGrowing } from './bloom-fullness.ts'
 import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
-import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 
 /** What a `counting-bloom` filter on Redis is made of. */
 export type CountingBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
@@ -40,12 +40,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
       layout: 'counters',
       parameters: countingParameters(options),
       algorithm: 'scrapy',
-      storeFiles: [
-        'bloom/counting-store.lua',
-        'bloom/counting-record.lua',
-        'bloom/counting-erase.lua',
-        'bloom/unmark.lua',
-      ],
+      storeFiles: ['counting/store.lua', 'counting/record.lua', 'counting/erase.lua', 'bloom/unmark.lua'],
       bitsEach: 4,
     })
     this.#isSha1 = this.fingerprinter.hashBytes === 20

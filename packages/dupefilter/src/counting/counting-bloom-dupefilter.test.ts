@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { isScript, page, pages } from '../../testing/pages.ts'
+import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
 import { bloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { errorAt } from '../bloom-sizing/bloom-theory.ts'
@@ -13,7 +14,6 @@ import { BloomCounters } from './bloom-counters.ts'
 import { CountingBloomDupeFilter, type CountingBloomDupeFilterOptions } from './counting-bloom-dupefilter.ts'
 import { countingPlaces } from './counting-places.ts'
 import { MemoryCountingBloomDupeFilter } from './memory-counting-bloom-dupefilter.ts'
-import { RedisBloomDupeFilter } from './redis-bloom-dupefilter.ts'
 
 type Choice = Omit<CountingBloomDupeFilterOptions, keyof RedisDupeFilterOptions>
 

@@ -1,5 +1,5 @@
+import { BloomLayerBytes } from '../bloom/bloom-bits.ts'
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
-import { BloomLayerBytes } from './bloom-bits.ts'
 import { COUNTER_MAX, countingPlaces } from './counting-places.ts'
 
 /** A counting Bloom filter in this process: four bits a place, two places a byte, the first in the higher half as in Redis's u4. */

@@ -1,6 +1,6 @@
 -- Counts up. A counter that is at 15 stays there.
 --
--- Input    see bloom/counting-store.lua; header.bits and header.hashes of the filter
+-- Input    see counting/store.lua; header.bits and header.hashes of the filter
 -- Output   record(fresh) and extra() as in bloom/record.lua; change(i, by, places), keepCounts()
 local function change(i, by, places)
   local call = { 'BITFIELD', KEYS[5 + at[i][1]], 'OVERFLOW', 'SAT' }

@@ -119,6 +119,24 @@ describe('webloom dupefilter', () => {
     expect(await run('has', page(1), page(2))).toMatch(/^new .*\nseen /)
   })
 
+  test('a filter that extends a built-in one: has, rm and stats as that one', async () => {
+    writeFileSync(
+      folder.join('own.ts'),
+      "import { RedisSetDupeFilter } from 'webloom/ports'\nexport class Own extends RedisSetDupeFilter {}\n",
+    )
+    const run = async (act: string, ...urls: string[]) => {
+      const own = ['-s', 'DUPEFILTER_CLASS=./own.ts#Own', '-s', 'CRAWL_ID=own']
+      const { stdout, stderr } = await dupefilter(act, 'quotes', ...own, ...urls)
+      return stdout + stderr
+    }
+    expect(await run('has', page(1))).toMatch(/^new /)
+    expect(await run('stats')).toContain('nothing has been recorded yet')
+    await run('add', page(1), page(2))
+    expect(await run('rm', page(1), page(3))).toMatch(/^removed .*\/1\nwas not there .*\/3\n$/)
+    expect(await run('has', page(1), page(2))).toMatch(/^new .*\nseen /)
+    expect(await run('stats')).toMatch(/recorded +1\n {2}memory +\d/)
+  })
+
   test('by host: stats names the fullest', async () => {
     const chosen = ['DUPEFILTER_CLASS=redis-bloom', 'BLOOMFILTER_PARTITION_BY=host'].flatMap((one) => [
       '-s',

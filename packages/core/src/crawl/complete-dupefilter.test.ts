@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { storeTrouble } from '../redis/store-trouble.ts'
 import { Request } from '../requests/request.ts'
 import { completeDupeFilter } from './complete-dupefilter.ts'
+import type { DupeFilter } from './dupefilter.ts'
 
 const request = new Request('https://example.com/')
 const away = async (): Promise<never> => {
@@ -16,6 +17,9 @@ test.each([
   ],
   ['joined', () => completeDupeFilter({ requestSeen: away, joined: away }).joined!(false)],
   ['forget', () => completeDupeFilter({ requestSeen: away, forget: away }).forget!(request)],
+  ['givenBack', () => completeDupeFilter({ requestSeen: away, givenBack: away }).givenBack!('page')],
+  ['crawlEnded', () => completeDupeFilter({ requestSeen: away, crawlEnded: away }).crawlEnded!()],
+  ['has', () => completeDupeFilter({ requestSeen: away, has: away }).has!(request)],
 ])(
   'a Redis that is away under %s of a filter of one’s own is waited for, as under one of ours',
   async (_, ask) => {
@@ -37,7 +41,7 @@ test('its own errors are its own', async () => {
   await expect(filter.requestSeen(request)).rejects.toBe(broken)
 })
 
-test('a filter of one’s own is not asked about nothing, whatever it has', async () => {
+test('only a filter of one’s own that knows who asks is asked about nothing', async () => {
   const asked: unknown[] = []
   const requestSeen = async ({ url }: Request) => {
     asked.push(url)
@@ -48,11 +52,65 @@ test('a filter of one’s own is not asked about nothing, whatever it has', asyn
     return requests.map(() => false)
   }
   const least = completeDupeFilter({ requestSeen })
-  const whole = completeDupeFilter({ requestSeen, requestsSeen, settled: async () => {} })
+  const batched = completeDupeFilter({ requestSeen, requestsSeen })
   expect(await least.requestsSeen([], 'page 1')).toEqual([])
-  expect(await whole.requestsSeen([], 'page 1')).toEqual([])
+  expect(await batched.requestsSeen([], 'page 1')).toEqual([])
   expect(asked).toEqual([])
   expect(await least.requestsSeen([request], 'page 1')).toEqual([false])
-  expect(await whole.requestsSeen([request], 'page 1')).toEqual([false])
-  expect(asked).toEqual([request.url, 1])
+  expect(await batched.requestsSeen([request], 'page 1')).toEqual([false])
+  const whole = completeDupeFilter({ requestSeen, requestsSeen, settled: async () => {} })
+  expect(await whole.requestsSeen([], 'page 1')).toEqual([])
+  expect(asked).toEqual([request.url, 1, 0])
+})
+
+test('nothing that a filter of one’s own has is left out, and nothing is put to it', async () => {
+  const called: string[] = []
+  const noted =
+    <Answer>(name: string, answer: Answer) =>
+    async () => {
+      called.push(name)
+      return answer
+    }
+  const description = { name: 'own', fingerprinter: 'own', count: 3, owners: true }
+  const own: Required<DupeFilter> = {
+    open: noted('open', undefined),
+    close: noted('close', undefined),
+    clear: noted('clear', undefined),
+    requestSeen: noted('requestSeen', true),
+    requestsSeen: noted('requestsSeen', ['in doubt' as const]),
+    settled: noted('settled', undefined),
+    givenBack: noted('givenBack', undefined),
+    joined: noted('joined', undefined),
+    crawlEnded: noted('crawlEnded', undefined),
+    describe: noted('describe', description),
+    forget: noted('forget', undefined),
+    has: noted('has', true),
+    exists: noted('exists', false),
+    memoryBytes: noted('memoryBytes', 7),
+    letsAllPass: true,
+  }
+  const filter = completeDupeFilter(own) as Required<DupeFilter>
+  expect(Object.keys(filter).toSorted()).toEqual(Object.keys(own).toSorted())
+  await filter.open()
+  await filter.joined(true)
+  expect(await filter.exists()).toBe(false)
+  expect(await filter.requestSeen(request)).toBe(true)
+  expect(await filter.requestsSeen([request], 'page')).toEqual(['in doubt'])
+  expect(await filter.has(request)).toBe(true)
+  expect(await filter.describe()).toEqual(description)
+  expect(await filter.memoryBytes()).toBe(7)
+  await filter.settled('page')
+  await filter.givenBack('page')
+  await filter.forget(request)
+  await filter.crawlEnded()
+  await filter.clear()
+  await filter.close()
+  expect(filter.letsAllPass).toBe(true)
+  expect(called.toSorted()).toEqual(
+    Object.keys(own)
+      .filter((name) => name !== 'letsAllPass')
+      .toSorted(),
+  )
+  const least = completeDupeFilter({ requestSeen: own.requestSeen })
+  expect(least.forget ?? least.has ?? least.exists ?? least.givenBack ?? least.letsAllPass).toBeUndefined()
 })

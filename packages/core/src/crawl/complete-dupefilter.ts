@@ -1,4 +1,4 @@
-import type { DupeFilter, Seen } from '../ports/dupefilter.ts'
+import type { DupeFilter, DupeFilterDescription, Seen } from '../ports/dupefilter.ts'
 import { withRedisCodes } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
 import { requireMethods } from './component.ts'
@@ -6,41 +6,54 @@ import { requireMethods } from './component.ts'
 /** The least that a dupefilter of one's own must have. */
 export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFilter>
 
+/** Each name of the port, so that the compiler asks for one that is forgotten below. Undefined: the filter has none. */
+type EachName = { readonly [Name in keyof Required<DupeFilter>]: DupeFilter[Name] | undefined }
+
 /**
- * A filter of the user's own as a whole `DupeFilter`: what it leaves out does nothing, or goes by way of `requestSeen`.
+ * A filter of the user's own as a whole `DupeFilter`: what it has is asked of it, and what it leaves out does nothing, or goes
+ * by way of `requestSeen`.
  *
- * Without `requestsSeen` and `settled` it knows no owners: a link that was recorded but not yet queued when its worker
+ * Without `requestsSeen` and `settled` it knows no askers: a link that was recorded but not yet queued when its worker
  * died is lost. `describe` then says so, and the start banner with it. Throws WL_COMPONENT_LOAD without `requestSeen`.
  */
 export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
   requireMethods(own, ['requestSeen'], 'dupefilter')
   const knowsAskers = own.requestsSeen !== undefined && own.settled !== undefined
-  return {
-    open: async () => own.open?.(),
-    close: async () => own.close?.(),
+  const complete: EachName = {
+    open: () => told(() => own.open?.()),
+    close: () => told(() => own.close?.()),
     clear: () => told(() => own.clear?.()),
     requestSeen: (request, asker) => told(() => own.requestSeen(request, asker)),
     requestsSeen: async (requests, asker) => {
-      // That an asker asks about nothing matters to our own filters; another need not know that it can happen.
-      if (requests.length === 0) return []
+      // That an asker asks about nothing ends what it asked before; a filter without askers need not know that it can happen.
+      if (requests.length === 0 && !knowsAskers) return []
       return told(() => own.requestsSeen?.(requests, asker) ?? oneByOne(own, requests))
     },
     settled: (asker) => told(() => own.settled?.(asker)),
-    describe: async () =>
-      own.describe?.() ?? {
-        name: own.constructor.name,
-        fingerprinter: 'its own',
-        count: 0,
-        owners: knowsAskers,
-      },
-    ...(own.givenBack && { givenBack: (asker: string) => own.givenBack!(asker) }),
-    ...(own.joined && { joined: (goesOn: boolean) => told(() => own.joined!(goesOn)) }),
-    ...(own.crawlEnded && { crawlEnded: () => own.crawlEnded!() }),
-    ...(own.forget && { forget: (request: Request) => told(() => own.forget!(request)) }),
+    describe: () => told(() => own.describe?.() ?? describedByUs(own, knowsAskers)),
+    givenBack: asHas(own, own.givenBack),
+    joined: asHas(own, own.joined),
+    crawlEnded: asHas(own, own.crawlEnded),
+    forget: asHas(own, own.forget),
+    has: asHas(own, own.has),
+    exists: asHas(own, own.exists),
+    memoryBytes: asHas(own, own.memoryBytes),
+    letsAllPass: own.letsAllPass,
   }
+  // Callers ask whether a method is there. Only names that the port lets a filter leave out are undefined.
+  const present = Object.entries(complete).filter(([, part]) => part !== undefined)
+  return Object.fromEntries(present) as unknown as DupeFilter
 }
 
-/** What it throws as it stands may be a Redis's word: the crawl waits for one that is away or full, whoever asks it. */
+/** The filter's own method, if it has one. */
+function asHas<Given extends unknown[], Answer>(
+  own: SimpleDupeFilter,
+  method: ((...given: Given) => Promise<Answer>) | undefined,
+): ((...given: Given) => Promise<Answer>) | undefined {
+  return method && ((...given) => told(() => method.apply(own, given)))
+}
+
+/** What the filter throws may be Redis's own error. It gets a code, as the crawl waits for a Redis that is away or full. */
 function told<T>(ask: () => T | Promise<T>): Promise<T> {
   return withRedisCodes((async () => ask())())
 }
@@ -49,4 +62,8 @@ async function oneByOne(own: SimpleDupeFilter, requests: readonly Request[]): Pr
   const answers: Seen[] = []
   for (const request of requests) answers.push(await own.requestSeen(request))
   return answers
+}
+
+function describedByUs(own: SimpleDupeFilter, knowsAskers: boolean): DupeFilterDescription {
+  return { name: own.constructor.name, fingerprinter: 'its own', count: 0, owners: knowsAskers }
 }

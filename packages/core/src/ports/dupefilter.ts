@@ -34,7 +34,7 @@ export interface DupeFilter {
    *
    * A page that has only requests that go past the filter asks about none: what an earlier run of it was told is new, maybe on
    * a worker that is gone, it does not queue, and must not count as queued when the page is settled. That costs no round
-   * trip. A filter of the user's own is not asked about none.
+   * trip. A filter that has no `settled`, and so knows no askers, is not asked about none.
    */
   requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]>
   /** What `asker` asked about is queued for good; from now on it is "seen" for everybody else. */
@@ -60,6 +60,18 @@ export interface DupeFilter {
    * Bloom filter).
    */
   forget?(request: Request): Promise<void>
+  /**
+   * True when the request was met before. Records nothing. Absent where a filter cannot tell without recording: `webloom
+   * dupefilter has` then says so.
+   */
+  has?(request: Request): Promise<boolean>
+  /**
+   * Whether anything of this filter is stored. Called before `open` by commands that only look: they do not open a filter of
+   * which nothing is stored. Writes nothing. Absent: it is opened.
+   */
+  exists?(): Promise<boolean>
+  /** Bytes that the store takes, for `webloom dupefilter stats`; undefined where the store cannot tell. */
+  memoryBytes?(): Promise<number | undefined>
   /**
    * True for a filter that answers "new" to everything: two requests to one page are then two requests for the queue, too,
    * which else knows a request by its fingerprint.

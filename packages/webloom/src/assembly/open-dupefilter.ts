@@ -9,7 +9,6 @@ import {
   completeDupeFilter,
   type DupeFilter,
   fromCrawler,
-  type Request,
   redisTargets,
   type Settings,
   SettingsError,
@@ -161,11 +160,7 @@ function shownFilter(settings: Settings, { jobDirFilter }: FilterSurroundings): 
 
 /** A filter as commands see it. */
 export interface InspectedFilter {
-  readonly filter: DupeFilter & {
-    /** Whether the request was met; records nothing. Absent where a filter cannot tell without recording. */
-    has?(request: Request): Promise<boolean>
-    memoryBytes?(): Promise<number | undefined>
-  }
+  readonly filter: DupeFilter
   /** False: nothing was ever recorded, and nothing was made by looking. */
   readonly exists: boolean
   close(): Promise<void>
@@ -192,7 +187,7 @@ export async function openDupefilter(
   }
   try {
     await servers.open()
-    const exists = makes || !('exists' in filter) || (await (filter as StoredFilter).exists())
+    const exists = makes || ((await filter.exists?.()) ?? true)
     if (exists) await filter.open()
     return { filter, exists, close }
   } catch (error) {
@@ -200,8 +195,6 @@ export async function openDupefilter(
     throw error
   }
 }
-
-type StoredFilter = DupeFilter & { exists(): Promise<boolean> }
 
 function refuseInvisible(settings: Settings): void {
   const jobDir = settings.get('JOBDIR')

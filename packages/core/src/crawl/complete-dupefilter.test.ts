@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import type { DupeFilter } from '../ports/dupefilter.ts'
 import { storeTrouble } from '../redis/store-trouble.ts'
 import { Request } from '../requests/request.ts'
 import { completeDupeFilter } from './complete-dupefilter.ts'
-import type { DupeFilter } from './dupefilter.ts'
 
 const request = new Request('https://example.com/')
 const away = async (): Promise<never> => {

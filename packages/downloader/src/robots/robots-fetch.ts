@@ -9,9 +9,8 @@ import {
   type StatsCollector,
   urlJoin,
 } from '@webloom/core'
+import { ResponseDecoder } from '../compression/response-decoder.ts'
 import { asWritten } from '../http/wire-text.ts'
-import { composeMiddlewares } from '../middleware-onion.ts'
-import { HttpCompressionMiddleware } from '../middlewares/http-compression.ts'
 
 /** How a request reaches a site. `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
 export type RobotsDownload = (request: Request, options: DownloadOptions) => Promise<DownloadResult>
@@ -43,12 +42,11 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** Gets a site's robots.txt. */
 export class RobotsFetch {
   readonly #options: RobotsFetchOptions
-  readonly #download: RobotsDownload
+  readonly #decoder: ResponseDecoder
 
   constructor(options: RobotsFetchOptions) {
     this.#options = options
-    const component = new HttpCompressionMiddleware(options)
-    this.#download = composeMiddlewares([{ name: 'http-compression', component }], options.download)
+    this.#decoder = new ResponseDecoder(options)
   }
 
   /**
@@ -103,7 +101,7 @@ export class RobotsFetch {
     { userAgent, asking }: RobotsFetchRequest,
     options: DownloadOptions,
   ): Promise<Response> {
-    const { timeoutMs, bodyBytesMax } = this.#options
+    const { download, timeoutMs, bodyBytesMax } = this.#options
     const request = new Request(url, {
       headers: {
         'User-Agent': userAgent,
@@ -119,8 +117,8 @@ export class RobotsFetch {
         download_maxsize: bodyBytesMax,
       },
     })
-    const result = await this.#download(request, { ...options, cutsBody: true })
-    if (result instanceof Response) return result
+    const result = await download(request, { ...options, cutsBody: true })
+    if (result instanceof Response) return this.#decoder.decoded(request, result)
     throw new DownloadError('DownloadFailedError', `${request}: a middleware gave no response`)
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { outdatedFiles } from '../../scripts/settings-docs.ts'
-import { circleProblems } from './checks/circles.ts'
+import { circleProblems, folderCircleProblems } from './checks/circles.ts'
 import { docstringProblems } from './checks/docstrings.ts'
 import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
 import { importProblems } from './checks/imports.ts'
@@ -21,6 +21,7 @@ describe('this repository', () => {
       importProblems,
     ],
     ['no file is imported by what it imports, types included', (root: string) => circleProblems(root)],
+    ['no folder imports what imports it, types included', folderCircleProblems],
     ['docs/settings.md lists the settings, no more and no less', settingProblems],
     ['docs/errors.md lists the error codes, no more and no less', errorCodeProblems],
     ['docs/meta.md lists the keys of meta, no more and no less', metaKeyProblems],
@@ -49,6 +50,11 @@ describe('each check can fail', () => {
     const circle = ['lease.ts', 'turns/line.ts', 'turns/turn.ts'].map((file) => `packages/queue/src/${file}`)
     expect(circleProblems(fixture('circles'))).toEqual([
       `packages/queue has a circle of imports: ${circle.join(', ')}`,
+    ])
+  })
+  test('on folders that import one another; a folder within one is a part of it', () => {
+    expect(folderCircleProblems(fixture('folder-circles'))).toEqual([
+      'packages/queue/src has a circle of folders: leasing, turns (leasing/lease.ts imports turns/turn.ts; turns/line.ts imports leasing/dispatcher.ts)',
     ])
   })
   test('on a setting that is missing from the docs, and one that only they have', () => {

@@ -39,7 +39,7 @@ const trace = (worker: string, name: string, command: readonly string[]) => {
   traced.push({ line, text: command.join(' ') })
 }
 /** The commands that name a page, and those that name a page which has asked the filter about it. */
-const showTrace = (url: string, hits: readonly string[]) => {
+const showTrace = (url: string) => {
   const [id, inFilter] = (['scrapy', 'scrapy-redis'] as const).map((algorithm) =>
     createFingerprinter({ algorithm }).fingerprint(new Request(url)),
   )
@@ -57,13 +57,12 @@ const showTrace = (url: string, hits: readonly string[]) => {
       `    ${line} names ${named.map((name) => name.slice(0, 8)).join(' ')}: ${said.replaceAll('\n', ' ')}`,
     )
   }
-  for (const hit of hits) console.log(`    ${hit}`)
 }
 await runWorlds(
   seeds,
   Number(values['at-once']),
   (result) => {
-    const { seed, wrong, blamed, pages, repeats, allowed, ms, struck, missed, logs } = result
+    const { seed, wrong, blamed, pages, repeats, allowed, ms, struck, missed, hits, logs } = result
     console.log(
       `${wrong.length > 0 ? 'WRONG' : 'well '} ${seed}: ${pages} pages, ${repeats} repeats of ${allowed}, ${ms} ms`,
     )
@@ -75,8 +74,8 @@ await runWorlds(
       ...missed.map((one) => `  missed: ${one}`),
     ])
       console.log(line)
-    for (const one of wrong) console.log(`  ${one}`)
-    if (values.trace && blamed[0] !== undefined) showTrace(blamed[0], [])
+    for (const one of [...wrong, ...hits]) console.log(`  ${one}`)
+    if (values.trace && blamed[0] !== undefined) showTrace(blamed[0])
     if (values.logs) console.log(logs)
     traced = []
   },

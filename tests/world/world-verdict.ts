@@ -27,6 +27,8 @@ export interface WorldVerdict {
   readonly wrong: readonly string[]
   /** Pages that were never fetched, or too often. */
   readonly blamed: readonly string[]
+  /** When the first of them was fetched and by whom, and the pages that link to it. */
+  readonly hits: readonly string[]
   readonly pages: number
   readonly repeats: number
   /** How many fetches more the faults allowed. */
@@ -80,15 +82,26 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
       : []),
     ...(isStuck ? [] : await leftOver(evidence)),
   ]
+  const blamed = [...missing, ...tooOften.map(([url]) => url)]
   return {
     wrong,
-    blamed: [...missing, ...tooOften.map(([url]) => url)],
+    blamed,
+    hits: blamed.slice(0, 1).flatMap((url) => hitsAround(url, evidence, hits)),
     pages: counts.size,
     repeats: [...counts.values()].reduce((sum, count) => sum + count - 1, 0),
     allowed: [...allowance.values()].reduce((sum, more) => sum + more, 0),
     struck: struck.map(shown),
     missed: missed.map(({ kind, at }) => `${kind} at ${at.name} ${at.nth}`),
   }
+}
+
+function hitsAround(url: string, { site }: Evidence, hits: readonly Hit[]): string[] {
+  return hits
+    .filter((hit) => hit.url === url || site.linksOf(hit.url).includes(url))
+    .map(({ url: page, atMs, endedAtMs, headers }) => {
+      const span = `${Math.round(atMs)} to ${endedAtMs === undefined ? 'never' : Math.round(endedAtMs)} ms`
+      return `${page === url ? 'fetched' : `linked from ${page}`}: ${span}, by ${headers['user-agent']}`
+    })
 }
 
 function countsOf(hits: readonly Hit[]): Map<string, number> {
@@ -114,11 +127,14 @@ function allowanceOf(
   if (site.visited)
     for (const { fault } of struck)
       if (fault.kind === 'visit') allow([...site.visited.linked(), ...site.visited.seeds])
-  /** What was fetched from then on may be held at that moment. A page is not handed on while one of the servers is away. */
+  /**
+   * What was fetched from then on may be held at that moment. A page is not handed on while one of the servers is away, and
+   * the later for each reply that is late or lost.
+   */
   const heldSince = (ms: number) => {
     let sinceMs = ms - HANDING_ON_MS
     for (const { fault, fromMs, untilMs } of [...inOrder].reverse())
-      if (takesAway(fault) && fromMs < ms && untilMs > sinceMs)
+      if (holdsUp(fault) && fromMs < ms && untilMs + againMs(fault) > sinceMs)
         sinceMs = Math.min(sinceMs, fromMs - HANDING_ON_MS)
     return sinceMs
   }
@@ -146,9 +162,10 @@ function allowanceOf(
   for (const { name, spans } of stoodStill)
     for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs)
   for (const { fault, worker, fromMs, untilMs } of inOrder) {
-    if (fault.kind === 'kill') lost(worker, fromMs)
+    // What it had asked for by then may reach the site a moment later.
+    if (fault.kind === 'kill') lost(worker, fromMs, untilMs)
     else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs)
-    else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs)
+    else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs, untilMs)
     else if (goesBack(fault)) wentBack(fromMs, untilMs)
     // A page whose links find no room for so long goes back, and is fetched again.
     else if (fault.kind === 'full')
@@ -193,8 +210,16 @@ function hasLostItsEnd({ struck, site }: Evidence, spider: string): boolean {
   return struck.some(({ fault, untilMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs < untilMs))
 }
 
-function takesAway({ kind }: Fault): boolean {
-  return kind === 'restart redis' || kind === 'set back' || kind === 'promote replica' || kind === 'full'
+function holdsUp({ kind }: Fault): boolean {
+  return kind !== 'jump' && kind !== 'visit' && kind !== 'kill' && kind !== 'restart cluster'
+}
+
+/** How long a command may take to be sent again after its connection was cut. */
+const AGAIN_MS = 500
+
+function againMs(fault: Fault): number {
+  if (fault.kind === 'lose replies') return fault.times * AGAIN_MS
+  return fault.kind === 'cut before' ? AGAIN_MS : 0
 }
 
 function goesBack({ kind }: Fault): boolean {

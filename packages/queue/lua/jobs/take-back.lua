@@ -1,5 +1,8 @@
 -- Takes back what workers had that are gone: leases whose locks have expired. Any worker calls it, at any time.
 --
+-- And queues what is due by Redis's clock. BullMQ does that by the clock of whoever takes a job: should the clocks of all
+-- workers be an hour late, what was delayed for a second would wait for an hour.
+--
 -- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is taken back until the
 -- living have had the time to come back and renew theirs.
 --
@@ -8,9 +11,15 @@
 --          ARGV[4] how long nothing is taken back then (ms)
 -- Output   for each that was taken back what takeBack() says; 500 at most
 local TAKEN_BACK_MAX = 500
+local DUE_MAX = 500
 local since = now - (redis.call('GET', KEYS[11]) or 0)
 if since < tonumber(ARGV[1]) then
   return {}
+end
+for _, jobId in ipairs(redis.call('ZRANGEBYSCORE', delayed, 0, now * 4096, 'LIMIT', 0, DUE_MAX)) do
+  redis.call('ZREM', delayed, jobId)
+  redis.call('HSET', jobKey(jobId), 'delay', 0)
+  queue(jobId, tonumber(redis.call('HGET', jobKey(jobId), 'priority') or 0))
 end
 local taken = {}
 if since > tonumber(ARGV[2]) then

@@ -106,6 +106,20 @@ test('a pause is not taken for the host’s pace: nothing is parked for minutes 
   expect(Math.max(...delays)).toBeLessThan(10_000)
 })
 
+test('a Redis that was away while the first few went is not taken for the host’s pace', () => {
+  const { clock, room, go } = newRoom({ concurrency: 1 })
+  for (let n = 0; n < 200; n++) room.enter(item('a', n))
+  for (const [n, tookMs] of [60_000, 20, 20, 20].entries()) {
+    expect(go('a')).toBe(`${n}`)
+    vi.advanceTimersByTime(tookMs)
+    clock.ended('a', true)
+  }
+  expect(go('a')).toBe('4')
+  const delays = [...room.overflow('a')].map(({ delayMs }) => delayMs)
+  // 195 of 20 ms, at the most: not ten seconds for each.
+  expect(Math.max(...delays)).toBeLessThan(4000)
+})
+
 test('an urgent one takes the place of one that is held', () => {
   const { room, go } = newRoom({ delayMs: 1000 })
   for (const n of [1, 2]) room.enter(item('a', n))

@@ -31,6 +31,8 @@ interface HeldOfHost<Item> {
   readonly held: Item[]
   /** Milliseconds between two of its requests: as measured of late, or a guess. */
   gapMs: number
+  /** The first gaps, until there are enough of them to be believed. */
+  readonly firstGapsMs: number[]
   isMeasured: boolean
   /** The longest wait that its clock has asked for. */
   waitSeenMs: number
@@ -54,6 +56,8 @@ const HOST_HELD_MAX = 64
 const PARK_MS_MAX = 15 * 60_000
 // Parked ones come back a little faster than the host takes them: if they came late, the host would be idle, and would seem slower still.
 const EARLY = 0.8
+/** Of the first gaps the shortest is believed: any of the others may have seen a Redis that was away. */
+const FIRST_GAPS = 3
 /** A single gap that is so many times longer has another cause: a Redis that was away, a crawl that was paused. */
 const OUTLIER = 4
 /** How much the latest gap counts in `gapMs`. */
@@ -170,10 +174,12 @@ export class HostBacklog<Item extends BacklogItem> {
 
   #noteGap(host: HeldOfHost<Item>, now: number): void {
     if (host.othersWaited) {
-      const tookMsMax = host.isMeasured ? OUTLIER * host.gapMs : GUESS_MS_MAX
-      const tookMs = Math.min(tookMsMax, Math.max(GAP_MS_MIN, now - host.lastWentAtMs))
-      host.gapMs += (host.isMeasured ? GAP_WEIGHT : 1) * (tookMs - host.gapMs)
-      host.isMeasured = true
+      const tookMs = Math.max(GAP_MS_MIN, now - host.lastWentAtMs)
+      if (host.isMeasured) host.gapMs += GAP_WEIGHT * (Math.min(OUTLIER * host.gapMs, tookMs) - host.gapMs)
+      else if (host.firstGapsMs.push(Math.min(GUESS_MS_MAX, tookMs)) === FIRST_GAPS) {
+        host.gapMs = Math.min(...host.firstGapsMs)
+        host.isMeasured = true
+      }
     }
     host.lastWentAtMs = now
     host.othersWaited = host.held.length > 1
@@ -185,6 +191,7 @@ export class HostBacklog<Item extends BacklogItem> {
     const host: HeldOfHost<Item> = {
       held: [],
       gapMs: GUESS_MS,
+      firstGapsMs: [],
       isMeasured: false,
       waitSeenMs: 0,
       lastWentAtMs: 0,

@@ -33,4 +33,20 @@ test('when Redis is back after locks have run out, a worker that connects two se
   expect(warned).toEqual([])
 }, 20_000)
 
+test('what is due by Redis’s clock is handed out by a worker whose clock is an hour late', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+  try {
+    const queue = await bench.open()
+    const request = new Request('http://a.test/1')
+    await queue.push([{ id: '1', request }], 'o')
+    const [first] = await leased(queue, 1)
+    await queue.retry(first!, request, 200)
+    const [second] = await leased(queue, 1)
+    expect(second!.attempt).toBe(1)
+    await queue.commit(second!)
+  } finally {
+    vi.useRealTimers()
+  }
+}, 20_000)
+
 const POLL = { timeout: 10_000, interval: 10 }

@@ -210,6 +210,15 @@ function hasLostItsEnd({ struck, site }: Evidence, spider: string): boolean {
   return struck.some(({ fault, untilMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs < untilMs))
 }
 
+/** Workers were lost when every page had been fetched: perhaps the one that would have tidied up, between the end and its leaving. */
+function hasLostItsTidier({ struck, site }: Evidence, spider: string): boolean {
+  const hits = site.web.hits.filter(({ headers }) => headers['user-agent']?.startsWith(`${spider}-`))
+  return struck.some(
+    ({ fault, fromMs }) =>
+      (fault.kind === 'kill' || fault.kind === 'restart cluster') && hits.every(({ atMs }) => atMs < fromMs),
+  )
+}
+
 function holdsUp({ kind }: Fault): boolean {
   return kind !== 'jump' && kind !== 'visit' && kind !== 'kill' && kind !== 'restart cluster'
 }
@@ -258,7 +267,9 @@ async function leftOver(evidence: Evidence): Promise<string[]> {
   const { visited } = site
   const wrong: string[] = []
   const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
-  const cutOff = spiders.filter((spider) => hasLostItsEnd(evidence, spider))
+  const cutOff = spiders.filter(
+    (spider) => hasLostItsEnd(evidence, spider) || hasLostItsTidier(evidence, spider),
+  )
   // Who is gone has left his names in the filter, which the others do not empty.
   if (cutOff.length === spiders.length || (cutOff.length > 0 && !plan.isShared)) return wrong
   const stays = plan.isShared ? [...STAYS, ...PERSISTS] : STAYS

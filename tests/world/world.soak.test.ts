@@ -26,7 +26,7 @@ test(`${MINUTES} minutes of worlds: no page is lost, none is fetched more often 
     worlds++
     if (result.wrong.length === 0) return
     const logs = result.logs.split('\n').filter((line) => !line.includes('"msg":"crawled"'))
-    const told = [...logs, `${result.seed}:`, ...result.wrong, ...result.struck].join('\n  ')
+    const told = [...logs, `${result.seed}:`, ...result.wrong, ...result.hits, ...result.struck].join('\n  ')
     console.log(told)
     wrong.push(told)
   })

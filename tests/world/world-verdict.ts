@@ -73,7 +73,7 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
     ...struck
       .filter(({ failed }) => failed)
       .map(({ fault, failed }) => `${fault.kind} failed: ${failed!.message}`),
-    ...evidence.ends.flatMap(badEnd),
+    ...evidence.ends.flatMap((one) => badEnd(one, evidence)),
     ...(missing.length > 0 ? [`${missing.length} pages were never fetched: ${someOf(missing)}`] : []),
     ...(tooOften.length > 0
       ? [
@@ -206,13 +206,13 @@ function lengthOf(spans: readonly Span[]): number {
  * one that the older state still has. The next worker would.
  */
 function hasLostItsEnd({ struck, site }: Evidence, spider: string): boolean {
-  const hits = site.web.hits.filter(({ headers }) => headers['user-agent']?.startsWith(`${spider}-`))
+  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
   return struck.some(({ fault, untilMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs < untilMs))
 }
 
 /** Workers were lost when every page had been fetched: perhaps the one that would have tidied up, between the end and its leaving. */
 function hasLostItsTidier({ struck, site }: Evidence, spider: string): boolean {
-  const hits = site.web.hits.filter(({ headers }) => headers['user-agent']?.startsWith(`${spider}-`))
+  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
   return struck.some(
     ({ fault, fromMs }) =>
       (fault.kind === 'kill' || fault.kind === 'restart cluster') && hits.every(({ atMs }) => atMs < fromMs),
@@ -247,10 +247,25 @@ function isDuring(
   return atMs <= untilMs && endedAtMs >= fromMs
 }
 
-function badEnd({ name, end }: { readonly name: string; readonly end: WorkerEnd | undefined }): string[] {
+function badEnd(
+  { name, end }: { readonly name: string; readonly end: WorkerEnd | undefined },
+  evidence: Evidence,
+): string[] {
   if (!end || 'killed' in end) return []
   if ('failed' in end) return [`${name} failed: ${end.failed}`]
-  return end.reason === 'finished' ? [] : [`${name} ended as ${end.reason}`]
+  if (end.reason === 'finished') return []
+  if (end.reason === 'crawl_lost' && hasLostItsBeginning(evidence, spiderOf(name))) return []
+  return [`${name} ended as ${end.reason}`]
+}
+
+function spiderOf(worker: string): string {
+  return worker.slice(0, worker.lastIndexOf('-'))
+}
+
+/** Its workers had asked for nothing yet when a Redis was as old as it then became: the older state has no such crawl. */
+function hasLostItsBeginning({ struck, site }: Evidence, spider: string): boolean {
+  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
+  return struck.some(({ fault, fromMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs > fromMs))
 }
 
 /** What docs/redis-keys.md says stays of a crawl that has finished, beside what expires. */
@@ -268,7 +283,10 @@ async function leftOver(evidence: Evidence): Promise<string[]> {
   const wrong: string[] = []
   const spiders = plan.isShared && !(visited && visited.hits.length === 0) ? ['pages', 'others'] : ['pages']
   const cutOff = spiders.filter(
-    (spider) => hasLostItsEnd(evidence, spider) || hasLostItsTidier(evidence, spider),
+    (spider) =>
+      hasLostItsEnd(evidence, spider) ||
+      hasLostItsTidier(evidence, spider) ||
+      hasLostItsBeginning(evidence, spider),
   )
   // Who is gone has left his names in the filter, which the others do not empty.
   if (cutOff.length === spiders.length || (cutOff.length > 0 && !plan.isShared)) return wrong

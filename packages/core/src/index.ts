@@ -175,7 +175,14 @@ export {
   withoutPassword,
 } from './redis/redis-options.ts'
 export { luaScriptsIn, RedisScript, type ScriptRunner } from './redis/redis-script.ts'
-export { isRedisFull, redisError, storeTrouble, withRedisCodes } from './redis/store-trouble.ts'
+export { ScriptRefusal } from './redis/script-refusal.ts'
+export {
+  isRedisFull,
+  redisError,
+  redisRefusal,
+  storeTrouble,
+  withRedisCodes,
+} from './redis/store-trouble.ts'
 
 // What all packages need
 

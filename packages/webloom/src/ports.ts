@@ -71,6 +71,7 @@ export type {
   DupeFilterDescription,
   Fingerprinter,
   KnownUrl,
+  ScriptRefusal,
   Seen,
   SimpleDupeFilter,
 } from '@webloom/core'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { redisError, withRedisCodes } from './store-trouble.ts'
+import { scriptRefusal } from './script-refusal.ts'
+import { redisError } from './store-trouble.ts'
 
 /** What a script needs of an ioredis connection. */
 export interface ScriptRunner {
@@ -27,22 +28,33 @@ export class RedisScript {
     this.#sha1 = hash('sha1', lua)
   }
 
-  /** Throws WL_REDIS_AWAY and WL_REDIS_FULL where it may succeed later. */
+  /** Throws WL_REDIS_AWAY and WL_REDIS_FULL where it may succeed later, `ScriptRefusal` where the script itself says no. */
   async run(
     redis: ScriptRunner,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
   ): Promise<unknown> {
-    if (!this.#sentTo.has(redis)) {
-      this.#sentTo.add(redis)
-      return withRedisCodes(redis.eval(this.lua, keys.length, ...keys, ...args))
-    }
     try {
-      return await redis.evalsha(this.#sha1, keys.length, ...keys, ...args)
+      return await this.#send(redis, keys, args)
     } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw redisError(error)
-      return withRedisCodes(redis.eval(this.lua, keys.length, ...keys, ...args))
+      throw scriptRefusal(error) ?? redisError(error)
     }
+  }
+
+  async #send(
+    redis: ScriptRunner,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<unknown> {
+    if (this.#sentTo.has(redis)) {
+      try {
+        return await redis.evalsha(this.#sha1, keys.length, ...keys, ...args)
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+      }
+    }
+    this.#sentTo.add(redis)
+    return redis.eval(this.lua, keys.length, ...keys, ...args)
   }
 }
 

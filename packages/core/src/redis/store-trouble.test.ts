@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { WebloomError } from '../errors/errors.ts'
-import { isRedisFull, redisError, storeTrouble, withRedisCodes } from './store-trouble.ts'
+import { isRedisFull, redisError, redisRefusal, storeTrouble, withRedisCodes } from './store-trouble.ts'
 
 describe('what Redis says', () => {
   test.each([
@@ -30,6 +30,26 @@ describe('what Redis says', () => {
     expect(storeTrouble(loading)).toBe(undefined)
     await expect(withRedisCodes(Promise.reject(loading))).rejects.toMatchObject({ code: 'WL_REDIS_AWAY' })
     await expect(withRedisCodes(Promise.resolve(1))).resolves.toBe(1)
+  })
+
+  test.each([
+    ['WRONGTYPE Operation against a key holding the wrong kind of value', 'wrong-type'],
+    [
+      'ERR Error running script (call to f_1): @user_script:3: WRONGTYPE Operation against a key',
+      'wrong-type',
+    ],
+    ["ERR unknown command 'SMISMEMBER', with args beginning with: 'WRONGTYPE'", 'unknown-command'],
+    ['ERR Unknown Redis command called from script script: 2fa1', 'unknown-command'],
+    ["NOPERM this user has no permissions to run the 'xadd' command", 'other'],
+    ['ERR value is not an integer or out of range', 'other'],
+    ['LOADING Redis is loading the dataset in memory', undefined],
+    [
+      "ERR Error running script: @user_script:3: -OOM command not allowed when used memory > 'maxmemory'.",
+      undefined,
+    ],
+    ['the key books:WRONGTYPE is no filter', undefined],
+  ])('%s: would be refused again: %s', (message, refusal) => {
+    expect(redisRefusal(new Error(message))).toBe(refusal)
   })
 
   test('our own errors are told by their codes, whatever they say', () => {

@@ -1,6 +1,6 @@
 /**
- * Why a store, such as Redis, cannot do its work now although it will be able to. Redis says so in words only: they are read
- * here, where its answers come in, and become codes. All others go by the codes.
+ * Why a store, such as Redis, cannot do its work now although it will be able to, or never will. Redis says so in words only:
+ * they are read here, where its answers come in, and become codes. All others go by the codes.
  */
 
 import { type ErrorCode, WebloomError } from '../errors/errors.ts'
@@ -26,6 +26,21 @@ export function redisError(error: unknown): unknown {
   return PASSING.test(error.message)
     ? new WebloomError('WL_REDIS_AWAY', error.message, { cause: error })
     : error
+}
+
+const WRONG_TYPE = /(?:^|[\s(-])WRONGTYPE\b/
+const UNKNOWN_COMMAND = /unknown (?:redis )?command/i
+const REFUSED = /^(?:NOPERM|NOAUTH|WRONGPASS|ERR)\b/
+
+/**
+ * Why a server would refuse the same command again: the key holds a value of another type, the server does not know the
+ * command, or anything else. Undefined: it may run it later, or did not answer.
+ */
+export function redisRefusal(error: unknown): 'wrong-type' | 'unknown-command' | 'other' | undefined {
+  if (!(error instanceof Error) || storeTrouble(redisError(error))) return undefined
+  if (WRONG_TYPE.test(error.message)) return 'wrong-type'
+  if (UNKNOWN_COMMAND.test(error.message)) return 'unknown-command'
+  return REFUSED.test(error.message) ? 'other' : undefined
 }
 
 /** What `work` comes to; where it rejects, with `redisError`. For those who speak Redis, where they are called by others. */

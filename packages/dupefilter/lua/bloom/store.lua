@@ -4,7 +4,7 @@
 --          indexes (absent: all, in order); `top` when the string is of the newest layer. ARGV[header.count + 1 + g]:
 --          their offsets, as JSON: Lua's own patterns take three times as long to tell them apart
 --          header.layers, as the asker knows them; header.capacity of the newest, where a full one takes no more
--- Output   probe() as in redis/set-store.lua; fails with LAYERS when there are others by now, or a further one is needed
+-- Output   probe() as in redis/set-store.lua; refuses by WEBLOOM_LAYERS: there are others by now, or a further one is needed
 --          inserted, set, lost, counts
 local top = header.layers - 1
 local counts = { 'layers', 'inserted:' .. top, 'set:' .. top, 'lost' }
@@ -23,9 +23,9 @@ end
 
 local function probe()
   if tonumber(known or 0) ~= header.layers then
-    error('LAYERS: there are ' .. (known or 'none') .. ' by now')
+    return nil, 'WEBLOOM_LAYERS there are ' .. (known or 'none') .. ' by now'
   elseif header.capacity and inserted >= header.capacity then
-    error('LAYERS: the newest is full')
+    return nil, 'WEBLOOM_LAYERS the newest is full'
   end
   local seen = {}
   for g, group in ipairs(header.groups) do

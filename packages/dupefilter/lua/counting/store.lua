@@ -3,7 +3,7 @@
 -- Input    KEYS[5] record: hash with layers, inserted:0, set:0 (counters that are not 0), lost
 --          ARGV[header.count + 2]: for each member the number of its block, KEYS[5 + number], and its places, each once (JSON)
 --          header.capacity, where a full one takes no more; header.once when a request is forgotten
--- Output   probe() as in redis/set-store.lua; fails with LAYERS when the filter was cleared, or is full
+-- Output   probe() as in redis/set-store.lua; refuses by WEBLOOM_LAYERS when the filter was cleared, or is full
 --          at, countersOf(i), inserted, set, lost
 local counts = { 'inserted:0', 'set:0', 'lost' }
 local inserted, set, lost = unpack(redis.call('HMGET', KEYS[5], unpack(counts)))
@@ -20,9 +20,9 @@ end
 
 local function probe()
   if redis.call('HEXISTS', KEYS[5], 'layers') == 0 then
-    error('LAYERS: there are none by now')
+    return nil, 'WEBLOOM_LAYERS there are none by now'
   elseif header.capacity and not header.once and inserted >= header.capacity then
-    error('LAYERS: it is full')
+    return nil, 'WEBLOOM_LAYERS it is full'
   end
   local seen = {}
   for i = 1, #at do

@@ -14,13 +14,20 @@
 --          3 new, though another owner was told so: it has not said for too long that it queued it,
 --          4 new, though this owner has queued it: its page runs again, as its queue has gone back,
 --          5 seen: this owner has queued it, 6 seen: another owner has
+--          Or an error, WEBLOOM_…, when the store refuses: nothing is recorded then
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
 end
 local more = header.clean and clean(unpack(header.clean)) or 0
 local members, answers, fresh, mine, taken = { unpack(ARGV, 2, header.count + 1) }, {}, {}, {}, {}
 local others = {}
-local seen = #members > 0 and probe(members) or {}
+local seen, refusal = {}, nil
+if #members > 0 then
+  seen, refusal = probe(members)
+end
+if refusal then
+  return redis.error_reply(refusal)
+end
 for i, member in ipairs(members) do
   if not seen[i] then
     answers[i], fresh[#fresh + 1], mine[#mine + 1], taken[#taken + 1] = 0, i, member, member

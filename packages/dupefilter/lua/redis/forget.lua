@@ -2,10 +2,16 @@
 --
 -- Input    KEYS and the store's own as for redis/ask.lua; ARGV[1] {count: 1, once: [asker, number], generation, …store's}
 --          ARGV[2] member; an asker's numbers grow. The store defines erase(member)
--- Output   1 when it was there; all caches are then out of date
+-- Output   1 when it was there; all caches are then out of date. Or an error, WEBLOOM_…, when the store refuses
 local asker, number = unpack(header.once)
 local field, member = 'forgot:' .. asker, ARGV[2]
-if tonumber(redis.call('HGET', KEYS[5], field) or 0) >= number or not probe({ member })[1] then
+if tonumber(redis.call('HGET', KEYS[5], field) or 0) >= number then
+  return 0
+end
+local seen, refusal = probe({ member })
+if refusal then
+  return redis.error_reply(refusal)
+elseif not seen[1] then
   return 0
 end
 local holder = redis.call('HGET', KEYS[2], member)

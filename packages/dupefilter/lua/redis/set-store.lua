@@ -1,7 +1,8 @@
 -- What a Redis set remembers.
 --
 -- Input    KEYS[1] set of members
--- Output   probe(members) → table with true at the index of each that is there
+-- Output   probe(members) → table with true at the index of each that is there; or nil and the text of an error reply, when
+--          the store must be made ready first: see core's ScriptRefusal
 --          record(fresh, members) puts members[i] in for each i of fresh
 --          erase(member) takes it out
 local function probe(members)

@@ -4,8 +4,8 @@
 --          is not `top`. header.tree, the one that the asker knows, '' for none; header.room, the most that a leaf may hold
 --          KEYS[6 + #header.groups] leaves: hash leaf → "<inserted> <set>"; KEYS[5] record: has tree
 --          KEYS[#KEYS] tree: hash node → "inner" | "frozen …"; a leaf has no field
--- Output   countsOf(leaf); probe() of bloom/store.lua, fails with MOVED when what is asked about is elsewhere by now, and with
---          FULL, naming them, when leaves must be split first
+-- Output   countsOf(leaf); probe() of bloom/store.lua, which refuses by WEBLOOM_MOVED when what is asked about is elsewhere by
+--          now, and by WEBLOOM_FULL <leaf>,… when these leaves must be split first
 local leavesKey, probeBits = KEYS[6 + #header.groups], probe
 
 local function countsOf(leaf)
@@ -25,9 +25,9 @@ local function probe()
     isOther = isOther or string.match(state or 'leaf', '^%a+') ~= wanted
   end
   if isOther then
-    error('MOVED: the tree has changed')
+    return nil, 'WEBLOOM_MOVED the tree has changed'
   elseif #full > 0 then
-    error('FULL:' .. table.concat(full, ',') .. ';')
+    return nil, 'WEBLOOM_FULL ' .. table.concat(full, ',')
   end
   return probeBits()
 end

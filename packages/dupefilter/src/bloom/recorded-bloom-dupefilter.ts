@@ -2,11 +2,17 @@
  * What all Bloom filters on Redis have in common: a record beside the bits, which has their parameters and counts.
  *
  * A worker keeps a copy of the record, brought up to date by each answer. A question that was made for another state (the
- * filter was cleared, or has a further layer) is refused by its script with LAYERS, and asked again once the filter has
+ * filter was cleared, or has a further layer) is refused by its script with WEBLOOM_LAYERS, and asked again once the filter has
  * been opened again.
  */
 
-import { type FingerprintAlgorithm, fingerprinterNote, fingerprinterShown, WebloomError } from '@webloom/core'
+import {
+  type FingerprintAlgorithm,
+  fingerprinterNote,
+  fingerprinterShown,
+  type ScriptRefusal,
+  WebloomError,
+} from '@webloom/core'
 import type { BloomLayer, BloomOptions, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../redis/redis-dupefilter-options.ts'
@@ -136,8 +142,8 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
   }
 
   /** The newest layer is full, or somebody has added one, cleared the filter, or emptied Redis. */
-  protected override async mayAskAgain(error: unknown): Promise<boolean> {
-    if (!(error instanceof Error) || !error.message.includes('LAYERS')) return false
+  protected override async mayAskAgain({ code }: ScriptRefusal): Promise<boolean> {
+    if (code !== 'LAYERS') return false
     await this.#getReady()
     this.fullness.stopWhenFull(this.record.layers)
     return true

@@ -10,7 +10,13 @@
  * Its bits are anywhere in a string, so each host takes all of its bytes from its first request on.
  */
 
-import { type Crawler, fingerprinterNote, fingerprinterShown, type Request } from '@webloom/core'
+import {
+  type Crawler,
+  fingerprinterNote,
+  fingerprinterShown,
+  type Request,
+  type ScriptRefusal,
+} from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { digestOf, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
@@ -199,8 +205,8 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   }
 
   /** Somebody has cleared the filter, or emptied Redis. */
-  protected override async mayAskAgain(error: unknown): Promise<boolean> {
-    if (!(error instanceof Error) || !error.message.includes('LAYERS')) return false
+  protected override async mayAskAgain({ code }: ScriptRefusal): Promise<boolean> {
+    if (code !== 'LAYERS') return false
     await this.openStore()
     return true
   }

@@ -36,6 +36,7 @@ import {
   type ProtocolTimes,
   type RedisScript,
   type Request,
+  ScriptRefusal,
   type Seen,
   type StatsCollector,
   silentLogger,
@@ -161,8 +162,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected async prepare(): Promise<void> {}
   /** What the store said beside the answers. */
   protected told(_extra: readonly unknown[]): void {}
-  /** Called when a question has failed. Resolves to true when it must be asked again. */
-  protected async mayAskAgain(_error: unknown): Promise<boolean> {
+  /** Called when the store's Lua has refused a question. Resolves to true when it must be asked again. */
+  protected async mayAskAgain(_refusal: ScriptRefusal): Promise<boolean> {
     return false
   }
   /** The keys of the filter's own store. */
@@ -383,7 +384,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     try {
       return await script.run(this.redis, allKeys, [text, ...members, ...args])
     } catch (error) {
-      if (tries <= 1 || !(await this.mayAskAgain(error))) throw error
+      const isAskedAgain = error instanceof ScriptRefusal && tries > 1 && (await this.mayAskAgain(error))
+      if (!isAskedAgain) throw error
       return this.#send(script, asked, header, tries - 1)
     }
   }

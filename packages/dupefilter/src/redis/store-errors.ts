@@ -1,4 +1,11 @@
-import { isRedisFull, redisError, SettingsError, WebloomError } from '@webloom/core'
+import {
+  isRedisFull,
+  redisError,
+  redisRefusal,
+  ScriptRefusal,
+  SettingsError,
+  WebloomError,
+} from '@webloom/core'
 
 /** Nothing was recorded when a script fails; the message says so, and what to do about it. */
 export function explained(error: unknown, key: string): unknown {
@@ -11,18 +18,19 @@ export function explained(error: unknown, key: string): unknown {
       { cause: error },
     )
   }
-  if (/\b(LAYERS|MOVED|FULL):/.test(error.message)) {
+  if (error instanceof ScriptRefusal) {
     // The scheduler waits, and asks again.
     return new WebloomError('WL_REDIS_AWAY', `the filter ${key} changes faster than it can be asked`, {
       cause: error,
     })
   }
-  if (error.message.includes('WRONGTYPE')) {
+  const refusal = redisRefusal(error)
+  if (refusal === 'wrong-type') {
     return new SettingsError([
       `the key ${key}, or one beside it, holds something else than this filter's data (${error.message}); choose another SCHEDULER_DUPEFILTER_KEY, or the DUPEFILTER_CLASS that filled it`,
     ])
   }
-  if (/unknown (redis )?command/i.test(error.message)) {
+  if (refusal === 'unknown-command') {
     return new SettingsError([
       `the Redis that keeps ${key} is too old: a dupefilter needs Redis 6.2 or later (${error.message})`,
     ])

@@ -16,7 +16,7 @@
  *     {<key>}:record          parameters, and `tree`: which it is, as another one grows after `clear`
  *
  * While a leaf is split (`splittable-splitting.ts`) it is asked together with its child, at twice the error at most. Workers
- * keep a copy of the tree; a question for what is no leaf any more is answered MOVED, and asked again with the tree as it is.
+ * keep a copy of the tree; a question for what is no leaf any more is answered WEBLOOM_MOVED, and asked again with the tree as it is.
  */
 
 import {
@@ -24,6 +24,7 @@ import {
   fingerprinterNote,
   fingerprinterShown,
   type Request,
+  type ScriptRefusal,
   SettingsError,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
@@ -205,13 +206,11 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     return bloomNote(this.redis, this.keys)
   }
 
-  protected override async mayAskAgain(error: unknown): Promise<boolean> {
-    const message = error instanceof Error ? error.message : ''
-    const full = /FULL:([\d.,]+);/.exec(message)?.[1]
-    if (full !== undefined) await this.#makeRoomIn(full.split(','))
+  protected override async mayAskAgain({ code, detail }: ScriptRefusal): Promise<boolean> {
+    if (code === 'FULL') await this.#makeRoomIn(detail.split(','))
     // Cleared by somebody, or Redis was emptied.
-    else if (message.includes('LAYERS')) await this.openStore()
-    else if (message.includes('MOVED')) await this.#loadTree()
+    else if (code === 'LAYERS') await this.openStore()
+    else if (code === 'MOVED') await this.#loadTree()
     else return false
     return true
   }

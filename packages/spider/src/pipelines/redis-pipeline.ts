@@ -22,6 +22,7 @@ import {
   type Logger,
   luaScriptsIn,
   type RedisScript,
+  redisRefusal,
   type ScriptRunner,
   type StatsCollector,
   WebloomError,
@@ -65,8 +66,6 @@ interface WaitingItem {
 const MAX_ITEMS_PER_SCRIPT = 500
 /** How often is looked for room. */
 const FULL_PAUSE_MS = 200
-/** Replies of Redis that waiting does not cure; others (LOADING, READONLY, CLUSTERDOWN, BUSY…) pass. */
-const FOR_GOOD = /^(WRONGTYPE|NOPERM|NOAUTH|WRONGPASS|ERR)\b/
 
 /** Writes items as JSON to a Redis list or stream: `redis` in ITEM_PIPELINES. */
 export class RedisPipeline implements ItemPipeline {
@@ -186,7 +185,7 @@ const SCRIPTS = { list: script('items-list.lua'), stream: script('items-stream.l
 function whyLater(error: unknown, key: string): string {
   const { message } = error as Error
   if (isRedisFull(error)) return `the items’ Redis has reached its maxmemory and takes no more for ${key}`
-  if (!FOR_GOOD.test(message)) return `the items’ Redis takes nothing for ${key} (${message})`
+  if (redisRefusal(error) === undefined) return `the items’ Redis takes nothing for ${key} (${message})`
   throw new WebloomError('WL_OUTPUT_FAILED', `items cannot be written to the key ${key}: ${message}`, {
     cause: error,
   })

@@ -190,6 +190,7 @@ export { makeFolder } from './files/make-folder.ts'
 export { sqlite } from './files/node-sqlite.ts'
 export { type Awaitable, isPromise } from './waiting/awaitable.ts'
 export { NoAnswer, TIMER_MS_MAX, timerMs, waitAtMost, withDeadline, within } from './waiting/deadline.ts'
+export { unlessAborted } from './waiting/unless-aborted.ts'
 
 // What lies in the package of URLs
 
@@ -208,6 +209,7 @@ export {
   type JsonValue,
   type OptionNames,
   type OptionsPlace,
+  originOf,
   ownCopy,
   quoter,
   type ReferrerPolicy,

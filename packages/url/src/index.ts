@@ -14,6 +14,7 @@ export { splitParams, type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 export { hostAndPort } from './host/host-and-port.ts'
 export { idnaEncode } from './host/idna.ts'
 export { type Netloc, splitNetloc } from './host/netloc.ts'
+export { originOf } from './host/origin.ts'
 
 // Encodings of pages and of what is sent to their sites
 

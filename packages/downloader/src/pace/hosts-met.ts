@@ -1,4 +1,4 @@
-import type { Request } from '@webloom/core'
+import { originOf, type Request } from '@webloom/core'
 
 /** Something about each host (scheme, name and port) that was met last. */
 export class HostsMet<Known> {
@@ -11,17 +11,11 @@ export class HostsMet<Known> {
   }
 
   get(request: Request): Known | undefined {
-    return this.#hosts.get(originOf(request))
+    return this.#hosts.get(originOf(request.url))
   }
 
   set(request: Request, known: Known): void {
-    this.#hosts.set(originOf(request), known)
+    this.#hosts.set(originOf(request.url), known)
     if (this.#hosts.size > this.#hostsMax) this.#hosts.delete(this.#hosts.keys().next().value!)
   }
-}
-
-/** Everything before the path: cheaper than parsing a URL for each answer. */
-function originOf({ url }: Request): string {
-  const end = url.indexOf('/', url.indexOf('://') + 3)
-  return end < 0 ? url : url.slice(0, end)
 }

@@ -64,6 +64,7 @@ import {
   PROTOCOL_TIMES,
   type ProtocolTimes,
   silentLogger,
+  unlessAborted,
   WebloomError,
   within,
 } from '@webloom/core'
@@ -71,7 +72,6 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
-import { unlessAborted } from '../redis/unless-aborted.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'

@@ -22,6 +22,7 @@ import {
   type Signals,
   type StatsCollector,
   timerMs,
+  unlessAborted,
 } from '@webloom/core'
 import type { Failure } from '../scraping/callback-output.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
@@ -188,7 +189,7 @@ export class Engine {
       if (leases.length > 0) continue
       // Apart from the question whether the crawl is over, which one that stays never asks.
       if (this.#pages.size === 0) void this.#feeder.resumeStart()
-      const over = await this.#unlessStopping(this.#isOver())
+      const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)
       // Nothing waits, but start() may have more, or pages in flight may.
       if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
@@ -218,22 +219,6 @@ export class Engine {
     if (performance.now() - this.#idleSinceMs < idleMsBeforeFinish) return false
     if (this.#feeder.startError) return true
     return record.finish()
-  }
-
-  /** The answer, or false as soon as the crawl is asked to end: a Redis that is away must not hold that up. */
-  async #unlessStopping(answer: Promise<boolean | string>): Promise<boolean | string> {
-    const { signal } = this.#stopping
-    let onStop = () => {}
-    const stopped = new Promise<false>((resolve) => {
-      onStop = () => resolve(false)
-      signal.addEventListener('abort', onStop)
-    })
-    try {
-      return await Promise.race([signal.aborted ? false : answer, stopped])
-    } finally {
-      signal.removeEventListener('abort', onStop)
-      answer.catch(() => {})
-    }
   }
 
   /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */

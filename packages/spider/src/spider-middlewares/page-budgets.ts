@@ -2,6 +2,7 @@ import {
   type Crawler,
   type Logger,
   NotConfigured,
+  originOf,
   type Request,
   type Response,
   type SpiderMiddleware,
@@ -45,7 +46,7 @@ export class PageBudgetsMiddleware implements SpiderMiddleware {
 
   processSpiderInput({ url }: Response): void {
     const { pagesPerHost, pagesPerPath } = this.#options
-    if (pagesPerHost > 0) this.#count(hostOf(url))
+    if (pagesPerHost > 0) this.#count(originOf(url))
     if (pagesPerPath > 0 && url.includes('?')) this.#count(pathOf(url))
   }
 
@@ -53,7 +54,7 @@ export class PageBudgetsMiddleware implements SpiderMiddleware {
     const { pagesPerHost, pagesPerPath } = this.#options
     const { url } = request
     if (response === null) return request
-    if (pagesPerHost > 0 && (this.#pages.get(hostOf(url)) ?? 0) >= pagesPerHost) {
+    if (pagesPerHost > 0 && (this.#pages.get(originOf(url)) ?? 0) >= pagesPerHost) {
       this.#report.dropped(request, 'pages_per_host', 'TRAP_PAGES_PER_HOST')
       return null
     }
@@ -68,10 +69,6 @@ export class PageBudgetsMiddleware implements SpiderMiddleware {
     this.#pages.set(what, (this.#pages.get(what) ?? 0) + 1)
     if (this.#pages.size > COUNTED_MAX) this.#pages.delete(this.#pages.keys().next().value!)
   }
-}
-
-function hostOf(url: string): string {
-  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3))
 }
 
 function pathOf(url: string): string {

@@ -1,4 +1,5 @@
 import {
+  type DownloaderInside,
   type Lease,
   MemoryStatsCollector,
   noRedis,
@@ -25,7 +26,6 @@ test.each([
   const clock = new MemoryHostClock({ pace: { delayMs, concurrency: 8, randomize: false } })
   const queue = new MemoryRequestQueue({ clock })
   const http = new HttpDownloadHandler()
-  const leases = new Map<Request, Lease>()
   const leftAtMs: number[] = []
   const leaves = (lease: Lease) => {
     leftAtMs.push(performance.now())
@@ -40,13 +40,14 @@ test.each([
     redis: noRedis,
     close() {},
   }
-  const robots = RobotsTxtMiddleware.fromCrawler(crawler, {
+  const inside: DownloaderInside = {
     download: (request, options) => http.download(request, options),
-    onStart: (request) => leaves(leases.get(request)!),
-    onCrawlDelay: (request, seconds) =>
-      clock.learn(leases.get(request)!.slot, { delayMs: seconds * 1000 }, performance.now()),
-  })
-  const downloader = Downloader.fromCrawler(crawler, {
+    optionsOf: (request) => downloader.optionsOf(request),
+    blameHost: (request) => downloader.blameHost(request),
+    isHostToBlame: (request) => downloader.isHostToBlame(request),
+  }
+  const robots = RobotsTxtMiddleware.fromCrawler({ ...crawler, downloader: inside })
+  const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers: { http },
     middlewares: [{ name: 'robotstxt', component: robots }],
   })
@@ -60,11 +61,14 @@ test.each([
   let fetched = 0
   while (fetched < pages.length) {
     const taken = await queue.lease(4)
-    for (const lease of taken) leases.set(lease.request, lease)
     await Promise.all(
       taken.map(async (lease) => {
         const { signal } = lease
-        const result = await downloader.fetch(lease.request, { signal, onStart: () => leaves(lease) })
+        const result = await downloader.fetch(lease.request, {
+          signal,
+          onStart: () => leaves(lease),
+          onHostNews: (news) => clock.learn(lease.slot, news, performance.now()),
+        })
         if (result instanceof RetryLater) return queue.retry(lease, result.request, result.delayMs)
         expect(result).toBeInstanceOf(Response)
         fetched++

@@ -32,6 +32,7 @@ export class Downloader {
   readonly #logger: Logger
   readonly #spider: SpiderLike
   readonly #underWay = new WeakMap<Request, DownloadOptions>()
+  readonly #failedThroughHost = new WeakSet<Request>()
 
   constructor({ handlers, middlewares, signals, logger, spider }: DownloaderOptions) {
     this.#handlers = handlers
@@ -77,6 +78,16 @@ export class Downloader {
   /** What was given with a request that is being fetched, for middlewares that ask the host for something first. */
   optionsOf(request: Request): DownloadOptions | undefined {
     return this.#underWay.get(request)
+  }
+
+  /** The request has failed through its host, which has answered before and will pause. */
+  blameHost(request: Request): void {
+    this.#failedThroughHost.add(request)
+  }
+
+  /** Whether its host is to blame that the request failed: then it may wait with it. */
+  isHostToBlame(request: Request): boolean {
+    return this.#failedThroughHost.has(request)
   }
 
   async close(): Promise<void> {

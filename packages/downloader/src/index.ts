@@ -69,7 +69,6 @@ export {
   RobotsTxtMiddleware,
   type RobotsTxtMiddlewareOptions,
   type RobotsTxtPaceListeners,
-  type RobotsTxtParts,
 } from './middlewares/robots-txt.ts'
 
 // Pace

@@ -1,5 +1,6 @@
 import {
   type Crawler,
+  type DownloaderInside,
   type DownloaderMiddleware,
   type DownloadResult,
   MemoryStatsCollector,
@@ -27,6 +28,17 @@ export function testCrawler(settings: object = {}, spider: SpiderLike = { name: 
     redis: noRedis,
     close() {},
   } satisfies Crawler
+}
+
+/** The downloader of a crawl as its middlewares know it; what is not given does nothing. */
+export function downloaderInside(given: Partial<DownloaderInside>): DownloaderInside {
+  return {
+    optionsOf: () => undefined,
+    download: () => Promise.reject(new Error('nothing is fetched here')),
+    blameHost() {},
+    isHostToBlame: () => false,
+    ...given,
+  }
 }
 
 /** A downloader of these middlewares, in order, over real HTTP. */

@@ -59,6 +59,10 @@ export interface Crawler {
 export interface DownloaderInside {
   /** What was given with a request that is in the middlewares now: what is known of its host, and whom to tell more. */
   optionsOf(request: Request): DownloadOptions | undefined
+  /** Notes that a request which is in the middlewares now has failed through its host, which has answered before and will pause. */
+  blameHost(request: Request): void
+  /** True when that was noted of the request: it may wait with its host, and that costs it none of its tries. */
+  isHostToBlame(request: Request): boolean
   /** Fetches by the request's handler and proxy, past the queue, the dupefilter and all other middlewares. */
   download(request: Request, options: DownloadOptions): Promise<DownloadResult>
 }

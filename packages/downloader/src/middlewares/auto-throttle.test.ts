@@ -1,49 +1,32 @@
-import {
-  type HostNews,
-  MemoryStatsCollector,
-  noRedis,
-  Request,
-  Response,
-  RetryLater,
-  Settings,
-  Signals,
-  silentLogger,
-} from '@webloom/core'
+import { type HostNews, Request, Response, RetryLater } from '@webloom/core'
 import { expect, test } from 'vitest'
+import { downloaderInside, testCrawler } from '../../testing/fetching.ts'
 import { AutoThrottle } from './auto-throttle.ts'
 
 /** AutoThrottle as the settings have it, and one host whose state is what it was told last. */
 function throttledHost(settings: object = {}, delayMs = 0) {
   const host = { delayMs, failures: 0 }
   const told: HostNews[] = []
-  const signals = new Signals((_, error) => {
-    throw error
-  })
-  const throttle = AutoThrottle.fromCrawler(
-    {
-      settings: Settings.fromLayers({ command: { AUTOTHROTTLE_ENABLED: true, ...settings } as never }),
-      stats: new MemoryStatsCollector(),
-      signals,
-      logger: silentLogger,
-      spider: { name: 'test' },
-      redis: noRedis,
-      close() {},
-    },
-    () => ({
+  const downloader = downloaderInside({
+    optionsOf: () => ({
+      signal: new AbortController().signal,
+      onStart() {},
       host: { ...host },
       onHostNews: (news) => {
         told.push(news)
         host.delayMs = news.delayMs ?? host.delayMs
       },
     }),
-  )
+  })
+  const crawler = testCrawler({ AUTOTHROTTLE_ENABLED: true, ...settings })
+  const throttle = AutoThrottle.fromCrawler({ ...crawler, downloader })
   return {
     throttle,
     told,
     async downloads(latency: number, status = 200, meta: object = {}) {
       const request = new Request('http://x/', { meta: { download_latency: latency, ...meta } })
       const response = new Response(request.url, { status })
-      await signals.send('responseDownloaded', { request, response, spider: { name: 'test' } })
+      await crawler.signals.send('responseDownloaded', { request, response, spider: { name: 'test' } })
     },
   }
 }

@@ -32,7 +32,7 @@ export class AutoThrottle implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): AutoThrottle {
+  static fromCrawler(crawler: Crawler): AutoThrottle {
     const { settings, signals, logger } = crawler
     if (!settings.getBool('AUTOTHROTTLE_ENABLED')) throw new NotConfigured('AUTOTHROTTLE_ENABLED is false')
     const minDelay = settings.getFloat('DOWNLOAD_DELAY')
@@ -41,7 +41,7 @@ export class AutoThrottle implements DownloaderMiddleware {
       maxDelay: settings.getFloat('AUTOTHROTTLE_MAX_DELAY'),
       startDelay: Math.max(minDelay, settings.getFloat('AUTOTHROTTLE_START_DELAY')),
       targetConcurrency: settings.getFloat('AUTOTHROTTLE_TARGET_CONCURRENCY'),
-      hostOf,
+      hostOf: hostOfCrawler(crawler),
       ...(settings.getBool('AUTOTHROTTLE_DEBUG') && { logger }),
     })
     // Answers from the cache say nothing of the host, and those that are tried again do: the signal comes before both.

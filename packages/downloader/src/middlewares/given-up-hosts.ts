@@ -34,11 +34,11 @@ export class GivenUpHostsMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): GivenUpHostsMiddleware {
+  static fromCrawler(crawler: Crawler): GivenUpHostsMiddleware {
     const { settings, stats } = crawler
     const rules = hostBackOffRules(settings)
     if (rules.failuresMax === 0) throw new NotConfigured('HOST_FAILURES_MAX is 0')
-    return new this({ rules, hostOf, stats })
+    return new this({ rules, hostOf: hostOfCrawler(crawler), stats })
   }
 
   processRequest(request: Request): void {

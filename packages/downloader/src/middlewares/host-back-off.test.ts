@@ -9,7 +9,6 @@ import {
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import type { HostBackOffRules } from '../pace/host-back-off.ts'
-import { isHostToBlame } from '../pace/hosts-to-blame.ts'
 import { GivenUpHostsMiddleware } from './given-up-hosts.ts'
 import { HostBackOffMiddleware } from './host-back-off.ts'
 
@@ -24,6 +23,7 @@ const RULES: HostBackOffRules = {
 /** One host, whose state is what it was told last. */
 function watchedHost(rules: Partial<HostBackOffRules> = {}) {
   const told: HostNews[] = []
+  const blamed: Request[] = []
   let failures = 0
   const hostOf = () => ({
     host: { delayMs: 0, failures },
@@ -36,11 +36,13 @@ function watchedHost(rules: Partial<HostBackOffRules> = {}) {
   const middleware = new HostBackOffMiddleware({
     rules: { ...RULES, ...rules },
     hostOf,
+    blameHost: (request) => void blamed.push(request),
     stats,
     logger: silentLogger,
   })
   return {
     middleware,
+    blamed,
     hostOf,
     told,
     stats,
@@ -145,7 +147,7 @@ describe('the host is to blame, and not the request', () => {
   const blamed = (act: (host: ReturnType<typeof watchedHost>) => Request, hasAnswered = true): boolean => {
     const host = watchedHost()
     if (hasAnswered) host.answers(200)
-    return isHostToBlame(act(host))
+    return host.blamed.includes(act(host))
   }
 
   test('when it was not reached, is asked too much, or asks to wait', () => {

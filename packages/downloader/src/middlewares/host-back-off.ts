@@ -17,11 +17,12 @@ import {
 } from '../pace/host-back-off.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
-import { blameHost } from '../pace/hosts-to-blame.ts'
 
 export interface HostBackOffOptions {
   readonly rules: HostBackOffRules
   readonly hostOf: HostOf
+  /** Told of each request that has failed through its host, which has answered before. */
+  readonly blameHost: (request: Request) => void
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -54,9 +55,15 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     this.#options = options
   }
 
-  static fromCrawler(crawler: Crawler, hostOf = hostOfCrawler(crawler)): HostBackOffMiddleware {
-    const { settings, stats, logger } = crawler
-    return new this({ rules: hostBackOffRules(settings), hostOf, stats, logger })
+  static fromCrawler(crawler: Crawler): HostBackOffMiddleware {
+    const { settings, stats, logger, downloader } = crawler
+    return new this({
+      rules: hostBackOffRules(settings),
+      hostOf: hostOfCrawler(crawler),
+      blameHost: (request) => downloader?.blameHost(request),
+      stats,
+      logger,
+    })
   }
 
   processResponse(request: Request, response: Response): Response {
@@ -73,7 +80,7 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     if (outcome.failure === undefined) {
       if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
     } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {
-      blameHost(request)
+      this.#options.blameHost(request)
     }
     this.#tell(request, outcome)
   }

@@ -11,7 +11,6 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { blameHost } from '../pace/hosts-to-blame.ts'
 import { getRetryRequest } from '../retrying/next-try.ts'
 import { RetryMiddleware, type RetryMiddlewareOptions } from './retry.ts'
 
@@ -163,13 +162,14 @@ describe('the wait before another try', () => {
 })
 
 describe('a request that failed through its host', () => {
+  const HOST_TO_BLAME = { isHostToBlame: () => true }
+
   test('waits with it, and pays neither with its tries nor with its priority, up to HOST_RETRY_TIMES', () => {
     const made = crawler({ HOST_RETRY_TIMES: 2, RETRY_TIMES: 1, RETRY_BACKOFF: 1 })
-    const middleware = RetryMiddleware.fromCrawler(made as never)
+    const middleware = RetryMiddleware.fromCrawler({ ...made, downloader: HOST_TO_BLAME } as never)
     let request = new Request('http://x/', { priority: 5 })
     const seen: unknown[] = []
     for (;;) {
-      blameHost(request)
       const error = new DownloadError('DownloadConnectionRefusedError', 'x')
       const again = middleware.processException(request, error)
       if (!again) break
@@ -190,9 +190,8 @@ describe('a request that failed through its host', () => {
   })
 
   test('is given up at once with dont_retry', () => {
-    const middleware = RetryMiddleware.fromCrawler(crawler() as never)
+    const middleware = RetryMiddleware.fromCrawler({ ...crawler(), downloader: HOST_TO_BLAME } as never)
     const request = new Request('http://x/', { meta: { dont_retry: true } })
-    blameHost(request)
     const error = new DownloadError('DownloadConnectionRefusedError', 'x')
     expect(middleware.processException(request, error)).toBe(undefined)
   })

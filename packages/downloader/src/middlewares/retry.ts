@@ -7,7 +7,6 @@ import {
   type Response,
   RetryLater,
 } from '@webloom/core'
-import { isHostToBlame } from '../pace/hosts-to-blame.ts'
 import { nextTry, type TryRules, tryWithHost } from '../retrying/next-try.ts'
 import { statusPhrase } from '../retrying/status-phrase.ts'
 
@@ -65,7 +64,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
     )
   }
 
-  static fromCrawler({ settings, stats, logger }: Crawler): RetryMiddleware {
+  static fromCrawler({ settings, stats, logger, downloader }: Crawler): RetryMiddleware {
     if (!settings.getBool('RETRY_ENABLED')) throw new NotConfigured('RETRY_ENABLED is false')
     return new this({
       times: settings.getInt('RETRY_TIMES'),
@@ -75,7 +74,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
       giveUpLogLevel: settings.getString('RETRY_GIVE_UP_LOG_LEVEL'),
       backoffMs: settings.getFloat('RETRY_BACKOFF') * 1000,
       backoffMsMax: settings.getFloat('RETRY_BACKOFF_MAX') * 1000,
-      isHostToBlame,
+      isHostToBlame: (request) => downloader?.isHostToBlame(request) ?? false,
       timesWithHost: settings.getInt('HOST_RETRY_TIMES'),
       stats,
       logger,

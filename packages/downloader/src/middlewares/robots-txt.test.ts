@@ -7,7 +7,7 @@ import {
   Response,
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { Fetching, testCrawler } from '../../testing/fetching.ts'
+import { downloaderInside, Fetching, testCrawler } from '../../testing/fetching.ts'
 import { LocalSite } from '../../testing/local-site.ts'
 import { robotsOfFile } from '../../testing/robots-of-file.ts'
 import { HttpDownloadHandler } from '../http/http-download-handler.ts'
@@ -219,10 +219,8 @@ describe('no robots.txt', () => {
 
 describe('as part of a crawl', () => {
   test('without ROBOTSTXT_OBEY there is none', () => {
-    const download = () => Promise.reject(new Error('not asked'))
-    expect(() =>
-      RobotsTxtMiddleware.fromCrawler(testCrawler({ ROBOTSTXT_OBEY: false }), { download }),
-    ).toThrow(NotConfigured)
+    const crawler = testCrawler({ ROBOTSTXT_OBEY: false })
+    expect(() => RobotsTxtMiddleware.fromCrawler(crawler)).toThrow(NotConfigured)
   })
 
   test('it reads its settings, and sends the spider’s own name', async () => {
@@ -231,16 +229,21 @@ describe('as part of a crawl', () => {
     const delays: number[] = []
     const spider = { name: 'test', userAgent: 'Own/1.0' }
     const crawler = testCrawler({ CRAWL_DELAY: 'cap', CRAWL_DELAY_MAX: 3 }, spider)
-    const middleware = RobotsTxtMiddleware.fromCrawler(crawler, {
+    const downloader = downloaderInside({
       download: (request, options) => http.download(request, options),
-      onCrawlDelay: (_, seconds) => void delays.push(seconds),
+      optionsOf: () => ({
+        signal: new AbortController().signal,
+        onStart() {},
+        onHostNews: ({ delayMs = 0 }) => void delays.push(delayMs / 1000),
+      }),
     })
+    const middleware = RobotsTxtMiddleware.fromCrawler({ ...crawler, downloader })
     const fetching = new Fetching([middleware])
     closing.push(
       () => fetching.close(),
       () => http.close(),
     )
-    await fetching.response(new Request(`${robots.site.origin}/a`))
+    await fetching.result(new Request(`${robots.site.origin}/a`))
     expect(delays).toEqual([3])
     expect(robots.site.hits[0]!.headers).toMatchObject({
       'user-agent': 'Own/1.0',
@@ -254,9 +257,8 @@ describe('as part of a crawl', () => {
     })
     const http = new HttpDownloadHandler()
     const crawler = testCrawler()
-    const middleware = RobotsTxtMiddleware.fromCrawler(crawler, {
-      download: (request, all) => http.download(request, all),
-    })
+    const downloader = downloaderInside({ download: (request, options) => http.download(request, options) })
+    const middleware = RobotsTxtMiddleware.fromCrawler({ ...crawler, downloader })
     const fetching = new Fetching([middleware])
     closing.push(
       () => fetching.close(),

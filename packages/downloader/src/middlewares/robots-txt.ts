@@ -51,11 +51,6 @@ export interface RobotsTxtPaceListeners {
   readonly onWait?: (request: Request, delayMs: number) => void
 }
 
-/** How robots.txt is fetched, and who keeps the hosts' pace. */
-export interface RobotsTxtParts extends RobotsTxtPaceListeners {
-  readonly download: RobotsDownload
-}
-
 // Of a long list of start URLs the rest is counted (robotstxt/forbidden).
 const START_WARNINGS_MAX = 20
 // A delay above a day would outlast the robots.txt it stands in.
@@ -80,8 +75,8 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   /** Workers whose queue is on Redis share what they know. */
-  static fromCrawler(crawler: Crawler, parts = partsOf(crawler)): RobotsTxtMiddleware {
-    const { download, ...listeners } = parts
+  static fromCrawler(crawler: Crawler): RobotsTxtMiddleware {
+    const { download, ...listeners } = partsOf(crawler)
     const { settings, signals, spider, stats, logger } = crawler
     if (!settings.getBool('ROBOTSTXT_OBEY')) throw new NotConfigured('ROBOTSTXT_OBEY is false')
     const inquiry = new RobotsInquiry({
@@ -118,7 +113,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
 
   processRequest(request: Request): Verdict | Promise<Verdict> {
     if (request.hasMeta && request.meta.dont_obey_robotstxt === true) return undefined
-    const origin = originOf(request.url)
+    const origin = siteOf(request.url)
     if (origin === undefined) return undefined
     const { inquiry } = this.#options
     // Looked up, the answer may be there before those who have waited for it are back in their places.
@@ -216,8 +211,8 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Scheme, host and port; undefined for URLs of other schemes, and for those that no server can be asked for. */
-function originOf(url: string): string | undefined {
+/** The site whose robots.txt counts, as RFC 9309 has it; undefined where there is none to be asked for it. */
+function siteOf(url: string): string | undefined {
   if (!/^https?:\/\//i.test(url)) return undefined
   const origin = URL.parse(url)?.origin
   return origin === 'null' ? undefined : origin
@@ -230,7 +225,7 @@ function storeOf(crawler: Crawler): RobotsStore {
 }
 
 /** By the crawl's downloader, whose queue has the hosts' pace. */
-function partsOf({ downloader }: Crawler): RobotsTxtParts {
+function partsOf({ downloader }: Crawler): RobotsTxtPaceListeners & { readonly download: RobotsDownload } {
   const optionsOf = (request: Request) => downloader?.optionsOf(request)
   return {
     download: (request, given) => downloader!.download(request, given),

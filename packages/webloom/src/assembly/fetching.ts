@@ -42,6 +42,8 @@ export async function downloaderOf(
   // The middlewares need the downloader, and it is made of them.
   const inside: DownloaderInside = {
     optionsOf: (request) => downloader.optionsOf(request),
+    blameHost: (request) => downloader.blameHost(request),
+    isHostToBlame: (request) => downloader.isHostToBlame(request),
     download: (request, given) => byProxy(request, given),
   }
   const middlewares = await placedComponents(

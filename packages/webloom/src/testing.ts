@@ -13,7 +13,7 @@ import {
   type SettingsInput,
   silentLogger,
 } from '@webloom/core'
-import { callbackName, Response, type SpiderClass } from '@webloom/spider'
+import { callbackName, type SpiderClass } from '@webloom/spider'
 import type { CrawlResult } from './assembly/crawl.ts'
 import { crawl } from './authoring/crawl-api.ts'
 import { Workbench, type Yielded } from './authoring/workbench.ts'
@@ -87,15 +87,7 @@ export async function runCallback(
   const request = new Request(page.url, { meta, cbKwargs })
   if (callback !== null) request.callback = callbackName(workbench.spider, callback, 'callback')
   const { status = 200, headers = { 'content-type': 'text/html' } } = page
-  return workbench.scrape(
-    new Response(page.url, {
-      status,
-      headers,
-      body: await bodyOf(page),
-      request,
-      htmlParser: workbench.crawler.settings.get('HTML_PARSER'),
-    }),
-  )
+  return workbench.scrape(workbench.saved(request, { status, headers, body: await bodyOf(page) }))
 }
 
 async function bodyOf({ body = '', file }: SavedPage): Promise<string | Uint8Array> {

@@ -5,16 +5,13 @@
 
 import {
   type Crawler,
-  crawlUrlRules,
   fingerprinterOf,
   type ItemPipeline,
   type ProtocolTimes,
-  putUnderRules,
   type Settings,
   UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
   couldNotBeHad,
@@ -35,8 +32,7 @@ import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
 import { crawlStore } from './crawl-store.ts'
-import { downloaderOf, responseFactory, scraperOf } from './fetching.ts'
-import { PacedFetch } from './paced-fetch.ts'
+import { pageFetching, responseFactory } from './fetching.ts'
 import type { CrawlControls, Participation } from './store-port.ts'
 import { lineFields, newWorkerId } from './worker-id.ts'
 
@@ -84,30 +80,18 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
   const { others } = store
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
-  const outsideQueue = new PacedFetch({
-    download: (request, given) => {
-      putUnderRules(request, crawlUrlRules(settings).current)
-      return downloader.fetch(request, given)
-    },
-    clock: MemoryHostClock.fromCrawler(base),
-    urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
-    stats,
-    slotOf: async (request) => {
-      await store.slots.prepare([{ request }])
-      return store.slots.slotOf(request)
-    },
-  })
+  const pages = pageFetching(base, { slots: store.slots, addresses, urls, folder })
   const crawler: Crawler = {
     ...base,
     startHosts,
     ...(others && { others }),
     ...(store.run && { run: store.run }),
-    fetch: (request, given) => outsideQueue.fetch(request, given),
+    fetch: pages.fetch,
   }
   Spider.attach(spider, { crawler, logger })
 
   const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const downloader = await downloaderOf(crawler, folder, addresses)
+  const { downloader, scraper } = await pages.open(crawler, spider)
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
     queue: store.queue,
@@ -117,7 +101,6 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     onClose: store.onClose,
     isNearlyFull: store.isNearlyFull,
   })
-  const scraper = await scraperOf(crawler, spider, downloader, folder, urls)
   const feeds = feedsFrom(settings, {
     spiderName: spider.name,
     spider,

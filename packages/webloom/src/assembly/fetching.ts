@@ -1,18 +1,77 @@
-/** The parts that fetch and scrape single pages: of a crawl, and of commands and tests that have no crawl around them. */
+/** The parts that fetch and scrape single pages: alike for a crawl, and for commands and tests that have no crawl around them. */
 
-import type { Crawler, DownloaderInside, DownloadOptions, ResponseInit, UrlMemory } from '@webloom/core'
+import {
+  type Crawler,
+  crawlUrlRules,
+  type DownloaderInside,
+  type DownloadOptions,
+  putUnderRules,
+  type ResponseInit,
+  type UrlMemory,
+} from '@webloom/core'
 import {
   composeMiddlewares,
   Downloader,
   downloadHandlersOf,
-  HostAddresses,
+  type HostAddresses,
   HttpDownloadHandler,
   HttpProxyMiddleware,
   handlerFor,
 } from '@webloom/downloader'
+import { type HostSlots, MemoryHostClock } from '@webloom/queue'
 import { pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
 import { placedComponents } from '../loading/placed-components.ts'
 import { DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } from './builtin-components.ts'
+import { PacedFetch } from './paced-fetch.ts'
+
+export interface PageFetchingOptions {
+  /** Under which name each host's pace is kept: as the crawl's queue has it. */
+  readonly slots: HostSlots
+  /** What is known of hosts' names. */
+  readonly addresses: HostAddresses
+  /** What the crawl knows of the URLs that its pages link to. */
+  readonly urls: UrlMemory
+  /** From which `./file.ts#Export` in settings is meant. */
+  readonly folder: string
+}
+
+/** What fetches and scrapes pages. */
+export interface PageFetching {
+  /** `crawler.fetch`: past the queue, at the pace of the request's host. Not before `open`. */
+  readonly fetch: NonNullable<Crawler['fetch']>
+  /** Makes the downloader and the scraper, with their middlewares. */
+  open(crawler: Crawler, spider: Spider): Promise<{ downloader: Downloader; scraper: Scraper }>
+}
+
+/** Pages are fetched under the crawl's own rules: its URL_RULES, its politeness, its middlewares. Opens no connection. */
+export function pageFetching(
+  base: Crawler,
+  { slots, addresses, urls, folder }: PageFetchingOptions,
+): PageFetching {
+  const { settings, stats } = base
+  const rules = crawlUrlRules(settings)
+  const paced = new PacedFetch({
+    download: (request, given) => {
+      putUnderRules(request, rules.current)
+      return downloader.fetch(request, given)
+    },
+    clock: MemoryHostClock.fromCrawler(base),
+    urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
+    stats,
+    slotOf: async (request) => {
+      await slots.prepare([{ request }])
+      return slots.slotOf(request)
+    },
+  })
+  let downloader: Downloader
+  return {
+    fetch: (request, given) => paced.fetch(request, given),
+    async open(crawler, spider) {
+      downloader = await downloaderOf(crawler, folder, addresses)
+      return { downloader, scraper: await scraperOf(crawler, spider, downloader, folder, urls) }
+    },
+  }
+}
 
 /**
  * Makes responses with selectors, whose trees the parser builds that HTML_PARSER names, within the bounds of a page.
@@ -32,11 +91,7 @@ export function responseFactory(
  * @param folder from which `./file.ts#Export` in settings is meant
  * @param addresses what is known of hosts' names
  */
-export async function downloaderOf(
-  crawler: Crawler,
-  folder: string,
-  addresses = HostAddresses.fromCrawler(crawler),
-): Promise<Downloader> {
+async function downloaderOf(crawler: Crawler, folder: string, addresses: HostAddresses): Promise<Downloader> {
   const http = HttpDownloadHandler.fromCrawler(crawler, crawler.createResponse, addresses)
   const handlers = downloadHandlersOf(crawler, http)
   // The middlewares need the downloader, and it is made of them.
@@ -67,7 +122,7 @@ export async function downloaderOf(
  * @param folder as for `downloaderOf`
  * @param urls as for `responseFactory`
  */
-export async function scraperOf(
+async function scraperOf(
   crawler: Crawler,
   spider: Spider,
   downloader: Downloader,

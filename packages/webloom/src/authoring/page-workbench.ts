@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { environmentSettings, Request, UsageError } from '@webloom/core'
-import { Response, Spider, type SpiderClass } from '@webloom/spider'
+import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, commandLayer, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
 import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
@@ -106,5 +106,5 @@ export function pageAt(workbench: Workbench, url: string, flags: PageFlags): Pro
 
 export async function pageOf(workbench: Workbench, request: Request): Promise<Response> {
   if (!request.url.startsWith('file:')) return workbench.fetch(request)
-  return new Response(request.url, { body: readFileSync(new URL(request.url)), request })
+  return workbench.saved(request, { body: readFileSync(new URL(request.url)) })
 }

@@ -5,15 +5,18 @@
 
 import {
   type Crawler,
+  crawlUrlRules,
   type ItemPipeline,
+  putUnderRules,
   type RedisRole,
   type Request,
+  type ResponseInit,
   SettingsError,
   type SettingsInput,
   UrlMemory,
 } from '@webloom/core'
-import type { Downloader } from '@webloom/downloader'
-import { MemoryHostClock, MemoryStartHosts } from '@webloom/queue'
+import { type Downloader, HostAddresses } from '@webloom/downloader'
+import { HostSlots, MemoryStartHosts } from '@webloom/queue'
 import {
   type CallbackOutput,
   ItemProcessor,
@@ -26,8 +29,7 @@ import {
 } from '@webloom/spider'
 import { ITEM_PIPELINES } from '../assembly/builtin-components.ts'
 import { type CrawlBaseOptions, crawlBase } from '../assembly/crawl-base.ts'
-import { downloaderOf, responseFactory, scraperOf } from '../assembly/fetching.ts'
-import { PacedFetch } from '../assembly/paced-fetch.ts'
+import { pageFetching, responseFactory } from '../assembly/fetching.ts'
 import { lineFields, newWorkerId } from '../assembly/worker-id.ts'
 import { placedComponents } from '../loading/placed-components.ts'
 
@@ -90,28 +92,23 @@ export class Workbench implements AsyncDisposable {
     const command = { ...WAITS_FOR_NOTHING, ...layers?.command, ...ALONE }
     const { spider, ...made } = await crawlBase(Class, { ...options, layers: { ...layers, command } })
     const { settings } = made
-    const base = { ...made, logger: made.logger.child(lineFields(spider.name, settings, newWorkerId())) }
-    const { logger } = base
+    const logger = made.logger.child(lineFields(spider.name, settings, newWorkerId()))
     const urls = new UrlMemory()
-    const outsideQueue = new PacedFetch({
-      download: (request, given) => downloader.fetch(request, given),
-      clock: MemoryHostClock.fromCrawler({ ...base, spider, redis: askedForRedis, close() {} }),
-      urlLengthMax: settings.getInt('URLLENGTH_LIMIT'),
-      stats: base.stats,
-      slotOf: (request) => new URL(request.url).hostname,
-    })
-    const crawler: Crawler = {
-      ...base,
+    const base: Crawler = {
+      ...made,
+      logger,
       spider,
       redis: askedForRedis,
-      createResponse: responseFactory(base, urls),
+      createResponse: responseFactory({ ...made, logger }, urls),
       startHosts: new MemoryStartHosts(),
-      fetch: (request, given) => outsideQueue.fetch(request, given),
       close() {},
     }
+    const addresses = HostAddresses.fromCrawler(base)
+    const slots = HostSlots.fromCrawler(base, (hostname) => addresses.of(hostname))
+    const pages = pageFetching(base, { slots, addresses, urls, folder })
+    const crawler: Crawler = { ...base, fetch: pages.fetch }
     Spider.attach(spider, { crawler, logger })
-    const downloader: Downloader = await downloaderOf(crawler, folder)
-    const scraper = await scraperOf(crawler, spider, downloader, folder, urls)
+    const { downloader, scraper } = await pages.open(crawler, spider)
     return new Workbench(crawler, spider, downloader, scraper, folder)
   }
 
@@ -123,6 +120,13 @@ export class Workbench implements AsyncDisposable {
     // Whoever asks for it may mean a host inside; where it redirects to may not be.
     await noteStartHost(this.crawler.startHosts!, request)
     return (await this.crawler.fetch!(request, { signal: this.#closing.signal })) as Response
+  }
+
+  /** A page that is not fetched, such as a saved one: a response as the crawl makes it, with the URL of its request. */
+  saved(request: Request, init: ResponseInit): Response {
+    const { settings, createResponse } = this.crawler
+    putUnderRules(request, crawlUrlRules(settings).current)
+    return createResponse!(request.url, { ...init, request }) as Response
   }
 
   /** What the response's callback yields. Rejects with what the callback throws. */

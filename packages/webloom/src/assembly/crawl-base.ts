@@ -13,6 +13,9 @@ import {
 } from '@webloom/core'
 import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { withLoadedFunctions } from '../loading/component-class.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
+import { loggerOf } from '../terminal/logger-of.ts'
 
 export interface CrawlBaseOptions {
   readonly args?: Readonly<Record<string, string>>
@@ -32,6 +35,16 @@ export interface CrawlBase {
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
+}
+
+/** As a command line has it: with its flags, and the config of its folder. */
+export function crawlBaseOf(flags: CrawlFlags, config: LoadedConfig | undefined): CrawlBaseOptions {
+  return {
+    args: spiderArguments(flags),
+    ...settingsLayers(flags, config),
+    folder: config?.folder ?? process.cwd(),
+    createLogger: loggerOf,
+  }
 }
 
 /** A spider with its settings. Opens nothing; throws `SettingsError` with every problem there is. */

@@ -1,15 +1,12 @@
 /** As much of a crawl as a command needs that looks at it, or tells it something, and takes no part in it. */
 
-import { dirname } from 'node:path'
-import { type Crawler, type CrawlName, crawlKey, environmentSettings, UsageError } from '@webloom/core'
+import { type Crawler, type CrawlName, crawlKey, UsageError } from '@webloom/core'
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
 import type { Spider, SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
-import { commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
-import { crawlBase } from './crawl-base.ts'
+import { crawlBase, crawlBaseOf } from './crawl-base.ts'
 
 /** The flags of such commands. */
 export interface OutsideFlags {
@@ -41,7 +38,6 @@ export async function withCrawlFromOutside<T>(
   config: LoadedConfig,
   act: (crawl: CrawlFromOutside) => Promise<T>,
 ): Promise<T> {
-  const folder = dirname(config.path)
   const crawler = await crawlerFromOutside(Class, flags, config)
   const { settings, spider, servers } = crawler
   const redis = servers.connection('queue')
@@ -55,7 +51,16 @@ export async function withCrawlFromOutside<T>(
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
   try {
     await servers.open()
-    return await act({ crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, name, folder })
+    return await act({
+      crawler,
+      servers,
+      redis,
+      shown,
+      keys: crawlRedisKeys(name),
+      statsKey,
+      name,
+      folder: config.folder,
+    })
   } finally {
     servers.close()
   }
@@ -67,17 +72,7 @@ export async function crawlerFromOutside(
   flags: OutsideFlags,
   config: LoadedConfig,
 ): Promise<CrawlerFromOutside> {
-  const base = await crawlBase(Class, {
-    args: spiderArguments(flags),
-    layers: {
-      config: config.settings,
-      environment: environmentSettings(process.env),
-      command: commandLayer(flags),
-    },
-    places: { config: config.path },
-    folder: dirname(config.path),
-    createLogger: loggerOf,
-  })
+  const base = await crawlBase(Class, crawlBaseOf(flags, config))
   const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
   return { ...base, redis: servers.redis, servers, close() {} }
 }

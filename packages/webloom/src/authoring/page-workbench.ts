@@ -3,12 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { environmentSettings, Request, UsageError } from '@webloom/core'
+import { Request, UsageError } from '@webloom/core'
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
+import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
-import { type CrawlFlags, commandLayer, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
+import { type CrawlFlags, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
 import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
 import { Workbench } from './workbench.ts'
 
 /** The flags of such commands. */
@@ -38,17 +38,9 @@ export function openWorkbenchOf(
   flags: PageFlags,
   config: LoadedConfig | undefined,
 ): Promise<Workbench> {
-  return Workbench.open(Class, {
-    args: spiderArguments(flags),
-    layers: {
-      config: config?.settings ?? {},
-      environment: environmentSettings(process.env),
-      command: { ...commandLayer(flags), ...quietUnlessAsked(flags) },
-    },
-    places: config ? { config: config.path } : {},
-    folder: config?.folder ?? process.cwd(),
-    createLogger: loggerOf,
-  })
+  const base = crawlBaseOf(flags, config)
+  const command = { ...base.layers?.command, ...quietUnlessAsked(flags) }
+  return Workbench.open(Class, { ...base, layers: { ...base.layers, command } })
 }
 
 async function spiderClass(

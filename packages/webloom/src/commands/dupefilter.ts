@@ -1,19 +1,12 @@
 /** `webloom dupefilter`: looks into a spider's filter from outside, and changes what is in it. */
 
 import { createInterface } from 'node:readline'
-import {
-  type DupeFilterDescription,
-  environmentSettings,
-  InvalidUrl,
-  Request,
-  UsageError,
-} from '@webloom/core'
+import { type DupeFilterDescription, InvalidUrl, Request, UsageError } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
+import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
 import { byteSize, grouped } from '../terminal/figures.ts'
-import { loggerOf } from '../terminal/logger-of.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
 export interface DupeFilterFlags {
@@ -179,21 +172,7 @@ async function withFilter(
   how: { makes: boolean },
   act: (opened: InspectedFilter) => Promise<void>,
 ): Promise<void> {
-  const opened = await openDupefilter(
-    Class,
-    {
-      args: spiderArguments(flags),
-      layers: {
-        config: config.settings,
-        environment: environmentSettings(process.env),
-        command: commandLayer(flags),
-      },
-      places: { config: config.path },
-      folder: config.folder,
-      createLogger: loggerOf,
-    },
-    how,
-  )
+  const opened = await openDupefilter(Class, crawlBaseOf(flags, config), how)
   try {
     await act(opened)
   } finally {

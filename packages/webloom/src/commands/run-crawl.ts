@@ -1,28 +1,23 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import {
-  environmentSettings,
-  type ProtocolTimes,
-  redisTargets,
-  UsageError,
-  WebloomError,
-} from '@webloom/core'
+import { type ProtocolTimes, redisTargets, UsageError, WebloomError } from '@webloom/core'
 import { CRAWL_LOST, REQUESTS_LEFT } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
+import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import type { Participation } from '../assembly/store-port.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { type CrawlFlags, commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { skippedText } from '../outcome/skipped-pages.ts'
 import { keepMemoryFlat } from '../processes/flat-memory.ts'
 import { tellAlive, tellProgress, type WorkerEnd } from '../processes/worker-processes.ts'
 import { startProgress } from '../progress/progress.ts'
 import { startBanner } from '../terminal/banner.ts'
 import { colorWanted } from '../terminal/color.ts'
-import { loggerOf, logsAreForPeople } from '../terminal/logger-of.ts'
+import { logsAreForPeople } from '../terminal/logger-of.ts'
 import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
@@ -44,18 +39,7 @@ export async function runCrawl(
 ): Promise<number> {
   if (flags.statsFile !== undefined) checkWritable(flags.statsFile)
   keepMemoryFlat()
-  const crawl = await assemble(Class, {
-    args: spiderArguments(flags),
-    layers: {
-      config: config?.settings ?? {},
-      environment: environmentSettings(process.env),
-      command: commandLayer(flags),
-    },
-    places: config ? { config: config.path } : {},
-    folder: config ? dirname(config.path) : process.cwd(),
-    createLogger: loggerOf,
-    ...mode,
-  })
+  const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), ...mode })
   await crawl.connect()
   await showBanner(crawl)
   // --nolog asks for silence; the block would be the loudest of all.

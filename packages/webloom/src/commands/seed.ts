@@ -1,25 +1,12 @@
 /** `webloom seed`: puts start URLs where a RedisSpider takes them from. */
 
-import {
-  environmentSettings,
-  type RedisTarget,
-  redisTargets,
-  type Settings,
-  SettingsError,
-  UsageError,
-} from '@webloom/core'
+import { type RedisTarget, redisTargets, type Settings, SettingsError, UsageError } from '@webloom/core'
 import { RedisSeedPush, type SeedType, seedTypeOf } from '@webloom/queue'
-import {
-  createSpider,
-  isRedisSpider,
-  type SeededSpider,
-  type SpiderClass,
-  seedOptionsOf,
-} from '@webloom/spider'
+import { createSpider, isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import { spiderSettings } from '../assembly/crawl-base.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { type CrawlFlags, commandLayer, spiderArguments } from '../loading/crawl-flags.ts'
+import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
 import { RedisLink } from '../redis/redis-connection.ts'
 import { seedInput } from '../seeds/seed-input.ts'
 import { Seeding } from '../seeds/seeding.ts'
@@ -49,7 +36,7 @@ export async function seed(
       'WL_USAGE',
       `spider ${spider.name} takes no seeds: it is no RedisSpider. Write  class ${Class.name} extends RedisSpider`,
     )
-  const settings = settingsFor(spider, flags, config)
+  const settings = spiderSettings(spider, settingsLayers(flags, config))
   const { key } = seedOptionsOf(spider, settings)
   const target = seedsTarget(settings)
   const link = new RedisLink(target, {
@@ -77,17 +64,6 @@ export async function seed(
   } finally {
     link.close()
   }
-}
-
-function settingsFor(spider: SeededSpider, flags: SeedFlags, config: LoadedConfig | undefined): Settings {
-  return spiderSettings(spider, {
-    layers: {
-      config: config?.settings ?? {},
-      environment: environmentSettings(process.env),
-      command: commandLayer(flags),
-    },
-    ...(config && { places: { config: config.path } }),
-  })
 }
 
 function seedsTarget(settings: Settings): RedisTarget {

@@ -1,5 +1,4 @@
 import {
-  environmentSettings,
   isSettingName,
   SETTINGS_TABLE,
   type SettingName,
@@ -10,7 +9,7 @@ import {
   withoutSecrets,
 } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
-import { commandLayer } from '../loading/crawl-flags.ts'
+import { settingsLayers } from '../loading/crawl-flags.ts'
 
 export interface SettingsFlags {
   readonly get?: string
@@ -21,14 +20,8 @@ export interface SettingsFlags {
 
 /** Prints settings as they stand for this folder: one value, where one comes from, or all that are used. */
 export function showSettings(flags: SettingsFlags, config: LoadedConfig | undefined): void {
-  const settings = Settings.fromLayers(
-    {
-      config: config?.settings ?? {},
-      environment: environmentSettings(process.env),
-      command: commandLayer(flags),
-    },
-    config ? { config: config.path } : {},
-  )
+  const { layers, places } = settingsLayers(flags, config)
+  const settings = Settings.fromLayers(layers, places)
   settings.validate()
   if (flags.get !== undefined) printValue(settings, known(flags.get), flags.json)
   else if (flags.explain !== undefined) explain(settings, known(flags.explain), flags.json)

@@ -1,7 +1,8 @@
 /** What a command line says of a spider: its settings and its arguments. */
 
-import { type SettingsLayers, UsageError } from '@webloom/core'
+import { environmentSettings, type SettingsLayers, type SettingsPlaces, UsageError } from '@webloom/core'
 import { parseOutputArgument } from '@webloom/spider'
+import type { LoadedConfig } from './config.ts'
 
 /** The flags of `crawl` and `runspider`, named as Scrapy's. */
 export interface CrawlFlags {
@@ -15,8 +16,26 @@ export interface CrawlFlags {
   readonly statsFile?: string
 }
 
+/** Where settings are written, besides a spider's own. */
+export interface WrittenLayers {
+  readonly layers: Omit<SettingsLayers, 'spider'>
+  readonly places: SettingsPlaces
+}
+
+/** The settings of the config file, of the environment and of the command line. */
+export function settingsLayers(flags: CrawlFlags, config: LoadedConfig | undefined): WrittenLayers {
+  return {
+    layers: {
+      config: config?.settings ?? {},
+      environment: environmentSettings(process.env),
+      command: commandLayer(flags),
+    },
+    places: config ? { config: config.path } : {},
+  }
+}
+
 /** What the flags say as settings of the command layer. */
-export function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['command']> {
+function commandLayer(flags: CrawlFlags): NonNullable<SettingsLayers['command']> {
   const feeds = [
     ...(flags.output ?? []).map((text) => parseOutputArgument(text, false)),
     ...(flags.overwriteOutput ?? []).map((text) => parseOutputArgument(text, true)),

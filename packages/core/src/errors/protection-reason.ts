@@ -12,6 +12,8 @@ export type ProtectionReason =
   | 'multicast_address'
   | 'unspecified_address'
   | 'reserved_address'
+  // Nothing is read: a file of this machine that FILE_URLS_ALLOWED does not name.
+  | 'file_url'
   // The download ends.
   | 'deadline'
   | 'slow_headers'

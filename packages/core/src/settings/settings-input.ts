@@ -373,7 +373,10 @@ export type KnownSettingsInput = {
    * `{"ftp": "./ftp.ts#Ftp"}`; null takes one out. Default `{}`.
    */
   readonly DOWNLOAD_HANDLERS?: WrittenSetting<'DOWNLOAD_HANDLERS'>
-  /** Folders and files that `file:` URLs may name; empty: none. Links of pages may then name them, too. Default `[]`. */
+  /**
+   * Folders and files that `file:` URLs may name, by whole paths or from the working folder; empty: none. Links of pages
+   * may then name them, too. Default `[]`.
+   */
   readonly FILE_URLS_ALLOWED?: WrittenSetting<'FILE_URLS_ALLOWED'>
   /** Downloader middlewares beside the built-in ones: `[["./mine.ts#Mine", 550]]`; null disables one. Default `[]`. */
   readonly DOWNLOADER_MIDDLEWARES?: WrittenSetting<'DOWNLOADER_MIDDLEWARES'>

@@ -5,9 +5,13 @@ import {
   type Request,
   type Response,
 } from '@webloom/core'
+import { beginningOf, refuseOtherSchemes } from './scheme.ts'
 import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
-/** `data:` URLs: the page is in the URL itself, and nothing is connected to. */
+/**
+ * `data:` URLs: the page is in the URL itself, and nothing is connected to. A URL of another scheme, which `meta.download_handler`
+ * may bring here, is refused: what reads `data:` URLs would fetch it, past the address guard and all bounds.
+ */
 export class DataDownloadHandler implements DownloadHandler {
   readonly #createResponse: CreateResponse | undefined
 
@@ -18,13 +22,18 @@ export class DataDownloadHandler implements DownloadHandler {
   async download(request: Request, options: DownloadOptions): Promise<Response> {
     const { signal, onStart } = options
     signal.throwIfAborted()
+    refuseOtherSchemes(request, 'data')
     onStart()
     // Node's fetch reads the URL by the rules of browsers, and opens no connection for it.
     const answer = await fetch(request.url, { signal }).catch((cause: unknown) => {
       signal.throwIfAborted()
-      throw new DownloadError('DownloadFailedError', `${request.url} is no data: URL that can be read`, {
-        cause,
-      })
+      throw new DownloadError(
+        'DownloadFailedError',
+        `${beginningOf(request.url)} is no data: URL that can be read`,
+        {
+          cause,
+        },
+      )
     })
     const body = new Uint8Array(await answer.arrayBuffer())
     const headers = { 'content-type': answer.headers.get('content-type') ?? '' }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,10 +12,12 @@ import {
   Request,
   Response,
   SettingsError,
+  silentLogger,
 } from '@webloom/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { testCrawler } from '../../testing/fetching.ts'
 import { downloadHandlersOf, handlerFor } from './download-handlers.ts'
+import { FileDownloadHandler } from './file-download-handler.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -105,8 +108,19 @@ test.each([
   expect(await got(url)).toBe(text)
 })
 
-test('a data: URL that is none is a failed download', async () => {
-  expect(await got('data:text/html')).toMatchObject({ kind: 'DownloadFailedError' })
+test('a data: URL that is none is a failed download, and the message shows its beginning', async () => {
+  const error = await got(`data:text/html${';a=b'.repeat(10_000)}`)
+  expect(error).toMatchObject({ kind: 'DownloadFailedError' })
+  expect((error as Error).message.length).toBeLessThan(200)
+})
+
+test.each([
+  ['data', 'http://127.0.0.1:1/'],
+  ['data', 'file:///etc/hostname'],
+  ['file', 'http://127.0.0.1:1/'],
+])('the handler of %s: URLs refuses %s, to which meta.download_handler leads it', async (name, url) => {
+  const request = new Request(url, { meta: { download_handler: name } })
+  expect(await got(request)).toMatchObject({ kind: 'UnsupportedURLSchemeError' })
 })
 
 describe('file: URLs', () => {
@@ -140,6 +154,45 @@ describe('file: URLs', () => {
       'file:///nowhere',
     ])
       expect(await got(url, settings), url).toBeInstanceOf(IgnoreRequest)
+  })
+
+  test('a refused one is counted, and told once', async () => {
+    const lines: string[] = []
+    const logger = { ...silentLogger, warn: (_: object, text: string) => void lines.push(text) }
+    const crawler = { ...testCrawler(), logger }
+    const handler = FileDownloadHandler.fromCrawler(crawler as never)
+    const options = { signal: new AbortController().signal, onStart() {} }
+    for (let n = 0; n < 3; n++)
+      await expect(handler.download(new Request(urlOf('secret')), options)).rejects.toThrow(IgnoreRequest)
+    expect(crawler.stats.get('downloader/protection/file_url')).toBe(3)
+    expect(lines).toEqual([expect.stringContaining('a request leads to a file of this machine')])
+  })
+
+  test.each([
+    ['/srv/pages,', '[1] is ""'],
+    [['.', ' '], '[1] is " "'],
+    ['/nowhere', '[0] is "/nowhere", which cannot be used: ENOENT'],
+    ['/dev/null', '[0] is "/dev/null", which is neither'],
+  ])('FILE_URLS_ALLOWED=%j is refused', async (FILE_URLS_ALLOWED, problem) => {
+    const error = await got(urlOf('secret'), { FILE_URLS_ALLOWED })
+    expect(error).toBeInstanceOf(SettingsError)
+    expect((error as Error).message).toContain(`FILE_URLS_ALLOWED${problem}`)
+  })
+
+  test('a pipe is no file, and nobody waits for its writer', async () => {
+    execFileSync('mkfifo', [join(folder, 'in', 'pipe')])
+    const error = await got(urlOf('in', 'pipe'), { FILE_URLS_ALLOWED: [folder] })
+    expect(error).toMatchObject({ kind: 'DownloadFailedError' })
+    expect((error as Error).message).toContain('it is no file')
+  }, 5000)
+
+  test('DOWNLOAD_MAXSIZE bounds what is read, also of a file that says it is empty', async () => {
+    const url = 'file:///proc/self/maps'
+    const settings = { FILE_URLS_ALLOWED: ['/proc'] }
+    expect(await got(url, { ...settings, DOWNLOAD_MAXSIZE: 100 })).toMatchObject({
+      kind: 'DownloadTooLargeError',
+    })
+    expect(await got(url, settings)).toContain('heap')
   })
 
   test('one file may be named; one that is missing, a folder and a large file are failed downloads', async () => {

@@ -1,4 +1,5 @@
-import { open, realpath } from 'node:fs/promises'
+import { constants, statSync } from 'node:fs'
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
@@ -7,9 +8,14 @@ import {
   type DownloadHandler,
   type DownloadOptions,
   IgnoreRequest,
+  type Logger,
+  protectionStat,
   type Request,
   type Response,
+  SettingsError,
+  type StatsCollector,
 } from '@webloom/core'
+import { refuseOtherSchemes } from './scheme.ts'
 import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
 export interface FileDownloadHandlerOptions {
@@ -18,32 +24,43 @@ export interface FileDownloadHandlerOptions {
   /** DOWNLOAD_MAXSIZE: a larger file is refused. 0: no bound. */
   readonly bodyBytesMax: number
   readonly createResponse?: CreateResponse | undefined
+  /** Counts the URLs that are refused. */
+  readonly stats?: StatsCollector
+  readonly logger?: Logger
 }
 
 /**
  * `file:` URLs: files of this machine, from folders that FILE_URLS_ALLOWED names.
  *
  * A page from outside may hold a link to any file, so nothing is read that is not allowed, and a symbolic link that leads
- * out of the folder is followed to where it leads before it is judged.
+ * out of the folder is followed to where it leads before it is judged. Pipes and devices are never opened: they may hold
+ * the process for ever, and to open some of them does something.
  */
 export class FileDownloadHandler implements DownloadHandler {
   readonly #options: FileDownloadHandlerOptions
+  readonly #allowed: readonly string[]
+  #hasWarned = false
 
+  /** Throws `SettingsError` with every entry of `allowed` that is empty, or names neither a folder nor a file. */
   constructor(options: FileDownloadHandlerOptions) {
     this.#options = options
+    this.#allowed = allowedPlaces(options.allowed)
   }
 
-  static fromCrawler({ settings, createResponse }: Crawler): FileDownloadHandler {
+  static fromCrawler({ settings, createResponse, stats, logger }: Crawler): FileDownloadHandler {
     return new this({
       allowed: settings.getList('FILE_URLS_ALLOWED').map(String),
       bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
       createResponse,
+      stats,
+      logger,
     })
   }
 
   async download(request: Request, options: DownloadOptions): Promise<Response> {
     const { signal, onStart } = options
     signal.throwIfAborted()
+    refuseOtherSchemes(request, 'file')
     const path = await this.#permitted(request.url)
     onStart()
     const body = await this.#read(path, request, signal)
@@ -55,29 +72,92 @@ export class FileDownloadHandler implements DownloadHandler {
     const written = pathOf(url)
     if (written !== undefined) {
       const path = await realPath(written)
-      for (const allowed of this.#options.allowed.map((one) => resolve(one)))
+      for (const allowed of this.#allowed)
         if (isWithin(path, allowed) || isWithin(path, await realPath(allowed))) return path
     }
-    throw new IgnoreRequest(
+    throw this.#refusal(url)
+  }
+
+  #refusal(url: string): IgnoreRequest {
+    const { stats, logger } = this.#options
+    stats?.inc(protectionStat('file_url'))
+    const line = { url, allowedBy: 'FILE_URLS_ALLOWED=/the/folder' }
+    if (this.#hasWarned) logger?.debug(line, 'a request leads to a file of this machine; it is not read')
+    else
+      logger?.warn(
+        line,
+        'a request leads to a file of this machine; it is not read. Further ones are only counted',
+      )
+    this.#hasWarned = true
+    return new IgnoreRequest(
       `${url} is a file of this machine, and no folder of FILE_URLS_ALLOWED holds it; FILE_URLS_ALLOWED=/the/folder lets its files be read`,
       'WL_ADDRESS_REFUSED',
     )
   }
 
   async #read(path: string, request: Request, signal: AbortSignal): Promise<Uint8Array> {
-    await using file = await open(path).catch((cause: Error) => {
-      throw new DownloadError('DownloadFailedError', `${request.url}: ${cause.message}`, { cause })
-    })
-    const stats = await file.stat()
-    if (!stats.isFile()) throw new DownloadError('DownloadFailedError', `${request.url} is no file`)
     const given = request.hasMeta ? request.meta.download_maxsize : undefined
     const bytesMax = typeof given === 'number' ? given : this.#options.bodyBytesMax
-    if (bytesMax > 0 && stats.size > bytesMax)
-      throw new DownloadError(
-        'DownloadTooLargeError',
-        `${request.url} has ${stats.size} bytes; DOWNLOAD_MAXSIZE (or meta.download_maxsize) is ${bytesMax}`,
-      )
-    return await file.readFile({ signal })
+    await using file = await openFile(path).catch((cause: Error) => {
+      throw new DownloadError('DownloadFailedError', `${request.url}: ${cause.message}`, { cause })
+    })
+    const body = await bytesOf(file, bytesMax > 0 ? bytesMax : Infinity, signal)
+    if (body) return body
+    throw new DownloadError(
+      'DownloadTooLargeError',
+      `${request.url} has more than ${bytesMax} bytes (DOWNLOAD_MAXSIZE, or meta.download_maxsize)`,
+    )
+  }
+}
+
+/** Throws for what is no file, without opening it: a pipe would wait for a writer. */
+async function openFile(path: string): Promise<FileHandle> {
+  if (!(await stat(path)).isFile()) throw new Error('it is no file')
+  // Should a pipe have taken its place meanwhile, it is opened without the wait.
+  return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+}
+
+const CHUNK_BYTES = 65_536
+
+/** What can be read, whatever size the file says it has: those of /proc say 0. Undefined when there is more. */
+async function bytesOf(
+  file: FileHandle,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  for (let total = 0; total <= bytesMax; ) {
+    signal.throwIfAborted()
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES))
+    if (bytesRead === 0) return Buffer.concat(chunks, total)
+    chunks.push(buffer.subarray(0, bytesRead))
+    total += bytesRead
+  }
+  return undefined
+}
+
+/** FILE_URLS_ALLOWED as whole paths; relative ones begin at the working folder. */
+function allowedPlaces(written: readonly string[]): readonly string[] {
+  const problems = written.flatMap((place, index) => {
+    const problem = problemOf(place)
+    return problem === undefined
+      ? []
+      : [
+          `FILE_URLS_ALLOWED[${index}] is ${JSON.stringify(place)}${problem}; expected a folder or a file that is there`,
+        ]
+  })
+  if (problems.length > 0) throw new SettingsError(problems)
+  return written.map((place) => resolve(place))
+}
+
+function problemOf(place: string): string | undefined {
+  // A comma at the end would let the whole working folder be read.
+  if (place.trim() === '') return ''
+  try {
+    const found = statSync(place)
+    return found.isFile() || found.isDirectory() ? undefined : ', which is neither'
+  } catch (error) {
+    return `, which cannot be used: ${(error as Error).message}`
   }
 }
 

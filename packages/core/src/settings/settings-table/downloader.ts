@@ -33,7 +33,7 @@ export const DOWNLOADER_SETTINGS = [
     default: [],
     since: 'webloom',
     summary:
-      'Folders and files that `file:` URLs may name; empty: none. Links of pages may then name them, too.',
+      'Folders and files that `file:` URLs may name, by whole paths or from the working folder; empty: none. Links of pages may then name them, too.',
   },
   {
     name: 'DOWNLOADER_MIDDLEWARES',

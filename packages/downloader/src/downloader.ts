@@ -11,6 +11,7 @@ import {
   type SpiderLike,
 } from '@webloom/core'
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
+import { handlerAnswer } from './handlers/handler-answer.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
 export interface DownloaderOptions {
@@ -101,7 +102,7 @@ export class Downloader {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }
     try {
-      const response = await handler.download(request, options)
+      const response = await handlerAnswer(handler, request, options)
       if (this.#signals.listened('responseDownloaded')) {
         await this.#signals.send('responseDownloaded', { request, response, spider })
       }

@@ -35,7 +35,8 @@ export const ERROR_CODES = {
     'the callback throws where the selector stands; its page is counted under spider_exceptions',
   WL_FORM_NOT_FOUND:
     'the callback throws where the form is asked for; its page is counted under spider_exceptions',
-  WL_MIDDLEWARE_MISUSE: 'the request fails with this error; the message names the middleware',
+  WL_MIDDLEWARE_MISUSE:
+    'the request fails with this error; the message names the middleware or download handler',
   WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
   WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
   WL_DROP_ITEM: 'the item is dropped and counted by reason',

@@ -16,6 +16,7 @@ import {
   type HostAddresses,
   HttpDownloadHandler,
   HttpProxyMiddleware,
+  handlerAnswer,
   handlerFor,
 } from '@webloom/downloader'
 import { type HostSlots, MemoryHostClock } from '@webloom/queue'
@@ -109,7 +110,7 @@ async function downloaderOf(crawler: Crawler, folder: string, addresses: HostAdd
   )
   const byProxy = composeMiddlewares(
     middlewares.filter(({ component }) => component instanceof HttpProxyMiddleware),
-    (request, given: DownloadOptions) => handlerFor(request, handlers).download(request, given),
+    (request, given: DownloadOptions) => handlerAnswer(handlerFor(request, handlers), request, given),
   )
   const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers,

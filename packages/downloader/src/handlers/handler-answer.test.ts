@@ -1,0 +1,37 @@
+import { type DownloadHandler, Request, Response } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { handlerAnswer } from './handler-answer.ts'
+
+class Own implements DownloadHandler {
+  readonly #answer: unknown
+  constructor(answer: unknown) {
+    this.#answer = answer
+  }
+  async download(): Promise<Response> {
+    return this.#answer as Response
+  }
+}
+
+const answerOf = (answer: unknown) =>
+  handlerAnswer(new Own(answer), new Request('http://x.example/a'), {
+    signal: new AbortController().signal,
+    onStart() {},
+  })
+
+test.each([
+  ['undefined', undefined],
+  ['"<p>" (a string)', '<p>'],
+  ['a Response of fetch()', new globalThis.Response('<p>')],
+  ['an object', { status: 200 }],
+])('a handler that gives %s is named with the URL, and with what to give', async (shown, answer) => {
+  await expect(answerOf(answer)).rejects.toMatchObject({
+    code: 'WL_MIDDLEWARE_MISUSE',
+    message: `the download handler Own gave ${shown} for <GET http://x.example/a>; expected a Response of webloom: new Response(request.url, { status, headers, body, request })`,
+  })
+})
+
+test('an answer that was made without its request gets it', async () => {
+  const made = await answerOf(new Response('http://x.example/b', { status: 404, body: 'é' }))
+  expect(made).toMatchObject({ url: 'http://x.example/b', status: 404, text: 'é' })
+  expect(made.request.url).toBe('http://x.example/a')
+})

@@ -45,6 +45,7 @@ test.each([
     optionsOf: (request) => downloader.optionsOf(request),
     blameHost: (request) => downloader.blameHost(request),
     isHostToBlame: (request) => downloader.isHostToBlame(request),
+    ownHandlerOf: () => undefined,
   }
   const robots = RobotsTxtMiddleware.fromCrawler({ ...crawler, downloader: inside })
   const downloader: Downloader = Downloader.fromCrawler(crawler, {

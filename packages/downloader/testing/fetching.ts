@@ -37,6 +37,7 @@ export function downloaderInside(given: Partial<DownloaderInside>): DownloaderIn
     download: () => Promise.reject(new Error('nothing is fetched here')),
     blameHost() {},
     isHostToBlame: () => false,
+    ownHandlerOf: () => undefined,
     ...given,
   }
 }

@@ -63,6 +63,8 @@ export interface DownloaderInside {
   blameHost(request: Request): void
   /** True when that was noted of the request: it may wait with its host, and that costs it none of its tries. */
   isHostToBlame(request: Request): boolean
+  /** Name of the class of DOWNLOAD_HANDLERS that fetches URLs of this scheme; undefined where a built-in handler does, or none. */
+  ownHandlerOf(url: string): string | undefined
   /** Fetches by the request's handler and proxy, past the queue, the dupefilter and all other middlewares. */
   download(request: Request, options: DownloadOptions): Promise<DownloadResult>
 }

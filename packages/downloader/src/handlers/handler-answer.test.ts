@@ -1,6 +1,7 @@
 import { type DownloadHandler, Request, Response } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { handlerAnswer } from './handler-answer.ts'
+import { HttpDownloadHandler } from '../http/http-download-handler.ts'
+import { handlerAnswer, ownHandlerOf } from './handler-answer.ts'
 
 class Own implements DownloadHandler {
   readonly #answer: unknown
@@ -34,4 +35,17 @@ test('an answer that was made without its request gets it', async () => {
   const made = await answerOf(new Response('http://x.example/b', { status: 404, body: 'é' }))
   expect(made).toMatchObject({ url: 'http://x.example/b', status: 404, text: 'é' })
   expect(made.request.url).toBe('http://x.example/a')
+})
+
+test('whose handler fetches a URL: no name for ours, for one that extends ours, and where there is none', async () => {
+  class Patient extends HttpDownloadHandler {}
+  const handlers = { http: new HttpDownloadHandler(), https: new Own(undefined), ftp: new Patient() }
+  const names = ['http://a/', 'https://a/', 'ftp://a/', 'gopher://a/', 'constructor://a/']
+  expect(names.map((url) => ownHandlerOf(url, handlers))).toEqual([
+    undefined,
+    'Own',
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

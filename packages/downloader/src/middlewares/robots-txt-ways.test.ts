@@ -1,4 +1,13 @@
-import { type DownloadOptions, IgnoreRequest, type JsonObject, Request } from '@webloom/core'
+import {
+  DownloadError,
+  type DownloadOptions,
+  IgnoreRequest,
+  type JsonObject,
+  type Logger,
+  Request,
+  Response,
+  silentLogger,
+} from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import { testCrawler } from '../../testing/fetching.ts'
 import { LocalProxy } from '../../testing/local-proxy.ts'
@@ -113,4 +122,55 @@ test('a redirect to a place that may not be asked leads nowhere', async () => {
     },
   })
   expect(await outcome('/a')).toBe('fetched')
+})
+
+test('where no handler takes the scheme, the request fails as it would itself, and is not waited for', async () => {
+  const noHandler = () => Promise.reject(new DownloadError('UnsupportedURLSchemeError', 'no handler'))
+  const { outcome } = crawl({ download: noHandler })
+  expect(await outcome('/a')).toBe('UnsupportedURLSchemeError')
+})
+
+describe('by a handler of one’s own', () => {
+  const missing = new DownloadError('DownloadFailedError', 'not in the archive')
+
+  test.each([
+    ['DownloadFailedError', missing],
+    ['TypeError', new TypeError('cannot read it')],
+  ])('a %s that it throws is waited for through three tries, and no longer', async (kind, error) => {
+    const told: string[] = []
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (...line: unknown[]) => void told.push(String(line.at(-1))),
+    }
+    const download = () => Promise.reject(error)
+    const { outcome, clock } = crawl({
+      download,
+      logger,
+      ownHandlerOf: () => 'Archive',
+      giveUpAfterMs: 300_000,
+    })
+    for (const waitMs of [2000, 4000]) {
+      expect(await outcome('/a')).toBe(waitMs)
+      clock.nowMs += waitMs
+    }
+    expect(await outcome('/a')).toContain(`cannot be had (${kind}, 3 tries)`)
+    expect(told).toHaveLength(2)
+    expect(told[0]).toContain(
+      'its requests wait for it, 3 tries at most. The download handler Archive is asked for it',
+    )
+    for (const line of told) expect(line).toContain('answers with status 404 where there is none')
+  })
+
+  test('what it answers counts as from the site: 404 allows all, 503 is waited for', async () => {
+    const answers = (status: number) => ({
+      ownHandlerOf: () => 'Archive',
+      download: async (request: Request) => new Response(request.url, { status, request }),
+    })
+    expect(await crawl(answers(404)).outcome('/a')).toBe('fetched')
+    const { outcome, clock } = crawl(answers(503))
+    for (const waitMs of [2000, 4000, 8000]) {
+      expect(await outcome('/a')).toBe(waitMs)
+      clock.nowMs += waitMs
+    }
+  })
 })

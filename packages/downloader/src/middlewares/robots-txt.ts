@@ -32,6 +32,8 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
   readonly userAgent: string
   readonly crawlDelay: CrawlDelayPolicy
   readonly crawlDelaySecondsMax: number
+  /** Name of the class of DOWNLOAD_HANDLERS that fetches a URL; undefined where a built-in handler does. */
+  readonly ownHandlerOf?: (url: string) => string | undefined
   /** What becomes of the requests to a site whose robots.txt was waited for in vain. */
   readonly whenGivenUp: 'forbid' | 'allow'
   readonly stats: StatsCollector
@@ -76,7 +78,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
 
   /** Workers whose queue is on Redis share what they know. */
   static fromCrawler(crawler: Crawler): RobotsTxtMiddleware {
-    const { download, ...listeners } = partsOf(crawler)
+    const { download, ...parts } = partsOf(crawler)
     const { settings, signals, spider, stats, logger } = crawler
     if (!settings.getBool('ROBOTSTXT_OBEY')) throw new NotConfigured('ROBOTSTXT_OBEY is false')
     const inquiry = new RobotsInquiry({
@@ -99,7 +101,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     signals.connect('engineStopped', () => inquiry.close())
     const own = (spider as { userAgent?: unknown }).userAgent
     return new this({
-      ...listeners,
+      ...parts,
       inquiry,
       robotsUserAgent: settings.get('ROBOTSTXT_USER_AGENT'),
       userAgent: typeof own === 'string' ? own : settings.getString('USER_AGENT'),
@@ -131,11 +133,12 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   async #asked(request: Request, origin: string, known: RobotsEntry | undefined): Promise<Verdict> {
-    const { inquiry, onStart } = this.#options
+    const { inquiry, onStart, ownHandlerOf } = this.#options
     const entry = await inquiry.ask(known, {
       origin,
       userAgent: this.#userAgentOf(request),
       asking: request,
+      ownHandler: ownHandlerOf?.(origin),
       onStart: () => onStart?.(request),
     })
     const verdict = this.#verdict(request, origin, entry)
@@ -225,10 +228,16 @@ function storeOf(crawler: Crawler): RobotsStore {
 }
 
 /** By the crawl's downloader, whose queue has the hosts' pace. */
-function partsOf({ downloader }: Crawler): RobotsTxtPaceListeners & { readonly download: RobotsDownload } {
+function partsOf({ downloader }: Crawler): Pick<
+  RobotsTxtMiddlewareOptions,
+  'ownHandlerOf' | keyof RobotsTxtPaceListeners
+> & {
+  readonly download: RobotsDownload
+} {
   const optionsOf = (request: Request) => downloader?.optionsOf(request)
   return {
     download: (request, given) => downloader!.download(request, given),
+    ownHandlerOf: (url) => downloader?.ownHandlerOf(url),
     onStart: (request) => optionsOf(request)?.onStart(),
     onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
     onWait: (request, pauseMs) =>

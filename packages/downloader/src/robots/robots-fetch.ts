@@ -82,8 +82,8 @@ export class RobotsFetch {
         response = await this.#get(target, request, options)
       } catch (error) {
         if (options.signal.aborted) throw error
-        // To a place inside, which may not be asked.
-        if (error instanceof IgnoreRequest) return undefined
+        // To a place inside, which may not be asked, or by a scheme that no handler takes.
+        if (error instanceof IgnoreRequest || isUnsupported(error)) return undefined
         throw new DownloadError(
           'DownloadFailedError',
           `${first.url} leads to ${target}: ${(error as Error).message}`,
@@ -129,6 +129,10 @@ export class RobotsFetch {
       `${origin}/robots.txt took longer than ${timeoutMs / 1000} s (ROBOTSTXT_TIMEOUT)`,
     )
   }
+}
+
+function isUnsupported(error: unknown): boolean {
+  return error instanceof DownloadError && error.kind === 'UnsupportedURLSchemeError'
 }
 
 const KEYS_OF_THE_WAY = ['proxy', 'bindaddress']

@@ -7,18 +7,24 @@
  *     … for too long            given up                     asked again after ROBOTSTXT_ERROR_TTL
  *     no such host, refused,    none                         the request fails as it would itself
  *     no TLS, bad certificate,
- *     closed in the handshake
+ *     closed in the handshake,
+ *     no handler for the scheme
+ *     a handler of one's own       unreachable                  asked again after 2 and 4 s, then given up
+ *     throws
  *
  * So far RFC 9309 (2.3.1), but for 429, with which a site says that it is asked too much: to go on as if it had no
  * rules would be the wrong answer. Where nobody is there to be asked, there is nobody whose wish could be broken, and
  * the error goes to the request: it is retried, counted and told to its errback as every such error. So it is where no
  * encrypted connection comes about: no page could be had by it either, and what is waited for would not come.
  *
+ * A handler of DOWNLOAD_HANDLERS may ask no site at all, such as one that reads saved pages. What it throws may be its last
+ * word, so it is not waited for as a site in trouble is. It answers with status 404 where a site has no robots.txt.
+ *
  * An entry that no longer holds is still used while the site is unreachable (RFC 9309, 2.4).
  */
 
 import { setMaxListeners } from 'node:events'
-import { DownloadError, type Logger, type Response, type StatsCollector } from '@webloom/core'
+import { DownloadError, IgnoreRequest, type Logger, type Response, type StatsCollector } from '@webloom/core'
 import { retryAfterMs } from '../retrying/retry-after.ts'
 import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
 import { ROBOTS_BYTES_MAX } from './robots-records.ts'
@@ -44,13 +50,22 @@ export interface RobotsInquiryOptions {
 const RETRY_DELAY_MS_MAX = 60_000
 // How long an entry outlives the moment from which it no longer holds: it serves until the site can be reached again.
 const KEPT_ON_MS = 86_400_000
+// After 2 and 4 s: long enough for what a handler of one's own asks in its turn, and short for what will never come.
+const OWN_HANDLER_TRIES = 3
 const NOBODY_THERE: ReadonlySet<string> = new Set([
   'CannotResolveHostError',
   'DownloadConnectionRefusedError',
   'DownloadCertificateError',
+  'UnsupportedURLSchemeError',
 ])
 // In a crawl of many sites some are always in trouble; the log is for other things, too.
 const WARNINGS_MAX = 50
+
+/** Which robots.txt is asked for, and how. */
+export interface RobotsQuestion extends Omit<RobotsFetchRequest, 'signal'> {
+  /** The class of DOWNLOAD_HANDLERS that fetches it, by name; absent for a built-in handler. */
+  readonly ownHandler?: string | undefined
+}
 
 /** Knows what sites' robots.txt say, or finds out. */
 export class RobotsInquiry {
@@ -92,7 +107,7 @@ export class RobotsInquiry {
    *
    * @param known what was known so far
    */
-  ask(known: RobotsEntry | undefined, request: Omit<RobotsFetchRequest, 'signal'>): Promise<RobotsEntry> {
+  ask(known: RobotsEntry | undefined, request: RobotsQuestion): Promise<RobotsEntry> {
     const { origin } = request
     const asking = this.#asking.get(origin)
     if (asking) return asking
@@ -108,19 +123,13 @@ export class RobotsInquiry {
     )
   }
 
-  async #ask(
-    known: RobotsEntry | undefined,
-    request: Omit<RobotsFetchRequest, 'signal'>,
-  ): Promise<RobotsEntry> {
+  async #ask(known: RobotsEntry | undefined, request: RobotsQuestion): Promise<RobotsEntry> {
     const entry = await this.#fetched(known, request)
     await this.#options.store.set(request.origin, entry, entry.askAgainAtMs - this.#now() + KEPT_ON_MS)
     return entry
   }
 
-  async #fetched(
-    known: RobotsEntry | undefined,
-    request: Omit<RobotsFetchRequest, 'signal'>,
-  ): Promise<RobotsEntry> {
+  async #fetched(known: RobotsEntry | undefined, request: RobotsQuestion): Promise<RobotsEntry> {
     const { fetch, stats } = this.#options
     stats.inc('robotstxt/request_count')
     let response: Response | undefined
@@ -129,16 +138,16 @@ export class RobotsInquiry {
     } catch (error) {
       const kind = error instanceof DownloadError ? error.kind : (error as Error).name
       stats.inc(`robotstxt/exception_count/${kind}`)
-      if (!(error instanceof DownloadError) || isFromNobody(error) || this.#closing.signal.aborted)
-        throw error
-      return this.#unreachable(known, request.origin, kind, { why: error.message })
+      const mayPass = error instanceof DownloadError ? !isFromNobody(error) : request.ownHandler !== undefined
+      if (!mayPass || error instanceof IgnoreRequest || this.#closing.signal.aborted) throw error
+      return this.#unreachable(known, request, kind, { why: (error as Error).message })
     }
     if (!response) return this.#absent()
     const { status } = response
     stats.inc('robotstxt/response_count')
     stats.inc(`robotstxt/response_status_count/${status}`)
     if (status >= 500 || status === 429)
-      return this.#unreachable(known, request.origin, String(status), { response })
+      return this.#unreachable(known, request, String(status), { response })
     return status < 300 ? this.#rules(response) : this.#absent()
   }
 
@@ -154,7 +163,7 @@ export class RobotsInquiry {
 
   #unreachable(
     known: RobotsEntry | undefined,
-    origin: string,
+    { origin, ownHandler }: RobotsQuestion,
     reason: string,
     { response, why = `HTTP ${reason}` }: { response?: Response; why?: string },
   ): RobotsEntry {
@@ -162,31 +171,42 @@ export class RobotsInquiry {
     const pauseMs = response ? Math.min(retryAfterMs(response) ?? 0, this.#options.retryAfterMaxMs) : 0
     if (known && known.outcome !== 'unreachable')
       return { ...known, askAgainAtMs: nowMs + Math.max(RETRY_DELAY_MS_MAX, pauseMs) }
-    const entry = this.#next(known, reason, nowMs, pauseMs)
-    this.#tell(origin, entry, why, nowMs)
+    // An answer is the site's, whoever brings it.
+    const thrower = response ? undefined : ownHandler
+    const triesMax = thrower === undefined ? Number.POSITIVE_INFINITY : OWN_HANDLER_TRIES
+    const entry = this.#next(known, reason, { nowMs, pauseMs, triesMax })
+    this.#tell({ origin, why, nowMs, thrower }, entry)
     return entry
   }
 
   /** Of each site once, at once: until then nobody knows what the crawl waits for. */
   #tell(
-    origin: string,
+    {
+      origin,
+      why,
+      nowMs,
+      thrower,
+    }: { origin: string; why: string; nowMs: number; thrower?: string | undefined },
     { tries, isGivenUp, askAgainAtMs }: RobotsUnreachable,
-    why: string,
-    nowMs: number,
   ): void {
     const { logger, giveUpAfterMs } = this.#options
     const line = { origin, reason: why, tries, againInS: Math.ceil((askAgainAtMs - nowMs) / 1000) }
+    const waysOut = thrower === undefined ? WAYS_OUT : `${wayOutFor(thrower)} ${WAYS_OUT}`
+    const patience =
+      thrower === undefined
+        ? `${giveUpAfterMs / 1000} s at most (ROBOTSTXT_GIVE_UP_AFTER)`
+        : `${OWN_HANDLER_TRIES} tries at most`
     const isLoud = (tries === 1 || isGivenUp) && this.#warnings++ < WARNINGS_MAX
     const level = isLoud ? 'warn' : 'debug'
     if (isGivenUp)
       logger[level](
         line,
-        `robots.txt of ${origin} cannot be had, and is not waited for any longer. ${WAYS_OUT}`,
+        `robots.txt of ${origin} cannot be had, and is not waited for any longer. ${waysOut}`,
       )
     else
       logger[level](
         line,
-        `robots.txt of ${origin} cannot be had: its requests wait for it, ${giveUpAfterMs / 1000} s at most (ROBOTSTXT_GIVE_UP_AFTER). ${WAYS_OUT}`,
+        `robots.txt of ${origin} cannot be had: its requests wait for it, ${patience}. ${waysOut}`,
       )
     if (isLoud && this.#warnings === WARNINGS_MAX)
       logger.warn(
@@ -197,13 +217,12 @@ export class RobotsInquiry {
   #next(
     known: RobotsUnreachable | undefined,
     reason: string,
-    nowMs: number,
-    pauseMs: number,
+    { nowMs, pauseMs, triesMax }: { nowMs: number; pauseMs: number; triesMax: number },
   ): RobotsUnreachable {
     const { retryDelayMs, giveUpAfterMs, errorTtlMs } = this.#options
     const [tries, sinceMs] = [(known?.tries ?? 0) + 1, known?.sinceMs ?? nowMs]
     const leftMs = sinceMs + giveUpAfterMs - nowMs
-    const isGivenUp = leftMs <= 0
+    const isGivenUp = leftMs <= 0 || tries >= triesMax
     const growingMs = Math.min(retryDelayMs * 2 ** (tries - 1), RETRY_DELAY_MS_MAX, leftMs)
     const askAgainAtMs = nowMs + Math.max(isGivenUp ? errorTtlMs : growingMs, pauseMs)
     return { outcome: 'unreachable', reason, tries, sinceMs, isGivenUp, askAgainAtMs }
@@ -213,7 +232,11 @@ export class RobotsInquiry {
 const WAYS_OUT =
   'Where you may fetch it all the same: ROBOTSTXT_WHEN_GIVEN_UP=allow with a short ROBOTSTXT_GIVE_UP_AFTER, or ROBOTSTXT_OBEY=false'
 
-/** Nobody was there, or no encrypted connection came about: the request itself would fail likewise. */
+function wayOutFor(handler: string): string {
+  return `The download handler ${handler} is asked for it as for any page, and answers with status 404 where there is none.`
+}
+
+/** Nobody was there, no handler takes it, or no encrypted connection came about: the request itself would fail likewise. */
 function isFromNobody({ kind, reason }: DownloadError): boolean {
   return NOBODY_THERE.has(kind) || reason === 'bad_tls'
 }

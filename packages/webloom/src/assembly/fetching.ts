@@ -18,6 +18,7 @@ import {
   HttpProxyMiddleware,
   handlerAnswer,
   handlerFor,
+  ownHandlerOf,
 } from '@webloom/downloader'
 import { type HostSlots, MemoryHostClock } from '@webloom/queue'
 import { pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
@@ -100,6 +101,7 @@ async function downloaderOf(crawler: Crawler, folder: string, addresses: HostAdd
     optionsOf: (request) => downloader.optionsOf(request),
     blameHost: (request) => downloader.blameHost(request),
     isHostToBlame: (request) => downloader.isHostToBlame(request),
+    ownHandlerOf: (url) => ownHandlerOf(url, handlers),
     download: (request, given) => byProxy(request, given),
   }
   const middlewares = await placedComponents(

@@ -97,6 +97,7 @@ describe('each check can fail', () => {
     expect(crawl.map((problem) => problem.replace(/: only .*/, ''))).toEqual([
       'packages/webloom/src/authoring/crawl.ts names BullJobQueue of @webloom/queue',
       'packages/webloom/src/authoring/crawl.ts makes RedisServers',
+      'packages/webloom/src/commands/seed.ts names BullJobQueue of @webloom/queue',
     ])
   })
   test('on a fromCrawler that a class which extends its class would not be made by', () => {
@@ -116,10 +117,11 @@ describe('each check can fail', () => {
       'turns/take.lua reads no ARGV[1], which a header of takeScript tells',
     ])
   })
-  test('on a used setting that nothing reads, an unused one that something does, and a reason that leads nowhere', () => {
+  test('on a used setting that nothing reads or that is only listed, an unused one that something does, and a reason that leads nowhere', () => {
     const reason = 'the reason “DOWNLOAD_PAUSE and `webloom rest` do it.” leads to'
     expect(settingUseProblems(fixture('settings-used'))).toEqual([
       'setting SCHEDULER_DEBUG counts as used, and nothing reads it',
+      'setting LOG_LEVEL counts as used, and nothing reads it',
       'setting DOWNLOAD_SLOTS counts as unused, and packages/downloader/src/pace.ts reads it',
       `${reason} DOWNLOAD_PAUSE, which is no setting that is used`,
       `${reason} webloom rest, which is no command`,

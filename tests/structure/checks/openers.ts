@@ -23,15 +23,20 @@ const MAKERS = [
   'webloom/src/commands/seed.ts',
 ]
 
-/** Packages whose classes stand behind ports, and who may name them: the assembly, and what works on one thing without a crawl. */
+/**
+ * Packages whose classes stand behind ports, and who may name which: the assembly all of them; what works on one thing without
+ * a crawl, the classes of that.
+ */
 const BEHIND_PORTS = ['dupefilter', 'queue', 'scheduler', 'downloader']
-const NAMERS = [
-  'webloom/src/assembly/',
-  'webloom/src/redis/',
-  'webloom/src/transfer/',
-  'webloom/src/authoring/workbench.ts',
-  'webloom/src/commands/',
-]
+const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
+  'webloom/src/assembly/': 'all',
+  'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryHostClock', 'MemoryStartHosts'],
+  'webloom/src/commands/export.ts': ['ScrapyRedisQueue'],
+  'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
+  'webloom/src/commands/quarantine.ts': ['Quarantine'],
+  'webloom/src/commands/seed.ts': ['RedisSeedPush'],
+  'webloom/src/transfer/': ['HostAddresses', 'HostSlots', 'JobDir'],
+}
 
 const IMPORT =
   /^import (?!type\b)(\{[^}]*\}|[\w* ]+?)\s+from '([^']+)'|\b(?:import|require|getBuiltinModule|createRequire\(import\.meta\.url\))\('([^']+)'\)/gm
@@ -50,13 +55,23 @@ export function openerProblems(root: string): string[] {
         if (places && !isIn(places) && (other || valuesOf(names).length > 0))
           return [`${path} imports ${module}: only ${places.join(', ') || 'nobody'} may`]
         const isBehindPort = BEHIND_PORTS.some((name) => module === `@webloom/${name}`)
-        const classes =
-          isBehindPort && !isIn(NAMERS) ? valuesOf(names).filter((name) => /^[A-Z][a-z]/.test(name)) : []
-        return classes.map((name) => `${path} names ${name} of ${module}: only ${NAMERS.join(', ')} may`)
+        const classes = isBehindPort ? valuesOf(names).filter((name) => /^[A-Z][a-z]/.test(name)) : []
+        return classes
+          .filter((name) => !mayName(own, name))
+          .map((name) => `${path} names ${name} of ${module}: only ${namersOf(name).join(', ')} may`)
       })
       const made = isIn(MAKERS) ? [] : [...code.matchAll(CONNECTIONS)].map(([, name]) => name!)
       return [...imports, ...made.map((name) => `${path} makes ${name}: only ${MAKERS.join(', ')} may`)]
     })
+}
+
+function mayName(path: string, name: string): boolean {
+  return namersOf(name).some((place) => path.startsWith(place))
+}
+
+/** The places that may name a class which stands behind a port. */
+function namersOf(name: string): string[] {
+  return Object.keys(NAMERS).filter((place) => NAMERS[place] === 'all' || NAMERS[place]!.includes(name))
 }
 
 /** What an import brings besides types. */

@@ -4,6 +4,18 @@ const TABLE = 'packages/core/src/settings/settings-table/'
 /** Written by scripts/settings-docs.ts from the table. */
 const GENERATED = 'packages/core/src/settings/settings-input.ts'
 const NAME = /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
+/** A call that reads a setting. A name that only stands in a list or in a message is read by nobody. */
+const READ = /\b(?:get\w*|placedComponents)(?:<\w+>)?\(\s*'([A-Z][A-Z0-9_]+)'/g
+
+/** Files that read settings whose names they have in a table, with these names. */
+const FROM_TABLES: Readonly<Record<string, readonly string[]>> = {
+  'packages/core/src/redis/redis-options.ts': [
+    'QUEUE_REDIS_URL',
+    'FILTER_URL',
+    'SEEDS_REDIS_URL',
+    'ITEMS_REDIS_URL',
+  ],
+}
 
 /**
  * Settings that count as used and that nothing reads, or as unused and that something does; and reasons why settings are not
@@ -18,7 +30,7 @@ export function settingUseProblems(root: string): string[] {
   )
   const reads = new Map<string, string>()
   for (const { path, text } of sources)
-    for (const name of matches(text, /'([A-Z][A-Z0-9_]+)'/g)) reads.set(name, path)
+    for (const name of [...matches(text, READ), ...fromTable(path, text)]) reads.set(name, path)
   const names = new Set(used.map(({ name }) => name))
   return [
     ...used
@@ -47,6 +59,10 @@ export function isCommand(root: string, name: string): boolean {
   return sourceFiles(root, 'packages/webloom/src/cli/*.ts').some(
     ({ path, text }) => !path.endsWith('.test.ts') && form.test(text),
   )
+}
+
+function fromTable(path: string, text: string): string[] {
+  return (FROM_TABLES[path] ?? []).filter((name) => text.includes(`['${name}']`))
 }
 
 function isOfUnused(path: string): boolean {

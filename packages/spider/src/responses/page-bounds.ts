@@ -17,18 +17,17 @@ export const NO_BOUNDS: PageBounds = {
   onExceeded() {},
 }
 
-const SETTING_OF = { page_nodes: 'PAGE_MAX_NODES', page_links: 'PAGE_MAX_LINKS' } as const
-
 export function pageBoundsOf(settings: Settings, stats: StatsCollector, logger: Logger): PageBounds {
-  const max = (name: 'PAGE_MAX_NODES' | 'PAGE_MAX_LINKS') =>
-    settings.getInt(name) > 0 ? settings.getInt(name) : Number.POSITIVE_INFINITY
+  const bound = (most: number) => (most > 0 ? most : Number.POSITIVE_INFINITY)
+  const nodesMax = bound(settings.getInt('PAGE_MAX_NODES'))
+  const linksMax = bound(settings.getInt('PAGE_MAX_LINKS'))
   return {
-    nodesMax: max('PAGE_MAX_NODES'),
-    linksMax: max('PAGE_MAX_LINKS'),
+    nodesMax,
+    linksMax,
     onExceeded(reason, url) {
       stats.inc(protectionStat(reason))
-      const setting = SETTING_OF[reason]
-      logger.warn({ url, [setting]: max(setting) }, 'this page holds more; the rest of it is not looked at')
+      const exceeded = reason === 'page_nodes' ? { PAGE_MAX_NODES: nodesMax } : { PAGE_MAX_LINKS: linksMax }
+      logger.warn({ url, ...exceeded }, 'this page holds more; the rest of it is not looked at')
     },
   }
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
 import { adoptCrawl, reopenCrawl } from '../outside/crawl-control.ts'
 import { readCrawl } from '../outside/crawl-view.ts'
@@ -49,6 +49,24 @@ function gate() {
   return { wait, reached: reached.promise, open: open.resolve }
 }
 
+/**
+ * A connection for a worker that may have to wait. Whoever waits asks the same question again and again, and `RedisScript` sends
+ * a script over a connection by EVALSHA from the second time on.
+ */
+function watched() {
+  const redis = bench.connect()
+  const again = vi.spyOn(redis, 'evalsha')
+  return { redis, hasAskedAgain: () => again.mock.calls.length > 0 }
+}
+
+/** Resolves when the worker has asked again, and so was told to wait; rejects when `work` ends before. */
+async function waits(work: Promise<unknown>, { hasAskedAgain }: ReturnType<typeof watched>): Promise<void> {
+  let ended = false
+  void work.finally(() => (ended = true)).catch(() => {})
+  await vi.waitUntil(() => ended || hasAskedAgain(), 10_000)
+  expect(ended, 'it did not wait').toBe(false)
+}
+
 const todoOf = async (keys: CrawlRedisKeys) => {
   const todo: Todo[] = []
   await bench.doOwed(keys, async (what) => void todo.push(what))
@@ -66,8 +84,12 @@ describe('what is owed', () => {
       acts++
       return emptied.promise
     }
-    const doing = records.map(() => bench.doOwed(keys, act))
-    expect(await Promise.race([...doing, sleep(100, 'all wait')])).toBe('all wait')
+    const workers = records.map(watched)
+    const doing = workers.map(({ redis }) => bench.doOwed(keys, act, { redis }))
+    let ended = 0
+    for (const one of doing) void one.finally(() => ended++)
+    await vi.waitUntil(() => workers.filter(({ hasAskedAgain }) => hasAskedAgain()).length >= 2, 10_000)
+    expect([acts, ended]).toEqual([1, 0])
     emptied.resolve()
     expect((await Promise.all(doing)).sort()).toEqual([false, false, true])
     expect(acts).toBe(1)
@@ -96,10 +118,11 @@ describe('what is owed', () => {
     await emptying.reached
     const next = bench.record(keys)
     await next.open()
-    const waiting = bench.doOwed(keys)
+    const waiter = watched()
+    const waiting = bench.doOwed(keys, undefined, { redis: waiter.redis })
     // What another is at is no business of one that leaves.
     expect(await bench.doOwed(keys, () => forEver, { leaves: true })).toBe(false)
-    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    await waits(waiting, waiter)
     emptying.open()
     expect(await doing).toBe(true)
     expect(await waiting).toBe(false)
@@ -144,8 +167,9 @@ describe('what is owed', () => {
     await tidying.reached
     const next = bench.record(keys, { persists: true, begins: true, flushes: true })
     expect(await next.open()).toEqual({ begun: false, anew: true })
-    const waiting = bench.doOwed(keys, async (todo) => void told.push(todo))
-    expect(await Promise.race([waiting, sleep(100, 'waits')])).toBe('waits')
+    const waiter = watched()
+    const waiting = bench.doOwed(keys, async (todo) => void told.push(todo), { redis: waiter.redis })
+    await waits(waiting, waiter)
     tidying.open()
     expect(await doing).toBe(true)
     expect(await waiting).toBe(true)
@@ -171,23 +195,24 @@ describe('what is owed', () => {
   })
 
   test.each([
-    ['import', (keys: CrawlRedisKeys) => adoptCrawl({ redis: bench.redis, keys })],
-    ['quarantine retry', (keys: CrawlRedisKeys) => reopenCrawl({ redis: bench.redis, keys })],
+    ['import', (redis: Redis, keys: CrawlRedisKeys) => adoptCrawl({ redis, keys })],
+    ['quarantine retry', (redis: Redis, keys: CrawlRedisKeys) => reopenCrawl({ redis, keys })],
   ])('and is just being done is waited for by webloom %s, and else owed no more', async (_, brings) => {
     const keys = bench.nextCrawl()
     await finished(await begun(keys))
     const emptying = gate()
     const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
     await emptying.reached
-    const bringing = brings(keys)
-    expect(await Promise.race([bringing, sleep(100, 'waits')])).toBe('waits')
+    const waiter = watched()
+    const bringing = brings(waiter.redis, keys)
+    await waits(bringing, waiter)
     emptying.open()
     await doing
     await bringing
     const resumed = bench.record(keys)
     expect(await resumed.open()).toEqual({ begun: true })
     expect(await stopped(resumed)).toMatchObject({ owes: true })
-    await brings(keys)
+    await brings(bench.redis, keys)
     expect(await todoOf(keys)).toEqual([])
   })
 

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { painter } from '../terminal/color.ts'
 import { Screen } from '../terminal/screen.ts'
 import { PageRate, ProgressBlock, progressLines } from './progress.ts'
@@ -75,6 +74,13 @@ describe('the rate', () => {
 })
 
 describe('the block', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   function tty() {
     return {
       isTTY: true,
@@ -87,34 +93,34 @@ describe('the block', () => {
   }
 
   test('asks at most four times a second, and not again before it has an answer', async () => {
-    let asked = 0
-    const read = async () => {
-      asked++
-      await sleep(400)
-      return SNAPSHOT
+    const asked = async (answerMs: number) => {
+      const read = vi.fn(() => new Promise<typeof SNAPSHOT>((done) => setTimeout(done, answerMs, SNAPSHOT)))
+      const block = new ProgressBlock({ screen: new Screen(tty()), spider: 'quotes', read })
+      block.start()
+      block.start()
+      await vi.advanceTimersByTimeAsync(2000)
+      block.stop()
+      block.stop()
+      await vi.advanceTimersByTimeAsync(2000)
+      return read.mock.calls.length
     }
-    const block = new ProgressBlock({ screen: new Screen(tty()), spider: 'quotes', read })
-    block.start()
-    block.start()
-    // How often it asks in that time is the test.
-    await sleep(1_100)
-    block.stop()
-    block.stop()
-    expect(asked).toBeGreaterThan(1)
-    expect(asked).toBeLessThan(5)
+    expect(await asked(10)).toBe(9)
+    // Answered 400 ms later each time, and so asked at every second moment.
+    expect(await asked(400)).toBe(5)
   })
 
   test('shows nothing after it was stopped, though an answer comes', async () => {
     const stream = tty()
+    const answer = Promise.withResolvers<typeof SNAPSHOT>()
     const block = new ProgressBlock({
       screen: new Screen(stream),
       spider: 'quotes',
-      read: () => sleep(50, SNAPSHOT),
+      read: () => answer.promise,
     })
     block.start()
     block.stop()
-    // The answer comes, and nothing may be shown of it.
-    await sleep(100)
+    answer.resolve(SNAPSHOT)
+    await vi.advanceTimersByTimeAsync(1000)
     expect(stream.text).toBe('')
   })
 
@@ -125,7 +131,8 @@ describe('the block', () => {
     }
     new ProgressBlock({ screen: new Screen(stream), spider: 'quotes', read }).start()
     const line = 'The progress display has stopped: Error: no counts\\x1b[2J\n'
-    await vi.waitFor(() => expect(stream.text).toBe(line))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(stream.text).toBe(line)
   })
 
   test('on no terminal neither asks nor shows', async () => {
@@ -137,8 +144,7 @@ describe('the block', () => {
     const stream = { ...tty(), isTTY: false }
     const block = new ProgressBlock({ screen: new Screen(stream), spider: 'quotes', read })
     block.start()
-    // Longer than it takes to ask for the first time.
-    await sleep(300)
+    await vi.advanceTimersByTimeAsync(1000)
     block.stop()
     expect([asked, stream.text]).toEqual([0, ''])
   })

@@ -1,6 +1,7 @@
 import { MemoryStatsCollector, type StatsCollector } from '@webloom/core'
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
+import { vi } from 'vitest'
 import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
 import { CrawlChannel } from '../src/members/crawl-channel.ts'
@@ -49,6 +50,16 @@ export class CrawlBench {
     redis.on('error', () => {})
     this.#connections.push(redis)
     return redis
+  }
+
+  /**
+   * A connection for a worker that may have to wait. Whoever waits asks the same question again and again, and `RedisScript`
+   * sends a script over a connection by EVALSHA from the second time on.
+   */
+  watched(): WatchedConnection {
+    const redis = this.connect()
+    const again = vi.spyOn(redis, 'evalsha')
+    return { redis, hasAskedAgain: () => again.mock.calls.length > 0 }
   }
 
   nextCrawl(): CrawlRedisKeys {
@@ -138,6 +149,22 @@ export interface JoinedWorker {
   readonly told: readonly string[]
   readonly workerId: string
   hears(what: string): Promise<void>
+}
+
+export interface WatchedConnection {
+  readonly redis: Redis
+  hasAskedAgain(): boolean
+}
+
+/** Resolves when the worker has asked again, and so was told to wait; rejects when `work` ends before. */
+export async function waits(work: Promise<unknown>, { hasAskedAgain }: WatchedConnection): Promise<void> {
+  let ended = false
+  const end = () => {
+    ended = true
+  }
+  void work.then(end, end)
+  await until(() => ended || hasAskedAgain(), 10_000)
+  if (ended) throw new Error('it did not wait')
 }
 
 /** Resolves when `holds` does; asks anew each 50 ms. */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { CrawlBench, waits } from '../../testing/crawl-bench.ts'
 import { adoptCrawl, reopenCrawl } from '../outside/crawl-control.ts'
 import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -49,24 +49,6 @@ function gate() {
   return { wait, reached: reached.promise, open: open.resolve }
 }
 
-/**
- * A connection for a worker that may have to wait. Whoever waits asks the same question again and again, and `RedisScript` sends
- * a script over a connection by EVALSHA from the second time on.
- */
-function watched() {
-  const redis = bench.connect()
-  const again = vi.spyOn(redis, 'evalsha')
-  return { redis, hasAskedAgain: () => again.mock.calls.length > 0 }
-}
-
-/** Resolves when the worker has asked again, and so was told to wait; rejects when `work` ends before. */
-async function waits(work: Promise<unknown>, { hasAskedAgain }: ReturnType<typeof watched>): Promise<void> {
-  let ended = false
-  void work.finally(() => (ended = true)).catch(() => {})
-  await vi.waitUntil(() => ended || hasAskedAgain(), 10_000)
-  expect(ended, 'it did not wait').toBe(false)
-}
-
 const todoOf = async (keys: CrawlRedisKeys) => {
   const todo: Todo[] = []
   await bench.doOwed(keys, async (what) => void todo.push(what))
@@ -84,7 +66,7 @@ describe('what is owed', () => {
       acts++
       return emptied.promise
     }
-    const workers = records.map(watched)
+    const workers = records.map(() => bench.watched())
     const doing = workers.map(({ redis }) => bench.doOwed(keys, act, { redis }))
     let ended = 0
     for (const one of doing) void one.finally(() => ended++)
@@ -118,7 +100,7 @@ describe('what is owed', () => {
     await emptying.reached
     const next = bench.record(keys)
     await next.open()
-    const waiter = watched()
+    const waiter = bench.watched()
     const waiting = bench.doOwed(keys, undefined, { redis: waiter.redis })
     // What another is at is no business of one that leaves.
     expect(await bench.doOwed(keys, () => forEver, { leaves: true })).toBe(false)
@@ -167,7 +149,7 @@ describe('what is owed', () => {
     await tidying.reached
     const next = bench.record(keys, { persists: true, begins: true, flushes: true })
     expect(await next.open()).toEqual({ begun: false, anew: true })
-    const waiter = watched()
+    const waiter = bench.watched()
     const waiting = bench.doOwed(keys, async (todo) => void told.push(todo), { redis: waiter.redis })
     await waits(waiting, waiter)
     tidying.open()
@@ -203,7 +185,7 @@ describe('what is owed', () => {
     const emptying = gate()
     const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
     await emptying.reached
-    const waiter = watched()
+    const waiter = bench.watched()
     const bringing = brings(waiter.redis, keys)
     await waits(bringing, waiter)
     emptying.open()

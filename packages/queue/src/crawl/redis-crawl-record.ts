@@ -310,6 +310,8 @@ export class RedisCrawlRecord implements CrawlRecord {
 
   /** Takes this worker out of the crawl. Further calls do nothing more. */
   leave(): Promise<CrawlLeft> {
+    // A renewal behind it would take start() again, for a worker that is gone.
+    this.#dropStart()
     this.#left ??= this.#leave()
     return this.#left
   }

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { CrawlBench, waits } from '../../testing/crawl-bench.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
@@ -11,14 +10,15 @@ const never = new AbortController().signal
 describe('start()', () => {
   test('is run by one worker at a time; the next one begins where it left', async () => {
     const keys = bench.nextCrawl()
-    const [a, b] = [bench.record(keys), bench.record(keys)]
+    const waiter = bench.watched()
+    const [a, b] = [bench.record(keys), bench.record(keys, { redis: waiter.redis })]
     await a.open()
     await b.open()
     expect(await a.takeStart(never)).toBe(0)
     const waiting = b.takeStart(never)
     await a.startMoved(0, 1)
     await a.startMoved(1, 2)
-    expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits')
+    await waits(waiting, waiter)
     await a.leave()
     expect(await waiting).toBe(2)
     await b.startEnded(2)

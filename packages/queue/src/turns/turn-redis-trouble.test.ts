@@ -126,18 +126,21 @@ describe.concurrent('Redis', () => {
 
   test('an idle worker asks it next to nothing', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
-    const queue = await bench.queue({ url: proxy.url })
-    await queue.push([page('a', 1)], 'o')
-    const [lease] = await queue.lease(1)
-    await queue.commit(lease!)
-    const waiting = new AbortController()
-    // What the last page left to do is done by then.
-    await sleep(500)
+    const keys = bench.nextKeys()
+    const busy = await bench.queue({ keys })
+    await busy.push([page('a', 1)], 'o')
+    // As long as it is held, more may come.
+    const [held] = await busy.lease(1)
+    const idle = await bench.queue({ keys, url: proxy.url })
+    const stop = new AbortController()
     proxy.resetCounts()
-    // So long nothing may happen, or next to nothing.
+    const waiting = idle.lease(1, stop.signal)
+    // The promise is of these seconds: next to nothing is asked in them, from the first question on.
     await sleep(5000)
     expect(proxy.commandCount).toBeLessThan(20)
-    waiting.abort()
+    stop.abort()
+    expect(await waiting).toEqual([])
+    await busy.commit(held!)
   })
 })
 

@@ -42,7 +42,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         key: 'seen',
         pendingStaleMs: STALE_MS,
         times: SCHEDULER_TIMES,
-        queueRunId: () => 'run',
+        redisRunId: () => 'run',
       }
       const filter =
         kind === 'redis-set'

@@ -57,7 +57,7 @@ test('URLs, JSON with form data and broken bytes of a Python producer', async ()
     batchSize,
     workerId: 'test:1:x',
     makeRequests,
-    queueRunId: async () => 'run',
+    redisRunId: async () => 'run',
     settled: async () => {},
     logger: silentLogger,
     stats,

@@ -72,6 +72,6 @@ export {
 // What they are given
 
 export type { Asked } from './asking/asked.ts'
-export type { OnQueueBack, QueueRunId } from './asking/queue-run.ts'
+export type { OnQueueBack, RedisRunId } from './asking/redis-run.ts'
 export type { FilterKeys } from './redis/filter-keys.ts'
 export type { RedisArgument, RedisConnection } from './redis/redis-script.ts'

@@ -66,7 +66,7 @@ export class FilterBench {
       createShared: async () => {
         const [a, b] = [this.connect(), this.connect()]
         let run = 1
-        const shared = { key: this.nextKey(), queueRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+        const shared = { key: this.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
         const queueComesBack = () => void run++
         const filter = await this.open(make, { ...shared, redis: a })
         const other = await this.open(make, { ...shared, redis: b })

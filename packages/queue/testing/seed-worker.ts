@@ -17,7 +17,7 @@ const source = new RedisSeedSource({
   batchSize: 20,
   workerId: `test:${process.pid}:x`,
   makeRequests: (data) => [new Request(data)],
-  queueRunId: async () => 'run',
+  redisRunId: async () => 'run',
   settled: async () => {},
   logger: silentLogger,
   stats: { inc() {} },

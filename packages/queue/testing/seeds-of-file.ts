@@ -57,7 +57,7 @@ export function seedsOfFile() {
       batchSize: 100,
       workerId: 'host:1:abc',
       makeRequests: (data) => [new Request(data)],
-      queueRunId: async () => 'run-1',
+      redisRunId: async () => 'run-1',
       settled: async () => {},
       logger: silentLogger,
       stats,

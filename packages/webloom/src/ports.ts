@@ -100,7 +100,7 @@ export {
   type OnQueueBack,
   type ProcessDupeFilter,
   type ProcessDupeFilterOptions,
-  type QueueRunId,
+  type RedisRunId,
   type RecordedBloomDupeFilter,
   type RecordedBloomOptions,
   type RedisArgument,

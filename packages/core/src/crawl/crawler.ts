@@ -74,7 +74,7 @@ export interface CrawlRun {
   /** The same in all workers of the run, and no other run's. Known once the crawl is open. */
   name(): string
   /** Which start of the queue's Redis answers now; another one after each restart. Absent where the queue is in this process. */
-  queueRunId?(): Promise<string>
+  redisRunId?(): Promise<string>
   /** Calls `listener` whenever the connection to the queue's Redis is there again. Absent where the queue is in this process. */
   onQueueBack?(listener: () => void): void
 }

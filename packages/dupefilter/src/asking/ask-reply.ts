@@ -8,7 +8,7 @@ export interface AskReply {
   /** There are more marks to clean. */
   readonly more: boolean
   /** For each `6` in `answers` who was told "new", `<ms>:<the asker's first letters>`. */
-  readonly holders: readonly string[]
+  readonly told: readonly string[]
   /** The queue's run in which the asker was settled before this question; '' when it was not. */
   readonly settledIn: string
   /** False when the asker's crawl should be noted in the record, and is not. */
@@ -19,13 +19,13 @@ export interface AskReply {
 
 export function askReplyOf(reply: unknown): AskReply {
   if (!Array.isArray(reply)) throw new TypeError(`the filter's script answered ${JSON.stringify(reply)}`)
-  const [generation, now, answers, more, holders, settledIn, isKnown, ...extra] = reply as unknown[]
+  const [generation, now, answers, more, told, settledIn, isKnown, ...extra] = reply as unknown[]
   return {
     generation: String(generation),
     now: Number(now),
     answers: String(answers),
     more: more === 1,
-    holders: String(holders).split('\n'),
+    told: String(told).split('\n'),
     settledIn: String(settledIn),
     isKnown: isKnown === 1,
     extra,

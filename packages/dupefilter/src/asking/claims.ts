@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 /** One attempt of an asker: a callback that runs again makes another one. */
 export class Claim {
-  /** The page as Redis knows it. */
-  readonly asker: string
+  /** Its asker as Redis knows it: with the tag of the crawl. */
+  readonly taggedAsker: string
   readonly attempt: string
   /** The queue's run when the attempt began, before any of its links was queued. */
   readonly run: string
@@ -12,13 +12,13 @@ export class Claim {
   #state: 'open' | 'settled' | 'over' = 'open'
   #ended: PromiseWithResolvers<void> | undefined
 
-  constructor(asker: string, attempt: string, run: string) {
-    this.asker = asker
+  constructor(taggedAsker: string, attempt: string, run: string) {
+    this.taggedAsker = taggedAsker
     this.attempt = attempt
     this.run = run
   }
 
-  /** `settled`: its page's links are queued. `over`: they are not, or another attempt has begun. */
+  /** `settled`: its asker's links are queued. `over`: they are not, or another attempt has begun. */
   get state(): 'open' | 'settled' | 'over' {
     return this.#state
   }
@@ -41,12 +41,12 @@ export const IN_DOUBT_ASKER = 'doubt/'
 /** Settles an asker whichever of its attempts asked. */
 const ANY_ATTEMPT = '*'
 
-/** What Redis is told when an asker is settled, or its page goes back. */
+/** What Redis is told when an asker is settled, or gives back what it was told. */
 export interface Settling {
-  readonly asker: string
+  readonly taggedAsker: string
   /** The attempt whose links are queued; links that only other attempts were told are new are free again. Or ANY_ATTEMPT. */
   readonly attempt: string
-  /** Absent when the page goes back: links that this attempt was told are new are free again. */
+  /** Absent when the asker gives back: links that this attempt was told are new are free again. */
   readonly run?: string
 }
 
@@ -54,32 +54,32 @@ export interface Settling {
 // are free again, and the next page that meets them has them fetched a second time.
 const CLAIMS_MAX = 20_000
 
-/** The attempts that this process has under way, by page. */
+/** The attempts that this process has under way, by asker. */
 export class Claims {
-  readonly #nameOf: (page: string) => string
+  readonly #tag: (asker: string) => string
   readonly #claims = new Map<string, Claim>()
-  /** By fingerprint: the open attempt that holds it. */
-  readonly #holders = new Map<string, Claim>()
+  /** By fingerprint: the open attempt that was told it is new. */
+  readonly #open = new Map<string, Claim>()
   readonly #process = randomUUID().slice(0, 13)
   #count = 0
   #settledCount = 0
 
-  /** @param nameOf the name of a page's asker on Redis */
-  constructor(nameOf: (page: string) => string) {
-    this.#nameOf = nameOf
+  /** @param tag returns an asker's name on Redis */
+  constructor(tag: (asker: string) => string) {
+    this.#tag = tag
   }
 
   /**
    * The attempt that this question belongs to. An asker may ask in several parts; that its callback has run again shows
    * in that it asks again about what it was told is new.
    */
-  ask(page: string, asker: string, fingerprints: readonly string[], run: string): Claim {
-    const claim = this.#claims.get(page)
+  ask(asker: string, taggedAsker: string, fingerprints: readonly string[], run: string): Claim {
+    const claim = this.#claims.get(asker)
     if (claim && !fingerprints.some((fingerprint) => claim.told.has(fingerprint))) return claim
     if (!claim && this.#claims.size >= CLAIMS_MAX) this.#forgetOldest()
-    if (claim) this.#end(page, claim, 'over')
-    const next = new Claim(asker, this.#newAttempt(), run)
-    this.#claims.set(page, next)
+    if (claim) this.#end(asker, claim, 'over')
+    const next = new Claim(taggedAsker, this.#newAttempt(), run)
+    this.#claims.set(asker, next)
     return next
   }
 
@@ -91,17 +91,17 @@ export class Claims {
   /** The attempt was told that the fingerprint is new. */
   told(claim: Claim, fingerprint: string): void {
     claim.told.add(fingerprint)
-    if (claim.state === 'open') this.#holders.set(fingerprint, claim)
+    if (claim.state === 'open') this.#open.set(fingerprint, claim)
   }
 
   /** Returns the open attempt that was told that the fingerprint is new. */
-  holderOf(fingerprint: string): Claim | undefined {
-    return this.#holders.get(fingerprint)
+  claimOn(fingerprint: string): Claim | undefined {
+    return this.#open.get(fingerprint)
   }
 
-  /** The name of the page's asker on Redis. */
-  askerOf(page: string): string {
-    return this.#claims.get(page)?.asker ?? this.#nameOf(page)
+  /** The asker's name on Redis. */
+  taggedAskerOf(asker: string): string {
+    return this.#claims.get(asker)?.taggedAsker ?? this.#tag(asker)
   }
 
   /**
@@ -111,41 +111,41 @@ export class Claims {
    * An asker `doubt/…` has one link, and is settled when the queue has said that this one is queued: that another worker
    * took the doubt over, and asked last, changes nothing about it.
    */
-  settle(page: string, run: string): Settling {
-    const claim = this.#claims.get(page)
+  settle(asker: string, run: string): Settling {
+    const claim = this.#claims.get(asker)
     if (claim) {
-      this.#end(page, claim, 'settled')
+      this.#end(asker, claim, 'settled')
       this.#settledCount++
     }
-    const attempt = page.startsWith(IN_DOUBT_ASKER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
-    return { asker: claim?.asker ?? this.#nameOf(page), attempt, run: claim?.run ?? run }
+    const attempt = asker.startsWith(IN_DOUBT_ASKER) ? ANY_ATTEMPT : (claim?.attempt ?? this.#newAttempt())
+    return { taggedAsker: claim?.taggedAsker ?? this.#tag(asker), attempt, run: claim?.run ?? run }
   }
 
-  /** The page goes back. Returns undefined when this process was told of no new link for it. */
-  giveBack(page: string): Settling | undefined {
-    const claim = this.#claims.get(page)
+  /** Ends the asker's attempt. Returns undefined when this process was told of no new link for it. */
+  giveBack(asker: string): Settling | undefined {
+    const claim = this.#claims.get(asker)
     if (!claim) return undefined
-    this.#end(page, claim)
-    return claim.told.size > 0 ? { asker: claim.asker, attempt: claim.attempt } : undefined
+    this.#end(asker, claim)
+    return claim.told.size > 0 ? { taggedAsker: claim.taggedAsker, attempt: claim.attempt } : undefined
   }
 
   /** A question of this attempt has failed: the next question begins another attempt. */
-  giveUp(page: string, claim: Claim): void {
-    if (this.#claims.get(page) === claim) this.#end(page, claim)
+  giveUp(asker: string, claim: Claim): void {
+    if (this.#claims.get(asker) === claim) this.#end(asker, claim)
   }
 
   clear(): void {
-    for (const [page, claim] of this.#claims) this.#end(page, claim)
+    for (const [asker, claim] of this.#claims) this.#end(asker, claim)
   }
 
   #newAttempt(): string {
     return `${this.#process}.${(++this.#count).toString(36)}`
   }
 
-  #end(page: string, claim: Claim, as: 'settled' | 'over' = 'over'): void {
+  #end(asker: string, claim: Claim, as: 'settled' | 'over' = 'over'): void {
     for (const fingerprint of claim.told)
-      if (this.#holders.get(fingerprint) === claim) this.#holders.delete(fingerprint)
-    this.#claims.delete(page)
+      if (this.#open.get(fingerprint) === claim) this.#open.delete(fingerprint)
+    this.#claims.delete(asker)
     claim.end(as)
   }
 

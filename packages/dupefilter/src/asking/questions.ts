@@ -1,5 +1,5 @@
 /**
- * A page's question about its links: what this process knows, what Redis says, and what other pages of this process hold.
+ * An asker's question about links: what this process knows, what Redis says, and what other askers of this process were told.
  *
  * Most doubts end here: pages of one process that met a link together are committed in a moment, and waiting for that costs
  * less than setting the link aside. Nobody waits for long, as two pages that ask in parts may wait for each other.
@@ -9,13 +9,13 @@ import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '
 import type { AskReply } from './ask-reply.ts'
 import type { Asked } from './asked.ts'
 import { type Claim, type Claims, IN_DOUBT_ASKER } from './claims.ts'
-import type { QueueRun } from './queue-run.ts'
-import type { Holder, SeenCache } from './seen-cache.ts'
+import type { RedisRun } from './redis-run.ts'
+import type { SeenCache, ToldAsker } from './seen-cache.ts'
 
 export interface QuestionsOptions {
   readonly claims: Claims
   readonly cache: SeenCache
-  readonly run: QueueRun
+  readonly run: RedisRun
   readonly pendingStaleMs: number
   readonly times: ProtocolTimes
   /** How many requests one call may ask about. */
@@ -23,7 +23,7 @@ export interface QuestionsOptions {
   /** `again`: the asker was settled in another run of the queue's Redis. */
   readonly call: (
     asked: readonly Asked[],
-    asker: string,
+    taggedAsker: string,
     attempt: string,
     again: boolean,
   ) => Promise<AskReply>
@@ -41,18 +41,18 @@ export class Questions {
   }
 
   /** Resolves to the answers, in the order of `all`. */
-  async ask(all: readonly Asked[], page: string): Promise<Seen[]> {
+  async ask(all: readonly Asked[], asker: string): Promise<Seen[]> {
     const { claims, run, stats } = this.#options
-    const asker = claims.askerOf(page)
+    const taggedAsker = claims.taggedAskerOf(asker)
     const distinct = new Map<string, Asked>()
     for (const asked of all) if (!distinct.has(asked.fingerprint)) distinct.set(asked.fingerprint, asked)
     const unseen = new Map<string, Unseen>()
-    const { unknown, held } = this.#cached(distinct.values(), asker)
+    const { unknown, held } = this.#cached(distinct.values(), taggedAsker)
     if (unknown.length < distinct.size) stats?.inc('dupefilter/cache_hits', distinct.size - unknown.length)
-    // A page that has nothing to ask about begins a new attempt all the same.
-    if (unknown.length === 0) claims.ask(page, asker, [], run.current)
-    else await this.#askAllTwice(unknown, page, asker, { unseen, held })
-    if (held.size > 0) await this.#endOrDoubt(held, page, asker, unseen)
+    // An asker that has nothing to ask about begins a new attempt all the same.
+    if (unknown.length === 0) claims.ask(asker, taggedAsker, [], run.current)
+    else await this.#askAllTwice(unknown, asker, taggedAsker, { unseen, held })
+    if (held.size > 0) await this.#endOrDoubt(held, asker, taggedAsker, unseen)
     // A request that is given twice is new, or in doubt, only the first time.
     return all.map(({ fingerprint }) => {
       const answer = unseen.get(fingerprint) ?? true
@@ -61,73 +61,73 @@ export class Questions {
     })
   }
 
-  /** Splits the requests: `unknown` must be asked about, `held` belong to other open pages of this process. */
-  #cached(all: Iterable<Asked>, asker: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
+  /** Splits the requests: `unknown` must be asked about, of `held` another asker of this process was told that they are new. */
+  #cached(all: Iterable<Asked>, taggedAsker: string): { unknown: Asked[]; held: Map<Asked, Claim> } {
     const { cache } = this.#options
     const unknown: Asked[] = []
     const held = new Map<Asked, Claim>()
     for (const asked of all) {
-      const cached = cache.answer(asked.fingerprint, asker)
+      const cached = cache.answer(asked.fingerprint, taggedAsker)
       if (cached === undefined) unknown.push(asked)
       else if (cached !== 'seen') held.set(asked, cached)
     }
     return { unknown, held }
   }
 
-  /** Asks, and asks again about links in doubt if a page of this process was settled meanwhile: it may have held them. */
+  /** Asks, and asks again about links in doubt if an asker of this process was settled meanwhile: it may have been told of them. */
   async #askAllTwice(
     asked: readonly Asked[],
-    page: string,
     asker: string,
+    taggedAsker: string,
     { unseen, held }: { unseen: Map<string, Unseen>; held: Map<Asked, Claim> },
   ): Promise<void> {
     const { claims } = this.#options
     const { settledCount } = claims
-    await this.#askAll(asked, page, asker, unseen)
+    await this.#askAll(asked, asker, taggedAsker, unseen)
     const left: Asked[] = []
     for (const one of asked) {
       if (unseen.get(one.fingerprint) !== 'in doubt') continue
-      const holder = claims.holderOf(one.fingerprint)
-      if (holder) held.set(one, holder)
+      const claim = claims.claimOn(one.fingerprint)
+      if (claim) held.set(one, claim)
       else left.push(one)
     }
     if (left.length === 0 || settledCount === claims.settledCount) return
     for (const { fingerprint } of left) unseen.delete(fingerprint)
-    await this.#askAll(left, page, asker, unseen)
+    await this.#askAll(left, asker, taggedAsker, unseen)
   }
 
-  /** Waits a moment for the pages of this process that hold links: most are committed soon, so that no link must be set aside. */
+  /** Waits a moment for the askers of this process that were told of links: most are settled soon, so that no link must be set aside. */
   async #endOrDoubt(
     held: ReadonlyMap<Asked, Claim>,
-    page: string,
     asker: string,
+    taggedAsker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
     const { times } = this.#options
     const ends = [...new Set(held.values())].map(({ ended }) => ended)
-    if (!OF_NO_PAGE.test(page)) await waitAtMost(times.doubts.ownMs, Promise.all(ends))
+    if (!OF_NO_PAGE.test(asker)) await waitAtMost(times.doubts.ownMs, Promise.all(ends))
     const free: Asked[] = []
     for (const [asked, { state }] of held) {
       if (state === 'open') unseen.set(asked.fingerprint, 'in doubt')
       else unseen.delete(asked.fingerprint)
       if (state === 'over') free.push(asked)
     }
-    if (free.length > 0) await this.#askAll(free, page, asker, unseen)
+    if (free.length > 0) await this.#askAll(free, asker, taggedAsker, unseen)
   }
 
   /** Adds to `unseen` the requests that are new or in doubt. */
   async #askAll(
     asked: readonly Asked[],
-    page: string,
     asker: string,
+    taggedAsker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
     const { claims, run, atOnceMax } = this.#options
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
-    const claim = claims.ask(page, asker, fingerprints, run.current)
+    const claim = claims.ask(asker, taggedAsker, fingerprints, run.current)
     const parts: Promise<(readonly [string, Unseen])[]>[] = []
     for (let from = 0; from < asked.length; from += atOnceMax()) {
-      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), asker, claim))
+      parts.push(this.#ask(asked.slice(from, from + atOnceMax()), taggedAsker, claim))
     }
     try {
       for (const [fingerprint, answer] of (await Promise.all(parts)).flat()) {
@@ -136,32 +136,35 @@ export class Questions {
       }
     } catch (error) {
       // Some links may be recorded for this attempt, and the page may yield others when it runs again.
-      claims.giveUp(page, claim)
+      claims.giveUp(asker, claim)
       throw error
     }
   }
 
   /** Resolves to the requests that are new or in doubt. */
-  async #ask(asked: readonly Asked[], asker: string, claim: Claim): Promise<(readonly [string, Unseen])[]> {
+  async #ask(
+    asked: readonly Asked[],
+    taggedAsker: string,
+    claim: Claim,
+  ): Promise<(readonly [string, Unseen])[]> {
     const { cache, run, call, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
-    let reply = await call(asked, asker, claim.attempt, false)
+    let reply = await call(asked, taggedAsker, claim.attempt, false)
     // An asker that was settled asks again. Only a queue that went back since has its page run for good reason.
     if (reply.settledIn !== '' && (await run.now()) !== reply.settledIn) {
-      reply = await call(asked, asker, claim.attempt, true)
+      reply = await call(asked, taggedAsker, claim.attempt, true)
     }
     if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
-    const own: Holder = { asker, untilMs: askedAt + pendingStaleMs, claim }
-    const holders = reply.holders.values()
+    const own: ToldAsker = { taggedAsker, untilMs: askedAt + pendingStaleMs, claim }
+    const told = reply.told.values()
     const unseen: (readonly [string, Unseen])[] = []
     for (const [n, { fingerprint }] of asked.entries()) {
       const answer = reply.answers[n]!
       if (answer === SEEN_FOR_GOOD) cache.add(fingerprint)
-      else if (answer === SEEN)
-        cache.add(fingerprint, this.#holderIn(holders.next().value!, reply.now, askedAt))
+      else if (answer === SEEN) cache.add(fingerprint, this.#toldIn(told.next().value!, reply.now, askedAt))
       else if (answer === IN_DOUBT) unseen.push([fingerprint, 'in doubt'])
       else if (answer !== OWN_AND_QUEUED) {
-        if (!asker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own)
+        if (!taggedAsker.startsWith(IN_DOUBT_ASKER)) cache.add(fingerprint, own)
         unseen.push([fingerprint, false])
         const repeat = REPEATS[answer]
         if (repeat) stats?.inc(repeat)
@@ -171,9 +174,9 @@ export class Questions {
   }
 
   /** @param text `<ms>:<asker>`, when the asker was told so by the clock of Redis, which was at `now` not before `askedAt` */
-  #holderIn(text: string, now: number, askedAt: number): Holder {
-    const [ms = '', asker = ''] = text.split(':', 2)
-    return { asker, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
+  #toldIn(text: string, now: number, askedAt: number): ToldAsker {
+    const [ms = '', taggedAsker = ''] = text.split(':', 2)
+    return { taggedAsker, untilMs: askedAt + this.#options.pendingStaleMs - (now - Number(ms)) }
   }
 }
 

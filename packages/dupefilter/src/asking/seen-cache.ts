@@ -1,11 +1,11 @@
 import { PROTOCOL_TIMES } from '@webloom/core'
 import type { Claim } from './claims.ts'
 
-/** Another page that was told "new" for a fingerprint, or several. */
-export interface Holder {
-  /** The page's id, or how it begins. */
-  readonly asker: string
-  /** Until then nobody but this page will be told "new"; by `performance.now()`. */
+/** Another asker that was told "new" for a fingerprint, or several. */
+export interface ToldAsker {
+  /** Its name on Redis, or how that begins. */
+  readonly taggedAsker: string
+  /** Until then nobody but this asker will be told "new"; by `performance.now()`. */
   readonly untilMs: number
   /** Where this process was told. Others have told Redis that they are settled. */
   readonly claim?: Claim
@@ -14,9 +14,9 @@ export interface Holder {
 /**
  * Fingerprints for which Redis would answer "seen", the last ones met.
  *
- * Only an answer that cannot change may be in here. What nobody holds is seen for good. What a settled page holds is new for
- * that page, and once it may be stale for anybody; so it is known with its holder, and until then. What this process was told
- * is new is in doubt while its page is under way. All may be met again after
+ * Only an answer that cannot change may be in here. What no asker was told is new is seen for good. What a settled asker was
+ * told is new stays so for that asker, and once it may be stale for anybody: it is known with that asker, and until then. What
+ * this process was told is new is in doubt while its asker is not settled. All may be met again after
  * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
  * comes with each answer and empties this cache.
  *
@@ -26,8 +26,8 @@ export interface Holder {
 export class SeenCache {
   readonly #halfSize: number
   readonly #trustMs: number
-  #younger = new Map<string, Holder | undefined>()
-  #older = new Map<string, Holder | undefined>()
+  #younger = new Map<string, ToldAsker | undefined>()
+  #older = new Map<string, ToldAsker | undefined>()
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
@@ -41,19 +41,19 @@ export class SeenCache {
    * Undefined: Redis is to be asked. So it is for everything while the generation has not been heard of for a while. A claim
    * of this process: it is in doubt until that has ended.
    */
-  answer(fingerprint: string, asker: string): 'seen' | Claim | undefined {
-    let holder = this.#younger.get(fingerprint)
-    const isYoung = holder !== undefined || this.#younger.has(fingerprint)
+  answer(fingerprint: string, taggedAsker: string): 'seen' | Claim | undefined {
+    let told = this.#younger.get(fingerprint)
+    const isYoung = told !== undefined || this.#younger.has(fingerprint)
     if (!isYoung) {
-      holder = this.#older.get(fingerprint)
-      if (holder === undefined && !this.#older.has(fingerprint)) return undefined
+      told = this.#older.get(fingerprint)
+      if (told === undefined && !this.#older.has(fingerprint)) return undefined
     }
     const now = performance.now()
     if (now - this.#toldAt > this.#trustMs) return undefined
-    if (holder && (now > holder.untilMs || asker.startsWith(holder.asker))) return undefined
-    if (holder?.claim?.state === 'over') return undefined
-    if (!isYoung) this.add(fingerprint, holder)
-    return holder?.claim?.state === 'open' ? holder.claim : 'seen'
+    if (told && (now > told.untilMs || taggedAsker.startsWith(told.taggedAsker))) return undefined
+    if (told?.claim?.state === 'over') return undefined
+    if (!isYoung) this.add(fingerprint, told)
+    return told?.claim?.state === 'open' ? told.claim : 'seen'
   }
 
   /**
@@ -69,14 +69,14 @@ export class SeenCache {
     return hadSome
   }
 
-  /** @param holder who was told "new"; nobody when it is seen for good */
-  add(fingerprint: string, holder?: Holder): void {
+  /** @param told who was told "new"; absent when it is seen for good */
+  add(fingerprint: string, told?: ToldAsker): void {
     if (this.#halfSize === 0) return
     if (this.#younger.size >= this.#halfSize) {
       this.#older = this.#younger
       this.#younger = new Map()
     }
-    this.#younger.set(fingerprint, holder)
+    this.#younger.set(fingerprint, told)
   }
 
   clear(): void {

@@ -114,11 +114,11 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     const known = this.fingerprinter.known?.(request)
     if (known?.isMarkedBy(this.#settledMark)) return true
     if (this.isRecorded(asked)) {
-      const holder = this.#pending.get(fingerprint)
-      if (holder === undefined) known?.mark(this.#settledMark)
+      const pending = this.#pending.get(fingerprint)
+      if (pending === undefined) known?.mark(this.#settledMark)
       // The same claim means that the batch holds the request twice.
-      if (holder === undefined || holder === claim) return true
-      if (holder !== NOBODY && holder.asker !== claim.asker) return 'in doubt'
+      if (pending === undefined || pending === claim) return true
+      if (pending !== NOBODY && pending.asker !== claim.asker) return 'in doubt'
     } else {
       this.record(asked)
     }

@@ -21,7 +21,7 @@ const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilt
 describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   /** Workers of crawls on one filter; each crawl has a queue of its own. */
   async function joined(key: string, crawl: string, more: Partial<RedisDupeFilterOptions> = {}) {
-    const options = { key, crawl: () => crawl, queueRunId: () => `queue of ${crawl}`, ...more }
+    const options = { key, crawl: () => crawl, redisRunId: () => `queue of ${crawl}`, ...more }
     const filter = await bench.open(make, options)
     await filter.joined(false)
     return filter
@@ -65,7 +65,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     const [key, redis, times] = [bench.nextKey(), bench.connect(), scaledTimes(0.02)]
     const a = await joined(key, 'a run-1', { times })
     let run = 'first'
-    const b = await joined(key, 'b run-1', { times, queueRunId: () => run })
+    const b = await joined(key, 'b run-1', { times, redisRunId: () => run })
     await b.requestsSeen(pages(100, 5), PAGE)
     await b.settled(PAGE)
     await b.requestsSeen([], 'nothing')

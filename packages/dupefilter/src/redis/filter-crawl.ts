@@ -64,7 +64,7 @@ export class FilterCrawl {
   }
 
   /** An asker as Redis knows it. A SHA-1 takes 27 letters instead of 40, which more than pays for the tag. */
-  nameOf(asker: string): string {
+  tagged(asker: string): string {
     if (this.#tag === '') return asker
     const name = SHA1.test(asker) ? Buffer.from(asker, 'hex').toString('base64url') : asker
     return name + this.#tag

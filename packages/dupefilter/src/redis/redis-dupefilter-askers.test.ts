@@ -61,7 +61,7 @@ class ModelCrawl {
 describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   test('all workers die with pages unsettled; only the new links of those are fetched again', async () => {
     const key = bench.nextKey()
-    const shared = { key, queueRunId: () => 'run', pendingStaleMs: 300 }
+    const shared = { key, redisRunId: () => 'run', pendingStaleMs: 300 }
     const [dead, next] = [await bench.open(make, shared), await bench.open(make, shared)]
     const crawl = new ModelCrawl()
     await crawl.run(dead, 80)
@@ -79,7 +79,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   test('a page that was settled and runs again is told "new" only by a queue that has come back', async () => {
     const key = bench.nextKey()
     let run = '1'
-    const shared = { key, queueRunId: () => run }
+    const shared = { key, redisRunId: () => run }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'page')
     await filter.settled('page')
@@ -113,7 +113,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
 
   test('a page that was settled and stands twice is told nothing new again, though it asks in parts', async () => {
     const key = bench.nextKey()
-    const shared = { key, queueRunId: () => 'run' }
+    const shared = { key, redisRunId: () => 'run' }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 6), 'page')
     await filter.settled('page')
@@ -134,7 +134,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
 
   test('a page that was settled and stands twice, three runs of it at once: nothing that is queued comes free', async () => {
     const key = bench.nextKey()
-    const shared = { key, queueRunId: () => 'run' }
+    const shared = { key, redisRunId: () => 'run' }
     const [filter, second, third] = [
       await bench.open(make, shared),
       await bench.open(make, shared),
@@ -193,7 +193,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
 
   test('one that was settled, runs again and goes back is settled as before', async () => {
     const key = bench.nextKey()
-    const shared = { key, queueRunId: () => 'run', pendingStaleMs: 200 }
+    const shared = { key, redisRunId: () => 'run', pendingStaleMs: 200 }
     const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
     await filter.requestsSeen(pages(0, 3), 'page')
     await filter.settled('page')
@@ -234,7 +234,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
   test('a reply that is lost costs nothing: a settled page is answered the same', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const key = bench.nextKey()
-    const shared = { key, queueRunId: () => 'run' }
+    const shared = { key, redisRunId: () => 'run' }
     const filter = await bench.open(make, shared)
     const other = await bench.open(make, { ...shared, redis: bench.connect(proxy.url) })
     await filter.requestsSeen(pages(0, 3), 'page')
@@ -247,7 +247,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
 
   test('what an earlier release noted of an asker is read as it was meant', async () => {
     const key = bench.nextKey()
-    const filter = await bench.open(make, { key, queueRunId: () => 'run', pendingStaleMs: 1000 })
+    const filter = await bench.open(make, { key, redisRunId: () => 'run', pendingStaleMs: 1000 })
     const askers = `{${key}}:owners`
     const redis = bench.connect()
     await filter.requestsSeen(pages(0, 2), 'page')
@@ -263,7 +263,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     const back: (() => void)[] = []
     const shared = {
       key,
-      queueRunId: () => run,
+      redisRunId: () => run,
       onQueueBack: (listener: () => void) => void back.push(listener),
       cacheSize: 100,
     }
@@ -289,7 +289,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     const filterTimes = { ...PROTOCOL_TIMES.filter, lostCommitMs: 400 }
     const shared = {
       key,
-      queueRunId: () => run,
+      redisRunId: () => run,
       onQueueBack: (listener: () => void) => void back.push(listener),
       times: { ...PROTOCOL_TIMES, filter: filterTimes },
       cacheSize: 100,
@@ -320,7 +320,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       bench.open(make, {
         key,
         crawl: () => crawl,
-        queueRunId: () => `queue of ${crawl}`,
+        redisRunId: () => `queue of ${crawl}`,
         onQueueBack: () => {},
       })
     const [filter, other] = [await make2('a run-1'), await make2('b run-1')]

@@ -1,5 +1,5 @@
 import type { Fingerprinter, Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
-import type { OnQueueBack, QueueRunId } from '../asking/queue-run.ts'
+import type { OnQueueBack, RedisRunId } from '../asking/redis-run.ts'
 import type { RedisArgument, RedisConnection } from './redis-script.ts'
 import type { ShardPart } from './sharded-part.ts'
 
@@ -17,7 +17,7 @@ export interface RedisDupeFilterOptions {
    * The run id of the queue's Redis, as the server says it now: it is asked for about once a second, and must not be
    * remembered over a reconnect. Default, for a queue in this process: an id of this object's own.
    */
-  readonly queueRunId?: QueueRunId
+  readonly redisRunId?: RedisRunId
   /** Tells when the queue's Redis is there again. Absent where the queue is in this process. */
   readonly onQueueBack?: OnQueueBack
   /**

@@ -114,16 +114,16 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
 
   test('a page that runs again after its queue has come back older hands on what it then yields', async () => {
     let run = '1'
-    const queueRunId = vi.fn(() => run)
-    const filter = await bench.open(make, { queueRunId })
+    const redisRunId = vi.fn(() => run)
+    const filter = await bench.open(make, { redisRunId })
     await filter.requestsSeen(pages(0, 3), 'page')
     await filter.settled('page')
     await filter.requestsSeen(pages(50, 1), 'carries the settling')
     run = '2'
     await wait(1100)
-    queueRunId.mockClear()
+    redisRunId.mockClear()
     await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
-    await vi.waitFor(() => expect(queueRunId).toHaveBeenCalled())
+    await vi.waitFor(() => expect(redisRunId).toHaveBeenCalled())
     expect(await filter.requestsSeen([page(0), page(7)], 'page')).toEqual(fresh(2))
     await filter.settled('page')
     expect(await filter.requestsSeen([page(0), page(1), page(7)], 'other')).toEqual([true, false, true])
@@ -323,7 +323,7 @@ describe.concurrent.each(Object.entries(FILTERS))('%s, beside others', (kind, ma
     let run = 'run 1'
     // One kind waits the five seconds, the other a second.
     const times = kind === 'redis-set' ? PROTOCOL_TIMES : scaledTimes(0.2)
-    const shared = { redis, key, queueRunId: async () => run, times }
+    const shared = { redis, key, redisRunId: async () => run, times }
     const filter = await bench.open(make, shared)
     await filter.requestsSeen(pages(0, 5), 'earlier')
     await filter.settled('earlier')

@@ -47,7 +47,7 @@ import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { Claims } from '../asking/claims.ts'
 import { Questions } from '../asking/questions.ts'
-import { QueueRun } from '../asking/queue-run.ts'
+import { RedisRun } from '../asking/redis-run.ts'
 import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
 import { FilterCrawl } from './filter-crawl.ts'
@@ -72,7 +72,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #times: ProtocolTimes['filter']
   readonly #pendingStaleMs: number
   readonly #shard: ShardPart | undefined
-  readonly #run: QueueRun
+  readonly #run: RedisRun
   readonly #cache: SeenCache
   readonly #claims: Claims
   readonly #crawl: FilterCrawl
@@ -102,7 +102,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#times = times.filter
     this.#pendingStaleMs = options.pendingStaleMs ?? PENDING_STALE_MS
     this.#shard = options.shard
-    this.#run = new QueueRun(options.queueRunId, this.#times, options.onQueueBack)
+    this.#run = new RedisRun(options.redisRunId, this.#times, options.onQueueBack)
     this.#cache = new SeenCache(options.cacheSize ?? 0, this.#times.trustMs)
     this.stats = options.stats
     this.#crawl = new FilterCrawl({
@@ -113,7 +113,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       stats: this.stats,
       times: this.#times,
     })
-    this.#claims = new Claims((page) => this.#crawl.nameOf(page))
+    this.#claims = new Claims((asker) => this.#crawl.tagged(asker))
     this.#settling = new SettlingLine({
       // In good time before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
@@ -128,7 +128,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       pendingStaleMs: this.#pendingStaleMs,
       times,
       atOnceMax: () => this.askAtOnceMax,
-      call: (asked, asker, attempt, again) => this.#call(asked, asker, attempt, { again }),
+      call: (asked, taggedAsker, attempt, again) => this.#call(asked, taggedAsker, attempt, { again }),
       stats: this.stats,
     })
     this.#storeFiles = storeFiles
@@ -288,18 +288,18 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return seen !== false
   }
 
-  requestsSeen(requests: readonly Request[], page: string): Promise<Seen[]> {
+  requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
-    return this.#questions.ask(all, page)
+    return this.#questions.ask(all, asker)
   }
 
-  async settled(page: string): Promise<void> {
-    const room = this.#settling.add(this.#claims.settle(page, this.#run.current))
+  async settled(asker: string): Promise<void> {
+    const room = this.#settling.add(this.#claims.settle(asker, this.#run.current))
     if (room) await room
   }
 
-  async givenBack(page: string): Promise<void> {
-    const ended = this.#claims.giveBack(page)
+  async givenBack(asker: string): Promise<void> {
+    const ended = this.#claims.giveBack(asker)
     if (!ended) return
     await this.#settling.add(ended)
     // A Redis that is away is told later: until then questions wait, too.
@@ -321,7 +321,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async #call(
     asked: readonly Asked[],
-    asker: string,
+    taggedAsker: string,
     attempt: string,
     { again = false } = {},
   ): Promise<AskReply> {
@@ -329,14 +329,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
     const header: object = {
-      owner: asker,
+      owner: taggedAsker,
       attempt,
       staleMs: this.#pendingStaleMs,
       silenceMs: this.#times.silenceMs,
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      settle: settling.map(({ asker, attempt, run }) =>
-        run === undefined ? [asker, attempt] : [asker, attempt, run],
+      settle: settling.map(({ taggedAsker, attempt, run }) =>
+        run === undefined ? [taggedAsker, attempt] : [taggedAsker, attempt, run],
       ),
       ...this.#crawl.header(cleaning !== undefined),
     }

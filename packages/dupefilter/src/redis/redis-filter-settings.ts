@@ -18,7 +18,7 @@ export function redisFilterOptionsOf(
   return {
     redis: redis('dupefilter', `DUPEFILTER_CLASS is ${shown}`),
     ...(run && { crawl: () => run.name() }),
-    ...(run?.queueRunId && { queueRunId: () => run.queueRunId!() }),
+    ...(run?.redisRunId && { redisRunId: () => run.redisRunId!() }),
     ...(run?.onQueueBack && { onQueueBack: (listener: () => void) => run.onQueueBack!(listener) }),
     ...(times && { times }),
     ...(typed !== undefined && { typed }),

@@ -77,7 +77,7 @@ for (const [name, make] of Object.entries(MAKES)) {
   }
   const createShared = async () => {
     let run = 1
-    const shared = { key: bench.nextKey(), queueRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+    const shared = { key: bench.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
     const queueComesBack = () => void run++
     const [filter, other] = [await spread(make, urls(), shared), await spread(make, urls(), shared)]
     const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }

@@ -45,7 +45,7 @@ test(`${KILLS} workers killed at random moments: every seed is queued, and alway
     batchSize: 500,
     workerId: 'last:1:x',
     makeRequests: (data) => [new Request(data)],
-    queueRunId: async () => 'run',
+    redisRunId: async () => 'run',
     settled: async () => {},
     logger: silentLogger,
     stats: { inc() {} },

@@ -9,7 +9,7 @@ test('a queue’s Redis that was restarted gets its latest seeds again, and only
   nextKey()
   await push(url(1), url(2))
   let run = 'run-1'
-  const one = await worker({ queueRunId: async () => run })
+  const one = await worker({ redisRunId: async () => run })
   const seeds = await one.source.next(9)
   await one.queue(seeds)
   run = 'run-2'
@@ -25,7 +25,7 @@ test('a restart between the hand-out and the acknowledgement counts as well', as
   nextKey()
   await push(url(1))
   let run = 'run-1'
-  const one = await worker({ queueRunId: async () => run })
+  const one = await worker({ redisRunId: async () => run })
   const seeds = await one.source.next(9)
   // The request was queued in run 1, and the server came back without it before anybody could say so.
   run = 'run-2'
@@ -38,7 +38,7 @@ test('a queue’s Redis that does not answer keeps the messages where they are',
   await push(url(1))
   let isAway = true
   const one = await worker({
-    queueRunId: async () => {
+    redisRunId: async () => {
       if (isAway) throw new Error('no answer')
       return 'run-1'
     },

@@ -50,7 +50,7 @@ export interface RedisSeedSourceOptions {
   /** What a message asks for. Throws when it asks for nothing that can be requested; the message is then invalid. */
   readonly makeRequests: (data: string) => readonly Request[] | Promise<readonly Request[]>
   /** The run id of the queue's Redis, as that server says it now. */
-  readonly queueRunId: () => Promise<string>
+  readonly redisRunId: () => Promise<string>
   /** `settled` of the queue: the seed's message is removed, so that nobody can queue its request again. */
   readonly settled: (asker: string) => Promise<void>
   readonly logger: Logger
@@ -184,7 +184,7 @@ export class RedisSeedSource implements SeedSource {
 
   async #askRun(): Promise<string> {
     const askedAt = performance.now()
-    this.#run = await this.#options.queueRunId()
+    this.#run = await this.#options.redisRunId()
     this.#runAskedAt = askedAt
     return this.#run
   }

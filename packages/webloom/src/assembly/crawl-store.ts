@@ -82,7 +82,7 @@ async function localStore(
   },
 ): Promise<CrawlStore> {
   const { settings } = crawler
-  const worker = { workerId, queueRunId: async () => '-' }
+  const worker = { workerId, redisRunId: async () => '-' }
   // The queue ends with this process, and with it the crawl.
   const run: CrawlRun = { name: () => `${spider.name} ${worker.workerId}` }
   const filter = await chooseDupefilter(

@@ -59,10 +59,10 @@ export async function redisStore(
   const times = crawler.times && { times: crawler.times }
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
-  const queueRunId = () => runIdOf(queueRedis)
+  const redisRunId = () => runIdOf(queueRedis)
   const run: CrawlRun = {
     name: () => record.runName,
-    queueRunId,
+    redisRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
@@ -120,7 +120,7 @@ export async function redisStore(
     logger,
     ...times,
   })
-  const seeds = seedSource(crawler, { spider, startHosts }, { workerId, queueRunId, queue })
+  const seeds = seedSource(crawler, { spider, startHosts }, { workerId, redisRunId, queue })
   let totalsAtEnd: WholeTotals | undefined
   return {
     workerId,
@@ -188,7 +188,7 @@ export async function withQueueAndFilter<T>(
   act: (queue: RequestQueue, filter: DupeFilter) => Promise<T>,
   runName = () => '',
 ): Promise<T> {
-  const run: CrawlRun = { name: runName, queueRunId: () => runIdOf(redis) }
+  const run: CrawlRun = { name: runName, redisRunId: () => runIdOf(redis) }
   const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const addresses = HostAddresses.fromCrawler(crawler)
   const slots = HostSlots.fromCrawler(crawler, (hostname) => addresses.of(hostname))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
 
 /** The run id of the queue's Redis: another one after each start of that server. */
-export type QueueRunId = () => string | Promise<string>
+export type RedisRunId = () => string | Promise<string>
 
 /** Calls `listener` whenever the connection to the queue's Redis is there again: it may be another run of it. */
 export type OnQueueBack = (listener: () => void) => void
@@ -23,8 +23,8 @@ export interface Cleaning {
  * A run that is new to this process may have begun with an older state. For a while it is `young`: what was settled in the
  * run before may have been lost with it.
  */
-export class QueueRun {
-  readonly #runId: QueueRunId
+export class RedisRun {
+  readonly #runId: RedisRunId
   readonly #onBack: OnQueueBack | undefined
   readonly #times: ProtocolTimes['filter']
   #current = ''
@@ -36,7 +36,7 @@ export class QueueRun {
   #onChange = () => {}
 
   /** @param onBack without it no run is ever young: the queue is in this process */
-  constructor(runId: QueueRunId | undefined, times = PROTOCOL_TIMES.filter, onBack?: OnQueueBack) {
+  constructor(runId: RedisRunId | undefined, times = PROTOCOL_TIMES.filter, onBack?: OnQueueBack) {
     this.#times = times
     this.#onBack = onBack
     const own = randomUUID()

@@ -64,11 +64,11 @@ export interface ProtocolTimes {
     /** A request that lies ready for so long, and that the engine does not take, is requeued. */
     readonly readyMsMax: number
     /** All workers together look for lost locks no more often than this. */
-    readonly takeBackEveryMs: number
+    readonly reclaimEveryMs: number
     /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
-    readonly takeBackGapMs: number
+    readonly reclaimGapMs: number
     /** After such a gap no worker looks for this long, so that all can connect again and renew. */
-    readonly takeBackPauseMs: number
+    readonly reclaimPauseMs: number
     readonly settledKeptMs: number
     /** How long BullMQ blocks for news. */
     readonly blockMs: number
@@ -213,9 +213,9 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     renewEveryMs: 1500,
     lockedMsMin: 1000,
     readyMsMax: 3000,
-    takeBackEveryMs: 1000,
-    takeBackGapMs: 4000,
-    takeBackPauseMs: 3500,
+    reclaimEveryMs: 1000,
+    reclaimGapMs: 4000,
+    reclaimPauseMs: 3500,
     settledKeptMs: 30_000,
     blockMs: 1000,
     fetchMsMax: 20_000,

@@ -1,6 +1,6 @@
 -- A request whose worker is gone goes back to the head of its line, marked, or to quarantine.
 --
--- Input    takeBack(jobId, quarantineAfter): a job that is not active any more
+-- Input    reclaim(jobId, quarantineAfter): a job that is not active any more
 -- Output   {request id, worker, what fateOf() says}
 local function unpacked(data)
   local isText, text = pcall(cjson.decode, data or '')
@@ -9,17 +9,17 @@ local function unpacked(data)
   end
 end
 
-local function setAside(jobId, text, why)
+local function toQuarantine(jobId, text, why)
   redis.call('DEL', jobKey(jobId))
   quarantine(quarantined, histories, text, why, nowText)
 end
 
-local function takeBack(jobId, quarantineAfter)
+local function reclaim(jobId, quarantineAfter)
   local worker, data, priority = unpack(redis.call('HMGET', jobKey(jobId), 'pb', 'data', 'priority'))
   worker = worker or ''
   local id, line, json = unpacked(data)
   if not id then
-    setAside(jobId, jobId .. '\n\n' .. (data or ''), 'this job is no request')
+    toQuarantine(jobId, jobId .. '\n\n' .. (data or ''), 'this job is no request')
     return { jobId, worker, 'quarantined' }
   end
   local attempt, kills, refusals, suspect = string.match(line == '' and '1:0:0:0' or line, '^(%d+):(%d+):(%d+):(%d)$')
@@ -28,7 +28,7 @@ local function takeBack(jobId, quarantineAfter)
     note(histories, id, nowText, worker, what)
   end
   if fate == 'quarantined' then
-    setAside(jobId, id .. '\n\n' .. json, 'it killed ' .. killed .. ' workers that ran it alone')
+    toQuarantine(jobId, id .. '\n\n' .. json, 'it killed ' .. killed .. ' workers that ran it alone')
   else
     local marks = { (attempt or 1) + 1, killed, refusals or 0, fate == 'suspect' and 1 or suspect or 0 }
     redis.call('HSET', jobKey(jobId), 'data', cjson.encode(id .. '\n' .. table.concat(marks, ':') .. '\n' .. json))

@@ -157,7 +157,7 @@ describe.concurrent('a Redis that goes away', () => {
     expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 4, quarantined: 0 })
   }, 60_000)
 
-  test('locks that have expired while Redis was away are renewed by the living before anything is taken back', async () => {
+  test('locks that have expired while Redis was away are renewed by the living before anything is reclaimed', async () => {
     const keys = bench.nextKeys()
     const queue = await bench.open({ keys })
     await queue.push([page(1)], 'o')

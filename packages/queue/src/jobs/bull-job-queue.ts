@@ -18,7 +18,7 @@
  *     between two parts of    each part is pushed under an asker of its own, noted until it is settled: pushed again, it
  *     a long page             adds nothing
  *     stopped, then woken     its locks have expired, its jobs are others': commits are refused by the token
- *     Redis away              the living renew locks that have expired before anything is taken back
+ *     Redis away              the living renew locks that have expired before anything is reclaimed
  *     reply of a take lost    nobody here knows of the job: as if its worker had died, it runs again, alone, 6 s later
  *
  * Before a suspect runs alone, all else that this worker has goes back to the queue, for others. When it dies, only what it
@@ -256,7 +256,7 @@ export class BullJobQueue implements RequestQueue {
     await this.#end(lease, (held) => {
       if (host) this.#learn(lease.slot, host)
       const { attempt, kills } = held.marks
-      return this.#scripts.putBack({
+      return this.#scripts.requeue({
         ...held.hold,
         text: packRequest({ id: held.id, request }, { attempt, kills }),
         bullPriority: bullPriority(request, this.#order),
@@ -267,7 +267,7 @@ export class BullJobQueue implements RequestQueue {
 
   async requeue(lease: Lease): Promise<void> {
     await this.#end(lease, (held) =>
-      this.#scripts.putBack({
+      this.#scripts.requeue({
         ...held.hold,
         ...(held.marks.rejections > 0 && { text: remarked(held.text, { rejections: 0 }) }),
         when: 'first',
@@ -310,7 +310,7 @@ export class BullJobQueue implements RequestQueue {
       const leftMs = this.#leftToOthers.waitMs(id)
       if (leftMs > 0) {
         left.push(leftMs)
-        back.push(this.#scripts.putBack({ ...job, when: 'first' }))
+        back.push(this.#scripts.requeue({ ...job, when: 'first' }))
       } else if (request) {
         readable.push({ ...job, id, marks, request, text })
       } else {
@@ -333,7 +333,7 @@ export class BullJobQueue implements RequestQueue {
   /** Holds a request until its host may be asked. Returns the host's slot. */
   #hold(taken: TakenRequest, lockedUntilMs: number): string {
     const lost = this.#leases.get(taken.jobId)
-    if (lost) this.#lose(lost, 'it was taken back from this worker')
+    if (lost) this.#lose(lost, 'it was reclaimed from this worker')
     const slot = this.#slots.slotOf(taken.request)
     const onStart = () => {
       this.#clock.started(slot, performance.now())
@@ -408,7 +408,7 @@ export class BullJobQueue implements RequestQueue {
     const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
     lease.isEnding = true
     this.#forget(lease)
-    await this.#scripts.putBack({ ...hold, ...wasTried, when: delayMs ?? 'first' })
+    await this.#scripts.requeue({ ...hold, ...wasTried, when: delayMs ?? 'first' })
   }
 
   /** Puts the request back for another worker, after a while; quarantines it after too many rejections. False when the lease is lost. */
@@ -420,7 +420,7 @@ export class BullJobQueue implements RequestQueue {
     this.#leftToOthers.rejected(id)
     if (await nobodyCanDo({ ...this.#place, id, rejections }))
       return this.#scripts.quarantine(hold, { id, text, reason })
-    return this.#scripts.putBack({
+    return this.#scripts.requeue({
       ...hold,
       text: remarked(text, { rejections, suspect: false }),
       when: this.#rejectedMs,

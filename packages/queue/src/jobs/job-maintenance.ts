@@ -76,7 +76,7 @@ export class JobMaintenance {
   async #reclaim(): Promise<void> {
     const { scripts, quarantineAfter, logger } = this.#options
     for (const { id, worker, fate } of await scripts.reclaim(quarantineAfter)) {
-      logger.warn({ id, heldBy: worker, fate }, 'taken back from a worker that is gone')
+      logger.warn({ id, heldBy: worker, fate }, 'reclaimed from a worker that is gone')
     }
   }
 

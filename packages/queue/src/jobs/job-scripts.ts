@@ -5,7 +5,7 @@
  *
  *     push       requests in, noted for their asker
  *     commit     a page out and its children in
- *     putBack    a page back: later, changed, or at the head of its line
+ *     requeue    a request back, however its lease ended: later, changed, or at the head of its line
  *     quarantine a page out of the queue for good
  *     renew      locks kept
  *     reclaim    pages of workers that are gone: suspects, or quarantined
@@ -54,12 +54,12 @@ const commitScript = luaScript(
   'leasing/doubts.lua',
   'jobs/commit.lua',
 )
-const putBackScript = luaScript(
+const requeueScript = luaScript(
   'redis/now.lua',
   'jobs/keys.lua',
   'jobs/lease-end.lua',
   'leasing/quarantine.lua',
-  'jobs/put-back.lua',
+  'jobs/requeue.lua',
 )
 const quarantineScript = luaScript(
   'redis/now.lua',
@@ -76,7 +76,7 @@ const reclaimScript = new OomSafeScript(
   'leasing/quarantine.lua',
   'jobs/blame.lua',
   'jobs/lost.lua',
-  'jobs/take-back.lua',
+  'jobs/reclaim.lua',
 )
 const clearScript = luaScript('jobs/keys.lua', 'jobs/clear.lua')
 const countsScript = luaScript('crawl/counts.lua', 'jobs/counts.lua')
@@ -85,7 +85,7 @@ const countsScript = luaScript('crawl/counts.lua', 'jobs/counts.lua')
 export type NewJob = readonly [string, string, number | 'doubt']
 
 /** How a request goes back to the queue. */
-export interface PutBack extends JobHold {
+export interface JobRequeue extends JobHold {
   /** The packed request, where it has changed. */
   readonly text?: string
   /** When it may be taken again: milliseconds from now, or `first` for at once, before the others of its priority. */
@@ -201,7 +201,7 @@ export class JobScripts {
   }
 
   /** False when the lease is lost. */
-  async putBack(back: PutBack): Promise<boolean> {
+  async requeue(back: JobRequeue): Promise<boolean> {
     const args = [
       ...this.#holdArgs(back),
       back.text === undefined ? '' : bullData(back.text),
@@ -211,7 +211,7 @@ export class JobScripts {
       back.event?.id ?? '',
       back.event?.what ?? '',
     ]
-    return (await putBackScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+    return (await requeueScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
   }
 
   /** False when the lease is lost. */
@@ -238,8 +238,8 @@ export class JobScripts {
   /** Looks for workers that are gone, if nobody has of late. */
   async reclaim(quarantineAfter: number): Promise<Reclaimed[]> {
     const keys = [...this.#jobKeys, this.#bullKey('stalled-check')]
-    const { takeBackEveryMs, takeBackGapMs, takeBackPauseMs } = this.#times
-    const args = [takeBackEveryMs, takeBackGapMs, quarantineAfter, takeBackPauseMs]
+    const { reclaimEveryMs, reclaimGapMs, reclaimPauseMs } = this.#times
+    const args = [reclaimEveryMs, reclaimGapMs, quarantineAfter, reclaimPauseMs]
     const taken = (await reclaimScript.run(this.#redis, keys, args)) as [string, string, Reclaimed['fate']][]
     return taken.map(([id, worker, fate]) => ({ id, worker, fate }))
   }

@@ -1,4 +1,4 @@
--- The request goes back: retried, released, refused, or because its host must wait.
+-- The request goes back to the queue: retried, requeued or rejected, or because its host must wait.
 --
 -- Input    KEYS as in jobs/keys.lua, ARGV[1…4] as in jobs/lease-end.lua
 --          ARGV[5] data, "" when it is unchanged, ARGV[6] priority, ARGV[7] "1" for lifo

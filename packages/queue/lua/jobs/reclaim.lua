@@ -1,16 +1,16 @@
--- Takes back what workers had that are gone: leases whose locks have expired. Any worker calls it, at any time.
+-- Reclaims what workers had that are gone: leases whose locks have expired. Any worker calls it, at any time.
 --
 -- And queues what is due by Redis's clock. BullMQ does that by the clock of whoever takes a job: should the clocks of all
 -- workers be an hour late, what was delayed for a second would wait for an hour.
 --
--- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is taken back until the
+-- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is reclaimed until the
 -- living have had the time to come back and renew theirs.
 --
 -- Input    KEYS as in jobs/keys.lua, KEYS[11] when somebody last looked (ms)
 --          ARGV[1] how often to look (ms), ARGV[2] how long nobody must have looked for that (ms), ARGV[3] QUARANTINE_AFTER
---          ARGV[4] how long nothing is taken back then (ms)
--- Output   for each that was taken back what takeBack() says; 500 at most
-local TAKEN_BACK_MAX = 500
+--          ARGV[4] how long nothing is reclaimed then (ms)
+-- Output   for each that was reclaimed what reclaim() says; 500 at most
+local RECLAIMED_MAX = 500
 local DUE_MAX = 500
 local since = now - (redis.call('GET', KEYS[11]) or 0)
 if since < tonumber(ARGV[1]) then
@@ -21,16 +21,16 @@ for _, jobId in ipairs(redis.call('ZRANGEBYSCORE', delayed, 0, now * 4096, 'LIMI
   redis.call('HSET', jobKey(jobId), 'delay', 0)
   queue(jobId, tonumber(redis.call('HGET', jobKey(jobId), 'priority') or 0))
 end
-local taken = {}
+local reclaimed = {}
 if since > tonumber(ARGV[2]) then
   redis.call('SET', KEYS[11], string.format('%.0f', now + ARGV[4] - ARGV[1]))
-  return taken
+  return reclaimed
 end
 redis.call('SET', KEYS[11], nowText)
 for _, jobId in ipairs(redis.call('LRANGE', active, 0, -1)) do
-  if #taken < TAKEN_BACK_MAX and redis.call('EXISTS', jobKey(jobId) .. ':lock') == 0 then
+  if #reclaimed < RECLAIMED_MAX and redis.call('EXISTS', jobKey(jobId) .. ':lock') == 0 then
     redis.call('LREM', active, 1, jobId)
-    taken[#taken + 1] = takeBack(jobId, tonumber(ARGV[3]))
+    reclaimed[#reclaimed + 1] = reclaim(jobId, tonumber(ARGV[3]))
   end
 end
-return taken
+return reclaimed

@@ -42,7 +42,7 @@ export type BodyTo = (status: number, headers: Headers) => ((chunk: Uint8Array) 
 
 /** What a request is given that does not go by way of the queue. */
 export interface FetchOptions {
-  /** When it fires, the wait for the host's turn or the download is given up. */
+  /** When it fires, the wait until the host may be asked, or the download, is given up. */
   readonly signal: AbortSignal
   /** Takes the body as it comes, in place of `Response.body`. */
   readonly bodyTo?: BodyTo

@@ -14,7 +14,7 @@ export interface MemoryCookieJarStoreOptions {
 /** A cookie and when it was first set, counted in cookies. */
 interface Placed {
   readonly cookie: KeptCookie
-  readonly turn: number
+  readonly order: number
 }
 
 type Jar = Map<string, Map<string, Placed>>
@@ -28,7 +28,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
   // Both maps begin with what was used longest ago.
   readonly #jars = new Map<string, Jar>()
   #count = 0
-  #turns = 0
+  #placedCount = 0
 
   constructor(options: MemoryCookieJarStoreOptions) {
     this.#options = options
@@ -58,7 +58,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
       toEnd(jar, domain, cookies)
       found.push(...cookies.values())
     }
-    return found.sort((a, b) => a.turn - b.turn).map(({ cookie }) => cookie)
+    return found.sort((a, b) => a.order - b.order).map(({ cookie }) => cookie)
   }
 
   keep(name: string, cookies: readonly KeptCookie[]): void {
@@ -77,7 +77,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
     const before = ofDomain.size
     if (hasExpired(cookie, Date.now())) ofDomain.delete(identity)
     // Set anew it keeps its place: RFC 6265bis sends the one first that was made first.
-    else ofDomain.set(identity, { cookie, turn: ofDomain.get(identity)?.turn ?? this.#turns++ })
+    else ofDomain.set(identity, { cookie, order: ofDomain.get(identity)?.order ?? this.#placedCount++ })
     this.#count += ofDomain.size - before
     if (ofDomain.size > this.#options.perDomainMax) this.#dropCookie(ofDomain)
     if (ofDomain.size === 0) jar.delete(cookie.domain)

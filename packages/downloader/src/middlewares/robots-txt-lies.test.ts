@@ -93,7 +93,7 @@ describe('the host’s pace', () => {
     )
   })
 
-  test('robots.txt is the host’s turn: who asked for it goes back, once, and says so', async () => {
+  test('robots.txt counts as a request to its host: the request that waits for it goes back, once, and says so', async () => {
     robotsTxt('User-agent: *\nDisallow: /private')
     const started: string[] = []
     const { fetching, request, outcome } = crawl({ onStart: ({ url }) => void started.push(url) })

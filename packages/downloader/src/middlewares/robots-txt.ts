@@ -40,10 +40,10 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
   readonly logger: Logger
 }
 
-/** Who keeps the hosts' pace. Without them robots.txt is fetched and obeyed, and costs its host no turn. */
+/** Who keeps the hosts' pace. Without them robots.txt is fetched and obeyed, and does not count for its host's pace. */
 export interface RobotsTxtPaceListeners {
   /**
-   * robots.txt of the request's host leaves for it now: that was the host's turn. The request that caused it then goes
+   * robots.txt of the request's host leaves for it now, and counts as a request to that host. The request that caused it then goes
    * back, once and to its place, to be handed out when the host may be asked again.
    */
   readonly onStart?: (request: Request) => void

@@ -1,5 +1,5 @@
 /**
- * Proxies that take turns by how well they do.
+ * Proxies that are chosen by how well they do.
  *
  * Each has a score between 0 and 1: a success brings it a fifth of the way to 1, a failure halves it. The next request
  * goes to one of them by chance, in proportion to the scores, so that a bad one still gets a request now and then and

@@ -28,7 +28,7 @@ export interface RobotsFetchRequest {
   /** `https://example.com` */
   readonly origin: string
   readonly userAgent: string
-  /** Whose turn it is: the file is fetched by the same way, be it a proxy or an address of this machine. */
+  /** The request that waits for it: the file is fetched by the same way, be it a proxy or an address of this machine. */
   readonly asking?: Request
   readonly signal: AbortSignal
   /** Called at the moment the request leaves for the site; not for redirects, which may lead elsewhere. */

@@ -42,7 +42,7 @@ const READ_AT_ONCE_MAX = 1000
 
 /**
  * The hosts of `startUrls` as well, without waiting for their requests: those of a long list are made little by little, and
- * a page may lead to one of its hosts before it is that host's turn. What is refused then would be lost.
+ * a page may lead to one of its hosts before that host is among those that are made. What is refused then would be lost.
  */
 export class DeclaredStartHosts implements StartHosts {
   readonly #spider: { readonly startUrls: readonly string[] }

@@ -1,8 +1,8 @@
 /**
  * Requests that do not go by way of the queue: what a pipeline needs for an item, and what a callback wants to await.
  *
- *     fetch ─► its host's turn, by a clock of this process ─► the crawl's own downloader ─► a response
- *                └── a redirect and a retry wait for their turns anew ──┘
+ *     fetch ─► when its host may be asked, by a clock of this process ─► the crawl's own downloader ─► a response
+ *                └── a redirect and a retry wait for that anew ──┘
  *
  * They keep to the host's pace among themselves: DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN, Crawl-delay and whatever
  * else they learn of it. The queue's own requests have another clock, in a cluster one for all workers. So a host that has

@@ -222,6 +222,21 @@ describe('found by trying to break it', () => {
     })
   })
 
+  test('a dupefilter that answers 1 as Redis does ends the crawl, by name, in place of holding it up for ever', async () => {
+    await using web = await startFakeWeb({ pagesPerHost: 5 })
+    class Books {
+      requestSeen = async () => 1
+    }
+    class OfThisWeb extends FollowAll {
+      override startUrls = [...web.seeds]
+    }
+    const { logger, lines } = listeningLogger()
+    const { finishReason } = await crawl(OfThisWeb, { settings: { DUPEFILTER_CLASS: Books }, logger })
+    expect(finishReason).toBe('internal_error')
+    const told = lines.filter(({ level }) => level === 'error').map(({ fields }) => String(fields.err))
+    expect(told.join()).toContain('the dupefilter Books answered requestSeen with 1 (a number)')
+  })
+
   test('a pipeline may close the crawl before it begins', async () => {
     class NoDatabase {
       openSpider() {

@@ -71,7 +71,7 @@ export class LinkSieve {
       const isMet = marksAll || !request.dontFilter ? seen[next++] : false
       if (request.dontFilter || filter.letsAllPass) fresh.push({ id: idOf(asker, ordinal), request })
       else if (isMet === true) met.push(request)
-      else if (isMet) {
+      else if (isMet === 'in doubt') {
         inDoubt++
         fresh.push({ id: fingerprinter.fingerprint(request), request, inDoubt: asker })
       } else fresh.push({ id: fingerprinter.fingerprint(request), request })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import type { DupeFilter } from '../ports/dupefilter.ts'
+import { describe, expect, test } from 'vitest'
+import type { DupeFilter, Seen } from '../ports/dupefilter.ts'
 import { storeTrouble } from '../redis/store-trouble.ts'
 import { Request } from '../requests/request.ts'
 import { completeDupeFilter } from './complete-dupefilter.ts'
@@ -113,4 +113,60 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   )
   const least = completeDupeFilter({ requestSeen: own.requestSeen })
   expect(least.forget ?? least.has ?? least.exists ?? least.givenBack ?? least.letsAllPass).toBeUndefined()
+})
+
+describe('an answer that is none of the port’s is refused with the filter’s name, and guessed at nowhere', () => {
+  class Books {
+    readonly #answer: unknown
+    constructor(answer: unknown) {
+      this.#answer = answer
+    }
+    async requestSeen(): Promise<boolean> {
+      return this.#answer as boolean
+    }
+  }
+  class Batches extends Books {
+    readonly #answers: unknown
+    constructor(answers: unknown) {
+      super(false)
+      this.#answers = answers
+    }
+    async requestsSeen(): Promise<Seen[]> {
+      return this.#answers as Seen[]
+    }
+  }
+  class Askers extends Batches {
+    async settled(): Promise<void> {}
+  }
+
+  test.each([
+    [1, '1 (a number)'],
+    [0, '0 (a number)'],
+    [null, 'null'],
+    ['in doubt', '"in doubt" (a string)'],
+    [undefined, 'undefined (is a return missing?)'],
+  ])('requestSeen: %o', async (answer, shown) => {
+    const filter = completeDupeFilter(new Books(answer))
+    const refused = {
+      code: 'WL_COMPONENT_ANSWER',
+      message: `the dupefilter Books answered requestSeen with ${shown} for <GET https://example.com/>; expected true (it was met before) or false (it is new)`,
+    }
+    await expect(filter.requestSeen(request)).rejects.toMatchObject(refused)
+    await expect(filter.requestsSeen([request], 'page')).rejects.toMatchObject(refused)
+  })
+
+  test.each([
+    [undefined, /^the dupefilter Batches answered requestsSeen with undefined \(is a return missing\?\)/],
+    [[false], /with an array of 1; expected an array of 2, an answer for each request$/],
+    [[false, 1], /with 1 \(a number\) for .*; expected true/],
+    [[false, 'in doubt'], /; only a filter that has settled\(asker\) may say so$/],
+  ])('requestsSeen: %o', async (answers, message) => {
+    const refused = completeDupeFilter(new Batches(answers)).requestsSeen([request, request], 'page')
+    await expect(refused).rejects.toThrow(message)
+  })
+
+  test('one that knows askers may be in doubt', async () => {
+    const filter = completeDupeFilter(new Askers(['in doubt', true]))
+    expect(await filter.requestsSeen([request, request], 'page')).toEqual(['in doubt', true])
+  })
 })

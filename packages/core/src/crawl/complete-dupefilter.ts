@@ -1,3 +1,5 @@
+import { valueShown } from '@webloom/url'
+import { WebloomError } from '../errors/errors.ts'
 import type { DupeFilter, DupeFilterDescription, Seen } from '../ports/dupefilter.ts'
 import { withRedisCodes } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
@@ -15,6 +17,9 @@ type EachName = { readonly [Name in keyof Required<DupeFilter>]: DupeFilter[Name
  *
  * Without `requestsSeen` and `settled` it knows no askers: a link that was recorded but not yet queued when its worker
  * died is lost. `describe` then says so, and the start banner with it. Throws WL_COMPONENT_LOAD without `requestSeen`.
+ *
+ * An answer that is not one of the port's rejects with WL_COMPONENT_ANSWER. No answer may be guessed at: Redis's 0 and 1 are not
+ * false and true, and a forgotten `return` would let every link pass, so that a site with loops is crawled without end.
  */
 export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
   requireMethods(own, ['requestSeen'], 'dupefilter')
@@ -23,11 +28,13 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     open: () => told(() => own.open?.()),
     close: () => told(() => own.close?.()),
     clear: () => told(() => own.clear?.()),
-    requestSeen: (request, asker) => told(() => own.requestSeen(request, asker)),
+    requestSeen: async (request, asker) =>
+      oneAnswer(own, await told(() => own.requestSeen(request, asker)), request),
     requestsSeen: async (requests, asker) => {
       // That an asker asks about nothing ends what it asked before; a filter without askers need not know that it can happen.
       if (requests.length === 0 && !knowsAskers) return []
-      return told(() => own.requestsSeen?.(requests, asker) ?? oneByOne(own, requests))
+      if (!own.requestsSeen) return told(() => oneByOne(own, requests))
+      return allAnswers(own, await told(() => own.requestsSeen?.(requests, asker)), requests, knowsAskers)
     },
     settled: (asker) => told(() => own.settled?.(asker)),
     describe: () => told(() => own.describe?.() ?? describedByUs(own, knowsAskers)),
@@ -60,8 +67,46 @@ function told<T>(ask: () => T | Promise<T>): Promise<T> {
 
 async function oneByOne(own: SimpleDupeFilter, requests: readonly Request[]): Promise<Seen[]> {
   const answers: Seen[] = []
-  for (const request of requests) answers.push(await own.requestSeen(request))
+  for (const request of requests) answers.push(oneAnswer(own, await own.requestSeen(request), request))
   return answers
+}
+
+function oneAnswer(own: SimpleDupeFilter, answer: unknown, request: Request): boolean {
+  if (typeof answer === 'boolean') return answer
+  throw wrongAnswer(own, 'requestSeen', `${shown(answer)} for ${request}`, EXPECTED)
+}
+
+function allAnswers(
+  own: SimpleDupeFilter,
+  answers: unknown,
+  requests: readonly Request[],
+  knowsAskers: boolean,
+): Seen[] {
+  const count = requests.length
+  if (!Array.isArray(answers) || answers.length !== count) {
+    const given = Array.isArray(answers) ? `an array of ${answers.length}` : shown(answers)
+    throw wrongAnswer(own, 'requestsSeen', given, `an array of ${count}, an answer for each request`)
+  }
+  for (const [n, answer] of answers.entries()) {
+    if (typeof answer === 'boolean' || (answer === 'in doubt' && knowsAskers)) continue
+    const expected =
+      answer === 'in doubt' ? `${EXPECTED}; only a filter that has settled(asker) may say so` : EXPECTED
+    throw wrongAnswer(own, 'requestsSeen', `${shown(answer)} for ${requests[n]}`, expected)
+  }
+  return answers
+}
+
+const EXPECTED = 'true (it was met before) or false (it is new)'
+
+function wrongAnswer(own: SimpleDupeFilter, method: string, given: string, expected: string): WebloomError {
+  return new WebloomError(
+    'WL_COMPONENT_ANSWER',
+    `the dupefilter ${own.constructor.name} answered ${method} with ${given}; expected ${expected}`,
+  )
+}
+
+function shown(answer: unknown): string {
+  return answer === undefined ? 'undefined (is a return missing?)' : valueShown(answer)
 }
 
 function describedByUs(own: SimpleDupeFilter, knowsAskers: boolean): DupeFilterDescription {

@@ -15,7 +15,7 @@ import {
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper, StartElement } from '../scraping/scraper.ts'
 import type { EngineScheduler } from './engine-ports.ts'
-import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
+import { isLeaseLost, isOutputFailure, isWrongAnswer } from './error-kinds.ts'
 import type { Pulse } from './pulse.ts'
 import { StartReader } from './start-reader.ts'
 
@@ -42,7 +42,7 @@ export interface FeederOptions {
   readonly stopping: AbortSignal
   /** start() asks for the end of the crawl. */
   readonly onStop: (reason: string) => void
-  /** An output cannot be written. */
+  /** An output cannot be written, or a component of the user's own answers what cannot be used. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -108,7 +108,7 @@ export class Feeder {
       if (cursor !== null && !(await this.#runStart(cursor))) return
     } catch (error) {
       if (error instanceof CloseSpider) return onStop(error.reason)
-      if (isOutputFailure(error)) return onFailure(error)
+      if (isOutputFailure(error) || isWrongAnswer(error)) return onFailure(error)
       // Another worker runs it now, or the record has come back older.
       if (isLeaseLost(error)) return void this.#pumpStart()
       logger.error({ err: error }, 'start() threw; what it yielded before is crawled')
@@ -164,7 +164,7 @@ export class Feeder {
 
   /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
-    const { seeds, stopping, startLowWater, isPaused, times, logger } = this.#options
+    const { seeds, stopping, startLowWater, isPaused, times, onFailure, logger } = this.#options
     if (!seeds) return
     let told = ''
     let roomUntilMs = 0
@@ -184,6 +184,7 @@ export class Feeder {
           continue
         }
       } catch (error) {
+        if (isWrongAnswer(error)) return onFailure(error)
         const { message } = error as Error
         if (message !== told) logger.error({ err: error }, 'seeds cannot be taken; it is tried again')
         told = message

@@ -87,4 +87,28 @@ describe('items', () => {
     await expect(running).rejects.toMatchObject({ code: 'WL_OUTPUT_FAILED' })
     expect(web.hits.length).toBeLessThan(50)
   })
+
+  test('an output that its storage does not take within COMPONENT_TIMEOUT has failed, and so has the crawl', async () => {
+    await using web = await startFakeWeb({ pagesPerHost: 2 })
+    await using folder = await tempDir()
+    class Slow {
+      store = () => new Promise<void>(() => {})
+    }
+    class OfThisWeb extends FollowAll {
+      override startUrls = [...web.seeds]
+    }
+    const running = crawl(OfThisWeb, {
+      settings: {
+        FEED_STORAGES: { shelf: Slow },
+        FEEDS: { 'shelf://a/out.jsonl': {} },
+        FEED_TEMPDIR: folder.path,
+        COMPONENT_TIMEOUT: 1,
+      },
+      logger: listeningLogger().logger,
+    })
+    await expect(running).rejects.toMatchObject({
+      code: 'WL_OUTPUT_FAILED',
+      message: expect.stringContaining(`The items are in ${folder.path}`),
+    })
+  })
 })

@@ -123,7 +123,10 @@ export type KnownSettingsInput = {
    * brought is not counted there. Default `false`.
    */
   readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
-  /** The longest that opening or closing a pipeline, feed or extension may take. Default `600` (s). */
+  /**
+   * The longest that opening or closing each pipeline, feed or extension may take. An output that is not complete by then
+   * has failed (WL_OUTPUT_FAILED), and its items stay in their spool. Default `600` (s).
+   */
   readonly COMPONENT_TIMEOUT?: WrittenSetting<'COMPONENT_TIMEOUT'>
   /** How long requests in flight may take to finish after the first signal. Default `30` (s). */
   readonly SHUTDOWN_GRACE?: WrittenSetting<'SHUTDOWN_GRACE'>

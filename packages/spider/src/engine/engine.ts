@@ -25,13 +25,13 @@ import {
   unlessAborted,
 } from '@webloom/core'
 import type { Failure } from '../scraping/callback-output.ts'
+import { isLeaseLost, isOutputFailure } from '../scraping/error-kinds.ts'
+import { inTime } from '../scraping/in-time.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
 import type { Spider } from '../spider.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
-import { isLeaseLost, isOutputFailure } from './error-kinds.ts'
 import { Feeder } from './feeder.ts'
-import { inTime } from './in-time.ts'
 import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import { StallWatch } from './stall-watch.ts'
@@ -165,7 +165,7 @@ export class Engine {
     const { scheduler, items, downloader } = this.#options
     try {
       await scheduler.open(this.#stopping.signal)
-      await inTime('opening pipelines and feeds', () => items.open(), this.#options.componentTimeoutMs)
+      await items.open()
     } catch (error) {
       // A pipeline may find that there is no point in crawling: that is an end like any other.
       if (error instanceof CloseSpider) return this.stop(error.reason)
@@ -249,14 +249,16 @@ export class Engine {
   }
 
   async #close(): Promise<string> {
-    const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
+    const { spider, scheduler, record, downloader, items, signals, logger, componentTimeoutMs } =
+      this.#options
     this.#stallWatch.close()
     const reason = this.#finishReason()
     const failures: unknown[] = []
     this.#pages.close()
-    const steps: [string, () => unknown][] = [
+    const steps: [what: string, step: () => unknown, timeoutMs?: number][] = [
       ['spider.closed()', () => spider.closed?.(reason)],
-      ['pipelines and feeds', () => items.close(reason)],
+      // Each pipeline and feed has that time for itself: one that hangs must not cost the output of another.
+      ['pipelines and feeds', () => items.close(reason), Number.POSITIVE_INFINITY],
       ['signal spiderClosed', () => signals.send('spiderClosed', { spider, reason })],
       ['signal engineStopped', () => signals.send('engineStopped', {})],
       // What could not be written to its end is not finished: the next run closes it again.
@@ -264,9 +266,9 @@ export class Engine {
       ['scheduler', () => scheduler.close()],
       ['downloader', () => downloader.close()],
     ]
-    for (const [what, step] of steps) {
+    for (const [what, step, timeoutMs = componentTimeoutMs] of steps) {
       try {
-        await inTime(`closing: ${what}`, step, this.#options.componentTimeoutMs)
+        await inTime(`closing: ${what}`, step, timeoutMs)
       } catch (error) {
         if (!isOutputFailure(error) || !isOutputFailure(this.#fatal?.error))
           logger.error({ err: error }, `closing: ${what} failed`)

@@ -12,10 +12,10 @@ import {
   START_BATCH_MAX,
   type StatsCollector,
 } from '@webloom/core'
+import { isLeaseLost, isOutputFailure, isWrongAnswer } from '../scraping/error-kinds.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper, StartElement } from '../scraping/scraper.ts'
 import type { EngineScheduler } from './engine-ports.ts'
-import { isLeaseLost, isOutputFailure, isWrongAnswer } from './error-kinds.ts'
 import type { Pulse } from './pulse.ts'
 import { StartReader } from './start-reader.ts'
 

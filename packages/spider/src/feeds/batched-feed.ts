@@ -1,4 +1,5 @@
-import type { ItemFeed, Response } from '@webloom/core'
+import { type ItemFeed, type Response, withDeadline } from '@webloom/core'
+import { madeTooLate } from './storages/output-errors.ts'
 
 export interface BatchedFeedOptions {
   /** As the user wrote it, with the placeholders of the batch. */
@@ -9,6 +10,8 @@ export interface BatchedFeedOptions {
   readonly feedOf: (batchId: number) => ItemFeed
   /** Whether an earlier run of this crawl has begun that batch. */
   readonly isBegun: (batchId: number) => Promise<boolean>
+  /** COMPONENT_TIMEOUT in milliseconds: the longest that items may take which come last. */
+  readonly timeoutMs: number
 }
 
 /**
@@ -44,7 +47,8 @@ export class BatchedFeed implements ItemFeed {
   }
 
   async close(reason: string): Promise<void> {
-    await this.#last
+    const { uri, timeoutMs } = this.#options
+    await withDeadline(timeoutMs, this.#last, () => madeTooLate(uri, timeoutMs))
     await this.#feed?.close(reason)
   }
 

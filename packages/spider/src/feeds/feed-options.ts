@@ -158,6 +158,7 @@ function feedOf(plan: FeedPlan, settings: Settings, context: FeedsContext & { cw
     itemCount: batchItemCount,
     feedOf: (batchId) => oneFeed(plan, plan.placeOf(batchId), settings, context),
     isBegun: async (batchId) => begunOf(plan.placeOf(batchId).target, context).before(),
+    timeoutMs: timeoutMsOf(settings),
   })
 }
 
@@ -180,9 +181,14 @@ function oneFeed(
     accepts: plan.accepts,
     // A name that says who wrote it, or when, is no later run's.
     resumable: context.record !== undefined && !usesWord(plan.written, ['worker', 'time', 'batch_time']),
+    timeoutMs: timeoutMsOf(settings),
     stats: context.stats,
     ...partsOf(plan, place, losses, settings, context),
   })
+}
+
+function timeoutMsOf(settings: Settings): number {
+  return settings.getFloat('COMPONENT_TIMEOUT') * 1000
 }
 
 type WholeTarget = Exclude<FeedTarget, { kind: 'stdout' }>

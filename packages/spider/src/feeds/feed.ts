@@ -1,7 +1,8 @@
-import type { ItemFeed, Response, StatsCollector } from '@webloom/core'
+import { type ItemFeed, type Response, type StatsCollector, withDeadline } from '@webloom/core'
 import type { ItemFormat } from './formats/item-format.ts'
 import type { LostItems } from './lost-items.ts'
 import type { FeedOutput } from './storages/feed-output.ts'
+import { madeTooLate, openedTooLate } from './storages/output-errors.ts'
 import type { OutputLock } from './storages/output-lock.ts'
 
 export interface FeedOptions {
@@ -18,6 +19,8 @@ export interface FeedOptions {
   readonly storeEmpty: boolean
   /** The crawl can be resumed, unless it has finished. */
   readonly resumable?: boolean
+  /** COMPONENT_TIMEOUT in milliseconds: the longest that opening and closing may take. */
+  readonly timeoutMs: number
   readonly stats?: StatsCollector | undefined
 }
 
@@ -41,10 +44,11 @@ export class Feed implements ItemFeed {
   }
 
   async open(): Promise<void> {
-    const { format, output, lock } = this.#options
+    const { uri, format, output, lock, timeoutMs } = this.#options
     await lock?.take()
     try {
-      await output.open((file, size) => format.resume(file, size))
+      const opening = output.open((file, size) => format.resume(file, size))
+      await withDeadline(timeoutMs, opening, () => openedTooLate(uri, timeoutMs))
     } catch (error) {
       await lock?.release()
       throw error
@@ -72,8 +76,10 @@ export class Feed implements ItemFeed {
     this.#isOpen = false
     const { output, lock, resumable, stats } = this.#options
     try {
-      if (reason === NOT_OPENED) return await output.close(false, resumable === true)
-      await this.#noted(() => this.#complete(resumable === true && reason !== FINISHED))
+      if (reason === NOT_OPENED)
+        return await this.#inTime((signal) => output.close(false, resumable === true, signal))
+      const goesOn = resumable === true && reason !== FINISHED
+      await this.#noted(() => this.#inTime((signal) => this.#complete(goesOn, signal)))
     } finally {
       const outcome = this.#hasFailed ? 'failed_count' : 'success_count'
       if (reason !== NOT_OPENED) stats?.inc(`feedexport/${outcome}/${output.storage}`)
@@ -81,7 +87,19 @@ export class Feed implements ItemFeed {
     }
   }
 
-  async #complete(goesOn: boolean): Promise<void> {
+  /** An output that is not made in time is given up, even if its storage would still make it: the process ends. */
+  async #inTime(close: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { uri, output, resumable, timeoutMs } = this.#options
+    const giveUp = new AbortController()
+    const late = () => {
+      const error = madeTooLate(uri, timeoutMs, { spoolPath: output.spoolPath, resumable })
+      giveUp.abort(error)
+      return error
+    }
+    await withDeadline(timeoutMs, close(giveUp.signal), late)
+  }
+
+  async #complete(goesOn: boolean, signal: AbortSignal): Promise<void> {
     const { format, output, storeEmpty } = this.#options
     const isWanted = storeEmpty || !this.#isEmpty
     const end = format.end()
@@ -90,7 +108,7 @@ export class Feed implements ItemFeed {
     try {
       if (isWanted && end !== '') await output.write(end)
     } finally {
-      await output.close(isWanted, goesOn)
+      await output.close(isWanted, goesOn, signal)
     }
   }
 

@@ -9,11 +9,12 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
-  WebloomError,
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { InvalidItem } from '../items/item.ts'
 import type { Response } from '../responses/response.ts'
+import { isOutputFailure } from './error-kinds.ts'
+import { inTime } from './in-time.ts'
 import { UnwritableItem, writtenItem } from './written-item.ts'
 
 export interface ItemProcessorOptions {
@@ -26,6 +27,8 @@ export interface ItemProcessorOptions {
   readonly idField?: string | null
   /** DEFAULT_DROPITEM_LOG_LEVEL. */
   readonly dropLogLevel: string
+  /** COMPONENT_TIMEOUT in milliseconds, for each pipeline; feeds keep to it themselves. Default: no bound. */
+  readonly timeoutMs?: number
   readonly spider: SpiderLike
   readonly stats: StatsCollector
   readonly signals: Signals
@@ -48,17 +51,30 @@ export class ItemProcessor {
 
   /** Feeds first: an output that cannot be written must stop the crawl before any page is fetched. */
   async open(): Promise<void> {
-    for (const feed of this.#options.feeds) await feed.open()
-    for (const { component } of this.#options.pipelines) await component.openSpider?.()
+    const { feeds, pipelines } = this.#options
+    for (const feed of feeds) await feed.open()
+    for (const { name, component } of pipelines)
+      await this.#inTime(`opening pipeline ${name}`, () => component.openSpider?.())
   }
 
-  /** Closes everything, whatever fails; the first failure is thrown at the end. */
+  /** Closes everything, whatever fails. One failure is thrown at the end, that of an output before others; the others are logged. */
   async close(reason: string): Promise<void> {
+    const { feeds, pipelines, logger } = this.#options
     const failures: unknown[] = []
-    for (const { component } of this.#options.pipelines)
-      await attempt(() => component.closeSpider?.(reason), failures)
-    for (const feed of this.#options.feeds) await attempt(() => feed.close(reason), failures)
-    if (failures.length > 0) throw failures[0]
+    for (const { name, component } of pipelines)
+      await attempt(
+        () => this.#inTime(`closing pipeline ${name}`, () => component.closeSpider?.(reason)),
+        failures,
+      )
+    for (const feed of feeds) await attempt(() => feed.close(reason), failures)
+    if (failures.length === 0) return
+    const thrown = failures.find(isOutputFailure) ?? failures[0]
+    for (const error of failures) if (error !== thrown) logger.error({ err: error }, 'closing failed')
+    throw thrown
+  }
+
+  #inTime(what: string, step: () => unknown): Promise<unknown> {
+    return inTime(what, step, this.#options.timeoutMs ?? Number.POSITIVE_INFINITY)
   }
 
   /**
@@ -135,7 +151,7 @@ export class ItemProcessor {
         item = await component.processItem(item, context)
       } catch (error) {
         // Every further item would be lost as well: the crawl ends, and the page is crawled again by the next run.
-        if (error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED') throw error
+        if (isOutputFailure(error)) throw error
         await this.#gone(item, context, name, error)
         return GONE
       }

@@ -119,6 +119,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     concurrency: settings.getInt('CONCURRENT_ITEMS'),
     idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
+    timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     spider,
     stats,
     signals,

@@ -164,7 +164,8 @@ export const CRAWL_SETTINGS = [
     min: 1,
     max: 2_147_483,
     since: 'webloom',
-    summary: 'The longest that opening or closing a pipeline, feed or extension may take.',
+    summary:
+      'The longest that opening or closing each pipeline, feed or extension may take. An output that is not complete by then has failed (WL_OUTPUT_FAILED), and its items stay in their spool.',
   },
   {
     name: 'SHUTDOWN_GRACE',

@@ -4,6 +4,8 @@ import type { FileHandle } from 'node:fs/promises'
 export interface FeedOutput {
   /** Scrapy's name for it, or that of a user's class, in the counters `feedexport/success_count/…`. */
   readonly storage: string
+  /** Where the items lie until the output is made of them; absent for one that is written as they come. */
+  readonly spoolPath?: string
   /**
    * Throws WL_OUTPUT_UNWRITABLE. Leaves no file behind: whether there will be one is not known yet.
    *
@@ -19,6 +21,7 @@ export interface FeedOutput {
    * Completes the output. `createEmpty` decides whether there is one when nothing was written.
    *
    * @param goesOn another run of the same crawl will write more
+   * @param signal fires when nobody waits for it any more. An output that is not made by then is not made later either
    */
-  close(createEmpty: boolean, goesOn?: boolean): Promise<void>
+  close(createEmpty: boolean, goesOn?: boolean, signal?: AbortSignal): Promise<void>
 }

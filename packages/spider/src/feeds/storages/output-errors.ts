@@ -54,6 +54,38 @@ export function failed(uri: string, error: unknown, rest = 'What was written bef
   })
 }
 
+/** Before the crawl: whether the output can be written is not known, and nobody waits for it any longer. */
+export function openedTooLate(uri: string, timeoutMs: number): WebloomError {
+  return new WebloomError(
+    'WL_OUTPUT_UNWRITABLE',
+    `${uri} cannot be written: opening it took longer than ${shownTimeout(timeoutMs)}. Look whether its storage answers, or raise COMPONENT_TIMEOUT.`,
+  )
+}
+
+/** At the end of the crawl: the items are written, but nobody waits for the output any longer. */
+export function madeTooLate(
+  uri: string,
+  timeoutMs: number,
+  { spoolPath, resumable = false }: { spoolPath?: string | undefined; resumable?: boolean | undefined } = {},
+): WebloomError {
+  const rest =
+    spoolPath === undefined
+      ? 'What was written before stays. Raise COMPONENT_TIMEOUT'
+      : `The items are in ${spoolPath}, one a line. ${resumable ? RUN_AGAIN : PUT_THERE}`
+  return new WebloomError(
+    'WL_OUTPUT_FAILED',
+    `Writing ${uri} failed: it was not complete within ${shownTimeout(timeoutMs)}, and is given up. ${rest}.`,
+  )
+}
+
+const RUN_AGAIN = 'Raise COMPONENT_TIMEOUT and run the crawl again: the output is then made of them'
+const PUT_THERE =
+  'Raise COMPONENT_TIMEOUT before you crawl again; these items can be put there by other means, as they are JSON lines'
+
+function shownTimeout(timeoutMs: number): string {
+  return `COMPONENT_TIMEOUT, ${timeoutMs / 1000} s`
+}
+
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }

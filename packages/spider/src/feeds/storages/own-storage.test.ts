@@ -47,3 +47,23 @@ test('a storage of store() alone is taken to be empty, and cannot set anything a
   expect(await destination.open(false)).toBe('nothing')
   await expect(destination.setAside()).rejects.toThrow(/has no setAside\(uri\)/)
 })
+
+test.each<[string, FeedStorage]>([
+  ['nothing', { store: async () => {} }],
+  [
+    'a part',
+    {
+      store: async (_uri, output) => {
+        for await (const _piece of output) return
+      },
+    },
+  ],
+])('a storage that ends when it has read %s has not stored the output', async (_read, storage) => {
+  async function* pieces() {
+    yield Buffer.from('one')
+    yield Buffer.from('two')
+  }
+  await expect(new OwnDestination(storage, target).put(pieces())).rejects.toThrow(
+    'Object.store() ended before it had read the whole output',
+  )
+})

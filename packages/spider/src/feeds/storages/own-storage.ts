@@ -15,7 +15,7 @@ import { type OwnTarget, shownUri } from './feed-uri.ts'
 export interface FeedStorage {
   /**
    * Puts an output there, in place of what was: complete, or not at all. What it throws fails the crawl (WL_OUTPUT_FAILED), and
-   * the items stay on this machine.
+   * the items stay on this machine. So does a call that ends before it has read all of `output`.
    *
    * @param uri as FEEDS has it, its placeholders filled in
    */
@@ -94,7 +94,16 @@ export class OwnDestination implements Destination {
   }
 
   async put(pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.#storage.store(this.#uri, pieces)
+    let isRead = false
+    async function* read(): AsyncGenerator<Uint8Array> {
+      yield* pieces
+      isRead = true
+    }
+    await this.#storage.store(this.#uri, read())
+    if (!isRead)
+      throw new Error(
+        `${this.storage}.store() ended before it had read the whole output; await what reads it`,
+      )
   }
 
   async setAside(): Promise<string> {

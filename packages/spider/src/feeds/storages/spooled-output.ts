@@ -61,6 +61,10 @@ export class SpooledOutput implements FeedOutput {
     return this.#options.destination.storage
   }
 
+  get spoolPath(): string {
+    return this.#options.spoolPath
+  }
+
   async open(resume: (file: FileHandle, size: number) => Promise<void>): Promise<void> {
     const { spoolPath, uri, destination, overwrite } = this.#options
     try {
@@ -91,7 +95,7 @@ export class SpooledOutput implements FeedOutput {
     }
   }
 
-  async close(createEmpty: boolean, goesOn = false): Promise<void> {
+  async close(createEmpty: boolean, goesOn = false, signal?: AbortSignal): Promise<void> {
     // Where the crawl goes on an empty spool says that what there is now was made of nothing.
     await this.#spool.close(createEmpty && goesOn)
     // A spool that could not be written stays: it holds the items until then, and the crawl has said so.
@@ -99,16 +103,17 @@ export class SpooledOutput implements FeedOutput {
     if (this.#isEmpty && (this.#isComplete || !createEmpty)) return
     const { spoolPath, uri } = this.#options
     try {
-      await this.#assemble()
+      await this.#assemble(signal)
+      signal?.throwIfAborted()
       await this.#layAside(goesOn)
     } catch (error) {
       throw failed(uri, error, this.#isEmpty ? undefined : `The items are in ${spoolPath}, one a line`)
     }
   }
 
-  async #assemble(): Promise<void> {
+  async #assemble(signal: AbortSignal | undefined): Promise<void> {
     const { spoolPath, destination, layout, compression } = this.#options
-    const pieces = laidOut(this.#isEmpty ? undefined : spoolPath, layout())
+    const pieces = laidOut(this.#isEmpty ? undefined : spoolPath, layout(), signal)
     await destination.put(compression ? compressed(pieces, compression) : pieces)
   }
 
@@ -187,9 +192,17 @@ export class SpooledOutput implements FeedOutput {
 }
 
 /** In bounded memory: a piece of the spool at a time. Without a spool there are no items. */
-async function* laidOut(spoolPath: string | undefined, layout: SpoolLayout): AsyncGenerator<Buffer> {
+async function* laidOut(
+  spoolPath: string | undefined,
+  layout: SpoolLayout,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
   if (spoolPath !== undefined)
-    for await (const lines of linesOf(spoolPath)) yield Buffer.from(layout.text(lines))
+    for await (const lines of linesOf(spoolPath)) {
+      signal?.throwIfAborted()
+      yield Buffer.from(layout.text(lines))
+    }
+  signal?.throwIfAborted()
   yield Buffer.from(layout.end())
 }
 

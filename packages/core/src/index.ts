@@ -166,7 +166,10 @@ export {
   type ScrapySerializer,
 } from './python/scrapy-request.ts'
 export {
+  asksFor,
+  checkRedisRole,
   noRedis,
+  REDIS_ROLES,
   type RedisClient,
   type RedisOptions,
   type RedisRole,

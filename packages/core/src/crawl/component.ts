@@ -1,5 +1,7 @@
-import { didYouMean } from '@webloom/url'
+import { didYouMean, valueShown } from '@webloom/url'
 import { NotConfigured, WebloomError } from '../errors/errors.ts'
+import { asksFor } from '../redis/redis-options.ts'
+import { isPromise } from '../waiting/awaitable.ts'
 import type { ComponentClass, Crawler } from './crawler.ts'
 
 /** A component with its place: lower orders are nearer the engine. */
@@ -9,10 +11,31 @@ export interface Placed<T> {
   readonly Class: ComponentClass<T>
 }
 
-/** Makes one component by its `fromCrawler`, else by `new` without arguments. */
+/**
+ * Makes one component by its `fromCrawler`, else by `new` without arguments. Throws WL_COMPONENT_LOAD when `fromCrawler` returns no
+ * component.
+ */
 export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
-  if (Class.fromCrawler) return Class.fromCrawler(crawler)
-  return new (Class as new () => T)()
+  if (!Class.fromCrawler) return new (Class as new () => T)()
+  // So that what the connection's refusal says names the component.
+  const redis: Crawler['redis'] = (role, because = `${Class.name} ${asksFor(role)}`) =>
+    crawler.redis(role, because)
+  const made = Class.fromCrawler({ ...crawler, redis }) as unknown
+  if (isPromise(made)) throw asyncFromCrawler(Class.name, made)
+  if (typeof made === 'object' && made !== null) return made as T
+  throw new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `fromCrawler of ${Class.name} returned ${valueShown(made)}; expected the component, as in  return new this(…)`,
+  )
+}
+
+function asyncFromCrawler(name: string, made: PromiseLike<unknown>): WebloomError {
+  // What it may reject with later is said here.
+  made.then(undefined, () => {})
+  return new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `fromCrawler of ${name} returned a Promise; it may not be async, as components are made at once. Wait in the component's own methods`,
+  )
 }
 
 /** Throws WL_COMPONENT_LOAD when a component lacks one of the methods that its port needs. */

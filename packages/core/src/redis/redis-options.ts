@@ -1,5 +1,6 @@
+import { didYouMean } from '@webloom/url'
 import type { Redis } from 'ioredis'
-import { SettingsError } from '../errors/errors.ts'
+import { SettingsError, WebloomError } from '../errors/errors.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** What a Redis server is used for. Each may have one of its own. */
@@ -42,6 +43,9 @@ const ROLE_URLS = {
   items: ['ITEMS_REDIS_URL'],
 } as const
 
+/** All there are. */
+export const REDIS_ROLES: readonly RedisRole[] = ['queue', 'dupefilter', 'seeds', 'items']
+
 // A socket that hangs without an error must be noticed well before a lease of 6 s is lost.
 const SOCKET_TIMEOUT_MS = 4000
 const CONNECT_TIMEOUT_MS = 5000
@@ -79,10 +83,25 @@ export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[]
  *
  * @param because what needs it
  */
-export function noRedis(role: RedisRole, because = `a component asks for the Redis of role ${role}`): never {
+export function noRedis(role: RedisRole, because = `a component ${asksFor(role)}`): never {
+  checkRedisRole(role, because)
   throw new SettingsError([
     `${because}, and no Redis is named. Set REDIS_URL=redis://host:6379, or ${role.toUpperCase()}_REDIS_URL`,
   ])
+}
+
+/** The end of a sentence that begins with a component. */
+export function asksFor(role: RedisRole): string {
+  return `asks for the Redis of role ${role}`
+}
+
+/** Throws WL_COMPONENT_LOAD for a role that there is not. */
+export function checkRedisRole(role: RedisRole, because = `a component ${asksFor(role)}`): void {
+  if (REDIS_ROLES.includes(role)) return
+  throw new WebloomError(
+    'WL_COMPONENT_LOAD',
+    `${because}; the roles are ${REDIS_ROLES.join(', ')}.${didYouMean(String(role), REDIS_ROLES)}`,
+  )
 }
 
 function target(settings: Settings, setting: string, text: string): RedisTarget {

@@ -6,6 +6,7 @@ import {
   requireMethods,
   Settings,
   UsageError,
+  valueShown,
   type WrittenSettings,
 } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
@@ -49,9 +50,17 @@ export async function ownSpiderLoader(
   requireMethods(loader, ['list', 'load'], 'spider loader')
   const { name } = Class
   return {
-    list: () => told(name, () => loader.list()),
+    list: () => told(name, async () => namesOnly(await loader.list())),
     load: (spider) => told(name, async () => spiderOnly(await loader.load(spider), spider)),
   }
+}
+
+function namesOnly(listed: unknown): readonly string[] {
+  if (Array.isArray(listed) && listed.every((name) => typeof name === 'string')) return listed
+  const wrong = Array.isArray(listed) ? listed.find((name) => typeof name !== 'string') : listed
+  throw new Error(
+    `list() gave ${Array.isArray(listed) ? 'a list with ' : ''}${valueShown(wrong)}; expected a list of names, as ['books', 'quotes']`,
+  )
 }
 
 function spiderOnly(loaded: unknown, name: string): SpiderClass | undefined {

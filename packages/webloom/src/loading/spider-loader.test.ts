@@ -198,4 +198,16 @@ export default class Shop extends Spider {
       'webloom.config.ts: spiders names "spiders"; there is no such file',
     )
   })
+
+  test.each([
+    ['nothing', '', 'gave undefined; expected a list of names'],
+    ['objects', 'return [{ name: "a" }]', 'gave a list with an object; expected a list of names'],
+  ])('a loader of one’s own whose list() gives %s is told so', async (_, given, shown) => {
+    write({
+      'webloom.config.ts': `export default { settings: { SPIDER_LOADER_CLASS: './own.ts#Own' } }`,
+      'own.ts': `export class Own { list() { ${given} } load() {} }`,
+    })
+    const { code, message } = await ask(listed)
+    expect({ code, message }).toEqual({ code: 'WL_SPIDER_LOAD', message: expect.stringContaining(shown) })
+  })
 })

@@ -42,6 +42,9 @@ test('without a Redis, or with several for one role, it says what is set, and wh
   expect(() => serversOf({}).redis('queue', 'COOKIES_SHARED is true')).toThrow(
     'COOKIES_SHARED is true, and no Redis is named. Set REDIS_URL=redis://host:6379, or QUEUE_REDIS_URL',
   )
+  expect(() => serversOf({ REDIS_URL: redis.url }).redis('cache' as never)).toThrow(
+    'a component asks for the Redis of role cache; the roles are queue, dupefilter, seeds, items.',
+  )
   const two = { DUPEFILTER_REDIS_URL: [redis.url, 'redis://127.0.0.1:1'] }
   expect(() => serversOf(two).redis('dupefilter')).toThrow('DUPEFILTER_REDIS_URL names 2 servers')
 })

@@ -1,7 +1,10 @@
 import {
+  asksFor,
+  checkRedisRole,
   type Logger,
   noRedis,
   type ProtocolTimes,
+  REDIS_ROLES,
   type RedisClient,
   type RedisRole,
   type RedisTarget,
@@ -10,8 +13,6 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { RedisLink } from './redis-connection.ts'
-
-const ROLES: readonly RedisRole[] = ['queue', 'dupefilter', 'seeds', 'items']
 
 /**
  * The connections of one process, by role. Roles that the settings send to the same server share one, but for the
@@ -40,11 +41,12 @@ export class RedisServers {
 
   /** `redis` of the crawl's `Crawler`. */
   readonly redis = (role: RedisRole, because?: string): RedisClient => {
+    checkRedisRole(role, because)
     const [target, ...others] = this.targets(role)
     if (!target) return noRedis(role, because)
     if (others.length === 0) return this.to(target, role)
     throw new SettingsError([
-      `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component asks for the Redis of role ${role}`}, which is one connection: only the built-in dupefilters are spread over several`,
+      `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component ${asksFor(role)}`}, which is one connection: only the built-in dupefilters are spread over several`,
     ])
   }
 
@@ -85,7 +87,7 @@ export class RedisServers {
   /** What the settings send to that server, whether it is asked for here or not: one user has the rights for all of it. */
   #rolesAt({ options }: RedisTarget): RedisRole[] {
     const place = JSON.stringify(options)
-    return ROLES.filter((role) =>
+    return REDIS_ROLES.filter((role) =>
       this.targets(role).some((target) => JSON.stringify(target.options) === place),
     )
   }

@@ -107,6 +107,26 @@ describe('linkUrls()', () => {
   })
 })
 
+describe('links by schemes of DOWNLOAD_HANDLERS', () => {
+  const body =
+    '<a href="echo://two/x">1</a><a href="ECHO://two/y">2</a><a href="gopher://g/">3</a><a href="mailto:a@b">4</a>'
+  const echoed = ['echo://two/x', 'echo://two/y']
+
+  test('are followed, and found by linkUrls()', () => {
+    const response = new Response(URL_OF_PAGE, { body, schemes: new Set(['echo', 'mailto']) })
+    for (const found of [response, response.replace({ status: 203 })]) {
+      expect(urls(found.followAll())).toEqual(echoed)
+      expect(urls(found.followAll('a'))).toEqual(echoed)
+      expect(found.linkUrls().map((url) => url.toLowerCase())).toEqual(echoed)
+    }
+  })
+
+  test('are not followed where no handler is named, but for the page’s own scheme', () => {
+    expect(urls(page(body).followAll('a'))).toEqual([])
+    expect(urls(new Response('echo://one/', { body }).followAll('a'))).toEqual(echoed)
+  })
+})
+
 describe('follow()', () => {
   const response = page(
     '<a class=x href=" /a?b=1&amp;c ">x</a><p>text</p><a name=n>no href</a><link rel=next href=n>',

@@ -47,6 +47,8 @@ export interface ResponseInit extends CoreResponseInit {
   bounds?: PageBounds
   /** What the crawl knows of URLs met before. Default: nothing. */
   urls?: UrlMemory
+  /** What DOWNLOAD_HANDLERS fetches beside http, https, file and ftp. Default: nothing. */
+  schemes?: ReadonlySet<string>
 }
 
 /** A link as link extractors give it. */
@@ -68,6 +70,7 @@ export class Response extends CoreResponse implements LinkPage {
   readonly #htmlParser: HtmlParser
   readonly #bounds: PageBounds
   readonly #urls: UrlMemory | undefined
+  readonly #schemes: ReadonlySet<string> | undefined
   #document: Document | undefined
   #selector: Selector | undefined
   #cheerio: CheerioAPI | undefined
@@ -81,6 +84,7 @@ export class Response extends CoreResponse implements LinkPage {
     this.#htmlParser = init.htmlParser ?? 'htmlparser2'
     this.#bounds = init.bounds ?? NO_BOUNDS
     this.#urls = init.urls
+    this.#schemes = init.schemes
   }
 
   /** What a CSS query finds; see `Selector.css`. */
@@ -128,7 +132,7 @@ export class Response extends CoreResponse implements LinkPage {
 
   /**
    * The absolute URLs of `<a href>` and `<area href>` in document order, each as often as it is linked. Only http,
-   * https, file and ftp: `mailto:` and `javascript:` lead to no page.
+   * https, file, ftp, the page's own scheme and those of DOWNLOAD_HANDLERS: `mailto:` and `javascript:` lead to no page.
    */
   linkUrls(): string[] {
     return this.#requestable(this.#hrefs('a, area')).map(ownCopy)
@@ -168,7 +172,7 @@ export class Response extends CoreResponse implements LinkPage {
    * Requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page.
    *
    * What leads nowhere is left out silently, as in Scrapy: elements without href, `mailto:` and other schemes than
-   * http, https, file and ftp, URLs that are broken. `parts` as for `new Request`, or the callback alone.
+   * http, https, file, ftp, the page's own and those of DOWNLOAD_HANDLERS, URLs that are broken. `parts` as for `new Request`, or the callback alone.
    */
   followAll(target?: string | Iterable<FollowTarget>, ...parts: [parts?: RequestParts]): Request[] {
     const init = followInit(parts, 'followAll()')
@@ -182,7 +186,7 @@ export class Response extends CoreResponse implements LinkPage {
         const known = requestFor?.(link, init)
         const url = known ? undefined : this.urljoin(link)
         if (known) requests.push(known)
-        else if (url !== undefined && REQUESTABLE.test(url)) requests.push(this.#requestFor(url, init))
+        else if (url !== undefined && this.#isRequestable(url)) requests.push(this.#requestFor(url, init))
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -196,6 +200,7 @@ export class Response extends CoreResponse implements LinkPage {
       htmlParser: this.#htmlParser,
       bounds: this.#bounds,
       ...(this.#urls && { urls: this.#urls }),
+      ...(this.#schemes && { schemes: this.#schemes }),
     }
   }
 
@@ -228,12 +233,20 @@ export class Response extends CoreResponse implements LinkPage {
     return this.firstLinks((markup, max) => streamHrefs(markup, elements, max))
   }
 
+  /** Whether a link leads to a page: by its own scheme, too, a page of a handler of somebody's own may go on. */
+  #isRequestable(url: string): boolean {
+    if (REQUESTABLE.test(url)) return true
+    const scheme = SCHEME_OF_A_PLACE.exec(url)?.[0].toLowerCase()
+    if (scheme === undefined) return false
+    return this.#schemes?.has(scheme.slice(0, -3)) === true || this.url.startsWith(scheme)
+  }
+
   #requestable(hrefs: Iterable<string>): string[] {
     const urls: string[] = []
     for (const href of hrefs) {
       try {
         const url = this.urljoin(stripHtmlSpace(href))
-        if (REQUESTABLE.test(url)) urls.push(url)
+        if (this.#isRequestable(url)) urls.push(url)
       } catch (error) {
         if (!isUrlInvalid(error)) throw error
       }
@@ -290,6 +303,7 @@ export class Response extends CoreResponse implements LinkPage {
 const READINGS_MAX = 4
 
 const REQUESTABLE = /^(?:https?|file|ftp):/i
+const SCHEME_OF_A_PLACE = /^[a-z][a-z0-9+.-]*:\/\//i
 // Queries for every <a> that has a href; they are answered without a tree.
 const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
 

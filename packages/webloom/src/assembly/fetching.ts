@@ -86,7 +86,9 @@ export function responseFactory(
 ): (url: string, init: ResponseInit) => Response {
   const htmlParser = settings.get('HTML_PARSER')
   const bounds = pageBoundsOf(settings, stats, logger)
-  return (url, init) => new Response(url, { ...init, htmlParser, bounds, urls })
+  const handlers = Object.entries(settings.getDict('DOWNLOAD_HANDLERS'))
+  const schemes = new Set(handlers.flatMap(([scheme, handler]) => (handler === null ? [] : scheme)))
+  return (url, init) => new Response(url, { ...init, htmlParser, bounds, urls, schemes })
 }
 
 /**

@@ -56,6 +56,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   readonly #options: HttpCacheMiddlewareOptions
   readonly #revalidations = new WeakMap<Request, Revalidation>()
   #writeFailed = false
+  #readFailed = false
 
   constructor(options: HttpCacheMiddlewareOptions) {
     this.#options = options
@@ -141,9 +142,13 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       const response = createResponse(url, { status, headers, body, request, flags: ['cached'] })
       return { response, requestHeaders: wireHeaders(requestHeaders), storedAtMs }
     } catch (error) {
-      if (!(error instanceof BrokenCacheEntry)) throw error
       stats.inc('httpcache/retrieve_error')
-      logger.debug({ url: request.url, reason: error.message }, 'a broken entry of the cache is fetched anew')
+      if (error instanceof BrokenCacheEntry)
+        logger.debug(
+          { url: request.url, reason: error.message },
+          'a broken entry of the cache is fetched anew',
+        )
+      else this.#cannotRead(error)
       return undefined
     }
   }
@@ -195,6 +200,15 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     } catch (error) {
       this.#cannotWrite(error)
     }
+  }
+
+  #cannotRead(error: unknown): void {
+    if (!this.#readFailed)
+      this.#options.logger.error(
+        { err: error },
+        'the HTTP cache cannot be read; the crawl goes on, and takes such pages for missing',
+      )
+    this.#readFailed = true
   }
 
   #cannotWrite(error: unknown): void {

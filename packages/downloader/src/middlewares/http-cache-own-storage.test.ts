@@ -1,0 +1,38 @@
+import { Request, Response } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { testCrawler } from '../../testing/fetching.ts'
+import { HttpCacheMiddleware } from './http-cache.ts'
+
+function away(): never {
+  throw new Error('the database is away')
+}
+
+/** A storage of somebody's own whose database is away. */
+class Away {
+  retrieve = away
+  store = away
+  remove = away
+  close() {}
+}
+
+test('a storage that throws loses no page: each is fetched anew and counted, and it is told once', async () => {
+  const told: unknown[] = []
+  const crawler = testCrawler({ HTTPCACHE_ENABLED: true, HTTPCACHE_STORAGE: Away })
+  const logger = { ...crawler.logger, error: (...line: unknown[]) => void told.push(line.at(-1)) }
+  const middleware = HttpCacheMiddleware.fromCrawler({ ...crawler, logger })
+  for (let n = 0; n < 2; n++) {
+    const request = new Request('http://x.example/')
+    expect(await middleware.processRequest(request)).toBeUndefined()
+    const response = new Response(request.url, { body: 'page', request })
+    expect(await middleware.processResponse(request, response)).toBe(response)
+  }
+  expect(crawler.stats.snapshot()).toMatchObject({
+    'httpcache/retrieve_error': 2,
+    'httpcache/store_error': 2,
+    'httpcache/miss': 2,
+  })
+  expect(told).toEqual([
+    expect.stringContaining('the HTTP cache cannot be read'),
+    expect.stringContaining('the HTTP cache cannot be written'),
+  ])
+})

@@ -87,11 +87,15 @@ describe('DOWNLOAD_HANDLERS', () => {
     const DOWNLOAD_HANDLERS = {
       http: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler',
       ftp: 21,
-      s3: 'somewhere.S3',
+      s3: 'scrapy.core.downloader.handlers.s3.S3DownloadHandler',
     }
     const refused = () => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS }), http)
     expect(refused).toThrow(SettingsError)
     expect(refused).toThrow("Scrapy's handlers are Python: leave http out")
+    expect(refused).toThrow(
+      "Scrapy's handlers are Python: write one with a method download(request, options)",
+    )
+    expect(refused).not.toThrow('leave s3 out')
     expect(refused).toThrow('DOWNLOAD_HANDLERS has 21 for ftp; expected a class, ./file.ts#Export, or null')
     expect(() =>
       downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { ftp: class Fetcher {} } }), http),

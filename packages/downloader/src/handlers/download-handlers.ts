@@ -64,8 +64,10 @@ function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): Downl
 
 function notAHandler(name: string, wanted: unknown): string {
   const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
-  const hint = isScrapys
-    ? `; Scrapy's handlers are Python: leave ${name} out, and the built-in one is used`
-    : ''
+  const hint = !isScrapys
+    ? ''
+    : ['http', 'https', 'data', 'file'].includes(name)
+      ? `; Scrapy's handlers are Python: leave ${name} out, and the built-in one is used`
+      : "; Scrapy's handlers are Python: write one with a method download(request, options)"
   return `DOWNLOAD_HANDLERS has ${JSON.stringify(wanted)} for ${name}; expected a class, ./file.ts#Export, or null for none${hint}`
 }

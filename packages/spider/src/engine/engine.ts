@@ -270,8 +270,9 @@ export class Engine {
       try {
         await inTime(`closing: ${what}`, step, timeoutMs)
       } catch (error) {
-        if (!isOutputFailure(error) || !isOutputFailure(this.#fatal?.error))
-          logger.error({ err: error }, `closing: ${what} failed`)
+        if (!isOutputFailure(error)) logger.error({ err: error }, `closing: ${what} failed`)
+        else if (!isOutputFailure(this.#fatal?.error))
+          logger.error(`closing: ${what} failed: ${(error as Error).message}`)
         failures.push(error)
       }
     }

@@ -13,6 +13,7 @@ const STATS = {
   'httperror/response_ignored_status_count/404': 5,
   'downloader/given_up/DownloadTimeoutError': 2,
   'downloader/exception_type_count/DownloadTimeoutError': 6,
+  'downloader/protection/file_url': 1,
   'depth/request_ignored_count': 0,
 }
 
@@ -24,6 +25,7 @@ test('each reason is told once, the most frequent first', () => {
     { reason: 'trap: repeated segments', count: 7 },
     { reason: 'HTTP 404', count: 5 },
     { reason: 'DownloadTimeoutError', count: 2 },
+    { reason: 'file: URL not allowed', count: 1 },
   ])
 })
 

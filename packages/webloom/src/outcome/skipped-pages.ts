@@ -19,6 +19,7 @@ const REASON_OF_KEY: Readonly<Record<string, string>> = {
   'redirect/max_times_reached': 'too many redirects',
   'host_backoff/dropped': 'host given up',
   'httpcache/ignore': 'not in the HTTP cache',
+  'downloader/protection/file_url': 'file: URL not allowed',
 }
 
 /** Keys that end with the reason, and how it is put into words. */

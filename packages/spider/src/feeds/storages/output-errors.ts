@@ -37,21 +37,20 @@ const WORDS: Readonly<Record<string, Words>> = {
 /** Before the crawl: nothing has been fetched. */
 export async function unwritable(uri: string, path: string, error: unknown): Promise<WebloomError> {
   if (error instanceof WebloomError) return error
-  const { cause, wayOut } = (await obstacle(path, error)) ?? wordsFor(error)
-  return new WebloomError(
-    'WL_OUTPUT_UNWRITABLE',
-    `${shown(uri, path)} cannot be written: ${cause}. ${wayOut}.`,
-    { cause: error },
-  )
+  const known = (await obstacle(path, error)) ?? knownWords(error)
+  // Of a storage of one's own the path is that of our spool, which nobody wrote.
+  const message = known
+    ? `${shown(uri, path)} cannot be written: ${sentences(known.cause, known.wayOut)}`
+    : `${SCHEME.test(uri) ? uri : shown(uri, path)} cannot be written: ${sentences(reasonOf(error))}`
+  return new WebloomError('WL_OUTPUT_UNWRITABLE', message, { cause: error })
 }
 
 /** While the crawl runs. `rest` says what became of the items. */
 export function failed(uri: string, error: unknown, rest = 'What was written before stays'): WebloomError {
   if (error instanceof WebloomError) return error
-  const { cause, wayOut } = wordsFor(error)
-  return new WebloomError('WL_OUTPUT_FAILED', `Writing ${uri} failed: ${cause}. ${rest}. ${wayOut}.`, {
-    cause: error,
-  })
+  const known = knownWords(error)
+  const told = known ? sentences(known.cause, rest, known.wayOut) : sentences(reasonOf(error), rest)
+  return new WebloomError('WL_OUTPUT_FAILED', `Writing ${uri} failed: ${told}`, { cause: error })
 }
 
 /** Before the crawl: whether the output can be written is not known, and nobody waits for it any longer. */
@@ -90,11 +89,20 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
-function wordsFor(error: unknown): Words {
-  const known = WORDS[codeOf(error) ?? '']
-  if (known) return known
-  return { cause: error instanceof Error ? error.message : String(error), wayOut: ANOTHER_PATH }
+function knownWords(error: unknown): Words | undefined {
+  return WORDS[codeOf(error) ?? '']
 }
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function sentences(...parts: readonly string[]): string {
+  return parts.map((part) => (part.endsWith('.') ? part : `${part}.`)).join(' ')
+}
+
+// One letter is a drive of Windows.
+const SCHEME = /^(?!file:)[a-z][a-z0-9+.-]+:/i
 
 /** The user's own words first; the whole path where these do not show it. */
 function shown(uri: string, path: string): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { destinationContract } from '../../../testing/destination-contract.ts'
+import { failed, unwritable } from './output-errors.ts'
 import { type FeedStorage, OwnDestination } from './own-storage.ts'
 
 /** A storage as a user writes one. */
@@ -66,4 +67,30 @@ test.each<[string, FeedStorage]>([
   await expect(new OwnDestination(storage, target).put(pieces())).rejects.toThrow(
     'Object.store() ended before it had read the whole output',
   )
+})
+
+describe('what such a storage throws', () => {
+  const spool = '/tmp/feeds/shelf/a/out.json'
+
+  test('before the crawl: the URI, the reason, and nothing that the user never wrote', async () => {
+    const { message } = await unwritable(URI, spool, new Error('it holds something; use -O to replace it'))
+    expect(message).toBe(`${URI} cannot be written: it holds something; use -O to replace it.`)
+  })
+
+  test('at its end: the reason, and where the items are', () => {
+    const { message } = failed(
+      URI,
+      new Error('the server answered PUT with 500'),
+      `The items are in ${spool}`,
+    )
+    expect(message).toBe(
+      `Writing ${URI} failed: the server answered PUT with 500. The items are in ${spool}.`,
+    )
+  })
+
+  test('an error of the spool names its path and a way out', async () => {
+    const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+    const { message } = await unwritable(URI, spool, full)
+    expect(message).toContain(`${URI} (${spool}) cannot be written: the disk is full. Make room`)
+  })
 })

@@ -107,7 +107,13 @@ export class SpooledOutput implements FeedOutput {
       signal?.throwIfAborted()
       await this.#layAside(goesOn)
     } catch (error) {
-      throw failed(uri, error, this.#isEmpty ? undefined : `The items are in ${spoolPath}, one a line`)
+      throw failed(
+        uri,
+        error,
+        this.#isEmpty
+          ? undefined
+          : `The items are in ${spoolPath}, one JSON object a line; send that file by hand, or crawl again`,
+      )
     }
   }
 

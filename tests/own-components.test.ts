@@ -23,6 +23,15 @@ afterEach(() => project[Symbol.asyncDispose]())
 
 const crawled: OwnProject['crawled'] = (...given) => project.crawled(...given)
 
+test('SPIDER_MIDDLEWARES takes a middleware of one’s own, which changes items and drops requests', async () => {
+  const { items } = await crawled(
+    `yield new Request('${origin}/'); yield new Request('${origin}/calendar/1')`,
+    { SPIDER_MIDDLEWARES: { './dated-items.ts#DatedItems': 950 } },
+  )
+  expect(items).toEqual([{ url: `${origin}/`, title: 'of the site', readAt: expect.any(String) }])
+  expect(asked).toEqual(['/'])
+})
+
 test('each example of the page is a file that a test runs, or a part of a callback', () => {
   const tests = ['own-components.test.ts', 'own-dupefilters.test.ts']
   const texts = tests.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('')
@@ -43,7 +52,7 @@ describe('DOWNLOAD_HANDLERS', () => {
 
   test('a handler of one’s own fetches what asks for it by name, and nothing else', async () => {
     const { items } = await crawled(
-      `yield new Request('${origin}/', { meta: { download_handler: 'archive' } })
+      `yield new Request('${origin}/', { meta: { download_handler: 'archive', dont_obey_robotstxt: true } })
        yield new Request('${origin}/live')`,
       { DOWNLOAD_HANDLERS: { archive: './archive.ts#Archive' } },
     )
@@ -53,16 +62,14 @@ describe('DOWNLOAD_HANDLERS', () => {
     expect(asked).toEqual(['/live'])
   })
 
-  test('it takes the place of the built-in one of a scheme', async () => {
+  test('it takes the place of the built-in one of a scheme, and answers for robots.txt, too', async () => {
     const { items, stats } = await crawled(
       `yield new Request('${origin}/'); yield new Request('${origin}/none')`,
-      {
-        DOWNLOAD_HANDLERS: { http: './archive.ts#Archive' },
-        RETRY_ENABLED: false,
-      },
+      { DOWNLOAD_HANDLERS: { http: './archive.ts#Archive' }, ROBOTSTXT_OBEY: true },
     )
     expect(items).toEqual([{ url: `${origin}/`, title: 'of the archive' }])
-    expect(stats['downloader/exception_type_count/DownloadFailedError']).toBe(1)
+    expect(stats['httperror/response_ignored_status_count/404']).toBe(1)
+    expect(stats['robotstxt/response_status_count/404']).toBe(1)
     expect(asked).toEqual([])
   })
 
@@ -116,6 +123,14 @@ describe('the HTTP cache', () => {
     expect(stats['httpcache/hit']).toBe(1)
     await crawled(once(), own)
     expect(asked).toHaveLength(2)
+  })
+
+  test('a storage of one’s own passes the suite of storages', async () => {
+    // ./brief-storage.test.ts#, as a user runs it
+    const { code, stdout } = await runProcess(process.execPath, ['--test', 'brief-storage.test.ts'], {
+      cwd: folder.path,
+    })
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('pass') })
   })
 
   test('a class of Python, and one that lacks a method, are refused before anything is fetched', async () => {

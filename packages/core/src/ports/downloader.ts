@@ -19,7 +19,7 @@ export interface DownloadHandler {
 
 /** What a handler is told beside the request. */
 export interface DownloadOptions {
-  /** Fires when the time is up (DOWNLOAD_TIMEOUT) or the crawl is cut off: the download ends with an error. */
+  /** Fires when the crawl is cut off, or the lease is lost: the download ends with an error. DOWNLOAD_TIMEOUT the handler keeps itself. */
   readonly signal: AbortSignal
   /** To be called when the request leaves: the host's delay is counted from then. */
   readonly onStart: () => void

@@ -112,7 +112,7 @@ export class SpooledOutput implements FeedOutput {
         error,
         this.#isEmpty
           ? undefined
-          : `The items are in ${spoolPath}, one JSON object a line; send that file by hand, or crawl again`,
+          : `The items are in ${spoolPath}, one a line, as JSON; send that file by hand, or crawl again`,
       )
     }
   }

@@ -54,7 +54,15 @@ export { UrlMemory } from './url-memory/url-memory.ts'
 // A crawl's own vocabulary
 
 export { buildComponents, fromCrawler, type Placed, requireHooks, requireMethods } from './crawl/component.ts'
-export type { ComponentClass, Crawler, CrawlRun, DownloaderInside, OtherWorkers } from './crawl/crawler.ts'
+export type {
+  ComponentClass,
+  Crawler,
+  CrawlRun,
+  DownloaderInside,
+  HostLookup,
+  OtherWorkers,
+  ShardPart,
+} from './crawl/crawler.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export {
   type SignalHandler,

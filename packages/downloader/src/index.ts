@@ -32,7 +32,11 @@ export { type DownloadHandlers, downloadHandlersOf, handlerFor } from './handler
 export { FileDownloadHandler, type FileDownloadHandlerOptions } from './handlers/file-download-handler.ts'
 export { handlerAnswer, ownHandlerOf } from './handlers/handler-answer.ts'
 export type { ExchangeLimits } from './http/exchange-limits.ts'
-export { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http/http-download-handler.ts'
+export {
+  type HttpConnections,
+  HttpDownloadHandler,
+  type HttpDownloadHandlerOptions,
+} from './http/http-download-handler.ts'
 export { composeMiddlewares } from './middleware-onion.ts'
 
 // Connections

@@ -13,6 +13,7 @@ export {
   type CrawlRun,
   crawlKey,
   type DownloaderInside,
+  type HostLookup,
   type Logger,
   MemoryStatsCollector,
   NotConfigured,
@@ -126,6 +127,15 @@ export {
   type SplittableOptions,
   type StoreQuestion,
 } from '@webloom/dupefilter'
+
+// Fetching
+
+export {
+  type ExchangeLimits,
+  type HttpConnections,
+  HttpDownloadHandler,
+  type HttpDownloadHandlerOptions,
+} from '@webloom/downloader'
 
 // The HTTP cache
 

@@ -45,6 +45,10 @@ export interface Crawler {
   readonly fetch?: (request: Request, options: FetchOptions) => Promise<Response>
   /** The downloader, for its middlewares; absent for all other components. */
   readonly downloader?: DownloaderInside
+  /** Looks hosts up, as the crawl's own connections do. Absent where there is no crawl, as in tests. */
+  readonly addresses?: HostLookup
+  /** Which part of a dupefilter that is spread over several servers is made; absent: the whole of it. */
+  readonly shard?: ShardPart
   /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */
   readonly run?: CrawlRun
   /** What stands for the crawl on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
@@ -53,6 +57,23 @@ export interface Crawler {
   readonly times?: ProtocolTimes
   /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
   close(reason: string): void
+}
+
+/** The addresses of hosts, remembered for about a minute; one for all parts of a crawl. */
+export interface HostLookup {
+  /**
+   * At least one address, in the order in which to try them; that of an address is itself. Rejects with a `DownloadError`
+   * of the kind `CannotResolveHostError` when there is none, or no answer within DNS_TIMEOUT.
+   */
+  of(hostname: string): Promise<readonly string[]>
+}
+
+/** Which part of a dupefilter is on one server. */
+export interface ShardPart {
+  /** The server's place in DUPEFILTER_REDIS_URL, from 0. */
+  readonly index: number
+  /** How many servers there are. */
+  readonly count: number
 }
 
 /** The crawl's downloader, as its own middlewares use it. */

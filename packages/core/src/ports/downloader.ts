@@ -77,6 +77,11 @@ export type DownloadResult = Request | Response | RetryLater
  * higher ones nearer the network. Each hook may be left out.
  */
 export interface DownloaderMiddleware {
+  /**
+   * True for one that chooses the way to a site, such as its proxy. Requests for robots.txt go past all other middlewares,
+   * and by way of this one.
+   */
+  readonly alsoForRobotsTxt?: boolean
   /** Called before a new request goes to the scheduler. Throwing `IgnoreRequest` drops it there. */
   requestScheduled?(request: Request): void
   /**

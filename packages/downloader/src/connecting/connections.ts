@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Crawler, type Request, SettingsError, WebloomError } from '@webloom/core'
+import { type Crawler, type HostLookup, type Request, SettingsError, WebloomError } from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { AddressGuard } from './address-guard.ts'
@@ -11,7 +11,7 @@ import { type TlsOptions, tlsFromSettings } from './tls-settings.ts'
 
 export interface ConnectionsOptions {
   /** The operating system's when absent. */
-  readonly addresses?: HostAddresses
+  readonly addresses?: HostLookup
   /** Absent: every address may be connected to. */
   readonly guard?: AddressGuard
   readonly tls?: TlsOptions
@@ -62,9 +62,8 @@ export class Connections {
     this.#bindAddress = options.bindAddress ?? undefined
   }
 
-  /** @param addresses shared with whoever else looks hosts up */
-  static fromCrawler(crawler: Crawler, addresses = HostAddresses.fromCrawler(crawler)): Connections {
-    const { settings, stats, logger, startHosts } = crawler
+  static fromCrawler(crawler: Crawler): Connections {
+    const { settings, stats, logger, startHosts, addresses = HostAddresses.fromCrawler(crawler) } = crawler
     const bindAddress = settings.get('DOWNLOAD_BIND_ADDRESS')
     if (bindAddress !== null && isIP(bindAddress) === 0)
       throw new SettingsError([

@@ -9,7 +9,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { DownloadError, type Settings, timerMs, withDeadline } from '@webloom/core'
+import { DownloadError, type HostLookup, type Settings, timerMs, withDeadline } from '@webloom/core'
 import { Recent } from './recent.ts'
 
 export interface HostAddressesOptions {
@@ -46,7 +46,7 @@ interface Question {
   readonly reject: (error: unknown) => void
 }
 
-export class HostAddresses {
+export class HostAddresses implements HostLookup {
   readonly #timeoutMs: number
   readonly #lookup: (hostname: string) => Promise<readonly string[]>
   readonly #now: () => number
@@ -69,10 +69,6 @@ export class HostAddresses {
     })
   }
 
-  /**
-   * At least one address, in the order in which to try them; that of an address is itself. Rejects with a `DownloadError`
-   * of the kind `CannotResolveHostError` when there is none, or no answer within DNS_TIMEOUT.
-   */
   async of(hostname: string): Promise<readonly string[]> {
     if (isIP(hostname) !== 0) return [hostname]
     if (LOCALHOST.test(hostname)) return LOOPBACK

@@ -1,13 +1,12 @@
 import { isIP, type LookupFunction } from 'node:net'
-import { DownloadError, hostAndPort, InvalidUrl } from '@webloom/core'
+import { DownloadError, type HostLookup, hostAndPort, InvalidUrl } from '@webloom/core'
 import { buildConnector } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
-import type { HostAddresses } from './host-addresses.ts'
 import type { TlsOptions } from './tls-settings.ts'
 
 /** How connections are made. */
 export interface ConnectingOptions {
-  readonly addresses: HostAddresses
+  readonly addresses: HostLookup
   /** Absent: every address will do. */
   readonly guard?: AddressGuard
   readonly tls: TlsOptions

@@ -1,4 +1,5 @@
 import {
+  type Crawler,
   DownloadError,
   type DownloadHandler,
   type DownloadOptions,
@@ -17,6 +18,10 @@ export class DataDownloadHandler implements DownloadHandler {
 
   constructor(createResponse?: CreateResponse) {
     this.#createResponse = createResponse
+  }
+
+  static fromCrawler({ createResponse }: Crawler): DataDownloadHandler {
+    return new this(createResponse)
   }
 
   async download(request: Request, options: DownloadOptions): Promise<Response> {

@@ -11,11 +11,14 @@ import {
   IgnoreRequest,
   Request,
   Response,
+  type ResponseInit,
   SettingsError,
   silentLogger,
 } from '@webloom/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { testCrawler } from '../../testing/fetching.ts'
+import { LocalSite } from '../../testing/local-site.ts'
+import { HttpDownloadHandler } from '../http/http-download-handler.ts'
 import { downloadHandlersOf, handlerFor } from './download-handlers.ts'
 import { FileDownloadHandler } from './file-download-handler.ts'
 
@@ -41,13 +44,11 @@ class FromCrawler extends Named {
   }
 }
 
-const http = new Named('http')
-
 /** The text of the answer, or the error. */
 async function got(request: Request | string, settings: object = {}): Promise<unknown> {
   const asked = typeof request === 'string' ? new Request(request) : request
   try {
-    const handlers = downloadHandlersOf(testCrawler(settings), http)
+    const handlers = downloadHandlersOf(testCrawler(settings))
     const options = { signal: new AbortController().signal, onStart() {} }
     return (await handlerFor(asked, handlers).download(asked, options)).text
   } catch (error) {
@@ -58,11 +59,40 @@ async function got(request: Request | string, settings: object = {}): Promise<un
 describe('DOWNLOAD_HANDLERS', () => {
   test('a scheme has its handler; a name is asked for by meta.download_handler', async () => {
     const settings = { DOWNLOAD_HANDLERS: { ftp: Named, browser: FromCrawler } }
-    expect(await got('http://x.example/', settings)).toBe('http')
-    expect(await got('https://x.example/', settings)).toBe('http')
     expect(await got('ftp://x.example/', settings)).toBe('made by new')
     const named = new Request('https://x.example/', { meta: { download_handler: 'browser' } })
     expect(await got(named, settings)).toBe('of test')
+  })
+
+  test('one handler of HTTP has http and https, and makes what callbacks expect', async () => {
+    const made: string[] = []
+    const createResponse = (url: string, init: ResponseInit) => {
+      made.push(url)
+      return new Response(url, init)
+    }
+    const { http, https } = downloadHandlersOf({
+      ...testCrawler({ PRIVATE_ADDRESSES_ALLOWED: ['*'] }),
+      createResponse,
+    })
+    expect(http).toBe(https)
+    const site = await LocalSite.start()
+    const { signal } = new AbortController()
+    await http!.download(new Request(`${site.origin}/`), { signal, onStart() {} })
+    expect(made).toEqual([`${site.origin}/`])
+    await http!.close?.()
+    await site.close()
+  })
+
+  test('a class that has several names is made once, and a built-in one that none has is not made', async () => {
+    class Browser extends HttpDownloadHandler {}
+    const settings = { DOWNLOAD_HANDLERS: { http: Browser, https: Browser }, DOWNLOAD_BIND_ADDRESS: null }
+    const { http, https } = downloadHandlersOf(testCrawler(settings))
+    expect(http).toBeInstanceOf(Browser)
+    expect(http).toBe(https)
+    const wrong = { DOWNLOAD_BIND_ADDRESS: 'nowhere' }
+    expect(() => downloadHandlersOf(testCrawler(wrong))).toThrow('DOWNLOAD_BIND_ADDRESS')
+    const without = { ...wrong, DOWNLOAD_HANDLERS: { http: null, https: Named } }
+    expect(Object.keys(downloadHandlersOf(testCrawler(without)))).toEqual(['https', 'data', 'file'])
   })
 
   test('a class takes the place of a built-in handler, and null takes it out', async () => {
@@ -89,7 +119,7 @@ describe('DOWNLOAD_HANDLERS', () => {
       ftp: 21,
       s3: 'scrapy.core.downloader.handlers.s3.S3DownloadHandler',
     }
-    const refused = () => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS }), http)
+    const refused = () => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS }))
     expect(refused).toThrow(SettingsError)
     expect(refused).toThrow("Scrapy's handlers are Python: leave http out")
     expect(refused).toThrow(
@@ -97,9 +127,9 @@ describe('DOWNLOAD_HANDLERS', () => {
     )
     expect(refused).not.toThrow('leave s3 out')
     expect(refused).toThrow('DOWNLOAD_HANDLERS has 21 for ftp; expected a class, ./file.ts#Export, or null')
-    expect(() =>
-      downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { ftp: class Fetcher {} } }), http),
-    ).toThrow('download handler Fetcher has no download')
+    expect(() => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { ftp: class Fetcher {} } }))).toThrow(
+      'download handler Fetcher has no download',
+    )
   })
 })
 

@@ -17,28 +17,45 @@ import {
   requireMethods,
   SettingsError,
 } from '@webloom/core'
+import { HttpDownloadHandler } from '../http/http-download-handler.ts'
 import { DataDownloadHandler } from './data-download-handler.ts'
 import { FileDownloadHandler } from './file-download-handler.ts'
 
 export type DownloadHandlers = Readonly<Record<string, DownloadHandler>>
 
-/** @param http for `http` and `https`, and by the name `http` */
-export function downloadHandlersOf(crawler: Crawler, http: DownloadHandler): DownloadHandlers {
-  const handlers: Record<string, DownloadHandler> = {
-    http,
-    https: http,
-    data: new DataDownloadHandler(crawler.createResponse),
-    file: FileDownloadHandler.fromCrawler(crawler),
+/** By scheme. */
+export const BUILTIN_HANDLERS: Readonly<Record<string, ComponentClass<DownloadHandler>>> = {
+  http: HttpDownloadHandler,
+  https: HttpDownloadHandler,
+  data: DataDownloadHandler,
+  file: FileDownloadHandler,
+}
+
+/**
+ * One handler of each class, so that `http` and `https` share connections and bounds. All are made now and not when they are
+ * first asked: settings that are wrong are told before anything is fetched.
+ */
+export function downloadHandlersOf(crawler: Crawler): DownloadHandlers {
+  const made = new Map<ComponentClass<DownloadHandler>, DownloadHandler>()
+  const handlers: Record<string, DownloadHandler> = {}
+  for (const [name, Class] of Object.entries(handlerClasses(crawler.settings.getDict('DOWNLOAD_HANDLERS')))) {
+    const handler = made.get(Class) ?? madeOf(Class, crawler)
+    made.set(Class, handler)
+    handlers[name] = handler
   }
+  return handlers
+}
+
+function handlerClasses(wanted: Readonly<Record<string, unknown>>) {
+  const classes = { ...BUILTIN_HANDLERS }
   const problems: string[] = []
-  for (const [name, wanted] of Object.entries(crawler.settings.getDict('DOWNLOAD_HANDLERS'))) {
-    if (wanted === null) delete handlers[name]
-    else if (typeof wanted === 'function')
-      handlers[name] = madeOf(wanted as ComponentClass<DownloadHandler>, crawler)
-    else problems.push(notAHandler(name, wanted))
+  for (const [name, Class] of Object.entries(wanted)) {
+    if (Class === null) delete classes[name]
+    else if (typeof Class === 'function') classes[name] = Class as ComponentClass<DownloadHandler>
+    else problems.push(notAHandler(name, Class))
   }
   if (problems.length > 0) throw new SettingsError(problems)
-  return handlers
+  return classes
 }
 
 /** The one that `meta.download_handler` names, else the one of the URL's scheme. */
@@ -66,7 +83,7 @@ function notAHandler(name: string, wanted: unknown): string {
   const isScrapys = typeof wanted === 'string' && wanted.startsWith('scrapy.')
   const hint = !isScrapys
     ? ''
-    : ['http', 'https', 'data', 'file'].includes(name)
+    : Object.hasOwn(BUILTIN_HANDLERS, name)
       ? `; Scrapy's handlers are Python: leave ${name} out, and the built-in one is used`
       : "; Scrapy's handlers are Python: write one with a method download(request, options)"
   return `DOWNLOAD_HANDLERS has ${JSON.stringify(wanted)} for ${name}; expected a class, ./file.ts#Export, or null for none${hint}`

@@ -6,20 +6,15 @@ import {
   valueShown,
   WebloomError,
 } from '@webloom/core'
-import { HttpDownloadHandler } from '../http/http-download-handler.ts'
-import { DataDownloadHandler } from './data-download-handler.ts'
-import type { DownloadHandlers } from './download-handlers.ts'
-import { FileDownloadHandler } from './file-download-handler.ts'
+import { BUILTIN_HANDLERS, type DownloadHandlers } from './download-handlers.ts'
 
 /** Name of the class that fetches URLs of this scheme, where that is none of ours and extends none; undefined otherwise. */
 export function ownHandlerOf(url: string, handlers: DownloadHandlers): string | undefined {
   const scheme = url.slice(0, url.indexOf(':'))
   const handler = Object.hasOwn(handlers, scheme) ? handlers[scheme] : undefined
-  const isOurs = BUILT_IN.some((Class) => handler instanceof Class)
+  const isOurs = Object.values(BUILTIN_HANDLERS).some((Class) => handler instanceof Class)
   return isOurs ? undefined : handler?.constructor.name
 }
-
-const BUILT_IN = [HttpDownloadHandler, DataDownloadHandler, FileDownloadHandler]
 
 /**
  * The handler's answer, with the request that it answers.

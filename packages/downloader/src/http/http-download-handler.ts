@@ -29,7 +29,6 @@ import {
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { Connections } from '../connecting/connections.ts'
-import type { HostAddresses } from '../connecting/host-addresses.ts'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
@@ -37,6 +36,15 @@ import { type Answer, HttpExchange } from './http-exchange.ts'
 import { RateClock } from './rate-watch.ts'
 import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
+/** What a request over HTTP is handed to. */
+export interface HttpConnections {
+  /** Of the site, or of the proxy that `meta.proxy` names. Rejects for a request that may not be made. */
+  dispatcherFor(request: Request, origin: string): Promise<Dispatcher>
+  /** Ends all connections. */
+  close(): Promise<void>
+}
+
+/** What the handler is made of. */
 export interface HttpDownloadHandlerOptions {
   /** Connecting, headers and body together, milliseconds. `meta.download_timeout` (seconds) overrides it. */
   readonly timeoutMs?: number
@@ -50,16 +58,18 @@ export interface HttpDownloadHandlerOptions {
   /** A larger body is logged. 0: never. */
   readonly bodyBytesWarn?: number
   /** Closed with the handler. Absent: such as may lead anywhere. */
-  readonly connections?: Connections
+  readonly connections?: HttpConnections
   /** Counts what the limits have ended. */
   readonly stats?: StatsCollector
+  /** Told of large bodies. */
   readonly logger?: Logger
   /** Which class answers are made of; the spider package gives its own, with selectors. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
 }
 
+/** The built-in handler of `http` and `https`. A class that extends it may answer some requests itself, and leave it the others. */
 export class HttpDownloadHandler implements DownloadHandler {
-  readonly #connections: Connections
+  readonly #connections: HttpConnections
   readonly #timeoutMs: number
   readonly #limits: ExchangeLimits
   readonly #room: BodyRoom
@@ -81,20 +91,15 @@ export class HttpDownloadHandler implements DownloadHandler {
     this.#connections = options.connections ?? new Connections({ connectTimeoutMs: this.#timeoutMs })
   }
 
-  /** @param addresses shared with whoever else looks hosts up */
-  static fromCrawler(
-    crawler: Crawler,
-    createResponse?: (url: string, init: ResponseInit) => Response,
-    addresses?: HostAddresses,
-  ): HttpDownloadHandler {
-    const { settings, stats, logger } = crawler
+  static fromCrawler(crawler: Crawler): HttpDownloadHandler {
+    const { settings, stats, logger, createResponse } = crawler
     return new this({
       timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
       limits: exchangeLimitsOf(settings),
       activeBytesMax: settings.getInt('DOWNLOAD_MAX_ACTIVE_SIZE'),
       bodyBytesWarn: settings.getInt('DOWNLOAD_WARNSIZE'),
       stats,
-      connections: Connections.fromCrawler(crawler, addresses),
+      connections: Connections.fromCrawler(crawler),
       logger,
       ...(createResponse && { createResponse }),
     })

@@ -42,6 +42,7 @@ interface Before {
  * business in a queue.
  */
 export class HttpProxyMiddleware implements DownloaderMiddleware {
+  readonly alsoForRobotsTxt = true
   readonly #options: HttpProxyMiddlewareOptions
   readonly #before = new WeakMap<Request, Before>()
   readonly #closed = new Set<string>()

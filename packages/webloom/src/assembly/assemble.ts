@@ -64,6 +64,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const times = options.times && { times: options.times }
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
+  const addresses = HostAddresses.fromCrawler({ settings })
   const base: Crawler = {
     settings,
     stats,
@@ -72,15 +73,15 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     spider,
     redis: servers.redis,
     createResponse,
+    addresses,
     ...times,
     close: controls.stop,
   }
-  const addresses = HostAddresses.fromCrawler(base)
   const resolve = (hostname: string) => addresses.of(hostname)
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
   const { others } = store
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
-  const pages = pageFetching(base, { slots: store.slots, addresses, urls, folder })
+  const pages = pageFetching(base, { slots: store.slots, urls, folder })
   const crawler: Crawler = {
     ...base,
     startHosts,

@@ -13,9 +13,6 @@ import {
   composeMiddlewares,
   Downloader,
   downloadHandlersOf,
-  type HostAddresses,
-  HttpDownloadHandler,
-  HttpProxyMiddleware,
   handlerAnswer,
   handlerFor,
   ownHandlerOf,
@@ -29,8 +26,6 @@ import { PacedFetch } from './paced-fetch.ts'
 export interface PageFetchingOptions {
   /** Under which name each host's pace is kept: as the crawl's queue has it. */
   readonly slots: HostSlots
-  /** What is known of hosts' names. */
-  readonly addresses: HostAddresses
   /** What the crawl knows of the URLs that its pages link to. */
   readonly urls: UrlMemory
   /** From which `./file.ts#Export` in settings is meant. */
@@ -46,10 +41,7 @@ export interface PageFetching {
 }
 
 /** Pages are fetched under the crawl's own rules: its URL_RULES, its politeness, its middlewares. Opens no connection. */
-export function pageFetching(
-  base: Crawler,
-  { slots, addresses, urls, folder }: PageFetchingOptions,
-): PageFetching {
+export function pageFetching(base: Crawler, { slots, urls, folder }: PageFetchingOptions): PageFetching {
   const { settings, stats } = base
   const rules = crawlUrlRules(settings)
   const paced = new PacedFetch({
@@ -69,7 +61,7 @@ export function pageFetching(
   return {
     fetch: (request, given) => paced.fetch(request, given),
     async open(crawler, spider) {
-      downloader = await downloaderOf(crawler, folder, addresses)
+      downloader = await downloaderOf(crawler, folder)
       return { downloader, scraper: await scraperOf(crawler, spider, downloader, folder, urls) }
     },
   }
@@ -91,20 +83,16 @@ export function responseFactory(
   return (url, init) => new Response(url, { ...init, htmlParser, bounds, urls, schemes })
 }
 
-/**
- * @param folder from which `./file.ts#Export` in settings is meant
- * @param addresses what is known of hosts' names
- */
-async function downloaderOf(crawler: Crawler, folder: string, addresses: HostAddresses): Promise<Downloader> {
-  const http = HttpDownloadHandler.fromCrawler(crawler, crawler.createResponse, addresses)
-  const handlers = downloadHandlersOf(crawler, http)
+/** @param folder from which `./file.ts#Export` in settings is meant */
+async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloader> {
+  const handlers = downloadHandlersOf(crawler)
   // The middlewares need the downloader, and it is made of them.
   const inside: DownloaderInside = {
     optionsOf: (request) => downloader.optionsOf(request),
     blameHost: (request) => downloader.blameHost(request),
     isHostToBlame: (request) => downloader.isHostToBlame(request),
     ownHandlerOf: (url) => ownHandlerOf(url, handlers),
-    download: (request, given) => byProxy(request, given),
+    download: (request, given) => byItsWay(request, given),
   }
   const middlewares = await placedComponents(
     'DOWNLOADER_MIDDLEWARES',
@@ -112,8 +100,8 @@ async function downloaderOf(crawler: Crawler, folder: string, addresses: HostAdd
     { ...crawler, downloader: inside },
     folder,
   )
-  const byProxy = composeMiddlewares(
-    middlewares.filter(({ component }) => component instanceof HttpProxyMiddleware),
+  const byItsWay = composeMiddlewares(
+    middlewares.filter(({ component }) => component.alsoForRobotsTxt),
     (request, given: DownloadOptions) => handlerAnswer(handlerFor(request, handlers), request, given),
   )
   const downloader: Downloader = Downloader.fromCrawler(crawler, {

@@ -94,18 +94,19 @@ export class Workbench implements AsyncDisposable {
     const { settings } = made
     const logger = made.logger.child(lineFields(spider.name, settings, newWorkerId()))
     const urls = new UrlMemory()
+    const addresses = HostAddresses.fromCrawler({ settings })
     const base: Crawler = {
       ...made,
       logger,
       spider,
       redis: askedForRedis,
       createResponse: responseFactory({ ...made, logger }, urls),
+      addresses,
       startHosts: new MemoryStartHosts(),
       close() {},
     }
-    const addresses = HostAddresses.fromCrawler(base)
     const slots = HostSlots.fromCrawler(base, (hostname) => addresses.of(hostname))
-    const pages = pageFetching(base, { slots, addresses, urls, folder })
+    const pages = pageFetching(base, { slots, urls, folder })
     const crawler: Crawler = { ...base, fetch: pages.fetch }
     Spider.attach(spider, { crawler, logger })
     const { downloader, scraper } = await pages.open(crawler, spider)

@@ -52,7 +52,7 @@ const WHAT = {
 } as const satisfies Record<ComponentsSetting, string>
 
 type HookNames = {
-  readonly DOWNLOADER_MIDDLEWARES: OptionNames<DownloaderMiddleware>
+  readonly DOWNLOADER_MIDDLEWARES: OptionNames<Omit<DownloaderMiddleware, 'alsoForRobotsTxt'>>
   readonly SPIDER_MIDDLEWARES: OptionNames<SpiderMiddleware>
   readonly EXTENSIONS: OptionNames<Extension>
   readonly ITEM_PIPELINES: OptionNames<ItemPipeline>

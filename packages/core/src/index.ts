@@ -137,6 +137,7 @@ export {
   type WrittenSettings,
 } from './settings/settings.ts'
 export type { KnownSettingsInput, SettingsInput } from './settings/settings-input.ts'
+export { DUPEFILTER_NAMES, type DupeFilterName } from './settings/settings-table/scheduler.ts'
 export {
   type CustomSettingName,
   isSettingName,

@@ -30,8 +30,9 @@ export {
 export { MemoryDupeFilter } from './process/memory-dupefilter.ts'
 export { NoDupeFilter } from './process/no-dupefilter.ts'
 export type { ProcessDupeFilter, ProcessDupeFilterOptions } from './process/process-dupefilter.ts'
-export type { RedisDupeFilter } from './redis/redis-dupefilter.ts'
+export { RedisDupeFilter } from './redis/redis-dupefilter.ts'
 export type { RedisDupeFilterOptions, StoreQuestion } from './redis/redis-dupefilter-options.ts'
+export { filterKeyOf, redisFilterOptionsOf } from './redis/redis-filter-settings.ts'
 export {
   type RedisKeyDescription,
   RedisKeyDupeFilter,
@@ -42,7 +43,6 @@ export {
   type RedisSetDupeFilterOptions,
   type SetMembers,
 } from './redis/redis-set-dupefilter.ts'
-export type { ShardPart } from './redis/sharded-part.ts'
 export type { ShardedDescription } from './sharded/sharded-description.ts'
 export { type Shard, ShardedDupeFilter, type ShardedDupeFilterOptions } from './sharded/sharded-dupefilter.ts'
 export {
@@ -51,6 +51,17 @@ export {
 } from './splittable/splittable-bloom-dupefilter.ts'
 export type { SplittableDescription } from './splittable/splittable-description.ts'
 export type { SplittableOptions } from './splittable/splittable-parameters.ts'
+
+// Which filters there are
+
+export {
+  type BuiltinDupeFilter,
+  DUPEFILTERS,
+  expires,
+  expiringFilters,
+  filterClass,
+  forgettingFilters,
+} from './builtin-dupefilters.ts'
 
 // Bloom filters
 

@@ -61,9 +61,9 @@ export class RedisScript {
 /**
  * Makes scripts of the files below a folder, one file behind the other: Redis has no include. They are read at once.
  *
- * @returns a function from the files' paths below the folder to the script that they make
+ * @returns a function from the files' paths below the folder, or their URLs, to the script that they make
  */
-export function luaScriptsIn(folder: URL): (...files: readonly string[]) => RedisScript {
+export function luaScriptsIn(folder: URL): (...files: readonly (string | URL)[]) => RedisScript {
   return (...files) =>
     new RedisScript(files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join(''))
 }

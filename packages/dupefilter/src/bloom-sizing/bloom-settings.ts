@@ -1,5 +1,4 @@
-import { type Settings, SettingsError } from '@webloom/core'
-import type { ShardPart } from '../redis/sharded-part.ts'
+import { type Settings, SettingsError, type ShardPart } from '@webloom/core'
 import type { BloomOptions } from './bloom-parameters.ts'
 import type { PartitionOptions } from './bloom-partition.ts'
 

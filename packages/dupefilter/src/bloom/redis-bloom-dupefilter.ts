@@ -22,7 +22,6 @@ import { compatStanding } from '../bloom-sizing/compat-error.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
 import { luaScript } from '../redis/redis-script.ts'
-import type { ShardPart } from '../redis/sharded-part.ts'
 import { BITS_AT_ONCE_MAX, countBits, layerKeys } from './bit-strings.ts'
 import { refuseGrowing } from './bloom-fullness.ts'
 import { compatGroups, nativeGroups } from './bloom-groups.ts'
@@ -65,12 +64,8 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
     }
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisBloomDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): RedisBloomDupeFilter {
     const { settings } = crawler
     const compat = settings.get('BLOOMFILTER_COMPAT')
     if (compat === 'liuxingming-demo' && settings.get('DUPEFILTER_DIGEST') === 'url') {
@@ -79,8 +74,8 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
       ])
     }
     return new this({
-      ...redisFilterOptionsOf(crawler, DEFAULT_FINGERPRINTER[compat], shard),
-      ...shareOf(bloomOptionsOf(settings), shard),
+      ...redisFilterOptionsOf(crawler, DEFAULT_FINGERPRINTER[compat]),
+      ...shareOf(bloomOptionsOf(settings), crawler.shard),
       compat,
       key: bloomKeyOf(crawler),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),

@@ -32,7 +32,6 @@ import { companionKey } from '../redis/filter-keys.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import type { ShardPart } from '../redis/sharded-part.ts'
 import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
 import { openBloom, readParameters, readRecord } from './bloom-opening.ts'
 import { type StoredParameters, storedParameters } from './bloom-record.ts'
@@ -81,16 +80,12 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     this.#fullHosts = new FullHosts(parameters.layer, options.stats, this.logger)
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisHostBloomDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): RedisHostBloomDupeFilter {
     const { settings } = crawler
     return new this({
-      ...redisFilterOptionsOf(crawler, 'scrapy', shard),
-      ...shareOf(nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)'), shard),
+      ...redisFilterOptionsOf(crawler, 'scrapy'),
+      ...shareOf(nativeBloomOptionsOf(settings, 'one of many (BLOOMFILTER_PARTITION_BY)'), crawler.shard),
       ...partitionOptionsOf(settings),
       key: bloomKeyOf(crawler),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),

@@ -24,7 +24,6 @@ import { type BloomLayer, sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/bloom-settings.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import type { ShardPart } from '../redis/sharded-part.ts'
 import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
 
 /** What a `counting-bloom` filter on Redis is made of. */
@@ -47,17 +46,13 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
     refuseGrowing(this.fullness.onFull, CANNOT_GROW)
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): CountingBloomDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): CountingBloomDupeFilter {
     const { settings } = crawler
     refusePartition(settings, 'counting-bloom')
     return new this({
-      ...redisFilterOptionsOf(crawler, 'scrapy', shard),
-      ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), shard),
+      ...redisFilterOptionsOf(crawler, 'scrapy'),
+      ...shareOf(nativeBloomOptionsOf(settings, 'counting-bloom'), crawler.shard),
       key: bloomKeyOf(crawler),
       onFull: settings.get('BLOOMFILTER_ON_FULL'),
     })

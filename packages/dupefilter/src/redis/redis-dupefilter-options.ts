@@ -1,7 +1,6 @@
-import type { Fingerprinter, Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
+import type { Fingerprinter, Logger, ProtocolTimes, ShardPart, StatsCollector } from '@webloom/core'
 import type { OnQueueBack, RedisRunId } from '../asking/redis-run.ts'
 import type { RedisArgument, RedisConnection } from './redis-script.ts'
-import type { ShardPart } from './sharded-part.ts'
 
 /** What each filter on Redis is made of. */
 export interface RedisDupeFilterOptions {

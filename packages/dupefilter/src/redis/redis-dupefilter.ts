@@ -38,6 +38,7 @@ import {
   type Request,
   ScriptRefusal,
   type Seen,
+  type ShardPart,
   type StatsCollector,
   silentLogger,
   urlRulesOfNote,
@@ -54,7 +55,7 @@ import { FilterCrawl } from './filter-crawl.ts'
 import { askersOf, bytesOf, type FilterKeys, filterKeys } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
-import { otherPart, partText, type ShardPart } from './sharded-part.ts'
+import { otherPart, partText } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
@@ -80,17 +81,21 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #questions: Questions
   readonly #askScript: RedisScript
   #eraseScript: RedisScript | undefined
-  readonly #storeFiles: readonly string[]
+  readonly #storeFiles: readonly (string | URL)[]
   readonly #id = randomUUID()
   /** When a question of this worker was last noted. */
   #heardAt = Number.NEGATIVE_INFINITY
   #onceCount = 0
   #forgetCount = 0
 
-  /** @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra`, and `erase` where it can forget */
+  /**
+   * @param storeFiles Lua that defines `probe`, `record`, `unmark` and `extra`, and `erase` where it can forget: files of this
+   * package's `lua/` by room and name, others by their URL. `lua/redis/set-store.lua` shows what each function is given
+   * @param algorithm the rules by which requests are equal, where the options name no fingerprinter
+   */
   constructor(
     options: RedisDupeFilterOptions,
-    storeFiles: readonly string[],
+    storeFiles: readonly (string | URL)[],
     algorithm: FingerprintAlgorithm,
   ) {
     this.redis = options.redis

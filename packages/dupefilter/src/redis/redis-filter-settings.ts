@@ -2,16 +2,11 @@
 
 import { type Crawler, crawlKey, type FingerprintAlgorithm, filterFingerprinterOf } from '@webloom/core'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
-import type { ShardPart } from './sharded-part.ts'
 
-/**
- * @param auto what FINGERPRINTER=auto means: what the crawlers of that filter use
- * @param shard which part it is of a filter that is spread over several servers
- */
+/** @param auto what FINGERPRINTER=auto means: what the crawlers of that filter use */
 export function redisFilterOptionsOf(
-  { redis, settings, stats, logger, times, run, typed }: Crawler,
+  { redis, settings, stats, logger, times, run, typed, shard }: Crawler,
   auto: FingerprintAlgorithm,
-  shard?: ShardPart,
 ): Omit<RedisDupeFilterOptions, 'key'> {
   const chosen = settings.get('DUPEFILTER_CLASS')
   const shown = typeof chosen === 'string' ? chosen : 'a class on Redis'

@@ -23,7 +23,6 @@ import { companionKey } from './filter-keys.ts'
 import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
-import type { ShardPart } from './sharded-part.ts'
 
 /** What a `redis-key` filter is made of. */
 export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 'cacheSize'> {
@@ -63,12 +62,8 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
     this.#prefix = companionKey(this.keys.main, 'met')
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisKeyDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): RedisKeyDupeFilter {
     const ttl = crawler.settings.get('DUPEFILTER_TTL')
     if (ttl === null) {
       throw new SettingsError([
@@ -76,7 +71,7 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
       ])
     }
     return new this({
-      ...redisFilterOptionsOf(crawler, 'scrapy-redis', shard),
+      ...redisFilterOptionsOf(crawler, 'scrapy-redis'),
       key: filterKeyOf(crawler),
       ttlMs: ttl * 1000,
     })

@@ -10,7 +10,6 @@ import type { Asked } from '../asking/asked.ts'
 import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
-import type { ShardPart } from './sharded-part.ts'
 
 /**
  * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
@@ -45,14 +44,10 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
     this.#bytes = Math.min(BYTES[options.members ?? 'hex'], this.fingerprinter.hashBytes ?? 0)
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): RedisSetDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): RedisSetDupeFilter {
     return new this({
-      ...redisFilterOptionsOf(crawler, 'scrapy-redis', shard),
+      ...redisFilterOptionsOf(crawler, 'scrapy-redis'),
       key: filterKeyOf(crawler),
       members: crawler.settings.get('DUPEFILTER_MEMBERS'),
     })

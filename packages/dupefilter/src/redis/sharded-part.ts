@@ -1,12 +1,4 @@
-import { SettingsError } from '@webloom/core'
-
-/** Which part of a filter that is spread over servers one of them keeps. */
-export interface ShardPart {
-  /** From 0. */
-  readonly index: number
-  /** How many parts there are. */
-  readonly count: number
-}
+import { SettingsError, type ShardPart } from '@webloom/core'
 
 /** As it is stored in field `shard` of the record. A filter that is whole has none. */
 export function partText({ index, count }: ShardPart): string {

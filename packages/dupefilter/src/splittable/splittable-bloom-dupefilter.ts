@@ -37,7 +37,6 @@ import { nativeBloomOptionsOf, refusePartition, shareOf } from '../bloom-sizing/
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import type { ShardPart } from '../redis/sharded-part.ts'
 import { type SplittableDescription, splittableDescription } from './splittable-description.ts'
 import { type SplittableKeys, splittableKeys } from './splittable-keys.ts'
 import { leafOffsets, leafQuestion } from './splittable-leaves.ts'
@@ -95,12 +94,8 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     })
   }
 
-  /**
-   * As the settings ask for it, on the crawl's connection.
-   *
-   * @param shard which part it is of a filter that is spread over several servers
-   */
-  static fromCrawler(crawler: Crawler, shard?: ShardPart): SplittableBloomDupeFilter {
+  /** As the settings ask for it, on the crawl's connection. */
+  static fromCrawler(crawler: Crawler): SplittableBloomDupeFilter {
     const { settings } = crawler
     refusePartition(settings, 'splittable-bloom')
     const { bit, blockNum, ...size } = nativeBloomOptionsOf(settings, 'splittable-bloom')
@@ -110,8 +105,8 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
       ])
     }
     return new this({
-      ...redisFilterOptionsOf(crawler, 'scrapy', shard),
-      ...shareOf(size, shard),
+      ...redisFilterOptionsOf(crawler, 'scrapy'),
+      ...shareOf(size, crawler.shard),
       leafBit: settings.getInt('BLOOMFILTER_LEAF_BIT'),
       splitsMax: settings.getInt('BLOOMFILTER_SPLITS_MAX'),
       key: bloomKeyOf(crawler),

@@ -1,12 +1,12 @@
 /**
  * The dupefilter that the settings name: for a crawl, and, without the rest of a crawl, for commands that look into it.
- * Beside `assemble.ts` the one file that names concrete filters.
  */
 
 import {
   type ComponentClass,
   type Crawler,
   completeDupeFilter,
+  DUPEFILTER_NAMES,
   type DupeFilter,
   fromCrawler,
   redisTargets,
@@ -16,53 +16,21 @@ import {
   UsageError,
 } from '@webloom/core'
 import {
-  CountingBloomDupeFilter,
-  MemoryBloomDupeFilter,
-  MemoryCountingBloomDupeFilter,
-  MemoryDupeFilter,
-  MemoryHostBloomDupeFilter,
+  DUPEFILTERS,
+  expires,
+  expiringFilters,
+  filterClass,
+  forgettingFilters,
   NoDupeFilter,
-  RedisBloomDupeFilter,
-  RedisHostBloomDupeFilter,
-  RedisKeyDupeFilter,
-  RedisSetDupeFilter,
+  RedisDupeFilter,
   type Shard,
   ShardedDupeFilter,
-  type ShardPart,
-  SplittableBloomDupeFilter,
 } from '@webloom/dupefilter'
 import type { SpiderClass } from '@webloom/spider'
 import { componentClass } from '../loading/component-class.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { type CrawlBaseOptions, crawlBase } from './crawl-base.ts'
-
-interface FilterOnRedis {
-  /** @param shard absent: the whole of it, on one server */
-  fromCrawler(crawler: Crawler, shard?: ShardPart): Shard['filter']
-}
-
-const ON_REDIS = {
-  'redis-set': () => RedisSetDupeFilter,
-  'redis-key': () => RedisKeyDupeFilter,
-  'redis-bloom': (settings) => (isByHost(settings) ? RedisHostBloomDupeFilter : RedisBloomDupeFilter),
-  'counting-bloom': () => CountingBloomDupeFilter,
-  'splittable-bloom': () => SplittableBloomDupeFilter,
-} satisfies Record<string, (settings: Settings) => FilterOnRedis>
-
-const IN_PROCESS = {
-  memory: () => MemoryDupeFilter,
-  'memory-bloom': (settings) => (isByHost(settings) ? MemoryHostBloomDupeFilter : MemoryBloomDupeFilter),
-  // Where no Redis is named.
-  'counting-bloom': () => MemoryCountingBloomDupeFilter,
-} satisfies Record<string, (settings: Settings) => ComponentClass<DupeFilter>>
-
-function isByHost(settings: Settings): boolean {
-  return settings.get('BLOOMFILTER_PARTITION_BY') !== 'fingerprint'
-}
-
-/** For DUPEFILTER_RELEASE_ON_FAILURE. */
-const FORGETTING = 'memory, redis-set, redis-key, counting-bloom'
 
 /** What a crawl has that its filter may need. */
 export interface FilterSurroundings {
@@ -80,63 +48,74 @@ export async function chooseDupefilter(
   surroundings: FilterSurroundings,
 ): Promise<DupeFilter> {
   const { settings, logger } = crawler
+  const { servers, jobDirFilter } = surroundings
   const typed = typedCrawl(crawler.spider, settings.get('CRAWL_ID'))
-  const filter = await chosenFilter({ ...crawler, typed }, surroundings)
+  const Class = await chosenClass(settings, surroundings)
+  const filter = Class ? completeDupeFilter(madeOf(Class, { ...crawler, typed }, servers)) : jobDirFilter!
   if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !filter.forget)
     throw new SettingsError([
-      `DUPEFILTER_RELEASE_ON_FAILURE is true, and ${shownFilter(settings, surroundings)} cannot forget a request. These can: ${FORGETTING}, or a filter of your own that has forget()`,
+      `DUPEFILTER_RELEASE_ON_FAILURE is true, and ${shownFilter(settings, surroundings)} cannot forget a request. These can: ${forgettingFilters()}, or a filter of your own that has forget()`,
     ])
-  if (settings.get('DUPEFILTER_TTL') !== null && settings.get('DUPEFILTER_CLASS') !== 'redis-key')
-    logger.warn(`DUPEFILTER_TTL has no effect: only redis-key keeps requests for a while (DUPEFILTER_CLASS)`)
+  if (settings.get('DUPEFILTER_TTL') !== null && !(Class && expires(Class)))
+    logger.warn(
+      `DUPEFILTER_TTL has no effect: only ${expiringFilters()} keeps requests for a while (DUPEFILTER_CLASS)`,
+    )
   return filter
 }
 
-async function chosenFilter(
-  crawler: Crawler,
-  { folder, servers, jobDirFilter }: FilterSurroundings,
-): Promise<DupeFilter> {
-  const { settings } = crawler
-  const chosen = chosenClass(settings, jobDirFilter !== undefined)
+/** Undefined: the JOBDIR's own filter. */
+async function chosenClass(
+  settings: Settings,
+  { folder, jobDirFilter }: FilterSurroundings,
+): Promise<ComponentClass<SimpleDupeFilter> | undefined> {
+  const chosen = chosenName(settings, jobDirFilter !== undefined)
   if (jobDirFilter) refuseBesideJobDir(settings, chosen)
-  if (jobDirFilter && chosen === 'memory') return jobDirFilter
-  if (chosen === 'none') return new NoDupeFilter()
-  if (isOneOf(IN_PROCESS, chosen) && inProcessFilter(settings))
-    return fromCrawler<DupeFilter>(IN_PROCESS[chosen](settings), crawler)
-  if (isOneOf(ON_REDIS, chosen)) return filterOnRedis(crawler, ON_REDIS[chosen](settings), servers)
-  const builtins = [...Object.keys({ ...IN_PROCESS, ...ON_REDIS }), 'none']
-  const Own = await componentClass<SimpleDupeFilter>('DUPEFILTER_CLASS', chosen, builtins, folder)
-  return completeDupeFilter(fromCrawler(Own, crawler))
+  if (jobDirFilter && chosen === 'memory') return undefined
+  if (chosen === 'none') return NoDupeFilter
+  if (!isBuiltin(chosen)) return componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
+  const { onRedis, inProcess } = DUPEFILTERS[chosen]
+  return filterClass<SimpleDupeFilter>((inProcessFilter(settings) ? inProcess : onRedis)!, settings)
 }
 
-function filterOnRedis(crawler: Crawler, Class: FilterOnRedis, servers: RedisServers): DupeFilter {
+function madeOf(
+  Class: ComponentClass<SimpleDupeFilter>,
+  crawler: Crawler,
+  servers: RedisServers,
+): SimpleDupeFilter {
   const targets = servers.targets('dupefilter')
-  if (targets.length <= 1) return Class.fromCrawler(crawler)
+  if (!isOnRedis(Class) || targets.length <= 1) return fromCrawler(Class, crawler)
   const shards = targets.map((target, index) => {
     const redis: Crawler['redis'] = (role, because) =>
       role === 'dupefilter' ? servers.to(target, role) : crawler.redis(role, because)
     const shard = { index, count: targets.length }
-    return { filter: Class.fromCrawler({ ...crawler, redis }, shard), server: target.shown }
+    return { filter: fromCrawler(Class, { ...crawler, redis, shard }), server: target.shown }
   })
   return new ShardedDupeFilter({ shards, logger: crawler.logger })
 }
 
-function chosenClass(settings: Settings, hasJobDir: boolean) {
+/** A class of the user's own that extends a built-in one can be spread over several servers, too. */
+function isOnRedis(Class: ComponentClass<unknown>): Class is ComponentClass<Shard['filter']> {
+  return Class.prototype instanceof RedisDupeFilter
+}
+
+function chosenName(settings: Settings, hasJobDir: boolean) {
   return settings.get('DUPEFILTER_CLASS') ?? (isRedisNamed(settings) && !hasJobDir ? 'redis-set' : 'memory')
 }
 
 /** The name of a filter that ends with the process that crawls, and that no other can ask; undefined for all others. */
 export function inProcessFilter(settings: Settings): string | undefined {
-  const chosen = chosenClass(settings, false)
-  if (!isOneOf(IN_PROCESS, chosen)) return undefined
-  return isOneOf(ON_REDIS, chosen) && isRedisNamed(settings) ? undefined : chosen
+  const chosen = chosenName(settings, false)
+  if (!isBuiltin(chosen)) return undefined
+  const { onRedis, inProcess } = DUPEFILTERS[chosen]
+  return inProcess && !(onRedis && isRedisNamed(settings)) ? chosen : undefined
 }
 
 function isRedisNamed(settings: Settings): boolean {
   return redisTargets(settings, 'dupefilter').length > 0
 }
 
-function isOneOf<Filters extends object>(filters: Filters, chosen: unknown): chosen is keyof Filters {
-  return typeof chosen === 'string' && Object.hasOwn(filters, chosen)
+function isBuiltin(chosen: unknown): chosen is keyof typeof DUPEFILTERS {
+  return typeof chosen === 'string' && Object.hasOwn(DUPEFILTERS, chosen)
 }
 
 /** A JOBDIR has a filter of its own; what is kept elsewhere, or nowhere, would not go with its queue. */
@@ -146,14 +125,14 @@ function refuseBesideJobDir(settings: Settings, chosen: unknown): void {
     throw new SettingsError([
       `DUPEFILTER_DIGEST is ${digest}, and JOBDIR is set: a JOBDIR keeps fingerprints, which Scrapy reads and writes too (requests.seen). Unset one of them`,
     ])
-  if (chosen !== 'memory' && (isOneOf(ON_REDIS, chosen) || isOneOf(IN_PROCESS, chosen)))
+  if (chosen !== 'memory' && isBuiltin(chosen))
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${chosen}, and JOBDIR is set: a JOBDIR keeps the requests met with its queue, in one transaction. Unset one of them`,
     ])
 }
 
 function shownFilter(settings: Settings, { jobDirFilter }: FilterSurroundings): string {
-  const chosen = chosenClass(settings, jobDirFilter !== undefined)
+  const chosen = chosenName(settings, jobDirFilter !== undefined)
   if (jobDirFilter && chosen === 'memory') return 'JOBDIR is set, whose filter'
   return `DUPEFILTER_CLASS is ${typeof chosen === 'string' ? chosen : 'a class'}, which`
 }

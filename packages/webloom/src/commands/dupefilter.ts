@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import { type DupeFilterDescription, InvalidUrl, Request, UsageError } from '@webloom/core'
+import { forgettingFilters } from '@webloom/dupefilter'
 import type { SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type InspectedFilter, openDupefilter } from '../assembly/open-dupefilter.ts'
@@ -204,7 +205,7 @@ function cannot({ name }: DupeFilterDescription, what: string): UsageError {
   const why = name === 'redis-bloom' ? ': its bits are shared by many requests' : ''
   return new UsageError(
     'WL_USAGE',
-    `the dupefilter ${name} cannot ${what}${why}. redis-set can, and counting-bloom`,
+    `the dupefilter ${name} cannot ${what}${why}. On Redis these can: ${forgettingFilters({ onRedis: true })}`,
   )
 }
 

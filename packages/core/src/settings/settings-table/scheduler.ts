@@ -1,5 +1,19 @@
 import type { UsedSetting } from '../setting-row.ts'
 
+/** The built-in dupefilters, as DUPEFILTER_CLASS names them. */
+export const DUPEFILTER_NAMES = [
+  'memory',
+  'memory-bloom',
+  'redis-set',
+  'redis-key',
+  'redis-bloom',
+  'counting-bloom',
+  'splittable-bloom',
+  'none',
+] as const
+
+export type DupeFilterName = (typeof DUPEFILTER_NAMES)[number]
+
 /** Which requests are new, and which goes next. */
 export const SCHEDULER_SETTINGS = [
   {
@@ -28,8 +42,7 @@ export const SCHEDULER_SETTINGS = [
     },
     default: null,
     since: 'scrapy',
-    summary:
-      'Remembers which requests were met: `memory`, `memory-bloom`, `redis-set`, `redis-key`, `redis-bloom`, `counting-bloom`, `splittable-bloom`, `none`, or `./file.ts#Export`. null: `redis-set` with Redis, else `memory`.',
+    summary: `Remembers which requests were met: ${DUPEFILTER_NAMES.map((name) => `\`${name}\``).join(', ')}, or \`./file.ts#Export\`. null: \`redis-set\` with Redis, else \`memory\`.`,
   },
   {
     name: 'DUPEFILTER_DEBUG',

@@ -36,9 +36,9 @@ test('each example of the page is a file that a test runs, or a part of a callba
   const tests = ['own-components.test.ts', 'own-dupefilters.test.ts']
   const texts = tests.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('')
   const examples = ownExamples()
-  const notRun = examples.filter(({ name, part }) =>
-    name === undefined ? part === undefined : !texts.includes(`./${name}#`),
-  )
+  const isRun = (name: string) =>
+    texts.includes(`./${name}#`) || examples.some(({ code }) => code.includes(`'${name}'`))
+  const notRun = examples.filter(({ name, part }) => (name === undefined ? part === undefined : !isRun(name)))
   expect(notRun).toEqual([])
   expect(examples.length).toBeGreaterThan(8)
 })
@@ -73,6 +73,16 @@ describe('DOWNLOAD_HANDLERS', () => {
     expect(asked).toEqual([])
   })
 
+  test('one that extends the built-in handler leaves it what it does not fetch itself', async () => {
+    const { items } = await crawled(`yield new Request('${origin}/'); yield new Request('${origin}/live')`, {
+      DOWNLOAD_HANDLERS: { http: './saved-first.ts#SavedFirst', https: './saved-first.ts#SavedFirst' },
+    })
+    expect(items).toHaveLength(2)
+    expect(items).toContainEqual({ url: `${origin}/`, title: 'of the archive' })
+    expect(items).toContainEqual({ url: `${origin}/live`, title: 'of the site' })
+    expect(asked).toEqual(['/live'])
+  })
+
   test('Scrapy’s classes are refused before anything is fetched, with what to type instead', async () => {
     const { code, log } = await crawled(`yield new Request('${origin}/')`, {
       DOWNLOAD_HANDLERS: { https: 'scrapy.core.downloader.handlers.http.HTTPDownloadHandler' },
@@ -96,6 +106,25 @@ describe('DOWNLOAD_HANDLERS', () => {
     expect(items).toContainEqual({ url: file, title: 'of a file' })
     expect(items).toHaveLength(2)
   })
+})
+
+test('a middleware with alsoForRobotsTxt chooses the proxy of pages and of robots.txt', async () => {
+  const proxied: string[] = []
+  const proxy = createServer((req, res) => {
+    proxied.push(req.url!)
+    if (req.url!.endsWith('/robots.txt')) res.writeHead(404).end()
+    else res.writeHead(200, { 'content-type': 'text/html' }).end('<title>by the proxy</title>')
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { items } = await crawled(`yield new Request('${origin}/')`, {
+    DOWNLOADER_MIDDLEWARES: { './one-proxy.ts#OneProxy': 740 },
+    CUSTOM_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    ROBOTSTXT_OBEY: true,
+  })
+  expect(asked, 'nothing goes past the proxy').toEqual([])
+  expect(proxied).toEqual([`${origin}/robots.txt`, `${origin}/`])
+  expect(items).toMatchObject([{ title: 'by the proxy' }])
+  await new Promise((resolve) => proxy.close(resolve))
 })
 
 describe('the HTTP cache', () => {

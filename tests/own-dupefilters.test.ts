@@ -1,5 +1,6 @@
 /** Dupefilters of one's own, on Redis: the examples of docs/own-components.md in crawls of the real command line. */
 
+import { writeFileSync } from 'node:fs'
 import { startRedis } from '@webloom/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type OwnProject, ownProject } from './own-project.ts'
@@ -66,4 +67,47 @@ test('one that extends a built-in filter is made itself, and knows who asks as t
   expect(await redis.command('HGET', 'reader:dupefilter:links', `${origin}/b`)).toBe('1')
   await crawled(twice, { ...settings, SCHEDULER_PERSIST: false })
   expect(await redis.command('EXISTS', 'reader:dupefilter:links'), 'it was emptied with the filter').toBe(0)
+})
+
+test('one with a store of its own on Redis knows who asks, can forget, and may be on several servers', async () => {
+  await using redis = await startRedis()
+  await using other = await startRedis()
+  const settings = {
+    DUPEFILTER_CLASS: './first-met.ts#FirstMet',
+    REDIS_URL: redis.url,
+    SCHEDULER_PERSIST: true,
+    DUPEFILTER_RELEASE_ON_FAILURE: true,
+  }
+  const twice = ['a', 'b', 'a'].map((path) => `yield new Request('${origin}/${path}')`).join('\n')
+  const { code, items, log } = await crawled(twice, settings)
+  expect({ code, log }).toMatchObject({ code: 0 })
+  expect(items).toHaveLength(2)
+  expect(log).not.toContain('does not know who asks')
+  const met = (await redis.command('HVALS', 'reader:dupefilter')) as string[]
+  expect(met).toHaveLength(2)
+  for (const at of met) expect(Date.now() - Number(at)).toBeLessThan(60_000)
+  expect(await crawled(twice, settings), 'met stays met').toMatchObject({ code: 0, items: [] })
+  await crawled(twice, { ...settings, SCHEDULER_PERSIST: false })
+  expect(await redis.command('EXISTS', 'reader:dupefilter'), 'it was emptied with the crawl').toBe(0)
+  const many = Array.from({ length: 20 }, (_, n) => `yield new Request('${origin}/${n}')`).join('\n')
+  const spread = { ...settings, DUPEFILTER_REDIS_URL: `${redis.url},${other.url}` }
+  expect((await crawled(many, spread)).items).toHaveLength(20)
+  const counts = [redis, other].map((server) => server.command('HLEN', 'reader:dupefilter'))
+  const [here, there] = (await Promise.all(counts)) as number[]
+  expect([here, there]).not.toContain(0)
+  expect(here! + there!).toBe(20)
+})
+
+test('DUPEFILTER_TTL has an effect on a class that extends redis-key', async () => {
+  await using redis = await startRedis()
+  writeFileSync(
+    project.folder.join('brief.ts'),
+    "import { RedisKeyDupeFilter } from 'webloom/ports'\nexport class Brief extends RedisKeyDupeFilter {}\n",
+  )
+  const settings = { REDIS_URL: redis.url, DUPEFILTER_TTL: 60 }
+  const brief = await crawled(start(), { ...settings, DUPEFILTER_CLASS: './brief.ts#Brief' })
+  expect(brief.items).toHaveLength(3)
+  expect(brief.log).not.toContain('DUPEFILTER_TTL has no effect')
+  const { log } = await crawled(start(), settings)
+  expect(log).toContain('DUPEFILTER_TTL has no effect: only redis-key keeps requests for a while')
 })

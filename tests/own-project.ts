@@ -35,7 +35,10 @@ export interface OwnProject extends AsyncDisposable {
 /** The code blocks of the page, each with the name of its file: the first line of the code. */
 export function ownExamples(): (CodeBlock & { readonly name: string | undefined })[] {
   const blocks = codeBlocks(PAGE, readFileSync(join(ROOT, PAGE), 'utf8'))
-  return blocks.map((block) => ({ ...block, name: /^\/\/ (\w[\w.-]*\.ts)\n/.exec(block.code)?.[1] }))
+  return blocks.map((block) => ({
+    ...block,
+    name: /^(?:\/\/|--) (\w[\w.-]*\.(?:ts|lua))\n/.exec(block.code)?.[1],
+  }))
 }
 
 export async function ownProject(): Promise<OwnProject> {

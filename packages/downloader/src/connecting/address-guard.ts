@@ -134,14 +134,14 @@ function rangeOf(address: string): AddressRange | undefined {
 }
 
 // Names that mean the same everywhere, and for which a proxy must not be asked.
-const NAMES_INSIDE: Readonly<Record<string, string>> = {
-  localhost: '127.0.0.1',
-  'metadata.google.internal': '169.254.169.254',
-  metadata: '169.254.169.254',
-  'instance-data': '169.254.169.254',
-  'metadata.tencentyun.com': '169.254.0.23',
-}
+const NAMES_INSIDE: ReadonlyMap<string, string> = new Map([
+  ['localhost', '127.0.0.1'],
+  ['metadata.google.internal', '169.254.169.254'],
+  ['metadata', '169.254.169.254'],
+  ['instance-data', '169.254.169.254'],
+  ['metadata.tencentyun.com', '169.254.0.23'],
+])
 
 function addressOfName(host: string): string | undefined {
-  return host.endsWith('.localhost') ? NAMES_INSIDE.localhost : NAMES_INSIDE[host]
+  return NAMES_INSIDE.get(host.endsWith('.localhost') ? 'localhost' : host)
 }

@@ -33,6 +33,7 @@ export function wireHeaders(request: Request): string[] | null {
   return flat
 }
 
+/** Values by name, of a list in which names and values take turns. */
 export function byName(flat: readonly string[] | null): Record<string, string[]> {
   // `__proto__` and `constructor` are names of headers, too.
   const headers: Record<string, string[]> = Object.create(null)

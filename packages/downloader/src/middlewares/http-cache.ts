@@ -26,6 +26,7 @@ import type { CachedResponse, HttpCachePolicy } from '../cache/http-cache-policy
 import { BrokenCacheEntry, type CachedExchange, type HttpCacheStorage } from '../cache/http-cache-storage.ts'
 import { Rfc9111Policy } from '../cache/rfc9111-policy.ts'
 import { SqliteCacheStorage } from '../cache/sqlite-cache-storage.ts'
+import { byName } from '../http/wire-request.ts'
 
 export interface HttpCacheMiddlewareOptions {
   readonly policy: HttpCachePolicy
@@ -239,12 +240,7 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
 const SECRETS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
 function wireHeaders(pairs: CachedExchange['responseHeaders']): Headers {
-  const values: Record<string, string[]> = {}
-  for (const [name, value] of pairs) {
-    values[name] ??= []
-    values[name].push(value)
-  }
-  return Headers.fromWire(values)
+  return Headers.fromWire(byName(pairs.flat()))
 }
 
 const POLICIES: Readonly<Record<string, ComponentClass<HttpCachePolicy>>> = {

@@ -8,7 +8,11 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
 test('a request is a seed that scrapy-redis reads as the same request', () => {
   for (const request of [
     new Request('http://a.test/?q=1', { headers: { Referer: 'http://a.test/' }, meta: { depth: 1 } }),
-    new Request('http://a.test/', { method: 'POST', headers: form, body: 'a=1&a=2&b=%C3%BC+c' }),
+    new Request('http://a.test/', {
+      method: 'POST',
+      headers: form,
+      body: 'a=1&a=2&b=%C3%BC+c&constructor=d',
+    }),
     new Request('http://a.test/', { method: 'HEAD', callback: 'parse' }),
   ]) {
     const read = requestFromSeed(scrapySeed(request)!, { format: 'scrapy-redis', trusted: true })

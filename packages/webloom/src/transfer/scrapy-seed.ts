@@ -21,7 +21,8 @@ export function scrapySeed(request: Request): string | undefined {
 function formOf({ body, headers, method }: Request): Record<string, string[]> | undefined {
   if (body.length === 0) return {}
   if (method !== 'POST' || !FORM_TYPE.test(headers.get('content-type') ?? '')) return undefined
-  const form: Record<string, string[]> = {}
+  // A field of a form may be called `constructor`.
+  const form: Record<string, string[]> = Object.create(null)
   for (const [name, value] of new URLSearchParams(Buffer.from(body).toString('utf8'))) {
     if (SEED_FIELDS.includes(name) || name === '__proto__') return undefined
     form[name] ??= []

@@ -163,6 +163,13 @@ describe('the guard', () => {
   })
 })
 
+test.each(['http://constructor/', 'http://__proto__/', 'http://a.example/'])(
+  'through a proxy the name of %s is the proxy’s business',
+  async (origin) => {
+    await guarding().guard.permittedByProxy(origin)
+  },
+)
+
 describe('PRIVATE_ADDRESSES_ALLOWED', () => {
   test.each([
     ['*', 'a.example:80', '127.0.0.1', true],
@@ -195,6 +202,15 @@ describe('PRIVATE_ADDRESSES_ALLOWED', () => {
     for (const index of [0, 2, 3]) expect(wrong).toThrow(`PRIVATE_ADDRESSES_ALLOWED[${index}]`)
     expect(wrong).not.toThrow('ALLOWED[1]')
   })
+
+  test.each(['2002::/16', '2002:a00::/24', '64:ff9b::/96', '::ffff:10.0.0.0/8'])(
+    'the network %s, whose addresses wrap those of IPv4, is not taken for another',
+    (network) => {
+      expect(() => new AllowedAddresses([network])).toThrow(
+        /wrap IPv4 addresses name the network of the latter/,
+      )
+    },
+  )
 })
 
 test('a start host that one worker found outside is let inside by no other', async () => {

@@ -1,6 +1,6 @@
 import type { SocketAddress } from 'node:net'
 import { SettingsError } from '@webloom/core'
-import { IpNetwork } from './ip-network.ts'
+import { IpNetwork, ipAddress } from './ip-network.ts'
 
 /** One entry of PRIVATE_ADDRESSES_ALLOWED. */
 interface Allowed {
@@ -28,7 +28,7 @@ export class AllowedAddresses {
       parsed[index]
         ? []
         : [
-            `PRIVATE_ADDRESSES_ALLOWED[${index}] is ${JSON.stringify(text)}; expected an address, a network as 10.0.0.0/8, a host, host:port, or *`,
+            `PRIVATE_ADDRESSES_ALLOWED[${index}] is ${JSON.stringify(text)}; expected an address, a network as 10.0.0.0/8, a host, host:port, or *${hintFor(text)}`,
           ],
     )
     if (problems.length > 0) throw new SettingsError(problems)
@@ -48,6 +48,11 @@ export class AllowedAddresses {
             (entry.network === undefined || entry.network.contains(address))),
     )
   }
+}
+
+function hintFor(text: string): string {
+  const isWrapped = ipAddress(text.trim().split('/', 1)[0]!)?.family === 'ipv4' && text.includes(':')
+  return isWrapped ? '. Of IPv6 addresses that wrap IPv4 addresses name the network of the latter' : ''
 }
 
 function allowed(text: string): Allowed | undefined {

@@ -50,14 +50,17 @@ export class IpNetwork {
     this.#list.addSubnet(address, bits)
   }
 
-  /** Undefined for a text that is neither `address` nor `address/bits`. */
+  /**
+   * Undefined for a text that is neither `address` nor `address/bits`. IPv6 networks of addresses that wrap others, such as
+   * 2002::/16, are none: an address never is in them, as it is compared by what it wraps.
+   */
   static parse(text: string): IpNetwork | undefined {
     const [written = '', bits, ...more] = text.split('/')
-    // A network of addresses that wrap others is written with what they wrap.
     const address = ipAddress(written)
     if (!address || more.length > 0) return undefined
     const bitsMax = BITS[address.family]
     if (bits === undefined) return new IpNetwork(address, bitsMax)
+    if (address.family === 'ipv4' && isIP(written) !== 4) return undefined
     return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax
       ? new IpNetwork(address, Number(bits))
       : undefined

@@ -2,9 +2,11 @@ import { encoderFor, type TextEncoderOf } from './charset/charset-encode.ts'
 import { InvalidUrl } from './errors.ts'
 import { idnaEncode } from './host/idna.ts'
 import { writtenIpv6 } from './host/ipv6.ts'
+import { checkOptions, type OptionNames } from './options/known-options.ts'
+import { checkText } from './options/text-given.ts'
 import { quoter, unquote, utf8Bytes } from './percent.ts'
 import { safeParts, stripUrl } from './safe-url.ts'
-import { NEWEST_URL_RULES, type UrlRules } from './url-rules.ts'
+import { checkRules, NEWEST_URL_RULES, type UrlRules } from './url-rules.ts'
 import { joinParams, splitParams, type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 
 /** What `canonicalizeUrl` keeps of a URL, and by whose rules. */
@@ -19,6 +21,15 @@ export interface CanonicalizeOptions {
   rules?: UrlRules
 }
 
+const OF = 'canonicalizeUrl'
+const PLACE = { of: OF }
+const OPTIONS = {
+  keepFragments: true,
+  keepBlankValues: true,
+  encoding: true,
+  rules: true,
+} as const satisfies OptionNames<CanonicalizeOptions>
+
 /**
  * The form in which URLs are compared: two URLs with the same answer are one page to the duplicate filter.
  * Query parameters are sorted, escapes written alike, the host in lower case and ASCII, the fragment dropped.
@@ -28,9 +39,12 @@ export interface CanonicalizeOptions {
  * parameters, dot segments stay, and `%2541` becomes `%41`.
  *
  * Throws `InvalidUrl` for broken brackets, lone surrogates and unknown encodings; by the rules of 2.5 also for a port that
- * is none.
+ * is not a number up to 65535. Throws WL_USAGE for an option or rules that do not exist.
  */
 export function canonicalizeUrl(url: string, options: CanonicalizeOptions = {}): string {
+  checkText(url, OF)
+  checkOptions(options, OPTIONS, PLACE)
+  checkRules(options.rules, OF)
   return canonicalizePlain(url, options) ?? canonicalizeAny(stripUrl(url), options)
 }
 

@@ -1,3 +1,4 @@
+import { checkText } from './options/text-given.ts'
 import { joinParams, splitParams, urlSplit, urlUnsplit, usesNetloc, usesRelative } from './urlsplit.ts'
 
 /**
@@ -9,6 +10,7 @@ import { joinParams, splitParams, urlSplit, urlUnsplit, usesNetloc, usesRelative
 export function urlJoin(base: string, url: string): string {
   if (!base) return url
   if (!url) return base
+  checkText(url, 'urlJoin')
   // One page's links share one base, so the last one is remembered.
   if (base !== lastBase?.text) lastBase = splitBase(base)
   return joinPlain(lastBase, url) ?? joinAny(lastBase, url)

@@ -2,8 +2,10 @@ import { encoderFor, type TextEncoderOf } from './charset/charset-encode.ts'
 import { InvalidUrl } from './errors.ts'
 import { idnaEncode } from './host/idna.ts'
 import { splitNetloc } from './host/netloc.ts'
+import { checkOptions, type OptionNames } from './options/known-options.ts'
+import { checkText } from './options/text-given.ts'
 import { isAscii, quoter, unquote, unquoteText, utf8Bytes, utf8Text } from './percent.ts'
-import { NEWEST_URL_RULES, SPECIAL_SCHEMES, type UrlRules } from './url-rules.ts'
+import { checkRules, NEWEST_URL_RULES, SPECIAL_SCHEMES, type UrlRules } from './url-rules.ts'
 import { type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 
 /** How a URL is made safe. */
@@ -20,14 +22,15 @@ export interface SafeUrlOptions {
  *
  * Byte for byte `safe_url_string` of the w3lib that `rules` name, so that requests have the URLs Scrapy gives them.
  *
- * Throws `InvalidUrl` where Python raises: a port that is none, broken brackets, a lone surrogate, text that
- * `encoding` cannot write, an unknown encoding.
+ * Throws `InvalidUrl` where Python raises: a port that is not a number up to 65535, broken brackets, a lone surrogate,
+ * text that `encoding` cannot write, an unknown encoding. Throws WL_USAGE for an option or rules that do not exist.
  *
  * @param options an encoding alone may be given as its name
  */
 export function safeUrlString(url: string, options: SafeUrlOptions | string = {}): string {
+  checkText(url, OF)
   const { encoding = 'utf-8', rules = NEWEST_URL_RULES } =
-    typeof options === 'string' ? { encoding: options } : options
+    typeof options === 'string' ? { encoding: options } : checkedOptions(options)
   const alreadySafe = ALREADY_SAFE[rules]
   if (encoding === 'utf-8' && alreadySafe.test(url)) return url
   const encode = encoderFor(encoding)
@@ -37,6 +40,16 @@ export function safeUrlString(url: string, options: SafeUrlOptions | string = {}
   if (encode('a') === 'a' && alreadySafe.test(url)) return url
   const stripped = stripUrl(url)
   return rules === 'w3lib-2.4' ? makeSafe24(stripped, encode, encoding) : makeSafe(stripped, encode, encoding)
+}
+
+const OF = 'safeUrlString'
+const PLACE = { of: OF }
+const OPTIONS = { encoding: true, rules: true } as const satisfies OptionNames<SafeUrlOptions>
+
+function checkedOptions(options: SafeUrlOptions): SafeUrlOptions {
+  checkOptions(options, OPTIONS, PLACE)
+  checkRules(options.rules, OF)
+  return options
 }
 
 /** Without controls and spaces at both ends, and without tabs and newlines anywhere. */

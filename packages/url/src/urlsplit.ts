@@ -1,5 +1,6 @@
 import { InvalidUrl } from './errors.ts'
 import { checkNetloc } from './host/netloc.ts'
+import { checkText } from './options/text-given.ts'
 import { SPECIAL_SCHEMES, type UrlRules } from './url-rules.ts'
 
 /** A URL in the five parts of Python's `urlsplit`; a part that is absent is an empty string. */
@@ -39,6 +40,7 @@ export function usesNetloc(scheme: string): boolean {
  * By the rules of w3lib 2.5, `\` is `/` before query and fragment, in the schemes of the web: a browser ends the host at it.
  */
 export function urlSplit(url: string, defaultScheme = '', rules: UrlRules = 'w3lib-2.4'): UrlParts {
+  checkText(url, 'urlSplit')
   let rest = url.replace(/^[\0-\x20]+/, '').replace(/[\t\n\r]+/g, '')
   let scheme = defaultScheme
   const colon = rest.indexOf(':')

@@ -1,4 +1,4 @@
-import { WebloomError } from '@webloom/url'
+import { valueShown, WebloomError } from '@webloom/url'
 import { decodeHTML } from 'entities'
 
 /**
@@ -25,7 +25,8 @@ function globalRegex(pattern: string | RegExp): RegExp {
     // A copy: the caller's may be global with a lastIndex of its own.
     return new RegExp(pattern.source, pattern.global ? pattern.flags : `${pattern.flags}g`)
   }
-  return regexOf(pattern, 'g')
+  if (typeof pattern === 'string') return regexOf(pattern, 'g')
+  throw new WebloomError('WL_USAGE', `re() takes a text or a RegExp, and got ${valueShown(pattern)}.`)
 }
 
 /** Throws WL_SELECTOR_INVALID. */

@@ -306,6 +306,49 @@ describe('hostile pages', () => {
   })
 })
 
+describe('what a program without types may give is told, with what to write', () => {
+  const untyped = (value: unknown) => value as never
+
+  test.each<[string, () => unknown, string]>([
+    [
+      'new Selector',
+      () => new Selector(untyped('<p>')),
+      'new Selector takes { text }, and got "<p>" (a string). Write Selector.from(text).',
+    ],
+    [
+      'an object without text',
+      () => new Selector(untyped({ txt: '' })),
+      'new Selector takes { text }, and got an object.',
+    ],
+    [
+      'bytes',
+      () => Selector.from(untyped(Buffer.from('<p>'))),
+      'got a Buffer. decodeText(bytes, detectEncoding(bytes, contentType)) of @webloom/url makes a text of bytes.',
+    ],
+    [
+      'an answer of fetch',
+      () => Selector.from(untyped(new Response('<p>'))),
+      'got a Response. Write await response.text().',
+    ],
+    [
+      'a Promise',
+      () => Selector.from(untyped(Promise.resolve('<p>'))),
+      'got a Promise. Write await before it.',
+    ],
+    ['undefined', () => Selector.from(untyped(undefined)), 'Selector.from takes a text, and got undefined.'],
+    ['css', () => shop.css(untyped(undefined)), 'css() takes a text, and got undefined.'],
+    ['xpath', () => shop.xpath(untyped(/a/)), 'xpath() takes a text, and got a RegExp.'],
+    ['jmespath', () => shop.jmespath(untyped(5)), 'jmespath() takes a text, and got 5 (a number).'],
+    ['re', () => shop.re(untyped(5)), 're() takes a text or a RegExp, and got 5 (a number).'],
+  ])('%s', (_name, run, message) => {
+    expect(thrown(run)).toMatchObject({ code: 'WL_USAGE', message: expect.stringContaining(message) })
+  })
+
+  test('a CSS query that ends too early says so', () => {
+    expect(thrown(() => shop.css('p[')).message).toBe('css("p["): Expected name, found the end of the query')
+  })
+})
+
 test('map gives a plain array; filter and slice stay lists', () => {
   const items = shop.css('li')
   expect(items.map((item) => item.get())).not.toBeInstanceOf(SelectorList)

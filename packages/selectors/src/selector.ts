@@ -1,6 +1,13 @@
 /** A text that can be searched, and what a search finds in it. Both stand here, as each makes the other. */
 
-import { checkOptions, type JsonValue, type OptionNames, WebloomError } from '@webloom/url'
+import {
+  checkOptions,
+  checkText,
+  type JsonValue,
+  type OptionNames,
+  valueShown,
+  WebloomError,
+} from '@webloom/url'
 import { type AnyNode, type Document, isTag } from 'domhandler'
 import { DomUtils } from 'htmlparser2'
 import { cssFind } from './css/css-query.ts'
@@ -45,6 +52,7 @@ export class Selector<Got = string> {
 
   /** A text to be searched. (The framework also makes selectors of parts.) */
   constructor(source: ({ readonly text: string } & SelectorOptions) | SelectedPart) {
+    checkSource(source)
     const { root, type, namespaces, inTree } = 'text' in source ? wholeOf(source.text, source) : source
     this.type = type
     this.#root = root
@@ -60,9 +68,10 @@ export class Selector<Got = string> {
 
   /**
    * What a CSS query finds within this, itself included. `::text` takes the text directly in an element and
-   * `::attr(name)` an attribute; both stand at the end. Throws WL_SELECTOR_INVALID when the query is none.
+   * `::attr(name)` an attribute; both stand at the end. Throws WL_SELECTOR_INVALID when the query is not valid.
    */
   css(query: string): SelectorList {
+    checkText(query, 'css()')
     const node = this.#markup('css')
     if (node === undefined || !('children' in node)) return new SelectorList()
     return this.#listOf(cssFind(query, node as Document, this.#markupType, this.#namespaces))
@@ -70,11 +79,12 @@ export class Selector<Got = string> {
 
   /**
    * What an XPath 1.0 expression gives here; relative ones begin at this element, at `<html>` for a whole page.
-   * `has-class()`, `re:` and `set:` are known, as in parsel. Throws WL_SELECTOR_INVALID when it is none.
+   * `has-class()`, `re:` and `set:` are known, as in parsel. Throws WL_SELECTOR_INVALID when it is not valid.
    *
    *     response.xpath('//a[@title = $title]/@href', { title: "it's" })
    */
   xpath(query: string, { namespaces, ...variables }: XPathOptions = {}): SelectorList {
+    checkText(query, 'xpath()')
     const node = this.#markup('xpath')
     if (node === undefined || !('children' in node)) {
       return query.trim() === '.' ? this.#listOf([this.#root]) : new SelectorList()
@@ -91,9 +101,10 @@ export class Selector<Got = string> {
 
   /**
    * What a JMESPath query finds: in JSON, or in a text or element that holds JSON; the elements of a list one by one.
-   * Throws WL_SELECTOR_INVALID when the query is none.
+   * Throws WL_SELECTOR_INVALID when the query is not valid.
    */
   jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
+    checkText(query, 'jmespath()')
     const list = new SelectorList<Found>()
     for (const root of jmespathFind(query, this.#json())) {
       const type = typeof root === 'string' ? 'text' : 'json'
@@ -340,7 +351,17 @@ export class SelectorList<Got = string> extends Array<Selector<Got>> {
   }
 }
 
+/** parsel's `Selector` takes the text itself, or `text=`. */
+function checkSource(source: unknown): void {
+  if (typeof source === 'object' && source !== null && ('text' in source || 'root' in source)) return
+  throw new WebloomError(
+    'WL_USAGE',
+    `new Selector takes { text }, and got ${valueShown(source)}. Write Selector.from(text).`,
+  )
+}
+
 function wholeOf(text: string, { type, htmlParser = 'htmlparser2' }: SelectorOptions): SelectedPart {
+  checkText(text, 'Selector.from')
   const namespaces = new Map<string, string>()
   if (type === 'text') return { root: text, type, namespaces }
   const json = type === 'json' || (!type && /^\s*[{[]/.test(text)) ? parsedJson(text) : undefined

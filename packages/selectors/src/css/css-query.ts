@@ -161,7 +161,8 @@ function reasonOf(error: unknown): string {
   const { message } = error as Error
   if (message.startsWith('Pseudo-elements'))
     return 'only ::text and ::attr(name) exist, at the end of a selector'
-  return message
+  // css-what cites what it found, and at the end of the query there is nothing.
+  return message.endsWith('found ') ? `${message}the end of the query` : message
 }
 
 const ADAPTER: NonNullable<Options<AnyNode, Element>['adapter']> = {

@@ -43,7 +43,7 @@ export class SiblingQuestions {
     this.#asType = this.#places((element) => options.nameOf(element))
   }
 
-  /** The selector with pseudo-classes of ours. Throws where a formula is none. */
+  /** The selector with pseudo-classes of ours. Throws where a formula is not valid. */
   rewrite(selector: ParsedSelector, below: Below = 'scope'): ParsedSelector {
     return selector.map((rules) => {
       const own = rules.map((rule) => this.#rewriteRule(rule, below))

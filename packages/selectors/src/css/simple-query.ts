@@ -27,7 +27,7 @@ export function isSimpleQuery(query: string): boolean {
 export function simpleAnswer(html: string, query: string): string[] | undefined {
   const simple = simpleQuery(query)
   if (!simple || OWN_TREE.test(html)) return undefined
-  cssFind(query, new Element(simple.name, {}), 'html', NO_NAMESPACES) // throws where it is none, on every page
+  cssFind(query, new Element(simple.name, {}), 'html', NO_NAMESPACES) // throws for a query that is not valid, on every page
   return new SimpleQueryReader(html, simple).answer()
 }
 

@@ -5,7 +5,7 @@ let search: ((value: JsonValue, query: string) => unknown) | undefined
 
 /**
  * What a JMESPath query (https://jmespath.org) finds in a value: the elements of a list, else the one thing found, else
- * nothing. Throws WL_SELECTOR_INVALID when the query is none.
+ * nothing. Throws WL_SELECTOR_INVALID when the query is not valid.
  */
 export function jmespathFind(query: string, value: JsonValue): JsonValue[] {
   const found = jmespathSearch(query, value) as JsonValue
@@ -13,7 +13,7 @@ export function jmespathFind(query: string, value: JsonValue): JsonValue[] {
   return found === null || found === undefined ? [] : [found]
 }
 
-/** What a JMESPath query makes of a value: a list, one thing, or null. Throws WL_SELECTOR_INVALID when the query is none. */
+/** What a JMESPath query makes of a value: a list, one thing, or null. Throws WL_SELECTOR_INVALID when the query is not valid. */
 export function jmespathSearch(query: string, value: JsonValue): unknown {
   search ??= loadSearch()
   try {

@@ -90,3 +90,14 @@ test('regions within regions are read once: 300 KB of nested <div>s take moderat
   // Read once for each level it would be half a minute.
   expect(cpuMs() - start).toBeLessThan(5_000)
 })
+
+test('what is no page is told: a text alone, or an answer of fetch whose text has not been read', () => {
+  const extract = (page: unknown) => () => new LinkExtractor().extractLinks(page as never)
+  expect(extract('<a>')).toThrow(
+    'extractLinks takes a page, { url, text }, both texts, and got "<a>" (a string).',
+  )
+  expect(extract(undefined)).toThrow('and got undefined.')
+  expect(extract({ url: 'http://a.test/', text: async () => '<a>' })).toThrow(
+    'and got "http://a.test/" (a string) and the function text as these.',
+  )
+})

@@ -20,6 +20,7 @@ import {
   type UrlRules,
   urlEncodingOf,
   urlJoin,
+  valueShown,
   WebloomError,
 } from '@webloom/url'
 import { type AnyNode, isTag } from 'domhandler'
@@ -117,6 +118,7 @@ export class LinkExtractor {
 
   /** The wanted links in document order; with several regions, one region after the other. */
   extractLinks(page: LinkPage): Link[] {
+    checkPage(page)
     return this.#once(
       this.#regions(page).flatMap((found) => this.#wanted(this.#linksOf(found, page), rulesOf(page))),
     )
@@ -182,6 +184,16 @@ export class LinkExtractor {
     const met = new Set<string>()
     return links.filter(({ url }) => !met.has(url) && met.add(url))
   }
+}
+
+/** A program without types may give the text alone, or an answer of `fetch` whose text has not been read. */
+function checkPage(page: LinkPage): void {
+  const { url } = Object(page) as Partial<LinkPage>
+  // A response makes its text when it is asked for it, and then knows its links by itself.
+  if (typeof url === 'string' && (page.firstLinks || typeof page.text === 'string')) return
+  const got =
+    url === undefined ? valueShown(page) : `${valueShown(url)} and ${valueShown(page.text)} as these`
+  throw new WebloomError('WL_USAGE', `extractLinks takes a page, { url, text }, both texts, and got ${got}.`)
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Imports a file that a user wrote; whatever goes wrong becomes one message with the file, the line and a way out. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type ErrorCode, UsageError, WebloomError } from '@webloom/core'
+import { didYouMean, type ErrorCode, UsageError, WebloomError } from '@webloom/core'
 import { compileProblem } from './compile-check.ts'
 import { type SourcePlace, shownPath, shownPlace, sourceExcerpt } from './source-place.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
@@ -29,6 +29,7 @@ function loadProblem(path: string, error: unknown, loaded: readonly string[]): s
   if (!(error instanceof Error)) return `${shownPath(path)} threw ${String(error)} while it was loaded`
   return (
     notFoundProblem(error) ??
+    missingSubpathProblem(error) ??
     missingExportProblem(error) ??
     compileProblemOf(error, loaded) ??
     thrownProblem(path, error)
@@ -56,6 +57,29 @@ function missingFile(wanted: string, importer: string): string {
     (specifier) => specifier.startsWith('.') && wanted.endsWith(lastPart(specifier)),
   )
   return `${place.shown}: there is no file ${relativeTo(importer, wanted)}.${place.excerpt}`
+}
+
+/** `Package subpath './port' is not defined by "exports" in /a/node_modules/x/package.json imported from /b.ts` */
+function missingSubpathProblem(error: Error): string | undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') return undefined
+  const [, subpath, manifest, importer] =
+    /^Package subpath '\.(\/.*?)' is not defined by "exports" in (.*) imported from (.*)$/s.exec(
+      error.message,
+    ) ?? []
+  if (subpath === undefined || manifest === undefined || importer === undefined) return undefined
+  const { name, exported } = exportsOf(manifest)
+  const wanted = `${name}${subpath}`
+  const place = importPlace(importer, (specifier) => specifier === wanted)
+  const known = didYouMean(wanted, exported) || ` It has ${exported.join(', ')}.`
+  return `${place.shown}: the package ${name} has no ${wanted}.${known}${place.excerpt}`
+}
+
+/** What a package may be imported as: `webloom`, `webloom/ports`. */
+function exportsOf(manifest: string): { name: string; exported: string[] } {
+  const { name, exports } = JSON.parse(sourceOf(manifest)) as { name: string; exports: object | string }
+  const subpaths =
+    typeof exports === 'object' ? Object.keys(exports).filter((path) => path.startsWith('.')) : []
+  return { name, exported: subpaths.map((path) => `${name}${path.slice(1)}`) }
 }
 
 function lastPart(specifier: string): string {
@@ -98,15 +122,29 @@ function missingExportProblem(error: Error): string | undefined {
     /^The requested module '(.*?)' does not provide an export named '(.*?)'$/.exec(error.message) ?? []
   if (from === undefined || name === undefined) return undefined
   const problem = `'${from}' exports no ${name}`
-  const typeImport =
-    name === 'default' ? '' : `\n\nIf ${name} is a type, write:  import type { ${name} } from '${from}'`
+  const wayOut = name === 'default' ? '' : `\n\n${importToWrite(name, from)}`
   const [, url, line] = /^(file:.*):(\d+)\n/.exec(error.stack ?? '') ?? []
-  if (url === undefined) return `${problem}${typeImport}`
+  if (url === undefined) return `${problem}${wayOut}`
   const path = fileURLToPath(url)
   const source = sourceOf(path)
   const at = (source.split('\n')[Number(line) - 1] ?? '').indexOf(name)
   const place = { path, line: Number(line), column: at < 0 ? undefined : at + 1 }
-  return `${shownPlace(place)}: ${problem}\n\n${sourceExcerpt(source, place)}${typeImport}`
+  return `${shownPlace(place)}: ${problem}\n\n${sourceExcerpt(source, place)}${wayOut}`
+}
+
+function importToWrite(name: string, from: string): string {
+  const [listed, keyword] = (from === 'webloom' ? listedInPorts(name) : undefined) ?? []
+  if (listed !== undefined) return `Write:  import ${keyword ?? ''}{ ${name} } from 'webloom/ports'`
+  return `If ${name} is a type, write:  import type { ${name} } from '${from}'`
+}
+
+/** Its declaration is read as text: types are among its names, and a module has none of these when it runs. */
+function listedInPorts(name: string): RegExpExecArray | undefined {
+  const ports = ['../ports.ts', '../ports.d.ts']
+    .map((path) => new URL(path, import.meta.url))
+    .find(existsSync)
+  if (ports === undefined || !/^\w+$/.test(name)) return undefined
+  return new RegExp(`[{,]\\s*(type )?${name}\\s*[,}]`).exec(sourceOf(fileURLToPath(ports))) ?? undefined
 }
 
 // A file is checked by a process of its own; more than these would keep the user waiting.

@@ -216,6 +216,39 @@ describe('what cannot be loaded is told with file, line and cause', () => {
     expect(message).toContain("import type { Quote } from './items.ts'")
   })
 
+  test('a name that webloom/ports exports, imported from webloom', async () => {
+    const index = 'export class Spider {}'
+    write({
+      'node_modules/webloom/package.json': '{ "name": "webloom", "type": "module", "exports": "./index.js" }',
+    })
+    write({ 'node_modules/webloom/index.js': index })
+    write({ 'spider.ts': `import { Spider, crawlKey } from 'webloom'\nexport const key = crawlKey(Spider)` })
+    expect((await load('spider.ts')).message).toContain("Write:  import { crawlKey } from 'webloom/ports'")
+    write({ 'type.ts': `import { Crawler } from 'webloom'\nexport const c = Crawler` })
+    expect((await load('type.ts')).message).toContain("Write:  import type { Crawler } from 'webloom/ports'")
+    write({ 'other.ts': `import { Quote } from 'webloom'\nexport const q = Quote` })
+    expect((await load('other.ts')).message).toContain(
+      "If Quote is a type, write:  import type { Quote } from 'webloom'",
+    )
+  })
+
+  test('a part that a package does not have: where it is imported, and what was meant', async () => {
+    write({
+      'node_modules/parts/package.json':
+        '{ "name": "parts", "type": "module", "exports": { ".": "./a.js", "./ports": "./a.js" } }',
+      'node_modules/parts/a.js': 'export const a = 1',
+      'spider.ts': `import { a } from 'parts'\nimport { b } from 'parts/port'`,
+      'other.ts': `import { a } from 'parts/nothing'`,
+    })
+    const { code, message } = await load('spider.ts')
+    expect(code).toBe('WL_SPIDER_LOAD')
+    expect(message).toContain(
+      'spider.ts:2:19: the package parts has no parts/port. Did you mean parts/ports?',
+    )
+    expect(message).toContain("  2 | import { b } from 'parts/port'")
+    expect((await load('other.ts')).message).toContain('has no parts/nothing. It has parts, parts/ports.')
+  })
+
   test('control characters of a source line stay visible', async () => {
     write({ 'spider.ts': `const a = '\u001b[31m' +;` })
     const { message } = await load('spider.ts')

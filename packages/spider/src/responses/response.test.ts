@@ -249,3 +249,11 @@ export class TypeChecked {
     yield* response.followAll()
   }
 }
+
+test('Scrapy’s names of a response are told apart from what is not there: what it is called here', () => {
+  const response = page('<a href=1>') as unknown as Record<string, (query: string) => void>
+  expect(() => response.follow_all?.('a')).toThrow(
+    'a response has no follow_all; here it is called followAll',
+  )
+  expect(() => response.cb_kwargs).toThrow('cbKwargs')
+})

@@ -60,6 +60,8 @@ export interface LinkLike {
 /** What `follow` takes: a URL (relative ones too), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
 export type FollowTarget = string | URL | Selector | LinkLike
 
+const SCRAPY_NAMES = { follow_all: 'followAll', cb_kwargs: 'cbKwargs', ip_address: 'ipAddress' }
+
 /**
  * What a callback gets: the page, ways to search it, and requests for what it links to.
  *
@@ -78,6 +80,16 @@ export class Response extends CoreResponse implements LinkPage {
   #markupType: MarkupType | undefined
   /** How many queries were answered without a tree. */
   #readings = 0
+
+  // Without these `response.cb_kwargs` is undefined without a word, and `follow_all()` a TypeError that names nothing.
+  static {
+    for (const [written, meant] of Object.entries(SCRAPY_NAMES))
+      Object.defineProperty(Response.prototype, written, {
+        get() {
+          throw new WebloomError('WL_USAGE', `a response has no ${written}; here it is called ${meant}`)
+        },
+      })
+  }
 
   constructor(url: string, init: ResponseInit = {}) {
     super(url, init)

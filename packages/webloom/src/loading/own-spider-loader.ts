@@ -46,6 +46,12 @@ export async function ownSpiderLoader(
     ['project'],
     config.folder,
   )) as unknown as SpiderLoaderClass
+  if ('from_settings' in Class) {
+    throw new UsageError(
+      'WL_COMPONENT_LOAD',
+      `the spider loader ${Class.name} has static from_settings; here it is called fromSettings`,
+    )
+  }
   const loader = await told(Class.name, () => Class.fromSettings?.(settings) ?? new Class())
   requireMethods(loader, ['list', 'load'], 'spider loader')
   const { name } = Class

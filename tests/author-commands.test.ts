@@ -167,6 +167,7 @@ export default class Odd extends Spider {
   test('names a callback that the spider does not have', async () => {
     const { code, stderr } = await webloom(['parse', at('/books'), '-c', 'parsebook'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('parseBook') })
+    expect(stderr).not.toContain('    at ')
   })
 })
 
@@ -200,6 +201,14 @@ describe('shell', () => {
     writeFileSync(folder.join('saved.html'), '<title>Saved</title>')
     const { stdout } = await webloom(['shell', '-c', "(await fetch('saved.html')).css('title::text').get()"])
     expect(stdout).toBe('Saved\n')
+  })
+
+  test('code that is no JavaScript is refused before a page is fetched', async () => {
+    const { code, stderr } = await webloom(['shell', at('/books'), '-c', "response.css('a').get("])
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^webloom: -c response.*\[WL_USAGE\]\n$/),
+    })
   })
 })
 

@@ -291,8 +291,21 @@ describe('SPIDER_LOADER_CLASS', () => {
     withLoader('scrapy.spiderloader.SpiderLoader')
     mkdirSync(folder.join('spiders'))
     const own = ['-s', 'SPIDER_LOADER_CLASS=./shop-loader.ts#ShopLoader']
-    expect((await webloom('list')).stdout).toBe('')
+    expect(await webloom('list')).toMatchObject({
+      stdout: '',
+      stderr: expect.stringMatching(/^There are no spiders in spiders, .*webloom genspider/),
+    })
+    expect((await webloom('list', ...own)).stdout).toBe('shoes\nhats\n')
     expect((await webloom('crawl', 'hats', '--nolog', ...own)).code).toBe(0)
+    expect(asked).toEqual(['/hats'])
+  })
+
+  test('needs no webloom.config.ts', async () => {
+    withLoader('project')
+    rmSync(folder.join('webloom.config.mjs'))
+    const own = ['-s', 'SPIDER_LOADER_CLASS=./shop-loader.ts#ShopLoader']
+    expect((await webloom('list', ...own)).stdout).toBe('shoes\nhats\n')
+    expect((await webloom('crawl', 'hats', '--nolog', '-s', 'ROBOTSTXT_OBEY=false', ...own)).code).toBe(0)
     expect(asked).toEqual(['/hats'])
   })
 
@@ -304,6 +317,11 @@ describe('SPIDER_LOADER_CLASS', () => {
     writeFileSync(folder.join('half.ts'), 'export class Half { list() { return [] } }')
     withLoader('./half.ts#Half')
     expect((await webloom('crawl', 'hats')).stderr).toContain('spider loader Half has no load')
+    writeFileSync(folder.join('old.ts'), 'export class Old { static from_settings() {} }')
+    withLoader('./old.ts#Old')
+    expect((await webloom('list')).stderr).toContain(
+      'Old has static from_settings; here it is called fromSettings',
+    )
     withLoader('./shop-loader.ts#ShopLoader')
     rmSync(folder.join('shops.txt'))
     const broken = await webloom('crawl', 'shoes')

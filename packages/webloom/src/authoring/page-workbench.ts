@@ -50,8 +50,9 @@ async function spiderClass(
 ): Promise<SpiderClass> {
   if (flags.spider !== undefined && isSpiderFile(flags.spider)) return loadSpiderFile(flags.spider)
   if (flags.spider !== undefined) {
-    const project = config ?? (await projectConfig(process.cwd()))
-    return (await findSpider(project, flags.spider, spiderArguments(flags), givenSettings(flags))).Class
+    const command = givenSettings(flags)
+    const project = config ?? (await projectConfig(process.cwd(), flags.spider, command))
+    return (await findSpider(project, flags.spider, spiderArguments(flags), command)).Class
   }
   const host = url === undefined ? undefined : URL.parse(url)?.hostname
   if (!config || host === undefined) return Visitor

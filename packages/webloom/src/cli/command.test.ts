@@ -48,6 +48,16 @@ describe('a command', () => {
     ])
   })
 
+  test('that lacks an argument shows its form, and where the spiders’ names are', async () => {
+    const told: string[] = []
+    const program = commandLine(() => {})
+    for (const one of program.commands) one.configureOutput({ writeErr: (text) => told.push(text) })
+    await expect(program.parseAsync(['crawl'], { from: 'user' })).rejects.toThrow('missing required argument')
+    expect(told.join('')).toContain(
+      'Write:  webloom crawl <spider>\n(webloom crawl --help shows its options, webloom list the spiders of this project)',
+    )
+  })
+
   test('whose flag has another name than its option is refused as it is added', async () => {
     const options = { ...OPTIONS, dryRun: flag('--dry', 'do nothing') }
     const wrong = command<CountFlags, []>('count', 'count', options, () => {})

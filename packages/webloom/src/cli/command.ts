@@ -96,11 +96,20 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
         )
       made.addOption(option)
     }
+    made.showHelpAfterError(whatToWrite(parent, form))
     made.action(async (...called: unknown[]) => {
       const code = await run(called.at(-2) as Flags, called.slice(0, -2) as unknown as Args, parts)
       if (typeof code === 'number') parts.exitsWith(code)
     })
   }
+}
+
+/** Behind what is wrong with a command line: the line as it should be. */
+function whatToWrite(parent: Command, form: string): string {
+  const group = parent.parent ? `${parent.name()} ` : ''
+  const whole = `webloom ${group}${form}`
+  const spiders = form.includes('<spider>') ? ', webloom list the spiders of this project' : ''
+  return `\nWrite:  ${whole}\n(webloom ${group}${form.split(' ')[0]} --help shows its options${spiders})`
 }
 
 /** Commands under one word: `webloom dupefilter has`. */

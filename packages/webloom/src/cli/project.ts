@@ -1,18 +1,21 @@
 /** Commands that tell of the project, and of what its crawls will take. */
 
 import type { BenchFlags } from '../commands/bench.ts'
+import type { ListFlags } from '../commands/list.ts'
 import type { PlanFlags } from '../commands/plan.ts'
 import type { SettingsFlags } from '../commands/settings.ts'
 import { configHere, projectConfig } from '../loading/config.ts'
-import { command, flag, requiredValue, value, values } from './command.ts'
+import { givenSettings } from '../loading/crawl-flags.ts'
+import { command, flag, requiredValue, SPIDER_OPTIONS, value, values } from './command.ts'
 
-export const list = command<{ readonly json?: boolean }, []>(
+export const list = command<ListFlags, []>(
   'list',
   'print the names of this project’s spiders',
-  { json: flag('--json', 'as JSON, with their files') },
+  { set: SPIDER_OPTIONS.set, json: flag('--json', 'as JSON, with their files') },
   async (flags) => {
     const { list: run } = await import('../commands/list.ts')
-    await run(await projectConfig(process.cwd()), flags)
+    const given = givenSettings(flags)
+    await run(await projectConfig(process.cwd(), undefined, given), flags, given)
   },
 )
 

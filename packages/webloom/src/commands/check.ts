@@ -57,8 +57,8 @@ async function spidersNamed(
   config: LoadedConfig | undefined,
 ): Promise<readonly Pick<ProjectSpider, 'name' | 'Class'>[]> {
   if (name !== undefined && isSpiderFile(name)) return [await spiderOfFile(name)]
-  const project = config ?? (await projectConfig(process.cwd()))
   const given = givenSettings(flags)
+  const project = config ?? (await projectConfig(process.cwd(), name, given))
   return name === undefined
     ? (await loadProjectSpiders(project, {}, given)).spiders
     : [await findSpider(project, name, {}, given)]

@@ -1,5 +1,5 @@
 import { type JsonObject, Request, UsageError } from '@webloom/core'
-import { InvalidItem } from '@webloom/spider'
+import { InvalidItem, methodNamed } from '@webloom/spider'
 import type { PageFlags } from '../authoring/page-workbench.ts'
 import { openWorkbench, pageOf, refuseVisitor, typedUrl } from '../authoring/page-workbench.ts'
 import type { Workbench } from '../authoring/workbench.ts'
@@ -37,6 +37,8 @@ export async function parse(
   const depth = depthOf(flags.depth)
   await using workbench = await openWorkbench(url, flags, config)
   refuseVisitor(workbench, url)
+  // Before the page is fetched; the scraper would log it with a stack.
+  if (flags.callback !== undefined) methodNamed(workbench.spider, flags.callback, 'callback')
   const first = new Request(url, {
     dontFilter: true,
     callback: flags.callback ?? null,

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 import { type REPLEval, type REPLServer, start } from 'node:repl'
 import { PassThrough } from 'node:stream'
 import { inspect } from 'node:util'
-import { createContext, runInContext } from 'node:vm'
-import { Request } from '@webloom/core'
+import { createContext, Script } from 'node:vm'
+import { Request, UsageError } from '@webloom/core'
 import { Response, Selector } from '@webloom/spider'
 import type { PageFlags } from '../authoring/page-workbench.ts'
 import { openWorkbench, pageAt, pageOf, typedUrl } from '../authoring/page-workbench.ts'
@@ -26,11 +26,23 @@ export async function shell(
   config: LoadedConfig | undefined,
 ): Promise<void> {
   const url = typed === undefined ? undefined : typedUrl(typed)
+  const script = flags.code === undefined ? undefined : scriptOf(flags.code)
   await using workbench = await openWorkbench(url, flags, config)
   const session = new ShellSession(workbench, flags)
   if (url !== undefined) await session.fetch(url)
-  if (flags.code === undefined) await session.talk()
-  else await session.run(flags.code)
+  if (script === undefined) await session.talk()
+  else await session.run(script)
+}
+
+/** Made before a page is fetched for it. */
+function scriptOf(code: string): Script {
+  // Only a function may await.
+  const expression = /\bawait\b/.test(code) ? `(async () => (${code}\n))()` : code
+  try {
+    return new Script(expression, { filename: 'code' })
+  } catch (cause) {
+    throw new UsageError('WL_USAGE', `-c ${code}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 /** What the lines of a shell see, and what they change. */
@@ -55,12 +67,8 @@ class ShellSession {
   }
 
   /** One line, awaited; its answer is printed. */
-  async run(code: string): Promise<void> {
-    // Only a function may await.
-    const expression = /\bawait\b/.test(code) ? `(async () => (${code}\n))()` : code
-    const value: unknown = await runInContext(expression, createContext(this.#named({})), {
-      filename: 'code',
-    })
+  async run(script: Script): Promise<void> {
+    const value: unknown = await script.runInContext(createContext(this.#named({})))
     if (value !== undefined) process.stdout.write(`${shown(value)}\n`)
   }
 

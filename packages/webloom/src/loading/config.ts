@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
   didYouMean,
+  environmentSettings,
   isSettingName,
   type SettingsInput,
   UsageError,
@@ -58,13 +59,19 @@ export function findConfig(cwd: string): string | undefined {
 }
 
 /**
- * The config that a command for projects needs.
+ * The config that a command for projects needs. Where a spider loader of one's own is set, there need be no file.
  *
  * @param named the spider that the command was given by name
+ * @param command settings of the command line
  */
-export async function projectConfig(cwd: string, named?: string): Promise<LoadedConfig> {
+export async function projectConfig(
+  cwd: string,
+  named?: string,
+  command: WrittenSettings = {},
+): Promise<LoadedConfig> {
   const path = findConfig(cwd)
   if (path !== undefined) return loadConfig(path)
+  if ('SPIDER_LOADER_CLASS' in { ...environmentSettings(process.env), ...command }) return noConfig(cwd)
   throw new UsageError(
     'WL_USAGE',
     `${resolve(cwd)} is in no project: there is no webloom.config.ts here or above. Make one:
@@ -80,6 +87,12 @@ or run a single file:  webloom runspider <file>${
 A command that takes a spider's name takes its file as well: ${named}.ts in place of ${named}`
     }`,
   )
+}
+
+/** What stands for a config where there is no file. */
+export function noConfig(cwd: string): LoadedConfig {
+  const folder = resolve(cwd)
+  return { path: join(folder, FILE_NAMES[0]), folder, spiders: [], settings: {} }
 }
 
 /** The config of this folder; undefined where there is none, here or above. */

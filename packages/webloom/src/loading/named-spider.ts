@@ -1,8 +1,7 @@
 /** The spider that a command names: by its name in the project, or by its file where there is none. */
 
-import { join } from 'node:path'
 import type { SpiderClass } from '@webloom/spider'
-import { findConfig, type LoadedConfig, loadConfig, projectConfig } from './config.ts'
+import { configHere, type LoadedConfig, noConfig, projectConfig } from './config.ts'
 import { givenSettings, spiderArguments } from './crawl-flags.ts'
 import { findSpider, isSpiderFile, loadSpiderFile } from './spider-loader.ts'
 
@@ -22,15 +21,10 @@ export interface SpiderFlags {
  * with `runspider quotes.ts` many go on with by `worker quotes.ts`.
  */
 export async function namedSpider(named: string, flags: SpiderFlags): Promise<NamedSpider> {
-  if (isSpiderFile(named)) return { Class: await loadSpiderFile(named), config: await configOrNone() }
-  const config = await projectConfig(process.cwd(), named)
-  const { Class } = await findSpider(config, named, spiderArguments(flags), givenSettings(flags))
+  if (isSpiderFile(named))
+    return { Class: await loadSpiderFile(named), config: (await configHere()) ?? noConfig(process.cwd()) }
+  const command = givenSettings(flags)
+  const config = await projectConfig(process.cwd(), named, command)
+  const { Class } = await findSpider(config, named, spiderArguments(flags), command)
   return { Class, config }
-}
-
-async function configOrNone(): Promise<LoadedConfig> {
-  const folder = process.cwd()
-  const path = findConfig(folder)
-  if (path !== undefined) return loadConfig(path)
-  return { path: join(folder, 'webloom.config.ts'), folder, spiders: [], settings: {} }
 }

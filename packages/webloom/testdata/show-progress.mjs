@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const folder = new URL('../src/terminal/', import.meta.url)
-const { startProgress } = await import(new URL('progress.ts', folder))
+const { startProgress } = await import(new URL('../progress/progress.ts', folder))
 const { createLogger } = await import(new URL('logger.ts', folder))
 const { processScreen } = await import(new URL('screen.ts', folder))
 

@@ -16,12 +16,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Classes that open connections as they are made, and who may make them. */
 const CONNECTIONS = /\bnew (RedisServers|RedisLink)\(/g
-const MAKERS = [
-  'webloom/src/redis/',
-  'webloom/src/assembly/',
-  'webloom/src/authoring/workbench.ts',
-  'webloom/src/commands/seed.ts',
-]
+const MAKERS = ['webloom/src/redis/', 'webloom/src/assembly/', 'webloom/src/commands/seed.ts']
 
 /**
  * Packages whose classes stand behind ports, and who may name which: the assembly all of them; what works on one thing without
@@ -30,7 +25,7 @@ const MAKERS = [
 const BEHIND_PORTS = ['dupefilter', 'queue', 'scheduler', 'downloader']
 const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/assembly/': 'all',
-  'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryHostClock', 'MemoryStartHosts'],
+  'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryStartHosts'],
   'webloom/src/commands/export.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/quarantine.ts': ['Quarantine'],

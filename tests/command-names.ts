@@ -10,7 +10,7 @@ const textsIn = (pattern: string): [name: string, text: string][] =>
     path.replace(/^.*\/(?:lua|commands)\//, '').replace(/\.lua$/, ''),
     readFileSync(join(ROOT, path), 'utf8'),
   ])
-/** A script of ours is several files, one behind the other; the last, by its room and name, says what it does. */
+/** A script of ours is several files, one behind the other; the last, by its folder and name, says what it does. */
 const OURS = textsIn('packages/*/lua/**/*.lua')
 /** BullMQ puts other files into its scripts, behind the first lines. */
 const BULLMQ = textsIn('node_modules/bullmq/dist/cjs/commands/*.lua').map(

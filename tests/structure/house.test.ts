@@ -45,11 +45,11 @@ describe('each check can fail', () => {
   test('on a folder of too many files, and on one that counts as large and is not', () => {
     const turns = 'packages/queue/src/turns'
     const leasing = 'packages/queue/src/leasing'
-    expect(folderProblems(fixture('rooms'))).toEqual([
+    expect(folderProblems(fixture('folders'))).toEqual([
       `${turns} has 17 files, and 16 are the most: which second noun is in it?`,
     ])
-    expect(folderProblems(fixture('rooms'), [turns])).toEqual([])
-    expect(folderProblems(fixture('rooms'), [turns, leasing])).toEqual([
+    expect(folderProblems(fixture('folders'), [turns])).toEqual([])
+    expect(folderProblems(fixture('folders'), [turns, leasing])).toEqual([
       `${leasing} has 1 files: it need not be named in the test`,
     ])
   })
@@ -59,7 +59,7 @@ describe('each check can fail', () => {
     ])
   })
   test('on a folder that the code map leaves out', () => {
-    expect(unmappedFolders(fixture('rooms'))).toEqual([
+    expect(unmappedFolders(fixture('folders'))).toEqual([
       'ARCHITECTURE.md does not say what is in packages/queue/src/leasing/',
     ])
   })

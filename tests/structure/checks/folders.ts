@@ -22,20 +22,20 @@ export function folderProblems(root: string, peers: readonly string[] = []): str
   })
 }
 
-/** Rooms that the code map leaves out: each is in a row with its whole path, or by its name behind that of its package. */
+/** Folders that the code map leaves out: each is in a row with its whole path, or by its name behind that of its package. */
 export function unmappedFolders(root: string): string[] {
   const rows = textOf(root, 'ARCHITECTURE.md').split('\n')
   return [...new Set(foldersOf(root).map((folder) => /^packages\/\w+\/src\/[\w-]+/.exec(folder)?.[0]))]
-    .filter((room) => room !== undefined)
-    .filter((room) => {
-      const at = room.lastIndexOf('/') + 1
-      const [home, name] = [room.slice(0, at), room.slice(at)]
+    .filter((folder) => folder !== undefined)
+    .filter((folder) => {
+      const at = folder.lastIndexOf('/') + 1
+      const [home, name] = [folder.slice(0, at), folder.slice(at)]
       return !rows.some(
         (row) =>
           row.includes(`\`${home}${name}/`) || (row.includes(`\`${home}\``) && row.includes(`\`${name}/\``)),
       )
     })
-    .map((room) => `ARCHITECTURE.md does not say what is in ${room}/`)
+    .map((folder) => `ARCHITECTURE.md does not say what is in ${folder}/`)
 }
 
 /** The folder of each source file. */

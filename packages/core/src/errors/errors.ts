@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   WL_SPIDER_NOT_READY: 'the call throws; settings, crawler and logger exist from start() on',
   WL_COMPONENT_LOAD: 'the crawl does not start; the component and the setting that names it are shown',
   WL_COMPONENT_ANSWER:
-    'what a component of your own answered cannot be used; after a dupefilter’s the crawl ends as internal_error; the message names component, answer and what was expected',
+    'what a component of your own answered cannot be used; after a dupefilter’s the crawl ends as internal_error, after an exporter’s the item is lost to its output; the message names component, answer and what was expected',
   WL_NOT_CONFIGURED: 'the component is left out and the crawl goes on without it',
   WL_JOBDIR_LOCKED: 'the crawl does not start; the message names the process that has the folder',
   WL_OUTPUT_UNWRITABLE:

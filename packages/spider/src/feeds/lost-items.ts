@@ -1,4 +1,4 @@
-import type { Logger, Response, StatsCollector } from '@webloom/core'
+import { type Logger, type Response, type StatsCollector, WebloomError } from '@webloom/core'
 import { UnwritableItem } from '../scraping/written-item.ts'
 import type { FormatReports } from './formats/item-format.ts'
 
@@ -45,7 +45,9 @@ export class LostItems implements FormatReports {
         feed: uri,
         ...(request && { url: request.url, callback: request.callback ?? 'parse' }),
         // The stack of our own finding shows our insides alone.
-        ...(error instanceof UnwritableItem ? { reason: error.message } : { err: error }),
+        ...(error instanceof UnwritableItem || error instanceof WebloomError
+          ? { reason: error.message }
+          : { err: error }),
       },
       'an item cannot be written; it is lost to this feed, the others are not',
     )

@@ -101,6 +101,46 @@ describe('a format of one’s own', () => {
     expect([textOf('out.md'), lost]).toEqual(['# Things\n- Bed\n(end)\n', [{ name: 'Chair' }]])
   })
 
+  test.each<[string, Partial<Record<keyof ItemExporter, () => unknown>>, string]>([
+    [
+      'item() gives nothing',
+      { item: () => undefined },
+      'item() with undefined; expected a string; is a return missing?',
+    ],
+    [
+      'item() is async',
+      { item: async () => 'text' },
+      'item() with a Promise; expected a string; it may not be async',
+    ],
+    ['item() gives a number', { item: () => 5 }, 'item() with 5 (a number); expected a string'],
+  ])('an exporter whose %s loses its items by name', async (_what, methods, told) => {
+    class Broken {}
+    Object.assign(Broken.prototype, methods)
+    const reasons: unknown[] = []
+    const onUnserializable = (_item: unknown, error: unknown) => reasons.push(error)
+    const settings = { FEED_EXPORTERS: { md: Broken } }
+    const feed = feedOf('out.md', {}, { onUnserializable }, settings)
+    await feed.open()
+    await feed.write([{ name: 'Bed' }])
+    await feed.close('finished')
+    expect(reasons).toMatchObject([
+      { code: 'WL_COMPONENT_ANSWER', message: `the exporter Broken answered ${told}` },
+    ])
+    expect(textOf('out.md')).toBe('')
+  })
+
+  test.each(['start', 'end'])('an output whose exporter has an async %s() has failed', async (method) => {
+    class Broken {
+      item = () => 'x'
+    }
+    Object.assign(Broken.prototype, { [method]: async () => 'text' })
+    await expect(run('out.md', items, {}, { FEED_EXPORTERS: { md: Broken } })).rejects.toMatchObject({
+      code: 'WL_OUTPUT_FAILED',
+      message: expect.stringContaining(`the exporter Broken answered ${method}() with a Promise`),
+    })
+    expect(names()).toContain('out.md.spool')
+  })
+
   test('what is no class is refused by the name of the setting', () => {
     expect(() => feedOf('out.md', {}, {}, { FEED_EXPORTERS: { md: 'markdown' } })).toThrow(
       'FEED_EXPORTERS has "markdown" for md; expected ./file.ts#Export or a class',

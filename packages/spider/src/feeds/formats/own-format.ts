@@ -1,6 +1,6 @@
 /** A format of the user's own, by FEED_EXPORTERS. */
 
-import type { JsonObject } from '@webloom/core'
+import { type ErrorCode, type JsonObject, valueShown, WebloomError } from '@webloom/core'
 import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 import { escapedCell } from './terminal-text.ts'
@@ -55,11 +55,18 @@ export class OwnFormat implements ItemFormat {
   }
 
   end(): string {
-    return this.#opening() + (this.#options.exporter.end?.() ?? '')
+    return this.#opening() + this.#around('end')
   }
 
   #opening(): string {
-    return this.#isEmpty ? (this.#options.exporter.start?.() ?? '') : ''
+    return this.#isEmpty ? this.#around('start') : ''
+  }
+
+  /** An output without its beginning or end is broken, whatever items it has. */
+  #around(method: 'start' | 'end'): string {
+    const { exporter, reports } = this.#options
+    const text: unknown = exporter[method]?.() ?? ''
+    return textOf(text, exporter, method, 'WL_OUTPUT_FAILED', `Writing ${reports.uri} failed: `)
   }
 
   #entry(item: unknown): string | undefined {
@@ -69,10 +76,29 @@ export class OwnFormat implements ItemFormat {
       const json: string | undefined = JSON.stringify(fields ? chosenFields(item, fields) : item)
       const record = json === undefined ? undefined : recordOf(JSON.parse(json))
       if (!record) throw new TypeError('it has no fields, and this format is made of fields')
-      return exporter.item(record as JsonObject)
+      return textOf(exporter.item(record as JsonObject), exporter, 'item', 'WL_COMPONENT_ANSWER')
     } catch (error) {
       reports.lost(item, error)
       return undefined
     }
   }
+}
+
+/** What is not text would be written as `undefined` or `[object Promise]`, or be left out without a word. */
+function textOf(
+  answer: unknown,
+  exporter: ItemExporter,
+  method: string,
+  code: ErrorCode,
+  before = '',
+): string {
+  if (typeof answer === 'string') return answer
+  // Nobody waits for it; what it throws later would be told as a stranger's error.
+  if (answer instanceof Promise) answer.catch(() => {})
+  const hint =
+    answer instanceof Promise ? '; it may not be async' : answer === undefined ? '; is a return missing?' : ''
+  throw new WebloomError(
+    code,
+    `${before}the exporter ${exporter.constructor.name} answered ${method}() with ${valueShown(answer)}; expected a string${hint}`,
+  )
 }

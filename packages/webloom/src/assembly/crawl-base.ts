@@ -15,6 +15,7 @@ import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { withLoadedFunctions } from '../loading/component-class.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
+import { guardStats } from '../terminal/guarded-stats.ts'
 import { loggerOf } from '../terminal/logger-of.ts'
 
 export interface CrawlBaseOptions {
@@ -53,7 +54,9 @@ export async function crawlBase(Class: SpiderClass, options: CrawlBaseOptions): 
   refuseStranger(spider)
   const settings = await withLoadedFunctions(spiderSettings(spider, options), options.folder)
   const stats = statsCollector(settings)
+  const tellTo = settings.get('STATS_CLASS') !== 'memory' ? guardStats(stats) : undefined
   const logger = options.createLogger(settings, stats)
+  tellTo?.(logger)
   const signals = new Signals((signal, error) =>
     logger.error({ signal, err: error }, 'a signal handler threw; the others were called'),
   )

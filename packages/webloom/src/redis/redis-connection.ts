@@ -12,6 +12,7 @@ import {
 import type { Redis } from 'ioredis'
 import { isClusterNode, missingRight, REFUSED, refusalInWords } from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
+import { refuseWhatStopsOthers } from './shared-client.ts'
 
 /** As ioredis makes it; `command` is absent when it was no command that failed. */
 type ReplyError = Error & {
@@ -79,6 +80,7 @@ export class RedisLink {
         return error.message.startsWith('READONLY') ? 2 : false
       },
     })
+    refuseWhatStopsOthers(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     // Of interest to `open` alone.
     this.#refused.promise.catch(() => {})

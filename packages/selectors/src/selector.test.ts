@@ -349,6 +349,20 @@ describe('what a program without types may give is told, with what to write', ()
   })
 })
 
+test('where a root declares thousands of namespaces, an element is written with those that its names need', () => {
+  const declared = Array.from({ length: 3000 }, (_, n) => `xmlns:a${n}="urn:${n}"`).join(' ')
+  const items = '<a1:n a2:b="c"><a3:d/></a1:n>'.repeat(2000)
+  const found = Selector.from(`<r xmlns="urn:all" ${declared}>${items}</r>`, { type: 'xml' })
+    .xpath('//*[local-name()="n"]')
+    .getall()
+  expect(found).toHaveLength(2000)
+  expect(new Set(found)).toEqual(
+    new Set([
+      '<a1:n xmlns:a1="urn:1" xmlns="urn:all" xmlns:a2="urn:2" xmlns:a3="urn:3" a2:b="c"><a3:d/></a1:n>',
+    ]),
+  )
+})
+
 test('map gives a plain array; filter and slice stay lists', () => {
   const items = shop.css('li')
   expect(items.map((item) => item.get())).not.toBeInstanceOf(SelectorList)

@@ -31,8 +31,23 @@ export function isDeclaration(attribute: string): boolean {
   return attribute === 'xmlns' || attribute.startsWith('xmlns:')
 }
 
+/**
+ * Declarations around an element that has more of them are written only where a name in it needs them: written at each of many
+ * small elements, they would make a small page's markup grow with its square. No page that means well has so many.
+ */
+const DECLARATIONS_MAX = 100
+
 /** Declarations that hold at an element and are not written at it, by the attributes that would write them. */
 export function inheritedDeclarations(element: Element): Record<string, string> {
+  const inherited: Record<string, string> =
+    declarationsAround(element) > DECLARATIONS_MAX ? neededDeclarations(element) : allDeclarations(element)
+  const held = Object.entries(inherited).filter(([, uri]) => uri !== '')
+  // First the one that the element's own name needs, as lxml writes them.
+  const own = declarationOf(prefixOf(element.name))
+  return Object.fromEntries(held.sort(([a], [b]) => Number(b === own) - Number(a === own)))
+}
+
+function allDeclarations(element: Element): Record<string, string> {
   const inherited: Record<string, string> = {}
   for (let node: AnyNode | null = element.parent; node && isTag(node); node = node.parent) {
     for (const name in node.attribs) {
@@ -40,10 +55,45 @@ export function inheritedDeclarations(element: Element): Record<string, string> 
       inherited[name] ??= node.attribs[name]!
     }
   }
-  const needed = Object.entries(inherited).filter(([, uri]) => uri !== '')
-  // First the one that the element's own name needs, as lxml writes them.
-  const own = declarationOf(prefixOf(element.name))
-  return Object.fromEntries(needed.sort(([a], [b]) => Number(b === own) - Number(a === own)))
+  return inherited
+}
+
+/** The default, and those of each prefix that a name in the element has. */
+function neededDeclarations(element: Element): Record<string, string> {
+  const wanted = new Set(['xmlns'])
+  noteNeeded(element, wanted)
+  const needed: Record<string, string> = {}
+  for (const declaration of wanted) {
+    if (Object.hasOwn(element.attribs, declaration)) continue
+    const uri = declaredUri(declaration, element)
+    if (uri !== undefined) needed[declaration] = uri
+  }
+  return needed
+}
+
+// Recursion is safe: ELEMENT_DEPTH_MAX bounds the tree.
+function noteNeeded(element: Element, wanted: Set<string>): void {
+  for (const name of [element.name, ...Object.keys(element.attribs)]) {
+    const prefix = prefixOf(name)
+    if (prefix !== '' && prefix !== 'xmlns') wanted.add(declarationOf(prefix))
+  }
+  for (const child of element.children) if (isTag(child)) noteNeeded(child, wanted)
+}
+
+// Counted once for each element: many may ask for those of one root.
+const declarationCounts = new WeakMap<Element, number>()
+
+function declarationsAround(element: Element): number {
+  let count = 0
+  for (let node: AnyNode | null = element.parent; node && isTag(node); node = node.parent) {
+    let own = declarationCounts.get(node)
+    if (own === undefined) {
+      own = Object.keys(node.attribs).filter(isDeclaration).length
+      declarationCounts.set(node, own)
+    }
+    count += own
+  }
+  return count
 }
 
 /** Takes declarations and declared prefixes away from an element and all below it. */

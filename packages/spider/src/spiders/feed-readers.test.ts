@@ -179,3 +179,26 @@ describe('gzip', () => {
     expect(await read(archive, text.length)).toBe(text)
   })
 })
+
+describe('a root that declares thousands of namespaces', () => {
+  const declared = Array.from({ length: 3000 }, (_, n) => `xmlns:a${n}="urn:${n}"`).join(' ')
+  const root = (inner: string) => `<r xmlns="urn:all" ${declared}>${inner}</r>`
+
+  test('each node has those that it mentions', () => {
+    const feed = root('<a1:n a2:b="c"><a3:d type="a4:t">https://x.example/</a3:d></a1:n><a1:n/>')
+    expect([...xmlNodeMarkup(feed, 'a1:n')]).toEqual([
+      '<a1:n xmlns="urn:all" xmlns:a1="urn:1" xmlns:a2="urn:2" xmlns:a3="urn:3" xmlns:a4="urn:4" a2:b="c"><a3:d type="a4:t">https://x.example/</a3:d></a1:n>',
+      '<a1:n xmlns="urn:all" xmlns:a1="urn:1"></a1:n>',
+    ])
+    const [node] = xmlNodes(feed, 'a1:n')
+    expect(node!.xpath('//*[local-name()="d"]/text()').get()).toBe('https://x.example/')
+  })
+
+  test('a small feed stays small: 5 000 nodes are read in a moment', () => {
+    const before = cpuMs()
+    let bytes = 0
+    for (const markup of xmlNodeMarkup(root('<item/>'.repeat(5000)), 'item')) bytes += markup.length
+    expect(bytes).toBe(5000 * '<item xmlns="urn:all"></item>'.length)
+    expect(cpuMs() - before).toBeLessThan(2000)
+  })
+})

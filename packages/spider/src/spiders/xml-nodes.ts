@@ -1,6 +1,12 @@
 import { Selector } from '@webloom/selectors'
 import { readXml, type XmlAttribute, type XmlToken } from './xml-reader.ts'
 
+/** An element that is open around a node. */
+interface Around {
+  readonly name: string
+  readonly declarations: ReadonlyMap<string, string>
+}
+
 /** The elements of this name, in order, each a document of its own. Their own prefix is known to XPath queries. */
 export function* xmlNodes(xml: string, name: string): Generator<Selector> {
   const [, prefix] = /^([^:]+):/.exec(name) ?? []
@@ -18,8 +24,8 @@ export function* xmlNodes(xml: string, name: string): Generator<Selector> {
  */
 export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
   /** Declarations of each element that is open around the node. */
-  const around: { readonly name: string; readonly declarations: ReadonlyMap<string, string> }[] = []
-  let node: { readonly opening: string; readonly tagEnd: number } | undefined
+  const around: Around[] = []
+  let node: (XmlToken & { kind: 'start' }) | undefined
   let depth = 0
   for (const token of readXml(xml)) {
     if (token.kind === 'text') continue
@@ -27,7 +33,8 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
       if (token.name !== name) continue
       if (token.kind === 'start' && !token.selfClosing) depth++
       if (token.kind === 'start' || --depth > 0) continue
-      yield node.opening + xml.slice(node.tagEnd, token.end)
+      const inner = xml.slice(node.end, token.end)
+      yield openingTag(xml, node, around, inner) + inner
       node = undefined
     } else if (token.kind === 'end') {
       const at = around.findLastIndex((element) => element.name === token.name)
@@ -36,9 +43,9 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
       if (token.selfClosing || around.length >= DEPTH_MAX) continue
       around.push({ name: token.name, declarations: declarationsIn(token.attributes) })
     } else if (token.selfClosing) {
-      yield `${openingTag(xml, token, around)}</${name}>`
+      yield `${openingTag(xml, token, around, '')}</${name}>`
     } else {
-      node = { opening: openingTag(xml, token, around), tagEnd: token.end }
+      node = token
       depth = 1
     }
   }
@@ -47,18 +54,43 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
 // What is nested deeper declares nothing for the nodes in it. Feeds are some three elements deep.
 const DEPTH_MAX = 100
 
+/**
+ * Where more namespaces are declared around an element, only those stand at it whose prefix it mentions: written at each of many
+ * small elements, they would make a small feed grow with its square.
+ */
+const DECLARATIONS_MAX = 100
+// Before a colon, in names and in values, as in `xsi:type="xs:int"`.
+const MENTIONED = /([^\s<>="'/:]+)(:?)/g
+
 /** The tag as it stands in the document, with the declarations around it that it does not make itself. */
 function openingTag(
   xml: string,
   { name, attributes, selfClosing, start, end }: XmlToken & { kind: 'start' },
-  around: readonly { readonly declarations: ReadonlyMap<string, string> }[],
+  around: readonly Around[],
+  inner: string,
 ): string {
   const own = declarationsIn(attributes)
-  const inherited = new Map(around.flatMap(({ declarations }) => [...declarations]))
+  const ofTag = xml.slice(start + 1 + name.length, end - (selfClosing ? 2 : 1))
+  const isMany = around.reduce((count, { declarations }) => count + declarations.size, 0) > DECLARATIONS_MAX
+  const inherited = isMany
+    ? mentionedDeclarations(name + ofTag + inner, around)
+    : new Map(around.flatMap(({ declarations }) => [...declarations]))
   const missing = [...inherited]
     .filter(([declaration]) => !own.has(declaration))
     .map(([, markup]) => ` ${markup}`)
-  return `<${name}${missing.join('')}${xml.slice(start + 1 + name.length, end - (selfClosing ? 2 : 1))}>`
+  return `<${name}${missing.join('')}${ofTag}>`
+}
+
+/** The default, and those of each prefix that the markup mentions, as they hold there. */
+function mentionedDeclarations(markup: string, around: readonly Around[]): Map<string, string> {
+  const wanted = new Set(['xmlns'])
+  for (const [, prefix, colon] of markup.matchAll(MENTIONED)) if (colon) wanted.add(`xmlns:${prefix}`)
+  const found = new Map<string, string>()
+  for (const declaration of wanted) {
+    const declared = around.findLast(({ declarations }) => declarations.has(declaration))
+    if (declared) found.set(declaration, declared.declarations.get(declaration)!)
+  }
+  return found
 }
 
 /** By the names of their attributes, as they stand in the document. */

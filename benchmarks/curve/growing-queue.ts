@@ -21,7 +21,7 @@ const IN_FLIGHT = 32
 const FETCH_MS_MAX = 5
 /** What the queue adds with one script, so that it needs no note of the ids. */
 const MAX_REQUESTS_PER_PUSH = 500
-const PUSHES_AT_ONCE = 10
+const CONCURRENT_PUSHES = 10
 /** Requests that are there, and pages crawled, before anything is measured: scripts, connections and BullMQ's own keys. */
 const [WARM_REQUESTS, WARM_PAGES] = [64, 200]
 
@@ -95,7 +95,7 @@ async function fill(server: RedisServer, queued: number, pages: PageStream): Pro
     let missing = queued - (await queue.counts()).waiting
     while (missing > 0) {
       const pushes: Promise<number>[] = []
-      for (; missing > 0 && pushes.length < PUSHES_AT_ONCE; missing -= MAX_REQUESTS_PER_PUSH)
+      for (; missing > 0 && pushes.length < CONCURRENT_PUSHES; missing -= MAX_REQUESTS_PER_PUSH)
         pushes.push(queue.push(...pages.nextPush(Math.min(missing, MAX_REQUESTS_PER_PUSH))))
       await Promise.all(pushes)
     }

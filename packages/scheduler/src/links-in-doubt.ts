@@ -29,7 +29,7 @@ import type { LinkSieve } from './link-sieve.ts'
 import { isPassing, TELL_EVERY_MS } from './patience.ts'
 
 /** How many links one look asks about. */
-const AT_ONCE_MAX = 100
+const MAX_LINKS_PER_LOOK = 100
 /** The longest that `close` waits for a look that is under way: a Redis that is away may not answer for minutes. */
 const CLOSE_WAIT_MS = 2000
 
@@ -118,11 +118,11 @@ export class LinksInDoubt {
   async #endThose(): Promise<void> {
     const { queue } = this.#options
     for (;;) {
-      const taken = await queue.doubts.take(AT_ONCE_MAX)
+      const taken = await queue.doubts.take(MAX_LINKS_PER_LOOK)
       if (taken.length === 0) this.#hasSome = false
       const ended = taken.length > 0 ? await this.#ask(taken) : 0
       // Links that stay in doubt are looked at some time later.
-      if (taken.length < AT_ONCE_MAX || ended === 0 || this.#isClosed) return
+      if (taken.length < MAX_LINKS_PER_LOOK || ended === 0 || this.#isClosed) return
     }
   }
 

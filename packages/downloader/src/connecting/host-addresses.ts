@@ -2,7 +2,7 @@
  * The addresses of hosts, as the operating system tells them (getaddrinfo: its hosts file, its name servers), and remembered.
  *
  * Each question takes a thread of libuv's pool until it is answered, and a dead name may take half a minute. So all who ask
- * for one name share one question, no more than LOOKUPS_AT_ONCE_MAX run at once, and the others wait here, where those
+ * for one name share one question, no more than CONCURRENT_LOOKUPS_MAX run at once, and the others wait here, where those
  * that nobody waits for any more are left out, and not in libuv's line, which cannot be left. (libuv itself gives names at
  * most half its threads, two of four; a broad crawl does well to raise UV_THREADPOOL_SIZE.)
  */
@@ -27,7 +27,7 @@ export interface HostAddressesOptions {
 const FOUND_TTL_MS = 60_000
 // Short, as a name server that was down a moment ago may be back for the first retry.
 const FAILED_TTL_MS = 5000
-const LOOKUPS_AT_ONCE_MAX = 16
+const CONCURRENT_LOOKUPS_MAX = 16
 
 // RFC 6761 (6.3): whatever name servers may say.
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
@@ -91,7 +91,7 @@ export class HostAddresses implements HostLookup {
   }
 
   #next(): void {
-    while (this.#lookups < LOOKUPS_AT_ONCE_MAX) {
+    while (this.#lookups < CONCURRENT_LOOKUPS_MAX) {
       const question = this.#line.shift()
       if (!question) return
       // Those who asked have been told that there is no answer.

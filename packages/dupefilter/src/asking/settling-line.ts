@@ -1,7 +1,7 @@
 import type { Settling } from './claims.ts'
 
 /** Askers settled with one call: each costs Redis about 5 µs. */
-const SETTLE_AT_ONCE_MAX = 100
+const MAX_ASKERS_PER_CALL = 100
 /** Askers that may wait for a Redis that does not answer, before `add` waits too. */
 const SETTLE_WAITING_MAX = 10_000
 
@@ -53,7 +53,7 @@ export class SettlingLine {
 
   /** Takes out the askers that the next call tells Redis of. */
   take(): Settling[] {
-    const taken = this.#waiting.splice(0, SETTLE_AT_ONCE_MAX)
+    const taken = this.#waiting.splice(0, MAX_ASKERS_PER_CALL)
     if (this.#waiting.length === 0) {
       clearTimeout(this.#timer)
       this.#timer = undefined

@@ -3,7 +3,7 @@ import { companionKey } from '../redis/filter-keys.ts'
 import type { RedisConnection } from '../redis/redis-script.ts'
 
 /** Bits looked up in one call: Redis serves nobody else for about 2 ms. */
-export const BITS_AT_ONCE_MAX = 1900
+export const MAX_BITS_PER_CALL = 1900
 
 /** The key of a block's bits. The first is the main key, except with liuxingming, who puts the block's number behind it. */
 export function bitsKey(main: string, mode: BloomMode, layer: number, block: number): string {

@@ -22,7 +22,7 @@ import { compatStanding } from '../bloom-sizing/compat-error.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
 import { luaScript } from '../redis/redis-script.ts'
-import { BITS_AT_ONCE_MAX, countBits, layerKeys } from './bit-strings.ts'
+import { countBits, layerKeys, MAX_BITS_PER_CALL } from './bit-strings.ts'
 import { refuseGrowing } from './bloom-fullness.ts'
 import { compatGroups, nativeGroups } from './bloom-groups.ts'
 import { errorOf, excessOf, isFull } from './bloom-record.ts'
@@ -84,7 +84,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
 
   protected get askAtOnceMax(): number {
     const hashes = this.record.layers.map((layer) => layer.hashes)
-    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / Math.max(this.parameters.layer.hashes, ...hashes)))
+    return Math.min(500, Math.floor(MAX_BITS_PER_CALL / Math.max(this.parameters.layer.hashes, ...hashes)))
   }
 
   async has(request: Request): Promise<boolean> {

@@ -32,7 +32,7 @@ import { companionKey } from '../redis/filter-keys.ts'
 import { RedisDupeFilter } from '../redis/redis-dupefilter.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
-import { BITS_AT_ONCE_MAX } from './bit-strings.ts'
+import { MAX_BITS_PER_CALL } from './bit-strings.ts'
 import { openBloom, readParameters, readRecord } from './bloom-opening.ts'
 import { type StoredParameters, storedParameters } from './bloom-record.ts'
 import {
@@ -54,7 +54,7 @@ const STORE_FILES = [
   'bloom/unmark.lua',
 ]
 /** Strings deleted with one command. */
-const DELETED_AT_ONCE = 500
+const MAX_KEYS_PER_DELETE = 500
 
 export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   readonly #parameters: BloomParameters
@@ -93,7 +93,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   }
 
   protected get askAtOnceMax(): number {
-    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.#layer.hashes))
+    return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#layer.hashes))
   }
 
   async describe(): Promise<HostBloomDescription> {
@@ -121,7 +121,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   /** The hosts' strings first: once the list of hosts is gone, nobody knows them. */
   override async clear(): Promise<void> {
     const some = async () =>
-      [...((await this.redis.hrandfield(this.#hostsKey, DELETED_AT_ONCE)) ?? [])].map(String)
+      [...((await this.redis.hrandfield(this.#hostsKey, MAX_KEYS_PER_DELETE)) ?? [])].map(String)
     for (let hosts = await some(); hosts.length > 0; hosts = await some()) {
       await this.redis.unlink(hosts.map((host) => this.#stringOf(host)))
       await this.redis.hdel(this.#hostsKey, ...hosts)

@@ -16,7 +16,7 @@
 
 import type { Crawler, Request } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { BITS_AT_ONCE_MAX, layerKeys } from '../bloom/bit-strings.ts'
+import { layerKeys, MAX_BITS_PER_CALL } from '../bloom/bit-strings.ts'
 import { refuseGrowing } from '../bloom/bloom-fullness.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from '../bloom/recorded-bloom-dupefilter.ts'
 import { digestOf } from '../bloom-sizing/bloom-offsets.ts'
@@ -59,7 +59,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   }
 
   protected get askAtOnceMax(): number {
-    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.#layer.hashes))
+    return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#layer.hashes))
   }
 
   async has(request: Request): Promise<boolean> {

@@ -28,7 +28,7 @@ import {
   SettingsError,
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { BITS_AT_ONCE_MAX } from '../bloom/bit-strings.ts'
+import { MAX_BITS_PER_CALL } from '../bloom/bit-strings.ts'
 import type { BloomOnFull } from '../bloom/bloom-fullness.ts'
 import { bloomNote, openBloom } from '../bloom/bloom-opening.ts'
 import { storedParameters } from '../bloom/bloom-record.ts'
@@ -120,7 +120,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
   }
 
   protected get askAtOnceMax(): number {
-    return Math.min(500, Math.floor(BITS_AT_ONCE_MAX / this.#parameters.size.hashes))
+    return Math.min(500, Math.floor(MAX_BITS_PER_CALL / this.#parameters.size.hashes))
   }
 
   override async open(): Promise<void> {

@@ -11,7 +11,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Logger, WebloomError, withDeadline } from '@webloom/core'
-import { BITS_AT_ONCE_MAX } from '../bloom/bit-strings.ts'
+import { MAX_BITS_PER_CALL } from '../bloom/bit-strings.ts'
 import type { FilterKeys } from '../redis/filter-keys.ts'
 import { luaScript, type RedisConnection } from '../redis/redis-script.ts'
 import { type LeafSurroundings, splitQuestion } from './splittable-leaves.ts'
@@ -36,7 +36,7 @@ const AGAIN_MS = 500
 /** How long a question waits for a leaf to be split; after that whoever asked waits, and asks again. */
 const WAIT_MS = 10_000
 /** Steps on their way to Redis at a time. Others' questions come between them. */
-const STEPS_AT_ONCE = 8
+const CONCURRENT_STEPS_MAX = 8
 
 export interface SplittingOptions extends LeafSurroundings {
   readonly redis: RedisConnection
@@ -168,7 +168,7 @@ export class LeafSplitting {
     const bytes = await this.#options.redis.getrangeBuffer(
       key,
       from,
-      from + STEPS_AT_ONCE * this.#atOnce * MARK_BYTES - 1,
+      from + CONCURRENT_STEPS_MAX * this.#atOnce * MARK_BYTES - 1,
     )
     return Array.from({ length: bytes.length / MARK_BYTES }, (_, n) =>
       bytes.subarray(n * MARK_BYTES, (n + 1) * MARK_BYTES),
@@ -176,7 +176,7 @@ export class LeafSplitting {
   }
 
   get #atOnce(): number {
-    return Math.max(1, Math.floor(BITS_AT_ONCE_MAX / this.#options.parameters.size.hashes))
+    return Math.max(1, Math.floor(MAX_BITS_PER_CALL / this.#options.parameters.size.hashes))
   }
 
   async #sleepUntil(time: number): Promise<void> {

@@ -217,11 +217,11 @@ interface SeenRow {
   readonly fingerprint: FingerprintKey
 }
 
-const WRITTEN_AT_ONCE = 10_000
+const MAX_ENTRIES_PER_WRITE = 10_000
 
 function take(fingerprints: Iterator<string>): string[] {
   const taken: string[] = []
-  while (taken.length < WRITTEN_AT_ONCE) {
+  while (taken.length < MAX_ENTRIES_PER_WRITE) {
     const { value, done } = fingerprints.next()
     if (done) break
     taken.push(value)

@@ -101,7 +101,7 @@ export interface BullJobQueueOptions {
 }
 
 /** How many requests are stored in one step. */
-const PUSHED_AT_ONCE = 500
+const MAX_REQUESTS_PER_PUSH = 500
 /** How many requests are held for their hosts, for each that may be in flight. */
 const HELD_PER_REQUEST_IN_FLIGHT = 4
 const HELD_MIN = 64
@@ -207,10 +207,11 @@ export class BullJobQueue implements RequestQueue {
   async push(batch: readonly QueuedRequest[], asker: string): Promise<number> {
     const jobs = batch.map((queued) => jobOrDoubt(queued, this.#order))
     this.doubts.noted(batch)
-    if (asker.startsWith('start/') || jobs.length <= PUSHED_AT_ONCE) return this.#scripts.push(jobs, asker)
+    if (asker.startsWith('start/') || jobs.length <= MAX_REQUESTS_PER_PUSH)
+      return this.#scripts.push(jobs, asker)
     let added = 0
-    for (let at = 0; at < jobs.length; at += PUSHED_AT_ONCE) {
-      added += await this.#scripts.push(jobs.slice(at, at + PUSHED_AT_ONCE), asker)
+    for (let at = 0; at < jobs.length; at += MAX_REQUESTS_PER_PUSH) {
+      added += await this.#scripts.push(jobs.slice(at, at + MAX_REQUESTS_PER_PUSH), asker)
     }
     return added
   }

@@ -23,7 +23,7 @@ export interface JobFetchLoopOptions {
   readonly receive: (taken: readonly TakenJob[], lockedUntilMs: number) => Promise<Received>
 }
 
-const TAKE_AT_ONCE_MAX = 64
+const MAX_JOBS_PER_TAKE = 64
 /** The pause after a look into the queue that found only requests whose hosts must wait. */
 const SEARCH_PAUSE_MS = 20
 
@@ -58,10 +58,10 @@ export class JobFetchLoop {
 
   async #fetch(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const demand = Math.min(TAKE_AT_ONCE_MAX, this.#options.demand())
+      const demand = Math.min(MAX_JOBS_PER_TAKE, this.#options.demand())
       if (demand > 0) {
         // Behind requests whose hosts must wait there may be others that may go. Those that are held here are soon used up, too.
-        const places = this.#isSearching ? Math.min(TAKE_AT_ONCE_MAX, this.#options.places()) : 0
+        const places = this.#isSearching ? Math.min(MAX_JOBS_PER_TAKE, this.#options.places()) : 0
         await this.#fetchSome(Math.max(demand, places))
       } else {
         await new Promise<void>((resolve) => {

@@ -25,8 +25,8 @@ export function textOf({ data, jobId }: TakenJob): string {
 const BLOCK_MS_MAX = 10_000
 const CLOSE_MS_MAX = 2000
 /** How many jobs are asked for at once: first few, and more while each call finds as many as it asked for. */
-const AT_ONCE_MIN = 2
-const AT_ONCE_MAX = 64
+const MIN_JOBS_PER_CALL = 2
+const MAX_JOBS_PER_CALL = 64
 
 export class JobFetcher {
   readonly #redis: Redis
@@ -39,7 +39,7 @@ export class JobFetcher {
   #worker: Worker | undefined
   #isClosed = false
   #tokens = 0
-  #atOnce = AT_ONCE_MIN
+  #atOnce = MIN_JOBS_PER_CALL
 
   constructor(options: {
     redis: Redis
@@ -105,12 +105,12 @@ export class JobFetcher {
       const { jobs, error } = await this.#takeAtOnce(asked)
       taken.push(...jobs)
       if (jobs.length < asked) {
-        this.#atOnce = Math.max(AT_ONCE_MIN, jobs.length)
+        this.#atOnce = Math.max(MIN_JOBS_PER_CALL, jobs.length)
         // Jobs that were taken must not be lost because another call failed.
         if (error !== undefined && taken.length === 0) throw error
         break
       }
-      if (asked === this.#atOnce) this.#atOnce = Math.min(AT_ONCE_MAX, 2 * asked)
+      if (asked === this.#atOnce) this.#atOnce = Math.min(MAX_JOBS_PER_CALL, 2 * asked)
     }
     return taken
   }

@@ -27,7 +27,7 @@ import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import { bullData } from './bull-job.ts'
 import type { JobHold } from './job-lease.ts'
 
-const CLEARED_AT_ONCE = 500
+const MAX_JOBS_PER_CLEARING = 500
 
 const pushScript = luaScript(
   'redis/now.lua',
@@ -254,7 +254,7 @@ export class JobScripts {
 
   async clear(): Promise<void> {
     const keys = [...this.#jobKeys, this.#bullKey('wait'), this.#keys.noted]
-    while ((await clearScript.run(this.#redis, keys, [CLEARED_AT_ONCE, this.#notedFor('')])) === 1);
+    while ((await clearScript.run(this.#redis, keys, [MAX_JOBS_PER_CLEARING, this.#notedFor('')])) === 1);
   }
 
   async counts(): Promise<QueueCounts> {

@@ -32,7 +32,7 @@ interface StoredEntry extends Omit<QuarantinedRequest, 'url'> {
 }
 
 // A page is small, as requests may be large: bodies, meta.
-const READ_AT_ONCE = 50
+const MAX_REQUESTS_PER_READ = 50
 
 /** Hash: request id → its history, until it is quarantined or done. */
 export function historyKey(keys: CrawlRedisKeys): string {
@@ -95,8 +95,8 @@ export class Quarantine {
   }
 
   async *#named(ids: readonly string[]): AsyncGenerator<readonly (string | null)[]> {
-    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      yield await this.#redis.hmget(this.#keys.quarantine, ...ids.slice(at, at + READ_AT_ONCE))
+    for (let at = 0; at < ids.length; at += MAX_REQUESTS_PER_READ) {
+      yield await this.#redis.hmget(this.#keys.quarantine, ...ids.slice(at, at + MAX_REQUESTS_PER_READ))
     }
   }
 
@@ -104,7 +104,12 @@ export class Quarantine {
   async *#all(): AsyncGenerator<readonly string[]> {
     let cursor = '0'
     do {
-      const [next, found] = await this.#redis.hscan(this.#keys.quarantine, cursor, 'COUNT', READ_AT_ONCE)
+      const [next, found] = await this.#redis.hscan(
+        this.#keys.quarantine,
+        cursor,
+        'COUNT',
+        MAX_REQUESTS_PER_READ,
+      )
       yield found.filter((_text, n) => n % 2 === 1)
       cursor = next
     } while (cursor !== '0')

@@ -28,7 +28,7 @@ import { luaScript } from '../redis/lua.ts'
 import { mergingOf } from './stats-merging.ts'
 
 /** At most this many changed values are written at once; others wait for the next write. */
-const STATS_AT_ONCE_MAX = 500
+const MAX_STATS_PER_WRITE = 500
 
 /** Bounds the last writes, as the script refuses a worker whose run is over each time. */
 const END_WRITES_MAX = 100
@@ -91,7 +91,7 @@ export class CrawlStats {
 
   /** Writes the values that have changed. The first write under a name holds none, so that a late copy of it adds nothing. */
   async write(run: CrawlRun): Promise<void> {
-    const changed = this.#beat === 0 ? [] : this.#changed().slice(0, STATS_AT_ONCE_MAX)
+    const changed = this.#beat === 0 ? [] : this.#changed().slice(0, MAX_STATS_PER_WRITE)
     const asked = [...this.#totals.keys()]
     this.#beat++
     const [outcome, ...totals] = (await writeScript.run(

@@ -34,7 +34,7 @@ export interface AdoptedCrawl {
 }
 
 /** How many keys one step looks at, so that Redis serves others in between. */
-const SCAN_AT_ONCE = 1000
+const MAX_KEYS_PER_SCAN = 1000
 /**
  * For so long a worker of the cleared crawl learns that somebody cleared it, and does not take Redis for the one that lost
  * it: longer than a network is away, or a machine asleep, without anybody looking.
@@ -133,7 +133,7 @@ async function unlinkAll(redis: Redis, start: string, but: readonly string[]): P
   const pattern = `${start.replace(/[[\]*?^\\]/g, '\\$&')}*`
   let cursor = '0'
   do {
-    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_AT_ONCE)
+    const [next, found] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', MAX_KEYS_PER_SCAN)
     cursor = next
     const gone = found.filter((key) => !but.includes(key))
     if (gone.length > 0) await redis.unlink(...gone)

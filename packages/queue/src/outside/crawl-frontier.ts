@@ -21,7 +21,7 @@ interface CrawlOnRedis {
 }
 
 /** Requests may be large: bodies, meta. */
-const READ_AT_ONCE = 200
+const MAX_ENTRIES_PER_READ = 200
 
 /** Yields the requests host by host, or job by job. */
 export async function* crawlFrontier(crawl: CrawlOnRedis): AsyncGenerator<FrontierEntry> {
@@ -77,16 +77,16 @@ async function* textsOfJobs({ redis, keys }: CrawlOnRedis): AsyncGenerator<reado
 }
 
 async function* listed(redis: Redis, key: string): AsyncGenerator<string[]> {
-  for (let from = 0; ; from += READ_AT_ONCE) {
-    const found = await redis.lrange(key, from, from + READ_AT_ONCE - 1)
+  for (let from = 0; ; from += MAX_ENTRIES_PER_READ) {
+    const found = await redis.lrange(key, from, from + MAX_ENTRIES_PER_READ - 1)
     if (found.length === 0) return
     yield found
   }
 }
 
 async function* membersOf(redis: Redis, key: string): AsyncGenerator<string[]> {
-  for (let from = 0; ; from += READ_AT_ONCE) {
-    const found = await redis.zrange(key, String(from), String(from + READ_AT_ONCE - 1))
+  for (let from = 0; ; from += MAX_ENTRIES_PER_READ) {
+    const found = await redis.zrange(key, String(from), String(from + MAX_ENTRIES_PER_READ - 1))
     if (found.length === 0) return
     yield found
   }

@@ -29,7 +29,7 @@ export interface ImportStep {
 }
 
 export const ENTRY_BYTES_MAX = 32 * 1024 * 1024
-const BYTES_AT_ONCE = 4 * 1024 * 1024
+const MAX_BYTES_PER_READ = 4 * 1024 * 1024
 
 const readScript = luaScript('scrapy-redis/read.lua')
 const removeScript = luaScript('scrapy-redis/remove.lua')
@@ -68,7 +68,7 @@ export class ScrapyRedisQueue {
     type: ScrapyQueueType,
     { from, count }: { from: number; count: number },
   ): Promise<ScrapyEntry[]> {
-    const args = [type, from, count, BYTES_AT_ONCE, ENTRY_BYTES_MAX]
+    const args = [type, from, count, MAX_BYTES_PER_READ, ENTRY_BYTES_MAX]
     const reply = (await this.#binary(readScript.lua, [this.key], args)) as (Buffer | number)[]
     const entries: ScrapyEntry[] = []
     for (let n = 0; n < reply.length; n += 2) {

@@ -17,7 +17,7 @@ import type { Stirred, TurnScripts, Wake } from './turn-scripts.ts'
 
 /** Without a delay, a turn goes behind the others after `quotaMs`, or so many requests. */
 const QUOTA_REQUESTS = 500
-const EVICTED_AT_ONCE = 16
+const MAX_TURNS_PER_EVICTION = 16
 
 export interface TurnCareOptions {
   readonly scripts: TurnScripts
@@ -130,7 +130,7 @@ export class TurnCare {
       (turn) => turn.held.size === 0 && !turn.isLeaving && turn.goesOnAtMs - nowMs > this.#times.tendEveryMs,
     )
     sleeping.sort((a, b) => b.goesOnAtMs - a.goesOnAtMs)
-    for (const turn of sleeping.slice(0, EVICTED_AT_ONCE)) exchange.leave(turn)
+    for (const turn of sleeping.slice(0, MAX_TURNS_PER_EVICTION)) exchange.leave(turn)
   }
 
   /** Tells Redis what this worker holds, too. */

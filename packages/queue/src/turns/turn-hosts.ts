@@ -5,7 +5,7 @@ import { TurnScripts } from './turn-scripts.ts'
 
 /** So many hosts are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000
-const LOOKED_AT_ONCE = 200
+const MAX_HOSTS_PER_LOOK = 200
 
 /** Hosts that have a line: those that are paused, longest first, then those with the most waiting. At most `most`. */
 export async function readTurnHosts(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<HostView[]> {
@@ -13,7 +13,7 @@ export async function readTurnHosts(redis: Redis, keys: CrawlRedisKeys, most: nu
   const seen = new Map<string, HostView>()
   let cursor = '0'
   do {
-    const part = await scripts.hosts(cursor, LOOKED_AT_ONCE)
+    const part = await scripts.hosts(cursor, MAX_HOSTS_PER_LOOK)
     for (const host of part.hosts) seen.set(host.slot, host)
     cursor = part.cursor
   } while (cursor !== '0' && seen.size < LOOKED_AT_MAX)

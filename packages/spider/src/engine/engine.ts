@@ -74,7 +74,7 @@ export interface EngineActivity {
 }
 
 // Without a bound on downloads, a lease call still needs a number.
-const LEASES_AT_ONCE_MAX = 1000
+const MAX_LEASES_PER_CALL = 1000
 
 export class Engine {
   readonly #options: EngineOptions
@@ -184,7 +184,7 @@ export class Engine {
         continue
       }
       const started = this.#pulse.count
-      const leases = await scheduler.next(Math.min(room, LEASES_AT_ONCE_MAX), this.#stopping.signal)
+      const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
       // Apart from the question whether the crawl is over, which one that stays never asks.

@@ -21,7 +21,7 @@ import { StartReader } from './start-reader.ts'
 
 /** A batch of start() beyond START_LOW_WATER, and one that is read ahead, are no more than so much of it. */
 const START_BATCH_SHARE = 1 / 4
-const SEEDS_AT_ONCE = 64
+const MAX_SEEDS_PER_BATCH = 64
 
 export interface FeederOptions {
   readonly scheduler: EngineScheduler
@@ -175,7 +175,7 @@ export class Feeder {
           roomUntilMs = performance.now() + times.roomKeptMs
         }
         const hasFound = await this.#fed(async () => {
-          const batch = await seeds.next(SEEDS_AT_ONCE)
+          const batch = await seeds.next(MAX_SEEDS_PER_BATCH)
           await Promise.all(batch.map((seed) => this.#feedSeed(seeds, seed)))
           return batch.length > 0
         })

@@ -38,7 +38,7 @@ export async function noteStartHost(startHosts: StartHosts, { url }: Request): P
 }
 
 /** A longer list is not read for a host that is outside: its hosts are noted as their requests are made. */
-const READ_AT_ONCE_MAX = 1000
+const START_URLS_READ_MAX = 1000
 
 /**
  * The hosts of `startUrls` as well, without waiting for their requests: those of a long list are made little by little, and
@@ -69,7 +69,8 @@ export class DeclaredStartHosts implements StartHosts {
   }
 
   async notePublic(place: string): Promise<void> {
-    if (this.#declared || this.#spider.startUrls.length <= READ_AT_ONCE_MAX) await this.#noteDeclared(place)
+    if (this.#declared || this.#spider.startUrls.length <= START_URLS_READ_MAX)
+      await this.#noteDeclared(place)
     await this.#noted.notePublic(place)
   }
 

@@ -36,7 +36,7 @@ interface Outlet {
   giveUp(): Promise<void>
 }
 
-const PUSHED_AT_ONCE = 500
+const MAX_REQUESTS_PER_PUSH = 500
 const PROBLEMS_TOLD_MAX = 20
 
 /** Returns the exit code: 1 when some of it could not be written. */
@@ -191,7 +191,7 @@ async function scrapyOutlet({ crawler }: CrawlSource, { callback = [] }: ExportF
       const ordinal = type === 'zset' && request.dontFilter ? { ordinal: ++alike } : {}
       const data = encodeScrapyRequest(request, { serializer, nameOf, ...ordinal })
       batch.push({ data, priority: request.priority })
-      if (batch.length >= PUSHED_AT_ONCE) await push()
+      if (batch.length >= MAX_REQUESTS_PER_PUSH) await push()
       return undefined
     },
     async end() {

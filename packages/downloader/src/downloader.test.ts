@@ -195,6 +195,7 @@ function downloaderWith(...components: { name: string; component: object }[]): {
   const http = new HttpDownloadHandler()
   const downloader = new Downloader({
     handlers: { http, https: http },
+    deadline: { timeoutMs: 5000, stats: new MemoryStatsCollector(), logger: silentLogger },
     middlewares: components,
     signals: new Signals(() => {}),
     logger: silentLogger,

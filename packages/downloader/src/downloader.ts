@@ -12,11 +12,14 @@ import {
 } from '@webloom/core'
 import { type DownloadHandlers, handlerFor } from './handlers/download-handlers.ts'
 import { handlerAnswer } from './handlers/handler-answer.ts'
+import { type DownloadDeadline, downloadDeadlineOf } from './handlers/in-time.ts'
 import { composeMiddlewares } from './middleware-onion.ts'
 
 export interface DownloaderOptions {
   /** By URL scheme without the colon, and by the names that `meta.download_handler` may give. */
   readonly handlers: DownloadHandlers
+  /** How long each of them may take for a download. */
+  readonly deadline: DownloadDeadline
   /** In order: the first is nearest the engine. */
   readonly middlewares: readonly { name: string; component: DownloaderMiddleware }[]
   readonly signals: Signals
@@ -27,6 +30,7 @@ export interface DownloaderOptions {
 /** Middlewares and handlers as one. It has no delay of its own: pace is the queue's business. */
 export class Downloader {
   readonly #handlers: DownloadHandlers
+  readonly #deadline: DownloadDeadline
   readonly #admission: readonly DownloaderMiddleware[]
   readonly #fetch: (request: Request, options: DownloadOptions) => Promise<DownloadResult>
   readonly #signals: Signals
@@ -35,8 +39,9 @@ export class Downloader {
   readonly #underWay = new WeakMap<Request, DownloadOptions>()
   readonly #failedThroughHost = new WeakSet<Request>()
 
-  constructor({ handlers, middlewares, signals, logger, spider }: DownloaderOptions) {
+  constructor({ handlers, deadline, middlewares, signals, logger, spider }: DownloaderOptions) {
     this.#handlers = handlers
+    this.#deadline = deadline
     this.#admission = middlewares
       .map(({ component }) => component)
       .filter(({ requestScheduled }) => requestScheduled)
@@ -47,10 +52,11 @@ export class Downloader {
   }
 
   static fromCrawler(
-    { signals, logger, spider }: Crawler,
+    crawler: Crawler,
     parts: Pick<DownloaderOptions, 'handlers' | 'middlewares'>,
   ): Downloader {
-    return new this({ ...parts, signals, logger, spider })
+    const { signals, logger, spider } = crawler
+    return new this({ ...parts, deadline: downloadDeadlineOf(crawler), signals, logger, spider })
   }
 
   /** False when a middleware refuses the request before it is queued (offsite); it has counted that. */
@@ -102,7 +108,7 @@ export class Downloader {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }
     try {
-      const response = await handlerAnswer(handler, request, options)
+      const response = await handlerAnswer(handler, request, options, this.#deadline)
       if (this.#signals.listened('responseDownloaded')) {
         await this.#signals.send('responseDownloaded', { request, response, spider })
       }

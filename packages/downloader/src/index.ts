@@ -31,6 +31,7 @@ export { DataDownloadHandler } from './handlers/data-download-handler.ts'
 export { type DownloadHandlers, downloadHandlersOf, handlerFor } from './handlers/download-handlers.ts'
 export { FileDownloadHandler, type FileDownloadHandlerOptions } from './handlers/file-download-handler.ts'
 export { handlerAnswer, ownHandlerOf } from './handlers/handler-answer.ts'
+export { type DownloadDeadline, downloadDeadlineOf } from './handlers/in-time.ts'
 export type { ExchangeLimits } from './http/exchange-limits.ts'
 export {
   type HttpConnections,

@@ -50,6 +50,7 @@ export class Fetching {
     const handler = new HttpDownloadHandler(http)
     this.#downloader = new Downloader({
       handlers: { http: handler, https: handler },
+      deadline: { timeoutMs: 5000, stats: new MemoryStatsCollector(), logger: silentLogger },
       middlewares: middlewares.map((component, index) => ({ name: String(index), component })),
       signals: new Signals(() => {}),
       logger: silentLogger,

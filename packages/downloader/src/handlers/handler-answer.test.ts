@@ -1,4 +1,4 @@
-import { type DownloadHandler, Request, Response } from '@webloom/core'
+import { type DownloadHandler, MemoryStatsCollector, Request, Response, silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { HttpDownloadHandler } from '../http/http-download-handler.ts'
 import { handlerAnswer, ownHandlerOf } from './handler-answer.ts'
@@ -14,10 +14,12 @@ class Own implements DownloadHandler {
 }
 
 const answerOf = (answer: unknown) =>
-  handlerAnswer(new Own(answer), new Request('http://x.example/a'), {
-    signal: new AbortController().signal,
-    onStart() {},
-  })
+  handlerAnswer(
+    new Own(answer),
+    new Request('http://x.example/a'),
+    { signal: new AbortController().signal, onStart() {} },
+    { timeoutMs: 5000, stats: new MemoryStatsCollector(), logger: silentLogger },
+  )
 
 test.each([
   ['undefined', undefined],

@@ -7,6 +7,7 @@ import {
   WebloomError,
 } from '@webloom/core'
 import { BUILTIN_HANDLERS, type DownloadHandlers } from './download-handlers.ts'
+import { type DownloadDeadline, inTime } from './in-time.ts'
 
 /** Name of the class that fetches URLs of this scheme, where that is none of ours and extends none; undefined otherwise. */
 export function ownHandlerOf(url: string, handlers: DownloadHandlers): string | undefined {
@@ -26,8 +27,9 @@ export async function handlerAnswer(
   handler: DownloadHandler,
   request: Request,
   options: DownloadOptions,
+  deadline: DownloadDeadline,
 ): Promise<Response> {
-  const answer: unknown = await handler.download(request, options)
+  const answer = await inTime(handler, request, options, deadline)
   if (answer instanceof Response) return answer.hasRequest ? answer : answer.replace({ request })
   const given = answer instanceof globalThis.Response ? 'a Response of fetch()' : valueShown(answer)
   throw new WebloomError(

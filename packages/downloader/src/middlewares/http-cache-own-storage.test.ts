@@ -36,3 +36,23 @@ test('a storage that throws loses no page: each is fetched anew and counted, and
     expect.stringContaining('the HTTP cache cannot be written'),
   ])
 })
+
+test('a storage that never answers is gone on without after DOWNLOAD_TIMEOUT', async () => {
+  const never = () => new Promise<never>(() => {})
+  class Hangs {
+    retrieve = never
+    store = never
+    remove = never
+    close() {}
+  }
+  const crawler = testCrawler({ HTTPCACHE_ENABLED: true, HTTPCACHE_STORAGE: Hangs, DOWNLOAD_TIMEOUT: 0.02 })
+  const middleware = HttpCacheMiddleware.fromCrawler(crawler)
+  const request = new Request('http://x.example/')
+  expect(await middleware.processRequest(request)).toBeUndefined()
+  const response = new Response(request.url, { body: 'page', request })
+  expect(await middleware.processResponse(request, response)).toBe(response)
+  expect(crawler.stats.snapshot()).toMatchObject({
+    'httpcache/retrieve_error': 1,
+    'httpcache/store_error': 1,
+  })
+})

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  type Awaitable,
   type Component,
   type ComponentClass,
   type Crawler,
@@ -10,6 +11,7 @@ import {
   fromCrawler,
   Headers,
   IgnoreRequest,
+  isPromise,
   type Logger,
   NotConfigured,
   type OptionNames,
@@ -19,6 +21,7 @@ import {
   requireMethods,
   SettingsError,
   type StatsCollector,
+  within,
 } from '@webloom/core'
 import { DummyPolicy } from '../cache/dummy-policy.ts'
 import { FileCacheStorage } from '../cache/file-cache-storage.ts'
@@ -34,6 +37,8 @@ export interface HttpCacheMiddlewareOptions {
   readonly fingerprinter: Fingerprinter
   /** Replay: what is not in the cache is dropped. */
   readonly ignoreMissing: boolean
+  /** DOWNLOAD_TIMEOUT in milliseconds: a storage that takes longer for an answer is gone on without. */
+  readonly storageMsMax: number
   readonly createResponse: (url: string, init: ResponseInit) => Response
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -75,6 +80,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       storage,
       fingerprinter: fingerprinterOf(settings, 'scrapy', stats),
       ignoreMissing: settings.getBool('HTTPCACHE_IGNORE_MISSING'),
+      storageMsMax: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
       createResponse: crawler.createResponse ?? ((url, init) => new Response(url, init)),
       stats,
       logger,
@@ -136,7 +142,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   async #retrieve(request: Request): Promise<CachedResponse | undefined> {
     const { storage, createResponse, stats, logger } = this.#options
     try {
-      const exchange = await storage.retrieve(this.#key(request))
+      const exchange = await this.#answer('retrieve', storage.retrieve(this.#key(request)))
       if (!exchange) return undefined
       const { url, status, body, responseHeaders, requestHeaders, storedAtMs } = exchange
       const headers = wireHeaders(responseHeaders)
@@ -188,7 +194,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       storedAtMs: Date.now(),
     }
     try {
-      await storage.store(this.#key(request), exchange)
+      await this.#answer('store', storage.store(this.#key(request), exchange))
       stats.inc('httpcache/store')
     } catch (error) {
       this.#cannotWrite(error)
@@ -197,10 +203,21 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
 
   async #remove(request: Request): Promise<void> {
     try {
-      await this.#options.storage.remove(this.#key(new Request(request.url)))
+      await this.#answer('remove', this.#options.storage.remove(this.#key(new Request(request.url))))
     } catch (error) {
       this.#cannotWrite(error)
     }
+  }
+
+  /** Of the storage, in time. What it does later is dropped. */
+  #answer<T>(method: string, answer: Awaitable<T>): Awaitable<T> {
+    if (!isPromise(answer)) return answer
+    const { storage, storageMsMax } = this.#options
+    return within(
+      storageMsMax,
+      `${storage.constructor.name}.${method} (DOWNLOAD_TIMEOUT)`,
+      Promise.resolve(answer),
+    )
   }
 
   #cannotRead(error: unknown): void {

@@ -12,6 +12,7 @@ import {
 import {
   composeMiddlewares,
   Downloader,
+  downloadDeadlineOf,
   downloadHandlersOf,
   handlerAnswer,
   handlerFor,
@@ -86,6 +87,7 @@ export function responseFactory(
 /** @param folder from which `./file.ts#Export` in settings is meant */
 async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloader> {
   const handlers = downloadHandlersOf(crawler)
+  const deadline = downloadDeadlineOf(crawler)
   // The middlewares need the downloader, and it is made of them.
   const inside: DownloaderInside = {
     optionsOf: (request) => downloader.optionsOf(request),
@@ -102,7 +104,8 @@ async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloade
   )
   const byItsWay = composeMiddlewares(
     middlewares.filter(({ component }) => component.alsoForRobotsTxt),
-    (request, given: DownloadOptions) => handlerAnswer(handlerFor(request, handlers), request, given),
+    (request, given: DownloadOptions) =>
+      handlerAnswer(handlerFor(request, handlers), request, given, deadline),
   )
   const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers,

@@ -1,0 +1,104 @@
+import {
+  type Crawler,
+  type DownloadHandler,
+  type DownloadOptions,
+  type Logger,
+  protectionStat,
+  type Request,
+  type StatsCollector,
+  timerMs,
+} from '@webloom/core'
+import { tooLate } from '../http/exchange-errors.ts'
+import { HttpDownloadHandler } from '../http/http-download-handler.ts'
+
+/** How long a download may take, whatever its handler does. */
+export interface DownloadDeadline {
+  /** DOWNLOAD_TIMEOUT in milliseconds. `meta.download_timeout` (seconds) overrides it. */
+  readonly timeoutMs: number
+  /** Counts the downloads that took longer. */
+  readonly stats: StatsCollector
+  /** Told of answers and errors that come too late. */
+  readonly logger: Logger
+}
+
+/** What the settings say. */
+export function downloadDeadlineOf({ settings, stats, logger }: Crawler): DownloadDeadline {
+  return { timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000, stats, logger }
+}
+
+/**
+ * What the handler gives. Rejects with DownloadTimeoutError at the deadline, and with the reason of `options.signal` when that
+ * fires, also where the handler heeds neither. What comes of the download later is dropped, and takes no part in the crawl.
+ *
+ * HttpDownloadHandler keeps the deadline itself, without the time in which a body waits for room.
+ */
+export async function inTime(
+  handler: DownloadHandler,
+  request: Request,
+  options: DownloadOptions,
+  deadline: DownloadDeadline,
+): Promise<unknown> {
+  if (handler.download === HttpDownloadHandler.prototype.download) return handler.download(request, options)
+  options.signal.throwIfAborted()
+  const timeoutMs = timeoutMsOf(request, deadline)
+  const cut = new AbortController()
+  const over = Promise.withResolvers<never>()
+  const end = (error: unknown, reason = error) => {
+    cut.abort(reason)
+    over.reject(error)
+  }
+  const onAbort = () => end(options.signal.reason)
+  const timer = setTimeout(() => {
+    deadline.stats.inc(protectionStat('deadline'))
+    end(tooLate(request, timeoutMs), new DOMException('DOWNLOAD_TIMEOUT is over', 'TimeoutError'))
+  }, timerMs(timeoutMs))
+  options.signal.addEventListener('abort', onAbort)
+  try {
+    const download = Promise.resolve(handler.download(request, until(cut.signal, options)))
+    tellIfLate(download, request, cut.signal, deadline.logger)
+    return await Promise.race([download, over.promise])
+  } finally {
+    clearTimeout(timer)
+    options.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function timeoutMsOf(request: Request, { timeoutMs }: DownloadDeadline): number {
+  const seconds = request.hasMeta ? request.meta.download_timeout : undefined
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : timeoutMs
+}
+
+/** The same options, of which none has an effect once `signal` has fired. */
+function until(signal: AbortSignal, options: DownloadOptions): DownloadOptions {
+  const { onStart, onHostNews, bodyTo } = options
+  return {
+    ...options,
+    signal,
+    onStart: () => void (signal.aborted || onStart()),
+    ...(onHostNews && { onHostNews: (news) => void (signal.aborted || onHostNews(news)) }),
+    ...(bodyTo && {
+      bodyTo: (status, headers) => {
+        signal.throwIfAborted()
+        const take = bodyTo(status, headers)
+        return (
+          take &&
+          ((chunk) => {
+            signal.throwIfAborted()
+            take(chunk)
+          })
+        )
+      },
+    }),
+  }
+}
+
+function tellIfLate(download: Promise<unknown>, request: Request, signal: AbortSignal, logger: Logger): void {
+  const tell = (outcome: object) => {
+    if (signal.aborted)
+      logger.debug({ url: request.url, ...outcome }, 'a download that came too late is dropped')
+  }
+  download.then(
+    () => tell({}),
+    (err: unknown) => tell({ err }),
+  )
+}

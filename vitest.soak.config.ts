@@ -2,14 +2,37 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 const { projects, ...shared } = base.test!
+const SOAKS = ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
+/** What they count or measure depends on how busy the machine is. */
+const BY_THE_CLOCK = ['tests/cluster-politeness.soak.test.ts']
+const OTHERS = ['**/node_modules/**']
 
 /** The long tests: `npm run soak`. Not merged with the base, which would add up what they exclude. */
 export default defineConfig({
   ...base,
   test: {
     ...shared,
-    include: ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts'],
-    exclude: ['**/node_modules/**'],
     testTimeout: 1_800_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'by the clock',
+          include: BY_THE_CLOCK,
+          exclude: OTHERS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: SOAKS,
+          exclude: [...OTHERS, ...BY_THE_CLOCK],
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })

@@ -27,7 +27,7 @@ export interface DownloaderOptions {
   readonly spider: SpiderLike
 }
 
-/** Middlewares and handlers as one. It has no delay of its own: pace is the queue's business. */
+/** Middlewares and handlers as one. The downloader has no delay of its own: pace belongs to the queue. */
 export class Downloader {
   readonly #handlers: DownloadHandlers
   readonly #deadline: DownloadDeadline
@@ -59,7 +59,7 @@ export class Downloader {
     return new this({ ...parts, deadline: downloadDeadlineOf(crawler), signals, logger, spider })
   }
 
-  /** False when a middleware refuses the request before it is queued (offsite); it has counted that. */
+  /** Returns false when a middleware refuses the request before it is queued (offsite). The middleware has counted that. */
   admits(request: Request): boolean {
     try {
       for (const middleware of this.#admission) middleware.requestScheduled!(request)
@@ -71,18 +71,22 @@ export class Downloader {
     }
   }
 
-  /** What came of the request: a Response for the callback, a Request in its place, or the wish to ask again. */
+  /** Resolves to a Response for the callback, to a Request that takes this one's place, or to a `RetryLater`. */
   async fetch(request: Request, options: DownloadOptions): Promise<DownloadResult> {
     this.#underWay.set(request, options)
     try {
       return await this.#fetch(request, options)
     } finally {
-      // A request that waited long is old to V8, and would keep the rest until the next full collection.
+      // V8 has moved a request that waited long to its old generation, where it would keep the options alive until the next
+      // full collection.
       this.#underWay.delete(request)
     }
   }
 
-  /** What was given with a request that is being fetched, for middlewares that ask the host for something first. */
+  /**
+   * Returns the options of a request that is being fetched, for middlewares that must ask the host for something else
+   * first.
+   */
   optionsOf(request: Request): DownloadOptions | undefined {
     return this.#underWay.get(request)
   }

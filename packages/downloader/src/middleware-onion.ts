@@ -11,14 +11,14 @@ import {
 type Fetch<Options> = (request: Request, options: Options) => Promise<DownloadResult>
 
 /**
- * One fetch function out of the middlewares and the network, by Scrapy's rules:
+ * Composes the middlewares and the network into one fetch function, by Scrapy's rules:
  *
  *     processRequest    in order; the first Response, Request or RetryLater ends the way out
  *     the network       unless something ended the way out
  *     processException  in reverse, when one of the above threw; the first answer counts, else the error stands
  *     processResponse   in reverse, for any Response so far, through every middleware; a Request or RetryLater ends it
  *
- * Errors of `processResponse` are not shown to `processException`.
+ * Errors of `processResponse` are not passed to `processException`.
  */
 export function composeMiddlewares<Options>(
   middlewares: readonly { name: string; component: DownloaderMiddleware }[],

@@ -10,8 +10,9 @@
  *     settle the asker                     crash before it: the links stay noted as the page's; they are queued, so
  *                                          nobody needs to be told "new" for them. Nothing is lost or repeated.
  *
- * A page that goes back instead (no room, a retry, another worker's) gives back what it was told is new before it is queued
- * again: the next time it may yield other links, and whoever meets the first ones must be told "new". Crash after it: as above.
+ * A page that goes back instead (no room, a retry, another worker's) frees the links that it was told are new before it is
+ * queued again: the next time it may yield other links, and the next asker of the first ones must be told "new". A crash after
+ * that: as above.
  *
  * start() and seeds have no page to commit; their requests are pushed under an asker of their own, `start/<n>` or
  * `seed/<id>`:
@@ -175,8 +176,8 @@ export class Scheduler {
   }
 
   /**
-   * What this worker still holds goes back to the queue before the worker leaves the crawl, and so before the last one empties it:
-   * a queue that was emptied first does not know of what is given back, and would be taken for one that has gone back in time.
+   * Requests that this worker still holds go back to the queue before the worker leaves the crawl, and so before the last one
+   * empties it: a queue that was emptied first would not know them, and would count as one that has come back older.
    */
   async close(): Promise<void> {
     try {

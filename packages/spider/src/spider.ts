@@ -16,42 +16,42 @@ interface SpiderSurroundings {
   readonly logger: Logger
 }
 
-/** What stands in a URL whose template nobody has filled in: `{page}`, `${page}`. */
+/** A placeholder in a URL that was never filled in: `{page}`, `${page}`. */
 const PLACEHOLDER = /\$?\{[A-Za-z_]\w*\}/
 
-// Set while `createSpider` runs a constructor: a subclass may write a constructor that passes nothing on.
+// Set while `createSpider` runs a constructor, as a subclass may have a constructor that passes no arguments on.
 let argsUnderConstruction: Readonly<Record<string, string>> | undefined
 
 /**
- * Stands on the spider classes of this package, in any copy of it: a project may have its own beside the one whose command
+ * Marks the spider classes of this package, in any copy of it: a project may have its own copy beside the one whose command
  * runs.
  */
 export const FRAMEWORK_CLASS: unique symbol = Symbol.for('webloom.spider.framework')
 
 /**
- * Knows where a crawl starts, what to take from a page, and where to go on. Write one as a subclass:
- * `name`, `startUrls` or `start()`, and `parse`.
+ * Says where a crawl starts, what to take from a page, and where to go on. Write a subclass with `name`, `startUrls` or
+ * `start()`, and `parse`.
  */
 export class Spider {
-  /** @internal What this class defines is no method of a user's. */
+  /** @internal Methods that this class defines are not a user's. */
   static readonly [FRAMEWORK_CLASS]: true = true
-  /** How the spider is called on the command line, in keys and in logs. Required. */
+  /** The spider's name on the command line, in keys and in logs. Required. */
   name = ''
-  /** Where `start()` begins, unless it is overridden. */
+  /** The URLs that `start()` requests, unless it is overridden. */
   startUrls: string[] = []
-  /** Hosts to stay on, with their subdomains. Empty: anywhere. */
+  /** Hosts that the crawl stays on, with their subdomains. Empty: any host. */
   allowedDomains: string[] = []
   /**
-   * Settings of this spider: they override the config file's, and are overridden by environment and command line.
+   * Settings of this spider. They override the config file's; environment and command line override them.
    *
-   * With its type the editor knows each name, and `tsc` finds one that is misspelt (without it only the crawl does):
+   * With this type the editor knows each name, and `tsc` finds a misspelt one (otherwise only the crawl does):
    *
    *     override customSettings: SettingsInput = { DOWNLOAD_DELAY: 1 }
    */
   customSettings?: SettingsInput
-  /** Statuses beyond 2xx that callbacks want to see. */
+  /** Statuses other than 2xx that callbacks want to get. */
   handleHttpstatusList?: number[]
-  /** What `-a name=value` gave, by name. There from the first field on. */
+  /** The arguments `-a name=value` by name. Set before the first field of a subclass. */
   readonly args: Readonly<Record<string, string>>
   #surroundings: SpiderSurroundings | undefined
 
@@ -59,24 +59,24 @@ export class Spider {
     this.args = args
   }
 
-  /** The crawl's settings. From `start()` on; earlier it throws WL_SPIDER_NOT_READY. */
+  /** The crawl's settings. Before `start()` this throws WL_SPIDER_NOT_READY. */
   get settings(): Settings {
     return this.#ready('settings').crawler.settings
   }
 
-  /** The running crawl: stats, signals, and `close(reason)`. From `start()` on. */
+  /** The running crawl: stats, signals, and `close(reason)`. Set from `start()` on. */
   get crawler(): Crawler {
     return this.#ready('crawler').crawler
   }
 
-  /** Writes log lines that carry the spider's name. From `start()` on. */
+  /** Writes log lines that carry the spider's name. Set from `start()` on. */
   get logger(): Logger {
     return this.#ready('logger').logger
   }
 
   /**
-   * The first requests (items may come too). It is asked for more as the crawl has room, so it may yield millions.
-   * A start URL that cannot be requested is logged and counted under `start/invalid_url_count`; the others go on.
+   * Yields the first requests (items are allowed, too). It is read on as the crawl has room, so it may yield millions. A
+   * start URL that cannot be requested is logged and counted as `start/invalid_url_count`; the others go on.
    */
   start(): AsyncIterable<unknown> | Iterable<unknown> {
     return this.#startRequests()
@@ -129,7 +129,7 @@ export class Spider {
     )
   }
 
-  /** @internal For whoever assembles a crawl: makes `settings`, `crawler` and `logger` readable. */
+  /** @internal Makes `settings`, `crawler` and `logger` readable. Called by the assembly of a crawl. */
   static attach(spider: Spider, surroundings: SpiderSurroundings): void {
     spider.#surroundings = surroundings
   }
@@ -138,7 +138,7 @@ export class Spider {
 /** A subclass of `Spider`. */
 export type SpiderClass = new (args?: Readonly<Record<string, string>>) => Spider
 
-/** Makes a spider with its arguments: there before its fields run, and then given to the fields of the same names. */
+/** Makes a spider with its arguments. They are set before its fields are, and then assigned to the fields of the same names. */
 export function createSpider(Class: SpiderClass, args: Readonly<Record<string, string>> = {}): Spider {
   argsUnderConstruction = args
   let spider: Spider
@@ -161,12 +161,12 @@ export function createSpider(Class: SpiderClass, args: Readonly<Record<string, s
   return spider
 }
 
-/** The name of a class itself cannot be written to; a static field of that name can. */
+/** Returns whether `name` is a static field of the class. The name of a class itself cannot be assigned. */
 function isNameStatic(Class: SpiderClass): boolean {
   return Object.getOwnPropertyDescriptor(Class, 'name')?.writable === true
 }
 
-/** Names that are nearly right, and would be ignored without a word. */
+/** Names that are nearly right, and would be ignored silently. */
 const MEANT: Readonly<Record<string, string>> = {
   start_urls: 'startUrls',
   start_requests: 'start',
@@ -205,10 +205,10 @@ const MEANT: Readonly<Record<string, string>> = {
   max_concurrent_requests: 'customSettings = { CONCURRENT_REQUESTS: … }',
 }
 
-/** Fields that each spider has for itself, and that a class may have by mistake. */
+/** Fields that each spider has for itself, but that a class may have by mistake. */
 const FIELDS = ['startUrls', 'allowedDomains', 'customSettings', 'handleHttpstatusList', 'rules', 'redisKey']
 
-/** What the class holds instead of its spiders is read by nobody, unless the spider's own field takes it from there. */
+/** Throws for a field on the class instead of its spiders. Nothing reads it, unless the spider's own field takes its value. */
 function checkStatics(spider: Spider): void {
   const Class = spider.constructor
   for (const written of [...FIELDS, ...Object.keys(MEANT)]) {
@@ -241,7 +241,7 @@ function checkFields(spider: Spider): void {
   }
 }
 
-// Given by the framework; an argument of that name would break the spider.
+// Set by the framework: an argument of that name would break the spider.
 const RESERVED: readonly string[] = ['args', 'customSettings', 'handleHttpstatusList']
 
 function assignArguments(spider: Spider, args: Readonly<Record<string, string>>): void {
@@ -263,7 +263,7 @@ function fieldOf(spider: Spider, name: string): unknown {
   return Reflect.get(spider, name)
 }
 
-/** The argument as what its field holds already: a number, true or false, a list, else the text itself. */
+/** Returns the argument in the type of the field's value: a number, true or false, a list, else the text itself. */
 function asTyped(text: string, present: unknown, where: string): unknown {
   if (typeof present === 'number') {
     const number = Number(text)

@@ -5,7 +5,7 @@ import { type ContractTests, type Deviation, runContract, type TestRunner } from
 
 export interface CrawlRecordImplementation {
   readonly name: string
-  /** One fresh crawl that may be resumed; `record` makes what its next worker has, not yet opened. */
+  /** Makes one fresh crawl that may be resumed. `record` makes the record of its next worker, not yet opened. */
   create(): Promise<{ record(): CrawlRecord; dispose(): Promise<void> }>
   readonly deviations?: readonly Deviation[]
 }
@@ -125,7 +125,10 @@ const TESTS: ContractTests<NextRecord> = {
   },
 }
 
-/** Every CrawlRecord runs this: one worker at a time. What several at once rely on is the Redis record's own business. */
+/**
+ * Every CrawlRecord runs this, with one worker at a time. What several workers at once rely on is tested with the Redis
+ * record.
+ */
 export function crawlRecordContract(
   runner: TestRunner,
   { name, create, deviations }: CrawlRecordImplementation,

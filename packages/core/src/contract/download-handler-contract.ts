@@ -4,13 +4,13 @@ import type { BodyTo, DownloadHandler, DownloadOptions } from '../ports/download
 import { Request } from '../requests/request.ts'
 import { type ContractTests, type Implementation, runContract, type TestRunner } from './suite.ts'
 
-/** A handler, and what it can be asked for. */
+/** A handler, and URLs for it. */
 export interface HandlerUnderTest {
   readonly handler: DownloadHandler
-  /** Has an answer of this body, which is not empty. */
+  /** A URL that is answered with this body, which is not empty. */
   readonly url: string
   readonly body: string
-  /** Has no answer, though the handler may ask for it. */
+  /** A URL that the handler may fetch, but that gets no answer. */
   readonly unansweredUrl: string
 }
 
@@ -92,7 +92,7 @@ const TESTS: ContractTests<HandlerUnderTest> = {
   },
 }
 
-/** Every DownloadHandler runs this; one of your own, too. A handler that opens something is closed by `dispose`. */
+/** Every DownloadHandler runs this; one of your own, too. `dispose` closes a handler that opens something. */
 export function downloadHandlerContract(
   runner: TestRunner,
   implementation: Implementation<HandlerUnderTest>,

@@ -10,7 +10,7 @@ import {
 } from './suite.ts'
 
 const page = (n: number) => new Request(`https://example.com/page/${n}`)
-/** Neither what is seen nor what is in doubt is queued by the asker. */
+/** An asker queues neither what was seen nor what is in doubt. */
 const isMet = (answers: readonly Seen[]) => answers.map((answer) => answer !== false)
 const pages = (...numbers: number[]) => numbers.map(page)
 
@@ -148,7 +148,7 @@ interface SharedFilter {
   readonly filter: DupeFilter
   readonly other: DupeFilter
   readonly pendingStaleMs: number
-  /** From now on the queue is one that was killed and came back. Absent for a filter that does not ask. */
+  /** Makes the queue one that was killed and has come back. Absent for a filter that does not ask about that. */
   queueComesBack?(): void
 }
 
@@ -219,10 +219,10 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
   },
 }
 
-/** An asker goes stale by the store's clock: the time itself is what is waited for. */
+/** An asker goes stale by the store's clock, so the test must wait for the time itself. */
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The deviations of a filter that cannot forget. Which requests it met is not changed by it: `forget` is optional. */
+/** The deviations of a filter that cannot forget. Duplicates are still found: `forget` is optional. */
 export function withoutForget(reason: string): Deviation[] {
   return [
     'a forgotten request is new again, once, and no other is',
@@ -231,7 +231,7 @@ export function withoutForget(reason: string): Deviation[] {
   ].map((test) => ({ test, reason }))
 }
 
-/** The deviations of a filter that takes nothing back from an asker: what a failed page was told is new stays with that asker. */
+/** The deviations of a filter without `givenBack`: links that a failed page was told are new stay that asker's. */
 export function withoutGivenBack(reason: string): Deviation[] {
   return [
     'what was in doubt is new for whoever asks once its asker has given it back',
@@ -240,17 +240,17 @@ export function withoutGivenBack(reason: string): Deviation[] {
   ].map((test) => ({ test, reason }))
 }
 
-/** What a filter that several workers share is tested with beside the rest. */
+/** What the suite needs of a filter that several workers share. */
 export interface DupeFilterImplementation extends Implementation<DupeFilter> {
   /**
-   * For a filter whose store outlives the process: two opened filters on one fresh store, as two workers have them.
-   * `pendingStaleMs` should be short (200), as tests wait for it. A filter in memory has none: its store and its queue
-   * die together, so nobody ever takes over from anybody.
+   * Opens two filters on one fresh store, as two workers do; for a filter whose store outlives the process.
+   * `pendingStaleMs` should be short (200), as tests wait for it. Absent for a filter in memory: its store and its queue
+   * end together, so no worker ever takes over from another.
    */
   createShared?(): Promise<SharedFilter & { dispose(): Promise<void> }>
 }
 
-/** Every DupeFilter runs this; a user's own too. */
+/** Every DupeFilter runs this; one of your own, too. */
 export function dupeFilterContract(runner: TestRunner, implementation: DupeFilterImplementation): void {
   runContract(runner, 'DupeFilter', TESTS, forTests(implementation, TESTS))
   const { createShared } = implementation
@@ -265,7 +265,7 @@ export function dupeFilterContract(runner: TestRunner, implementation: DupeFilte
   })
 }
 
-/** With the deviations that are meant for these; one that is for neither suite stays in the first, which refuses it. */
+/** Picks the deviations of these tests. A deviation that is for neither suite stays in the first, which refuses it. */
 function forTests(
   { name, create, deviations = [] }: DupeFilterImplementation,
   tests: object,

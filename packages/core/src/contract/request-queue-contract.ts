@@ -5,7 +5,10 @@ import { Request } from '../requests/request.ts'
 import type { RequestInit } from '../requests/request-parts.ts'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
 
-/** How a test wants its queue. Absent: order priority, no delay, no bound on a host's requests in flight. */
+/**
+ * The options that a test wants for its queue. By default: order priority, no delay, no bound on a host's requests in
+ * flight.
+ */
 export interface QueueUnderTest {
   readonly order?: QueueOrder
   readonly delayMs?: number
@@ -31,7 +34,7 @@ const inDoubt = (host: string, path: string | number): QueuedRequest => ({
   inDoubt: 'page',
 })
 
-/** Waits until so many are to be asked about: some queues let a page's links ripen. */
+/** Waits until so many links may be asked about: some queues hold a page's links back for a while. */
 async function takenInDoubt(queue: RequestQueue, count: number): Promise<QueuedRequest[]> {
   const taken: QueuedRequest[] = []
   for (const until = performance.now() + 5000; taken.length < count; ) {
@@ -42,7 +45,7 @@ async function takenInDoubt(queue: RequestQueue, count: number): Promise<QueuedR
   return taken
 }
 
-/** Takes until the queue holds nothing more, one at a time, committing each. */
+/** Leases and commits one request after the other until the queue holds none. */
 async function drain(queue: RequestQueue): Promise<string[]> {
   const order: string[] = []
   for (;;) {
@@ -436,7 +439,7 @@ const TESTS: ContractTests<Make> = {
   },
 }
 
-/** Every RequestQueue runs this. Delays in it are a tenth of a second at most; order and safety are what it tests. */
+/** Every RequestQueue runs this. Its delays are a tenth of a second at most; it tests order and safety. */
 export function requestQueueContract(
   runner: TestRunner,
   { name, create, deviations }: QueueImplementation,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { StartHosts } from '../ports/start-hosts.ts'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from './suite.ts'
 
-/** The start hosts of one crawl, as two of its workers have them; in one process that may be one object. */
+/** The start hosts of one crawl, for two of its workers. In one process both may be one object. */
 export interface SharedStartHosts {
   readonly one: StartHosts
   readonly other: StartHosts

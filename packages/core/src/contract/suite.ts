@@ -15,7 +15,7 @@ export type ContractTests<Subject> = Readonly<Record<string, (subject: Subject) 
 
 export interface Implementation<Subject> {
   readonly name: string
-  /** A fresh, opened subject for one test, and how to dispose of it. */
+  /** Makes a fresh, opened subject for one test; `dispose` removes it. */
   create(): Promise<{ subject: Subject; dispose(): Promise<void> }>
   readonly deviations?: readonly Deviation[]
 }

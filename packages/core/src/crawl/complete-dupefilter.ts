@@ -5,15 +5,15 @@ import { withRedisCodes } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
 import { requireMethods } from './component.ts'
 
-/** The least that a dupefilter of one's own must have. */
+/** The least that a user's own dupefilter must have. */
 export type SimpleDupeFilter = Pick<DupeFilter, 'requestSeen'> & Partial<DupeFilter>
 
-/** Each name of the port, so that the compiler asks for one that is forgotten below. Undefined: the filter has none. */
+/** Each name of the port, so that the compiler reports a name that is missing below. Undefined: the filter has no such method. */
 type EachName = { readonly [Name in keyof Required<DupeFilter>]: DupeFilter[Name] | undefined }
 
 /**
- * A filter of the user's own as a whole `DupeFilter`: what it has is asked of it, and what it leaves out does nothing, or goes
- * by way of `requestSeen`.
+ * Makes a whole `DupeFilter` of a user's own filter: its methods are called, and those that it lacks do nothing, or call
+ * `requestSeen`.
  *
  * Without `requestsSeen` and `settled` it knows no askers: a link that was recorded but not yet queued when its worker
  * died is lost. `describe` then says so, and the start banner with it. Throws WL_COMPONENT_LOAD without `requestSeen`.
@@ -31,7 +31,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     requestSeen: async (request, asker) =>
       oneAnswer(own, await told(() => own.requestSeen(request, asker)), request),
     requestsSeen: async (requests, asker) => {
-      // That an asker asks about nothing ends what it asked before; a filter without askers need not know that it can happen.
+      // A question about no links ends the asker's earlier attempt. A filter without askers need not know of it.
       if (requests.length === 0 && !knowsAskers) return []
       if (!own.requestsSeen) return told(() => oneByOne(own, requests))
       return allAnswers(own, await told(() => own.requestsSeen?.(requests, asker)), requests, knowsAskers)
@@ -52,7 +52,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
   return Object.fromEntries(present) as unknown as DupeFilter
 }
 
-/** The filter's own method, if it has one. */
+/** Returns the filter's own method, if it has one. */
 function asHas<Given extends unknown[], Answer>(
   own: SimpleDupeFilter,
   method: ((...given: Given) => Promise<Answer>) | undefined,
@@ -60,7 +60,7 @@ function asHas<Given extends unknown[], Answer>(
   return method && ((...given) => told(() => method.apply(own, given)))
 }
 
-/** What the filter throws may be Redis's own error. It gets a code, as the crawl waits for a Redis that is away or full. */
+/** Turns errors of Redis into codes: a crawl waits for a Redis that is away or full, whichever filter asks it. */
 function told<T>(ask: () => T | Promise<T>): Promise<T> {
   return withRedisCodes((async () => ask())())
 }

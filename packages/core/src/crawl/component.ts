@@ -50,10 +50,10 @@ export function requireMethods(component: object, methods: readonly string[], wh
 }
 
 /**
- * Throws WL_COMPONENT_LOAD for a component of which the crawl would call nothing: it has none of the hooks, or has one under
- * its Python name.
+ * Throws WL_COMPONENT_LOAD for a component that the crawl would never call: it has none of the hooks, or has one under its
+ * Python name.
  *
- * @param what how messages call it, e.g. `the downloader middleware "./proxy.ts#Proxy"`
+ * @param what the component's name in messages, e.g. `the downloader middleware "./proxy.ts#Proxy"`
  */
 export function requireHooks(component: object, hooks: readonly string[], what: string): void {
   const methods = methodsOf(component)
@@ -70,7 +70,7 @@ export function requireHooks(component: object, hooks: readonly string[], what: 
   )
 }
 
-/** Names of all methods, inherited ones too; getters are not run. */
+/** Returns the names of all methods, including inherited ones, without running getters. */
 function methodsOf(component: object): string[] {
   const names = new Set<string>()
   for (
@@ -96,7 +96,7 @@ function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
-/** Makes every component in order; one that answers `NotConfigured` is left out and named at level debug. */
+/** Makes every component in order. One that throws `NotConfigured` is left out, and named at level debug. */
 export function buildComponents<T>(
   placed: readonly Placed<T>[],
   crawler: Crawler,

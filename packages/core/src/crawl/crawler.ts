@@ -10,37 +10,37 @@ import type { Signals } from './signals.ts'
 import type { SpiderLike } from './spider-like.ts'
 import type { StatsCollector } from './stats.ts'
 
-/** What a running crawl hands to its components. */
+/** What a running crawl gives to its components. */
 export interface Crawler {
   /** All settings, in their layers. */
   readonly settings: Settings
-  /** What is counted; the same collector for all parts of this worker. */
+  /** The counters of this worker, shared by all its parts. */
   readonly stats: StatsCollector
-  /** What happens, to be listened to. */
+  /** What happens in the crawl; components listen to it. */
   readonly signals: Signals
-  /** For lines of this crawl. */
+  /** Writes this crawl's log lines. */
   readonly logger: Logger
-  /** Whose crawl it is. */
+  /** The spider of this crawl. */
   readonly spider: SpiderLike
   /**
-   * The connection to the Redis that the settings name for that role, as the crawl's own parts have it: each call returns the
-   * same. The crawl opens it before anything is fetched, or with its first command where it is asked for later, and closes
-   * it when all components are closed. While Redis is away, commands wait for it.
+   * Returns the connection to the Redis that the settings name for that role, the same as the crawl's own parts have. The
+   * crawl opens it before any page is fetched, or with its first command when it is asked for later, and closes it when all
+   * components are closed. While Redis is away, commands wait for it.
    *
    * Throws `SettingsError` where the settings name no Redis for that role, or several (DUPEFILTER_REDIS_URL as a list).
    *
-   * @param because what needs it, for that message: `COOKIES_SHARED is true`
+   * @param because the reason for that message: `COOKIES_SHARED is true`
    */
   redis(role: RedisRole, because?: string): RedisClient
-  /** Makes a response of the class that callbacks expect, with its selectors; absent: core's own. */
+  /** Makes a response of the class that callbacks expect, with its selectors. Absent: core's own class. */
   readonly createResponse?: (url: string, init: ResponseInit) => Response
   /** The crawl's other workers; absent in a crawl of one process. */
   readonly others?: OtherWorkers
   /** The hosts of the crawl's own start requests; absent where requests have no start, as in tests. */
   readonly startHosts?: StartHosts
   /**
-   * Fetches a request past the queue and the dupefilter, by the crawl's own downloader and at its host's pace; its answer
-   * goes to nobody but the caller. Absent where there is no crawl, as in tests.
+   * Fetches a request without the queue and the dupefilter, by the crawl's own downloader and at its host's pace. Only the
+   * caller gets the answer. Absent where there is no crawl, as in tests.
    */
   readonly fetch?: (request: Request, options: FetchOptions) => Promise<Response>
   /** The downloader, for its middlewares; absent for all other components. */
@@ -51,11 +51,11 @@ export interface Crawler {
   readonly shard?: ShardPart
   /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */
   readonly run?: CrawlRun
-  /** What stands for the crawl on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
+  /** The crawl as it is written on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
   readonly typed?: string
-  /** How long its parts wait for each other; absent: PROTOCOL_TIMES. */
+  /** How long the crawl's parts wait for each other. Absent: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
-  /** Asks the crawl to end with this `finish_reason` once what is in flight is done. The first reason wins. */
+  /** Ends the crawl with this `finish_reason` when everything in flight is done. The first reason wins. */
   close(reason: string): void
 }
 
@@ -78,21 +78,21 @@ export interface ShardPart {
 
 /** The crawl's downloader, as its own middlewares use it. */
 export interface DownloaderInside {
-  /** What was given with a request that is in the middlewares now: what is known of its host, and whom to tell more. */
+  /** Returns the options of a request that is in the middlewares now: what is known of its host, and whom to tell more. */
   optionsOf(request: Request): DownloadOptions | undefined
   /** Notes that a request which is in the middlewares now has failed through its host, which has answered before and will pause. */
   blameHost(request: Request): void
-  /** True when that was noted of the request: it may wait with its host, and that costs it none of its tries. */
+  /** Returns true when that was noted of the request: it may wait for its host, which costs it none of its tries. */
   isHostToBlame(request: Request): boolean
-  /** Name of the class of DOWNLOAD_HANDLERS that fetches URLs of this scheme; undefined where a built-in handler does, or none. */
+  /** Returns the name of the class of DOWNLOAD_HANDLERS that fetches URLs of this scheme; undefined where a built-in handler does, or none. */
   ownHandlerOf(url: string): string | undefined
-  /** Fetches by the request's handler and proxy, past the queue, the dupefilter and all other middlewares. */
+  /** Fetches by the request's handler and proxy, without the queue, the dupefilter and all other middlewares. */
   download(request: Request, options: DownloadOptions): Promise<DownloadResult>
 }
 
 /** One run of a crawl, and the Redis that its queue is on. */
 export interface CrawlRun {
-  /** The same in all workers of the run, and no other run's. Known once the crawl is open. */
+  /** Returns the run's name: the same in all its workers, and no other run's. Known once the crawl is open. */
   name(): string
   /** Which start of the queue's Redis answers now; another one after each restart. Absent where the queue is in this process. */
   redisRunId?(): Promise<string>
@@ -100,22 +100,22 @@ export interface CrawlRun {
   onQueueBack?(listener: () => void): void
 }
 
-/** What this worker knows of the others, about a second late from the first question on. */
+/** What this worker knows of the others. From the first call on it is about a second old. */
 export interface OtherWorkers {
-  /** What they have counted under that key, those included that have left. */
+  /** Returns what the other workers have counted under that key, including workers that have left. */
   stat(key: string): number
-  /** Milliseconds since the crawl began or was resumed, whoever did so. */
+  /** Returns the milliseconds since the crawl was begun or resumed, by any worker. */
   runningMs(): number
 }
 
 /**
- * How a component is made: its constructor takes values, and `fromCrawler` reads the settings for it, so that a test
- * never needs a crawler. A class without `fromCrawler` is made by `new Class()`.
- * It makes `new this(…)`, so that a class which extends this one, and which a setting names, is the one that is made.
- * `fromCrawler` throws `NotConfigured` when the settings do not ask for the component.
+ * How a component is made. Its constructor takes values, and `fromCrawler` reads the settings, so that a test never needs a
+ * crawler. A class without `fromCrawler` is made by `new Class()`. `fromCrawler` makes `new this(…)`, so that a class which
+ * extends this one makes its own instances when a setting names it. It throws `NotConfigured` when the settings do not ask
+ * for the component.
  */
 export interface ComponentClass<T> {
-  /** Takes values; one without `fromCrawler` is given nothing. */
+  /** Takes values; a class without `fromCrawler` gets none. */
   new (...args: never[]): T
   /** Reads settings and takes what the component needs of the crawl. */
   fromCrawler?(crawler: Crawler): T

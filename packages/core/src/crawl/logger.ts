@@ -1,21 +1,21 @@
 /**
- * Where a crawl's words go. pino fits this shape; core itself writes nowhere.
- * Fields come first, as pino has it: `logger.warn({ url, attempt }, 'gave up')`.
+ * Takes a crawl's log lines. pino has this shape; core itself writes nowhere. Fields come first, as in pino:
+ * `logger.warn({ url, attempt }, 'gave up')`.
  */
 export interface Logger {
-  /** What only somebody wants to know who looks for a fault. */
+  /** For readers who look for a fault. */
   debug(message: string): void
   debug(fields: object, message: string): void
-  /** What happens in a crawl that is well. */
+  /** What happens in a healthy crawl. */
   info(message: string): void
   info(fields: object, message: string): void
-  /** What its owner should see to; the crawl goes on. */
+  /** What the user should take care of; the crawl goes on. */
   warn(message: string): void
   warn(fields: object, message: string): void
-  /** What is lost or has failed. */
+  /** What was lost or has failed. */
   error(message: string): void
   error(fields: object, message: string): void
-  /** A logger that adds `bindings` to each line. */
+  /** Returns a logger that adds `bindings` to each line. */
   child(bindings: Record<string, unknown>): Logger
 }
 
@@ -30,12 +30,12 @@ const LEVELS: Record<string, LogLevel> = {
   CRITICAL: 'error',
 }
 
-/** Scrapy's level names (`WARNING`) in any case, as names of `Logger`'s methods; `fallback` for a word that is none. */
+/** Returns the method of `Logger` for one of Scrapy's level names (`WARNING`) in any case; `fallback` for another word. */
 export function logLevel(name: string, fallback: LogLevel = 'info'): LogLevel {
   return LEVELS[name.toUpperCase()] ?? fallback
 }
 
-/** A logger that says nothing: for tests and for `crawl()` without one. */
+/** A logger that writes nothing, for tests and for `crawl()` without one. */
 export const silentLogger: Logger = {
   debug() {},
   info() {},

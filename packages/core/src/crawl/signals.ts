@@ -4,21 +4,21 @@ import type { SpiderLike } from './spider-like.ts'
 
 /** What each signal carries. The names are Scrapy's in camelCase. */
 export interface SignalPayloads {
-  /** The engine begins; nothing has been fetched. */
+  /** The engine begins; no page has been fetched. */
   engineStarted: object
   /** Follows `spiderClosed`; queue and filter are still open. */
   engineStopped: object
   /** Pipelines are open, and `start()` is about to be asked. */
   spiderOpened: { spider: SpiderLike }
-  /** Nothing is waiting and nothing is in flight. Sent before the crawl finishes. */
+  /** No request is waiting or in flight. Sent before the crawl finishes. */
   spiderIdle: { spider: SpiderLike }
-  /** Nothing is in flight any more; pipelines and feeds are closed. `reason` is the `finish_reason`. */
+  /** No request is in flight any more, and pipelines and feeds are closed. `reason` is the `finish_reason`. */
   spiderClosed: { spider: SpiderLike; reason: string }
   /** A callback threw. */
   spiderError: { error: unknown; response: Response; spider: SpiderLike }
   /** The dupefilter has called the request new, and it goes into the queue. */
   requestScheduled: { request: Request; spider: SpiderLike }
-  /** Met before, or refused by a middleware: it will not be fetched. */
+  /** The request was met before, or a middleware refuses it: it will not be fetched. */
   requestDropped: { request: Request; spider: SpiderLike }
   /** The request has left the queue and goes into the downloader middlewares. */
   requestReachedDownloader: { request: Request; spider: SpiderLike }
@@ -36,10 +36,10 @@ export interface SignalPayloads {
   itemError: { item: unknown; response: Response | null; error: unknown; spider: SpiderLike }
 }
 
-/** What `signals.connect` takes. */
+/** The names that `signals.connect` takes. */
 export type SignalName = keyof SignalPayloads
 
-/** Every name there is, for `crawler.signals.connect(signals.itemScraped, …)`; the string does as well. */
+/** Every name, for `crawler.signals.connect(signals.itemScraped, …)`. The string does as well. */
 export const signals = {
   engineStarted: 'engineStarted',
   engineStopped: 'engineStopped',
@@ -58,11 +58,11 @@ export const signals = {
   itemError: 'itemError',
 } as const satisfies { readonly [Name in SignalName]: Name }
 
-/** Is called with what the signal carries; a promise is waited for. What it throws is logged, and stops nobody. */
+/** Called with the signal's payload; a promise is awaited. An error is logged, and other handlers still run. */
 export type SignalHandler<Name extends SignalName> = (payload: SignalPayloads[Name]) => unknown
 type AnyHandler = (payload: never) => unknown
 
-/** Tells components what happens. A handler that throws is reported to `onError` and stops nobody. */
+/** Tells components what happens. A handler that throws is reported to `onError`, and other handlers still run. */
 export class Signals {
   readonly #handlers = new Map<SignalName, AnyHandler[]>()
   readonly #onError: (signal: SignalName, error: unknown) => void
@@ -71,7 +71,7 @@ export class Signals {
     this.#onError = onError
   }
 
-  /** Calls `handler` at each `name` from now on. The answer disconnects it. */
+  /** Calls `handler` at each `name` from now on. Returns a function that disconnects it. */
   connect<Name extends SignalName>(name: Name, handler: SignalHandler<Name>): () => void {
     if (!Object.hasOwn(signals, name))
       throw new TypeError(
@@ -83,12 +83,12 @@ export class Signals {
     return () => this.#disconnect(name, handler)
   }
 
-  /** False when nobody listens: then the payload need not be built. */
+  /** Returns false when no handler is connected, so that the payload need not be made. */
   listened(name: SignalName): boolean {
     return this.#handlers.has(name)
   }
 
-  /** Resolves when every handler has, in the order they were connected. Never rejects. */
+  /** Calls every handler in the order in which they were connected, and resolves when all have ended. Never rejects. */
   async send<Name extends SignalName>(name: Name, payload: SignalPayloads[Name]): Promise<void> {
     const handlers = this.#handlers.get(name)
     if (!handlers) return

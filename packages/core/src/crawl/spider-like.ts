@@ -1,9 +1,9 @@
 /** What components may know of a spider. The class itself lives in the spider package. */
 export interface SpiderLike {
-  /** As it is called on the command line, in keys and in logs. */
+  /** The spider's name on the command line, in keys and in logs. */
   readonly name: string
-  /** Hosts whose pages, with their subdomains, may be fetched; absent or empty allows all. */
+  /** Hosts whose pages, with those of their subdomains, may be fetched. Absent or empty: all hosts. */
   readonly allowedDomains?: readonly string[]
-  /** Statuses beyond 2xx that callbacks want to see. */
+  /** Statuses other than 2xx that callbacks want to get. */
   readonly handleHttpstatusList?: readonly number[]
 }

@@ -1,19 +1,19 @@
-/** What a counter holds. */
+/** The value of a counter. */
 export type StatValue = number | string | boolean | null
 
 /** Collects what a crawl did, under Scrapy's keys (`downloader/request_count`, `finish_reason`, …). */
 export interface StatsCollector {
   /** Adds `count` (default 1) to a number that starts at 0. */
   inc(key: string, count?: number): void
-  /** Takes the place of what the key holds. */
+  /** Replaces the key's value. */
   set(key: string, value: StatValue): void
   /** Keeps the larger of the stored and the given number. */
   max(key: string, value: number): void
   /** Keeps the smaller of the stored and the given number. */
   min(key: string, value: number): void
-  /** Undefined when the key was never touched. */
+  /** Returns undefined when the key was never set. */
   get(key: string): StatValue | undefined
-  /** Every key and value, keys sorted. */
+  /** Returns every key and value, with the keys sorted. */
   snapshot(): Record<string, StatValue>
   /** Forgets every key. */
   clear(): void

@@ -1,8 +1,9 @@
 /**
  * Every error the framework raises on purpose, named by what happens next.
  *
- * To add one: a row in `ERROR_CODES`, a row in `docs/errors.md` (a test compares the two, both ways), and, when
- * callers must tell it apart by type, a class below (`InvalidUrl` stands in `@webloom/url`). Messages give the value, the expectation and the way out.
+ * To add one: a row in `ERROR_CODES`, a row in `docs/errors.md` (a test compares the two, both ways), and, when callers
+ * must tell it apart by type, a class below (`InvalidUrl` is in `@webloom/url`). Messages give the value, the expectation
+ * and the way out.
  */
 
 import { WebloomError as CodedError } from '@webloom/url'
@@ -73,13 +74,13 @@ export type ErrorCode = keyof typeof ERROR_CODES
 /** The base of all errors below. `code` is stable; `message` is for people and may change. */
 export type WebloomError = CodedError<ErrorCode>
 
-/** The base of all errors below, with the codes of the table; the class itself stands in `@webloom/url`. */
+/** The base of all errors below, with the codes of the table. The class itself is in `@webloom/url`. */
 export const WebloomError: {
   new (code: ErrorCode, message: string, options?: { cause?: unknown }): WebloomError
   readonly prototype: WebloomError
 } = CodedError
 
-/** Settings are wrong. `problems` holds every one found, so that they can be put right in one go. */
+/** Thrown when settings are wrong. `problems` holds all of them, so that they can be corrected at once. */
 export class SettingsError extends WebloomError {
   /** A sentence for each setting that is wrong. */
   readonly problems: readonly string[]
@@ -91,10 +92,10 @@ export class SettingsError extends WebloomError {
   }
 }
 
-/** A command, spider argument, file or component cannot be used; nothing has been fetched. The CLI exits with 2. */
+/** Thrown when a command, spider argument, file or component cannot be used; no page has been fetched. The CLI exits with 2. */
 export class UsageError extends WebloomError {}
 
-/** Thrown by a component's `fromCrawler` to say that these settings do not ask for it. */
+/** Thrown by a component's `fromCrawler` when the settings do not ask for the component. */
 export class NotConfigured extends WebloomError {
   constructor(message = 'not configured') {
     super('WL_NOT_CONFIGURED', message)
@@ -121,7 +122,7 @@ export class DropItem extends WebloomError {
 
 /** Thrown by a callback, `start()` or a pipeline's `openSpider`: the crawl ends with `reason` as its `finish_reason`. */
 export class CloseSpider extends WebloomError {
-  /** Becomes `finish_reason`. */
+  /** The crawl's `finish_reason`. */
   readonly reason: string
 
   constructor(reason = 'cancelled') {
@@ -130,7 +131,7 @@ export class CloseSpider extends WebloomError {
   }
 }
 
-/** How a download failed; decides whether RETRY_EXCEPTIONS retries it. The names are those of Scrapy's exceptions. */
+/** How a download failed; RETRY_EXCEPTIONS says which kinds are retried. The names are those of Scrapy's exceptions. */
 export type DownloadFailureKind =
   | 'CannotResolveHostError'
   | 'DownloadConnectionRefusedError'
@@ -154,11 +155,11 @@ const CODE_OF_KIND: Record<DownloadFailureKind, ErrorCode> = {
   UnsupportedURLSchemeError: 'WL_SCHEME_UNSUPPORTED',
 }
 
-/** A request that brought no response. `kind` is counted under `downloader/exception_type_count/<kind>`. */
+/** Thrown when a request got no response. `kind` is counted as `downloader/exception_type_count/<kind>`. */
 export class DownloadError extends WebloomError {
-  /** Scrapy's name for what happened; RETRY_EXCEPTIONS names those that are tried again. */
+  /** Scrapy's name for the failure; RETRY_EXCEPTIONS names those that are retried. */
   readonly kind: DownloadFailureKind
-  /** Counted under `downloader/protection/<reason>`; absent when a host is merely not there. */
+  /** Counted as `downloader/protection/<reason>`. Absent when no protection is the cause. */
   readonly reason: ProtectionReason | undefined
 
   constructor(

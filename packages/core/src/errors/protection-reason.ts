@@ -1,9 +1,9 @@
 /**
- * Which bound or rule of the protection against a hostile web something ran into; counted under
- * `downloader/protection/<reason>`. Each is explained, with its setting, in docs/hostile-web.md.
+ * The bound or rule of the protection against a hostile web that a request ran into, counted as
+ * `downloader/protection/<reason>`. docs/hostile-web.md explains each, with its setting.
  */
 export type ProtectionReason =
-  // Nothing is sent: the address is no public one.
+  // Nothing is sent, as the address is not public.
   | 'metadata_address'
   | 'loopback_address'
   | 'private_address'
@@ -26,18 +26,18 @@ export type ProtectionReason =
   | 'bad_http'
   | 'bad_tls'
   | 'bad_certificate'
-  // Its answer is dropped.
+  // The answer is dropped.
   | 'decompressed_size'
   | 'decompression_ratio'
   | 'encoding_chain'
   | 'bad_encoding'
   | 'location_length'
-  // Its answer reaches the callback, but not all of it is looked at.
+  // The answer reaches the callback, but only a part of it is read.
   | 'binary_page'
   | 'page_nodes'
   | 'page_links'
 
-/** The counter of a reason. */
+/** Returns the counter of a reason. */
 export function protectionStat(reason: ProtectionReason): string {
   return `downloader/protection/${reason}`
 }

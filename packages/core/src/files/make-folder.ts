@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder, and those above it that are missing; does nothing when it is there. Throws as `mkdirSync`.
+ * Makes a folder, and the folders above it that are missing. Does nothing when the folder exists. Throws as `mkdirSync`.
  *
  * Node's own `recursive` never returns where a file system answers ENOENT below a folder that exists, as /proc does: it
- * makes the parent, and tries again for ever.
+ * makes the parent and tries again for ever.
  */
 export function makeFolder(path: string): void {
   try {

@@ -5,8 +5,8 @@ type Sqlite = typeof sqliteModule
 let loaded: Sqlite | undefined
 
 /**
- * Node's own SQLite, loaded when a crawl first needs it. Node 22 warns that it is experimental; of all warnings this one
- * is left out, as a user can do nothing about it.
+ * Loads Node's own SQLite, when a crawl first needs it. Node 22 warns that it is experimental; that one warning is
+ * suppressed, as a user can do nothing about it.
  */
 export function sqlite(): Sqlite {
   loaded ??= withoutItsWarning(() => process.getBuiltinModule('node:sqlite'))

@@ -6,16 +6,16 @@ import { bytesIn } from '../requests/request-url.ts'
 import { CrawlUrlRules, urlUnder } from './url-rules-of.ts'
 
 /**
- * Which fingerprints a crawl makes. They are incompatible: a filter that another tool filled is only of use with the
- * algorithm of that tool.
+ * Which fingerprints a crawl makes. The algorithms are incompatible: a filter that another tool filled is useful only with
+ * that tool's algorithm.
  *
  * - `scrapy`: Scrapy 2.7 and later (REQUEST_FINGERPRINTER_IMPLEMENTATION 2.7)
- * - `scrapy-redis`: scrapy-redis 0.8 and later; knows neither headers nor fragments
+ * - `scrapy-redis`: scrapy-redis 0.8 and later; ignores headers and fragments
  * - `scrapy-2.6`: Scrapy until 2.6, scrapy-redis until 0.7, scrapy-cluster and both Bloom filter forks of their time
  */
 export type FingerprintAlgorithm = 'scrapy' | 'scrapy-redis' | 'scrapy-2.6'
 
-/** Which rules make the fingerprint, and what beside method, URL and body goes into it. */
+/** How the fingerprint is made, and what goes into it beside method, URL and body. */
 export interface FingerprintOptions {
   /** Default scrapy. */
   algorithm?: FingerprintAlgorithm
@@ -23,31 +23,35 @@ export interface FingerprintOptions {
   includeHeaders?: readonly string[]
   /** True: `#a` and `#b` of one page are two requests. Default false. */
   keepFragments?: boolean
-  /** Whose rules the URL is made safe and compared by. Default w3lib-2.5. */
+  /** The rules by which URLs are made safe and compared. Default w3lib-2.5. */
   rules?: UrlRules
 }
 
-/** Names requests, so that two requests of one name bring the same page. */
+/** Names requests. Two requests with one name count as requests for the same page. */
 export interface Fingerprinter {
-  /** Tells fingerprints that cannot be compared apart: a filter refuses to go on with those of another name. */
+  /** Differs for fingerprints that cannot be compared: a filter refuses to go on with those of another name. */
   readonly name: string
   /**
-   * How many bytes of a hash its answers are the hex digits of: a part of them is then as good as random, and a filter
-   * may keep the bytes, or some. Absent when they are any other text, of which nothing may be left out.
+   * When the fingerprints are hex digits of a hash, its number of bytes. A part of such a fingerprint is as good as random,
+   * and a filter may store some or all of the bytes. Absent when fingerprints are any other text, which must be stored
+   * whole.
    */
   readonly hashBytes?: number
-  /** Whose rules its URLs go by. Absent where it was made without: a filter then notes none. */
+  /** The rules of its URLs. Absent when it was made without rules: a filter then notes none. */
   readonly urlRules?: CrawlUrlRules
-  /** Usually 40 lower-case hex digits. The same request gets the same answer for as long as it lives. */
+  /** Returns a request's fingerprint, usually 40 lower-case hex digits. The same request always gets the same one. */
   fingerprint(request: Request): string
-  /** What all requests share that have this fingerprint because of their URL; undefined when more counts than the URL. */
+  /**
+   * Returns what all requests share that have this fingerprint because of their URL; undefined when more than the URL
+   * counts.
+   */
   known?(request: Request): KnownUrl | undefined
 }
 
-/** The form in which URLs are compared; what of it is a fragment only where fragments count. */
+/** Returns the form in which URLs are compared. It contains the fragment only where fragments count. */
 export type Canonicalize = (url: string, keepFragments: boolean, rules: UrlRules) => string
 
-/** Scrapy's. */
+/** Scrapy's form. */
 export const scrapyCanonical: Canonicalize = (url, keepFragments, rules) =>
   canonicalizeUrl(url, keepFragments ? { keepFragments, rules } : CANONICALIZE_OPTIONS[rules])
 
@@ -57,11 +61,11 @@ const CANONICALIZE_OPTIONS: Readonly<Record<UrlRules, { rules: UrlRules }>> = {
 }
 
 /**
- * SHA-1 of method, canonical URL, body and chosen headers: 40 lower-case hex digits, equal to those of the tool that
- * `algorithm` names. Requests with equal fingerprints are duplicates to the filter, and all but one are dropped.
+ * Returns the SHA-1 of method, canonical URL, body and chosen headers: 40 lower-case hex digits, equal to those of the tool
+ * that `algorithm` names. Requests with equal fingerprints are duplicates to the filter, and all but one are dropped.
  *
- * With `scrapy`, a request whose `meta.verbatim_url` is true counts with its URL as it is (Scrapy 2.17 and later).
- * Throws `InvalidUrl` only for a verbatim URL that the other algorithms cannot make canonical.
+ * With `scrapy`, a request whose `meta.verbatim_url` is true counts with its URL as it is (Scrapy 2.17 and later). Throws
+ * `InvalidUrl` only for a verbatim URL that the other algorithms cannot make canonical.
  */
 export function fingerprint(request: Request, options: FingerprintOptions = {}): string {
   return fingerprintBy(scrapyCanonical, request, options)
@@ -83,17 +87,17 @@ function fingerprintBy(canonicalize: Canonicalize, request: Request, options: Fi
 }
 
 /**
- * A fingerprinter that answers a second question about a request from memory: filter and scheduler both ask.
- * The answer is that of the first time, even if a header that counts was changed since; Scrapy does the same.
+ * Makes a fingerprinter that remembers the fingerprint of a request: filter and scheduler both need it. It stays the first
+ * one even if a header that counts is changed later, as in Scrapy.
  *
- * @param urlRules whose rules count when they are asked for; those of `options` when absent
+ * @param urlRules the crawl's rules. Absent: those of `options`
  */
 export function createFingerprinter(
   options: FingerprintOptions = {},
   canonicalize = scrapyCanonical,
   urlRules = new CrawlUrlRules(options.rules),
 ): Fingerprinter {
-  // Another canonicalizer may count what it is asked.
+  // Another canonicalizer may count how often it is called.
   const mayRemember = canonicalize === scrapyCanonical
   const known = (request: Request) =>
     mayRemember && isKnownByUrl(request, options) ? knownUrlOf(request) : undefined
@@ -119,23 +123,23 @@ export function createFingerprinter(
   }
 }
 
-/** What is remembered of a request is remembered by who made it: one maker for each set of rules. */
+/** Makes one maker for each set of rules, as a request's fingerprint is remembered by its maker. */
 function eachRules<Made>(make: (rules: UrlRules) => Made): Readonly<Record<UrlRules, Made>> {
   return { 'w3lib-2.4': make('w3lib-2.4'), 'w3lib-2.5': make('w3lib-2.5') }
 }
 
-/** True when all such requests to one URL have one fingerprint. */
+/** Returns true when all such requests to one URL have one fingerprint. */
 function isKnownByUrl(request: Request, { includeHeaders = [] }: FingerprintOptions): boolean {
   if (request.method !== 'GET' || request.body.length > 0) return false
   return !(includeHeaders.length > 0 && request.hasHeaders) && !isVerbatim(request)
 }
 
-/** What a filter may remember a request by, other than its fingerprint: its canonical URL, or a hash of that. */
+/** What a filter may remember a request by in place of its fingerprint: its canonical URL, or a hash of that. */
 export type UrlDigest = 'url' | 'md5' | 'sha1' | 'sha256' | 'sha512'
 
 const HASH_BYTES = { md5: 16, sha1: 20, sha256: 32, sha512: 64 } as const
 
-/** By the URL alone: whatever their methods and bodies, requests to one URL are the same. */
+/** Makes a fingerprinter by the URL alone: requests to one URL are the same, whatever their methods and bodies. */
 export function createUrlDigester(
   digest: UrlDigest,
   { keepFragments = false, rules }: Pick<FingerprintOptions, 'keepFragments' | 'rules'> = {},
@@ -175,7 +179,7 @@ function isVerbatim(request: Request): boolean {
   return request.hasMeta && Boolean(request.meta.verbatim_url)
 }
 
-/** As Python's `json.dumps(…, sort_keys=True)` writes it, spaces included. */
+/** Returns the text that Python's `json.dumps(…, sort_keys=True)` writes, including its spaces. */
 function jsonText({ body, method }: Request, headersPart: string, url: string): string {
   const bodyHex = body.length === 0 ? '' : hex(body)
   return `{"body": "${bodyHex}", ${headersPart}"method": "${escapeJson(method)}", "url": "${escapeJson(url)}"}`
@@ -193,7 +197,7 @@ function headersJson({ headers, encoding }: Request, includeHeaders: readonly st
   return `{${names.map((name) => `"${name}": ${entries.get(name)}`).join(', ')}}`
 }
 
-/** As they are sent in Python: in the encoding of the request. */
+/** Returns a header's bytes as Python sends them, in the encoding of the request. */
 function headerBytes(encoding: string, name: string, value: string): Buffer {
   return Buffer.from(bytesIn(encoding, value, 'WL_HEADER_INVALID', `the header ${name}`), 'latin1')
 }
@@ -209,7 +213,7 @@ const JSON_ESCAPES: Readonly<Record<string, string>> = {
   '\f': '\\f',
 }
 
-/** Python's `ensure_ascii`: unlike JSON.stringify, everything outside U+0020–U+007E is escaped, a unit at a time. */
+/** Escapes as Python's `ensure_ascii`: unlike JSON.stringify, every UTF-16 unit outside U+0020–U+007E. */
 function escapeJson(text: string): string {
   if (!JSON_ESCAPED.test(text)) return text
   return text.replace(/["\\]|[^\x20-\x7e]/g, (unit) => {
@@ -221,7 +225,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-/** Everything in a row without separators, and headers sorted before they are lower-cased: kept for old filters. */
+/** Joins everything without separators, with headers sorted before they are lower-cased; kept for old filters. */
 function scrapy26(canonical: string, request: Request, { includeHeaders = [] }: FingerprintOptions): string {
   const { method, body } = request
   const methodAndUrl = method + canonical.replace(NETLOC_CHANGED_SINCE, oldNetloc)
@@ -233,7 +237,7 @@ function scrapy26(canonical: string, request: Request, { includeHeaders = [] }: 
 
 const NO_BYTES = Buffer.alloc(0)
 
-// The w3lib that Scrapy 2.6 ran on lower-cased user names and passwords too, and lost the brackets of IPv6 addresses.
+// The w3lib of Scrapy 2.6 lower-cased user names and passwords, too, and lost the brackets of IPv6 addresses.
 const NETLOC_CHANGED_SINCE = /(?<=^[^:/?#]+:\/\/)[^/?#@[]*[@[][^/?#]*/
 
 function oldNetloc(netloc: string): string {

@@ -23,10 +23,10 @@ const ALGORITHMS: readonly string[] = [
 type Counter = Pick<StatsCollector, 'inc'>
 
 /**
- * The fingerprinter that FINGERPRINTER, FINGERPRINT_INCLUDE_HEADERS, FINGERPRINT_KEEP_FRAGMENTS and CANONICALIZER ask
- * for: what ids of requests are made of, and what a filter remembers unless DUPEFILTER_DIGEST is something else.
+ * Returns the fingerprinter that FINGERPRINTER, FINGERPRINT_INCLUDE_HEADERS, FINGERPRINT_KEEP_FRAGMENTS and CANONICALIZER
+ * ask for. It makes the ids of requests, and what a filter remembers unless DUPEFILTER_DIGEST says otherwise.
  *
- * @param auto what `auto` means for the chosen filter: its own originals' algorithm
+ * @param auto what `auto` means for the chosen filter: the algorithm of the crawlers that know it
  */
 export function fingerprinterOf(
   settings: Settings,
@@ -36,7 +36,7 @@ export function fingerprinterOf(
   return remembered(settings, auto, () => makeFingerprinter(settings, auto, stats))
 }
 
-/** What a filter remembers requests by: DUPEFILTER_DIGEST. */
+/** Returns the fingerprinter of DUPEFILTER_DIGEST, by which a filter remembers requests. */
 export function filterFingerprinterOf(
   settings: Settings,
   auto: FingerprintAlgorithm,
@@ -93,7 +93,7 @@ function isAlgorithm(name: string): name is FingerprintAlgorithm {
   return ALGORITHMS.includes(name)
 }
 
-/** How URLs are compared, and how a fingerprinter is called that compares them so. */
+/** How URLs are compared, and the name of a fingerprinter that compares them so. */
 interface Canonicalizer {
   readonly canonicalize: Canonicalize
   readonly named: (fingerprinter: Fingerprinter) => Fingerprinter
@@ -122,7 +122,7 @@ function refuseCanonicalizerBeside(settings: Settings): void {
   ])
 }
 
-/** A setting that has no effect is a mistake: here it would cost pages. */
+/** Throws for settings without effect, as here they would cost pages. */
 function refuseWhatDigestsLeaveOut(settings: Settings, digest: string): void {
   const left = [
     ...(typeof settings.get('FINGERPRINTER') === 'function' ? ['FINGERPRINTER is a function'] : []),

@@ -1,10 +1,10 @@
 /**
  * CANONICALIZER=normalize-url: the form in which URLs are compared, made by the npm library of that name.
  *
- * Two of its changes would lose pages, so they are not made here. A query whose escapes are not UTF-8 (`?q=%E9` of a
- * Latin-1 site) comes out with U+FFFD for each, and different words would be one: such a URL keeps Scrapy's form. And
- * what a server redirects from (`www.`, a slash at the end, http to https) is not taken for its target unless asked for:
- * the target would be dropped as met, and neither of the two fetched.
+ * Two of the library's changes would lose pages, so they are not made here. In a query whose escapes are not UTF-8
+ * (`?q=%E9` of a Latin-1 site) each becomes U+FFFD, and different words would be the same: such a URL keeps Scrapy's form.
+ * And a URL that a server redirects from (`www.`, a slash at the end, http to https) does not count as its target unless
+ * the options ask for that: the target would be dropped as met, and neither of the two fetched.
  */
 
 import { hash } from 'node:crypto'
@@ -14,7 +14,7 @@ import { SettingsError } from '../errors/errors.ts'
 import type { SettingDict } from '../settings/setting-row.ts'
 import { shownValue } from '../settings/setting-shown.ts'
 
-/** Parameters that tell where a reader came from, and nothing about the page. */
+/** Parameters that tell where a visitor came from, and nothing about the page. */
 const TRACKING_PARAMETERS: readonly (RegExp | string)[] = [
   /^utm_\w+$/i,
   'dclid',
@@ -28,23 +28,23 @@ const TRACKING_PARAMETERS: readonly (RegExp | string)[] = [
 ]
 
 const DEFAULTS: Options = {
-  // Each of these is what a server may redirect from, or needs to answer at all.
+  // URLs that differ in one of these may redirect to each other, or only one of them may work.
   stripWWW: false,
   removeTrailingSlash: false,
   stripAuthentication: false,
-  // `?a` and `?a=` are one, as with Scrapy.
+  // `?a` and `?a=` are the same, as in Scrapy.
   emptyQueryValue: 'always',
   removeQueryParameters: TRACKING_PARAMETERS,
 }
 
 export interface UrlNormalizer {
-  /** Tells normalizers of different options apart, in the name of a fingerprinter. */
+  /** Differs for normalizers with other options, as part of a fingerprinter's name. */
   readonly name: string
-  /** Undefined when the library cannot take this URL, or would make it equal to others. */
+  /** Returns undefined when the library cannot take this URL, or would make it equal to other ones. */
   normalize(url: string, keepFragments: boolean): string | undefined
 }
 
-/** @param written NORMALIZE_URL_OPTIONS. Throws `SettingsError` with all that is wrong with them. */
+/** @param written NORMALIZE_URL_OPTIONS. Throws `SettingsError` that names everything that is wrong. */
 export function urlNormalizer(written: SettingDict): UrlNormalizer {
   const options: Options = { ...DEFAULTS, ...readOptions(written) }
   const [without, withFragments] = [true, false].map((stripHash) => ({ stripHash, ...options }))
@@ -55,7 +55,7 @@ export function urlNormalizer(written: SettingDict): UrlNormalizer {
       try {
         return normalizeUrl(url, keepFragments ? withFragments : without)
       } catch {
-        // Nearly always what no server could be asked for either. Whoever asks counts it.
+        // Such a URL can nearly never be requested either. The caller counts it.
         return undefined
       }
     },
@@ -130,7 +130,7 @@ function readOptions(written: SettingDict): Options {
   return options
 }
 
-/** JSON has no regular expressions: one is written as text between slashes. A text that is none stays a text. */
+/** Returns the pattern of a text between slashes, as JSON has no regular expressions. Any other text stays a text. */
 function patternOf(entry: unknown): unknown {
   const [, source, flags] = (typeof entry === 'string' && /^\/(.+)\/([a-z]*)$/.exec(entry)) || []
   if (source === undefined) return entry
@@ -162,7 +162,7 @@ function isPatterns(value: unknown): boolean {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string' || entry instanceof RegExp)
 }
 
-/** What only the library knows, such as options that cannot go together. */
+/** Returns problems that only the library finds, such as options that contradict each other. */
 function refusedByLibrary(options: Options): string[] {
   try {
     normalizeUrl('http://example.com/a?b=1', options)
@@ -172,7 +172,7 @@ function refusedByLibrary(options: Options): string[] {
   }
 }
 
-/** Fingerprints made with other options are other fingerprints. */
+/** Returns a digest of the options, as other options make other fingerprints. */
 function digestOf(options: SettingDict): string {
   const entries = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))
   const text = JSON.stringify(entries, (_key, value) =>

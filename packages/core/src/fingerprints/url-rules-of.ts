@@ -1,4 +1,4 @@
-/** Whose rules requests and crawls go by. */
+/** The URL rules of requests and crawls. */
 
 import { NEWEST_URL_RULES, type UrlRules } from '@webloom/url'
 import { SettingsError } from '../errors/errors.ts'
@@ -6,12 +6,12 @@ import { knownUrlOf, type Request } from '../requests/request.ts'
 import { safeUrlFor } from '../requests/request-url.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** By whose rules the request's URL was made safe; the newest without a request. */
+/** Returns the rules by which the request's URL was made safe; the newest ones without a request. */
 export function urlRulesOf(request: Request | undefined): UrlRules {
   return (request && knownUrlOf(request)?.rules) ?? NEWEST_URL_RULES
 }
 
-/** The request's URL by these rules, whatever its own are. */
+/** Returns the request's URL by these rules, whatever its own are. */
 export function urlUnder(request: Request, rules: UrlRules): string {
   const known = knownUrlOf(request)
   if (known === undefined || known.rules === rules || known.rules === undefined) return request.url
@@ -19,30 +19,30 @@ export function urlUnder(request: Request, rules: UrlRules): string {
 }
 
 /**
- * Whose rules the URLs of one crawl go by: those of its settings, until a filter or a JOBDIR is opened that was begun by
- * others. Their fingerprints are of use with their own rules only.
+ * The rules of one crawl's URLs: those of its settings, until a filter or a JOBDIR is opened that was begun with others.
+ * Stored fingerprints are useful only with their own rules.
  */
 export class CrawlUrlRules {
   #current: UrlRules
   readonly #isSet: boolean
   #followed: string | undefined
 
-  /** @param isSet whether somebody has chosen them; then no filter may have others */
+  /** @param isSet true when the settings name the rules; then no filter may have others */
   constructor(rules: UrlRules = NEWEST_URL_RULES, isSet = false) {
     this.#current = rules
     this.#isSet = isSet
   }
 
-  /** By which the crawl's URLs are made safe and canonical now. */
+  /** The rules by which the crawl's URLs are made safe and canonical now. */
   get current(): UrlRules {
     return this.#current
   }
 
   /**
-   * What holds fingerprints says by which rules they were made. Throws `SettingsError` when others were chosen.
+   * Takes the rules of stored fingerprints. Throws `SettingsError` when the settings name others.
    *
-   * @param place what holds them, for the message
-   * @param wayOut what else could be done, for the message
+   * @param place where the fingerprints are stored, for the message
+   * @param wayOut what the user can do, for the message
    */
   follow(noted: UrlRules, place: string, wayOut: string): void {
     const differs = noted !== this.#current
@@ -59,19 +59,19 @@ export class CrawlUrlRules {
   }
 }
 
-/** Of a fingerprinter, what is noted beside its fingerprints. */
+/** What is noted of a fingerprinter beside its fingerprints. */
 interface Noted {
   readonly name: string
   readonly urlRules?: CrawlUrlRules
 }
 
-/** What is noted beside fingerprints: how they were made, and by whose rules. Those of 2.4 were noted as none. */
+/** Returns the note beside stored fingerprints: how they were made, and by which rules. Rules 2.4 were noted as none. */
 export function fingerprinterNote({ name, urlRules }: Noted): string {
   const rules = urlRules?.current
   return rules === undefined || rules === 'w3lib-2.4' ? name : `${name}+${rules}`
 }
 
-/** What a filter says of its fingerprints. */
+/** Returns what a filter's description says of its fingerprints. */
 export function fingerprinterShown({ name, urlRules }: Noted): {
   fingerprinter: string
   urlRules?: UrlRules
@@ -79,19 +79,19 @@ export function fingerprinterShown({ name, urlRules }: Noted): {
   return { fingerprinter: name, ...(urlRules && { urlRules: urlRules.current }) }
 }
 
-/** The fingerprinter that such a note names. */
+/** Returns the fingerprinter's name in such a note. */
 export function fingerprinterOfNote(note: string): string {
   return note.endsWith(`+${NEWEST_URL_RULES}`) ? note.slice(0, -`+${NEWEST_URL_RULES}`.length) : note
 }
 
-/** Whose rules such a note names. */
+/** Returns the rules in such a note. */
 export function urlRulesOfNote(note: string): UrlRules {
   return note.endsWith(`+${NEWEST_URL_RULES}`) ? NEWEST_URL_RULES : 'w3lib-2.4'
 }
 
 const known = new WeakMap<Settings, CrawlUrlRules>()
 
-/** Those of the crawl that has these settings: the same for all that asks. */
+/** Returns the rules of the crawl with these settings, the same object for all callers. */
 export function crawlUrlRules(settings: Settings): CrawlUrlRules {
   const rules =
     known.get(settings) ?? new CrawlUrlRules(settings.get('URL_RULES'), settings.isSet('URL_RULES'))

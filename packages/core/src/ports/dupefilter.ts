@@ -11,10 +11,10 @@ export type Seen = boolean | 'in doubt'
 /**
  * Remembers which requests this crawl has already met.
  *
- * One call both asks and records: two workers that ask about the same request at the same moment must not both be
- * told that it is new. Asking is **idempotent per asker**: the asker (the id of the page a link was found on,
- * `start/<n>`, or a seed message) is told "new" again for what it was told "new" before, until it is settled. So a
- * worker that died between asking and queueing costs nothing: whoever takes over asks the same and gets the same.
+ * One call both asks and records: two workers that ask about the same request at the same moment must not both be told that
+ * it is new. Asking is **idempotent per asker**: the asker (the id of the page a link was found on, `start/<n>`, or a seed
+ * message) is told "new" again for what it was told "new" before, until it is settled. So a worker that dies between asking
+ * and queueing costs nothing: the worker that takes over asks the same and is told the same.
  */
 export interface DupeFilter {
   /** Connects, and compares what is stored with the settings. Throws `SettingsError` when they contradict each other. */
@@ -24,20 +24,20 @@ export interface DupeFilter {
   /** Forgets every request. */
   clear(): Promise<void>
   /**
-   * True when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`.
-   * Without an asker the answer is recorded as settled at once, as in Scrapy. What is in doubt counts as met.
+   * Returns true when the request was met before: the scheduler then drops it and counts `dupefilter/filtered`. Without an
+   * asker the answer is settled at once, as in Scrapy. A request in doubt counts as met.
    */
   requestSeen(request: Request, asker?: string): Promise<boolean>
   /**
-   * The same for a page's links, answered in order, in one round trip. A request given twice is new only once. What was set
-   * aside in doubt is asked about by an asker `doubt/<id>/<who met it>`, always the same.
+   * Returns the same for a page's links, in order, in one round trip. A request that is given twice is new only once. A
+   * link that was set aside in doubt is asked about by the asker `doubt/<id>/<page that met it>`, always the same.
    *
-   * A page that has only requests that go past the filter asks about none: what an earlier run of it was told is new, maybe on
-   * a worker that is gone, it does not queue, and must not count as queued when the page is settled. That costs no round
-   * trip. A filter that has no `settled`, and so knows no askers, is not asked about none.
+   * A page whose requests all go past the filter asks about no links. That is needed: links that an earlier run of the page
+   * was told are new, perhaps on a worker that is gone, are not queued by this run, and must not count as queued when the
+   * page is settled. It costs no round trip. A filter without `settled`, which knows no askers, is not called without links.
    */
   requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]>
-  /** What `asker` asked about is queued for good; from now on it is "seen" for everybody else. */
+  /** All links that `asker` asked about are queued for good; from now on they are "seen" for all others. */
   settled(asker: string): Promise<void>
   /**
    * The page of `asker` goes back, and none of its links is queued. The links that it was told are new are free again: the next
@@ -52,29 +52,29 @@ export interface DupeFilter {
   joined?(goesOn: boolean): Promise<void>
   /** The crawl is over, and the filter stays: what it keeps for this crawl alone, beside the requests that were met, may be deleted. */
   crawlEnded?(): Promise<void>
-  /** What is stored and how well it fits, for the start banner and `webloom status`. */
+  /** Returns what is stored and how well it fits, for the start banner and `webloom status`. */
   describe(): Promise<DupeFilterDescription>
   /**
-   * Removes one request so that it can be met again: the next asker is told "new". Only for one that was told "new" before:
-   * a filter that counts cannot know it from one that looks seen by chance. Absent when the filter cannot forget (a plain
-   * Bloom filter).
+   * Removes one request so that it can be met again: the next asker is told "new". Only for a request that was told "new"
+   * before: a filter that counts cannot tell it from one that looks seen by chance. Absent when the filter cannot forget (a
+   * plain Bloom filter).
    */
   forget?(request: Request): Promise<void>
   /**
-   * True when the request was met before. Records nothing. Absent where a filter cannot tell without recording: `webloom
-   * dupefilter has` then says so.
+   * Resolves to true when the request was met before. Records nothing. Absent where a filter cannot tell without recording;
+   * `webloom dupefilter has` then says so.
    */
   has?(request: Request): Promise<boolean>
   /**
-   * Whether anything of this filter is stored. Called before `open` by commands that only look: they do not open a filter of
-   * which nothing is stored. Writes nothing. Absent: it is opened.
+   * Resolves to whether anything of this filter is stored. Writes nothing. Commands that only look call it before `open`, and do
+   * not open a filter of which nothing is stored. Absent: they open the filter.
    */
   exists?(): Promise<boolean>
-  /** Bytes that the store takes, for `webloom dupefilter stats`; undefined where the store cannot tell. */
+  /** Resolves to the bytes that the store takes, for `webloom dupefilter stats`; to undefined where it cannot tell. */
   memoryBytes?(): Promise<number | undefined>
   /**
-   * True for a filter that answers "new" to everything: two requests to one page are then two requests for the queue, too,
-   * which else knows a request by its fingerprint.
+   * True for a filter that answers "new" to everything. Two requests to one page are then two requests for the queue, too,
+   * which otherwise knows a request by its fingerprint.
    */
   readonly letsAllPass?: boolean
 }
@@ -87,16 +87,16 @@ export function inDoubtAsker({ id, inDoubt }: { readonly id: string; readonly in
   return inDoubt ? `doubt/${id}/${inDoubt}` : `doubt/${id}`
 }
 
-/** What a filter says of itself. */
+/** A filter's description. */
 export interface DupeFilterDescription {
-  /** The name by which DUPEFILTER_CLASS chooses it. */
+  /** The filter's name in DUPEFILTER_CLASS. */
   readonly name: string
   /** How fingerprints are made: `scrapy`, `scrapy-redis`, `scrapy-2.6` or a custom name. */
   readonly fingerprinter: string
-  /** Whose rules the URLs of its fingerprints go by (URL_RULES). Absent where a filter does not know. */
+  /** The rules of the URLs in its fingerprints (URL_RULES). Absent where a filter does not know them. */
   readonly urlRules?: UrlRules
-  /** Requests recorded. */
+  /** How many requests were recorded. */
   readonly count: number
-  /** False for a filter without askers: guarantee 1 then does not hold, and the start banner says so. */
+  /** True when the filter knows its askers. When false, guarantee 1 does not hold, and the start banner says so. */
   readonly owners: boolean
 }

@@ -1,12 +1,15 @@
 import type { HostNews } from './host-clock.ts'
 
-/** News of a host in the order in which they came: the later count, but of two pauses the longer one. */
+/** Joins news of a host in the order in which they came: the later count, but of two pauses the longer one. */
 export function laterNews(before: HostNews = {}, news: HostNews): HostNews {
   const { pauseMs = 0, pauseReason, ...state } = news
   return { ...before, ...(pauseMs < (before.pauseMs ?? 0) ? state : news) }
 }
 
-/** What several components have learnt of the same exchange: none of them knows better, so the longer delay counts, too. */
+/**
+ * Joins what several components have learned from the same exchange: none of them knows better, so the longer delay counts,
+ * too.
+ */
 export function strictestNews(first: HostNews = {}, second: HostNews): HostNews {
   const { delayMs = 0 } = first
   return { ...laterNews(first, second), ...((second.delayMs ?? 0) < delayMs && { delayMs }) }

@@ -1,10 +1,10 @@
 import type { Response } from '../requests/response.ts'
 import type { Awaitable } from '../waiting/awaitable.ts'
 
-/** What a pipeline learns about an item beside the item. */
+/** What a pipeline gets beside the item. */
 export interface ItemContext {
   /**
-   * What the item holds in ITEM_ID_FIELD, else request id and ordinal: the same again when the page is fetched again, as
+   * The value of the item's ITEM_ID_FIELD, else request id and ordinal. It is the same when the page is fetched again, as
    * far as the callback is deterministic.
    */
   readonly id: string
@@ -12,32 +12,30 @@ export interface ItemContext {
   readonly response: Response | null
 }
 
-/** Gets each item in the order of ITEM_PIPELINES. `Item` is what the author knows of the items: nobody checks it. */
+/** Gets each item in the order of ITEM_PIPELINES. `Item` is the author's type of the items, which is not checked. */
 export interface ItemPipeline<Item = unknown> {
-  /** Before anything is fetched. What it throws ends the crawl; `CloseSpider` gives the reason. */
+  /** Called before any page is fetched. An error ends the crawl; that of `CloseSpider` gives the reason. */
   openSpider?(): Awaitable<void>
-  /** The item to hand on to the next pipeline. Throwing `DropItem` ends its way; any other error is counted and logged. */
+  /** Returns the item for the next pipeline. `DropItem` drops the item; any other error is counted and logged. */
   processItem(item: Item, context: ItemContext): Awaitable<unknown>
-  /** No item comes any more. `reason` is the `finish_reason`; waited for. */
+  /** Called when no item comes any more, with the `finish_reason`. Awaited. */
   closeSpider?(reason: string): Awaitable<void>
 }
 
-/** Where items end up: a file, stdout, a bucket. Written to the operating system before the page is committed. */
+/** An output of items: a file, stdout, a bucket. Items are written to the operating system before their page is committed. */
 export interface ItemFeed {
-  /** What the user asked for, e.g. `quotes.jsonl`; for messages. */
+  /** The output as the user wrote it, e.g. `quotes.jsonl`, for messages. */
   readonly uri: string
-  /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
+  /** Throws WL_OUTPUT_UNWRITABLE before any page is fetched. */
   open(): Promise<void>
-  /** @param response of whose page they are, for messages; null for items that `start()` yielded */
+  /** @param response the page that the items came from, for messages; null for items of `start()` */
   write(items: readonly unknown[], response?: Response | null): Promise<void>
-  /** Completes the file. With the reason `not_opened` nothing was fetched, and it leaves what was there before. */
+  /** Completes the file. The reason `not_opened` means that no page was fetched; then the old file stays. */
   close(reason: string): Promise<void>
 }
 
-/** Listens to signals; has no hooks of its own but one, called when the crawl is over. */
+/** Listens to signals. Its only hook is called when the crawl is over. */
 export interface Extension {
-  /**
-   * The crawl is over, and its stats are complete. Waited for, for COMPONENT_TIMEOUT at most; what it throws is logged.
-   */
+  /** Called when the crawl is over and its stats are complete. Awaited for COMPONENT_TIMEOUT at most; an error is logged. */
   close?(): Awaitable<void>
 }

@@ -18,12 +18,12 @@ export interface FailedDoubt extends QueuedRequest {
   readonly reason: string
 }
 
-/** A request that an element of `start()` brought. */
+/** A request of one element of `start()`. */
 export interface StartRequest extends QueuedRequest {
   readonly element: number
 }
 
-/** Elements of `start()` that are queued in one step. */
+/** How many elements of `start()` are queued in one step. */
 export const START_BATCH_MAX = 256
 
 /**
@@ -31,7 +31,7 @@ export const START_BATCH_MAX = 256
  * A lease that its holder does not end is lost, and the request is handed out again.
  */
 export interface Lease extends QueuedRequest {
-  /** The host's line it came from: politeness is counted there. */
+  /** The line that the request came from, in which its host's pace is kept. */
   readonly slot: string
   /** 1 at the first hand-out. A lost lease raises it; `retry` and `requeue` do not. */
   readonly attempt: number
@@ -48,7 +48,7 @@ export interface Lease extends QueuedRequest {
   started(): void
 }
 
-/** What goes along with the end of a page. */
+/** What a commit stores beside the end of the page. */
 export interface CommitOptions {
   /** New requests found on the page, in order. Stored in the same step that removes the page. */
   readonly children?: readonly QueuedRequest[]
@@ -112,11 +112,11 @@ export interface LinkDoubts {
  */
 export interface RequestQueue {
   open(): Promise<void>
-  /** Lets go of connections and timers. What waits stays where it is, leases come back. */
+  /** Closes connections and timers. Waiting requests stay, and leases go back to the queue. */
   close(): Promise<void>
-  /** Deletes everything that waits. The last worker that leaves a crawl calls it after `close`. */
+  /** Deletes everything that waits. The last worker that leaves a crawl calls this after `close`. */
   clear(): Promise<void>
-  /** Names the queue in the start banner. */
+  /** Returns the queue's name and order, for the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**
    * Adds requests to the end of their hosts' lines. Returns how many were new. The ids are noted under `asker` until
@@ -156,9 +156,9 @@ export interface RequestQueue {
    * it, the request is quarantined with `reason`.
    */
   reject(lease: Lease, reason: string): Promise<void>
-  /** The links in doubt that it has set aside. */
+  /** The links in doubt that this queue has set aside. */
   readonly doubts: LinkDoubts
-  /** All four in one step, so that their sum never misses a request on its way from one to another. */
+  /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
   /**
    * The requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: one that

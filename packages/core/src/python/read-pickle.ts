@@ -1,13 +1,14 @@
 /**
- * Reads a Python pickle that holds nothing but data: None, booleans, numbers, strings, bytes, lists, tuples and dicts, in
+ * Reads a Python pickle that holds only data: None, booleans, numbers, strings, bytes, lists, tuples and dicts, in
  * protocols 2 to 5.
  *
- * A pickle is a program for a small stack machine, and Python's own reader lets it call any function there is. Here nothing is
+ * A pickle is a program for a small stack machine, and Python's own reader lets it call any function. Here nothing is
  * called: what is no data is refused by its name. Protocol 2 has no bytes and writes them as calls of `_codecs.encode` and
- * `bytes`; these two shapes are read as the bytes they stand for.
+ * `bytes`; these two forms are read as the bytes that they stand for.
  *
- * Each step reads at least one byte and keeps at most one value, so what a pickle takes is bounded by its length. Values that
- * it refers to again are shared, not copied, and so are the bytes of a text: whoever walks them must count (`plainOf`).
+ * Each step reads at least one byte and keeps at most one value, so the pickle's length bounds what it takes. Values that
+ * it refers to again are shared, not copied, and so are the bytes of a text: a caller that walks them must count
+ * (`plainOf`).
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -15,21 +16,21 @@ import { WebloomError } from '../errors/errors.ts'
 
 export type PythonValue = null | boolean | number | bigint | string | Uint8Array | PythonValue[] | PythonDict
 
-/** Keys may be bytes, as those of Scrapy's headers are. Tuples are lists. */
+/** Keys may be bytes, as those of Scrapy's headers are. Tuples are read as lists. */
 export type PythonDict = Map<PythonValue, PythonValue>
 
 /** Larger pickles are refused unread. */
 export const PICKLE_BYTES_MAX = 32 * 1024 * 1024
 
-/** A request has some hundred; an empty dict is one byte of a pickle and two hundred of memory. */
+/** A request has some hundred steps. An empty dict is one byte of a pickle, but two hundred of memory. */
 const STEPS_MAX = 300_000
 const PROTOCOLS = { least: 2, most: 5 }
 const INT_BYTES_MAX = 16
-/** What may stand where a function would. */
+/** Names that may stand where a function would. */
 const BYTES_OF_TEXT = '_codecs.encode'
 const NO_BYTES = ['__builtin__.bytes', 'builtins.bytes']
 
-/** A function that protocol 2 needs for bytes. It is never part of what was read. */
+/** A function that protocol 2 needs for bytes. It is never part of the result. */
 class PythonName {
   readonly name: string
 
@@ -40,7 +41,7 @@ class PythonName {
 
 type Held = PythonValue | PythonName
 
-/** Throws WL_IMPORT_REFUSED, with what stands where. */
+/** Returns the pickle's value. Throws WL_IMPORT_REFUSED, which names what cannot be read and where. */
 export function readPickle(bytes: Uint8Array): PythonValue {
   if (bytes.length > PICKLE_BYTES_MAX)
     throw new WebloomError(
@@ -53,7 +54,7 @@ export function readPickle(bytes: Uint8Array): PythonValue {
 class PickleReader {
   readonly #bytes: Buffer
   readonly #memo = new Map<number, Held>()
-  /** The bytes that a text was made to: a call takes five bytes of a pickle, however long the text that it refers to. */
+  /** The bytes that were made of a text: a call takes five bytes of a pickle, however long its text is. */
   readonly #bytesOf = new Map<string, Uint8Array>()
   readonly #marks: number[] = []
   #stack: Held[] = []
@@ -121,7 +122,7 @@ class PickleReader {
 
   pushText(sizeBytes: number): void {
     const bytes = this.#take(this.#uint(sizeBytes))
-    // Python writes half a character as such, which is no UTF-8.
+    // Python writes half a surrogate pair as such, which is no UTF-8.
     if (!isUtf8(bytes)) throw this.#refusal('a text holds half a character')
     this.push(bytes.toString('utf8'))
   }
@@ -130,7 +131,7 @@ class PickleReader {
     this.push(Uint8Array.from(this.#take(this.#uint(sizeBytes))))
   }
 
-  /** `str` of Python 2: text as far as it is ASCII, else bytes. */
+  /** Reads `str` of Python 2: a text when it is ASCII, else bytes. */
   pushOldText(sizeBytes: number): void {
     const bytes = this.#take(this.#uint(sizeBytes))
     this.push(bytes.every((byte) => byte < 0x80) ? bytes.toString('latin1') : Uint8Array.from(bytes))
@@ -148,7 +149,7 @@ class PickleReader {
     throw this.#refusal(`it refers to ${String(module)}.${String(name)}`)
   }
 
-  /** Of all calls the two that protocol 2 writes for bytes. */
+  /** Reads the two calls that protocol 2 writes for bytes, and refuses all others. */
   bytesOfCall(): void {
     const [args, called] = [this.#pop(), this.#pop()]
     if (!(called instanceof PythonName)) throw this.#refusal('it calls what is no function')
@@ -285,7 +286,7 @@ class PickleReader {
     const bytes = this.#take(size)
     if (size <= 4) return bytes.readUIntLE(0, size)
     const value = bytes.readBigUInt64LE()
-    // More than there is, whatever it says.
+    // Longer than the pickle, whatever the number says.
     return value > BigInt(this.#bytes.length) ? this.#bytes.length + 1 : Number(value)
   }
 
@@ -305,7 +306,7 @@ const OPCODES = { PROTO: 0x80, STOP: 0x2e } as const
 
 type Step = (reader: PickleReader) => void
 
-/** What is data, by opcode, as Python's pickletools names them. */
+/** The opcodes for data. The names are those of Python's pickletools. */
 const STEPS: { readonly [opcode: number]: Step } = {
   128: (reader) => reader.checkProtocol(), // PROTO
   149: (reader) => reader.skip(8), // FRAME
@@ -354,7 +355,7 @@ const STEPS: { readonly [opcode: number]: Step } = {
   82: (reader) => reader.bytesOfCall(), // REDUCE
 }
 
-/** Of the others those that are met, by name. */
+/** Other opcodes that occur in pickles, by name. */
 const REFUSED: { readonly [opcode: number]: string } = {
   143: 'a set',
   144: 'a set',

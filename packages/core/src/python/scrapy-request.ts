@@ -1,8 +1,8 @@
 /**
  * A request as scrapy-redis queues it: the dict of Scrapy's `Request.to_dict`, as a pickle or as JSON.
  *
- * What it says is data and nothing more: callbacks are names, and the class (`_class`: FormRequest, JsonRequest …) is passed
- * over, as what such a class does was done when the request was made.
+ * Its values are only data: callbacks are names, and the class (`_class`: FormRequest, JsonRequest …) is ignored, as what
+ * such a class does was done when the request was made.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -17,7 +17,7 @@ import { distinctPickle, writePickle } from './write-pickle.ts'
 export type ScrapySerializer = 'pickle' | 'json'
 export const SCRAPY_SERIALIZERS: readonly ScrapySerializer[] = ['pickle', 'json']
 
-/** Fields of the dict. What else a class of somebody's own adds cannot be taken over. */
+/** The fields of the dict. Further fields of a user's own class cannot be taken over. */
 const FIELDS = new Set([
   'url',
   'callback',
@@ -36,20 +36,20 @@ const FIELDS = new Set([
   '_class',
   'dumps_kwargs',
 ])
-/** Deeper values are a mistake, or a list that holds itself. */
+/** A deeper value is a mistake, or a list that holds itself. */
 const DEPTH_MAX = 100
-/** Of one request, about as many bytes. A pickle may refer to the same list or text any number of times. */
+/** Bytes of one request, approximately. A pickle may refer to the same list or text any number of times. */
 const SIZE_MAX = 32 * 1024 * 1024
 const BYTES_PER_VALUE = 64
 
-/** The request, whichever of the two forms it has. Throws WL_IMPORT_REFUSED, with the field that cannot be taken over. */
+/** Returns the request, in whichever form it is. Throws WL_IMPORT_REFUSED with the field that cannot be taken over. */
 export function decodeScrapyRequest(entry: Uint8Array): Request {
   const value = entry[0] === '{'.charCodeAt(0) ? fromJson(entry) : readPickle(entry)
   if (!(value instanceof Map)) throw refused('it is no dict; expected the dict of a request')
   try {
     return requestOf(fieldsOf(value))
   } catch (error) {
-    // A URL, method or header that no request can have.
+    // The URL, method or header is one that no request can have.
     throw error instanceof WebloomError && error.code !== 'WL_IMPORT_REFUSED'
       ? refused(error.message, error)
       : error
@@ -58,13 +58,13 @@ export function decodeScrapyRequest(entry: Uint8Array): Request {
 
 export interface EncodeScrapyOptions {
   readonly serializer?: ScrapySerializer
-  /** What a callback is called there. */
+  /** Returns the callback's name in Scrapy. */
   readonly nameOf: (callback: string) => string
-  /** Makes it differ from others of the same data, for a sorted set, in which two that are alike would be one. */
+  /** Makes an entry differ from others with the same data: in a sorted set two equal entries would be one. */
   readonly ordinal?: number
 }
 
-/** As `pickle.loads` and `request_from_dict` take it. */
+/** Returns the request as `pickle.loads` and `request_from_dict` take it. */
 export function encodeScrapyRequest(
   request: Request,
   { serializer = 'pickle', nameOf, ordinal }: EncodeScrapyOptions,
@@ -99,7 +99,7 @@ export function encodeScrapyRequest(
   return ordinal === undefined ? writePickle(dict) : distinctPickle(writePickle(dict), ordinal)
 }
 
-/** What a request may still take, of SIZE_MAX. */
+/** How many bytes of SIZE_MAX a request may still take. */
 interface Room {
   bytes: number
 }
@@ -169,7 +169,7 @@ function pairsOf(value: PythonValue, where: string): [PythonValue, PythonValue][
   return value as [PythonValue, PythonValue][]
 }
 
-/** A header is sent as UTF-8 here. */
+/** Returns a header's value as text; it is sent as UTF-8 here. */
 function wireText(value: PythonValue, room: Room): string {
   if (!(value instanceof Uint8Array)) return boundedText(value, 'headers', room)
   take(room, BYTES_PER_VALUE + value.length, 'headers')
@@ -207,7 +207,7 @@ function cookieOf(value: PythonValue, room: Room): { name: string; value: string
   }
 }
 
-/** As Scrapy's cookie middleware takes them. */
+/** Returns a cookie's value as Scrapy's cookie middleware takes it. */
 function cookieText(value: PythonValue, room: Room): string {
   take(room, BYTES_PER_VALUE + (value instanceof Uint8Array ? value.length : 0), 'cookies')
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
@@ -243,7 +243,7 @@ function boundedText(value: PythonValue, where: string, room: Room): string {
   return text
 }
 
-/** As JSON has it; what JSON has not is refused, for it would come back changed. */
+/** Returns the value as JSON. What JSON cannot hold is refused, as it would come back changed. */
 function plainOf(value: PythonValue, where: string, room: Room = { bytes: SIZE_MAX }, depth = 0): JsonValue {
   room.bytes -= BYTES_PER_VALUE + (typeof value === 'string' ? value.length : 0)
   if (room.bytes < 0 || depth > DEPTH_MAX) throw refused(`${where} is too large, too deep, or holds itself`)

@@ -2,7 +2,7 @@
 
 import type { PythonValue } from './read-pickle.ts'
 
-/** As `pickle.loads` takes it. A value that is shared is written as often as it stands there. */
+/** Returns the value as `pickle.loads` takes it. A shared value is written each time that it occurs. */
 export function writePickle(value: PythonValue): Buffer {
   const parts: Buffer[] = [Buffer.of(0x80, 4)]
   write(value, parts)
@@ -10,7 +10,10 @@ export function writePickle(value: PythonValue): Buffer {
   return Buffer.concat(parts)
 }
 
-/** The same data in other bytes: a number that is put down and dropped. Members of a Redis set that are alike are one. */
+/**
+ * Returns the same data in other bytes, with a number that is pushed and dropped: equal members of a Redis set would be
+ * one.
+ */
 export function distinctPickle(pickle: Buffer, ordinal: number): Buffer {
   const dropped = Buffer.from('J    0.')
   dropped.writeUInt32LE(ordinal >>> 0, 1)
@@ -61,7 +64,7 @@ function numberPart(value: number): Buffer {
   return float
 }
 
-/** 16 bytes in two's complement, as LONG1. */
+/** Returns 16 bytes in two's complement, as LONG1. */
 function longPart(value: bigint): Buffer {
   const long = Buffer.alloc(2 + 16)
   long[0] = 0x8a

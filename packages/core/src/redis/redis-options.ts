@@ -3,39 +3,39 @@ import type { Redis } from 'ioredis'
 import { SettingsError, WebloomError } from '../errors/errors.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** What a Redis server is used for. Each may have one of its own. */
+/** What a Redis server is used for. Each role may have a server of its own. */
 export type RedisRole = 'queue' | 'dupefilter' | 'seeds' | 'items'
 
-/** A connection to a Redis server, as ioredis has it. */
+/** A connection to a Redis server, of ioredis. */
 export type RedisClient = Redis
 
-/** How one Redis server is reached, in ioredis's words. */
+/** How to connect to one Redis server, with ioredis's names. */
 export interface RedisOptions {
   readonly host?: string
   readonly port?: number
   readonly db?: number
   readonly username?: string
   readonly password?: string
-  /** Present for `rediss://` and `REDIS_PARAMS.ssl`. */
+  /** Set for `rediss://` and `REDIS_PARAMS.ssl`. */
   readonly tls?: Readonly<Record<string, unknown>>
-  /** Milliseconds to connect. */
+  /** How long connecting may take, milliseconds. */
   readonly connectTimeout?: number
-  /** Milliseconds without a byte after which a connection that awaits an answer is given up. */
+  /** A connection that awaits a reply is closed after so many milliseconds without a byte. */
   readonly socketTimeout?: number
-  /** Sentinels that know the server `name`. */
+  /** Sentinels of the server `name`. */
   readonly sentinels?: readonly { readonly host: string; readonly port: number }[]
   readonly name?: string
 }
 
-/** A server for messages and logs: what it is, and never its password. */
+/** A server for messages and logs, without its password. */
 export interface RedisTarget {
   readonly options: RedisOptions
   readonly shown: string
-  /** The setting that names it. */
+  /** The setting that names the server. */
   readonly setting: string
 }
 
-/** The settings that name a server for one role only, nearest first. */
+/** The settings that name a server for one role only, the nearest first. */
 const ROLE_URLS = {
   queue: ['QUEUE_REDIS_URL'],
   dupefilter: ['FILTER_URL'],
@@ -51,8 +51,8 @@ const SOCKET_TIMEOUT_MS = 4000
 const CONNECT_TIMEOUT_MS = 5000
 
 /**
- * The servers of a role: none when the settings name no Redis, several only for `dupefilter` (DUPEFILTER_REDIS_URL as
- * a list shards it). Opens nothing. Throws `SettingsError` for a URL that is none.
+ * Returns the servers of a role: none when the settings name no Redis, several only for `dupefilter` (DUPEFILTER_REDIS_URL
+ * as a list shards it). Opens nothing. Throws `SettingsError` for a text that is no URL.
  */
 export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[] {
   const shards = role === 'dupefilter' ? settings.getList('DUPEFILTER_REDIS_URL') : []
@@ -79,9 +79,10 @@ export function redisTargets(settings: Settings, role: RedisRole): RedisTarget[]
 }
 
 /**
- * `redis` of a crawler that has none: throws the `SettingsError` that `Crawler.redis` throws where the settings name no Redis.
+ * The `redis` of a crawler without one: throws the `SettingsError` that `Crawler.redis` throws where the settings name no
+ * Redis.
  *
- * @param because what needs it
+ * @param because what needs Redis
  */
 export function noRedis(role: RedisRole, because = `a component ${asksFor(role)}`): never {
   checkRedisRole(role, because)
@@ -106,7 +107,7 @@ export function checkRedisRole(role: RedisRole, because = `a component ${asksFor
 
 function target(settings: Settings, setting: string, text: string): RedisTarget {
   const url = URL.parse(text)
-  // As in redis-py, where both are there the one behind the question mark counts.
+  // As in redis-py, where both are given the one after the question mark counts.
   const db = url ? (url.searchParams.get('db') ?? decodeURIComponent(url.pathname.slice(1))) : ''
   if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) {
     throw new SettingsError([
@@ -123,7 +124,7 @@ function target(settings: Settings, setting: string, text: string): RedisTarget 
   })
 }
 
-/** With REDIS_PARAMS, in redis-py's names or ioredis's; what the URL says counts more. */
+/** Adds REDIS_PARAMS, with redis-py's names or ioredis's. What the URL says counts more. */
 function finished(settings: Settings, setting: string, named: RedisOptions): RedisTarget {
   const { socket_timeout, socket_connect_timeout, ssl, ...params } = settings.getDict('REDIS_PARAMS')
   const known = Object.fromEntries(Object.entries(params).filter(([name]) => !PYTHON_ONLY.includes(name)))
@@ -139,7 +140,7 @@ function finished(settings: Settings, setting: string, named: RedisOptions): Red
   return { options, shown: shownTarget(options), setting }
 }
 
-/** REDIS_PARAMS.db; Python's configurations have texts there, too. */
+/** Returns REDIS_PARAMS.db; in Python's configurations it may be a text. */
 function databaseOf(value: unknown = 0): number {
   const db = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (typeof db === 'number' && Number.isSafeInteger(db) && db >= 0) return db
@@ -148,7 +149,7 @@ function databaseOf(value: unknown = 0): number {
   ])
 }
 
-// Of redis-py only: what they ask for either holds here always or has no counterpart.
+// Options of redis-py alone: here they always hold, or mean nothing.
 const PYTHON_ONLY: readonly string[] = [
   'retry_on_timeout',
   'encoding',
@@ -164,7 +165,7 @@ function shownTarget({ sentinels, name, tls, host, port, db }: RedisOptions): st
   return `${tls ? 'rediss' : 'redis'}://${shownHost}:${port}/${db}`
 }
 
-/** A Redis URL for messages: its password is hidden, however broken the rest. */
+/** Returns a Redis URL for messages: its password is hidden, however broken the rest. */
 export function withoutPassword(url: string): string {
   const hidden = url.replace(/^(\w+:\/\/[^:@/]*):.*@/s, '$1:***@')
   return hidden === url ? url.replace(/^(\w+:\/\/)?.*@/s, '$1***@') : hidden

@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs'
 import { scriptRefusal } from './script-refusal.ts'
 import { redisError } from './store-trouble.ts'
 
-/** What a script needs of an ioredis connection. */
+/** The part of an ioredis connection that a script needs. */
 export interface ScriptRunner {
-  /** Runs a script that the server knows by its hash; rejects with NOSCRIPT when it does not. */
+  /** Runs a script that the server knows by its hash. Rejects with NOSCRIPT when the server does not know it. */
   evalsha(sha1: string, keyCount: number, ...keysAndArgs: (string | number | Buffer)[]): Promise<unknown>
   /** Runs a script that is sent whole. */
   eval(lua: string, keyCount: number, ...keysAndArgs: (string | number | Buffer)[]): Promise<unknown>
 }
 
 /**
- * A Lua script that runs in Redis. Over a connection it is sent whole the first time, then by its hash, and whole again only to
- * a server that does not know it any more.
+ * A Lua script that runs in Redis. Over each connection it is first sent whole, then by its hash, and whole again only to a
+ * server that no longer knows it.
  *
- * Not by its hash from the first time on: a server that does not know it refuses some, which are sent again behind others that
- * were sent later. What is sent first over a connection is to be done first: of seeds the highest, for example.
+ * The first call does not use the hash: a server that does not know it refuses calls, which are then sent again after
+ * others that were sent later. The order over a connection must be kept: of seeds, for example, the highest go first.
  */
 export class RedisScript {
   readonly lua: string
@@ -28,7 +28,7 @@ export class RedisScript {
     this.#sha1 = hash('sha1', lua)
   }
 
-  /** Throws WL_REDIS_AWAY and WL_REDIS_FULL where it may succeed later, `ScriptRefusal` where the script itself says no. */
+  /** Rejects with WL_REDIS_AWAY or WL_REDIS_FULL when the same call may succeed later, with `ScriptRefusal` when the script refuses. */
   async run(
     redis: ScriptRunner,
     keys: readonly string[],
@@ -59,7 +59,7 @@ export class RedisScript {
 }
 
 /**
- * Makes scripts of the files below a folder, one file behind the other: Redis has no include. They are read at once.
+ * Makes scripts of the files below a folder. Files are joined, as Redis has no include, and are read at once.
  *
  * @returns a function from the files' paths below the folder, or their URLs, to the script that they make
  */

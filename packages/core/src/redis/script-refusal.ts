@@ -1,11 +1,11 @@
 /**
- * A Lua script of ours that did not do what it was asked, and has written nothing for it, says so by
- * `return redis.error_reply('WEBLOOM_<CODE> <detail>')`: no word that Redis itself, or a Redis Cluster, begins a reply with.
- * The detail must be there: Redis 7 writes ERR before a reply of one word.
+ * The refusal of a Lua script of ours, which then has written nothing. The script returns
+ * `redis.error_reply('WEBLOOM_<CODE> <detail>')`: neither Redis nor a Redis Cluster begins a reply of its own with that word.
+ * The detail must be there, as Redis 7 writes ERR before a reply of one word.
  */
 export class ScriptRefusal extends Error {
   override readonly name = 'ScriptRefusal'
-  /** What stands behind `WEBLOOM_`, as LAYERS: each script explains its own. */
+  /** The word after `WEBLOOM_`, such as LAYERS. Each script explains its own codes. */
   readonly code: string
   /** The rest of the reply. */
   readonly detail: string
@@ -17,7 +17,7 @@ export class ScriptRefusal extends Error {
   }
 }
 
-/** What a connection to Redis has thrown for a script, as a `ScriptRefusal`; undefined when the script has not refused. */
+/** Returns the `ScriptRefusal` in an error of a connection to Redis; undefined when no script has refused. */
 export function scriptRefusal(error: unknown): ScriptRefusal | undefined {
   const said = error instanceof Error && /^WEBLOOM_([A-Z]+) (.*)$/s.exec(error.message)
   return said ? new ScriptRefusal(said[1]!, said[2]!, { cause: error }) : undefined

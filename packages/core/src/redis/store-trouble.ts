@@ -1,23 +1,23 @@
 /**
- * Why a store, such as Redis, cannot do its work now although it will be able to, or never will. Redis says so in words only:
- * they are read here, where its answers come in, and become codes. All others go by the codes.
+ * Why a store, such as Redis, cannot do its work now but will be able to later, or never will. Redis says so only in words:
+ * they are read here, where its replies come in, and become codes. All other code compares codes.
  */
 
 import { type ErrorCode, WebloomError } from '../errors/errors.ts'
 
-/** There is no room now; others make some, or somebody raises maxmemory. */
+/** There is no room now. Other clients may make some, or the user raises maxmemory. */
 const FULL: readonly ErrorCode[] = ['WL_REDIS_FULL', 'WL_QUEUE_FULL', 'WL_DUPEFILTER_FULL']
 
-// As the first word of an answer, or within that of a script: `… -OOM command not allowed when used memory > 'maxmemory'`.
+// The first word of a reply, or within that of a script: `… -OOM command not allowed when used memory > 'maxmemory'`.
 const OUT_OF_MEMORY = /(?:^|[\s(-])OOM (?:command not allowed|Out of memory)/i
 
-// It restarts, fails over or is busy, or the connection to it is lost.
+// Redis restarts, fails over or is busy, or the connection to it is lost.
 const PASSING =
   /^(?:BUSY|LOADING|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS)\b|Connection is closed|Command timed out|Socket timeout|ECONNRESET|EPIPE/
 
 /**
- * What a connection to Redis has thrown, as those are told who speak no Redis: WL_REDIS_FULL and WL_REDIS_AWAY where the same
- * command may succeed later; any other error as it is.
+ * Returns the error of a connection to Redis in the codes of all stores: WL_REDIS_FULL and WL_REDIS_AWAY when the same
+ * command may succeed later. Any other error is returned as it is.
  */
 export function redisError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WebloomError) return error
@@ -33,8 +33,8 @@ const UNKNOWN_COMMAND = /unknown (?:redis )?command/i
 const REFUSED = /^(?:NOPERM|NOAUTH|WRONGPASS|ERR)\b/
 
 /**
- * Why a server would refuse the same command again: the key holds a value of another type, the server does not know the
- * command, or anything else. Undefined: it may run it later, or did not answer.
+ * Returns why a server would refuse the same command again: the key holds a value of another type, the server does not know
+ * the command, or another reason. Undefined: the server may run the command later, or did not reply.
  */
 export function redisRefusal(error: unknown): 'wrong-type' | 'unknown-command' | 'other' | undefined {
   if (!(error instanceof Error) || storeTrouble(redisError(error))) return undefined
@@ -43,7 +43,10 @@ export function redisRefusal(error: unknown): 'wrong-type' | 'unknown-command' |
   return REFUSED.test(error.message) ? 'other' : undefined
 }
 
-/** What `work` comes to; where it rejects, with `redisError`. For those who speak Redis, where they are called by others. */
+/**
+ * Settles as `work` does, but rejects with its `redisError`. For code that speaks Redis and is called by code that does
+ * not.
+ */
 export async function withRedisCodes<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -52,7 +55,10 @@ export async function withRedisCodes<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether Redis refused a command because it has reached its maxmemory: as the connection, or `redisError`, says it. */
+/**
+ * Returns whether Redis refused a command because it has reached its maxmemory; for an error of the connection, or of
+ * `redisError`.
+ */
 export function isRedisFull(error: unknown): boolean {
   const told = redisError(error)
   return told instanceof WebloomError && told.code === 'WL_REDIS_FULL'

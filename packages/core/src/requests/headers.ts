@@ -1,24 +1,24 @@
 import { WebloomError } from '../errors/errors.ts'
 
-/** What headers may be given as: an object (values may be lists), or pairs in order. */
+/** Headers as they may be given: an object (values may be lists), or pairs in order. */
 export type HeadersInit =
   | Headers
   | Iterable<readonly [string, string]>
   | Record<string, string | readonly string[] | undefined>
 
-// RFC 9110 §5.1 token, and §5.5: a value must not hold CR, LF or NUL, or it could smuggle in further headers.
+// RFC 9110 §5.1 token, and §5.5: a value must not hold CR, LF or NUL, as it could add further headers.
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE_REFUSED = /[\r\n\0]/
 
-/** HTTP headers: names in any case, several values a name, order kept. */
+/** HTTP headers: names in any case, several values for a name, order kept. */
 export class Headers implements Iterable<[string, string]> {
   /**
-   * Names in lower case and values in turn; those of one name stand together. Most headers are few, and then looking
-   * through them is quicker than asking a Map, which also takes longer to make than the rest of a request.
+   * Names in lower case and values alternate; those of one name are adjacent. Most requests have few headers: then a search
+   * is quicker than a Map, which also takes longer to make than the rest of a request.
    */
   readonly #pairs: string[] = []
 
-  /** Throws WL_HEADER_INVALID for a name that is no token and for a value with CR, LF or NUL. */
+  /** Throws WL_HEADER_INVALID for a name that is no token, and for a value with CR, LF or NUL. */
   constructor(init?: HeadersInit) {
     if (!init) return
     if (init instanceof Headers) {
@@ -34,7 +34,7 @@ export class Headers implements Iterable<[string, string]> {
     }
   }
 
-  /** Headers as a server sent them, each name once. Names are lower-cased; values are taken as they are, however odd. */
+  /** Makes headers as a server sent them, each name once. Names are lower-cased; values are taken as they are, however odd. */
   static fromWire(wire: Readonly<Record<string, string | readonly string[] | undefined>>): Headers {
     const headers = new Headers()
     const pairs = headers.#pairs
@@ -48,12 +48,12 @@ export class Headers implements Iterable<[string, string]> {
     return headers
   }
 
-  /** What `console.log(response.headers)` shows. */
+  /** Returns what `console.log(response.headers)` shows. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
     return this.toJSON()
   }
 
-  /** How many different names there are. */
+  /** The number of different names. */
   get size(): number {
     const pairs = this.#pairs
     let size = 0
@@ -61,13 +61,13 @@ export class Headers implements Iterable<[string, string]> {
     return size
   }
 
-  /** The first value of `name`, or null when it is absent. */
+  /** Returns the first value of `name`, or null when it is absent. */
   get(name: string): string | null {
     const at = this.#find(name.toLowerCase())
     return at < 0 ? null : this.#pairs[at + 1]!
   }
 
-  /** Every value of `name` in order; empty when it is absent. */
+  /** Returns every value of `name` in order; empty when it is absent. */
   getAll(name: string): readonly string[] {
     const lowered = name.toLowerCase()
     const values: string[] = []
@@ -76,7 +76,7 @@ export class Headers implements Iterable<[string, string]> {
     return values
   }
 
-  /** Whether there is a value of `name`, in whatever case it is written. */
+  /** Returns whether `name`, in any case, has a value. */
   has(name: string): boolean {
     return this.#find(name.toLowerCase()) >= 0
   }
@@ -90,7 +90,7 @@ export class Headers implements Iterable<[string, string]> {
     else this.#put(at, this.#end(lowered, at) - at, lowered, value)
   }
 
-  /** Adds a value behind those that `name` has. Throws WL_HEADER_INVALID as the constructor does. */
+  /** Adds a value after those of `name`. Throws WL_HEADER_INVALID as the constructor does. */
   append(name: string, value: string): void {
     checkHeader(name, value)
     const lowered = name.toLowerCase()
@@ -99,7 +99,7 @@ export class Headers implements Iterable<[string, string]> {
     else this.#pairs.splice(this.#end(lowered, at), 0, lowered, value)
   }
 
-  /** Takes out all values of `name`; nothing happens when there is none. */
+  /** Removes all values of `name`; does nothing when there is none. */
   delete(name: string): void {
     const lowered = name.toLowerCase()
     const at = this.#find(lowered)
@@ -116,18 +116,18 @@ export class Headers implements Iterable<[string, string]> {
     }
   }
 
-  /** As a loop over all pairs; quicker. */
+  /** Calls `look` for all pairs; quicker than a loop. */
   forEach(look: (name: string, value: string) => void): void {
     const pairs = this.#pairs
     for (let at = 0; at < pairs.length; at += 2) look(pairs[at]!, pairs[at + 1]!)
   }
 
-  /** One `[name, value]` pair a value; names in lower case. */
+  /** Yields a `[name, value]` pair for each value, with names in lower case. */
   *[Symbol.iterator](): Iterator<[string, string]> {
     for (let at = 0; at < this.#pairs.length; at += 2) yield [this.#pairs[at]!, this.#pairs[at + 1]!]
   }
 
-  /** `{name: value}`, or `{name: [values]}` where a name has several. Names in lower case. */
+  /** Returns `{name: value}`, or `{name: [values]}` where a name has several. Names are in lower case. */
   toJSON(): Record<string, string | string[]> {
     const plain: Record<string, string | string[]> = {}
     for (const [name, value] of this) {
@@ -145,14 +145,14 @@ export class Headers implements Iterable<[string, string]> {
     else this.#pairs.push(lowered, value)
   }
 
-  /** Where the first value of this name stands, or -1. */
+  /** Returns where the first value of this name is, or -1. */
   #find(lowered: string): number {
     const pairs = this.#pairs
     for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === lowered) return at
     return -1
   }
 
-  /** Behind the last value of the name whose first value stands at `from`. */
+  /** Returns the position after the last value of the name whose first value is at `from`. */
   #end(lowered: string, from: number): number {
     let end = from
     while (this.#pairs[end] === lowered) end += 2
@@ -160,13 +160,13 @@ export class Headers implements Iterable<[string, string]> {
   }
 }
 
-/** Plain assignment to this one name would set the prototype instead of an entry. */
+/** Assigning this one name would set the prototype instead of an entry. */
 function setEntry(plain: object, name: string, value: string): void {
   if (name !== '__proto__') Reflect.set(plain, name, value)
   else Object.defineProperty(plain, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** Throws WL_HEADER_INVALID for a name that is no token and for a value with CR, LF or NUL. */
+/** Throws WL_HEADER_INVALID for a name that is no token, and for a value with CR, LF or NUL. */
 export function checkHeader(name: string, value: unknown): void {
   if (!NAME.test(name)) {
     throw new WebloomError(

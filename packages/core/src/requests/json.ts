@@ -2,26 +2,26 @@ import type { JsonValue } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
 
 /**
- * A plain object of JSON values. `meta` and `cbKwargs` are such: they must look the same after a trip through a queue on
+ * A plain object of JSON values, as `meta` and `cbKwargs` are: they must be the same after a trip through a queue on
  * another machine.
  */
 export type JsonObject = { [key: string]: JsonValue }
 
-// Deeper values are a mistake (or an attack) and would overflow the stack when written.
+// Deeper values are a mistake (or an attack), and writing them would overflow the stack.
 const DEPTH_MAX = 100
 
 /**
- * A deep copy of `value` as JSON would give it back, so that a later change by its owner reaches no queued request.
+ * Returns a deep copy of `value` as JSON would return it, so that a later change of the original reaches no queued request.
  * Throws WL_REQUEST_INVALID where something would come back changed: a function, Date, Map, NaN, bigint, cycle.
  *
- * @param where how to call a part of the value in the message, by its path: of `.proxy`, for instance, `meta.proxy`. Asked for
- *   only then.
+ * @param where returns the name of a part in the message, by its path: for `.proxy`, for instance, `meta.proxy`. Called
+ * only then.
  */
 export function jsonCopy(value: unknown, where: (path: string) => string): JsonValue {
   return copy(value, where, () => '', 0)
 }
 
-/** Whether a shallow copy of this object is as good as `jsonCopy`: a plain object with nothing but simple entries. */
+/** Returns whether a shallow copy of this object equals `jsonCopy`: a plain object with simple values only. */
 export function isFlatJson(value: JsonObject): boolean {
   if (Object.getPrototypeOf(value) !== Object.prototype) return false
   for (const key in value) if (!isSimple(value[key])) return false
@@ -42,11 +42,11 @@ function copy(value: unknown, where: (path: string) => string, path: () => strin
   const plain: JsonObject = {}
   for (const key of Object.keys(value)) {
     const entry: unknown = Reflect.get(value, key)
-    // As JSON.stringify does: a key without a value is no key.
+    // As in JSON.stringify, a key without a value is left out.
     if (entry === undefined) continue
-    // Most entries are simple, and need no function that would tell where they are.
+    // Most entries are simple, and need no function for their path.
     const copied = isSimple(entry) ? entry : copy(entry, where, () => `${path()}.${key}`, depth + 1)
-    // Plain assignment to this one key would set the prototype instead of an entry.
+    // Assigning this one key would set the prototype instead of an entry.
     if (key === '__proto__')
       Object.defineProperty(plain, key, {
         value: copied,

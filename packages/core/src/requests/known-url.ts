@@ -5,15 +5,15 @@ import type { UrlRules } from '@webloom/url'
  * `UrlMemory` knows the URL.
  */
 export class KnownUrl {
-  /** In its safe form. */
+  /** The URL in its safe form. */
   readonly url: string
-  /** By which it was made safe; undefined for one that comes from a queue, where it was made so before. */
+  /** The rules by which it was made safe; undefined for a URL from a queue, which was made safe before. */
   readonly rules: UrlRules | undefined
-  /** True for one that a memory has kept: whoever has it need not look for it there. */
+  /** True for a URL that a memory has kept, so that it need not be looked up there. */
   isKept = false
-  /** As it was written, where its safe form is another; other rules begin here. */
+  /** The URL as written, where its safe form differs. Other rules begin with it. */
   readonly #written: string | undefined
-  // On Redis a crawl has two fingerprinters, of the scheduler and of the filter, which ask in turn.
+  // On Redis a crawl has two fingerprinters, the scheduler's and the filter's, which ask alternately.
   #by: object | undefined
   #fingerprint = ''
   #otherBy: object | undefined
@@ -26,12 +26,12 @@ export class KnownUrl {
     this.#written = written === url ? undefined : written
   }
 
-  /** As somebody wrote it. */
+  /** The URL as it was written. */
   get written(): string {
     return this.#written ?? this.url
   }
 
-  /** What `make` gave when it was first asked on behalf of `by`. */
+  /** Returns what `make` returned when it was first called for `by`. */
   fingerprint(by: object, make: () => string): string {
     if (this.#by === by) return this.#fingerprint
     if (this.#otherBy === by) return this.#otherFingerprint
@@ -43,12 +43,12 @@ export class KnownUrl {
     return made
   }
 
-  /** One mark, of whoever marked it last. */
+  /** Sets the mark of `by`. There is one mark, of the last caller. */
   mark(by: object): void {
     this.#markedBy = by
   }
 
-  /** Whether `by` was the last to mark it. */
+  /** Returns whether `by` was the last to mark it. */
   isMarkedBy(by: object): boolean {
     return this.#markedBy === by
   }

@@ -1,4 +1,4 @@
-/** What authors write into `meta`: known keys are of a kind that their readers understand, and a misspelt one is told. */
+/** Checks what authors write into `meta`: the values of known keys, and misspelt keys. */
 
 import { editDistance, valueShown } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
@@ -17,7 +17,7 @@ const isText = (value: unknown) => typeof value === 'string'
 const isAmount = (value: unknown) => typeof value === 'number' && value >= 0
 
 const FLAG = kind('true or false', isFlag)
-// Whoever reads these takes what Python does for true.
+// The readers of these accept what Python takes for true.
 const FLAG_OR_BIT = kind('true or false', (value) => isFlag(value) || value === 0 || value === 1)
 const TEXT = kind('a string', isText)
 const NUMBER = kind('a number', (value) => typeof value === 'number')
@@ -32,7 +32,7 @@ const STATUSES = kind(
   'a list of statuses, such as [404, 410]',
   (value) => Array.isArray(value) && value.every(Number.isInteger),
 )
-/** Its reader says itself what is wrong with it. */
+/** The key's reader itself checks the value. */
 const READERS_OWN = kind('', () => true)
 
 const OF_AUTHORS: Readonly<Record<keyof MetaKeys, Kind>> = {
@@ -68,7 +68,7 @@ const OF_AUTHORS: Readonly<Record<keyof MetaKeys, Kind>> = {
   verbatim_url: FLAG,
 }
 
-/** The framework writes these; a callback that hands on a page's meta brings them along. */
+/** The framework writes these keys. A callback that passes a page's meta on passes them, too. */
 const OF_FRAMEWORK: Readonly<Record<keyof MetaKeysRead, Kind>> = {
   depth: READERS_OWN,
   download_latency: READERS_OWN,
@@ -87,8 +87,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries({ ...OF_AUTHORS,
 const NAMES = Object.keys(OF_AUTHORS)
 
 /**
- * Throws WL_REQUEST_INVALID when a key that means something has a value that nobody would understand. null and undefined
- * are as good as no value.
+ * Throws WL_REQUEST_INVALID when a known key has a value that its reader cannot use. null and undefined count as no value.
  *
  * @param onUnknown called for each key that means nothing here: the author's own, or a misspelt one
  */
@@ -107,8 +106,8 @@ export function checkMeta(request: Request, onUnknown: (key: string) => void): v
 }
 
 /**
- * The key that the author of this one may have meant; undefined when it is like none. Nearer than for settings: keys of
- * one's own are allowed here.
+ * Returns the key that the author may have meant; undefined when the name is like none. It must be nearer than with
+ * settings, as keys of one's own are allowed here.
  */
 export function metaKeyMeant(written: string): string | undefined {
   const slipsMax = written.length > 8 ? 2 : 1

@@ -3,8 +3,8 @@ import type { Request } from './request.ts'
 import type { Response } from './response.ts'
 
 /**
- * The referrer policy for a request that `response` led to: `meta.referrer_policy`, else the page's Referrer-Policy
- * header, else `otherwise`. Of a list the last that is known counts.
+ * Returns the referrer policy for a request that `response` led to: `meta.referrer_policy`, else the page's Referrer-Policy
+ * header, else `otherwise`. Of a list the last known one counts.
  */
 export function referrerPolicyFor(
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * Whether something that was read is the JSON form of a request: for what comes from outside, where anybody may have written
- * it. What a queue holds was written by a worker, and is not looked at again.
+ * Checks whether a value is the JSON form of a request, for values from outside, which anybody may have written. What a
+ * queue holds was written by a worker, and is not checked again.
  */
 
 import { valueShown } from '@webloom/url'
@@ -41,8 +41,8 @@ const PARTS: { readonly [name in keyof Required<RequestJson>]: Part } = {
 }
 
 /**
- * The value, when it is one. Throws WL_REQUEST_INVALID with the part that is wrong, what it is and what is expected. Of
- * another version only that is looked at: `requestFromJson` refuses it.
+ * Returns the value when it is a request. Throws WL_REQUEST_INVALID with the wrong part, its value and what is expected. Of
+ * another version only the version is checked: `requestFromJson` refuses it.
  */
 export function checkedRequestJson(value: unknown): RequestJson {
   if (!isPlainObject(value) || !isText(value.url) || value.v === undefined)
@@ -70,7 +70,7 @@ function isTextOrTexts(value: unknown): boolean {
   return isText(value) || (Array.isArray(value) && value.every(isText))
 }
 
-/** As Buffer writes it. */
+/** Returns whether the text is base64 as Buffer writes it. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }

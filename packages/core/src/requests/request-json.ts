@@ -8,9 +8,8 @@ import { safeForm, urlText } from './request-url.ts'
 /**
  * The JSON form of a request: what a queue stores and another worker reads.
  *
- * `v` is the version of the form. A worker that meets a newer one gives the request back instead of guessing, so
- * two releases can share a queue. Parts with their default value are left out; keys are short because a frontier
- * holds millions of them.
+ * `v` is the version of the form. A worker that meets a newer one rejects the request instead of guessing, so two releases
+ * can share a queue. Parts with their default value are left out. Keys are short because a queue holds millions of them.
  */
 export interface RequestJson {
   v: typeof REQUEST_JSON_VERSION
@@ -61,7 +60,7 @@ export function requestToJson(request: Request): RequestJson {
   }
 }
 
-/** Throws WL_REQUEST_VERSION for another version: the request must be rejected, not dropped. */
+/** Returns the request. Throws WL_REQUEST_VERSION for another version: the request must be rejected, not dropped. */
 export function requestFromJson(json: RequestJson): Request {
   if (json.v !== REQUEST_JSON_VERSION) {
     throw new WebloomError(
@@ -84,7 +83,7 @@ export function requestFromJson(json: RequestJson): Request {
     ...(json.enc !== undefined && { encoding: json.enc }),
   }
   if (json.meta?.verbatim_url === true) return new Request(json.url, init)
-  // It was made safe before it was queued, by the rules of its crawl, which whoever leases it knows.
+  // The URL was made safe before it was queued, by the rules of its crawl, which the worker that leases it knows.
   return requestTo(new KnownUrl(safeForm(json.url, urlText(json.url))), init)
 }
 

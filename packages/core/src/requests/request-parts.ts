@@ -1,4 +1,4 @@
-/** What a request is made with besides its URL, and what is refused of it. */
+/** The parts of a request beside its URL, and their checks. */
 
 import { checkOptions, type OptionNames, valueShown } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
@@ -8,8 +8,8 @@ import type { RequestMeta } from './meta-keys.ts'
 import { bytesIn } from './request-url.ts'
 
 /**
- * A method of the spider, or its name. Methods are found by identity (`this.parse`), so an arrow, a bound function
- * or a `#private` method is refused where the request is yielded: another worker could not find it.
+ * A method of the spider, or its name. Methods are found by identity (`this.parse`), so an arrow function, a bound function
+ * or a `#private` method is refused when the request is yielded: another worker could not find it.
  */
 // biome-ignore lint/complexity/noBannedTypes: any narrower function type makes `callback: this.parse` inside `parse` circular for the type checker.
 export type Callback = string | Function
@@ -19,27 +19,27 @@ export type CookiesInit =
   | Record<string, string>
   | readonly { name: string; value: string; domain?: string; path?: string; secure?: boolean }[]
 
-/** Everything about a request but its URL; each part may be left out. */
+/** The parts of a request beside its URL. Each may be left out. */
 export interface RequestInit {
   /** HTTP method, upper-cased. Default GET. */
   method?: string
-  /** To be sent. WL_HEADER_INVALID for a name that is no token and a value that no header may hold. */
+  /** The headers to send. WL_HEADER_INVALID for a name that is no token, and for a value that no header may hold. */
   headers?: HeadersInit
-  /** A string is sent in `encoding`. */
+  /** The body to send. A string is written in `encoding`. */
   body?: string | Uint8Array | null
-  /** Put into the request's jar (`meta.cookiejar`) and sent. Control characters are refused. null: none. */
+  /** Cookies that are put into the request's jar (`meta.cookiejar`) and sent. Control characters are refused. null: none. */
   cookies?: CookiesInit | null
   /** Data for middlewares and callbacks; must survive JSON. Known keys: `MetaKeys`. */
   meta?: RequestMeta
-  /** Given to the callback as its second argument; must survive JSON. */
+  /** The callback's second argument; must survive JSON. */
   cbKwargs?: JsonObject
   /** Higher goes first. An integer; default 0. */
   priority?: number
-  /** True: asked again even when it was met before. Default false. */
+  /** True: the request is fetched even when it was met before. Default false. */
   dontFilter?: boolean
-  /** Who gets the response; `parse` when absent. */
+  /** The callback that gets the response. Default `parse`. */
   callback?: Callback | null
-  /** Who is told when there is no response for the callback. */
+  /** Called when there is no response for the callback. */
   errback?: Callback | null
   /** Words for logs; the framework adds e.g. `cached`. */
   flags?: readonly string[]
@@ -47,16 +47,16 @@ export interface RequestInit {
   encoding?: string
 }
 
-/** What `Request.fromCurl` takes beside the command. */
+/** The options of `Request.fromCurl` beside the command. */
 export interface FromCurlInit extends RequestInit {
-  /** False: an option that is not known is an error. Default true: it is warned of and left out. */
+  /** False: an unknown option is an error. Default true: it is left out with a warning. */
   ignoreUnknownOptions?: boolean
 }
 
-/** What a request is made with: its parts, or its callback alone, as `new Request(url, this.parse)`. */
+/** The parts of a request, or its callback alone, as in `new Request(url, this.parse)`. */
 export type RequestParts = RequestInit | Callback
 
-/** All parts of a request but its URL, by name. */
+/** The names of a request's parts. */
 export const REQUEST_OPTIONS = {
   method: true,
   headers: true,
@@ -73,10 +73,11 @@ export const REQUEST_OPTIONS = {
 } as const satisfies OptionNames<RequestInit>
 
 /**
- * The parts of a request as an author wrote them: a callback alone becomes one. Throws WL_REQUEST_INVALID for what no
- * request has, and for a callback that is undefined: `parse` would get the page of a misspelt method.
+ * Returns the parts of a request as an author wrote them; a callback alone becomes a part. Throws WL_REQUEST_INVALID for a
+ * part that no request has, and for a callback that is undefined: otherwise `parse` would get the page of a misspelt
+ * method.
  *
- * @param of who was given them, for the message
+ * @param of the function that was called, for the message
  */
 export function requestInit(parts: RequestParts, of: string): RequestInit {
   if (typeof parts === 'function' || typeof parts === 'string') return { callback: parts }
@@ -87,7 +88,7 @@ export function requestInit(parts: RequestParts, of: string): RequestInit {
   return parts
 }
 
-/** A switch over the names takes half the time of looking them up, and this is done for each request. */
+/** A switch over the names takes half the time of a look-up, and this runs for each request. */
 function areRequestOptions(parts: RequestInit): boolean {
   if (typeof parts !== 'object' || parts === null) return false
   for (const name in parts) {
@@ -112,7 +113,7 @@ function areRequestOptions(parts: RequestInit): boolean {
   return true
 }
 
-/** Names of other frameworks' requests that no spelling leads from to ours. */
+/** Names in other frameworks that are not similar to ours. */
 const HINTS: Readonly<Record<string, string>> = {
   css: 'Give the query itself: followAll(query, { callback })',
   xpath: 'Give what it finds: followAll(response.xpath(query), { callback })',
@@ -124,7 +125,7 @@ const HINTS: Readonly<Record<string, string>> = {
   url: 'The URL stands first: new Request(url, { … })',
 }
 
-/** For what was called with `undefined` where a callback or the parts of a request are expected. */
+/** Returns the error for a call with `undefined` in place of a callback or of the parts of a request. */
 export function undefinedParts(of: string): WebloomError {
   return new WebloomError(
     'WL_REQUEST_INVALID',
@@ -150,7 +151,7 @@ export function checkedCallback(given: Callback | null, role: string): Callback 
 
 export function checkedDict(given: JsonObject, name: string): JsonObject {
   const prototype = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined
-  // Of other classes nothing would be copied, or not all.
+  // Of an instance of another class not all parts would be copied, or none.
   if (prototype === Object.prototype || (prototype !== undefined && !(Symbol.iterator in given))) return given
   throw new WebloomError('WL_REQUEST_INVALID', `${name} is ${valueShown(given)}; expected a plain object`)
 }
@@ -175,7 +176,7 @@ export function checkedPriority(priority: number): number {
   return priority
 }
 
-// Most requests have none.
+// Most requests have no body.
 const NO_BODY = new Uint8Array(0)
 
 export function bodyBytes(body: string | Uint8Array | null | undefined, encoding: string): Uint8Array {
@@ -191,7 +192,7 @@ export function bodyBytes(body: string | Uint8Array | null | undefined, encoding
   return Buffer.from(bytesIn(encoding, body, 'WL_REQUEST_INVALID', 'the body'), 'latin1')
 }
 
-/** What can be written in UTF-8 is told by whoever writes it. */
+/** Throws for what cannot be written in `encoding`. UTF-8 is checked where it is written. */
 export function checkedHeaders(headers: Headers, encoding: string): Headers {
   if (encoding === 'utf-8') return headers
   headers.forEach((name, value) => {

@@ -1,16 +1,16 @@
-/** What a request's URL is made of: text of an author or a page, made safe, that leads to a page. */
+/** Makes a request's URL of an author's or a page's text: safe, and leading to a page. */
 
 import { encoderFor, InvalidUrl, ownCopy, safeUrlString, type UrlRules } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
 import { KnownUrl } from './known-url.ts'
 
-/** What these rules make of a URL that is written in a page of that encoding. Throws `InvalidUrl`. */
+/** Returns what these rules make of a URL that is written in a page of that encoding. Throws `InvalidUrl`. */
 export function urlOfWritten(written: string, encoding: string, rules: UrlRules): KnownUrl {
   const safe = safeUrlFor(written, encoding, rules)
   return new KnownUrl(safe, rules, safe === written ? safe : ownCopy(written))
 }
 
-/** The URL that a request is made to, in memory of its own. Throws `InvalidUrl`. */
+/** Returns the URL that a request is made to, in memory of its own. Throws `InvalidUrl`. */
 export function safeUrlFor(written: string, encoding: string, rules: UrlRules): string {
   return safeForm(written, safeUrlString(written, { rules, encoding }))
 }
@@ -21,14 +21,14 @@ export function urlText(url: string | URL): string {
   throw new InvalidUrl(String(url), `expected a string or a URL, got ${url === null ? 'null' : typeof url}`)
 }
 
-/** `safe` in memory of its own. Throws `InvalidUrl` when it has no scheme, or one of addresses that hold no page. */
+/** Returns `safe` in memory of its own. Throws `InvalidUrl` when it has no scheme, or one that leads to no page. */
 export function safeForm(written: string, safe: string): string {
   if (!safe.includes('://') && !safe.startsWith('about:') && !safe.startsWith('data:'))
     throw new InvalidUrl(written, notRequestable(written))
   return ownCopy(safe)
 }
 
-// `localhost:8000/x` is a host and its port, and no address of a scheme `localhost`; a telephone number has no port.
+// `localhost:8000/x` is a host and its port, and not an address of a scheme `localhost`; a telephone number has no port.
 const SCHEME_ALONE = /^\s*(?!(?!tel:|sms:)[^:]*:\d{1,5}(?:[/?#]|\s*$))([a-z][a-z0-9+-]*):/i
 
 function notRequestable(url: string): string {
@@ -38,7 +38,7 @@ function notRequestable(url: string): string {
   return `${scheme}: leads to no page; expected http:// or https://`
 }
 
-/** The bytes of a part of a request in its encoding, one a character. */
+/** Returns the bytes of a part of a request in its encoding, one character for each byte. */
 export function bytesIn(
   encoding: string,
   text: string,

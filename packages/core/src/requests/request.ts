@@ -31,7 +31,10 @@ import { safeForm, urlOfWritten, urlText } from './request-url.ts'
 const NO_PARTS: RequestInit = Object.freeze({})
 const NO_FLAGS: readonly string[] = Object.freeze([])
 
-/** What the functions at the end of this file do with a request, and no author: they are made where its private parts are. */
+/**
+ * What the functions at the end of this file may do with a request, but authors may not. They are made where its private
+ * parts are.
+ */
 interface RequestInside {
   rememberedFingerprint(request: Request, by: object, make: (request: Request) => string): string
   knownUrlOf(request: Request): KnownUrl | undefined
@@ -42,42 +45,43 @@ interface RequestInside {
 let inside: RequestInside
 
 /**
- * One page to fetch and who is to get it.
+ * One page to fetch, and the callback that gets it.
  *
- * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true: by the newest, until a
- * crawl gets the request that goes by others (URL_RULES).
+ * `url` is made safe by the rules of w3lib's `safe_url_string`, unless `meta.verbatim_url` is true: by the newest rules,
+ * until a crawl with others (URL_RULES) gets the request.
  */
 export class Request {
   /**
-   * As it is requested: made safe by URL_RULES, percent-encoded, absolute. With `meta.verbatim_url` as it was written.
+   * The URL as it is requested: made safe by URL_RULES, percent-encoded, absolute. With `meta.verbatim_url` as it was
+   * written.
    */
   readonly url: string
   /** HTTP method in upper case. */
   readonly method: string
-  /** What is sent, in bytes; empty when there is none. */
+  /** The body in bytes; empty when there is none. */
   readonly body: Uint8Array
-  /** Put into the request's jar (`meta.cookiejar`) and sent; null: none of its own. */
+  /** Cookies that are put into the request's jar (`meta.cookiejar`) and sent; null: none of its own. */
   readonly cookies: CookiesInit | null
-  /** In which the query of a URL and a body of text were written. */
+  /** The encoding of the URL's query and of a text body. */
   readonly encoding: string
   /** Words for logs; the framework adds e.g. `cached`. */
   readonly flags: readonly string[]
-  /** Higher goes first; 0 as a rule. */
+  /** Higher goes first. Default 0. */
   priority: number
   /** True: the dupefilter is not asked, and the request is fetched even when it was met before. */
   dontFilter: boolean
-  /** Who gets the response, a method of the spider or its name; null: `parse`. */
+  /** The callback that gets the response, a method of the spider or its name; null: `parse`. */
   callback: Callback | null
-  /** Who is told when there is no response for the callback; null: the failure is logged and nobody is told. */
+  /** Called when there is no response for the callback; null: the failure is only logged. */
   errback: Callback | null
-  // Most requests have none of these three: they are made when first asked for.
+  // Most requests have none of these three: they are made when first used.
   #headers: Headers | undefined
-  /** A Referer that is not among the headers yet. */
+  /** A Referer that is not in the headers yet. */
   #referer: string | undefined
   #meta: JsonObject | undefined
   #cbKwargs: JsonObject | undefined
   #known: KnownUrl | undefined
-  // The last fingerprint and whose it is. A WeakMap beside the requests costs five times as much (0.7 µs a link).
+  // The last fingerprint and its maker. A WeakMap beside the requests costs five times as much (0.7 µs a link).
   #fingerprint = ''
   #fingerprintedBy: object | undefined
 
@@ -97,8 +101,8 @@ export class Request {
       putUnderRules(request, rules) {
         const known = request.#known
         if (known === undefined || known.rules === rules) return
-        // What comes from a queue stays as it is: some of it these rules would make something else of once more, as a
-        // host that is upper case only in its other form (`℡.com`).
+        // A URL from a queue stays as it is: these rules would change some of them once more, such as a host that is upper
+        // case only in its other form (`℡.com`).
         request.#under(
           known.rules === undefined
             ? new KnownUrl(known.url, rules)
@@ -109,15 +113,15 @@ export class Request {
   }
 
   /**
-   * Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body; a part that
-   * is not known; a callback that is undefined, as a misspelt method is; undefined in place of `parts`).
+   * Throws `InvalidUrl` (no scheme, bad port, broken host) and WL_REQUEST_INVALID (bad method, priority or body; an unknown
+   * part; a callback that is undefined, as a misspelt method is; undefined in place of `parts`).
    */
   constructor(url: string | URL, parts?: RequestParts)
-  // A KnownUrl comes from `requestTo` alone; the declaration above, which is all that others see, has none.
+  // Only `requestTo` passes a KnownUrl; the declaration above, which callers see, has none.
   constructor(url: string | URL | KnownUrl, parts: RequestParts = NO_PARTS) {
     // biome-ignore lint/complexity/noArguments: a rest parameter would make a list for each link of a page.
     if (arguments.length > 1 && arguments[1] === undefined) throw undefinedParts('new Request()')
-    // Links of a page share their parts, which `followAll` has looked at.
+    // Links of a page share their parts, which `followAll` has checked.
     const init = url instanceof KnownUrl ? (parts as RequestInit) : requestInit(parts, 'Request')
     this.encoding = init.encoding ?? 'utf-8'
     if (url instanceof KnownUrl) {
@@ -144,10 +148,10 @@ export class Request {
   }
 
   /**
-   * The request that a curl command would send, such as browsers' "Copy as cURL" gives; `init` overrides its parts.
-   * Options that say what cannot be kept are warned of, or with `ignoreUnknownOptions: false` refused.
+   * Returns the request that a curl command would send, such as browsers' "Copy as cURL" gives; `init` overrides its parts.
+   * Options that cannot be kept are warned of, or with `ignoreUnknownOptions: false` refused.
    *
-   * Throws WL_REQUEST_INVALID for what is no curl command, and for data that is to be read from a file.
+   * Throws WL_REQUEST_INVALID for a text that is no curl command, and for data that would be read from a file.
    */
   static fromCurl(command: string, options: FromCurlInit = {}): Request {
     checkOptions(options, FROM_CURL_OPTIONS, { of: 'Request.fromCurl', code: 'WL_REQUEST_INVALID' })
@@ -161,7 +165,7 @@ export class Request {
     return new Request(url, { ...said, ...init })
   }
 
-  /** To be sent; DEFAULT_REQUEST_HEADERS and middlewares add to them on the way. */
+  /** The headers to send; DEFAULT_REQUEST_HEADERS and middlewares add to them on the way. */
   get headers(): Headers {
     this.#headers ??= new Headers()
     if (this.#referer !== undefined) {
@@ -172,8 +176,8 @@ export class Request {
   }
 
   /**
-   * Sets the header Referer. As `headers.set`, but the headers themselves are made when somebody asks for them: of a page's
-   * links most are met before, and dropped.
+   * Sets the header Referer, as `headers.set`, but without making the headers: most of a page's links were met before and
+   * are dropped.
    */
   setReferer(url: string): void {
     this.#referer = url
@@ -185,12 +189,12 @@ export class Request {
     return this.#meta
   }
 
-  /** It is copied, not shared; what it holds in objects of its own is, until the request is yielded. */
+  /** Sets a shallow copy; objects within it are shared until the request is yielded. */
   set meta(meta: JsonObject) {
     this.#meta = { ...meta }
   }
 
-  /** Given to the callback as its second argument; must survive JSON. */
+  /** The callback's second argument; must survive JSON. */
   get cbKwargs(): JsonObject {
     this.#cbKwargs ??= {}
     return this.#cbKwargs
@@ -200,26 +204,26 @@ export class Request {
     this.#cbKwargs = { ...cbKwargs }
   }
 
-  /** True when a header was set; asking `headers` itself would make an empty object for nothing. */
+  /** True when a header was set; reading `headers` would make an empty object for nothing. */
   get hasHeaders(): boolean {
     return this.#referer !== undefined || (this.#headers !== undefined && this.#headers.size > 0)
   }
 
-  /** Whether there is `meta`, without making it. */
+  /** Returns whether there is `meta`, without making it. */
   get hasMeta(): boolean {
     return this.#meta !== undefined
   }
 
-  /** Whether there are `cbKwargs`, without making them. */
+  /** Returns whether there are `cbKwargs`, without making them. */
   get hasCbKwargs(): boolean {
     return this.#cbKwargs !== undefined
   }
 
-  /** The same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
+  /** Returns the same request with some parts changed. Headers, meta and cbKwargs are copied, not shared. */
   replace(changes: RequestInit & { url?: string | URL } = {}): Request {
     const { url, ...init } = changes
     const parts = requestInit({ ...this.parts, ...init }, 'request.replace')
-    // The same URL goes by the same rules, and is the same as what it was written.
+    // The same URL goes by the same rules, and counts as the same written URL.
     const stays = url === undefined && parts.encoding === this.encoding && parts.meta?.verbatim_url !== true
     return stays && this.#known ? requestTo(this.#known, parts) : new Request(url ?? this.url, parts)
   }
@@ -227,11 +231,11 @@ export class Request {
   #under(known: KnownUrl): void {
     this.#known = known
     this.#fingerprintedBy = undefined
-    // Read-only for all others.
+    // Read-only for all other code.
     Object.assign(this, { url: known.url })
   }
 
-  /** What an equal request is made with. */
+  /** The parts that make an equal request. */
   protected get parts(): RequestInit {
     return {
       method: this.method,
@@ -250,7 +254,7 @@ export class Request {
   }
 
   /**
-   * The curl command that sends this request, for a shell: without what middlewares add, such as a User-Agent.
+   * Returns the curl command that sends this request, for a shell, without what middlewares add, such as a User-Agent.
    * Throws WL_REQUEST_INVALID for a body that is no UTF-8 text.
    */
   toCurl(): string {
@@ -262,7 +266,7 @@ export class Request {
   }
 }
 
-/** A request to a URL that has been made safe already; `init` has been looked at by `requestInit`. */
+/** Makes a request to a URL that is safe already; `requestInit` has checked `init`. */
 export function requestTo(known: KnownUrl, init: RequestInit): Request {
   return new RequestToKnown(known, init)
 }
@@ -270,8 +274,8 @@ export function requestTo(known: KnownUrl, init: RequestInit): Request {
 const RequestToKnown = Request as unknown as new (known: KnownUrl, init: RequestInit) => Request
 
 /**
- * What `make` returns for the request, asked once for each `by` in a row: filter and scheduler both need it.
- * For fingerprinters only.
+ * Returns what `make` returns for the request, which is called once for each `by` in a row: filter and scheduler both need
+ * it. For fingerprinters only.
  */
 export function rememberedFingerprint(
   request: Request,
@@ -281,20 +285,20 @@ export function rememberedFingerprint(
   return inside.rememberedFingerprint(request, by, make)
 }
 
-/** What is known of the request's URL; undefined for a URL that stays as it was written. */
+/** Returns what is known of the request's URL; undefined for a URL that stays as it was written. */
 export function knownUrlOf(request: Request): KnownUrl | undefined {
   return inside.knownUrlOf(request)
 }
 
-/** Has the request share what other requests to its URL have; `known` is of the same URL and rules. */
+/** Makes the request share what other requests to its URL have; `known` is of the same URL and rules. */
 export function shareKnownUrl(request: Request, known: KnownUrl): void {
   inside.share(request, known)
 }
 
 /**
- * Has the request go by these rules: its URL becomes what they make of what its author wrote. An author knows no crawl, so
- * a request is made by the newest rules, and comes under those of its crawl when the crawl gets it.
- * Throws `InvalidUrl` when these rules refuse the URL.
+ * Puts the request under these rules: its URL becomes what they make of the author's text. An author knows no crawl, so a
+ * request is made by the newest rules, and comes under those of its crawl when the crawl gets it. Throws `InvalidUrl` when
+ * these rules refuse the URL.
  */
 export function putUnderRules(request: Request, rules: UrlRules): void {
   inside.putUnderRules(request, rules)

@@ -4,46 +4,46 @@ import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
 import type { Request } from './request.ts'
 
-/** Everything about a response but its URL; each part may be left out. */
+/** The parts of a response beside its URL. Each may be left out. */
 export interface ResponseInit {
   /** Default 200. */
   status?: number
-  /** Of the answer. */
+  /** The answer's headers. */
   headers?: HeadersInit
-  /** Bytes, or a text, which counts as UTF-8 whatever the page says of itself. Default: empty. */
+  /** Bytes, or a text, which counts as UTF-8 whatever the page says. Default: empty. */
   body?: Uint8Array | string
-  /** The request this answers; `meta` and `cbKwargs` are read through it. */
+  /** The request that this answers; `meta` and `cbKwargs` are read from it. */
   request?: Request
   /** Words for logs, such as `cached` or `dataloss`. */
   flags?: readonly string[]
   /** Overrides every other sign of the encoding. */
   encoding?: string
-  /** The server's address, as the handler that fetched it has it. The built-in handlers give none. */
+  /** The server's address, if the handler that fetched the page tells it. The built-in handlers do not. */
   ipAddress?: string
-  /** As the handler that fetched it has it: `HTTP/1.1`. The built-in handlers give none. */
+  /** The protocol, such as `HTTP/1.1`, if the handler that fetched the page tells it. The built-in handlers do not. */
   protocol?: string
 }
 
 const NO_BODY = new Uint8Array(0)
 
-/** What a server answered. It parses nothing: bytes, and text on demand. */
+/** A server's answer. It parses nothing: bytes, and text on demand. */
 export class Response {
-  /** Where the page is from, after redirects. */
+  /** Where the page came from, after redirects. */
   readonly url: string
   /**
-   * HTTP status. A callback gets others than 2xx only where it says so (`handleHttpstatusList`,
+   * The HTTP status. A callback gets others than 2xx only when it asks for them (`handleHttpstatusList`,
    * HTTPERROR_ALLOWED_CODES).
    */
   readonly status: number
-  /** As the server sent them, names in lower case. */
+  /** The headers as the server sent them, with names in lower case. */
   readonly headers: Headers
   /** The page in bytes, unpacked. */
   readonly body: Uint8Array
   /** Words for logs, such as `cached` or `dataloss`. */
   readonly flags: string[]
-  /** The server's address, as the handler that fetched it has it; the built-in handlers give none. */
+  /** The server's address, if the handler that fetched the page tells it; the built-in handlers do not. */
   readonly ipAddress: string | undefined
-  /** As the handler that fetched it has it: `HTTP/1.1`; the built-in handlers give none. */
+  /** The protocol, such as `HTTP/1.1`, if the handler that fetched the page tells it; the built-in handlers do not. */
   readonly protocol: string | undefined
   readonly #request: Request | undefined
   #encoding: string | undefined
@@ -57,7 +57,7 @@ export class Response {
     this.#encoding = init.encoding
     if (typeof init.body === 'string') {
       this.body = Buffer.from(init.body, 'utf8')
-      // A string has been decoded already; what its headers or meta tags say no longer applies.
+      // A string was decoded already, whatever its headers or meta tags say.
       this.#encoding ??= 'utf-8'
     } else {
       this.body = init.body ?? NO_BODY
@@ -68,7 +68,7 @@ export class Response {
     this.protocol = init.protocol
   }
 
-  /** The request this answers. Throws when the response was made by hand without one. */
+  /** The request that this answers. Throws when the response was made by hand without one. */
   get request(): Request {
     if (this.#request) return this.#request
     throw new WebloomError(
@@ -77,7 +77,7 @@ export class Response {
     )
   }
 
-  /** Whether `request` can be read: not for a response that was made by hand without one. */
+  /** False for a response that was made by hand without a request: then `request` cannot be read. */
   get hasRequest(): boolean {
     return this.#request !== undefined
   }
@@ -93,7 +93,7 @@ export class Response {
   }
 
   /**
-   * Name of the encoding of `text`, as browsers find it: byte order mark, then the Content-Type header, then a meta
+   * The name of the encoding of `text`, found as browsers do: byte order mark, then the Content-Type header, then a meta
    * tag or XML declaration in the first 4 096 bytes, then a guess from the bytes.
    */
   get encoding(): string {
@@ -101,19 +101,19 @@ export class Response {
     return this.#encoding
   }
 
-  /** The first 4 096 bytes of the body, a character for each byte, whatever its encoding. */
+  /** The first 4 096 bytes of the body, one character for each byte, whatever the encoding. */
   get head(): string {
     this.#head ??= byteHead(this.body)
     return this.#head
   }
 
-  /** The body as text; bytes that are wrong in its encoding become U+FFFD. Decoded once. */
+  /** The body as text; bytes that are invalid in its encoding become U+FFFD. It is decoded once. */
   get text(): string {
     this.#text ??= decodeText(this.body, this.encoding)
     return this.#text
   }
 
-  /** The body as JSON. Throws SyntaxError, naming the URL, when it is none. */
+  /** Returns the body as JSON. Throws SyntaxError, which names the URL, when it is none. */
   json<T = unknown>(): T {
     try {
       return JSON.parse(this.text) as T
@@ -122,12 +122,12 @@ export class Response {
     }
   }
 
-  /** `url` made absolute against this page, by the rules of Python's `urljoin`. */
+  /** Returns `url` made absolute against this page, by the rules of Python's `urljoin`. */
   urljoin(url: string): string {
     return urlJoin(this.url, url)
   }
 
-  /** The parts a copy needs; subclasses use it in their own `replace`. */
+  /** Returns the parts that a copy needs; subclasses use it in their own `replace`. */
   protected parts(): ResponseInit {
     return {
       status: this.status,
@@ -141,11 +141,11 @@ export class Response {
     }
   }
 
-  /** The same response with some parts changed, of the same class. */
+  /** Returns the same response with some parts changed, of the same class. */
   replace(changes: ResponseInit & { url?: string } = {}): this {
     const { url = this.url, ...init } = changes
     const parts = this.parts()
-    // A new body is decoded afresh unless the caller says how.
+    // A new body is decoded anew unless the caller names its encoding.
     if (init.body !== undefined) delete parts.encoding
     const Class = this.constructor as new (url: string, init: ResponseInit) => this
     return new Class(url, { ...parts, ...init })

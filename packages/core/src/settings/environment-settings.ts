@@ -1,4 +1,4 @@
-/** Environment variables that other tools name so too, and that therefore go without the prefix. */
+/** Environment variables that other tools also use, and that have no prefix for that reason. */
 export const UNPREFIXED_VARIABLES: ReadonlySet<string> = new Set([
   'REDIS_URL',
   'QUEUE_REDIS_URL',
@@ -15,9 +15,9 @@ export const UNPREFIXED_VARIABLES: ReadonlySet<string> = new Set([
 const PREFIX = 'WEBLOOM_'
 
 /**
- * The settings in an environment: `WEBLOOM_<NAME>`, and a few names as they are. Where both are there, the one with
- * the prefix was meant for this program. An empty variable is an absent one: that is how compose files and shells
- * pass on what is not set. A name that is no setting stays in, so that validation reports it.
+ * Returns the settings in an environment: `WEBLOOM_<NAME>`, and a few names without the prefix. When both are set, the one
+ * with the prefix wins, as it is meant for this program. An empty variable counts as absent: that is how compose files and
+ * shells pass on what is not set. A name that is no setting stays in, so that validation reports it.
  */
 export function environmentSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -30,7 +30,7 @@ export function environmentSettings(
   return Object.fromEntries([...plain, ...prefixed])
 }
 
-/** The variable that sets this name, for messages. */
+/** Returns the variable that sets this name, for messages. */
 export function environmentVariable(name: string): string {
   return UNPREFIXED_VARIABLES.has(name) ? name : `${PREFIX}${name}`
 }

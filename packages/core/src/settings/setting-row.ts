@@ -1,18 +1,18 @@
-/** What a row of the settings table says. The rows themselves stand in `settings-table/`. */
+/** A row of the settings table. The rows themselves are in `settings-table/`. */
 
 /** The software a name comes from. `scrapy-redis-bloomfilter` stands for both Bloom forks of scrapy-redis. */
 export type SettingOrigin = 'scrapy' | 'scrapy-redis' | 'scrapy-redis-bloomfilter' | 'webloom'
 
-/** Names in settings: `./file.ts#Export` or a built-in name; in code also the class, function or object itself. */
+/** A component in settings: `./file.ts#Export` or a built-in name; in code also the class, function or object itself. */
 export type Component = string | object
 
-/** A component and its place among the others; `null` disables it. */
+/** A component and its order among the others; `null` disables it. */
 export type ComponentEntry = readonly [component: Component, order: number | null]
 
-/** What a setting of type `dict` holds: values by name, as they were written. */
+/** The value of a setting of type `dict`: values by name, as written. */
 export type SettingDict = { readonly [key: string]: unknown }
 
-/** What each type of setting holds once it has been read. */
+/** The value of each type of setting after it was read. */
 export interface SettingTypes {
   bool: boolean
   int: number
@@ -32,12 +32,12 @@ interface RowOf<Type extends SettingType> {
   readonly name: string
   readonly type: Type
   readonly default: SettingTypes[Type] | null
-  /** `null` is a value of its own, with the meaning that the summary gives it. */
+  /** True when `null` is a value of its own, whose meaning the summary gives. */
   readonly nullable?: true
   readonly unit?: string
-  /** Holds a password or key: never shown whole in a message. */
+  /** True when the value is a password or key, which no message shows whole. */
   readonly secret?: true
-  /** Another name for that setting: a value given here counts as a value of that one. */
+  /** The setting that this is another name for: a value given here counts as a value of that one. */
   readonly aliasOf?: string
 }
 
@@ -49,19 +49,19 @@ interface NumberRow extends RowOf<'int' | 'float'> {
 interface NamedValuesRow extends RowOf<'enum' | 'component'> {
   /** For a component: its built-in names. A file's export is written with `#` and needs no row here. */
   readonly choices?: readonly string[]
-  /** Spellings that are read as another one, such as Python's dotted paths. */
+  /** Spellings that are read as another value, such as Python's dotted paths. */
   readonly synonyms?: { readonly [spelling: string]: string }
 }
 
 interface ListRow extends RowOf<'list'> {
-  /** What the entries are; text when absent. */
+  /** The type of the entries. Default: text. */
   readonly of?: 'int'
-  /** The least and the greatest entry. */
+  /** The smallest and the largest entry. */
   readonly min?: number
   readonly max?: number
 }
 
-/** A setting as its file in `settings-table/` writes it down. */
+/** A setting as its file in `settings-table/` declares it. */
 export type SettingRow =
   | NumberRow
   | NamedValuesRow
@@ -72,17 +72,17 @@ export type SettingRow =
   | RowOf<'list-or-dict'>
   | RowOf<'components'>
 
-/** A setting that this release acts on. */
+/** A setting that this release uses. */
 export type UsedSetting = SettingRow & {
   readonly since: SettingOrigin
-  /** What it does, in one line. */
+  /** What the setting does, in one line. */
   readonly summary: string
 }
 
-/** Settings that are known, so that an existing configuration is not refused, but that nothing reads. */
+/** Known settings that nothing reads, so that an existing configuration is not refused. */
 export interface UnusedSettings {
   readonly since: SettingOrigin
-  /** Follows "known, not used:". */
+  /** The reason, after "known, not used:". */
   readonly because: string
   readonly rows: readonly SettingRow[]
 }

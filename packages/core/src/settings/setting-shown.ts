@@ -1,10 +1,10 @@
 /**
- * Values of settings as they may be shown: in messages, in `webloom settings`, in logs. What is secret in them is hidden
- * where it stands, so that the rest can still be read:
+ * Values of settings in a form that may be shown: in messages, in `webloom settings`, in logs. Secret parts are hidden in
+ * their place, so that the rest can be read:
  *
- * - user and password of any URL, and what its query calls a token, key or password;
- * - whatever an object has under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
- * - everything else of a setting whose row says `secret`.
+ * - user and password of any URL, and values in its query that are named token, key or password;
+ * - values in an object under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
+ * - the whole rest of a setting whose row says `secret`.
  */
 
 import { settingRow } from './settings-table.ts'
@@ -12,28 +12,28 @@ import { settingRow } from './settings-table.ts'
 const HIDDEN = '***'
 const NOT_SHOWN = '(not shown)'
 
-// Deeper than anything that settings hold; what holds itself ends here.
+// Deeper than any real setting; an object that holds itself ends here.
 const DEPTH_MAX = 20
 
 /**
- * A value as messages and `webloom settings` show it: one line, no control characters, nothing secret.
+ * Returns a value as messages and `webloom settings` show it: on one line, without control characters and secrets.
  *
- * @param lengthMax characters after which it is cut
+ * @param lengthMax how many characters are shown
  */
 export function shownValue(name: string, value: unknown, lengthMax = Infinity): string {
   const text = asText(withoutSecrets(name, value))
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }
 
-/** The same value with what is secret in it hidden. */
+/** Returns the same value with its secrets hidden. */
 export function withoutSecrets(name: string, value: unknown): unknown {
   const isSecret = settingRow(name)?.secret === true
-  // A setting of the author's own has no row to say so.
+  // A setting of the author's own has no row that says so.
   if (!isSecret && name.startsWith('CUSTOM_') && isSecretName(name) && isSomething(value)) return NOT_SHOWN
   return cleared(value, isSecret, 0)
 }
 
-/** A text with the passwords of its URLs hidden. */
+/** Returns a text with the passwords of its URLs hidden. */
 export function withoutUrlSecrets(text: string): string {
   if (!text.includes('://')) return text
   return text.replace(USER_IN_URL, `$1${HIDDEN}@`).replace(SECRET_IN_QUERY, `$1${HIDDEN}`)
@@ -44,9 +44,9 @@ const SECRET_WORDS =
   'pass(?:word|wd|phrase)?|pwd|secret|token|signature|credential|api_?key|access_?key|private_?key'
 const SECRET_IN_QUERY = new RegExp(`([?&][\\w.-]{0,40}?(?:${SECRET_WORDS})[\\w.-]{0,40}=)[^&#\\s"']*`, 'gi')
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}|authorization|cookie(?!s_|jar)|bearer`, 'i')
-// Of TLS options and of authentication, where nothing longer is written.
+// Names of TLS options and of authentication, which are written without an addition.
 const SECRET_NAME_WHOLE = /^(?:auth|key|pfx|pass|pw)$/i
-// Names of settings and options that only speak of such things.
+// Names of settings and options that hold no secret though they mention one.
 const NO_SECRET = /_(?:ENABLED|MAX|MAXSIZE|DEBUG|SHARED|DOMAIN|ENCODING)$|^(?:tokenizer|keyPrefix)$/
 
 function isSecretName(name: string): boolean {
@@ -64,7 +64,7 @@ function cleared(value: unknown, isSecret: boolean, depth: number): unknown {
   if (depth >= DEPTH_MAX) return '…'
   if (Array.isArray(value)) return value.map((entry) => cleared(entry, isSecret, depth + 1))
   const prototype = Object.getPrototypeOf(value)
-  // Whatever fields it has are its own business.
+  // Only its class is shown, as its fields are unknown.
   if (prototype !== Object.prototype && prototype !== null) return classOf(value)
   return Object.fromEntries(
     Object.entries(value).map(([name, entry]) => [
@@ -74,11 +74,11 @@ function cleared(value: unknown, isSecret: boolean, depth: number): unknown {
   )
 }
 
-/** Of a URL everything but user and password; nothing of anything else. */
+/** Returns a URL without user and password; of any other text, nothing. */
 function withoutSecret(text: string): string {
   if (text === '') return text
   if (!text.includes('://')) return NOT_SHOWN
-  // A password with a slash in it is a wrong URL, and still a password.
+  // A password with a slash in it makes a wrong URL, but is still a password.
   return withoutUrlSecrets(text.replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, `$1${HIDDEN}@`))
 }
 
@@ -99,10 +99,10 @@ function asText(value: unknown): string {
 
 function jsonText(value: string | object): string {
   try {
-    // A class in a list of components would become null.
+    // JSON would write null for a class in a list of components.
     return JSON.stringify(value, (_, entry) => (typeof entry === 'function' ? asText(entry) : entry))
   } catch {
-    // It holds a bigint. Only the message is poorer for it.
+    // The value holds a bigint. Only the message loses by that.
     return classOf(Object(value))
   }
 }

@@ -1,4 +1,4 @@
-/** Which settings somebody may have meant by a name that is none. */
+/** Finds the settings that a user may have meant by an unknown name. */
 
 import { editDistance } from '@webloom/url'
 import { SETTINGS_TABLE } from './settings-table.ts'
@@ -10,7 +10,7 @@ interface Candidate {
   readonly distance: number
 }
 
-/** The nearest names, best first; empty when nothing is near. */
+/** Returns the nearest names, best first; empty when none is near. */
 export function suggestedNames(written: string): string[] {
   const wanted = asSettingName(written)
   // Three letters in ten may be wrong; in short names two, so that LOGLEVL finds LOG_LEVEL.
@@ -21,7 +21,7 @@ export function suggestedNames(written: string): string[] {
   return withoutFarOnes(near).map(({ name }) => name)
 }
 
-/** `downloadDelay`, `download-delay` and `WEBLOOM_DOWNLOAD_DELAY` all become `DOWNLOAD_DELAY`. */
+/** Turns `downloadDelay`, `download-delay` and `WEBLOOM_DOWNLOAD_DELAY` into `DOWNLOAD_DELAY`. */
 function asSettingName(written: string): string {
   const separated = written.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll(/[^A-Za-z0-9]+/g, '_')
   return separated.toUpperCase().replace(/^WEBLOOM_/, '')
@@ -44,25 +44,25 @@ function nameDistance(wanted: string, name: string): number {
   )
 }
 
-/** By whole words: one missing, added or exchanged is dearer than a slip of the finger, however long it is. */
+/** Returns the distance in whole words: one missing, added or exchanged word counts more than a typing error. */
 function wordDistance(words: readonly string[], nameWords: readonly string[]): number {
   const common = nameWords.filter((word) => words.some((other) => isSameWord(word, other))).length
   const isPart = common > 0 && common === Math.min(words.length, nameWords.length)
-  // Two names that share one word of several have little to do with each other.
+  // Two names that share one word of several are not similar.
   return isPart || common > 1 ? 1 + Math.max(words.length, nameWords.length) - common : Infinity
 }
 
-// BLOOM_BIT and MEDIA_REDIRECT: a word may be shortened, but not to less than three letters.
+// BLOOM_BIT and MEDIA_REDIRECT: a word may be shortened, but not below three letters.
 function isSameWord(word: string, other: string): boolean {
   const [short, long] = word.length < other.length ? [word, other] : [other, word]
   return short === long || (short.length > 2 && long.startsWith(short))
 }
 
-/** AUTO_THROTTLE and AUTOTHROTTLE_ENABLED: one begins with the other, wherever the words end. */
+/** AUTO_THROTTLE and AUTOTHROTTLE_ENABLED: one name begins with the other, wherever the words end. */
 function prefixDistance(wanted: string, name: string): number {
   const [letters, nameLetters] = [wanted.replaceAll('_', ''), name.replaceAll('_', '')]
   if (Math.min(letters.length, nameLetters.length) < 3) return Infinity
   if (nameLetters.startsWith(letters)) return 2
-  // Something was added to a name; a name that has that something too is nearer.
+  // The user has added something to a name. A name that also has that addition is nearer.
   return letters.startsWith(nameLetters) ? 3 : Infinity
 }

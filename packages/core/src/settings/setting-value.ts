@@ -1,5 +1,5 @@
 /**
- * From what somebody wrote to what a setting holds.
+ * Reads a written value as the value of a setting.
  *
  * The environment and `-s` give text only, so every type can be read from text; the same text is accepted from a
  * config file. Booleans follow Scrapy's `getbool`.
@@ -14,14 +14,14 @@ type NumberRow = Extract<SettingRow, { min?: number; type: 'int' | 'float' }>
 type ListRow = Extract<SettingRow, { type: 'list' }>
 type NamedRow = Extract<SettingRow, { type: 'enum' | 'component' }>
 
-/** Reads `raw` as a value of `row`. */
+/** Returns `raw` as a value of `row`. */
 export function readValue(row: SettingRow, raw: unknown): Reading {
   if (row.nullable && isNoValue(raw)) return { value: null }
   const reading = readTyped(row, raw)
   return 'expected' in reading && row.nullable ? { expected: `${reading.expected}, or null` } : reading
 }
 
-// Text has no null of its own; `-s LOG_FILE=` and Python's word mean the same.
+// Text has no null of its own; `-s LOG_FILE=` and Python's None both mean null.
 function isNoValue(raw: unknown): boolean {
   return raw === null || raw === '' || raw === 'null' || raw === 'None'
 }
@@ -88,7 +88,7 @@ function rangeOf({ min, max }: { min?: number; max?: number }): string {
 
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
-/** NaN for what is no number. `1e10` and `1_000_000` are: settings of that size are easy to get wrong otherwise. */
+/** Returns NaN for a text that is no number. `1e10` and `1_000_000` are allowed, as large numbers are easy to mistype. */
 function numberOf(raw: unknown): number {
   if (typeof raw === 'number') return raw
   if (typeof raw !== 'string') return Number.NaN
@@ -123,7 +123,7 @@ function readList(row: ListRow, raw: unknown): Reading {
   return fits ? { value: numbers } : { expected }
 }
 
-/** The list, or why the text is none (`undefined` when it is no text either). */
+/** Returns the list, or why the text is none (`undefined` when it is no text either). */
 function listOf(raw: unknown): readonly unknown[] | string | undefined {
   if (Array.isArray(raw)) return raw
   if (typeof raw !== 'string') return undefined
@@ -157,14 +157,14 @@ function readComponent(row: NamedRow, raw: unknown): Reading {
   if (typeof raw !== 'string' || raw.trim() === '') return { expected }
   const text = raw.trim()
   const name = row.synonyms && Object.hasOwn(row.synonyms, text) ? row.synonyms[text]! : text
-  // Without choices the names are known to whoever makes the component, not to the table.
+  // Without choices the code that makes the component knows the names, and the table does not.
   const isKnown = row.choices === undefined || row.choices.includes(name) || name.includes('#')
   return isKnown
     ? { value: name }
     : { expected: isPythonPath(name) ? `${expected}; ${name} is Python's` : expected }
 }
 
-/** `scrapy.extensions.httpcache.DummyPolicy`, `myproject.stats.Mine`. */
+/** Returns true for `scrapy.extensions.httpcache.DummyPolicy` and `myproject.stats.Mine`. */
 function isPythonPath(text: string): boolean {
   return /^[a-z_]\w*(?:\.\w+)+$/i.test(text)
 }
@@ -175,7 +175,7 @@ const COMPONENTS_EXPECTED =
 function readComponents(raw: unknown): Reading {
   if (raw === '') return { value: [] }
   const parsed = typeof raw === 'string' ? parsedJson(raw) : { json: raw, fault: '' }
-  // Scrapy's form, {"./mine.ts#Mine": 300}, says the same for components that have a name.
+  // Scrapy's form, {"./mine.ts#Mine": 300}, means the same for components that have a name.
   const pairs = isPlainObject(parsed.json) ? Object.entries(parsed.json) : parsed.json
   const isRight = Array.isArray(pairs) && pairs.every(isComponentEntry)
   return isRight ? { value: pairs } : { expected: `${COMPONENTS_EXPECTED}${parsed.fault}` }
@@ -191,12 +191,12 @@ function isComponent(raw: unknown): boolean {
   return typeof raw === 'function' || (typeof raw === 'object' && raw !== null && !Array.isArray(raw))
 }
 
-/** `fault` is empty, or a clause that ends the sentence about what was expected. */
+/** `fault` is empty, or the last clause of the sentence about what was expected. */
 function parsedJson(text: string): { json?: unknown; fault: string } {
   try {
     return { json: JSON.parse(text), fault: '' }
   } catch (error) {
-    // Without the text that V8 shows with it: that may be a password, which is hidden beside it.
+    // Without the text that V8 adds: it may be a password, which is hidden elsewhere in the message.
     const reason = (error as Error).message.replace(/, (?:\.\.\.)?".*$/s, '')
     return { fault: ` – this is not JSON: ${reason}` }
   }
@@ -209,8 +209,8 @@ export function isPlainObject(raw: unknown): raw is { [key: string]: unknown } {
 }
 
 /**
- * A copy whose arrays and plain objects cannot be changed, so that settings stay what they were validated to be.
- * Everything else (classes, functions, instances) is the caller's own and is passed on.
+ * Returns a copy whose arrays and plain objects cannot be changed, so that settings stay as they were validated. Everything
+ * else (classes, functions, instances) is passed on as it is.
  */
 export function frozenCopy(value: unknown, copies = new Map<unknown, unknown>()): unknown {
   const isList = Array.isArray(value)

@@ -2,8 +2,8 @@
  * Every setting, in one table.
  *
  * To add one: a row in the file of `settings-table/` where a reader would look for it, then
- * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md` and `settings-input.ts`. When a release begins
- * to act on a name from `unused-*.ts`, its row moves from there to its theme's file and gets a summary.
+ * `node --conditions=webloom-source scripts/settings-docs.ts`, which writes `docs/settings.md` and `settings-input.ts`.
+ * When a release begins to use a name from `unused-*.ts`, its row moves to its theme's file and gets a summary.
  */
 
 import type {
@@ -83,17 +83,17 @@ function asTableRows({ since, because, rows }: UnusedSettings): Setting[] {
 
 const ROWS_BY_NAME: ReadonlyMap<string, Setting> = new Map(SETTINGS_TABLE.map((row) => [row.name, row]))
 
-/** The row of that name; absent for a name that is no setting. */
+/** Returns the row of that name; undefined for a name that is no setting. */
 export function settingRow(name: string): Setting | undefined {
   return ROWS_BY_NAME.get(name)
 }
 
-/** Whether the framework has a setting of that name, used or not. */
+/** Returns whether the framework has a setting of that name, used or not. */
 export function isSettingName(name: string): name is SettingName {
   return ROWS_BY_NAME.has(name)
 }
 
-// The table once more, for the compiler: what an author may write, and what reading gives.
+// The same table for the compiler: what an author may write, and what reading returns.
 
 type TableRow = (typeof USED_SETTINGS)[number] | (typeof UNUSED_SETTINGS)[number]['rows'][number]
 
@@ -135,10 +135,10 @@ type ReadOf<Row> = Row extends TableRow ? ReadTypes<Row>[Row['type']] | NullOf<R
 
 type WrittenOf<Row> = Row extends TableRow ? WrittenTypes<Row>[Row['type']] | NullOf<Row> : never
 
-/** What reading a setting gives. */
+/** The type that reading a setting returns. */
 export type SettingValue<Name extends SettingName> = ReadOf<RowNamed<Name>>
 
-/** What an author may write for a setting. */
+/** The type that an author may write for a setting. */
 export type WrittenSetting<Name extends SettingName> = WrittenOf<RowNamed<Name>>
 
 /** Names of settings that hold one of these types and never null. */

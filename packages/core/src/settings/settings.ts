@@ -1,9 +1,9 @@
 /**
  * The settings of one crawl.
  *
- * Values come in layers; for each name the last layer that has one wins, whole: lists and objects are not merged.
- * Reading is typed by the table. What was written wrongly is found by `validate()`, all of it at once, before a crawl
- * starts; reading such a value throws too, so that a crawl that skipped validation cannot run on a wrong number.
+ * Values come in layers. For each name the last layer that has it wins, whole: lists and objects are not merged. The table
+ * types what is read. `validate()` finds all wrong values at once, before a crawl starts. Reading a wrong value throws as
+ * well, so that a crawl without validation cannot run on a wrong number.
  */
 
 import { SettingsError } from '../errors/errors.ts'
@@ -22,10 +22,10 @@ import {
   settingRow,
 } from './settings-table.ts'
 
-/** Where a value comes from; later ones win. */
+/** Where a value comes from. Later layers win. */
 export type SettingsLayer = 'default' | 'config' | 'spider' | 'environment' | 'command'
 
-/** Names and values as they were written: of any type, and possibly wrong. */
+/** Names and values as written: of any type, and possibly wrong. */
 export type WrittenSettings = { readonly [name: string]: unknown }
 
 /** The layers above the defaults. */
@@ -33,18 +33,18 @@ export type SettingsLayers = {
   readonly [Layer in Exclude<SettingsLayer, 'default'>]?: WrittenSettings | undefined
 }
 
-/** How messages call a layer, after "from". */
+/** A layer's name in messages, after "from". */
 export type SettingsPlaces = { readonly [Layer in Exclude<SettingsLayer, 'default'>]?: string }
 
-/** The value of one setting, and what each layer says of it. */
+/** The value of one setting, and the values of its layers. */
 export interface SettingExplanation {
-  /** As it was asked for. */
+  /** The name as the caller gave it. */
   readonly name: string
-  /** What `get` gives; of a wrong value, what it would be read as. */
+  /** The value that `get` returns; of a wrong value, what it would be read as. */
   readonly value: unknown
-  /** The layer that won; absent for a name beginning with CUSTOM_ that nobody set. */
+  /** The layer that won. Absent for a name with CUSTOM_ that was never set. */
   readonly source: SettingsLayer | undefined
-  /** From the default to the winner. `place` is how messages call the layer. */
+  /** From the default to the winner. `place` is the layer's name in messages. */
   readonly layers: readonly {
     readonly layer: SettingsLayer
     readonly place: string
@@ -97,19 +97,19 @@ export class Settings {
     Object.freeze(this)
   }
 
-  /** @param places how messages call a layer, for instance the path of the config file */
+  /** @param places the layers' names in messages, for instance the path of the config file */
   static fromLayers({ command, ...below }: SettingsLayers, places: SettingsPlaces = {}): Settings {
-    // The constructor's type is for authors; here the values come from outside, and validation judges them.
+    // The constructor's type is for authors; these values come from outside, and validation checks them.
     return new Settings(command as SettingsInput, below, { command: PLACES.command, ...places })
   }
 
-  /** Settings in which these values also stand in that layer; its other values stay. */
+  /** Returns settings that also have these values in that layer; its other values stay. */
   with(layer: Exclude<SettingsLayer, 'default'>, values: WrittenSettings): Settings {
     const changed = { ...this.#layers, [layer]: { ...this.#layers[layer], ...values } }
     return Settings.fromLayers(changed, this.#places)
   }
 
-  /** The value of a setting; for a name beginning with CUSTOM_ what was written, `undefined` when nothing was. */
+  /** Returns the value of a setting; for a name with CUSTOM_ what was written, `undefined` when it was never set. */
   get<Name extends SettingName>(name: Name): SettingValue<Name>
   get(name: CustomSettingName): unknown
   get(name: string): unknown {
@@ -119,10 +119,10 @@ export class Settings {
   }
 
   /**
-   * A setting of type `bool`. A `TypeError` for one of another type, and for one that may be null.
+   * Returns a setting of type `bool`. Throws `TypeError` for a setting of another type, and for one that may be null.
    *
-   * A name beginning with CUSTOM_ is read as that type: `SettingsError` when it is not, or when nobody set it and there is no
-   * `fallback`.
+   * A name with CUSTOM_ is read as that type. Throws `SettingsError` when its value is of another one, and when it was
+   * never set and there is no `fallback`.
    */
   getBool(name: SettingNameOf<'bool'> | CustomSettingName, fallback?: boolean): boolean {
     return this.#typed(name, ['bool'], fallback) as boolean
@@ -158,22 +158,22 @@ export class Settings {
     return this.#typed(name, ['dict'], fallback) as SettingDict
   }
 
-  /** Whether anybody set it, be it to its default. */
+  /** Returns whether the setting was set, even if to its default. */
   isSet(name: SettingName | CustomSettingName): boolean {
     return this.#winner(name) !== undefined
   }
 
-  /** The layer its value comes from; `undefined` for a name beginning with CUSTOM_ that nobody set. */
+  /** Returns the layer that the value comes from; `undefined` for a name with CUSTOM_ that was never set. */
   source(name: SettingName | CustomSettingName): SettingsLayer | undefined {
     return this.#winner(name)?.layer ?? (isCustomName(name) ? undefined : 'default')
   }
 
-  /** What was written for it, before it was read: an empty text where `get` says null. Undefined when nobody set it. */
+  /** Returns what was written before it was read: an empty text where `get` returns null. Undefined when it was never set. */
   written(name: SettingName): unknown {
     return this.#winner(name)?.written
   }
 
-  /** Its value and what each layer says, also when that is wrong. */
+  /** Returns the value and what each layer says, even when it is wrong. */
   explain(name: SettingName | CustomSettingName): SettingExplanation {
     const winner = this.#winner(name)
     const above = this.#entries.get(targetName(name)) ?? []
@@ -188,17 +188,17 @@ export class Settings {
     }
   }
 
-  /** The names that somebody set, sorted. */
+  /** Returns the names that were set, sorted. */
   namesSet(): string[] {
     return [...this.#entries.keys()].sort()
   }
 
-  /** Everything that is wrong, in every layer: a wrong value that is overridden today is a trap tomorrow. */
+  /** Returns everything that is wrong, in every layer: a wrong value that is overridden today may count tomorrow. */
   problems(): string[] {
     return [...this.#entries.values()].flat().flatMap(({ problem }) => problem ?? [])
   }
 
-  /** What was set without effect. */
+  /** Returns warnings about settings without effect. */
   warnings(): string[] {
     return [...this.#entries.values()].flatMap((entries) => unusedWarning(entries.at(-1)!) ?? [])
   }
@@ -210,7 +210,7 @@ export class Settings {
   }
 
   #winner(name: string): Entry | undefined {
-    // Throws first: a name that is in no table must not look like one that nobody set.
+    // Throws first: a name that is in no table must not look like one that was never set.
     const target = targetName(name)
     return this.#entries.get(target)?.at(-1)
   }
@@ -229,7 +229,7 @@ export class Settings {
     return value
   }
 
-  /** A user's own setting has no row; the getter says what it should be. */
+  /** A setting of the user's own has no row; the getter says its type. */
   #custom(name: CustomSettingName, type: Setting['type'], fallback: unknown): unknown {
     const entry = this.#winner(name)
     if (!entry && fallback !== undefined) return fallback
@@ -240,7 +240,7 @@ export class Settings {
   }
 }
 
-/** Reads all layers, lowest first, and notes under each name what they say. */
+/** Reads all layers, lowest first, and collects their entries by name. */
 function readLayers(layers: SettingsLayers, places: SettingsPlaces): Map<string, Entry[]> {
   const entries = new Map<string, Entry[]>()
   for (const layer of LAYERS) {
@@ -253,7 +253,7 @@ function readLayers(layers: SettingsLayers, places: SettingsPlaces): Map<string,
   return entries
 }
 
-// Where one layer holds both names of a setting, its own name comes last and wins.
+// Where one layer has both names of a setting, the main name comes last and wins.
 function aliasesFirst(values: WrittenSettings): [string, unknown][] {
   const given = Object.entries(values).filter(([, value]) => value !== undefined)
   const isAlias = ([name]: [string, unknown]) => settingRow(name)?.aliasOf !== undefined
@@ -274,7 +274,7 @@ function readEntry(entry: WrittenEntry): Entry {
   if (!row) return { ...entry, value, problem: unknownName(entry.name, entry.place) }
   const reading = readValue(row, entry.written)
   if ('value' in reading) return { ...entry, value: frozenCopy(reading.value) }
-  // Nothing reads an unused setting, so nothing suffers from what it holds: the warning is enough.
+  // Nothing reads an unused setting, so a wrong value does no harm: the warning is enough.
   return row.use === 'unused'
     ? { ...entry, value }
     : { ...entry, value, problem: wrongValue(entry, reading.expected) }
@@ -284,7 +284,7 @@ function isCustomName(name: string): name is CustomSettingName {
   return name.startsWith('CUSTOM_')
 }
 
-/** The name under which values are kept. Throws for a name that is in no table. */
+/** Returns the name under which values are kept. Throws for a name that is in no table. */
 function targetName(name: string): string {
   if (isCustomName(name)) return name
   if (!isSettingName(name)) throw new SettingsError([unknownName(name, 'the code that reads it')])
@@ -293,7 +293,7 @@ function targetName(name: string): string {
 
 const DEFAULTS = new Map<string, unknown>()
 
-/** The default of the table, made unchangeable at its first use. */
+/** Returns the table's default, frozen at its first use. */
 function tableDefault(name: string): unknown {
   const target = settingRow(name)?.aliasOf ?? name
   if (!DEFAULTS.has(target)) DEFAULTS.set(target, frozenCopy(settingRow(target)?.default))

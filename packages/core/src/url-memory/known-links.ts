@@ -2,21 +2,22 @@ import { isPlainRooted, ownCopy } from '@webloom/url'
 import type { KnownUrl } from '../requests/known-url.ts'
 
 /**
- * What links such as `/about` lead to on the pages of one host. Most of a site's links are on many of its pages, and one
- * look here is quicker than joining and then looking for the whole URL.
+ * Where links such as `/about` lead on the pages of one host. Most of a site's links are on many of its pages, and one
+ * look-up here is quicker than joining the link and then looking the whole URL up.
  */
 export class KnownLinks {
   readonly #make: (url: string) => KnownUrl
   readonly #byRoot = new Map<string, Map<string, KnownUrl>>()
   #count = 0
 
-  /** @param make what a whole URL becomes; what it throws is thrown */
+  /** @param make makes the KnownUrl of a whole URL; its errors are passed on */
   constructor(make: (url: string) => KnownUrl) {
     this.#make = make
   }
 
   /**
-   * Of one page: what a link is known to lead to, or comes to be; undefined when it has to be joined.
+   * For the links of one page: returns a function that returns where a link leads, or undefined for a link that has to be
+   * joined.
    *
    * @param root the page's `plainRoot`
    */
@@ -42,7 +43,7 @@ export class KnownLinks {
     return known
   }
 
-  /** For one more host or link. */
+  /** Makes room for one more host or link. */
   #makeRoom(): void {
     if (++this.#count <= KEPT_MAX) return
     for (const links of this.#byRoot.values()) links.clear()
@@ -51,6 +52,6 @@ export class KnownLinks {
   }
 }
 
-// Hosts, and links of all of them together; then all begin anew.
+// Hosts, and the links of all of them together. Past it everything is forgotten.
 const KEPT_MAX = 32_768
 const CHARACTERS_MAX = 256

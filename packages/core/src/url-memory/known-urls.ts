@@ -1,9 +1,9 @@
 /**
- * What the URLs that a crawl met last became: their safe form and their fingerprints. A site's pages link to the same pages again and
+ * The URLs that a crawl met last, with their safe form and fingerprints. A site's pages link to the same pages again and
  * again, and finding a URL here costs a tenth of making it safe, making it canonical and hashing it.
  *
- * There are two generations. What the older one holds and is asked for again goes over into the younger one; when that is
- * full, the older one is forgotten. So what was met of late stays, and no order has to be kept.
+ * There are two generations. A URL of the older one that is asked for again moves to the younger one; when that is full,
+ * the older one is forgotten. So recent URLs stay, and no order has to be kept.
  */
 
 import { NEWEST_URL_RULES, ownCopy, type UrlRules } from '@webloom/url'
@@ -14,14 +14,14 @@ export class KnownUrls {
   #younger = new Map<string, KnownUrl>()
   #older = new Map<string, KnownUrl>()
 
-  /** @param rules by which `make` of all of them makes URLs safe */
+  /** @param rules the rules by which every `make` makes URLs safe */
   constructor(rules: UrlRules = NEWEST_URL_RULES) {
     this.#rules = rules
   }
 
   /**
-   * @param written the URL as somebody wrote it; may be a part of a page's text, which is not kept alive
-   * @param make its safe form, in memory of its own; what it throws is thrown
+   * @param written the URL as it was written; may be a part of a page's text, which is not kept in memory
+   * @param make returns its safe form, in memory of its own; its errors are passed on
    */
   of(written: string, make: (written: string) => string): KnownUrl {
     const known = this.#younger.get(written)

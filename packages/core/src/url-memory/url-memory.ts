@@ -8,10 +8,10 @@ import { KnownUrls } from './known-urls.ts'
 
 /**
  * What one crawl knows of the URLs and links that it met last: requests to one URL share its safe form and fingerprints.
- * The crawl's assembly makes it and gives it to responses and to whoever takes requests from callbacks. Without one every
- * request is made from the text of its URL, with the same result.
+ * The crawl's assembly makes it, and passes it to responses and to the code that takes requests from callbacks. Without it
+ * every request is made from the text of its URL, with the same result.
  *
- * It takes 10 MB with URLs of 80 characters, and can take no more than 30 for each set of rules; a crawl goes by one.
+ * It takes 10 MB with URLs of 80 characters, and at most 30 MB for each set of rules; a crawl uses one set.
  */
 export class UrlMemory {
   readonly #met: Readonly<Record<UrlRules, MetUrls>> = {
@@ -20,8 +20,8 @@ export class UrlMemory {
   }
 
   /**
-   * For the links of one page in UTF-8: makes the request for a link, or returns undefined for one that has to be joined
-   * first. Undefined itself when that goes for all of its links.
+   * For the links of one page in UTF-8: returns a function that makes the request for a link, or returns undefined for a
+   * link that has to be joined first. Undefined when all links of the page have to be.
    *
    * @param base what the page's links are relative to
    */
@@ -38,21 +38,21 @@ export class UrlMemory {
     }
   }
 
-  /** A request for an absolute URL of a page in UTF-8. Throws `InvalidUrl`. */
+  /** Returns a request for an absolute URL of a page in UTF-8. Throws `InvalidUrl`. */
   requestFor(url: string, init: RequestInit, rules: UrlRules): Request {
     return requestTo(this.#met[rules].of(url), init)
   }
 
-  /** Has a request that an author made share what is known of its URL. */
+  /** Makes an author's request share what is known of its URL. */
   share(request: Request): void {
     const known = knownUrlOf(request)
-    // In other encodings the same text is another URL; what comes from a queue has no rules yet.
+    // In another encoding the same text is another URL; a URL from a queue has no rules yet.
     if (known?.rules === undefined || known.isKept || request.encoding !== 'utf-8') return
     shareKnownUrl(request, this.#met[known.rules].of(known.written))
   }
 }
 
-/** Those of one set of rules. */
+/** The URLs of one set of rules. */
 class MetUrls {
   readonly #urls: KnownUrls
   readonly links: KnownLinks

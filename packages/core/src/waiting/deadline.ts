@@ -1,9 +1,9 @@
-/** The longest time that a timer takes: Node counts in 32 bits, and a longer one fires at once. */
+/** The longest time that a timer takes, milliseconds: Node counts in 32 bits, and a longer timer fires at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
- * What `work` comes to. Rejects with `late()` when that takes longer than `ms`; the work itself goes on, and what becomes
- * of it is nobody's concern any more.
+ * Settles as `work` does. Rejects with `late()` when that takes longer than `ms`; the work itself goes on, and its result
+ * is ignored.
  */
 export async function withDeadline<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   const deadline = Promise.withResolvers<never>()
@@ -15,15 +15,15 @@ export async function withDeadline<T>(ms: number, work: Promise<T>, late: () => 
   }
 }
 
-/** Something took longer than it may. */
+/** Thrown when something took longer than it may. */
 export class NoAnswer extends Error {}
 
-/** What `work` comes to; rejects with `NoAnswer` when that takes longer than `ms`. The work itself goes on. */
+/** Settles as `work` does. Rejects with `NoAnswer` when that takes longer than `ms`; the work itself goes on. */
 export function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   return withDeadline(ms, work, () => new NoAnswer(`${what}: no answer for ${ms} ms`))
 }
 
-/** Resolves when `work` has ended, in whatever way, or after `ms`. */
+/** Resolves when `work` has ended, with or without an error, or after `ms`. */
 export async function waitAtMost(ms: number, work?: Promise<unknown>): Promise<void> {
   const timeout = Promise.withResolvers<void>()
   const timer = setTimeout(timeout.resolve, timerMs(ms))
@@ -31,7 +31,7 @@ export async function waitAtMost(ms: number, work?: Promise<unknown>): Promise<v
   clearTimeout(timer)
 }
 
-/** A time that a timer takes. */
+/** Returns the time, bounded to what a timer takes. */
 export function timerMs(ms: number): number {
   return Math.min(Math.max(0, ms), TIMER_MS_MAX)
 }

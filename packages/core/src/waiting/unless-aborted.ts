@@ -1,6 +1,6 @@
 /**
- * Resolves to the result of `work`, or to undefined as soon as `signal` fires: a Redis that is away must not hold up somebody
- * who is asked to leave. `work` goes on, and what it then throws is of no interest.
+ * Resolves to the result of `work`, or to undefined as soon as `signal` fires: a Redis that is away must not delay a worker
+ * that is told to leave. `work` itself goes on, and its later error is ignored.
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   let onAbort = () => {}

@@ -1,11 +1,14 @@
 import type { Headers } from '@webloom/core'
 
-/** Directives of Cache-Control by name in lower case, each with its value or null. Of one given twice the first counts. */
+/**
+ * The directives of Cache-Control by name in lower case, each with its value or null. Of a directive given twice the first
+ * one counts.
+ */
 export type CacheControl = ReadonlyMap<string, string | null>
 
 const DIRECTIVE = /([!#$%&'*+\-.^_`|~\w]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g
 
-/** What `Cache-Control` says, or for a request without one the older `Pragma: no-cache`. */
+/** Returns what `Cache-Control` says; of a request without that header, what the older `Pragma: no-cache` says. */
 export function cacheControl(headers: Headers): CacheControl {
   const directives = new Map<string, string | null>()
   const text = headers.getAll('cache-control').join(',')
@@ -18,7 +21,7 @@ export function cacheControl(headers: Headers): CacheControl {
   return directives
 }
 
-/** A number of seconds, as of `max-age`; undefined when it is absent or none. */
+/** Returns the seconds of a directive such as `max-age`; undefined when the directive is absent or its value is no number. */
 export function deltaSeconds(directives: CacheControl, name: string): number | undefined {
   const value = directives.get(name)
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined

@@ -1,7 +1,7 @@
 import type { Crawler, Request, Response } from '@webloom/core'
 import type { HttpCachePolicy } from './http-cache-policy.ts'
 
-/** Keeps everything and never asks again: for writing a spider without the site, and for replay. */
+/** Keeps every answer and never asks the server again: for writing a spider without the site, and for replay. */
 export class DummyPolicy implements HttpCachePolicy {
   readonly #ignoredSchemes: ReadonlySet<string>
   readonly #ignoredStatuses: ReadonlySet<number>

@@ -6,8 +6,8 @@
  *         request_headers    request_body
  *         response_headers   response_body
  *
- * An entry is written under another name and then renamed, so that a kill leaves the old one, none, or the new one. What
- * a power cut tears is found by length and digest when it is read.
+ * An entry is written under another name and then renamed, so that a kill leaves the old entry, none, or the new one. What
+ * a power cut damages is found by length and digest when the entry is read.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -32,14 +32,14 @@ const PARTS = ['request_headers', 'request_body', 'response_headers', 'response_
 
 type Part = (typeof PARTS)[number]
 
-// An entry that is replaced as often while it is read once is stored by nobody; what is broken fails the second time.
+// No worker replaces an entry ten times while it is read once. A damaged entry fails the second read already.
 const READS_MAX = 10
 
 interface Meta {
   readonly url: string
   readonly method: string
   readonly status: number
-  /** Seconds since 1970, as Scrapy's. */
+  /** Seconds since 1970, as in Scrapy. */
   readonly timestamp: number
   readonly gzip: boolean
   readonly sha256: Readonly<Record<Part, string>>
@@ -61,7 +61,7 @@ export class FileCacheStorage implements HttpCacheStorage {
     return new this(cacheStorageOptionsOf(crawler))
   }
 
-  /** An entry that another worker stores anew meanwhile is read again: its meta is another one, and its parts fit that. */
+  /** Reads an entry again when another worker replaced it meanwhile. Each meta fits only the parts that were stored with it. */
   async retrieve(fingerprint: string): Promise<CachedExchange | undefined> {
     const entry = this.#entry(fingerprint)
     let broken: Buffer | undefined
@@ -78,7 +78,7 @@ export class FileCacheStorage implements HttpCacheStorage {
   }
 
   async #read(entry: string, meta: Meta): Promise<CachedExchange | undefined> {
-    // Scrapy's are seconds; times a thousand they come out beside the millisecond now and then.
+    // Scrapy's times are in seconds; multiplied by a thousand, some are a fraction off their millisecond.
     const storedAtMs = Math.round(meta.timestamp * 1000)
     if (this.#expirationMs > 0 && Date.now() - storedAtMs > this.#expirationMs) return undefined
     const [requestHeaders, requestBody, responseHeaders, body] = await Promise.all(
@@ -140,19 +140,25 @@ export class FileCacheStorage implements HttpCacheStorage {
   }
 }
 
-/** A folder can only be renamed to where none is; between the two steps the entry is a miss, never half of one. */
+/**
+ * Puts a folder in the place of another. A folder can only be renamed to where none is, so between the two steps the entry
+ * is a miss, but never half an entry.
+ */
 async function replaceFolder(from: string, to: string): Promise<void> {
   await takeAway(to)
   try {
     await rename(from, to)
   } catch (error) {
-    // Another worker was quicker with the same page: its answer is as good as ours.
+    // Another worker was quicker with the same page, and its answer is as good as ours.
     if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     await rm(from, { recursive: true, force: true })
   }
 }
 
-/** In one step for whoever reads it; and of two workers that do so at once each removes what it has renamed, alone. */
+/**
+ * Removes a folder in one step for its readers. Of two workers that do so at once each deletes only what it has renamed
+ * itself.
+ */
 async function takeAway(path: string): Promise<void> {
   const away = `${path}.${randomUUID()}`
   try {
@@ -178,7 +184,7 @@ function readMeta(text: Buffer): Meta {
     const meta = JSON.parse(text.toString()) as Meta
     if (typeof meta.status === 'number' && typeof meta.timestamp === 'number' && meta.sha256) return meta
   } catch {
-    // Scrapy writes its meta as Python; a torn one is nothing at all. Either way it is none of ours.
+    // Scrapy writes its meta as Python, and a torn meta is not readable at all. Neither is an entry of ours.
   }
   throw new BrokenCacheEntry('its meta is not readable')
 }
@@ -203,7 +209,7 @@ function digest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** As they go over the wire. `Headers` lets no line break into a value. */
+/** Writes the headers as they go over the wire. `Headers` allows no line break in a value. */
 function headerLines(headers: CachedExchange['responseHeaders']): Buffer {
   return Buffer.from(headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''), 'utf8')
 }

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { type ContractTests, type Deviation, runContract, type TestRunner } from '@webloom/core/contract'
 import type { CachedExchange, HttpCacheStorage, HttpCacheStorageOptions } from './http-cache-storage.ts'
 
-/** How a test wants its storage. Absent: entries never expire, and bodies are not compressed. */
+/** The options that a test wants for its storage. By default entries never expire, and bodies are not compressed. */
 export type CacheUnderTest = Partial<Pick<HttpCacheStorageOptions, 'expirationMs' | 'gzip'>>
 
-/** Opens one more storage over the same place, as the next worker or the next crawl does. */
+/** Opens one more storage over the same place, as the next worker or the next crawl would. */
 type Open = (options?: CacheUnderTest) => HttpCacheStorage
 
 export interface HttpCacheStorageImplementation {
   readonly name: string
-  /** A fresh place, and how to dispose of it when each storage over it is closed. */
+  /** Makes a fresh place; `dispose` removes it when every storage over it is closed. */
   create(): Promise<{
     open(options: Required<CacheUnderTest>): HttpCacheStorage
     dispose(): Promise<void>
@@ -33,14 +33,14 @@ const exchange = (parts: Partial<CachedExchange> = {}): CachedExchange => ({
   ...parts,
 })
 
-/** Comparable: bodies may be any kind of bytes. */
+/** Makes exchanges comparable: their bodies may be any kind of byte array. */
 function plain(found: CachedExchange | undefined) {
   if (!found) return undefined
   const { requestBody, body, ...rest } = found
   return { ...rest, requestBody: Buffer.from(requestBody), body: Buffer.from(body) }
 }
 
-/** An answer that is easily told to be half of one: each part says which it is. */
+/** An answer that shows when it is mixed from two: each part names its number. */
 function numbered(n: number): CachedExchange {
   return exchange({
     status: 200 + n,

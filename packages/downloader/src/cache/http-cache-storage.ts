@@ -2,36 +2,36 @@ import type { Awaitable, Crawler } from '@webloom/core'
 
 /** A request and its answer as a cache keeps them. */
 export interface CachedExchange {
-  /** Of the request, in upper case. */
+  /** The request's method, in upper case. */
   readonly method: string
-  /** Of the request. */
+  /** The request's URL. */
   readonly url: string
-  /** As they were sent, for Vary; those that hold secrets are left out. */
+  /** The request's headers as they were sent, for Vary. Headers that hold secrets are left out. */
   readonly requestHeaders: readonly (readonly [string, string])[]
-  /** What was sent; empty when there was nothing. */
+  /** The request's body; empty when there was none. */
   readonly requestBody: Uint8Array
-  /** Of the answer. */
+  /** The answer's status. */
   readonly status: number
-  /** As the server sent them, in its order. */
+  /** The answer's headers as the server sent them, in its order. */
   readonly responseHeaders: readonly (readonly [string, string])[]
-  /** As the server sent it, still compressed. */
+  /** The answer's body as the server sent it, still compressed. */
   readonly body: Uint8Array
   /** When the answer came, in milliseconds since 1970. */
   readonly storedAtMs: number
 }
 
-/** Thrown by `retrieve`: there is something, but it is torn or is none of ours. The cache counts it and fetches the page. */
+/** Thrown by `retrieve` when an entry is there but is torn, or is not ours. The cache counts it and fetches the page. */
 export class BrokenCacheEntry extends Error {}
 
-/** Keeps exchanges by the fingerprint of their request, at most one each. Several workers may share one. */
+/** Keeps exchanges by the fingerprint of their request, at most one for each. Several workers may share one place. */
 export interface HttpCacheStorage {
-  /** Undefined: never stored, or longer ago than it may be. Throws `BrokenCacheEntry`. */
+  /** Returns undefined when nothing was stored, or when it has expired. Throws `BrokenCacheEntry`. */
   retrieve(fingerprint: string): Awaitable<CachedExchange | undefined>
-  /** Takes the place of what was there, in one step: nobody ever sees half of it. */
+  /** Replaces what was there in one step, so that no reader ever sees half an entry. */
   store(fingerprint: string, exchange: CachedExchange): Awaitable<void>
-  /** Nothing is kept for that fingerprint any more; no error when nothing was. */
+  /** Deletes the entry of that fingerprint. An entry that is not there is no error. */
   remove(fingerprint: string): Awaitable<void>
-  /** The crawl is over: what the storage has opened goes. What is kept stays for the next. */
+  /** Closes what the storage has opened. The entries stay for the next crawl. */
   close(): Awaitable<void>
 }
 
@@ -39,15 +39,15 @@ export interface HttpCacheStorage {
 export interface HttpCacheStorageOptions {
   /** HTTPCACHE_DIR. */
   readonly folder: string
-  /** Each spider has a place of its own in the folder. */
+  /** The spider's name: each spider has a place of its own in the folder. */
   readonly spiderName: string
-  /** What was stored longer ago is as good as not there. 0: never. */
+  /** An entry that is older is treated as absent; milliseconds. 0: entries never expire. */
   readonly expirationMs: number
-  /** Keeps bodies compressed. */
+  /** True when bodies are stored compressed. */
   readonly gzip: boolean
 }
 
-/** What the settings say of where a cache lies. */
+/** Returns what the settings say of a cache's place and expiry. */
 export function cacheStorageOptionsOf({ settings, spider }: Crawler): HttpCacheStorageOptions {
   return {
     folder: settings.getString('HTTPCACHE_DIR'),
@@ -57,7 +57,7 @@ export function cacheStorageOptionsOf({ settings, spider }: Crawler): HttpCacheS
   }
 }
 
-/** What the spider's part of the cache is called: its name, made safe for a file system. */
+/** Returns the name of the spider's part of the cache: the spider's name, made safe for a file system. */
 export function cacheName(spiderName: string): string {
   return encodeURIComponent(spiderName).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length))
 }

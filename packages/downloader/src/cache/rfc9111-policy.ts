@@ -1,36 +1,36 @@
 /**
  * A private cache by RFC 9111, under the name of Scrapy's RFC2616Policy.
  *
- * Beyond the standard it stores, as Scrapy does, only what can be of use again: with an expiry, with a validator, or of
- * a status that hardly ever changes. With `alwaysStore` all that `no-store` does not forbid. What http-cache-semantics
- * answers otherwise stands in `docs/decisions/by-hand-or-by-a-library.md`.
+ * Beyond the standard it stores, as Scrapy does, only what can be of use again: an answer with an expiry, with a validator,
+ * or of a status that hardly ever changes. `alwaysStore` keeps all that `no-store` does not forbid. Where
+ * http-cache-semantics decides otherwise is in `docs/decisions/by-hand-or-by-a-library.md`.
  */
 
 import type { Crawler, Headers, Request, Response } from '@webloom/core'
 import { type CacheControl, cacheControl, deltaSeconds } from './cache-control.ts'
 import type { CachedResponse, HttpCachePolicy } from './http-cache-policy.ts'
 
-/** What the policy `rfc2616` is told by the settings. */
+/** The options of the policy `rfc2616`. */
 export interface Rfc9111PolicyOptions {
-  /** HTTPCACHE_ALWAYS_STORE: keeps what `no-store` forbids, too. Default false. */
+  /** HTTPCACHE_ALWAYS_STORE. True: every answer is stored that no `no-store` forbids. Default false. */
   readonly alwaysStore?: boolean
-  /** HTTPCACHE_IGNORE_SCHEMES: requests of these go past the cache. */
+  /** HTTPCACHE_IGNORE_SCHEMES: requests with one of these schemes go past the cache. */
   readonly ignoredSchemes?: readonly string[]
-  /** Directives of servers that are not obeyed. */
+  /** HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS: directives of servers that are ignored. */
   readonly ignoredDirectives?: readonly string[]
   /** Milliseconds since 1970. Tests give their own. */
   readonly now?: () => number
 }
 
-// RFC 9110 §15.1: those that may be kept by a guess at how long they hold.
+// RFC 9110 §15.1: answers with these statuses may be kept for a time that is guessed.
 const HEURISTIC: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
-// As Firefox and Scrapy: with nothing said they hold for a year.
+// As in Firefox and Scrapy: without other information they are fresh for a year.
 const LASTING: ReadonlySet<number> = new Set([300, 301, 308])
 const YEAR_SECONDS = 31_536_000
-// RFC 9111 §4.2.2: a tenth of the time since it was changed last.
+// RFC 9111 §4.2.2: the guess is a tenth of the time since the last change.
 const HEURISTIC_FRACTION = 0.1
 
-/** Keeps and gives what servers allow: HTTPCACHE_POLICY=rfc2616. */
+/** Keeps and uses the answers that servers allow to: HTTPCACHE_POLICY=rfc2616. */
 export class Rfc9111Policy implements HttpCachePolicy {
   readonly #alwaysStore: boolean
   readonly #ignoredSchemes: ReadonlySet<string>
@@ -55,7 +55,7 @@ export class Rfc9111Policy implements HttpCachePolicy {
   mayCacheRequest({ method, url, headers }: Request): boolean {
     if (method !== 'GET' && method !== 'HEAD') return false
     if (this.#ignoredSchemes.has(url.slice(0, url.indexOf(':')))) return false
-    // Whoever asks for a part, or on a condition of his own, wants the server's answer and not ours.
+    // A request for a part, or with a condition of its own, needs the server's answer.
     if (['range', 'if-none-match', 'if-modified-since', 'if-range'].some((name) => headers.has(name)))
       return false
     return !cacheControl(headers).has('no-store')
@@ -72,7 +72,7 @@ export class Rfc9111Policy implements HttpCachePolicy {
     return HEURISTIC.has(status) && (headers.has('last-modified') || headers.has('etag'))
   }
 
-  /** The headers by which the answer was chosen must be the same again (RFC 9111 §4.1). */
+  /** Returns true when the headers by which the answer was chosen are the same again (RFC 9111 §4.1). */
   answers({ response, requestHeaders }: CachedResponse, { headers }: Request): boolean {
     const names = response.headers
       .getAll('vary')
@@ -122,13 +122,13 @@ export class Rfc9111Policy implements HttpCachePolicy {
     return control
   }
 
-  /** RFC 9111 §4.2.1 and §4.2.2. */
+  /** Returns how long the answer is fresh (RFC 9111 §4.2.1 and §4.2.2). */
   #lifetimeSeconds({ status, headers }: Response): number {
     const maxAge = deltaSeconds(this.#control(headers), 'max-age')
     if (maxAge !== undefined) return maxAge
     const date = dateMs(headers.get('date')) ?? this.#now()
     const expires = headers.get('expires')
-    // One that is no date, such as "0", is in the past.
+    // A text that is no date, such as "0", is a time in the past.
     if (expires !== null) return Math.max(0, (dateMs(expires) ?? 0) - date) / 1000
     const modified = dateMs(headers.get('last-modified'))
     if (modified !== undefined && modified <= date && HEURISTIC.has(status))
@@ -136,7 +136,7 @@ export class Rfc9111Policy implements HttpCachePolicy {
     return LASTING.has(status) ? YEAR_SECONDS : 0
   }
 
-  /** RFC 9111 §4.2.3. */
+  /** Returns the answer's age (RFC 9111 §4.2.3). */
   #ageSeconds({ response: { headers }, storedAtMs }: CachedResponse): number {
     const apparent = Math.max(0, storedAtMs - (dateMs(headers.get('date')) ?? storedAtMs)) / 1000
     const told = headers.get('age') ?? ''

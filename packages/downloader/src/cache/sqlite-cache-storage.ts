@@ -23,7 +23,7 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
-// Another worker's write takes milliseconds.
+// How long a call waits for another worker's write, which takes milliseconds.
 const BUSY_TIMEOUT_MS = 5000
 
 interface Row {
@@ -36,7 +36,7 @@ interface Row {
 
 type Head = Pick<CachedExchange, 'method' | 'url' | 'requestHeaders' | 'status' | 'responseHeaders'>
 
-/** A cache in one SQLite file for each spider: quicker than files where pages are many and small. */
+/** A cache in one SQLite file for each spider. Quicker than files where pages are many and small. */
 export class SqliteCacheStorage implements HttpCacheStorage {
   readonly #path: string
   readonly #expirationMs: number
@@ -46,7 +46,7 @@ export class SqliteCacheStorage implements HttpCacheStorage {
   readonly #insert: StatementSync
   readonly #delete: StatementSync
 
-  /** Opens the file. One that is no SQLite file is put aside, as a cache may always begin anew. */
+  /** Opens the file. A file that is no SQLite database is renamed, and the cache begins empty. */
   constructor(options: HttpCacheStorageOptions & { readonly logger: Logger }) {
     const { folder, spiderName, expirationMs, gzip, logger } = options
     makeCacheFolder(resolve(folder))
@@ -123,7 +123,7 @@ function openDatabase(path: string): DatabaseSync {
   const database = new (sqlite().DatabaseSync)(path)
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    // A lost last page is fetched again: no need to wait for the disk.
+    // A page that is lost in a power cut is fetched again, so no write waits for the disk.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
     database.exec(SCHEMA)
     return database

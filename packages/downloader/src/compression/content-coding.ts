@@ -1,14 +1,14 @@
 import zlib from 'node:zlib'
 
-/** How bodies in one encoding are undone. */
+/** Unpacks bodies of one content encoding. */
 export interface ContentCoding {
-  /** At once. Throws ERR_BUFFER_TOO_LARGE when more than `bytesMax` come out. */
+  /** Returns the unpacked body at once. Throws ERR_BUFFER_TOO_LARGE when it has more than `bytesMax` bytes. */
   sync(body: Uint8Array, bytesMax: number): Buffer
-  /** Bit by bit: the body goes in, what comes out is read. */
+  /** Returns a stream that takes the packed body and gives the unpacked one. */
   stream(): NodeJS.ReadWriteStream
 }
 
-// A body cut short still gives what it holds: the flush modes ask for that, as browsers do.
+// A body that was cut short still gives what it holds, as in browsers: the flush modes ask for that.
 const FLATE = { finishFlush: zlib.constants.Z_SYNC_FLUSH }
 const BROTLI = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
 const ZSTD = {
@@ -16,7 +16,7 @@ const ZSTD = {
   // RFC 9659: 8 MiB (2 ** 23) on the web. A frame of a few bytes may ask for a window of 128 MiB.
   params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 },
 }
-// The default of 16 KiB means four times as many trips through the thread pool.
+// With the default of 16 KiB a body takes four times as many trips through the thread pool.
 const STREAMING = { chunkSize: 65_536 }
 
 const gzip: ContentCoding = {
@@ -40,7 +40,7 @@ const zstd: ContentCoding = {
   stream: () => zlib.createZstdDecompress({ ...ZSTD, ...STREAMING }),
 }
 
-/** The coding of that name in Content-Encoding; undefined for one that nobody knows. */
+/** Returns the coding of that name in Content-Encoding; undefined for an unknown one. */
 export function contentCoding(name: string, body: Uint8Array): ContentCoding | undefined {
   switch (name) {
     case 'gzip':
@@ -51,7 +51,8 @@ export function contentCoding(name: string, body: Uint8Array): ContentCoding | u
     case 'zstd':
       return zstd
     case 'deflate':
-      // Meant is zlib's format (RFC 9110 §8.4.1.2), but some servers send the bare stream: the first byte tells.
+      // The standard means zlib's format (RFC 9110 §8.4.1.2), but some servers send the bare stream. The first byte tells
+      // which.
       return ((body[0] ?? 0) & 0x0f) === 8 ? zlibDeflate : rawDeflate
     default:
       return undefined

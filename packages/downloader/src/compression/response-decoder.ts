@@ -1,4 +1,4 @@
-/** Bodies that a server has packed, unpacked within bounds: a bomb is cut while it unfolds. */
+/** Unpacks the bodies of responses within bounds: a bomb is cut off while it unpacks. */
 
 import {
   DownloadError,
@@ -11,19 +11,19 @@ import { contentCoding } from './content-coding.ts'
 import { Unfolding, UnfoldsTooFar } from './unfolding.ts'
 
 export interface ResponseDecoderOptions {
-  /** DOWNLOAD_MAXSIZE, for what comes out of each encoding. 0: no bound. */
+  /** DOWNLOAD_MAXSIZE: bytes of the body after each encoding is undone. 0: no bound. */
   readonly bodyBytesMax: number
-  /** DOWNLOAD_MAX_ENCODINGS. Default 3. */
+  /** DOWNLOAD_MAX_ENCODINGS: how many encodings a body may have. Default 3. */
   readonly encodingsMax?: number
-  /** DOWNLOAD_MAX_RATIO. Default 200; 0: no bound. */
+  /** DOWNLOAD_MAX_RATIO: how many times its size a body may become. Default 200; 0: no bound. */
   readonly ratioMax?: number
   readonly stats: StatsCollector
 }
 
-// An honest page may shrink by any factor; a bomb is worth its while only above some size.
+// Up to this size an honest page may shrink by any factor; a bomb must be larger to do harm.
 const RATIO_FREE_BYTES = 8_388_608
 
-/** Undoes the encodings of responses that are understood. */
+/** Undoes the encodings of responses that it knows. */
 export class ResponseDecoder {
   readonly #bytesMax: number
   readonly #encodingsMax: number
@@ -38,7 +38,7 @@ export class ResponseDecoder {
     this.#stats = options.stats
   }
 
-  /** Rejects with `DownloadError` for a body that is too large, or not encoded as its header says. */
+  /** Returns the response with its body unpacked. Rejects with `DownloadError` for a body that is too large, or not encoded as its header says. */
   decoded(request: Request, response: Response): Response | Promise<Response> {
     const { headers, body } = response
     if (!headers.has('content-encoding') || request.method === 'HEAD' || body.length === 0) return response
@@ -64,7 +64,7 @@ export class ResponseDecoder {
     const left = [...encodings]
     while (left.length > 0) {
       const coding = contentCoding(left.at(-1)!, body)
-      // An encoding nobody knows is left to the callback, with the header that names it.
+      // A body in an unknown encoding is left to the callback, with the header that names the encoding.
       if (!coding) break
       const encoding = left.pop()!
       try {
@@ -101,7 +101,7 @@ export class ResponseDecoder {
 interface UnfoldingLimit {
   readonly bytes: number
   readonly reason: 'decompressed_size' | 'decompression_ratio'
-  /** For the message. */
+  /** The setting that the message names. */
   readonly setting: string
 }
 

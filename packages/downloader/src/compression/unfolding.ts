@@ -1,22 +1,22 @@
 /**
- * Unfolds compressed bodies, never past a limit.
+ * Unpacks compressed bodies, never past a limit.
  *
- * A small body is unfolded at once, which is quicker than a trip through the thread pool (7 KiB take 40 µs). One that is
- * large, or turns out to be, is unfolded bit by bit, and such bodies take turns: each may grow to the limit, and sixteen
- * bombs at a time would need sixteen times the memory.
+ * A small body is unpacked at once, which is quicker than a trip through the thread pool (7 KiB take 40 µs). A body that is
+ * large, or turns out to be, is unpacked as a stream. Such bodies take turns: each may grow to the limit, and sixteen bombs
+ * at a time would need sixteen times the memory.
  *
- * A body that breaks in the middle gives what was unfolded before, as in Scrapy; browsers show that much too.
+ * A body that is damaged in the middle gives what came before the damage, as in Scrapy; browsers show that much, too.
  */
 
 import type { ContentCoding } from './content-coding.ts'
 
-/** More came out than the limit allows. */
+/** Thrown when the unpacked body is larger than the limit. */
 export class UnfoldsTooFar extends Error {}
 
 export class Unfolding {
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** The body undone. Rejects with `UnfoldsTooFar`, or with zlib's error when nothing at all came out. */
+  /** Resolves to the unpacked body. Rejects with `UnfoldsTooFar`, or with zlib's error when not a byte could be unpacked. */
   async unfold(coding: ContentCoding, body: Uint8Array, bytesMax: number): Promise<Buffer> {
     return (
       unfoldedAtOnce(coding, body, Math.min(bytesMax, SMALL_OUTPUT_BYTES)) ??
@@ -34,13 +34,13 @@ export class Unfolding {
 const SMALL_BODY_BYTES = 65_536
 const SMALL_OUTPUT_BYTES = 1_048_576
 
-/** Undefined when it is too large for that, or broken. */
+/** Returns undefined for a body that is damaged or too large to be unpacked at once. */
 function unfoldedAtOnce(coding: ContentCoding, body: Uint8Array, bytesMax: number): Buffer | undefined {
   if (body.length > SMALL_BODY_BYTES) return undefined
   try {
     return coding.sync(body, bytesMax)
   } catch {
-    // The other way finds out what is wrong, and keeps what can be kept.
+    // The stream finds out what is wrong, and keeps what can be kept.
     return undefined
   }
 }

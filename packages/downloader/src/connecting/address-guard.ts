@@ -1,17 +1,17 @@
 /**
- * No way inside: a page from outside cannot send the crawl to the machine it runs on, to its neighbours, or to its cloud's
- * metadata.
+ * Keeps the crawl out of private networks: a page from outside cannot send it to the machine that it runs on, to that
+ * machine's neighbours, or to its cloud's metadata.
  *
  *     address of the public internet    connected to
  *     inside (`address-range.ts`)       refused, unless
  *       PRIVATE_ADDRESSES_ALLOWED         names it, or
- *       the host and port are             of one of the crawl's own start requests: never a metadata address, nor a host
- *                                         that had a public address before, for any worker of the crawl, which by that
- *                                         rebinds its name
+ *       the host and port are             those of one of the crawl's own start requests. Never a metadata address, nor
+ *                                         a host that had a public address before, for any worker of the crawl: such
+ *                                         a host rebinds its name
  *
- * Asked at each connection with the addresses that would be connected to, so notation, redirects and DNS answers that
- * change make no difference. Of a host with addresses of both kinds only the public ones are used. Through a proxy only
- * addresses in URLs and a few names can be told: the others it looks up itself.
+ * The guard is asked at each connection, with the addresses that would be connected to. So notation, redirects and DNS
+ * answers that change make no difference. Of a host with addresses of both kinds only the public ones are used. A proxy
+ * looks names up itself: through it the guard can judge only addresses in URLs and a few names.
  */
 
 import { isIP } from 'node:net'
@@ -30,13 +30,13 @@ import { Recent } from './recent.ts'
 
 export interface AddressGuardOptions {
   readonly allowed: AllowedAddresses
-  /** Absent: no host is let in for being a start host. */
+  /** The hosts of the crawl's start requests. Absent: no host is let in for being one. */
   readonly startHosts?: StartHosts
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-// Host names, about a hundred bytes each.
+// Host names take about a hundred bytes each.
 const PUBLIC_HOSTS_REMEMBERED = 20_000
 const HOSTS_WARNED_OF = 1000
 
@@ -51,8 +51,8 @@ export class AddressGuard {
   }
 
   /**
-   * Those of the host's addresses that may be connected to, in their order. Throws `IgnoreRequest` with
-   * WL_ADDRESS_REFUSED when there is none.
+   * Resolves to those of the host's addresses that may be connected to, in their order. Rejects with an `IgnoreRequest` of
+   * the code WL_ADDRESS_REFUSED when there is none.
    *
    * @param hostAndPort as core's `hostAndPort` writes it
    */
@@ -71,8 +71,8 @@ export class AddressGuard {
   }
 
   /**
-   * The same for a host whose name a proxy will look up: what can be told without. Other names are let through, as only
-   * the proxy knows their addresses, and may be the only one that could.
+   * Checks a host whose name a proxy will look up, as far as its name or address tells. Other names are let through: only
+   * the proxy knows their addresses, and it may be the only one that can look them up. Rejects as `permitted` does.
    */
   async permittedByProxy(origin: string): Promise<void> {
     const place = hostAndPort(origin)
@@ -96,7 +96,10 @@ export class AddressGuard {
     return known !== undefined && this.#options.allowed.allows(known, hostAndPort, range === 'metadata')
   }
 
-  /** For the other workers, too, and before it is connected to: what it answers may change its name's address. */
+  /**
+   * Notes for all workers, before the connection is made, that the host has a public address: its answer may change the
+   * name's address.
+   */
   async #notePublic(hostAndPort: string): Promise<void> {
     if (this.#publicHosts.get(hostAndPort)) return
     await this.#options.startHosts?.notePublic(hostAndPort)
@@ -129,7 +132,7 @@ export class AddressGuard {
 
 function rangeOf(address: string): AddressRange | undefined {
   const known = ipAddress(address)
-  // What is no address cannot be connected to; nothing is known of it that would let it in.
+  // A text that is no address cannot be connected to, and nothing about it speaks for letting it in.
   return known ? addressRange(known) : 'reserved'
 }
 

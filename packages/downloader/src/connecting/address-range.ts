@@ -1,6 +1,6 @@
 import { BlockList, isIP, type SocketAddress } from 'node:net'
 
-/** Why an address is not one of the public internet. Counted under `downloader/protection/<range>_address`. */
+/** Why an address is not one of the public internet. Counted as `downloader/protection/<range>_address`. */
 export type AddressRange =
   | 'metadata'
   | 'loopback'
@@ -11,10 +11,10 @@ export type AddressRange =
   | 'unspecified'
   | 'reserved'
 
-// From the IANA registries of special-purpose addresses. The first that fits counts.
+// From the IANA registries of special-purpose addresses. The first range that fits counts.
 const RANGES: readonly (readonly [AddressRange, ...string[]])[] = [
   [
-    // Where clouds tell a machine who it is, with passwords to prove it.
+    // Where clouds tell a machine who it is, and give it passwords.
     'metadata',
     '169.254.169.254', // AWS, Azure, Google, Oracle, DigitalOcean, OpenStack and others
     '169.254.170.2', // AWS, credentials of a container (ECS)
@@ -53,10 +53,10 @@ const RANGES: readonly (readonly [AddressRange, ...string[]])[] = [
 
 const LISTS = RANGES.map(([range, ...networks]) => ({ range, list: listOf(networks) }))
 
-// All that is given out of IPv6; what only wraps an IPv4 address has been unwrapped before.
+// All IPv6 addresses that have been assigned. Addresses that only wrap an IPv4 address were unwrapped before.
 const GLOBAL_IPV6 = listOf(['2000::/3'])
 
-/** The range of an address that no page from outside may lead to; undefined for one of the public internet. */
+/** Returns the range of an address that no page from outside may lead to; undefined for one of the public internet. */
 export function addressRange(address: SocketAddress): AddressRange | undefined {
   const found = LISTS.find(({ list }) => list.check(address))
   if (found) return found.range

@@ -4,24 +4,24 @@ import { IpNetwork, ipAddress } from './ip-network.ts'
 
 /** One entry of PRIVATE_ADDRESSES_ALLOWED. */
 interface Allowed {
-  /** Absent: addresses of any host. */
+  /** Absent: the entry is for addresses of any host. */
   readonly host?: string
-  /** Absent: whatever address the host has. */
+  /** Absent: the entry is for every address of the host. */
   readonly network?: IpNetwork
-  /** Absent: any port. */
+  /** Absent: the entry is for any port. */
   readonly port?: string
 }
 
 /**
- * PRIVATE_ADDRESSES_ALLOWED: what may be connected to although it is inside. An entry is an address, a network
- * (`10.0.0.0/8`) or a host name, the first and the last also with a port; `*` is everything.
+ * PRIVATE_ADDRESSES_ALLOWED: addresses that may be connected to although they are inside. An entry is an address, a network
+ * (`10.0.0.0/8`) or a host name; an address and a host name may have a port. `*` allows everything but metadata.
  *
- * An address of a cloud's metadata is only let through by an entry that is this very address.
+ * An address of a cloud's metadata is let through only by an entry that is this very address.
  */
 export class AllowedAddresses {
   readonly #entries: readonly Allowed[]
 
-  /** Throws `SettingsError` with every entry that is none of these. */
+  /** Throws `SettingsError` that names every entry which is none of these. */
   constructor(entries: readonly string[]) {
     const parsed = entries.map(allowed)
     const problems = entries.flatMap((text, index) =>

@@ -16,21 +16,21 @@ export interface ConnectionsOptions {
   readonly guard?: AddressGuard
   readonly tls?: TlsOptions
   readonly http2?: boolean
-  /** For one connection, its name and TLS included, milliseconds. */
+  /** For one connection, its look-up and TLS included; milliseconds. */
   readonly connectTimeoutMs?: number
-  /** The address that connections come from; null: the operating system chooses. `meta.bindaddress` overrides it. */
+  /** The address that connections come from. Null: the operating system chooses. `meta.bindaddress` overrides it. */
   readonly bindAddress?: string | null
-  /** Of one answer, names and values together. */
+  /** Bytes of one answer's headers, names and values together. */
   readonly headerBytesMax?: number
-  /** Proxies (`meta.proxy`) whose connections are kept at once. */
+  /** How many proxies (`meta.proxy`) have their connections kept at once. */
   readonly proxyAgentsMax?: number
 }
 
-// Idle connections are kept a little shorter than the 5 s after which Node and many proxies close theirs, and where a server
-// says that it keeps them longer, for a minute at the most.
+// Idle connections are kept a little shorter than the 5 s after which Node and many proxies close theirs. Where a server
+// says that it keeps them longer, they are kept for a minute at the most.
 const KEEP_ALIVE_MS = 4000
 const KEEP_ALIVE_MS_MAX = 60_000
-// The operating system asks four times in 15 s whether there is anybody; TLS may take as long again.
+// The operating system tries four times in 15 s to reach a host; TLS may take as long again.
 const CONNECT_TIMEOUT_MS = 30_000
 
 /** All connections of a crawl: to sites, and by way of proxies. */
@@ -48,7 +48,7 @@ export class Connections {
       timeoutMs: Math.min(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, CONNECT_TIMEOUT_MS),
       ...(options.guard && { guard: options.guard }),
     }
-    // One deadline covers a whole download (`HttpExchange`): undici's own watch the time between two chunks only.
+    // One deadline covers a whole download (`HttpExchange`); undici's own timeouts cover only the time between two chunks.
     const pool = {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
@@ -83,8 +83,8 @@ export class Connections {
   }
 
   /**
-   * What the request is handed to. Rejects with WL_ADDRESS_REFUSED for one that asks a proxy for a place inside; of a
-   * request that goes out directly the dispatcher itself finds that out.
+   * Resolves to the dispatcher that sends the request. Rejects with WL_ADDRESS_REFUSED when a proxy would be asked for an
+   * address inside. For a request that goes out directly the dispatcher checks the address itself.
    */
   async dispatcherFor(request: Request, origin: string): Promise<Dispatcher> {
     const localAddress = bindAddressOf(request) ?? this.#bindAddress
@@ -99,7 +99,10 @@ export class Connections {
   }
 }
 
-/** `meta.bindaddress`: an address, or as in Scrapy a pair of address and port, of which the port is left to the system. */
+/**
+ * Returns the address of `meta.bindaddress`: an address or, as in Scrapy, a pair of address and port. The port is left to
+ * the operating system.
+ */
 function bindAddressOf(request: Request): string | undefined {
   const given = request.hasMeta ? request.meta.bindaddress : undefined
   const address = Array.isArray(given) ? given[0] : given

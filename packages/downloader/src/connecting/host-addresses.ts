@@ -1,5 +1,6 @@
 /**
- * The addresses of hosts, as the operating system tells them (getaddrinfo: its hosts file, its name servers), and remembered.
+ * The addresses of hosts, as the operating system tells them (getaddrinfo: its hosts file, its name servers), and
+ * remembered.
  *
  * Each question takes a thread of libuv's pool until it is answered, and a dead name may take half a minute. So all who ask
  * for one name share one question, no more than CONCURRENT_LOOKUPS_MAX run at once, and the others wait here, where those
@@ -13,23 +14,23 @@ import { DownloadError, type HostLookup, type Settings, timerMs, withDeadline } 
 import { Recent } from './recent.ts'
 
 export interface HostAddressesOptions {
-  /** Names that are remembered; 0: none. */
+  /** How many names are remembered; 0: none. */
   readonly cacheSize: number
-  /** How long somebody waits for an answer. */
+  /** How long a caller waits for an answer, milliseconds. */
   readonly timeoutMs: number
-  /** Asks for a name. The operating system's unless a test gives its own. */
+  /** Looks a name up. Default: the operating system does; tests give their own. */
   readonly lookup?: (hostname: string) => Promise<readonly string[]>
-  /** Milliseconds of a clock that only goes forward. Tests give their own. */
+  /** Milliseconds of a monotonic clock. Tests give their own. */
   readonly now?: () => number
 }
 
 // getaddrinfo does not tell how long an answer holds. Most names on the web allow between one and five minutes.
 const FOUND_TTL_MS = 60_000
-// Short, as a name server that was down a moment ago may be back for the first retry.
+// Short, as a name server that failed a moment ago may be back for the first retry.
 const FAILED_TTL_MS = 5000
 const CONCURRENT_LOOKUPS_MAX = 16
 
-// RFC 6761 (6.3): whatever name servers may say.
+// RFC 6761 (6.3): these names are this machine, whatever a name server may say.
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
 const LOOPBACK = ['127.0.0.1', '::1']
 
@@ -94,7 +95,7 @@ export class HostAddresses implements HostLookup {
     while (this.#lookups < CONCURRENT_LOOKUPS_MAX) {
       const question = this.#line.shift()
       if (!question) return
-      // Those who asked have been told that there is no answer.
+      // Its callers have been told already that no answer came.
       if (this.#now() - question.askedAtMs >= this.#timeoutMs) question.reject(this.#late(question.hostname))
       else void this.#answer(question)
     }

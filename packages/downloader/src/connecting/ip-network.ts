@@ -1,8 +1,9 @@
 import { BlockList, isIP, SocketAddress } from 'node:net'
 
 /**
- * An address as the operating system or the URL standard writes it; undefined for what is none. An IPv6 address that only
- * wraps one of IPv4 is that one: mapped (`::ffff:127.0.0.1`), NAT64 (`64:ff9b::/96`) or 6to4 (`2002::/16`).
+ * Returns an address as the operating system or the URL standard writes it; undefined for a text that is none. An IPv6
+ * address that only wraps an IPv4 address becomes that one: mapped (`::ffff:127.0.0.1`), NAT64 (`64:ff9b::/96`) or 6to4
+ * (`2002::/16`).
  */
 export function ipAddress(written: string): SocketAddress | undefined {
   const text = written.split('%', 1)[0]!
@@ -25,7 +26,10 @@ function wrappedIpv4(ipv6: string): string | undefined {
   return SIX_TO_FOUR.check(ipv6, 'ipv6') ? dotted(groupsOf(ipv6).slice(1, 3)) : undefined
 }
 
-/** The eight groups. The URL standard's form has hexadecimal ones only, also where an IPv4 address stood at the end. */
+/**
+ * Returns the eight groups. The URL standard writes all of them in hexadecimal, also where an IPv4 address stood at the
+ * end.
+ */
 function groupsOf(ipv6: string): number[] {
   const [head = '', tail = ''] = new URL(`http://[${ipv6}]`).hostname.slice(1, -1).split('::')
   const [before, after] = [head, tail].map((part) =>
@@ -38,7 +42,7 @@ function dotted(groups: readonly number[]): string {
   return groups.flatMap((group) => [group >> 8, group & 0xff]).join('.')
 }
 
-/** Addresses that begin with the same bits: `10.0.0.0/8`, or a single one. */
+/** Addresses that begin with the same bits: a network such as `10.0.0.0/8`, or a single address. */
 export class IpNetwork {
   readonly isSingleAddress: boolean
   readonly #family: SocketAddress['family']

@@ -4,17 +4,18 @@ import { Recent } from './recent.ts'
 import { type ConnectingOptions, lookupBy } from './site-connector.ts'
 
 export interface ProxyAgentsOptions {
-  /** Proxies whose connections are kept at once. */
+  /** How many proxies have their connections kept at once. */
   readonly agentsMax: number
   readonly connecting: ConnectingOptions
-  /** What holds for each connection, by way of a proxy or not. */
+  /** Options of each connection, through a proxy or not. */
   readonly pool: PoolType.Options
 }
 
 /**
- * The connections by way of proxies. Past the bound those of the proxy used longest ago are closed when they are idle.
+ * The connections through proxies. Past the bound the connections of the proxy used longest ago are closed when they are
+ * idle.
  *
- * No guard stands here: where a proxy is, is the author's choice, and where it connects to, it alone knows.
+ * There is no address guard here: the author chooses where a proxy is, and only the proxy knows where it connects to.
  */
 export class ProxyAgents {
   readonly #options: ProxyAgentsOptions
@@ -22,12 +23,13 @@ export class ProxyAgents {
 
   constructor(options: ProxyAgentsOptions) {
     this.#options = options
-    // What is still on its way ends first. A connection that breaks meanwhile is nobody's loss.
+    // Requests under way end first. A connection that breaks while it closes costs nothing.
     this.#agents = new Recent(options.agentsMax, (agent) => void agent.close().catch(() => {}))
   }
 
   /**
-   * http goes through the proxy as it is, https through a tunnel (CONNECT).
+   * Returns the dispatcher for requests through that proxy: http is forwarded by the proxy, https goes through a tunnel
+   * (CONNECT).
    *
    * @param localAddress the address that connections to the proxy come from
    */
@@ -54,9 +56,9 @@ export class ProxyAgents {
       ...(authorization !== undefined && { token: authorization }),
       connectTimeout: timeoutMs,
       requestTls: { ...tls, allowH2: http2 },
-      // The proxy itself is spoken to as all proxies understand it.
+      // HTTP/1.1 to the proxy itself, as every proxy understands it.
       proxyTls: { ...tls, allowH2: false, lookup: lookupBy((hostname) => addresses.of(hostname)) },
-      // undici hands on none of the options to the connections to the proxy, nor to those that need no tunnel.
+      // undici passes none of these options to the connections to the proxy, nor to connections without a tunnel.
       clientFactory: (origin, options) => new Pool(origin, { ...pool, ...options }),
       factory: (origin, options) => new Pool(origin, { ...pool, ...(options as object) }),
     })

@@ -1,6 +1,6 @@
-/** A map that forgets what was used longest ago once it holds more than `max`. */
+/** A map that forgets the value used longest ago when it holds more than `max`. */
 export class Recent<Value> {
-  // Begins with what was used longest ago.
+  // The first entry is the one used longest ago.
   readonly #values = new Map<string, Value>()
   readonly #max: number
   readonly #onForgotten: (value: Value) => void
@@ -27,7 +27,7 @@ export class Recent<Value> {
     this.#onForgotten(forgotten)
   }
 
-  /** Forgets all; returns what there was. */
+  /** Forgets all values and returns them. */
   clear(): Value[] {
     const values = [...this.#values.values()]
     this.#values.clear()

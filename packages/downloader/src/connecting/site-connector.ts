@@ -11,18 +11,18 @@ export interface ConnectingOptions {
   readonly guard?: AddressGuard
   readonly tls: TlsOptions
   readonly http2: boolean
-  /** For connection and TLS together. */
+  /** For connection and TLS together, milliseconds. */
   readonly timeoutMs: number
 }
 
 /**
- * Connects to one site. Its name is looked up for each connection, and what is connected to is what the guard let through:
- * there is no second look-up that could give another answer. TLS is told the name, not the address.
+ * Returns a function that connects to one site. It looks the name up for each connection and connects to what the guard let
+ * through: there is no second look-up that could give another answer. TLS is told the name, not the address.
  *
- * Throws `InvalidUrl` for an origin that the URL standard does not know, such as `http://1.2.3.400`.
+ * Throws `InvalidUrl` for an origin that is no URL by the standard, such as `http://1.2.3.400`.
  *
  * @param origin `https://example.com`
- * @param localAddress where connections come from; only addresses of its kind are connected to
+ * @param localAddress the address that connections come from; only addresses of its kind are connected to
  */
 export function siteConnector(
   origin: string,
@@ -46,7 +46,7 @@ export function siteConnector(
   return (given, answer) => {
     const callback: buildConnector.Callback = (...[error, socket]) =>
       error === null ? answer(null, socket) : answer(isTls ? toldOfTls(error) : error, null)
-    // Node looks up names only.
+    // Node calls `lookup` for names only, so an address is put before the guard here.
     if (isIP(given.hostname) === 0) connect(given, callback)
     else
       permitted(given.hostname).then(
@@ -56,17 +56,17 @@ export function siteConnector(
   }
 }
 
-/** The code of a connection that was closed before it was an encrypted one. */
+/** The error code of a connection that was closed before TLS was set up. */
 export const TLS_CLOSED = 'TLS_CLOSED'
 
-/** Afterwards it could not be told from one that was closed while an answer was waited for. */
+/** Marks the error here: later it looks like that of a connection which closed while an answer was awaited. */
 function toldOfTls(error: Error & { code?: string }): Error {
   if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') return error
   const told = new Error('the server closed the connection in the TLS handshake', { cause: error })
   return Object.assign(told, { code: TLS_CLOSED })
 }
 
-/** As `net.connect` wants it. Of several addresses it tries those of both kinds by turns, the next one after 250 ms. */
+/** Returns a `lookup` for `net.connect`, which tries several addresses alternately by kind, the next one after 250 ms. */
 export function lookupBy(addressesOf: (hostname: string) => Promise<readonly string[]>): LookupFunction {
   return (hostname, { all }, callback) => {
     addressesOf(hostname).then(
@@ -80,7 +80,10 @@ export function lookupBy(addressesOf: (hostname: string) => Promise<readonly str
   }
 }
 
-/** Those that can be reached from `localAddress`: from an IPv4 address no IPv6 one can, nor the other way round. */
+/**
+ * Returns the addresses that can be reached from `localAddress`: from an IPv4 address no IPv6 address can be, nor the other
+ * way round.
+ */
 function ofOneKind(
   addresses: readonly string[],
   hostname: string,

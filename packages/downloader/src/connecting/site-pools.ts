@@ -2,23 +2,23 @@ import { type Dispatcher, Pool, type Pool as PoolType } from 'undici'
 import { Recent } from './recent.ts'
 import { type ConnectingOptions, siteConnector } from './site-connector.ts'
 
-// Idle pools of a few kilobytes each, and idle sockets, of which a process may have a thousand.
+// An idle pool takes a few kilobytes and idle sockets, of which a process may have a thousand.
 const SITES_KEPT_MAX = 500
 
 /**
- * The connections to sites, kept open for a while to be used again. Past the bound those to the site used longest ago are
- * closed once they are idle, so that a crawl of many hosts does not gather what it will never use.
+ * The connections to sites, kept open for a while to be used again. Past the bound the connections to the site used longest
+ * ago are closed once they are idle, so that a crawl of many hosts keeps no connections that it will never use.
  */
 export class SitePools {
   readonly #pools: Recent<PoolType>
   readonly #connecting: ConnectingOptions
   readonly #options: PoolType.Options
 
-  /** @param options what holds for each connection */
+  /** @param options apply to each connection */
   constructor(connecting: ConnectingOptions, options: PoolType.Options, sitesMax = SITES_KEPT_MAX) {
     this.#connecting = connecting
     this.#options = options
-    // What is still on its way ends first. A connection that breaks meanwhile is nobody's loss.
+    // Requests under way end first. A connection that breaks while it closes costs nothing.
     this.#pools = new Recent(sitesMax, (pool) => void pool.close().catch(() => {}))
   }
 

@@ -5,11 +5,14 @@ import { type Settings, SettingsError } from '@webloom/core'
 /** How encrypted connections are made, to sites and to proxies. */
 export interface TlsOptions
   extends Pick<SecureContextOptions, 'minVersion' | 'maxVersion' | 'ciphers' | 'ca'> {
-  /** False: any certificate will do. */
+  /** False: every certificate is accepted. */
   readonly rejectUnauthorized: boolean
 }
 
-/** Throws `SettingsError` for versions, ciphers and certificates that cannot be used. */
+/**
+ * Returns the TLS options of the settings. Throws `SettingsError` for versions, ciphers and certificates that cannot be
+ * used.
+ */
 export function tlsFromSettings(settings: Settings): TlsOptions {
   const method = settings.get('DOWNLOADER_CLIENT_TLS_METHOD')
   const only = method === 'TLS' ? null : method

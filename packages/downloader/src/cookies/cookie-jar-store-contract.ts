@@ -3,10 +3,10 @@ import { type ContractTests, type Implementation, runContract, type TestRunner }
 import type { CookieJarStore } from './cookie-jar-store.ts'
 import type { KeptCookie } from './kept-cookie.ts'
 
-/** A store that keeps `PER_DOMAIN_MAX` cookies of a domain. */
+/** The suite's stores keep this many cookies of a domain. */
 export const PER_DOMAIN_MAX = 20
 
-/** One of a.com, for all of it. */
+/** Makes a cookie of a.com that goes to the whole domain. */
 export const cookie = (name: string, value: string, parts: Partial<KeptCookie> = {}): KeptCookie => ({
   name,
   value,

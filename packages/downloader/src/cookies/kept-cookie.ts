@@ -1,8 +1,8 @@
 /**
  * Which cookies are kept, and which of them go along with a request, by RFC 6265bis §5.7 and §5.8.
  *
- * tough-cookie parses Set-Cookie and knows the public suffixes. Its jar is not used: it has no bounds, and it hides
- * its cookies from whoever wants to share them between workers.
+ * tough-cookie parses Set-Cookie and knows the public suffixes. Its jar is not used: it has no bounds, and its cookies
+ * cannot be shared between workers one by one.
  */
 
 import { isIP } from 'node:net'
@@ -18,41 +18,41 @@ import {
 } from 'tough-cookie'
 import { asWritten } from '../http/wire-text.ts'
 
-/** A cookie as a jar keeps it. Survives JSON. */
+/** A cookie as a jar keeps it. It survives JSON. */
 export interface KeptCookie {
   readonly name: string
   readonly value: string
   readonly domain: string
-  /** True: it goes to `domain` itself and not to its subdomains. */
+  /** True: the cookie goes to `domain` itself and not to its subdomains. */
   readonly hostOnly: boolean
   readonly path: string
   readonly secure: boolean
-  /** When it ends, in milliseconds since 1970; null: with the crawl. */
+  /** When the cookie expires, in milliseconds since 1970. Null: with the crawl. */
   readonly expiresAtMs: number | null
 }
 
-/** Where a cookie comes from or may go to. */
+/** The place that a cookie comes from, or may go to. */
 export interface CookiePlace {
   readonly host: string
   readonly path: string
   readonly isHttps: boolean
 }
 
-/** Absent when the URL has no host that could have cookies. */
+/** Returns the place of a URL; undefined when the URL has no host that could have cookies. */
 export function cookiePlace(url: string): CookiePlace | undefined {
   const parsed = URL.parse(url)
   if (!parsed || parsed.hostname === '') return undefined
   return { host: parsed.hostname, path: parsed.pathname, isHttps: parsed.protocol === 'https:' }
 }
 
-/** The cookie of one Set-Cookie header; null when that server may not set it. */
+/** Returns the cookie of one Set-Cookie header; null when that server may not set it. */
 export function cookieFromServer(setCookie: string, place: CookiePlace): KeptCookie | null {
   const cookie = parse(asWritten(setCookie), { loose: true })
   if (!cookie || (cookie.secure && !place.isHttps) || !prefixHolds(cookie)) return null
   return keptCookie(cookie, place)
 }
 
-/** The cookies that a request names. Null stands for one that is not kept: its host could not set that domain. */
+/** Returns the cookies that a request names. Null stands for a cookie that is not kept, as its host may not set that domain. */
 export function cookieOfRequest(
   { name, value, domain, path, secure }: NamedCookie,
   place: CookiePlace,
@@ -62,16 +62,17 @@ export function cookieOfRequest(
     value: String(value),
     domain: domain ?? null,
     path: path ?? null,
-    // As Scrapy: what was given for an https page does not leak to a plain one.
+    // As in Scrapy: a cookie that was given for an https page does not leak to an http one.
     secure: secure ?? place.isHttps,
   })
   return keptCookie(cookie, place)
 }
 
-// RFC 6265bis §5.6 refuses them in Set-Cookie. A line break would end the header, and no header with another can be sent.
+// RFC 6265bis §5.6 refuses these characters in Set-Cookie. A line break would end the header; with another one the header
+// cannot be sent.
 const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
 
-/** Whether a Cookie header that holds it can be sent. One that cannot would keep every request from its host. */
+/** Returns whether a Cookie header with this cookie can be sent. A cookie that cannot would fail every request to its host. */
 export function isSendable({ name, value }: Pick<KeptCookie, 'name' | 'value'>): boolean {
   return isSendableText(name) && isSendableText(value)
 }
@@ -112,7 +113,10 @@ function keptCookie(cookie: Cookie, place: CookiePlace): KeptCookie | null {
   }
 }
 
-/** Undefined for what is no domain: tough-cookie throws for some, and the page came whatever its cookies say. */
+/**
+ * Returns undefined for a text that is no domain. tough-cookie throws for some texts, and bad cookies must not cost the
+ * page.
+ */
 function domainName(written: string): string | undefined {
   try {
     return canonicalDomain(written)
@@ -125,10 +129,13 @@ function isPath(path: string | null): path is string {
   return path?.startsWith('/') === true && !CONTROL_CHARACTER.test(path)
 }
 
-/** Null when a cookie of that Domain is refused: of another site, or of a suffix such as co.uk that sites share. */
+/**
+ * Returns whether the cookie is for its host alone; null when its Domain is refused: another site's, or a public suffix
+ * such as co.uk.
+ */
 function isHostOnly(domain: string | null, host: string): boolean | null {
   if (domain === null) return true
-  // A Domain that is the host itself is harmless even where it is an address or a public suffix.
+  // A Domain that is the host itself is harmless, even where the host is an address or a public suffix.
   if (domain === host) return isIP(host) !== 0 || isPublicSuffix(host)
   return isPublicSuffix(domain) || !domainMatch(host, domain) ? null : false
 }
@@ -137,7 +144,7 @@ function isPublicSuffix(domain: string): boolean {
   return !getPublicSuffix(domain, { allowSpecialUseDomain: true, ignoreError: true })
 }
 
-/** RFC 6265bis §4.1.3: a name with such a prefix promises what its attributes must hold. */
+/** Returns whether the attributes keep what the name's prefix promises (RFC 6265bis §4.1.3). */
 function prefixHolds(cookie: Cookie): boolean {
   const name = cookie.key.toLowerCase()
   if (name.startsWith('__secure-')) return cookie.secure
@@ -145,7 +152,7 @@ function prefixHolds(cookie: Cookie): boolean {
   return true
 }
 
-// Max-Age may be any number of digits; a Date ends here.
+// Max-Age may have any number of digits; this is the last moment that a Date can express.
 const LATEST_MS = 8.64e15
 
 function expiry(cookie: Cookie): number | null {
@@ -154,11 +161,11 @@ function expiry(cookie: Cookie): number | null {
   return cookie.expires instanceof Date ? cookie.expires.getTime() : null
 }
 
-// Asked for each request, and the list of public suffixes is not quick: 8 µs a host.
+// Asked for each request, and the list of public suffixes is slow: 8 µs a host.
 const domainsKnown = new Map<string, readonly string[]>()
 const DOMAINS_KNOWN_MAX = 1000
 
-/** The host and each domain above it whose cookies could go there, public suffixes left out. */
+/** Returns the host and each domain above it whose cookies could go there, without public suffixes. */
 export function cookieDomains({ host }: CookiePlace): readonly string[] {
   const known = domainsKnown.get(host)
   if (known) return known
@@ -179,12 +186,15 @@ function domainsOf(host: string): readonly string[] {
   return domains
 }
 
-/** The value of the Cookie header: longer paths first, else in the order they were set. Empty when none goes there. */
+/**
+ * Returns the value of the Cookie header: longer paths first, else in the order the cookies were set. Empty when none goes
+ * there.
+ */
 export function cookieHeader(cookies: Iterable<KeptCookie>, place: CookiePlace): string {
   const now = Date.now()
   return (
     [...cookies]
-      // An older release kept such as cannot be sent, and shared jars hold them for a week.
+      // An older release kept cookies that cannot be sent, and shared jars hold them for a week.
       .filter((cookie) => goesTo(cookie, place) && !hasExpired(cookie, now) && isSendable(cookie))
       .sort((a, b) => b.path.length - a.path.length)
       .map(({ name, value }) => (name === '' ? value : `${name}=${value}`))

@@ -3,15 +3,15 @@ import type { CookieJarStore } from './cookie-jar-store.ts'
 import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 
 export interface MemoryCookieJarStoreOptions {
-  /** Most cookies of one domain in one jar. */
+  /** The most cookies of one domain in one jar. */
   readonly perDomainMax: number
-  /** Most cookies of all jars. */
+  /** The most cookies of all jars together. */
   readonly cookiesMax: number
   readonly jarsMax: number
   readonly stats: StatsCollector
 }
 
-/** A cookie and when it was first set, counted in cookies. */
+/** A cookie and when it was first set, counted in cookies of the store. */
 interface Placed {
   readonly cookie: KeptCookie
   readonly order: number
@@ -20,12 +20,12 @@ interface Placed {
 type Jar = Map<string, Map<string, Placed>>
 
 /**
- * Jars in this process's memory. Where a bound is passed the least recently used goes: of a domain the cookie that was
- * set longest ago, of a jar a whole domain, of all jars a whole jar.
+ * Jars in this process's memory. Past a bound the least recently used goes: of a domain the cookie that was first set
+ * longest ago, of a jar a whole domain, of all jars a whole jar.
  */
 export class MemoryCookieJarStore implements CookieJarStore {
   readonly #options: MemoryCookieJarStoreOptions
-  // Both maps begin with what was used longest ago.
+  // The first entry of either map is the one used longest ago.
   readonly #jars = new Map<string, Jar>()
   #count = 0
   #placedCount = 0
@@ -120,7 +120,7 @@ function toEnd<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.set(key, value)
 }
 
-/** Of a map that is not empty. */
+/** Returns the first entry of a map that is not empty. */
 function first<Key, Value>(map: Map<Key, Value>): [Key, Value] {
   return map.entries().next().value!
 }

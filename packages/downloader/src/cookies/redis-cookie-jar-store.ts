@@ -3,7 +3,7 @@ import type { CookieJarStore } from './cookie-jar-store.ts'
 import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
 
-/** What is needed of an ioredis connection. */
+/** The part of an ioredis connection that this store needs. */
 export interface CookiesRedis {
   hget(key: string, field: string): Promise<string | null>
   hgetall(key: string): Promise<Record<string, string>>
@@ -14,10 +14,10 @@ export interface CookiesRedis {
 
 export interface RedisCookieJarStoreOptions {
   readonly redis: CookiesRedis
-  /** With `%(jar)s` and `%(domain)s` in it. */
+  /** A pattern that holds `%(jar)s` and `%(domain)s`. */
   readonly key: string
   readonly perDomainMax: number
-  /** What this worker knows itself, for as long as Redis does not answer. */
+  /** The cookies that this worker has met itself, which it sends while Redis does not answer. */
   readonly local: MemoryCookieJarStore
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -25,23 +25,23 @@ export interface RedisCookieJarStoreOptions {
 
 export const COOKIES_KEY = '%(spider)s:cookies:%(jar)s:%(domain)s'
 
-// A session that nobody has touched for a week has ended on nearly every site.
+// On nearly every site a session that was not touched for a week has ended.
 const IDLE_MS_MAX = 7 * 24 * 3_600_000
 
 interface SharedCookie extends KeptCookie {
-  /** When it was first set. Cookies of one millisecond are told apart behind the point. */
+  /** When the cookie was first set. Cookies of one millisecond differ by fractions of it. */
   readonly setAtMs: number
 }
 
-// Less than the cookies of one answer, and far more than a double loses at this size.
+// Small enough for the cookies of one answer, and far larger than the precision of a double at this size.
 const SET_AT_STEP_MS = 1 / 1024
 
 /**
- * Jars that the workers of a crawl share: a hash for each jar and domain, a field for each cookie, so that two workers
- * who set different cookies at once both keep theirs. It costs each request one round trip,
- * and each page that sets cookies two.
+ * Jars that the workers of a crawl share. Each jar and domain is a hash with a field for each cookie, so that two workers
+ * who set different cookies at once both keep theirs. Each request costs one round trip, and each page that sets cookies
+ * two.
  *
- * While Redis does not answer, a worker sends what it knows itself; that is counted as `cookies/store_error`.
+ * While Redis does not answer, a worker sends the cookies that it has met itself, and counts `cookies/store_error`.
  */
 export class RedisCookieJarStore implements CookieJarStore {
   readonly #options: RedisCookieJarStoreOptions
@@ -58,7 +58,7 @@ export class RedisCookieJarStore implements CookieJarStore {
       redis: redis('queue', 'COOKIES_SHARED is true'),
       key: crawlKey(COOKIES_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
       perDomainMax: settings.getInt('COOKIES_PER_DOMAIN_MAX'),
-      // What it drops is not lost, so it is not counted.
+      // What the local jars drop is not lost, so it is not counted.
       local: MemoryCookieJarStore.fromCrawler({ ...crawler, stats: new MemoryStatsCollector() }),
       stats,
       logger,
@@ -81,7 +81,7 @@ export class RedisCookieJarStore implements CookieJarStore {
   async keep(jar: string, cookies: readonly KeptCookie[]): Promise<void> {
     this.#options.local.keep(jar, cookies)
     try {
-      // Set anew a cookie keeps its place, so it is asked for first.
+      // A cookie that is set again keeps its place, so Redis is asked first when it was set.
       const known = await Promise.all(cookies.map((cookie) => this.#setAt(jar, cookie)))
       await Promise.all(this.#writes(jar, cookies, known))
     } catch (error) {
@@ -94,14 +94,14 @@ export class RedisCookieJarStore implements CookieJarStore {
     return text === null ? undefined : sharedCookie(text)[0]?.setAtMs
   }
 
-  /** Sent together, in the order of the cookies. @param known when each was first set, as Redis knows it */
+  /** Sends all writes together, in the order of the cookies. @param known when each cookie was first set, as Redis has it */
   #writes(
     jar: string,
     cookies: readonly KeptCookie[],
     known: readonly (number | undefined)[],
   ): Promise<unknown>[] {
     const { redis } = this.#options
-    // An answer may set a cookie twice, or end it and set it again.
+    // An answer may set a cookie twice, or expire it and set it again.
     const setAt = new Map<string, number | undefined>()
     return cookies.flatMap((cookie, index) => {
       const key = this.#key(jar, cookie.domain)
@@ -122,7 +122,7 @@ export class RedisCookieJarStore implements CookieJarStore {
     return this.#lastSetAtMs
   }
 
-  /** Past the bound those go that were set longest ago. */
+  /** Returns the cookies of a domain. Past the bound those that were first set longest ago are deleted. */
   #bounded(key: string, fields: Record<string, string>): SharedCookie[] {
     const { redis, perDomainMax, stats } = this.#options
     const cookies = Object.values(fields)
@@ -156,7 +156,7 @@ function fieldOf({ path, name }: KeptCookie): string {
   return `${path}\n${name}`
 }
 
-/** None for what this release does not understand. */
+/** Returns the cookie as a list; empty when this release does not understand it. */
 function sharedCookie(text: string): SharedCookie[] {
   try {
     const cookie = JSON.parse(text) as Partial<SharedCookie>

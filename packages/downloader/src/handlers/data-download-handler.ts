@@ -10,8 +10,9 @@ import { beginningOf, refuseOtherSchemes } from './scheme.ts'
 import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
 /**
- * `data:` URLs: the page is in the URL itself, and nothing is connected to. A URL of another scheme, which `meta.download_handler`
- * may bring here, is refused: what reads `data:` URLs would fetch it, past the address guard and all bounds.
+ * Answers `data:` URLs: the page is in the URL itself, and no connection is made. A URL of another scheme, which
+ * `meta.download_handler` may bring here, is refused: the `fetch` that reads `data:` URLs would fetch it, past the address
+ * guard and all bounds.
  */
 export class DataDownloadHandler implements DownloadHandler {
   readonly #createResponse: CreateResponse | undefined

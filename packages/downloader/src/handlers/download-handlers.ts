@@ -1,10 +1,10 @@
 /**
- * Who fetches what: a handler for each scheme, and handlers by name for `meta.download_handler`.
+ * Which handler fetches a request: the one of its scheme, or the one that `meta.download_handler` names.
  *
  *     http, https, data, file    built in
- *     DOWNLOAD_HANDLERS          adds to them, takes the place of them (a class) or takes them out (null)
+ *     DOWNLOAD_HANDLERS          adds handlers, replaces one by a class, or removes one (null)
  *
- * A handler of one's own connects as it likes: the address guard and the proxies are those of the built-in one.
+ * A handler of a user's own makes its own connections: the address guard and the proxies belong to the built-in one.
  */
 
 import {
@@ -58,11 +58,11 @@ function handlerClasses(wanted: Readonly<Record<string, unknown>>) {
   return classes
 }
 
-/** The one that `meta.download_handler` names, else the one of the URL's scheme. */
+/** Returns the handler that `meta.download_handler` names, else the one of the URL's scheme. */
 export function handlerFor(request: Request, handlers: DownloadHandlers): DownloadHandler {
   const named = request.hasMeta ? request.meta.download_handler : undefined
   const name = named === undefined ? request.url.slice(0, request.url.indexOf(':')) : String(named)
-  // A scheme is whatever a page wrote: `constructor:` is no handler.
+  // The scheme comes from a page: `constructor:` names no handler.
   if (Object.hasOwn(handlers, name)) return handlers[name]!
   const known = Object.keys(handlers).join(', ')
   throw new DownloadError(

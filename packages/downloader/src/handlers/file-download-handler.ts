@@ -19,9 +19,9 @@ import { refuseOtherSchemes } from './scheme.ts'
 import { type CreateResponse, wholeAnswer } from './whole-answer.ts'
 
 export interface FileDownloadHandlerOptions {
-  /** FILE_URLS_ALLOWED: folders and files that may be read; none when it is empty. */
+  /** FILE_URLS_ALLOWED: folders and files that may be read. When it is empty, no file may be read. */
   readonly allowed: readonly string[]
-  /** DOWNLOAD_MAXSIZE: a larger file is refused. 0: no bound. */
+  /** DOWNLOAD_MAXSIZE, bytes: a larger file is refused. 0: no bound. */
   readonly bodyBytesMax: number
   readonly createResponse?: CreateResponse | undefined
   /** Counts the URLs that are refused. */
@@ -30,11 +30,11 @@ export interface FileDownloadHandlerOptions {
 }
 
 /**
- * `file:` URLs: files of this machine, from folders that FILE_URLS_ALLOWED names.
+ * Reads `file:` URLs from folders of this machine that FILE_URLS_ALLOWED names.
  *
- * A page from outside may hold a link to any file, so nothing is read that is not allowed, and a symbolic link that leads
- * out of the folder is followed to where it leads before it is judged. Pipes and devices are never opened: they may hold
- * the process for ever, and to open some of them does something.
+ * A page from outside may hold a link to any file, so only what is allowed is read. A symbolic link is followed first and
+ * then judged by where it leads. Pipes and devices are never opened: they may block the process for ever, and opening some
+ * of them has an effect.
  */
 export class FileDownloadHandler implements DownloadHandler {
   readonly #options: FileDownloadHandlerOptions
@@ -67,7 +67,7 @@ export class FileDownloadHandler implements DownloadHandler {
     return wholeAnswer(request, { body }, options, this.#options.createResponse)
   }
 
-  /** Where the file really lies. Throws `IgnoreRequest` when it may not be read, whether or not it is there. */
+  /** Resolves to the file's real path. Throws `IgnoreRequest` when it may not be read, whether or not it exists. */
   async #permitted(url: string): Promise<string> {
     const written = pathOf(url)
     if (written !== undefined) {
@@ -110,16 +110,19 @@ export class FileDownloadHandler implements DownloadHandler {
   }
 }
 
-/** Throws for what is no file, without opening it: a pipe would wait for a writer. */
+/** Opens the file. Throws for a path that is no file, without opening it: a pipe would wait for a writer. */
 async function openFile(path: string): Promise<FileHandle> {
   if (!(await stat(path)).isFile()) throw new Error('it is no file')
-  // Should a pipe have taken its place meanwhile, it is opened without the wait.
+  // If a pipe has taken the file's place meanwhile, it is opened without that wait.
   return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 }
 
 const CHUNK_BYTES = 65_536
 
-/** What can be read, whatever size the file says it has: those of /proc say 0. Undefined when there is more. */
+/**
+ * Resolves to all that can be read, whatever size the file claims: files of /proc claim 0. Resolves to undefined when there
+ * is more.
+ */
 async function bytesOf(
   file: FileHandle,
   bytesMax: number,
@@ -136,7 +139,7 @@ async function bytesOf(
   return undefined
 }
 
-/** FILE_URLS_ALLOWED as whole paths; relative ones begin at the working folder. */
+/** Returns FILE_URLS_ALLOWED as whole paths; relative ones begin at the working folder. */
 function allowedPlaces(written: readonly string[]): readonly string[] {
   const problems = written.flatMap((place, index) => {
     const problem = problemOf(place)
@@ -151,7 +154,7 @@ function allowedPlaces(written: readonly string[]): readonly string[] {
 }
 
 function problemOf(place: string): string | undefined {
-  // A comma at the end would let the whole working folder be read.
+  // With a comma at the end the whole working folder could be read.
   if (place.trim() === '') return ''
   try {
     const found = statSync(place)
@@ -161,7 +164,7 @@ function problemOf(place: string): string | undefined {
   }
 }
 
-/** Undefined for a URL that names a file of another machine, or none. */
+/** Returns undefined for a URL that names a file of another machine, or no file. */
 function pathOf(url: string): string | undefined {
   try {
     return fileURLToPath(url)
@@ -170,7 +173,7 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** Without symbolic links; of what is not there, as it is written. */
+/** Resolves to the path without symbolic links; to the path as written when no file is there. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => path)
 }

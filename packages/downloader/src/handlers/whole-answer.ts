@@ -9,7 +9,10 @@ import {
 
 export type CreateResponse = (url: string, init: ResponseInit) => Response
 
-/** The answer to a request whose body is here as a whole: whoever wants to take it gets it in place of the answer. */
+/**
+ * Returns the answer to a request whose whole body is known. Where the caller wants to take the body in chunks, it gets the
+ * body, and the answer has none.
+ */
 export function wholeAnswer(
   request: Request,
   { headers, body }: { headers?: HeadersInit; body: Uint8Array },

@@ -1,18 +1,19 @@
 /**
- * A body while it comes in.
+ * A body as it is received.
  *
- * A chunk is a view into what was read from the socket, and keeps all of that alive. From an honest server that is
- * nearly all body, and the chunk is kept as it is. A hostile one sends a body of one-byte chunks, which would cost a
- * hundred times its size: after the first few, what is small or a small part of what was read is copied together.
+ * A chunk is a view into what was read from the socket, and keeps all of that in memory. From an honest server that is
+ * nearly all body, and the chunk is kept as it is. A hostile server sends chunks of one byte, which would cost a hundred
+ * times their size. So after the first few chunks, those that are small, or a small part of what was read, are copied
+ * together.
  */
 export class BodyChunks {
   readonly #chunks: Buffer[] = []
   #bytes = 0
-  /** What is being filled with small chunks, and how far it is. */
+  /** The block that small chunks are copied into, and how many of its bytes are in use. */
   #block: Buffer | undefined
   #filled = 0
 
-  /** The body in its place, when its length was announced. */
+  /** The block for the whole body, when its length was announced. */
   #announced: Buffer | undefined
 
   get bytes(): number {
@@ -20,8 +21,8 @@ export class BodyChunks {
   }
 
   /**
-   * So much will come. A large body is put together as it comes, so that it is never there twice; what does not come
-   * costs no memory, and what comes beyond is left out.
+   * Tells how many bytes will come. A large body is then put together as it comes, so that it is never in memory twice.
+   * Bytes that do not come cost no memory; bytes beyond the announced length are left out.
    */
   announce(bytes: number): void {
     if (bytes >= LARGE_BYTES && bytes <= ANNOUNCED_BYTES_MAX) this.#announced = Buffer.allocUnsafeSlow(bytes)
@@ -39,7 +40,7 @@ export class BodyChunks {
     else for (let at = 0; at < chunk.length; ) at += this.#copy(chunk, at)
   }
 
-  /** The body in one piece. */
+  /** Returns the body in one piece. */
   whole(): Buffer {
     if (this.#announced) return this.#announced.subarray(0, this.#bytes)
     this.#keepBlock()
@@ -57,7 +58,7 @@ export class BodyChunks {
     this.#filled = 0
   }
 
-  /** How much of the chunk, from `at` on, found room. */
+  /** Copies the chunk from `at` on into the block. Returns how many bytes found room. */
   #copy(chunk: Buffer, at: number): number {
     this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
     const copied = chunk.copy(this.#block, this.#filled, at)
@@ -67,11 +68,11 @@ export class BodyChunks {
   }
 }
 
-// Most bodies have no more, and are never copied.
+// Most bodies have no more chunks, and are never copied.
 const AS_THEY_ARE = 8
 const SMALL_BYTES = 1024
 const LARGE_BYTES = 1_048_576
-// What anybody may announce must be had; larger bodies are not the rule, and are put together in the end.
+// Memory for an announced body is reserved at once. Larger bodies are rare, and are put together at the end.
 const ANNOUNCED_BYTES_MAX = 134_217_728
 const BLOCK_BYTES = 16_384
 

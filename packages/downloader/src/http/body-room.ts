@@ -2,10 +2,10 @@
  * The memory for bodies that are being received, shared by all downloads of a worker.
  *
  *     room left   every body grows
- *     full        bodies below 1 MiB grow, of the larger ones one; the others are not read from until there is room
+ * full        bodies below 1 MiB grow, and one of the larger; the others are not read until there is room
  *
- * One always goes on, so that nobody waits for ever. Not chosen: to drop what does not fit, as honest pages would be
- * lost to a hostile neighbour.
+ * One body always goes on, so that no download waits for ever. Not chosen: to drop bodies that do not fit, as honest pages
+ * would be lost to a hostile neighbour.
  */
 export class BodyRoom {
   readonly #bytesMax: number
@@ -19,7 +19,7 @@ export class BodyRoom {
     this.#bytesMax = bytesMax > 0 ? bytesMax : Number.POSITIVE_INFINITY
   }
 
-  /** The guest's body has grown by `bytes`, to `total`; it may be told to pause. */
+  /** Notes that the guest's body has grown by `bytes` to `total`. May pause the guest. */
   grow(guest: RoomGuest, bytes: number, total: number): void {
     this.#bytes += bytes
     if (total < LARGE_BYTES || this.#waiting.has(guest)) return
@@ -30,7 +30,7 @@ export class BodyRoom {
     guest.pause()
   }
 
-  /** The guest's body of `total` bytes is received, or given up. */
+  /** Notes that the guest's body of `total` bytes was received or given up, and resumes guests that now have room. */
   leave(guest: RoomGuest, total: number): void {
     this.#bytes -= total
     this.#growing.delete(guest)
@@ -48,9 +48,9 @@ export class BodyRoom {
   }
 }
 
-/** A body in the room. */
+/** A body that is being received into the room. */
 export interface RoomGuest {
-  /** Nothing more is to be read until `resume`. */
+  /** Stops reading until `resume` is called. */
   pause(): void
   resume(): void
 }

@@ -1,11 +1,11 @@
-/** A timer that can be stopped for a while. */
+/** A timer that can be paused. */
 export class Deadline {
   readonly #onEnd: () => void
   #timer: NodeJS.Timeout | undefined
   #endsAtMs = 0
   #leftMs: number
 
-  /** It runs from now on. */
+  /** Starts the timer. */
   constructor(afterMs: number, onEnd: () => void) {
     this.#onEnd = onEnd
     this.#leftMs = afterMs

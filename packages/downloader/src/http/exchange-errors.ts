@@ -1,4 +1,4 @@
-/** What ends an exchange, in the crawl's own words. */
+/** Makes the crawl's errors of what ends an exchange. */
 
 import {
   DownloadError,
@@ -10,23 +10,23 @@ import {
 import { TLS_CLOSED } from '../connecting/site-connector.ts'
 import { proxyOf, proxyShown } from '../proxies/proxy-address.ts'
 
-/** What undici refuses to send: a header with a control character, `Expect`, a Content-Length other than the body's. */
+/** The codes of requests that undici refuses to send: a header with a control character, `Expect`, a wrong Content-Length. */
 const REQUESTS_OWN_FAULT: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
 ])
 
-/** A failure that undici or Node reports before there was an answer. */
+/** Returns the error for a failure that undici or Node reports before there was an answer. */
 export function failureBeforeAnswer(request: Request, error: Error & { code?: string }): WebloomError {
   const cause =
     error instanceof AggregateError ? ((error.errors[0] as Error & { code?: string }) ?? error) : error
-  // What was found out while connecting: no address, or none that may be connected to.
+  // The connector's own errors: no address, or none that may be connected to.
   if (cause instanceof WebloomError) return cause
   const { code = '', message } = cause
-  // undici's word for a proxy that answers 407; one that refuses a tunnel has a code of its own.
+  // undici uses one of these codes for a proxy that answers 407, too. A proxy that refuses a tunnel has a code of its own.
   if (REQUESTS_OWN_FAULT.has(code) && !message.startsWith('Proxy Authentication Required')) {
-    // Asking again would change nothing.
+    // Another try would fail in the same way.
     return new WebloomError('WL_REQUEST_INVALID', `${request} cannot be sent: ${message}`, { cause })
   }
   const { kind, reason, hint = '' } = meaningOf(cause.name, code, message)
@@ -38,7 +38,7 @@ export function failureBeforeAnswer(request: Request, error: Error & { code?: st
   )
 }
 
-/** OpenSSL's `407D…:error:0A00010B:SSL routines:<function>:<what is wrong>:<file>:<line>:` and a line break. */
+/** Returns the readable part of OpenSSL's `407D…:error:0A00010B:SSL routines:<function>:<what is wrong>:<file>:<line>:`. */
 function inWords(message: string): string {
   const wrong = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1]
   return wrong === undefined ? message : `TLS failed: ${wrong}`
@@ -49,7 +49,7 @@ export function tooLate(request: Request, timeoutMs: number): DownloadError {
   return new DownloadError('DownloadTimeoutError', message, { reason: 'deadline' })
 }
 
-/** A proxy that fails must be known by name; its password is none of the log's business. */
+/** Returns the proxy's name for the message. Its password must not get into the log. */
 function wayOf(request: Request): string {
   const proxy = proxyOf(request)
   return proxy ? ` by the proxy ${proxyShown(proxy)}` : ''
@@ -96,15 +96,15 @@ const MEANING_OF_CODE: Readonly<Record<string, Meaning>> = {
   },
   [TLS_CLOSED]: { kind: 'DownloadFailedError', reason: 'bad_tls' },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'DownloadFailedError', reason: 'bad_http' },
-  // undici asserts that a status has three digits that make sense.
+  // undici asserts that a status has three digits in the valid range.
   ERR_ASSERTION: { kind: 'DownloadFailedError', reason: 'bad_http' },
 }
 
-// Node's names for what may be wrong with a certificate: OpenSSL's, and its own for one of another host.
+// Node's codes for a bad certificate: OpenSSL's, and Node's own for a certificate of another host.
 const CERTIFICATE =
   /^(?:CERT_|CRL_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)|SELF_SIGNED_CERT/
 
-// OpenSSL's words for bytes that begin no TLS record, such as those of HTTP.
+// OpenSSL's messages for bytes that begin no TLS record, such as those of HTTP.
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long/i
 
 function meaningOf(name: string, code: string, message: string): Meaning {
@@ -118,7 +118,7 @@ function meaningOf(name: string, code: string, message: string): Meaning {
     const hint = NO_TLS.test(code) || NO_TLS.test(message) ? ' (no TLS is spoken there; is it http://?)' : ''
     return { kind: 'DownloadFailedError', reason: 'bad_tls', hint }
   }
-  // `bad response` and `bad upgrade`: an answer that nobody asked for, or one in another protocol.
+  // `bad response` and `bad upgrade`: an answer to no request, or one in another protocol.
   if (name === 'HTTPParserError' || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
     return { kind: 'DownloadFailedError', reason: 'bad_http' }
   return { kind: 'DownloadFailedError' }

@@ -1,12 +1,12 @@
 import type { Settings } from '@webloom/core'
 
-/** What one answer may cost. 0 stands for no bound. */
+/** The bounds of one answer. 0 stands for no bound. */
 export interface ExchangeLimits {
-  /** DOWNLOAD_MAXSIZE: bytes of its body as sent. */
+  /** DOWNLOAD_MAXSIZE: bytes of the body as sent. */
   readonly bodyBytesMax: number
-  /** Of a longer body the beginning is handed on; otherwise it is a failure. */
+  /** True: of a longer body the beginning is returned. Otherwise such a body is a failure. */
   readonly cutsBody?: boolean
-  /** DOWNLOAD_FAIL_ON_DATALOSS. False: a body that ends too early is handed on. */
+  /** DOWNLOAD_FAIL_ON_DATALOSS. False: a body that ends too early is returned as it is. */
   readonly failOnDataLoss: boolean
   /** DOWNLOAD_MAX_HEADERS. */
   readonly headersMax: number

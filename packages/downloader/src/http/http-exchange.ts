@@ -13,14 +13,14 @@ export interface ExchangeOptions {
   readonly request: Request
   readonly limits: ExchangeLimits
   readonly room: BodyRoom
-  /** Of `limits.rateMin` and `rateWindowMs`. */
+  /** The clock of `limits.rateMin` and `rateWindowMs`. */
   readonly rateClock: RateClock
-  /** Connecting, headers and body together, but for the time that the body waits in its room. */
+  /** Milliseconds for connecting, headers and body together, without the time that the body waits for room. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Called at the moment the request leaves. */
+  /** Called when the request leaves. */
   readonly onStart: () => void
-  /** Who takes the body instead of `Answer.body`. */
+  /** Returns the function that takes the body's chunks in place of `Answer.body`; undefined: the body is kept. */
   readonly bodyTo?: ((status: number, headers: Answer['headers']) => TakeChunk | undefined) | undefined
 }
 
@@ -30,14 +30,14 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** From the moment the request left to its headers. */
+  /** Milliseconds from the request's leaving to the answer's headers. */
   readonly latencyMs: number
   readonly lossy: boolean
 }
 
 /**
- * Settles exactly once, however undici, the clocks and the caller's signal race. What is cut off is discarded, and its
- * connection is closed.
+ * Settles exactly once, however undici, the clocks and the caller's signal race. An answer that is cut off is discarded,
+ * and its connection is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
   readonly #options: ExchangeOptions
@@ -79,7 +79,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
     this.#options.onStart()
   }
 
-  /** The first byte of an answer's headers is there. */
+  /** Called by undici when the first byte of an answer's headers has come. */
   onResponseStarted(): void {
     if (!this.#settled) this.#rate.start()
   }
@@ -95,7 +95,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
     this.#headers = headers
     this.#rate.start()
     this.#checkHeaders(headers)
-    // These announce the length of a body that does not come.
+    // These answers announce the length of a body that does not come.
     if (this.#options.request.method === 'HEAD' || status === 204 || status === 304) return
     const length = Number(headers['content-length'] ?? 0)
     if (!this.#options.limits.cutsBody) this.#checkSize(length)
@@ -133,13 +133,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
   resume(): void {
     this.#deadline.resume()
     this.#rate.start()
-    // Not at once: another exchange that has just ended tells this, within undici's parser, which cannot be entered twice.
+    // Deferred: another exchange that has just ended may call this from within undici's parser, which cannot be entered
+    // twice.
     queueMicrotask(() => this.#controller?.resume())
   }
 
   #onAbort = (): void => this.#fail(this.#options.signal.reason)
 
-  /** 1xx answers only announce the real one, which may take its time again. */
+  /** Called for a 1xx answer. The real answer follows, and its headers may take their full time again. */
   #onInterimAnswer(): void {
     this.#rate.stop()
     const { request, limits } = this.#options
@@ -169,7 +170,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
     this.#attempt(() => take(chunk))
   }
 
-  /** Somebody else's code: what it throws must not reach undici's parser. */
+  /** Calls code that is not ours. What it throws must not reach undici's parser. */
   #attempt(act: () => void): void {
     if (this.#settled) return
     try {

@@ -1,15 +1,15 @@
 /**
- * Finds out that an answer only drips.
+ * Detects an answer that only drips.
  *
- * Time is cut into windows from `start` on, and each must bring its share of bytes. An answer's headers bring none that
- * are seen here: they must be complete within one window.
+ * Time is cut into windows from `start` on, and each window must bring its share of bytes. Bytes of headers are not seen
+ * here: the headers must be complete within one window.
  */
 export class RateWatch {
   readonly #clock: RateClock
   readonly #onSlow: () => void
   #startedAtMs = 0
   #bytes = 0
-  /** Where the clock has it; -1: nowhere. */
+  /** The watch's index in the clock's list; -1: it is in none. */
   place = -1
 
   constructor(clock: RateClock, onSlow: () => void) {
@@ -21,7 +21,7 @@ export class RateWatch {
     return this.#startedAtMs
   }
 
-  /** A window begins now. */
+  /** Begins a window. */
   start(): void {
     this.#bytes = 0
     this.#startedAtMs = performance.now()
@@ -36,7 +36,7 @@ export class RateWatch {
     this.#clock.leave(this)
   }
 
-  /** For the clock: the window is over. */
+  /** Called by the clock at the end of a window. */
   ended(bytesMin: number): void {
     if (this.#bytes < bytesMin) this.#onSlow()
     else this.start()
@@ -44,17 +44,17 @@ export class RateWatch {
 }
 
 /**
- * Tells the watches of all answers that their windows are over: one timer for them all, as hardly any answer lasts as long
- * as a window. It looks often enough for a window to be no more than a twentieth too long.
+ * Tells the watches of all answers when their windows end. One timer serves them all, as hardly any answer lasts as long as
+ * a window. It looks often enough that no window is more than a twentieth too long.
  */
 export class RateClock {
   readonly #bytesMin: number
   readonly #windowMs: number
-  // A list in which each knows its place: a Set costs several times as much for each answer.
+  // A list in which each watch knows its index: a Set costs several times as much for each answer.
   readonly #watches: RateWatch[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** @param bytesPerSecondMin 0: nothing is watched */
+  /** @param bytesPerSecondMin 0: no answer is watched */
   constructor(bytesPerSecondMin: number, windowMs: number) {
     this.#bytesMin = (bytesPerSecondMin * windowMs) / 1000
     this.#windowMs = windowMs
@@ -89,8 +89,8 @@ export class RateClock {
     }
   }
 
-  // After what has arrived meanwhile was read, which may have ended the window: a process that was busy all the time
-  // must not blame the server.
+  // Runs after the data that has arrived meanwhile was read, which may have ended the window: a process that was busy all
+  // the time must not blame the server.
   #windowEnds(watch: RateWatch, startedAtMs: number): void {
     if (watch.place >= 0 && watch.startedAtMs === startedAtMs) watch.ended(this.#bytesMin)
   }

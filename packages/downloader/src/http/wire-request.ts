@@ -1,11 +1,11 @@
-/** A request as undici wants it. */
+/** A request in the form that undici takes. */
 
 import { InvalidUrl, type Request } from '@webloom/core'
 
-// What no host name holds (URL standard, "forbidden host code point"), but for the brackets of an IPv6 address.
+// Characters that no host name holds (URL standard, "forbidden host code point"), without the brackets of an IPv6 address.
 const HOST_REFUSED = /[\x00-\x20\x7f#/<>?@\\^`{|}%"]/
 
-/** Origin and path of a URL, cut out and not rewritten. */
+/** Returns origin and path of a URL, cut out and not rewritten. */
 export function wireTarget(url: string): { origin: string; path: string } {
   const authorityStart = url.indexOf('://') + 3
   let authorityEnd = authorityStart
@@ -24,9 +24,9 @@ const ASCII = /^[\x00-\x7f]*$/
 export function wireHeaders(request: Request): string[] | null {
   if (!request.hasHeaders) return null
   const flat: string[] = []
-  // As Scrapy does: what is not ASCII goes out as UTF-8. undici takes a string's characters for bytes.
+  // As in Scrapy, characters outside ASCII go out as UTF-8. undici takes each character of a string for a byte.
   request.headers.forEach((name, value) => {
-    // It is for the proxy, which `ProxyAgents` tells; no site may see it.
+    // This header is for the proxy, and `ProxyAgents` sends it there. No site may see it.
     if (name === 'proxy-authorization') return
     flat.push(name, ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1'))
   })
@@ -35,7 +35,7 @@ export function wireHeaders(request: Request): string[] | null {
 
 /** Values by name, of a list in which names and values take turns. */
 export function byName(flat: readonly string[] | null): Record<string, string[]> {
-  // `__proto__` and `constructor` are names of headers, too.
+  // No prototype: `__proto__` and `constructor` can be names of headers, too.
   const headers: Record<string, string[]> = Object.create(null)
   for (let index = 0; flat && index < flat.length; index += 2) {
     const name = flat[index]!

@@ -11,19 +11,19 @@ import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { nextDelay, type ThrottleRules } from '../pace/next-delay.ts'
 
 export interface AutoThrottleOptions extends ThrottleRules {
-  /** The delay of a host that has not answered yet, seconds. */
+  /** The delay of a host that has not answered yet, in seconds. */
   readonly startDelay: number
   readonly hostOf: HostOf
-  /** Told of each answer: AUTOTHROTTLE_DEBUG. */
+  /** Logs each answer and the delay that follows: AUTOTHROTTLE_DEBUG. */
   readonly logger?: Logger
 }
 
 /**
- * Asks each host as fast as it answers, by Scrapy's AutoThrottle. The delay is kept with the host, so that all workers
- * have the same. It is a floor: chance does not go below it, and a longer Crawl-delay counts instead.
+ * Asks each host as fast as it answers, by Scrapy's AutoThrottle. The delay is kept with the host, so all workers have the
+ * same one. It is a floor: a random delay is never shorter, and a longer Crawl-delay counts instead.
  *
- * A host of which nothing is known yet is given the start delay before it is asked at all: the request that meets it goes
- * back once, as otherwise all that may be in flight would leave before the first answer.
+ * A host of which nothing is known yet gets the start delay before it is asked at all. The first request to it goes back to
+ * the queue once; otherwise all requests that may be in flight would leave before the first answer.
  */
 export class AutoThrottle implements DownloaderMiddleware {
   readonly #options: AutoThrottleOptions
@@ -44,7 +44,8 @@ export class AutoThrottle implements DownloaderMiddleware {
       hostOf: hostOfCrawler(crawler),
       ...(settings.getBool('AUTOTHROTTLE_DEBUG') && { logger }),
     })
-    // Answers from the cache say nothing of the host, and those that are tried again do: the signal comes before both.
+    // Answers from the cache tell nothing about the host, and answers that are retried do. This signal is sent for the
+    // latter only.
     signals.connect('responseDownloaded', ({ request, response }) => throttle.answered(request, response))
     return throttle
   }
@@ -57,7 +58,7 @@ export class AutoThrottle implements DownloaderMiddleware {
     return new RetryLater(request, 'first')
   }
 
-  /** The host has answered a request that was sent to it. */
+  /** Notes that the host has answered a request which was sent to it. */
   answered(request: Request, response: Response): void {
     const { hostOf, startDelay, logger } = this.#options
     const { download_latency: latency, autothrottle_dont_adjust_delay: isLeftOut } = request.meta
@@ -65,7 +66,7 @@ export class AutoThrottle implements DownloaderMiddleware {
     const host = hostOf(request)
     const delayMs = host?.host?.delayMs || startDelay * 1000
     const next = nextDelay(delayMs / 1000, { latency, status: response.status }, this.#options)
-    // Of a host without a delay nothing is known.
+    // A host without a delay would count as unknown.
     const nextMs = Math.max(1, Math.round(next * 1000))
     if (nextMs !== delayMs) host?.onHostNews?.({ delayMs: nextMs })
     logger?.info(

@@ -14,8 +14,8 @@ export interface BinaryPageMiddlewareOptions {
 }
 
 /**
- * Flags answers `binary` that are said to be pages, or not said to be anything, and are pictures, archives or programs.
- * The callback gets them, but finds no links or elements in them.
+ * Flags an answer `binary` when its Content-Type says a page, or nothing, and its body is a picture, an archive or a
+ * program. The callback gets it, but finds no links or elements in it.
  */
 export class BinaryPageMiddleware implements DownloaderMiddleware {
   readonly #options: BinaryPageMiddlewareOptions
@@ -38,17 +38,17 @@ export class BinaryPageMiddleware implements DownloaderMiddleware {
 }
 
 const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i
-// What follows is decoded, not sniffed.
+// Bodies in these charsets are decoded, not examined.
 const WIDE_CHARSET = /charset\s*=\s*["']?(?:utf-?16|utf-?32|ucs-?2|unicode)/i
 
 function isSaidToBePage({ headers }: Response): boolean {
-  // An encoding that nobody undoes hides what is in it.
+  // A body in an encoding that was not undone cannot be examined.
   if (headers.has('content-encoding')) return false
   const contentType = headers.get('content-type')
   return contentType === null || (PAGE.test(contentType) && !WIDE_CHARSET.test(contentType))
 }
 
-// How files begin that are no text (MIME Sniffing Standard §6).
+// How binary files begin (MIME Sniffing Standard §6).
 const SIGNATURES = [
   '\x89PNG\r\n',
   'GIF8',
@@ -64,12 +64,12 @@ const SIGNATURES = [
 ]
 
 const SNIFFED_BYTES = 1024
-// Of random bytes a tenth is none that any text has.
+// A tenth of random bytes are ones that no text has.
 const BINARY_SHARE = 0.05
-// A page may hold a stray one.
+// A page may hold one or two by mistake.
 const BINARY_BYTES_MIN = 3
 
-// The standard's "binary data byte", but for zero: UTF-16 without a byte order mark is full of it, and is guessed later.
+// The standard's "binary data byte" without zero: UTF-16 without a byte order mark is full of zeros, and is guessed later.
 // Tab, line feed, form feed, return, and the escape that Japanese mail encodings use are text.
 const NO_TEXT = /[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]/g
 

@@ -8,13 +8,13 @@ import {
 } from '@webloom/core'
 import { isSendableText } from '../cookies/kept-cookie.ts'
 
-/** Further ones are counted only: each request of a spider may name the same cookie. */
+/** Further refusals are only counted: each request of a spider may name the same cookie. */
 const REFUSALS_TOLD_MAX = 10
 const NAME_SHOWN_MAX = 100
 export const CONTROL_CHARACTER_REASON =
   'it holds a control character, such as a line break, and could not be sent'
 
-/** Tells of cookies that are not sent: somebody wrote them on purpose. */
+/** Logs and counts cookies that are not sent, as their author wrote them on purpose. */
 export class RefusedCookies {
   readonly #stats: StatsCollector
   readonly #logger: Logger
@@ -35,7 +35,7 @@ export class RefusedCookies {
     this.#logger.warn({ url: request.url, cookie: cut, reason }, 'a cookie of the request is left out')
   }
 
-  /** Of a Cookie header of the request's own, what could not be sent is left out: it would fail the request. */
+  /** Removes from a request's own Cookie header what could not be sent: it would fail the request. */
   cleanHeader(request: Request): void {
     const written = request.headers.getAll('cookie')
     if (written.every(isSendableText)) return
@@ -51,7 +51,7 @@ export class RefusedCookies {
   }
 }
 
-/** Looks after Cookie headers where COOKIES_ENABLED is false; else `CookiesMiddleware` does. */
+/** Cleans Cookie headers where COOKIES_ENABLED is false; otherwise `CookiesMiddleware` does. */
 export class CookieHeaderMiddleware implements DownloaderMiddleware {
   readonly #refused: RefusedCookies
 

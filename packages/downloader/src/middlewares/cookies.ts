@@ -26,9 +26,9 @@ import { CONTROL_CHARACTER_REASON, RefusedCookies } from './cookie-header.ts'
 
 export interface CookiesMiddlewareOptions {
   readonly jars: CookieJarStore
-  /** A larger cookie, name and value together, is not kept. */
+  /** Bytes of name and value together; a larger cookie is not kept. */
   readonly bytesMax: number
-  /** What one answer sets beyond these is not kept. Default 100. */
+  /** How many cookies of one answer are kept; further ones are not. Default 100. */
   readonly perResponseMax?: number
   /** Logs each cookie that is sent or received. */
   readonly debug: boolean
@@ -37,14 +37,14 @@ export interface CookiesMiddlewareOptions {
 }
 
 /**
- * Keeps the cookies that servers set and sends them back, as a browser would; `meta.cookiejar` chooses among several
+ * Keeps the cookies that servers set and sends them back, as a browser would. `meta.cookiejar` chooses among several
  * sessions, and a request's `cookies` are put into its jar.
  *
- * A Cookie header of the request's own is sent as it is, and nothing beside it. One that was written here is taken off
- * again once the answer is there: a retry or redirect copies the request's headers, and a later attempt must send what
- * the jar has by then.
+ * A request's own Cookie header is sent as it is, and no cookies are added to it. A header that this middleware wrote is
+ * removed when the answer has come: a retry or redirect copies the request's headers, and a later try must send what the
+ * jar has by then.
  *
- * With `meta.dont_merge_cookies` no jar is asked or told, and only the request's own `cookies` are sent.
+ * With `meta.dont_merge_cookies` no jar is read or written, and only the request's own `cookies` are sent.
  */
 export class CookiesMiddleware implements DownloaderMiddleware {
   readonly #options: CookiesMiddlewareOptions
@@ -128,7 +128,10 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     if (this.#written.delete(request)) request.headers.delete('cookie')
   }
 
-  /** What the request names and may have. What it may not have is told: somebody wrote it on purpose. */
+  /**
+   * Returns the cookies that the request names and may have. Those that it may not have are logged: their author wrote them
+   * on purpose.
+   */
   #named(request: Request, place: CookiePlace): KeptCookie[] {
     return namedCookies(request).flatMap((named) => {
       const cookie = cookieOfRequest(named, place)
@@ -177,7 +180,7 @@ function mergesCookies(request: Request): boolean {
   return !request.hasMeta || !request.meta.dont_merge_cookies
 }
 
-/** Sessions 1 and "1" are two, as in Scrapy. */
+/** Returns the jar's name. The sessions 1 and "1" are two, as in Scrapy. */
 function jarOf(request: Request): string {
   return JSON.stringify(request.meta.cookiejar ?? null)
 }

@@ -9,7 +9,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 
-/** Counts what goes to the network and what comes from it, under Scrapy's `downloader/*` keys. */
+/** Counts the requests that go to the network and the answers that come from it, under Scrapy's `downloader/*` keys. */
 export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   readonly #stats: StatsCollector
   readonly #methodKeys = new Keys<string>('downloader/request_method_count/')
@@ -48,7 +48,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Keys that begin alike. Kept, as one that is put together anew for each page is looked up more slowly. */
+/** Stat keys that begin alike. They are kept, as a key that is put together anew for each page is looked up more slowly. */
 class Keys<Part> {
   readonly #start: string
   readonly #keys = new Map<Part, string>()
@@ -66,10 +66,10 @@ class Keys<Part> {
   }
 }
 
-// Statuses come from servers.
+// A bound, as statuses come from servers.
 const KEYS_MAX = 100
 
-// "HTTP/1.1 200 OK" and two line ends: what it takes on the wire but for the phrase.
+// "HTTP/1.1 200 OK" and two line ends, without the phrase: bytes on the wire.
 const STATUS_LINE_BYTES = 19
 
 function requestBytes(request: Request): number {

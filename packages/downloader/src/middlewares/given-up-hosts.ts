@@ -15,16 +15,16 @@ export interface GivenUpHostsOptions {
   readonly rules: HostBackOffRules
   readonly hostOf: HostOf
   readonly stats: StatsCollector
-  /** Milliseconds of a clock that only goes forward; tests give their own. */
+  /** Milliseconds of a monotonic clock; tests give their own. */
   readonly now?: () => number
 }
 
-// Given-up hosts that are remembered; one that was forgotten is tried once more.
+// How many given-up hosts are remembered. A host that was forgotten is tried once more.
 const HOSTS_MAX = 10_000
 
 /**
- * Drops requests to hosts that are given up, so that a dead host with thousands of them does not keep the crawl for days.
- * One request in HOST_BACKOFF_MAX is let through: a host that is back is crawled again.
+ * Drops requests to hosts that are given up, so that a dead host with thousands of requests does not keep the crawl for
+ * days. Each HOST_BACKOFF_MAX one request is let through: a host that is back is crawled again.
  */
 export class GivenUpHostsMiddleware implements DownloaderMiddleware {
   readonly #options: GivenUpHostsOptions

@@ -30,7 +30,7 @@ export interface HostBackOffOptions {
 // About a megabyte. A host that was forgotten counts as one that has never answered.
 const HOSTS_MAX = 10_000
 
-/** The rules as the settings have them. */
+/** Returns the rules that the settings give. */
 export function hostBackOffRules(settings: Settings): HostBackOffRules {
   return {
     pausesFrom: settings.getInt('HOST_BACKOFF_AFTER'),
@@ -42,10 +42,10 @@ export function hostBackOffRules(settings: Settings): HostBackOffRules {
 }
 
 /**
- * Leaves hosts alone that ask for it, or only fail: the whole host pauses, for all workers. It changes no answer, and
- * says nothing as long as all goes well.
+ * Leaves hosts alone that ask for it or only fail: the whole host pauses, for all workers. It changes no answer, and does
+ * nothing while all goes well.
  *
- * It stands next to the network, but for the proxy and the cache: what they answer says nothing of the host.
+ * It stands next to the network; only the proxy and the cache are nearer, as their answers tell nothing about the host.
  */
 export class HostBackOffMiddleware implements DownloaderMiddleware {
   readonly #options: HostBackOffOptions

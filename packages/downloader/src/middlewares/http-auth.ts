@@ -9,7 +9,7 @@ import {
 } from '@webloom/core'
 import { hostNameOf } from '../connecting/host-name.ts'
 
-/** User, password, and the only domain that gets them; null: every host. */
+/** User, password, and the one domain that gets them. Null: every host. */
 export interface HttpAuth {
   readonly user: string
   readonly password: string
@@ -25,11 +25,11 @@ interface OwnAuth {
 
 /**
  * Sends user and password (HTTP basic authentication) to one domain and its subdomains: those of `meta.http_user`,
- * `http_pass` and `http_auth_domain`, else the spider's own `httpUser`, `httpPass` and `httpAuthDomain`, else HTTPAUTH_*.
- * An Authorization header of the request's own stays.
+ * `http_pass` and `http_auth_domain`, else the spider's own `httpUser`, `httpPass` and `httpAuthDomain`, else HTTPAUTH_*. A
+ * request's own Authorization header stays.
  *
- * A request's own user and password without a domain are for its host, also when it is redirected: the target takes its
- * meta along, and may be anybody's (CVE-2021-41125).
+ * A user and password in `meta` without a domain are for the request's host alone, also when it is redirected: the target
+ * takes the meta along, and may belong to anybody (CVE-2021-41125).
  */
 export class HttpAuthMiddleware implements DownloaderMiddleware {
   readonly #auth: HttpAuth
@@ -38,7 +38,7 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
     this.#auth = auth
   }
 
-  /** Throws `SettingsError` for user and password without a domain, so that no stranger is told them by oversight. */
+  /** Throws `SettingsError` for user and password without a domain, so that no other host gets them by mistake. */
   static fromCrawler({ settings, spider }: Crawler): HttpAuthMiddleware {
     const own: OwnAuth = spider
     const user = textOr(own.httpUser, settings.getString('HTTPAUTH_USER'))
@@ -73,11 +73,11 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Null where it was written out; undefined where nobody has said anything. */
+/** Returns null where the author wrote null; undefined where nothing was written. */
 function domainOf({ name, httpAuthDomain: own }: OwnAuth, settings: Settings): string | null | undefined {
   const isOwn = own !== undefined
   if (!isOwn && !settings.isSet('HTTPAUTH_DOMAIN')) return undefined
-  // A variable that came out empty (HTTPAUTH_DOMAIN=$DOMAIN) reads as null, and is no decision for every host.
+  // A variable that came out empty (HTTPAUTH_DOMAIN=$DOMAIN) reads as null, but does not mean every host.
   const isEmpty = settings.written('HTTPAUTH_DOMAIN') === ''
   const domain = isOwn ? own : isEmpty ? '' : settings.get('HTTPAUTH_DOMAIN')
   if (domain === null || (typeof domain === 'string' && asciiDomain(domain) !== '')) return domain
@@ -86,10 +86,10 @@ function domainOf({ name, httpAuthDomain: own }: OwnAuth, settings: Settings): s
   ])
 }
 
-/** Empty for what is no host name. */
+/** Returns the domain in ASCII; empty for a text that is no host name. */
 function asciiDomain(domain: string): string {
   const name = domain.replace(/^\./, '')
-  // A port or scheme would be passed over, and the name behind it taken for all of it.
+  // `domainToASCII` would ignore a port or scheme, and take the rest for the whole name.
   return /^(?:[^\s:/?#@\\]+|\[[\da-f:.]+\])$/i.test(name) ? domainToASCII(name) : ''
 }
 

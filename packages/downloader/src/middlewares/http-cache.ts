@@ -35,7 +35,7 @@ export interface HttpCacheMiddlewareOptions {
   readonly policy: HttpCachePolicy
   readonly storage: HttpCacheStorage
   readonly fingerprinter: Fingerprinter
-  /** Replay: what is not in the cache is dropped. */
+  /** True (replay): a request whose answer is not in the cache is dropped. */
   readonly ignoreMissing: boolean
   /** DOWNLOAD_TIMEOUT in milliseconds: a storage that takes longer for an answer is gone on without. */
   readonly storageMsMax: number
@@ -44,19 +44,19 @@ export interface HttpCacheMiddlewareOptions {
   readonly logger: Logger
 }
 
-/** What is on its way although the cache has an answer: it may no longer hold. */
+/** A request that goes out although the cache has an answer, as that may no longer hold. */
 interface Revalidation {
   readonly cached: CachedResponse
-  /** Names of the headers that were added for it. */
+  /** The names of the headers that were added to ask whether it does. */
   readonly added: readonly string[]
 }
 
 /**
- * Answers from disk what was fetched before, as far as the policy lets it; such responses have the flag `cached`.
- * `meta.dont_cache` lets a request pass.
+ * Answers requests from the cache, as far as the policy allows; such responses have the flag `cached`. `meta.dont_cache`
+ * lets a request pass.
  *
- * The cache never fails a crawl: an entry that cannot be read is fetched anew, one that cannot be written is left out,
- * and both are counted.
+ * The cache never fails a crawl: an entry that cannot be read is fetched again, an answer that cannot be written is not
+ * kept, and both are counted.
  */
 export class HttpCacheMiddleware implements DownloaderMiddleware {
   readonly #options: HttpCacheMiddlewareOptions
@@ -130,7 +130,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     return stale.response
   }
 
-  /** The stale answer that this request went out for; its headers are taken off, as a retry must not send them blindly. */
+  /** Returns the stale answer for which this request went out. Its headers are removed, as a retry must not send them again. */
   #revalidated(request: Request): CachedResponse | undefined {
     const revalidation = this.#revalidations.get(request)
     if (!revalidation) return undefined
@@ -162,7 +162,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
 
   async #keep(request: Request, response: Response): Promise<void> {
     const { policy, stats } = this.#options
-    // Half a body would be half a body for ever.
+    // Half a body would stay half a body.
     const isWhole = !response.flags.includes('dataloss')
     if (!isWhole || !policy.mayStore(response, request)) {
       stats.inc('httpcache/uncacheable')
@@ -171,7 +171,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     await this.#store(request, response)
   }
 
-  /** RFC 9111 §4.3.4: the stored answer with what the 304 says anew. */
+  /** Returns the stored answer with the headers of the 304 (RFC 9111 §4.3.4). */
   async #freshened(request: Request, stale: CachedResponse, notModified: Response): Promise<Response> {
     const headers = new Headers(stale.response.headers)
     for (const name of new Set([...notModified.headers].map(([one]) => one)))
@@ -237,7 +237,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     this.#writeFailed = true
   }
 
-  /** A FINGERPRINTER of the user's own may answer anything; a file's name it must not choose. */
+  /** Returns the entry's name. A user's own FINGERPRINTER may return any text, which must not choose a file's name. */
   #key(request: Request): string {
     const fingerprint = this.#options.fingerprinter.fingerprint(request)
     if (/^[0-9a-f]{32,128}$/.test(fingerprint)) return fingerprint
@@ -245,7 +245,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   }
 }
 
-// What a 304 may not change: they belong to the body that is kept.
+// Headers that a 304 may not change: they belong to the stored body.
 const OF_THE_BODY: ReadonlySet<string> = new Set([
   'content-length',
   'content-encoding',
@@ -253,7 +253,7 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
   'content-range',
   'transfer-encoding',
 ])
-// An answer that varies by these is fetched anew each time: better than passwords on disk.
+// An answer that varies by one of these headers is fetched each time: better than passwords on disk.
 const SECRETS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
 function wireHeaders(pairs: CachedExchange['responseHeaders']): Headers {
@@ -288,7 +288,7 @@ const STORAGE_METHODS: OptionNames<HttpCacheStorage> = {
   close: true,
 }
 
-/** The built-in component of that name, or the class that the setting holds. */
+/** Returns the built-in component of that name, or the class that the setting holds. */
 function componentOf<T extends object>(
   component: Component,
   builtins: Readonly<Record<string, ComponentClass<T>>>,

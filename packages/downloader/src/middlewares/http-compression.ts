@@ -9,7 +9,7 @@ import { ResponseDecoder, type ResponseDecoderOptions } from '../compression/res
 
 export type HttpCompressionMiddlewareOptions = ResponseDecoderOptions
 
-/** Says which encodings are understood and undoes them, within bounds. */
+/** Tells servers which encodings are understood, and undoes them within bounds. */
 export class HttpCompressionMiddleware implements DownloaderMiddleware {
   readonly #decoder: ResponseDecoder
 

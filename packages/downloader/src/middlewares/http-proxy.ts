@@ -14,19 +14,19 @@ import { type ProxyAddress, proxyAddress, proxyOf, proxyShown } from '../proxies
 import { ProxyRotation, type RotatedProxy } from '../proxies/proxy-rotation.ts'
 
 export interface HttpProxyMiddlewareOptions {
-  /** What is used for requests that name no proxy. */
+  /** Chooses the proxy of requests that name none. */
   readonly rotation?: ProxyRotation
   /** The same, where there is no rotation. */
   readonly environment?: EnvironmentProxies
   readonly authEncoding: 'latin-1' | 'utf-8'
-  /** Told of a proxy that rests, or lets nobody in. Default: nobody. */
+  /** Warns of a proxy that rests, or that refuses user and password (407). Absent: no warnings. */
   readonly logger?: Logger
 }
 
-// Requests may name any number of them.
+// A bound, as requests may name any number of proxies.
 const CLOSED_MAX = 100
 
-/** What a request looked like before its proxy was written into it. */
+/** The request's meta and header before its proxy was written into them. */
 interface Before {
   readonly proxy: JsonValue | undefined
   readonly authorization: readonly string[]
@@ -34,12 +34,11 @@ interface Before {
 }
 
 /**
- * Chooses the proxy of each request: `meta.proxy`, else the next of PROXY_LIST, else what the environment names;
- * `meta.proxy` null sends it out directly.
+ * Chooses the proxy of each request: `meta.proxy`, else the next of PROXY_LIST, else the proxy that the environment names.
+ * `meta.proxy` null sends the request out directly.
  *
- * While a request is on its way `meta.proxy` holds the proxy without user and password, and the header
- * Proxy-Authorization those. Both are put back afterwards: a retry must be free to go another way, and passwords have no
- * business in a queue.
+ * While a request is on its way `meta.proxy` holds the proxy without user and password, and the header Proxy-Authorization
+ * holds those. Both are restored afterwards: a retry may go another way, and passwords must not get into a queue.
  */
 export class HttpProxyMiddleware implements DownloaderMiddleware {
   readonly alsoForRobotsTxt = true
@@ -80,7 +79,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
   processResponse(request: Request, response: Response): Response {
     if (response.status === 407) this.#tellClosed(request)
     const rotated = this.#restore(request)
-    // From the cache, which lies nearer the network: no proxy was asked.
+    // The answer is from the cache, which is nearer the network: no proxy was asked.
     if (response.flags.includes('cached')) return response
     if (rotated && response.status === 407) this.#failed(rotated)
     else if (rotated) this.#options.rotation?.succeeded(rotated)
@@ -102,7 +101,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
       )
   }
 
-  /** Of each proxy once: it will say so to every request. */
+  /** Logs each such proxy once, as it refuses every request. */
   #tellClosed(request: Request): void {
     const address = proxyOf(request)
     const proxy = address && proxyShown(address)
@@ -134,7 +133,7 @@ export class HttpProxyMiddleware implements DownloaderMiddleware {
 
 function write(request: Request, address: ProxyAddress | undefined): void {
   if (!address) {
-    // Meant for a proxy that is not asked: the site must not see it.
+    // The header was for a proxy that is not used; the site must not see it.
     request.headers.delete('proxy-authorization')
     return
   }
@@ -142,7 +141,7 @@ function write(request: Request, address: ProxyAddress | undefined): void {
   if (address.authorization !== undefined) request.headers.set('proxy-authorization', address.authorization)
 }
 
-// What a proxy that is down, slow or unwilling looks like. A body that is too large is the site's doing.
+// How a proxy that is down, slow or unwilling fails. A body that is too large is the site's fault.
 const KINDS_OF_THE_WAY: ReadonlySet<string> = new Set([
   'CannotResolveHostError',
   'DownloadConnectionRefusedError',

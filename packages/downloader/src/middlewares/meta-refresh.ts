@@ -18,9 +18,9 @@ import { isFetchable, type RedirectRules, redirectRequest } from '../redirecting
 import { redirectRulesOf } from '../redirecting/redirect-rules-of.ts'
 
 export interface MetaRefreshMiddlewareOptions extends RedirectRules {
-  /** A refresh inside these elements is not followed. */
+  /** A refresh inside one of these elements is not followed. */
   readonly ignoredTags: readonly string[]
-  /** A refresh after this long or longer is not followed. */
+  /** A refresh after so many seconds or more is not followed. */
   readonly delaySecondsMax: number
 }
 
@@ -54,19 +54,19 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
 
 const HTML = /^\s*(?:text\/html|application\/(?:[\w.+-]+\.)?xhtml\+xml)\b/i
 
-/** Cheap: most pages have no such tag, and a page that is no HTML need not even be decoded. */
+/** A cheap check: most pages have no such tag, and a response that is no HTML need not even be decoded. */
 function mayRefresh(response: Response): boolean {
   const { headers, body } = response
   const contentType = headers.get('content-type')
   if (contentType !== null && !HTML.test(contentType)) return false
   if (hasRefreshOrZero(response.head)) return true
   if (body.length <= HEAD_BYTES || isAscii(body.subarray(0, HEAD_BYTES))) return false
-  // Four bytes a character at the most.
+  // A character takes four bytes at the most.
   const longest = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, REFRESH_SEARCH_CHARS * 4))
   return hasRefreshOrZero(longest.toString('latin1'))
 }
 
-/** A page with zeros in it may be UTF-16. */
+/** Returns true for zeros, too: such a page may be UTF-16. */
 function hasRefreshOrZero(bytes: string): boolean {
   return /refresh/i.test(bytes) || bytes.includes('\0')
 }

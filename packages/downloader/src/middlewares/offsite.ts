@@ -12,8 +12,8 @@ import {
 import { hostNameOf } from '../connecting/host-name.ts'
 
 /**
- * Keeps the crawl to `allowedDomains` and their subdomains: before a request is queued, and again on its way out,
- * as a redirect may lead elsewhere. `dontFilter` and `meta.allow_offsite` let a request pass.
+ * Keeps the crawl to `allowedDomains` and their subdomains. Requests are checked before they are queued, and again on their
+ * way out, as a redirect may lead elsewhere. `dontFilter` and `meta.allow_offsite` let a request pass.
  */
 export class OffsiteMiddleware implements DownloaderMiddleware {
   readonly #spider: SpiderLike
@@ -36,7 +36,10 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
     return new this(crawler)
   }
 
-  /** `allowedDomains` as host names; read anew when it is another list or longer, as a spider may add to it. */
+  /**
+   * Returns `allowedDomains` as host names. They are read again when the list was replaced or has grown, as a spider may
+   * add to it.
+   */
   #hosts(): readonly string[] {
     const given: unknown = this.#spider.allowedDomains ?? []
     if (!Array.isArray(given) || given.some((domain) => typeof domain !== 'string')) {
@@ -89,7 +92,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   }
 }
 
-// Hosts come from pages; a hostile page could name any number.
+// A bound, as hosts come from pages and a hostile page could name any number.
 const DOMAINS_SEEN_MAX = 100_000
 
 function isWithin(host: string, domain: string): boolean {

@@ -22,8 +22,8 @@ export interface RedirectMiddlewareOptions extends RedirectRules {
 }
 
 /**
- * Follows Location headers by the rules of Scrapy 2.15 and later. The target is a new request: it goes through the
- * dupefilter and its own host's pace like any other.
+ * Follows Location headers by the rules of Scrapy 2.15 and later. The target is a new request: it passes the dupefilter and
+ * waits for its own host like any other.
  */
 export class RedirectMiddleware implements DownloaderMiddleware {
   readonly #options: RedirectMiddlewareOptions
@@ -43,7 +43,7 @@ export class RedirectMiddleware implements DownloaderMiddleware {
     const location = response.headers.get('location')
     if (location === null || this.#leftToCallback(request, status)) return response
     const url = targetUrl(request, location)
-    // mailto:, app links, broken ones: the callback may know what to do with the answer.
+    // The target is mailto:, an app link or broken. The callback may know what to do with the answer.
     if (url === undefined || !isFetchable(url)) return response
     const toGet = becomesGet(request.method, status)
     return redirectRequest(request, response, { url, reason: status, toGet }, this.#options)
@@ -58,7 +58,7 @@ export class RedirectMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Undefined when the Location is none. */
+/** Returns undefined when the Location is no URL. */
 function targetUrl(source: Request, location: string): string | undefined {
   try {
     const safe = safeUrlString(asWritten(location), { rules: urlRulesOf(source) })
@@ -69,7 +69,7 @@ function targetUrl(source: Request, location: string): string | undefined {
   }
 }
 
-/** The Location made absolute; the fragment of the source goes along unless the target has its own (RFC 9110 §10.2.2). */
+/** Returns the Location made absolute. The source's fragment is kept unless the target has its own (RFC 9110 §10.2.2). */
 function absoluteUrl(source: string, safe: string): string {
   const scheme = source.slice(0, source.indexOf(':'))
   const url = urlJoin(source, safe.startsWith('//') ? `${scheme}://${safe.replace(/^\/+/, '')}` : safe)

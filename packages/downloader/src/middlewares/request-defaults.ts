@@ -1,6 +1,6 @@
 import { type Crawler, type DownloaderMiddleware, Headers, NotConfigured, type Request } from '@webloom/core'
 
-/** Sends DEFAULT_REQUEST_HEADERS with each request that does not set them itself. */
+/** Adds DEFAULT_REQUEST_HEADERS to each request that does not set them itself. */
 export class DefaultHeadersMiddleware implements DownloaderMiddleware {
   readonly #defaults: Headers
 
@@ -20,7 +20,7 @@ export class DefaultHeadersMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Sends USER_AGENT, or the spider's own `userAgent`, with each request that does not set one itself. */
+/** Adds USER_AGENT, or the spider's own `userAgent`, to each request that sets none itself. */
 export class UserAgentMiddleware implements DownloaderMiddleware {
   readonly #userAgent: string
 
@@ -40,7 +40,7 @@ export class UserAgentMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** Gives each request the deadline of a spider's own `downloadTimeout` (seconds), where its meta sets none. */
+/** Gives each request the spider's own `downloadTimeout` (seconds), unless its meta sets one. */
 export class DownloadTimeoutMiddleware implements DownloaderMiddleware {
   readonly #timeoutSeconds: number
 
@@ -50,7 +50,7 @@ export class DownloadTimeoutMiddleware implements DownloaderMiddleware {
 
   static fromCrawler({ spider }: Crawler): DownloadTimeoutMiddleware {
     const own = (spider as { downloadTimeout?: unknown }).downloadTimeout
-    // DOWNLOAD_TIMEOUT itself is the handler's default: nothing need be written into each request for it.
+    // DOWNLOAD_TIMEOUT is the handler's default already, and need not be written into each request.
     if (typeof own !== 'number') throw new NotConfigured('the spider has no downloadTimeout')
     return new this(own)
   }

@@ -12,12 +12,15 @@ import { statusPhrase } from '../retrying/status-phrase.ts'
 
 export interface RetryMiddlewareOptions extends TryRules {
   readonly httpCodes: readonly number[]
-  /** Kinds of `DownloadError` that are tried again, or Scrapy's and Twisted's names for them. */
+  /** The kinds of `DownloadError` that are tried again, or Scrapy's and Twisted's names for them. */
   readonly exceptions: readonly string[]
-  /** Wait before the second try; doubled with each further one. 0 (default): none. */
+  /** Milliseconds before the second try, doubled for each further one. 0 (default): no wait. */
   readonly backoffMs?: number
   readonly backoffMsMax?: number
-  /** Whether a request has failed through its host, which will pause: then `timesWithHost` counts instead of `times`. */
+  /**
+   * Returns whether a request has failed through its host, which will pause. Then `timesWithHost` counts instead of
+   * `times`.
+   */
   readonly isHostToBlame?: (request: Request) => boolean
   /** How often a request may wait for its host. Default 0. */
   readonly timesWithHost?: number
@@ -25,7 +28,7 @@ export interface RetryMiddlewareOptions extends TryRules {
   readonly random?: () => number
 }
 
-// What older settings of Scrapy name, by the last part of the import path.
+// The names of exceptions in older settings of Scrapy, by the last part of the import path.
 const KIND_OF_PYTHON_NAME: Readonly<Record<string, string>> = {
   TimeoutError: 'DownloadTimeoutError',
   TCPTimedOutError: 'DownloadTimeoutError',
@@ -41,12 +44,13 @@ const KIND_OF_PYTHON_NAME: Readonly<Record<string, string>> = {
 }
 
 /**
- * Asks again after statuses and failures that may pass, by Scrapy's rules. When the tries are used up, a response is
- * handed on as it is and an error stands.
+ * Tries again after statuses and failures that may pass, by Scrapy's rules. When the tries are used up, a response goes on
+ * to the callback and an error to the errback.
  *
- * Other than in Scrapy it waits first, twice as long each time, with chance in it so that what failed together does not
- * come back together; a Retry-After makes the whole host wait. And the request keeps its id and its `dontFilter`: the
- * queue takes it back under its lease, so it never meets the dupefilter, and a redirect that follows is still filtered.
+ * Other than in Scrapy a request waits first, twice as long each time, and by a random part of that, so that requests which
+ * failed together do not come back together. A Retry-After makes the whole host wait. And the request keeps its id and its
+ * `dontFilter`: the queue retries it under its lease, so it never meets the dupefilter, and a redirect that follows is
+ * still filtered.
  */
 export class RetryMiddleware implements DownloaderMiddleware {
   readonly #options: RetryMiddlewareOptions
@@ -99,7 +103,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
     const { isHostToBlame, timesWithHost = 0 } = this.#options
     if (!isHostToBlame?.(request)) return undefined
     const again = tryWithHost(request, reason, { ...this.#options, times: timesWithHost })
-    // The host's pause is what it waits for; its own wait only keeps those apart that failed together.
+    // The request waits for the host's pause. Its own wait only separates requests that failed together.
     return again ? new RetryLater(again, this.#backoff(1)) : undefined
   }
 
@@ -108,7 +112,7 @@ export class RetryMiddleware implements DownloaderMiddleware {
     return again ? new RetryLater(again, this.#backoff(Number(again.meta.retry_times))) : undefined
   }
 
-  /** Between half and all of a wait that doubles with each try. */
+  /** Returns between half and all of a wait that doubles with each try, milliseconds. */
   #backoff(times: number): number {
     const { backoffMs = 0, backoffMsMax = Number.POSITIVE_INFINITY, random = Math.random } = this.#options
     const whole = Math.min(backoffMs * 2 ** (times - 1), backoffMsMax)

@@ -21,20 +21,20 @@ import {
 } from '../robots/robots-store.ts'
 import { RobotsTxt } from '../robots/robots-txt.ts'
 
-/** What a crawl does with a site's Crawl-delay: keeps it, keeps no more than CRAWL_DELAY_MAX of it, or nothing. */
+/** What a crawl does with a site's Crawl-delay: obeys it, obeys at most CRAWL_DELAY_MAX of it, or ignores it. */
 export type CrawlDelayPolicy = 'obey' | 'cap' | 'ignore'
 
 export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
   readonly inquiry: RobotsInquiry
-  /** The name that rules are looked up by; null: the User-Agent header of each request. */
+  /** The name for which rules are looked up. Null: the User-Agent header of each request. */
   readonly robotsUserAgent: string | null
-  /** The User-Agent header of requests that bring none. */
+  /** The User-Agent header of requests that have none. */
   readonly userAgent: string
   readonly crawlDelay: CrawlDelayPolicy
   readonly crawlDelaySecondsMax: number
-  /** Name of the class of DOWNLOAD_HANDLERS that fetches a URL; undefined where a built-in handler does. */
+  /** Returns the name of the class of DOWNLOAD_HANDLERS that fetches a URL; undefined where a built-in handler does. */
   readonly ownHandlerOf?: (url: string) => string | undefined
-  /** What becomes of the requests to a site whose robots.txt was waited for in vain. */
+  /** What is done with requests to a site whose robots.txt was not to be had. */
   readonly whenGivenUp: 'forbid' | 'allow'
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -47,36 +47,36 @@ export interface RobotsTxtPaceListeners {
    * back, once and to its place, to be handed out when the host may be asked again.
    */
   readonly onStart?: (request: Request) => void
-  /** The host of this request, which may be fetched, asks for that many seconds between two. Called for each. */
+  /** Called for each request that may be fetched and whose host asks for so many seconds between two requests. */
   readonly onCrawlDelay?: (request: Request, seconds: number) => void
-  /** No request to this host can be fetched for that long, so none need be handed out. */
+  /** Called when no request to this host can be fetched for that long, so that none need be leased. */
   readonly onWait?: (request: Request, delayMs: number) => void
 }
 
-// Of a long list of start URLs the rest is counted (robotstxt/forbidden).
+// The rest of a long list of start URLs is only counted (robotstxt/forbidden).
 const START_WARNINGS_MAX = 20
-// A delay above a day would outlast the robots.txt it stands in.
+// A delay of more than a day would last longer than the robots.txt that asks for it is kept.
 const OBEYED_SECONDS_MAX = 86_400
 
-/** Nothing: the request may be fetched now. */
+/** Undefined: the request may be fetched now. */
 type Verdict = RetryLater | undefined
 
 /**
- * Fetches only what the sites' robots.txt allow, as RFC 9309 has it. `meta.dont_obey_robotstxt` lets a request pass.
+ * Fetches only what the sites' robots.txt allow, by RFC 9309. `meta.dont_obey_robotstxt` lets a request pass.
  *
- * What is forbidden is dropped. Where robots.txt cannot be had, requests wait in the queue and are looked at again.
+ * A forbidden request is dropped. Where robots.txt cannot be had, requests wait in the queue and are checked again later.
  */
 export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #options: RobotsTxtMiddlewareOptions
-  // By the entry, so that what the store forgets is forgotten here.
   #warnings = 0
+  // Keyed by the entry, so that what the store forgets is forgotten here, too.
   readonly #parsed = new WeakMap<RobotsEntry, RobotsTxt>()
 
   constructor(options: RobotsTxtMiddlewareOptions) {
     this.#options = options
   }
 
-  /** Workers whose queue is on Redis share what they know. */
+  /** Workers whose queue is on Redis share the entries. */
   static fromCrawler(crawler: Crawler): RobotsTxtMiddleware {
     const { download, ...parts } = partsOf(crawler)
     const { settings, signals, spider, stats, logger } = crawler
@@ -118,7 +118,8 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     const origin = siteOf(request.url)
     if (origin === undefined) return undefined
     const { inquiry } = this.#options
-    // Looked up, the answer may be there before those who have waited for it are back in their places.
+    // Joins that inquiry: a look-up could find the answer before the requests that have waited for it are back in their
+    // places.
     if (inquiry.isAsking(origin)) return this.#asked(request, origin, undefined)
     const known = inquiry.known(origin)
     if (known instanceof Promise) return known.then((entry) => this.#decided(request, origin, entry))
@@ -143,7 +144,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     })
     const verdict = this.#verdict(request, origin, entry)
     if (verdict || !onStart) return verdict
-    // Once and no more: with more sites at a time than are remembered it would ask and go back for ever.
+    // Once only: with more sites at a time than are remembered, a request would ask and go back for ever.
     if (request.meta.robotstxt_asked === true) {
       delete request.meta.robotstxt_asked
       return undefined
@@ -194,7 +195,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     )
   }
 
-  /** 0 when there is none to keep. */
+  /** Returns the seconds to obey; 0 when there are none. */
   #crawlDelay(asked: number | null): number {
     const { crawlDelay, crawlDelaySecondsMax } = this.#options
     if (asked === null || asked <= 0 || crawlDelay === 'ignore') return 0
@@ -214,7 +215,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 }
 
-/** The site whose robots.txt counts, as RFC 9309 has it; undefined where there is none to be asked for it. */
+/** Returns the site whose robots.txt counts by RFC 9309; undefined where there is none to ask. */
 function siteOf(url: string): string | undefined {
   if (!/^https?:\/\//i.test(url)) return undefined
   const origin = URL.parse(url)?.origin
@@ -227,7 +228,7 @@ function storeOf(crawler: Crawler): RobotsStore {
     : new MemoryRobotsStore({ sitesMax: crawler.settings.getInt('ROBOTSTXT_CACHE_SIZE') })
 }
 
-/** By the crawl's downloader, whose queue has the hosts' pace. */
+/** Returns parts that fetch by the crawl's downloader and tell the hosts' pace to its queue. */
 function partsOf({ downloader }: Crawler): Pick<
   RobotsTxtMiddlewareOptions,
   'ownHandlerOf' | keyof RobotsTxtPaceListeners

@@ -1,20 +1,20 @@
 /**
- * When is a host, and not a request, in trouble, and how long is it left alone?
+ * Decides when a host, and not a request, is in trouble, and how long it is left alone.
  *
- *     an answer below 500 but 429      good: what was counted is forgotten
+ *     an answer below 500, except 429  good: the failures that were counted are forgotten
  *     429, 503 with Retry-After        the host pauses as long as it asks, RETRY_AFTER_MAX at the most
- *     429                              … as long as for so many failures in a row, from the first on
+ *     429 without Retry-After          … as long as after so many failures in a row, from the first one on
  *     5xx, no answer                   … from HOST_BACKOFF_AFTER failures in a row on
  *     HOST_FAILURES_MAX in a row       the host is given up
  *
- * The pause doubles with each failure. Failures are counted by what was known when a request left: of requests in flight
- * together that all fail, it is one. So the count is of rounds, and a host with eight connections is not left alone eight
- * times as soon as one with a single one.
+ * The pause doubles with each failure. A failure adds one to the count that was known when its request left. So requests in
+ * flight together that all fail count as one failure, and a host with eight connections is not left alone eight times as
+ * soon as a host with one.
  *
- * A pause costs no request anything, but each failure would cost one of its RETRY_TIMES; a host that is away for half a
- * minute would lose what was queued last. So a failure that is plainly the host's (it is not reached, asks to wait, or
- * answers 429) is not counted against the request where the host has answered this worker before. A host that never has
- * is not waited for: a misspelt name must fail soon.
+ * A pause costs no request anything, but each failure would cost a request one of its RETRY_TIMES: a host that is away for
+ * half a minute would lose what was queued last. So a failure that is plainly the host's (it cannot be reached, asks to
+ * wait, or answers 429) is not counted against the request where the host has answered this worker before. No request waits
+ * for a host that never has answered: a misspelt name must fail soon.
  */
 
 import { DownloadError, type HostNews, type HostState, type Request, type Response } from '@webloom/core'
@@ -22,33 +22,33 @@ import { retryAfterMs } from '../retrying/retry-after.ts'
 import { statusPhrase } from '../retrying/status-phrase.ts'
 
 export interface HostBackOffRules {
-  /** HOST_BACKOFF_AFTER: from so many failures in a row on a host pauses. 0: only where it asks for it. */
+  /** HOST_BACKOFF_AFTER: the host pauses after so many failures in a row. 0: it pauses only where it asks for that. */
   readonly pausesFrom: number
   /** HOST_BACKOFF: the first pause, milliseconds. */
   readonly pauseMs: number
   readonly pauseMsMax: number
-  /** The longest that a Retry-After is obeyed. */
+  /** RETRY_AFTER_MAX: the longest Retry-After that is obeyed, milliseconds. */
   readonly retryAfterMsMax: number
-  /** HOST_FAILURES_MAX; 0: no host is given up. */
+  /** HOST_FAILURES_MAX: after so many failures in a row the host is given up. 0: never. */
   readonly failuresMax: number
 }
 
-/** What an exchange has shown of its host. */
+/** What an exchange tells of its host. */
 export interface HostOutcome {
-  /** Nothing: the answer was a good one. */
+  /** The failure as the log names it. Absent: the answer was a good one. */
   readonly failure?: string
-  /** The server has said that it will not have more for now; how long, where it said that too. */
+  /** Set when the server wants no more requests for now, with the milliseconds where it names a time. */
   readonly asksToWait?: { readonly ms?: number }
-  /** Nobody was there. */
+  /** True when no server could be reached. */
   readonly isUnreached?: boolean
 }
 
-/** Whether a host with so many failures in a row is given up. */
+/** Returns whether a host with so many failures in a row is given up. */
 export function isGivenUp({ failures }: HostState, { failuresMax }: HostBackOffRules): boolean {
   return failuresMax > 0 && failures >= failuresMax
 }
 
-/** What all who ask the host should know after this; undefined when nothing has changed. */
+/** Returns what all workers should know of the host after this outcome; undefined when nothing has changed. */
 export function newsOf(
   outcome: HostOutcome,
   before: HostState,
@@ -57,7 +57,7 @@ export function newsOf(
   if (outcome.failure === undefined) return before.failures > 0 ? { failures: 0 } : undefined
   const failures = before.failures + 1
   const pauseMs = pauseAfter(outcome, failures, rules)
-  // What is given up goes at once; a pause would hold it in the queue.
+  // Requests to a host that is given up are dropped at once; a pause would hold them in the queue.
   if (pauseMs === 0 || isGivenUp({ ...before, failures }, rules)) return { failures }
   return { failures, pauseMs, pauseReason: reasonOf(outcome, failures) }
 }
@@ -75,13 +75,13 @@ function reasonOf({ failure, asksToWait }: HostOutcome, failures: number): strin
   return failures === 1 ? failure! : `${failure}, ${failures} failures in a row`
 }
 
-/** What this answer shows of the host it came from. */
+/** Returns what an answer tells of its host. */
 export function outcomeOfResponse(response: Response): HostOutcome {
   const { status } = response
   if (status < 500 && status !== 429) return {}
   const ms = status === 429 || status === 503 ? retryAfterMs(response) : undefined
   const failure = statusPhrase(status)
-  // "0" says that we may come, not that we should: then our own pause counts.
+  // "0" means that we may come, not that we should: then our own pause counts.
   if (ms) return { failure, asksToWait: { ms } }
   return status === 429 ? { failure, asksToWait: {} } : { failure }
 }
@@ -102,7 +102,7 @@ const UNREACHED_CODES: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** What this error shows of the host; undefined for one that says nothing of it: a body too large, a broken proxy. */
+/** Returns what an error tells of the host; undefined for an error that tells nothing: a body too large, a broken proxy. */
 export function outcomeOfError(error: unknown, { meta }: Request): HostOutcome | undefined {
   if (!(error instanceof DownloadError) || !FAILURES_OF_HOSTS.has(error.kind)) return undefined
   if (typeof meta.proxy === 'string') return undefined

@@ -1,9 +1,9 @@
 import type { Crawler, DownloadOptions, Request } from '@webloom/core'
 
-/** What is known of the host of a request that is being fetched, and whom to tell what it taught. */
+/** Returns what is known of the host of a request that is being fetched, and takes news of that host. */
 export type HostOf = (request: Request) => Pick<DownloadOptions, 'host' | 'onHostNews'> | undefined
 
-/** As the crawl's downloader knows it. */
+/** Returns the `HostOf` of the crawl's downloader. */
 export function hostOfCrawler({ downloader }: Crawler): HostOf {
   return (request) => downloader?.optionsOf(request)
 }

@@ -1,11 +1,11 @@
 import { originOf, type Request } from '@webloom/core'
 
-/** Something about each host (scheme, name and port) that was met last. */
+/** A value for each host (scheme, name and port), for a bounded number of hosts. */
 export class HostsMet<Known> {
   readonly #hosts = new Map<string, Known>()
   readonly #hostsMax: number
 
-  /** Past `hostsMax`, the host that was set first is forgotten. */
+  /** @param hostsMax beyond so many, the host that was set first is forgotten */
   constructor(hostsMax: number) {
     this.#hostsMax = hostsMax
   }

@@ -1,22 +1,22 @@
-/** What one answer tells of its host's speed. */
+/** How long an answer took. */
 export interface AnswerTime {
   /** Seconds from the moment the request left to the answer's headers. */
   readonly latency: number
   readonly status: number
 }
 
-/** Within which bounds AutoThrottle chooses a delay; seconds. */
+/** The bounds of AutoThrottle's delays, in seconds. */
 export interface ThrottleRules {
   readonly minDelay: number
   readonly maxDelay: number
-  /** Requests that should be in flight at a host on the average. */
+  /** How many requests should be in flight at a host on average. */
   readonly targetConcurrency: number
 }
 
 /**
- * The seconds between two requests after this answer, by Scrapy's AutoThrottle: half way from the present delay to the
- * latency shared by the requests in flight, and at once all the way when that is slower. Answers other than 200 never
- * make it faster: an error page is quickly made.
+ * Returns the seconds between two requests after this answer, by Scrapy's AutoThrottle. The target is the latency divided
+ * by the requests in flight. A slower target is taken at once, a faster one half way. Answers other than 200 never shorten
+ * the delay: an error page is quickly made.
  */
 export function nextDelay(delay: number, { latency, status }: AnswerTime, rules: ThrottleRules): number {
   const target = latency / rules.targetConcurrency

@@ -2,12 +2,12 @@ import { type ProxyAddress, proxyAddress } from './proxy-address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Which proxy the environment names for a URL, by the rules of Python's urllib: http_proxy, https_proxy, no_proxy. */
+/** Finds the proxy that the environment names for a URL, by the rules of Python's urllib: http_proxy, https_proxy, no_proxy. */
 export class EnvironmentProxies {
   readonly #proxies: ReadonlyMap<string, ProxyAddress>
   readonly #bypassed: readonly string[]
 
-  /** Throws `InvalidUrl` for a variable that names no proxy. */
+  /** Throws `InvalidUrl` for a variable whose value is no proxy's URL. */
   constructor(environment: Environment, authEncoding: 'latin-1' | 'utf-8') {
     this.#proxies = new Map(
       ['http', 'https'].flatMap((scheme) => {
@@ -21,7 +21,7 @@ export class EnvironmentProxies {
       .filter((name) => name !== '')
   }
 
-  /** Undefined: the request goes out directly. */
+  /** Returns undefined when the request goes out directly. */
   proxyFor(requestUrl: string): ProxyAddress | undefined {
     if (this.#proxies.size === 0) return undefined
     const url = URL.parse(requestUrl)
@@ -36,9 +36,9 @@ export class EnvironmentProxies {
   }
 }
 
-/** Lower case wins, also when it is empty: that switches one off. */
+/** Returns the variable's value. Lower case wins, also when it is empty: an empty value switches a proxy off. */
 function variable(environment: Environment, name: string): string | undefined {
-  // In a CGI process HTTP_PROXY is what the client sent as the header "Proxy" (httpoxy).
+  // In a CGI process HTTP_PROXY holds the header "Proxy" that the client has sent (httpoxy).
   const mayBeUpper = name !== 'http_proxy' || environment.REQUEST_METHOD === undefined
   return environment[name] ?? (mayBeUpper ? environment[name.toUpperCase()] : undefined)
 }

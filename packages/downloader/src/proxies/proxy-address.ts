@@ -1,15 +1,15 @@
 import { InvalidUrl, type Request } from '@webloom/core'
 
-/** A proxy as a connection needs it: its URL without user and password, and what it is told of them. */
+/** A proxy as a connection needs it: its URL without user and password, and the header that holds them. */
 export interface ProxyAddress {
   readonly url: string
-  /** Value of the Proxy-Authorization header. */
+  /** The value of the Proxy-Authorization header. */
   readonly authorization?: string
 }
 
 /**
- * Reads `http://user:password@host:port`; without a scheme `http` is meant.
- * Throws `InvalidUrl`, with nothing of user and password in its message.
+ * Reads `http://user:password@host:port`; the scheme may be left out. Throws `InvalidUrl`, without user and password in its
+ * message.
  */
 export function proxyAddress(text: string, authEncoding: 'latin-1' | 'utf-8'): ProxyAddress {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
@@ -24,7 +24,7 @@ export function proxyAddress(text: string, authEncoding: 'latin-1' | 'utf-8'): P
   return { ...address, authorization: `Basic ${bytes.toString('base64')}` }
 }
 
-/** The proxy that a request goes by, as `HttpProxyMiddleware` has written it; undefined: none. */
+/** Returns the proxy that `HttpProxyMiddleware` has written into the request; undefined when it goes out directly. */
 export function proxyOf(request: Request): ProxyAddress | undefined {
   const url = request.hasMeta ? request.meta.proxy : undefined
   if (typeof url !== 'string' || url === '') return undefined
@@ -32,7 +32,7 @@ export function proxyOf(request: Request): ProxyAddress | undefined {
   return { url, ...(authorization !== null && { authorization }) }
 }
 
-/** The proxy as messages name it. A `meta.proxy` that no middleware has read may hold a password. */
+/** Returns the proxy as messages name it. A `meta.proxy` that no middleware has read may hold a password. */
 export function proxyShown({ url }: ProxyAddress): string {
   return url.replace(/\/\/[^/]*@/, '//')
 }
@@ -41,7 +41,7 @@ function unescaped(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A lone % in a password.
+    // The password holds a % that begins no escape.
     return text
   }
 }

@@ -1,27 +1,27 @@
 /**
  * Proxies that are chosen by how well they do.
  *
- * Each has a score between 0 and 1: a success brings it a fifth of the way to 1, a failure halves it. The next request
- * goes to one of them by chance, in proportion to the scores, so that a bad one still gets a request now and then and
- * can recover. One that failed several times in a row rests for a while; when all rest, the one with the best score is
- * asked all the same, as a crawl that waits for nothing is worse.
+ * Each proxy has a score between 0 and 1: a success raises it a fifth of the way to 1, a failure halves it. The next
+ * request goes to one of them at random, in proportion to the scores, so that a bad proxy still gets a request now and then
+ * and can recover. A proxy that failed several times in a row rests for a while. When all rest, the one with the best score
+ * is used all the same: a crawl that only waits is worse.
  */
 
 import type { StatsCollector } from '@webloom/core'
 import type { ProxyAddress } from './proxy-address.ts'
 
 export interface ProxyRotationOptions {
-  /** Failures in a row after which a proxy rests. */
+  /** How many failures in a row send a proxy to rest. */
   readonly failuresMax: number
   readonly banMs: number
   readonly stats: StatsCollector
   /** A number from 0 to 1, exclusive. Tests give their own. */
   readonly random?: () => number
-  /** Milliseconds of a clock that only goes forward. Tests give their own. */
+  /** Milliseconds of a monotonic clock. Tests give their own. */
   readonly now?: () => number
 }
 
-/** One proxy of the rotation and how it has done. */
+/** One proxy of the rotation and its score. */
 export interface RotatedProxy {
   readonly address: ProxyAddress
   score: number
@@ -31,7 +31,7 @@ export interface RotatedProxy {
 
 const GAIN = 0.2
 const LOSS = 0.5
-// Nobody falls so low that it never gets another chance.
+// A floor, so that every proxy gets another chance.
 const SCORE_MIN = 0.01
 
 export class ProxyRotation {
@@ -63,7 +63,7 @@ export class ProxyRotation {
     proxy.score += (1 - proxy.score) * GAIN
   }
 
-  /** True when that was one too many: the proxy rests from now on. */
+  /** Returns true when this failure was one too many: the proxy rests from now on. */
   failed(proxy: RotatedProxy): boolean {
     const { failuresMax, banMs, stats } = this.#options
     proxy.score = Math.max(SCORE_MIN, proxy.score * LOSS)
@@ -82,7 +82,7 @@ export class ProxyRotation {
       point -= proxy.score
       if (point < 0) return proxy
     }
-    // Only the rounding of the sum leads here.
+    // Reached only when the sum was rounded.
     return proxies.at(-1)!
   }
 }

@@ -1,18 +1,19 @@
 /**
  * Finds `<meta http-equiv="refresh" content="5;url=/x">` where w3lib finds it: in the first 4 096 characters, in tags and
- * in text alike (a page that writes the tag by script is followed too), but not in comments nor inside ignored elements.
+ * in text alike (so a page that writes the tag by script is followed, too), but not in comments nor inside ignored
+ * elements.
  *
- * Not by w3lib's patterns: on a hostile page they take time to the fourth power of its length. Here the text is cut at
- * each `>`, as none may stand between `<meta` and `content`, and each piece is looked at once.
+ * w3lib's patterns are not used: on a hostile page they take time to the fourth power of its length. Here the text is cut
+ * at each `>`, as none may stand between `<meta` and `content`, and each piece is read once.
  */
 
-/** Where a page wants to be left for, and after how many seconds. The URL is as it stands in the page. */
+/** Where a page refreshes to, and after how many seconds. The URL is as it stands in the page. */
 export interface MetaRefresh {
   readonly seconds: number
   readonly url: string
 }
 
-/** As much of a page as is looked at; no more than HEAD_BYTES. */
+/** How many characters of a page are searched; at most HEAD_BYTES. */
 export const REFRESH_SEARCH_CHARS = 4096
 
 export function metaRefresh(text: string, ignoredTags: readonly string[]): MetaRefresh | undefined {
@@ -22,13 +23,13 @@ export function metaRefresh(text: string, ignoredTags: readonly string[]): MetaR
   return refreshIn(markup, namedBefore) ?? refreshIn(markup, namedAfter)
 }
 
-/** A piece between two `>`: where in the markup it ends, and where its first `<meta` begins. */
+/** A piece between two `>`: where it ends in the markup, and where its first `<meta` begins. */
 interface Piece {
   readonly start: number
   readonly end: number
 }
 
-/** What a `content` attribute holds, and where it stands. */
+/** The value of a `content` attribute, and where it stands. */
 interface Content extends MetaRefresh {
   readonly start: number
   readonly end: number
@@ -36,14 +37,14 @@ interface Content extends MetaRefresh {
 
 type IsNamed = (markup: string, piece: Piece, content: Content) => boolean
 
-/** `http-equiv` and `refresh` stand in this order before the content… */
+/** `http-equiv` and `refresh` stand in this order before the content … */
 const namedBefore: IsNamed = (markup, piece, content) => {
   const before = markup.slice(piece.start, content.start)
   const name = /http-equiv/i.exec(before)
   return name !== null && /refresh/i.test(before.slice(name.index + name[0].length))
 }
 
-/** …or after it. */
+/** … or after it. */
 const namedAfter: IsNamed = (markup, _, content) => {
   const end = markup.indexOf('>', content.end)
   const after = markup.slice(content.end, end < 0 ? markup.length : end)
@@ -53,7 +54,7 @@ const namedAfter: IsNamed = (markup, _, content) => {
 
 function refreshIn(markup: string, isNamed: IsNamed): MetaRefresh | undefined {
   for (const piece of piecesWithMeta(markup)) {
-    // The last one, as greedy patterns take it.
+    // The last one, as greedy patterns would take it.
     const content = contentsIn(markup, piece).findLast((one) => isNamed(markup, piece, one))
     if (content) return { seconds: content.seconds, url: content.url }
   }
@@ -71,7 +72,7 @@ function* piecesWithMeta(markup: string): Generator<Piece> {
 }
 
 const CONTENT = /content\s*=\s*(["'])((?:\d*\.)?\d+)\s*;\s*url=\s*/iy
-// A page may hold many a `content`; honest ones hold one in a tag.
+// A bound: a hostile page may hold any number of `content`; honest ones hold one in a tag.
 const CONTENTS_MAX = 20
 
 function contentsIn(markup: string, { start, end }: Piece): Content[] {
@@ -98,7 +99,7 @@ function contentsIn(markup: string, { start, end }: Piece): Content[] {
   return contents
 }
 
-/** Without these elements and all that is in them; one that is never closed stays. */
+/** Returns the markup without these elements and their contents. An element that is never closed stays. */
 function withoutElements(markup: string, tags: readonly string[]): string {
   let rest = markup
   for (const tag of tags) rest = withoutElement(rest, tag.toLowerCase())
@@ -129,7 +130,7 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   nbsp: '\xa0',
 }
 
-/** With the characters that references such as `&amp;` stand for; of names only those that occur in URLs. */
+/** Returns the markup with its references such as `&amp;` replaced. Of named ones only those that occur in URLs are. */
 function withCharacters(markup: string): string {
   return markup.replace(
     /&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));?/gi,

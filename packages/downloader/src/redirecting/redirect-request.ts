@@ -12,28 +12,28 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 
-/** How often a request may be redirected, and what becomes of it. */
+/** How often a request may be redirected, and how its target is made. */
 export interface RedirectRules {
   readonly timesMax: number
   readonly priorityAdjust: number
-  /** A request that is redirected to a longer URL is dropped. Default 8192 characters; 0: no bound. */
+  /** A request that is redirected to a URL of more characters is dropped. Default 8192; 0: no bound. */
   readonly urlLengthMax?: number
-  /** How much the target is told of the page that linked to the source; absent: nothing. */
+  /** How much the target may know of the page that linked to the source. Absent: nothing. */
   readonly referrerPolicy?: ReferrerPolicy
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-/** Where a response leads, and how. */
+/** Where a response leads, and why. */
 export interface RedirectTarget {
   readonly url: string
   /** The status, or `meta refresh`. */
   readonly reason: number | 'meta refresh'
-  /** True: the target is asked for with GET and no body. */
+  /** True: the target is requested with GET and no body. */
   readonly toGet: boolean
 }
 
-/** False for `mailto:` and the like, and for a URL that no server could be found by. */
+/** Returns false for `mailto:` and the like, and for a URL that names no server. */
 export function isFetchable(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
 }
@@ -47,8 +47,8 @@ const HEADERS_OF_A_BODY = [
 ]
 
 /**
- * The request that takes the place of a redirected one. Throws `IgnoreRequest` after too many redirects and for too long
- * a target, which is counted.
+ * Returns the request that takes the place of a redirected one. Throws `IgnoreRequest` after too many redirects and for too
+ * long a target, and counts it.
  */
 export function redirectRequest(
   request: Request,
@@ -79,17 +79,17 @@ export function redirectRequest(
     url,
     meta: redirectMeta,
     headers: keptHeaders(request, response, url, toGet, rules.referrerPolicy),
-    // They are in the jar by now, which knows where they may go.
+    // The cookies are in the jar by now, which knows where they may go.
     cookies: null,
     priority: request.priority + priorityAdjust,
     ...(toGet && { method: 'GET', body: null }),
   })
 }
 
-// As long as the request line that common servers take.
+// As long as the request line that common servers accept.
 const URL_LENGTH_MAX = 8192
 
-/** A target is kept in the queue and in the `redirect_urls` of all that follow. */
+/** Bounds the target's length, as it is kept in the queue and in the `redirect_urls` of all requests that follow. */
 function checkLength(request: Request, url: string, { urlLengthMax, stats, logger }: RedirectRules): void {
   const most = urlLengthMax ?? URL_LENGTH_MAX
   if (most === 0 || url.length <= most) return
@@ -103,7 +103,10 @@ function checkLength(request: Request, url: string, { urlLengthMax, stats, logge
   )
 }
 
-/** What may be told to the target: no cookies to another host or a less safe scheme, no credentials to another origin. */
+/**
+ * Returns the headers that the target may get: no cookies for another host or a less safe scheme, no credentials for
+ * another origin.
+ */
 function keptHeaders(
   request: Request,
   response: Response,
@@ -124,7 +127,7 @@ function keptHeaders(
   return headers
 }
 
-/** As browsers do: still the page that linked to the source, as far as the policy lets the target know of it. */
+/** As in browsers, the referrer is still the page that linked to the source, as far as the policy lets the target know it. */
 function shownReferrer(
   request: Request,
   response: Response,

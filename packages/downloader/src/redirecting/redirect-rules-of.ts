@@ -1,7 +1,7 @@
 import type { Crawler } from '@webloom/core'
 import type { RedirectRules } from './redirect-request.ts'
 
-/** What the settings say of redirects, whether by Location or by `<meta>`. */
+/** Returns the settings' rules for redirects by Location and by `<meta>`. */
 export function redirectRulesOf({ settings, stats, logger }: Crawler): RedirectRules {
   return {
     timesMax: settings.getInt('REDIRECT_MAX_TIMES'),

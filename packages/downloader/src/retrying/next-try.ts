@@ -7,20 +7,20 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 
-/** How often a request may be asked again, and what is told about it. */
+/** How often a request may be tried again, and how that is counted. */
 export interface TryRules {
-  /** Tries after the first, where the request's `meta.max_retry_times` says nothing else. */
+  /** Tries after the first one, unless the request's `meta.max_retry_times` gives another number. */
   readonly times: number
-  /** Added to the priority, where `meta.priority_adjust` says nothing else. */
+  /** Added to the priority, unless the request's `meta.priority_adjust` gives another number. */
   readonly priorityAdjust: number
   readonly giveUpLogLevel: string
-  /** What the stats begin with. Default `retry`. */
+  /** The first part of the stats' keys. Default `retry`. */
   readonly statsBaseKey?: string
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-/** The request as it is to be asked again, counted; null when its tries are used up, which is counted and logged. */
+/** Counts and returns the request for its next try; null when its tries are used up, which is counted and logged. */
 export function nextTry(request: Request, reason: string, rules: TryRules, detail?: string): Request | null {
   const { stats, logger, statsBaseKey = 'retry' } = rules
   const { meta } = request
@@ -42,8 +42,8 @@ export function nextTry(request: Request, reason: string, rules: TryRules, detai
 }
 
 /**
- * The request as it is to be asked again with its host, for whose failure its own tries and priority do not pay; null
- * when it has waited `times` times: then they do.
+ * Returns the request for its next try together with its host. The failure is the host's, so it costs neither the request's
+ * tries nor its priority. Null when the request has waited `times` times: from then on failures cost it both.
  */
 export function tryWithHost(
   request: Request,
@@ -59,23 +59,23 @@ export function tryWithHost(
   return request.replace({ meta: { ...request.meta, host_retry_times: waited } })
 }
 
-/** Why a page is to be asked again, and how often. */
+/** Why a page is to be fetched again, and how often. */
 export interface RetryRequestOptions {
-  /** The spider that asks: its settings and stats are used. */
+  /** The spider whose settings and stats are used. */
   readonly spider: { readonly crawler: Pick<Crawler, 'settings' | 'stats' | 'logger'> }
-  /** Counted under `retry/reason_count/<reason>`; of an error its kind or name. Default `unspecified`. */
+  /** Counted as `retry/reason_count/<reason>`; for an error, its kind or name. Default `unspecified`. */
   readonly reason?: string | Error
-  /** Instead of `meta.max_retry_times` and RETRY_TIMES. */
+  /** Replaces `meta.max_retry_times` and RETRY_TIMES. */
   readonly maxRetryTimes?: number
-  /** Instead of `meta.priority_adjust` and RETRY_PRIORITY_ADJUST. */
+  /** Replaces `meta.priority_adjust` and RETRY_PRIORITY_ADJUST. */
   readonly priorityAdjust?: number
-  /** What the stats begin with. Default `retry`. */
+  /** The first part of the stats' keys. Default `retry`. */
   readonly statsBaseKey?: string
 }
 
 /**
- * For callbacks that find the page to be a bad one: the request to yield so that it is asked again, past the dupefilter;
- * null when its tries are used up.
+ * For a callback that finds its page to be a bad one. Returns the request to yield so that the page is fetched again, past
+ * the dupefilter; null when its tries are used up.
  */
 export function getRetryRequest(request: Request, options: RetryRequestOptions): Request | null {
   const { spider, reason = 'unspecified', maxRetryTimes, priorityAdjust, statsBaseKey } = options
@@ -96,7 +96,7 @@ export function getRetryRequest(request: Request, options: RetryRequestOptions):
     logger,
   })
   if (!again) return null
-  // The limits given here are this call's; the next one may give others.
+  // The limits are this call's alone; the next call may give others.
   const meta = { ...request.meta, retry_times: again.meta.retry_times! }
   return again.replace({ meta, dontFilter: true })
 }

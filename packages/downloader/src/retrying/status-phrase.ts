@@ -1,4 +1,4 @@
-// Twisted's phrases: they are part of the names of Scrapy's stats, so that Node's own ("Gateway Timeout") would not do.
+// Twisted's phrases, as they are part of the names of Scrapy's stats. Node's differ ("Gateway Timeout").
 const PHRASES: Readonly<Record<number, string>> = {
   100: 'Continue',
   101: 'Switching Protocols',
@@ -47,7 +47,7 @@ const PHRASES: Readonly<Record<number, string>> = {
   510: 'Not Extended',
 }
 
-/** `503 Service Unavailable`: a status as Scrapy writes it into `retry/reason_count/`. */
+/** Returns a status as Scrapy writes it into `retry/reason_count/`: `503 Service Unavailable`. */
 export function statusPhrase(status: number): string {
   return `${status} ${PHRASES[status] ?? 'Unknown Status'}`
 }

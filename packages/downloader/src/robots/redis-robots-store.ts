@@ -1,7 +1,7 @@
 import { type Crawler, crawlKey, type Logger, type StatsCollector } from '@webloom/core'
 import { MemoryRobotsStore, type RobotsEntry, type RobotsStore } from './robots-store.ts'
 
-/** What is needed of an ioredis connection. */
+/** The part of an ioredis connection that this store needs. */
 export interface RobotsRedis {
   get(key: string): Promise<string | null>
   set(key: string, value: string, px: 'PX', ttlMs: number): Promise<unknown>
@@ -9,26 +9,26 @@ export interface RobotsRedis {
 
 export interface RedisRobotsStoreOptions {
   readonly redis: RobotsRedis
-  /** With `%(origin)s` in it. */
+  /** A pattern that holds `%(origin)s`. */
   readonly key: string
   readonly sitesMax: number
   readonly stats: StatsCollector
   readonly logger: Logger
-  /** `Date.now` unless a test says otherwise. */
+  /** `Date.now` by default. */
   readonly now?: () => number
 }
 
-// One string a site, and not a hash of all, as only Redis 7.4 forgets single fields of a hash.
+// One string for each site, not one hash for all, as only Redis 7.4 can let single fields of a hash expire.
 export const ROBOTS_KEY = '%(spider)s:robots:%(origin)s'
 
-// Larger files stay with the worker that fetched them: sites without number could fill Redis with files of 500 KiB.
+// Larger files stay with the worker that fetched them: any number of sites could fill Redis with files of 500 KiB.
 const SHARED_FILE_BYTES_MAX = 65_536
 
 /**
- * Entries that the workers of a crawl share, with those this worker uses in its own memory.
+ * Entries that the workers of a crawl share; the entries that this worker uses are also in its memory.
  *
- * Redis can lose an entry or refuse one: the site is then asked by each worker for itself. That is logged once and
- * counted as `robotstxt/store_error_count`.
+ * Redis can lose an entry or refuse one. Then each worker asks the site for itself. That is logged once and counted as
+ * `robotstxt/store_error_count`.
  */
 export class RedisRobotsStore implements RobotsStore {
   readonly #options: RedisRobotsStoreOptions
@@ -73,12 +73,12 @@ export class RedisRobotsStore implements RobotsStore {
     }
   }
 
-  /** Another worker may have asked the site since; when Redis does not tell, `own` it is. */
+  /** Returns the entry of another worker that has asked the site since; `own` when Redis does not answer. */
   async #shared(origin: string, own: RobotsEntry | undefined): Promise<RobotsEntry | undefined> {
     try {
       const text = await this.#options.redis.get(this.#key(origin))
       const shared = text === null ? undefined : sharedEntry(text)
-      // What was not shared, as it is large or Redis refused it, may be newer than what is.
+      // An entry that was not shared, as it is large or Redis refused it, may be newer than the shared one.
       if (!shared || (own && own.askAgainAtMs >= shared.askAgainAtMs)) return own
       const { untilMs, ...entry } = shared
       this.#local.set(origin, entry, untilMs - this.#now())
@@ -105,7 +105,7 @@ export class RedisRobotsStore implements RobotsStore {
   }
 }
 
-/** What another worker wrote. Undefined for what this release does not understand. */
+/** Returns what another worker wrote; undefined when this release does not understand it. */
 function sharedEntry(text: string): (RobotsEntry & { untilMs: number }) | undefined {
   const value = JSON.parse(text) as Partial<Record<string, unknown>> | null
   const isEntry =

@@ -12,14 +12,14 @@ import {
 import { ResponseDecoder } from '../compression/response-decoder.ts'
 import { asWritten } from '../http/wire-text.ts'
 
-/** How a request reaches a site. `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
+/** Sends a request to a site: `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
 export type RobotsDownload = (request: Request, options: DownloadOptions) => Promise<DownloadResult>
 
 export interface RobotsFetchOptions {
   readonly download: RobotsDownload
   /** For the file and all redirects to it, milliseconds. */
   readonly timeoutMs: number
-  /** What is longer as sent is cut off there. As unpacked it is a failure. */
+  /** A file that is longer as sent is cut off there. A compressed file that unpacks to more is a failure. */
   readonly bodyBytesMax: number
   readonly stats: StatsCollector
 }
@@ -31,15 +31,15 @@ export interface RobotsFetchRequest {
   /** The request that waits for it: the file is fetched by the same way, be it a proxy or an address of this machine. */
   readonly asking?: Request
   readonly signal: AbortSignal
-  /** Called at the moment the request leaves for the site; not for redirects, which may lead elsewhere. */
+  /** Called when the request leaves for the site; not called for redirects, which may lead elsewhere. */
   readonly onStart: () => void
 }
 
-// RFC 9309, 2.3.1.2: at least five are followed; after more the file counts as unavailable.
+// RFC 9309, 2.3.1.2: at least five redirects are followed; after more the file counts as unavailable.
 const REDIRECTS_MAX = 5
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Gets a site's robots.txt. */
+/** Fetches a site's robots.txt. */
 export class RobotsFetch {
   readonly #options: RobotsFetchOptions
   readonly #decoder: ResponseDecoder
@@ -50,8 +50,8 @@ export class RobotsFetch {
   }
 
   /**
-   * The answer, whatever its status; undefined when redirects lead nowhere. Rejects when there is none: with what
-   * `download` threw at the site itself, and with a `DownloadError` when it was at the target of a redirect.
+   * Resolves to the answer, whatever its status; to undefined when redirects lead nowhere. Rejects when there is no answer:
+   * with the error of `download` when the site itself failed, with a `DownloadError` when the target of a redirect did.
    */
   async fetch(request: RobotsFetchRequest): Promise<Response | undefined> {
     const { origin, signal, onStart } = request
@@ -82,7 +82,7 @@ export class RobotsFetch {
         response = await this.#get(target, request, options)
       } catch (error) {
         if (options.signal.aborted) throw error
-        // To a place inside, which may not be asked, or by a scheme that no handler takes.
+        // The redirect leads to an address inside, which may not be connected to, or to a scheme without a handler.
         if (error instanceof IgnoreRequest || isUnsupported(error)) return undefined
         throw new DownloadError(
           'DownloadFailedError',
@@ -106,7 +106,7 @@ export class RobotsFetch {
       headers: {
         'User-Agent': userAgent,
         Accept: 'text/plain, */*;q=0.5',
-        // What is cut off could not be unpacked.
+        // The file may be cut off, and a compressed file that was cut off could not be unpacked.
         'Accept-Encoding': 'identity',
         ...proxyAuthorizationOf(asking),
       },
@@ -147,7 +147,7 @@ function proxyAuthorizationOf(asking: Request | undefined): Record<string, strin
   return authorization === null || authorization === undefined ? {} : { 'Proxy-Authorization': authorization }
 }
 
-/** Where a redirect leads; undefined when that is no place to fetch from. */
+/** Returns where a redirect leads; undefined when nothing can be fetched from there. */
 function targetOf(response: Response): string | undefined {
   const location = response.headers.get('location')
   if (location === null) return undefined

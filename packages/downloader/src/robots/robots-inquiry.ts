@@ -1,5 +1,5 @@
 /**
- * What does this site's robots.txt say? From the store, or by asking the site.
+ * Finds out what a site's robots.txt says: from the store, or by asking the site.
  *
  *     2xx                       rules                        hold for ROBOTSTXT_CACHE_TTL
  *     4xx, lost redirects       absent: all may be fetched   holds as long
@@ -12,13 +12,14 @@
  *     a handler of one's own       unreachable                  asked again after 2 and 4 s, then given up
  *     throws
  *
- * So far RFC 9309 (2.3.1), but for 429, with which a site says that it is asked too much: to go on as if it had no
- * rules would be the wrong answer. Where nobody is there to be asked, there is nobody whose wish could be broken, and
- * the error goes to the request: it is retried, counted and told to its errback as every such error. So it is where no
- * encrypted connection comes about: no page could be had by it either, and what is waited for would not come.
+ * All of this is RFC 9309 (2.3.1), with these exceptions. A site that answers 429 is asked too often, and to go on as if it
+ * had no rules would be wrong. Where no server can be reached, there is no site whose wish could be ignored: the error goes
+ * to the request, which is retried, counted and passed to its errback as with any such error. The same holds where no
+ * encrypted connection can be made, and where no handler takes the scheme: no page could be fetched either, and waiting
+ * would not help.
  *
- * A handler of DOWNLOAD_HANDLERS may ask no site at all, such as one that reads saved pages. What it throws may be its last
- * word, so it is not waited for as a site in trouble is. It answers with status 404 where a site has no robots.txt.
+ * A handler of DOWNLOAD_HANDLERS may ask no site at all, such as one that reads saved pages. Its error may be final, so
+ * requests do not wait for it as for a site in trouble. It answers with status 404 where a site has no robots.txt.
  *
  * An entry that no longer holds is still used while the site is unreachable (RFC 9309, 2.4).
  */
@@ -35,22 +36,22 @@ export interface RobotsInquiryOptions {
   readonly fetch: Pick<RobotsFetch, 'fetch'>
   readonly cacheTtlMs: number
   readonly errorTtlMs: number
-  /** Before the first time that an unreachable site is asked again; doubled each time. */
+  /** Milliseconds before an unreachable site is asked again; doubled each time. */
   readonly retryDelayMs: number
-  /** Most that is waited because of a Retry-After. */
+  /** The longest wait that a Retry-After can cause, milliseconds. */
   readonly retryAfterMaxMs: number
   readonly giveUpAfterMs: number
   readonly stats: StatsCollector
   readonly logger: Logger
-  /** `Date.now` unless a test says otherwise. */
+  /** `Date.now` by default. */
   readonly now?: () => number
 }
 
-// A site in trouble is not asked less often than this, so that one that comes back is soon crawled.
+// A site in trouble is asked at least this often, so that one that comes back is soon crawled.
 const RETRY_DELAY_MS_MAX = 60_000
-// How long an entry outlives the moment from which it no longer holds: it serves until the site can be reached again.
+// How long an entry is kept after it no longer holds, for the case that the site cannot be reached.
 const KEPT_ON_MS = 86_400_000
-// After 2 and 4 s: long enough for what a handler of one's own asks in its turn, and short for what will never come.
+// After 2 and 4 s: long enough for what a user's handler asks in its turn, and short for a file that never comes.
 const OWN_HANDLER_TRIES = 3
 const NOBODY_THERE: ReadonlySet<string> = new Set([
   'CannotResolveHostError',
@@ -58,16 +59,16 @@ const NOBODY_THERE: ReadonlySet<string> = new Set([
   'DownloadCertificateError',
   'UnsupportedURLSchemeError',
 ])
-// In a crawl of many sites some are always in trouble; the log is for other things, too.
+// In a crawl of many sites some are always in trouble; the log has other messages, too.
 const WARNINGS_MAX = 50
 
 /** Which robots.txt is asked for, and how. */
 export interface RobotsQuestion extends Omit<RobotsFetchRequest, 'signal'> {
-  /** The class of DOWNLOAD_HANDLERS that fetches it, by name; absent for a built-in handler. */
+  /** The name of the class of DOWNLOAD_HANDLERS that fetches it; absent for a built-in handler. */
   readonly ownHandler?: string | undefined
 }
 
-/** Knows what sites' robots.txt say, or finds out. */
+/** Knows the robots.txt of sites, or fetches it. */
 export class RobotsInquiry {
   readonly #options: RobotsInquiryOptions
   readonly #now: () => number
@@ -78,11 +79,11 @@ export class RobotsInquiry {
   constructor(options: RobotsInquiryOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
-    // One listener for each site that is being asked.
+    // Each site that is being asked adds a listener.
     setMaxListeners(0, this.#closing.signal)
   }
 
-  /** What is known already; it may no longer hold. */
+  /** Returns what is known already; it may no longer hold. */
   known(origin: string): RobotsEntry | undefined | Promise<RobotsEntry | undefined> {
     return this.#options.store.get(origin)
   }
@@ -91,21 +92,24 @@ export class RobotsInquiry {
     return entry.askAgainAtMs > this.#now()
   }
 
-  /** Whether the site is being asked. Who comes meanwhile is to ask, too: it waits for the same answer. */
+  /**
+   * Returns whether the site is being asked. A caller that comes meanwhile should call `ask`, too: it waits for the same
+   * answer.
+   */
   isAsking(origin: string): boolean {
     return this.#asking.has(origin)
   }
 
-  /** By the clock that entries are counted by. */
+  /** The time by the clock that entries are dated by. */
   get nowMs(): number {
     return this.#now()
   }
 
   /**
-   * Asks the site; all who want to know at the same time share one question. Rejects when nobody is there, and when the
-   * download was refused for a reason that is none of the site's.
+   * Asks the site. All callers at the same time share one request. Rejects when no server can be reached, and when the
+   * download failed for a reason that is not the site's.
    *
-   * @param known what was known so far
+   * @param known the entry that was known so far
    */
   ask(known: RobotsEntry | undefined, request: RobotsQuestion): Promise<RobotsEntry> {
     const { origin } = request
@@ -116,7 +120,7 @@ export class RobotsInquiry {
     return answer
   }
 
-  /** Those who are asking are told so with an error. */
+  /** Rejects the questions that are still open. */
   close(): void {
     this.#closing.abort(
       new DownloadError('DownloadFailedError', 'the crawl ended before robots.txt was here'),
@@ -152,7 +156,7 @@ export class RobotsInquiry {
   }
 
   #rules({ body }: Response): RobotsEntry {
-    // A little more than is read, for a byte order mark and to tell whether the last line is whole.
+    // A little more than will be read: for a byte order mark, and to tell whether the last line is complete.
     const file = Buffer.from(body.subarray(0, ROBOTS_BYTES_MAX + 4)).toString('latin1')
     return { outcome: 'rules', file, askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
   }
@@ -171,7 +175,7 @@ export class RobotsInquiry {
     const pauseMs = response ? Math.min(retryAfterMs(response) ?? 0, this.#options.retryAfterMaxMs) : 0
     if (known && known.outcome !== 'unreachable')
       return { ...known, askAgainAtMs: nowMs + Math.max(RETRY_DELAY_MS_MAX, pauseMs) }
-    // An answer is the site's, whoever brings it.
+    // An answer counts as the site's, whichever handler brings it.
     const thrower = response ? undefined : ownHandler
     const triesMax = thrower === undefined ? Number.POSITIVE_INFINITY : OWN_HANDLER_TRIES
     const entry = this.#next(known, reason, { nowMs, pauseMs, triesMax })
@@ -179,7 +183,7 @@ export class RobotsInquiry {
     return entry
   }
 
-  /** Of each site once, at once: until then nobody knows what the crawl waits for. */
+  /** Warns at a site's first failure, and when the site is given up: otherwise nothing tells what the crawl waits for. */
   #tell(
     {
       origin,
@@ -236,7 +240,10 @@ function wayOutFor(handler: string): string {
   return `The download handler ${handler} is asked for it as for any page, and answers with status 404 where there is none.`
 }
 
-/** Nobody was there, no handler takes it, or no encrypted connection came about: the request itself would fail likewise. */
+/**
+ * Returns whether no server was reached, no handler takes the scheme, or no encrypted connection was made: the request
+ * itself would fail likewise.
+ */
 function isFromNobody({ kind, reason }: DownloadError): boolean {
   return NOBODY_THERE.has(kind) || reason === 'bad_tls'
 }

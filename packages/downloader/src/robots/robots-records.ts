@@ -1,13 +1,13 @@
-/** What a line of robots.txt says. */
+/** A line of robots.txt. */
 export interface RobotsRecord {
   readonly kind: Kind
-  /** A byte string without blanks at its ends; it may be empty. */
+  /** A byte string without blanks at its ends; may be empty. */
   readonly value: string
 }
 
 type Kind = 'user-agent' | 'allow' | 'disallow' | 'crawl-delay' | 'sitemap'
 
-// The misspellings are those that Google's parser and protego take for what is meant.
+// The misspellings are those that Google's parser and protego accept.
 const KINDS: Readonly<Record<string, Kind>> = {
   'user-agent': 'user-agent',
   'user agent': 'user-agent',
@@ -27,21 +27,21 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 const NAMES = Object.keys(KINDS)
 
-/** 500 KiB: what RFC 9309 (2.5) has every crawler read at least. What comes after is not read. */
+/** 500 KiB, which every crawler must read at least (RFC 9309, 2.5). The rest of a file is not read. */
 export const ROBOTS_BYTES_MAX = 512_000
 
-/** The lines of a file. Of a file that is too long the last one is left out, unless it ends where the limit is. */
+/** Returns the lines of a file. When the file is too long its last line is left out, unless the line ends at the limit. */
 export function robotsLines(bytes: string): string[] {
-  // A byte order mark, or what an editor left of one.
+  // The file may begin with a byte order mark, or with what an editor left of one.
   const start = /^\xef(?:\xbb\xbf?)?/.exec(bytes)?.[0].length ?? 0
   const isCut = bytes.length - start > ROBOTS_BYTES_MAX
-  // The RFC ends lines with CR, LF or both. The others are in no line that it knows; protego ends lines there, too.
+  // The RFC ends lines with CR, LF or both. The other characters are in no valid line; protego ends lines there, too.
   const lines = bytes.slice(start, start + ROBOTS_BYTES_MAX + (isCut ? 1 : 0)).split(/[\r\n\v\f\x1c-\x1e]/)
   if (isCut) lines.pop()
   return lines
 }
 
-/** Undefined for what is no record, and for records that nobody here reads, such as Host. */
+/** Returns undefined for a line that is no record, and for records that have no use here, such as Host. */
 export function robotsRecord(line: string): RobotsRecord | undefined {
   const hash = line.indexOf('#')
   const text = trimmed(hash < 0 ? line : line.slice(0, hash))
@@ -50,7 +50,7 @@ export function robotsRecord(line: string): RobotsRecord | undefined {
   return recordOf(trimmed(text.slice(0, colon)).toLowerCase(), text.slice(colon + 1))
 }
 
-/** `disallow /a`: Google and protego understand it. With capitals protego does not, and the RFC asks for the colon. */
+/** Reads `disallow /a`, as Google and protego do. protego does not with capitals, and the RFC demands the colon. */
 function withoutColon(text: string): RobotsRecord | undefined {
   const name = NAMES.find((one) => text.startsWith(one) && /[ \t]/.test(text.charAt(one.length)))
   return name === undefined ? undefined : recordOf(name, text.slice(name.length))
@@ -62,8 +62,8 @@ function recordOf(name: string, value: string): RobotsRecord | undefined {
 }
 
 /**
- * Without blanks at its ends. Not by `trim()`, to which the byte A0 is a blank, and not by a regular expression, which
- * would look for the end again from each blank.
+ * Returns the text without blanks at its ends. `trim()` would take the byte A0 for a blank, and a regular expression would
+ * search for the end again from each blank.
  */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length]

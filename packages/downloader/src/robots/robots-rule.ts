@@ -1,27 +1,30 @@
 /**
- * Rules of robots.txt, and whether one is about a path (RFC 9309, 2.2.2 and 2.2.3).
+ * Rules of robots.txt, and which paths they match (RFC 9309, 2.2.2 and 2.2.3).
  *
- * Everything here is a byte string: a string whose units are bytes, as the RFC compares octets. A Latin-1 path in a
- * file that should be UTF-8 is then still a path.
+ * Everything here is a byte string, a string with one character for each byte, as the RFC compares octets. So a Latin-1
+ * path in a file that should be UTF-8 still works.
  *
- * Patterns and paths are compared in one spelling: letters, digits and `- . _ ~ = &` as they are, everything else as
- * `%XX`. `%41` is then `A`, and `;` is `%3B`. Only `/` and `?` may be either, as there the escape makes a difference: a
- * `%2F` divides nothing. Within a query nothing is divided by them, and `%2F` means `/`.
+ * Patterns and paths are compared in one spelling: letters, digits and `- . _ ~ = &` as they are, everything else as `%XX`.
+ * So `%41` becomes `A`, and `;` becomes `%3B`. Only `/` and `?` may be either, as the escape changes their meaning: `%2F`
+ * separates nothing. Within a query `/` and `?` separate nothing, and `%2F` means `/`.
  *
- * A pattern is cut at its `*`, and its pieces are looked for one behind the other. The first place found is as good as
- * any later one, so nothing is ever tried again: no pattern, however hostile, costs more than its own length and the
- * path's. A regular expression would.
+ * A pattern is cut at its `*`, and its pieces are searched one after the other. The first place found is as good as any
+ * later one, so nothing is ever tried again: no pattern, however hostile, costs more than its own length and the path's. A
+ * regular expression would.
  */
 
-/** What `text` is in bytes, one character each. */
+/** Returns the bytes of `text`, one character for each. */
 export function bytesOf(text: string): string {
   return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** An Allow or Disallow line. Files of forty thousand of them are kept in memory: as few objects as will do. */
+/**
+ * An Allow or Disallow line. Files with forty thousand of them are kept in memory, so a rule has as few objects as
+ * possible.
+ */
 export class RobotsRule {
   readonly isAllowed: boolean
-  /** Octets of the pattern: of several rules that match, the longest counts. */
+  /** Octets of the pattern. Of several rules that match, the longest counts. */
   readonly length: number
   readonly #pattern: string
   readonly #isWhole: boolean
@@ -35,14 +38,14 @@ export class RobotsRule {
     this.length = this.#pattern.length + (this.#isWhole ? 1 : 0)
   }
 
-  /** True when the rule is about this path, one of `pathSpellings`. */
+  /** Returns true when the rule matches this path, which is one of `pathSpellings`. */
   matches(path: string): boolean {
     if (this.#pieces) return matchesInOrder(path, this.#pieces, this.#isWhole)
     return this.#isWhole ? path === this.#pattern : path.startsWith(this.#pattern)
   }
 }
 
-/** `**` asks for nothing that `*` does not: empty pieces count at the ends only. */
+/** Returns the pieces between the `*`. `**` means the same as `*`, so empty pieces count only at the ends. */
 function piecesOf(pattern: string): string[] {
   const pieces = pattern.split('*')
   return pieces.filter((piece, at) => piece !== '' || at === 0 || at === pieces.length - 1)
@@ -62,8 +65,8 @@ function matchesInOrder(path: string, pieces: readonly string[], isWhole: boolea
 }
 
 /**
- * Path and query of a URL (or of a part of one) as rules are compared with. There are two when the query holds an
- * escaped `/` or `?`: as written, which a rule may have copied, and as it is meant.
+ * Returns path and query of a URL (or of a part of one) in the spellings that rules are compared with. There are two when
+ * the query holds an escaped `/` or `?`: as written, which a rule may have copied, and as it is meant.
  */
 export function pathSpellings(url: string): readonly string[] {
   const path = spelling(bytesOf(pathOf(url)))
@@ -71,7 +74,7 @@ export function pathSpellings(url: string): readonly string[] {
   return meant === path ? [path] : [path, meant]
 }
 
-/** By hand and not by `URL`, which would resolve dot segments and turn `\` into `/`. */
+/** Does not use `URL`, which would resolve dot segments and turn `\` into `/`. */
 function pathOf(url: string): string {
   const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '')
   const hash = path.indexOf('#')
@@ -79,7 +82,7 @@ function pathOf(url: string): string {
   return whole.startsWith('/') ? whole : `/${whole}`
 }
 
-/** Here a `*` that is not escaped stays: it is none of the path's characters. */
+/** Unlike in a path, an unescaped `*` stays: it is the pattern's wildcard. */
 function patternSpelling(pattern: string): string {
   return withPlainQuery(
     pattern.includes('*') ? pattern.split('*').map(spelling).join('*') : spelling(pattern),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ContractTests, type Implementation, runContract, type TestRunner } from '@webloom/core/contract'
 import type { RobotsEntry, RobotsStore } from './robots-store.ts'
 
-/** A store whose clock the test moves. */
+/** A store whose clock the test sets. */
 export interface TimedRobotsStore {
   readonly store: RobotsStore
   now(): number

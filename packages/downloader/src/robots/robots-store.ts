@@ -1,18 +1,18 @@
 import type { Awaitable } from '@webloom/core'
 
 interface Asked {
-  /** From this moment on (`Date.now()`) the site is to be asked again. Until then the entry holds. */
+  /** When the site is to be asked again, by `Date.now()`. Until then the entry holds. */
   readonly askAgainAtMs: number
 }
 
 /** The site has a robots.txt. */
 export interface RobotsRules extends Asked {
   readonly outcome: 'rules'
-  /** The file, one character a byte. */
+  /** The file, one character for each byte. */
   readonly file: string
 }
 
-/** The site has none, or none that can be had (4xx): everything may be fetched. */
+/** The site has no robots.txt, or none that can be fetched (4xx): everything may be fetched. */
 export interface RobotsAbsent extends Asked {
   readonly outcome: 'absent'
 }
@@ -24,18 +24,21 @@ export interface RobotsUnreachable extends Asked {
   readonly reason: string
   readonly tries: number
   readonly sinceMs: number
-  /** True: requests no longer wait for it. */
+  /** True: requests no longer wait for the site. */
   readonly isGivenUp: boolean
 }
 
-/** What came of asking a site for its robots.txt. Plain JSON, as workers share it. */
+/** What a site answered when asked for its robots.txt. Plain JSON, as workers share it. */
 export type RobotsEntry = RobotsRules | RobotsAbsent | RobotsUnreachable
 
-/** Remembers what sites answered. Losing an entry costs one more request to a site, and nothing else. */
+/** Remembers what sites answered. A lost entry costs one more request to a site, and nothing else. */
 export interface RobotsStore {
-  /** The entry of `https://example.com`, even one that no longer holds: it is used on while the site is unreachable. */
+  /**
+   * Returns the entry of an origin such as `https://example.com`, also one that no longer holds: it is used while the site
+   * is unreachable.
+   */
   get(origin: string): Awaitable<RobotsEntry | undefined>
-  /** Kept for `ttlMs` at the longest. */
+  /** Stores the entry for `ttlMs` at the longest. */
   set(origin: string, entry: RobotsEntry, ttlMs: number): Awaitable<void>
 }
 
@@ -46,14 +49,14 @@ interface Kept {
 
 export interface MemoryRobotsStoreOptions {
   readonly sitesMax: number
-  /** `Date.now` unless a test says otherwise. */
+  /** `Date.now` by default. */
   readonly now?: () => number
 }
 
-// Parsed, a file takes up to nine times as much (measured with the shortest of rules): 80 MiB in all, in the worst case.
+// Parsed, a file takes up to nine times as much (measured with the shortest of rules): 80 MiB in all at worst.
 const FILE_BYTES_MAX = 8_388_608
 
-/** Entries in this process. With too many sites or bytes, the one that was not asked for the longest goes first. */
+/** Entries in this process. Past the bounds of sites or bytes, the entry that was used longest ago goes first. */
 export class MemoryRobotsStore implements RobotsStore {
   readonly #kept = new Map<string, Kept>()
   readonly #sitesMax: number

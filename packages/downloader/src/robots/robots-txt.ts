@@ -1,17 +1,18 @@
 /**
  * robots.txt by RFC 9309, with what protego (Scrapy's parser) and Google's parser understand beside it: Crawl-delay,
- * Sitemap, common misspellings. Where they differ from the RFC, the RFC is followed; docs/from-scrapy.md lists it all.
+ * Sitemap, common misspellings. Where those differ from the RFC, this parser follows the RFC; docs/from-scrapy.md lists the
+ * differences.
  *
- * A file is groups: one or more User-agent lines and the rules below them. Only a rule ends a row of User-agent lines.
- * The RFC says so: other records must not end a group. So in
+ * A file consists of groups: one or more User-agent lines and the rules below them. By the RFC only a rule ends a row of
+ * User-agent lines; other records must not end it. So in
  *
  *     User-agent: a
  *     Crawl-delay: 5
  *     User-agent: b
  *     Disallow: /x
  *
- * the Disallow is for a and b. The delay is not: Crawl-delay is no record of the RFC, and who writes this means a only.
- * That is why a name has two lists, of rules and of delays.
+ * the Disallow is for a and b. The delay is for a alone: Crawl-delay is no record of the RFC, and whoever writes this means
+ * a only. That is why each name has two lists, one of rules and one of delays.
  */
 
 import { ROBOTS_BYTES_MAX, type RobotsRecord, robotsLines, robotsRecord } from './robots-records.ts'
@@ -21,24 +22,24 @@ interface Delay {
   seconds: number | null
 }
 
-/** What stands below rows of User-agent lines, by the names in them, in small letters; `*` for everybody else. */
+/** The contents below rows of User-agent lines, by the names in them in lower case. `*` is for all other crawlers. */
 type Groups<Content> = Map<string, Set<Content>>
 
-/** What of a file is for one crawler. */
+/** The part of a file that is for one crawler. */
 interface Share {
-  /** The longest pattern first, and of equals the one that allows: the first that matches counts. */
+  /** The longest pattern first, and of equal ones the one that allows: the first rule that matches counts. */
   readonly rules: readonly RobotsRule[]
   readonly crawlDelay: number | null
 }
 
-/** What a site's robots.txt says: `RobotsTxt.parse(text).canFetch(url, userAgent)`. */
+/** A site's robots.txt: `RobotsTxt.parse(text).canFetch(url, userAgent)`. */
 export class RobotsTxt {
-  /** URLs of Sitemap lines, in order, as they are written. They are for everybody. */
+  /** The URLs of Sitemap lines, in order, as written. They are for every crawler. */
   readonly sitemaps: readonly string[]
   readonly #rules: Groups<RobotsRule[]>
   readonly #delays: Groups<Delay>
   readonly #names: readonly AgentName[]
-  // A crawl asks for one user agent, seldom for two.
+  // The last answer is kept, as a crawl asks for one user agent, seldom for two.
   #last: { readonly userAgent: string; readonly share: Share } | undefined
 
   private constructor({ rules, delays, names, sitemaps }: Reading) {
@@ -48,7 +49,7 @@ export class RobotsTxt {
     this.sitemaps = sitemaps
   }
 
-  /** Anything can be parsed; lines that say nothing are passed over. Of more than 500 KiB only that much is read. */
+  /** Parses any text; lines without meaning are ignored. Only the first 500 KiB are read. */
   static parse(file: string | Uint8Array): RobotsTxt {
     const reading = new Reading()
     for (const line of robotsLines(fileBytes(file))) reading.read(robotsRecord(line))
@@ -56,8 +57,8 @@ export class RobotsTxt {
   }
 
   /**
-   * False when the site asks this crawler not to fetch the URL, or the path. `userAgent` may be a product token
-   * (`Googlebot`) or a whole User-Agent header: the groups are asked for that name a product in it.
+   * Returns false when the site asks this crawler not to fetch the URL or path. `userAgent` may be a product token
+   * (`Googlebot`) or a whole User-Agent header, whose products are compared with the groups' names.
    */
   canFetch(url: string, userAgent: string): boolean {
     const paths = pathSpellings(url)
@@ -68,8 +69,8 @@ export class RobotsTxt {
   }
 
   /**
-   * Seconds between two requests that the site asks this crawler for; null when it asks for none. As written: it may be
-   * negative or Infinity.
+   * Returns the seconds between two requests that the site asks this crawler for; null when it asks for none. The number is
+   * as written: it may be negative or Infinity.
    */
   crawlDelay(userAgent: string): number | null {
     return this.#shareOf(userAgent).crawlDelay
@@ -88,7 +89,7 @@ export class RobotsTxt {
     return share
   }
 
-  /** The longest name in the file that is this crawler's, or `*`. */
+  /** Returns the longest name in the file that is this crawler's, or `*`. */
   #nameOf(userAgent: string): string {
     const products = new Set(productsOf(userAgent))
     let longest = ''
@@ -100,22 +101,25 @@ export class RobotsTxt {
   }
 }
 
-/** What of the file can matter: its limit, a byte order mark, and one byte that tells whether the last line is whole. */
+/**
+ * Returns the bytes that matter: up to the limit, a byte order mark, and one byte that tells whether the last line is
+ * complete.
+ */
 function fileBytes(file: string | Uint8Array): string {
   if (typeof file === 'string') return bytesOf(file.slice(0, ROBOTS_BYTES_MAX + 2))
   return Buffer.from(file.subarray(0, ROBOTS_BYTES_MAX + 4)).toString('latin1')
 }
 
-/** A file being read, line by line. */
+/** Reads a file line by line. */
 class Reading {
   readonly rules: Groups<RobotsRule[]> = new Map()
   readonly delays: Groups<Delay> = new Map()
   readonly names = new Map<string, AgentName>()
   readonly sitemaps: string[] = []
-  // What the rows of User-agent lines that came last are about; none before the first.
+  // The rules of the current row of User-agent lines; undefined before the first row.
   #group: RobotsRule[] | undefined
   #delay: Delay | undefined
-  // The next User-agent line begins another row.
+  // True when the next User-agent line begins another row.
   #isRowOver = true
   #isDelayRowOver = true
 
@@ -140,13 +144,13 @@ class Reading {
     addTo(this.delays, agent.name, this.#delay)
   }
 
-  /** An empty path says nothing, but it is a rule, and ends a row of User-agent lines. */
+  /** Adds a rule. An empty path allows or forbids nothing, but it is a rule and ends a row of User-agent lines. */
   #rule(path: string, isAllowed: boolean): void {
     this.#isRowOver = true
     this.#isDelayRowOver = true
     if (path === '') return
     this.#group?.push(new RobotsRule(isAllowed, path))
-    // Not in the RFC, but with Google and protego: who allows an index page allows the folder that shows it.
+    // Not in the RFC, but in Google's parser and protego: a site that allows an index page allows the folder that shows it.
     if (isAllowed && path.endsWith('/index.html'))
       this.#group?.push(new RobotsRule(isAllowed, `${path.slice(0, -'index.html'.length)}$`))
   }
@@ -165,15 +169,15 @@ function addTo<Content>(groups: Groups<Content>, name: string, content: Content)
 
 interface AgentName {
   readonly name: string
-  /** True: it is looked for anywhere in a User-Agent header, as `Media*` is meant. */
+  /** True: the name is searched anywhere in a User-Agent header, as in `Media*`. */
   readonly isPart: boolean
 }
 
-// The RFC's letters, `-` and `_`, and what real names have beside them: `360Spider`, `archive.org_bot`.
+// The RFC's letters, `-` and `_`, and other characters of real names: `360Spider`, `archive.org_bot`.
 const AGENT_NAME = /^[\w.*\x80-\xff-]+/
 const PRODUCT = /^([\w.\x80-\xff-]+)(?:\/.*)?$/
 
-/** The name in a User-agent line; what follows it, such as a version, is left out. None for a line that names nobody. */
+/** Returns the name in a User-agent line, without a version or other text after it; undefined for a line without a name. */
 function agentName(value: string): AgentName | undefined {
   const written = AGENT_NAME.exec(value)?.[0].toLowerCase() ?? ''
   if (written === '*') return { name: '*', isPart: false }
@@ -181,7 +185,7 @@ function agentName(value: string): AgentName | undefined {
   return name === '' ? undefined : { name, isPart: name !== written }
 }
 
-/** `mozilla`, `compatible` and `examplebot` of `Mozilla/5.0 (compatible; ExampleBot/0.1; +https://example.com)`. */
+/** Returns `mozilla`, `compatible` and `examplebot` for `Mozilla/5.0 (compatible; ExampleBot/0.1; +https://example.com)`. */
 function productsOf(userAgent: string): string[] {
   return userAgent.split(/[\s;(),]+/).flatMap((word) => PRODUCT.exec(word)?.[1] ?? [])
 }
@@ -192,10 +196,10 @@ function textOf(bytes: string): string {
 
 const NUMBER = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/i
 const INFINITE = /^([+-]?)inf(?:inity)?$/i
-// Longer than any delay that somebody means.
+// Longer than any delay that is meant seriously.
 const NUMBER_LENGTH_MAX = 64
 
-/** A number as Python's `float` takes it, digits of any script included; undefined for what is none. */
+/** Returns the number that Python's `float` would read, with digits of any script; undefined when it would read none. */
 function numberIn(text: string): number | undefined {
   if (text.length > NUMBER_LENGTH_MAX) return undefined
   const infinite = INFINITE.exec(text)
@@ -204,7 +208,7 @@ function numberIn(text: string): number | undefined {
   return NUMBER.test(plain) ? Number(plain.replaceAll('_', '')) : undefined
 }
 
-/** Unicode keeps decimal digits in runs of ten; a run may follow the next without a gap. */
+/** Returns a digit's value. Unicode has decimal digits in runs of ten; one run may follow another without a gap. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0)!
   let first = code

@@ -1,6 +1,6 @@
 -- Input    see bloom/store.lua
--- Output   unmark(member): bits cannot be taken back; a note that gives the member to nobody has it answered "new" to
---          whoever asks next
+-- Output   unmark(member): a Bloom filter cannot clear bits, so an empty note has the member answered "new" to the next
+--          asker
 local function unmark(member)
   redis.call('HSET', KEYS[2], member, '')
 end

@@ -1,4 +1,4 @@
--- Counts down what one request counted up. A counter at 15 may stand for more than 15, and stays.
+-- Counts down what one request counted up. A counter at 15 may stand for more, and stays.
 --
 -- Input    see counting/record.lua
 -- Output   erase() takes the first member out, which is there

@@ -1,19 +1,19 @@
 -- Asks about members and records them in one step.
 --
--- Input    ARGV[1] {owner, attempt, staleMs, silenceMs, heard?, count, fingerprinter,
+-- Input    ARGV[1] {owner: the asker, attempt, staleMs, silenceMs, heard?, count, fingerprinter,
 --          settle: [[owner, attempt, run]…],
---          clean?: [run, before], again?: the owner was settled in another run of the queue's Redis, shard?,
---          young?: [run, ms, tag], the run of the queue's Redis began lately; what owners with that tag settled in another
+--          clean?: [run, before], again?: the asker was settled in another run of the queue's Redis, shard?,
+--          young?: [run, ms, tag], the run of the queue's Redis began lately; what askers with that tag settled in another
 --          run less than so many ms ago may have been lost, crawl?: tag, crawlName?: notes the crawl once more, …store's}
 --          ARGV[2…count + 1] members, each once
--- Output   {generation, now (ms), answers, more to clean, holders, run in which the owner was settled before,
+-- Output   {generation, now (ms), answers, more to clean, holders, run in which the asker was settled before,
 --          0 when the crawl should be noted in the record and is not, …store's}
---          holders: a line for each 6, who was told "new", "<ms>:<beginning of the owner>"
---          answers: a digit a member. 0 new, 1 in doubt: another owner was told so, and is not settled, or may be no longer,
---          2 seen for good: nobody will be told "new" for it again,
---          3 new, though another owner was told so: it has not said for too long that it queued it,
---          4 new, though this owner has queued it: its page runs again, as its queue has gone back,
---          5 seen: this owner has queued it, 6 seen: another owner has
+--          holders: a line for each 6, the asker that was told "new", "<ms>:<its first letters>"
+--          answers: a digit for each member. 0 new, 1 in doubt: another asker was told "new", and is not settled, or may no
+--          longer be, 2 seen for good: no asker will be told "new" again,
+--          3 new, though another asker was told so: it has been unsettled for too long,
+--          4 new, though this asker has queued it: its page runs again, as its queue has gone back,
+--          5 seen: this asker has queued it, 6 seen: another asker has
 --          Or an error, WEBLOOM_…, when the store refuses: nothing is recorded then
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
@@ -55,7 +55,7 @@ for n, i in ipairs(at) do
     end
   end
 end
--- Held before it is recorded: a script that fails in between leaves nothing that is seen and that nobody holds.
+-- Held before it is recorded: a script that fails in between leaves no member that is seen but has no holder.
 if #mine > 0 then
   hold(mine, taken, own)
 end

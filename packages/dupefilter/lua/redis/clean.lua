@@ -1,7 +1,7 @@
--- Removes marks that nobody needs any more: settled long enough ago in the present run of the queue's Redis.
+-- Removes marks that are no longer needed: settled long enough ago in the present run of the queue's Redis.
 --
 -- Input    clean(run, before): the present run, and the latest time of settling that may go (ms)
--- Output   1 when there may be more; a call takes at most 100 owners and 500 members
+-- Output   1 when there may be more; a call takes at most 100 askers and 500 members
 local function clean(run, before)
   local budget = 500
   for _ = 1, 100 do
@@ -10,7 +10,7 @@ local function clean(run, before)
     if not ms or tonumber(ms) > before then
       return 0
     end
-    -- Of an earlier run: the marks stay. Asked or settled again since: a later entry stands for it.
+    -- Marks of an earlier run stay. An asker that asked or was settled again since has a later entry.
     if settledIn == run and redis.call('HGET', KEYS[3], owner) == 's ' .. ms .. ' ' .. run then
       local members = redis.call('LPOP', membersOf(owner), budget)
       if members and #members > 0 then

@@ -1,4 +1,5 @@
--- A worker of a crawl is there, though it may have nothing to ask. A note that is gone stays gone: the next question tells of it.
+-- Notes that a worker of a crawl is there, though it may have no question. A note that is gone stays gone: the next question
+-- reports that.
 --
 -- Input    KEYS[1] record; ARGV[1] tag of the crawl, ARGV[2] its name
 -- Output   nothing

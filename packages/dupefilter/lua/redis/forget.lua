@@ -1,4 +1,4 @@
--- Makes one request new again, once: a script that was sent twice must take nothing out that was recorded meanwhile.
+-- Makes one request new again, once: a script that was sent twice must not take out what was recorded meanwhile.
 --
 -- Input    KEYS and the store's own as for redis/ask.lua; ARGV[1] {count: 1, once: [asker, number], generation, …store's}
 --          ARGV[2] member; an asker's numbers grow. The store defines erase(member)
@@ -15,7 +15,7 @@ elseif not seen[1] then
   return 0
 end
 local holder = redis.call('HGET', KEYS[2], member)
--- Un-marked: whoever asks next is told "new" as it is, and the store counts it once.
+-- Un-marked already: the next asker is told "new" as it is, and the store counts it once.
 if holder == '' then
   return 0
 elseif holder then

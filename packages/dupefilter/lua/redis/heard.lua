@@ -1,11 +1,12 @@
--- Whether workers could say of late what they have settled. While Redis was away, or full, they could not: their owners are no
--- more stale when it is back than they were before.
+-- Whether workers were able to settle their askers lately. While Redis was away, or full, they were not: when it is back, their
+-- askers are no more stale than before.
 --
--- Input    header.staleMs; header.silenceMs: nobody was heard for so long, it was Redis; header.heard: this call is noted
---          KEYS[5] record: heardAt, when a question was last noted, about once a second; silentUntil, when one was after a
---          silence; silences, how many of them were heard of one after the other
+-- Input    header.staleMs; header.silenceMs: when no question was noted for so long, Redis was away; header.heard: this call is
+--          noted
+--          KEYS[5] record: heardAt, when a question was last noted, about once a second; silentUntil, when the first one was
+--          noted after a silence; silences, how many there were one after the other
 -- Output   wasSilent(), noteHeard()
--- A Redis that goes away again and again; after more silences it is a crawl that asks seldom.
+-- After so many silences in a row it is no Redis that goes away again and again, but a crawl that seldom asks.
 local SILENCES_MAX = 5
 local silence, silences
 local function silentUntil()
@@ -22,7 +23,7 @@ local function wasSilent()
   return now - silentUntil() <= header.staleMs
 end
 
--- A full Redis refuses it, and so was not heard.
+-- A full Redis refuses this write, so that the question is not noted.
 local function noteHeard()
   if header.heard then
     redis.pcall('HSET', KEYS[5], 'heardAt', nowText, 'silentUntil', silentUntil(), 'silences', silences)

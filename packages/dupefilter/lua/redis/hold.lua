@@ -1,10 +1,10 @@
--- What the asker has already, and what it was told is new.
+-- The members that the asker holds already, and those that it was told are new.
 --
--- Input    ownState(); askedAgain(held, own): what it holds
---          hold(mine, taken, own): all that this attempt was told is new; of it what the owner did not have before; how the
---          owner stands: kind, tag, bound, run as in redis/owners.lua
+-- Input    ownState(); askedAgain(held, own): what the asker holds
+--          hold(mine, taken, own): all that this attempt was told is new; of it what the asker did not hold before; the
+--          asker's state: kind, tag, bound, run as in redis/owners.lua
 -- Output   ownState() → own; askedAgain() → an answer, see redis/ask.lua
---          pending gives `mine` to this attempt; the owner is unsettled from now on
+--          pending gives `mine` to this attempt; the asker is unsettled from now on
 local function ownState()
   local kind, _, tag, bound, run = stateOf(header.owner)
   return { kind = kind, tag = tag, bound = bound, run = kind == 's' and tag or run or '' }
@@ -20,14 +20,14 @@ end
 local function hold(mine, taken, own)
   local bound, attempt = own.bound, header.attempt
   if header.again then
-    -- The queue has gone back, and with it all that was queued for this owner.
+    -- The queue has gone back, and with it all that was queued for this asker.
     bound, attempt = '0', '*'
   elseif own.kind == 's' then
     bound = nowText
   elseif own.kind == 'u' and own.tag ~= attempt then
     attempt = own.tag == '+' .. attempt and own.tag or '*'
   end
-  -- Later than whatever was held when the owner was settled, if by a hair.
+  -- Later than all that was held when the asker was settled, if only by a fraction.
   local ms = isBefore(nowText, bound) and string.format('%.0f', bound + 1) or nowText
   local fields, value = {}, ms .. ':' .. header.owner .. '\n' .. header.attempt
   for n, member in ipairs(mine) do

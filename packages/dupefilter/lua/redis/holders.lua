@@ -1,9 +1,9 @@
--- Who holds what the filter's store has already.
+-- Which askers hold the members that the filter's store has already.
 --
--- Input    holdersOf(members, seen): what is asked about, and which of it the store has
--- Output   at, the indexes of those; held, for each false or as pending has it
---          isMine(held), ownerIn(held), attemptIn(held); standing(held) of another's, after lookUp(holders): "free", anybody
---          may have it; "unsettled", or it may have been lost; "settled"
+-- Input    holdersOf(members, seen): the members of the question, and which of them the store has
+-- Output   at, the indexes of those; held, for each false or its entry in pending
+--          isMine(held), ownerIn(held), attemptIn(held); standing(held) of another asker's, after lookUp(holders): "free", the
+--          next asker may have it; "unsettled", or it may have been lost; "settled"
 local function holdersOf(members, seen)
   local fields, at = {}, {}
   for i = 1, #members do
@@ -27,7 +27,7 @@ local function attemptIn(held)
   return string.match(held, '\n(.*)$')
 end
 
--- Links of a page met together were often told to one owner: all owners are looked up once, with one command.
+-- Links of a page that were met together often belong to one asker: all askers are looked up once, with one command.
 local states = {}
 local function lookUp(holders)
   local owners = {}
@@ -44,7 +44,7 @@ local function lookUp(holders)
   end
 end
 
--- Whether what the owner settled may have been lost since: the queue of its crawl has come back with another run.
+-- Whether links that the asker settled may have been lost since: the queue of its crawl has come back with another run.
 local function mayBeLost(owner, run, ms)
   local present, lostMs, tag = unpack(header.young or {})
   return present and run ~= present and now - tonumber(ms) < lostMs and string.sub(owner, #owner - #tag + 1) == tag

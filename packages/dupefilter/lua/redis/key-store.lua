@@ -1,4 +1,4 @@
--- What is remembered for a while: a key for each member, which Redis deletes when its lifetime is over.
+-- Members that are remembered for a while: a key for each, which Redis deletes when its lifetime is over.
 --
 -- Input    header.prefix, header.ttlMs; header.lifetimes {index: ms} of members with one of their own
 --          KEYS[5] record: era, a part of the keys' names, another one after `clear`; recorded: how many ever were
@@ -9,7 +9,7 @@ local function keyOf(member)
   return header.prefix .. ':' .. era .. ':' .. member
 end
 
--- Told "new" for what has expired since: it is nobody's any more, or the next asker's hold would go with that of the last.
+-- The last asker of an expired member loses its note: otherwise cleaning up after it would take the next asker's.
 local function letGo(members)
   for n, held in ipairs(#members > 0 and redis.call('HMGET', KEYS[2], unpack(members)) or {}) do
     if held then

@@ -1,7 +1,7 @@
--- A crawl is over: its owners go, with what they hold.
+-- A crawl is over: its askers are deleted, with what they hold.
 --
 -- Input    ARGV[1] {owners: [name…], …store's}
--- Output   nothing. What an owner asked about and nobody queued is un-marked; what is queued is seen for good
+-- Output   nothing. Members that an asker asked about and that were never queued are un-marked; queued ones are seen for good
 for _, owner in ipairs(header.owners) do
   local kind, _, _, bound = stateOf(owner)
   if kind == 'u' then

@@ -1,17 +1,19 @@
--- Who was told "new" for what. Every filter's script begins with this file; then comes the filter's own, then redis/ask.lua.
+-- Which asker was told "new" for which member. Every filter's script begins with this file; then comes the filter's own, then
+-- redis/ask.lua. Keys and fields say owner for the asker, as earlier releases read them.
 --
--- Input    KEYS[2] pending   hash  member → "<ms>:<owner>\n<attempt>", asked when, by whom; "" when anybody may have it
---          KEYS[3] owners    hash  owner → "u <ms> <attempt>" asked, "s <ms> <run>" settled; attempt "*": more than one;
+-- Input    KEYS[2] pending   hash  member → "<ms>:<asker>\n<attempt>", when it was asked about, by which asker; "" when the next
+--                                  asker may have it
+--          KEYS[3] owners    hash  asker → "u <ms> <attempt>" unsettled, "s <ms> <run>" settled; attempt "*": more than one;
 --                                  "u <ms> <attempt> <bound> <run>": was settled in that run, and asks again; what it held
 --                                  until <bound> (ms) is queued, 0: nothing is, as the queue has gone back since.
 --                                  Earlier releases wrote "u <ms> +<attempt>" for it
---          KEYS[4] settled   list  "<ms> <run> <owner>", oldest first
---          KEYS[3]:<owner>   list  the members that pending gives to this owner
+--          KEYS[4] settled   list  "<ms> <run> <asker>", oldest first
+--          KEYS[3]:<asker>   list  the members that pending gives to this asker
 --          ARGV[1] header    JSON, see redis/ask.lua
 --          KEYS[5] record    hash  generation: another one after `clear` and `forget`; fingerprinter; shard;
 --                                  heardAt, silentUntil: see redis/heard.lua;
 --                                  crawl:<tag> → "<ms> <name>", when a crawl was last heard of
---          Where several crawls share the filter, the names of a crawl's owners end in its tag, and KEYS[4] is its own list
+--          Where several crawls share the filter, the names of a crawl's askers end in its tag, and KEYS[4] is its own list
 -- Output   header, now, nowText, membersOf, stateOf, isBefore, generation
 local header = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
@@ -22,7 +24,7 @@ local function membersOf(owner)
   return KEYS[3] .. ':' .. owner
 end
 
--- kind, ms, attempt or run, bound and its run or ""; nothing for an owner that is not known
+-- kind, ms, attempt or run, bound and its run or ""; nothing for an unknown asker
 local function partsOf(state)
   if state then
     return string.match(state, '^(%a) (%d+) (%S*) ?(%d*) ?(.*)$')
@@ -33,14 +35,14 @@ local function stateOf(owner)
   return partsOf(redis.call('HGET', KEYS[3], owner))
 end
 
--- Whether what pending has was noted before its owner was settled: both are milliseconds of 13 digits.
+-- Whether an entry of pending was noted before its asker was settled: both are milliseconds of 13 digits.
 local function isBefore(held, bound)
   return bound ~= nil and string.sub(held, 1, 13) <= bound
 end
 
--- Made by whoever asks first, so that a filter that was cleared, or lost with its Redis, has another one.
--- Answers it, and 0 when the asker's crawl was to be known and is not: looked at where there was none, and about once a
--- second, as somebody else may have made it meanwhile.
+-- Made by the first question, so that a filter that was cleared, or lost with its Redis, gets another one.
+-- Returns the generation, and 0 when the crawl should be noted and is not. That is checked where there was no generation, and
+-- about once a second, as another client may have made one meanwhile.
 local function generation(make)
   local known, isKnown = redis.call('HGET', KEYS[5], 'generation'), 1
   if header.crawl and (header.crawlName or (make and not known)) then

@@ -1,17 +1,17 @@
--- The end of an owner's attempt: what it asked about is queued for good, or its page goes back with nothing of it queued.
+-- The end of an asker's attempt: its links are queued for good, or its page goes back and none of them is queued.
 --
--- Input    settle(owner, attempt, run); run nil when the page goes back
+-- Input    settle(owner, attempt, run): the asker; run nil when the page goes back
 --          attempt "*": whichever asked; settles only
--- Output   settled: from now on nobody else is told "new" for it, and what an earlier attempt of this owner asked about and
---          this one did not is un-marked. Gone back: what this attempt asked about is un-marked, unless the owner has been
---          settled since, by another worker. Caches are then out of date
+-- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
+--          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
+--          the asker since. Caches are then out of date
 local function unmarkWhere(owner, isUnwanted)
   local list, own = membersOf(owner), ':' .. owner .. '\n'
   for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
     local held = redis.call('HGET', KEYS[2], member) or ''
     local isHeld = string.sub(held, 14, 13 + #own) == own
     if isUnwanted(isHeld and string.sub(held, 14 + #own) or '', held) then
-      -- First, as it may need room that Redis has not: nothing may be seen that nobody holds.
+      -- First, as it may need memory that Redis lacks: no member may be seen without a holder.
       unmark(member)
       redis.call('LREM', list, 1, member)
       redis.call('HDEL', KEYS[5], 'generation')

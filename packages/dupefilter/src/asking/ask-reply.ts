@@ -1,19 +1,19 @@
-/** What redis/ask.lua answers. */
+/** The reply of redis/ask.lua. */
 export interface AskReply {
   readonly generation: string
-  /** By the clock of the filter's Redis (ms). */
+  /** The time by the clock of the filter's Redis, milliseconds. */
   readonly now: number
   /** A digit for each member. */
   readonly answers: string
-  /** There are more marks to clean. */
+  /** True when there are more marks to clean. */
   readonly more: boolean
   /** For each `6` in `answers` who was told "new", `<ms>:<the asker's first letters>`. */
   readonly told: readonly string[]
   /** The queue's run in which the asker was settled before this question; '' when it was not. */
   readonly settledIn: string
-  /** False when the asker's crawl should be noted in the record, and is not. */
+  /** False when the asker's crawl is not in the record but should be. */
   readonly isKnown: boolean
-  /** What the filter's own store says. */
+  /** What the filter's own store adds. */
   readonly extra: readonly unknown[]
 }
 

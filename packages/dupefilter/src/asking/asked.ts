@@ -1,10 +1,10 @@
 import type { Fingerprinter, Request } from '@webloom/core'
 
-/** A request that a filter is asked about, and what it would be remembered by. */
+/** A request that a filter is asked about, and what the filter remembers it by. */
 export interface Asked {
-  /** In hex, by the filter's fingerprinter. */
+  /** In hex, made by the filter's fingerprinter. */
   readonly fingerprint: string
-  /** What is asked about. */
+  /** The request. */
   readonly request: Request
 }
 

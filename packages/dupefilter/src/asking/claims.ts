@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** One attempt of an asker: a callback that runs again makes another one. */
+/** One attempt of an asker. A callback that runs again makes another attempt. */
 export class Claim {
   /** Its asker as Redis knows it: with the tag of the crawl. */
   readonly taggedAsker: string
@@ -36,9 +36,9 @@ export class Claim {
   }
 }
 
-/** The names of askers of links in doubt begin so. */
+/** The names of askers of links in doubt begin with this. */
 export const IN_DOUBT_ASKER = 'doubt/'
-/** Settles an asker whichever of its attempts asked. */
+/** Settles an asker, whichever of its attempts asked. */
 const ANY_ATTEMPT = '*'
 
 /** What Redis is told when an asker is settled, or gives back what it was told. */
@@ -50,7 +50,7 @@ export interface Settling {
   readonly run?: string
 }
 
-// Askers that are never settled, as their page failed, would pile up. If one that was forgotten is settled after all, its links
+// Askers that are never settled, as their page failed, would pile up. If one is settled after it was forgotten, its links
 // are free again, and the next page that meets them has them fetched a second time.
 const CLAIMS_MAX = 20_000
 
@@ -70,8 +70,8 @@ export class Claims {
   }
 
   /**
-   * The attempt that this question belongs to. An asker may ask in several parts; that its callback has run again shows
-   * in that it asks again about what it was told is new.
+   * Returns the attempt that this question belongs to. An asker may ask in several parts. Its callback has run again when
+   * it asks again about links that it was told are new.
    */
   ask(asker: string, taggedAsker: string, fingerprints: readonly string[], run: string): Claim {
     const claim = this.#claims.get(asker)
@@ -83,12 +83,12 @@ export class Claims {
     return next
   }
 
-  /** How many were settled so far. */
+  /** How many attempts were settled so far. */
   get settledCount(): number {
     return this.#settledCount
   }
 
-  /** The attempt was told that the fingerprint is new. */
+  /** Notes that the attempt was told that the fingerprint is new. */
   told(claim: Claim, fingerprint: string): void {
     claim.told.add(fingerprint)
     if (claim.state === 'open') this.#open.set(fingerprint, claim)
@@ -105,11 +105,13 @@ export class Claims {
   }
 
   /**
-   * An asker that has not asked here is settled as an attempt that asked about nothing: what another process was told for
-   * it is queued by nobody, and must not count as queued.
+   * Settles a page's attempt, and returns what Redis must be told.
    *
-   * An asker `doubt/…` has one link, and is settled when the queue has said that this one is queued: that another worker
-   * took the doubt over, and asked last, changes nothing about it.
+   * An asker that has not asked here is settled as an attempt that asked about nothing: links that another process was told
+   * are new for it are queued by nobody, and must not count as queued.
+   *
+   * An asker `doubt/…` has one link, and is settled when the queue has said that this link is queued. It does not matter
+   * that another worker took the doubt over and asked last.
    */
   settle(asker: string, run: string): Settling {
     const claim = this.#claims.get(asker)

@@ -2,7 +2,7 @@
  * An asker's question about links: what this process knows, what Redis says, and what other askers of this process were told.
  *
  * Most doubts end here: pages of one process that met a link together are committed in a moment, and waiting for that costs
- * less than setting the link aside. Nobody waits for long, as two pages that ask in parts may wait for each other.
+ * less than setting the link aside. No wait is long, as two pages that ask in parts may wait for each other.
  */
 
 import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '@webloom/core'

@@ -16,12 +16,12 @@ export interface Cleaning {
 /**
  * Knows the present run of the queue's Redis, and from it which marks may go.
  *
- * A mark may go when the run in which its page was committed still goes on `markKeptMs` later, for then the commit is
- * on disk. So the run id has to be asked for *after* a time that the filter's Redis told; a script that is delayed in
- * between, by a lost connection for instance, must not take its own, later time.
+ * A mark may go when the run in which its page was committed still goes on `markKeptMs` later, as the commit is on disk by
+ * then. So the run id has to be asked for *after* a time that the filter's Redis has told. A script that is delayed in
+ * between, for instance by a lost connection, must not use its own, later time.
  *
- * A run that is new to this process may have begun with an older state. For a while it is `young`: what was settled in the
- * run before may have been lost with it.
+ * A run that is new to this process may have begun with an older state. For a while it counts as `young`: what was settled
+ * in the run before may have been lost with it.
  */
 export class RedisRun {
   readonly #runId: RedisRunId
@@ -69,19 +69,19 @@ export class RedisRun {
     return this.#current
   }
 
-  /** Returns the marks that the next call to Redis may delete; undefined most of the time. */
+  /** Returns the marks that the next call to Redis may delete; undefined for most calls. */
   takeCleaning(): Cleaning | undefined {
     const cleaning = this.#cleaning
     this.#cleaning = undefined
     return cleaning
   }
 
-  /** The last cleaning has left something. */
+  /** Called when the last cleaning has left some marks. */
   goOn(cleaning: Cleaning): void {
     this.#cleaning ??= cleaning
   }
 
-  /** The filter's Redis told its time (ms). Every now and then the run id is asked for, in the background. */
+  /** Called with the time of the filter's Redis (ms). Now and then this asks for the run id, in the background. */
   heardOf(now: number): void {
     if (this.#isAsking || performance.now() - this.#askedAt < this.#times.runIdEveryMs) return
     this.#askedAt = performance.now()

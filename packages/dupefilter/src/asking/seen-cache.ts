@@ -7,12 +7,12 @@ export interface ToldAsker {
   readonly taggedAsker: string
   /** Until then nobody but this asker will be told "new"; by `performance.now()`. */
   readonly untilMs: number
-  /** Where this process was told. Others have told Redis that they are settled. */
+  /** Set when this process was told. Pages of other processes have told Redis that they are settled. */
   readonly claim?: Claim
 }
 
 /**
- * Fingerprints for which Redis would answer "seen", the last ones met.
+ * Fingerprints for which Redis would answer "seen", those met last.
  *
  * Only an answer that cannot change may be in here. What no asker was told is new is seen for good. What a settled asker was
  * told is new stays so for that asker, and once it may be stale for anybody: it is known with that asker, and until then. What
@@ -20,8 +20,9 @@ export interface ToldAsker {
  * `clear`, `forget`, and when a page that runs again no longer yields them: these change the filter's generation, which
  * comes with each answer and empties this cache.
  *
- * They are in two halves. What the older one has and is met again goes over into the younger one; when that is full, the
- * older one is forgotten. To move each to the end of one map whenever it is met would cost three times as much.
+ * The fingerprints are in two halves. A fingerprint of the older half that is met again moves to the younger one; when that
+ * is full, the older one is forgotten. To move each fingerprint to the end of one map whenever it is met would cost three
+ * times as much.
  */
 export class SeenCache {
   readonly #halfSize: number
@@ -31,15 +32,15 @@ export class SeenCache {
   #generation: string | undefined
   #toldAt = Number.NEGATIVE_INFINITY
 
-  /** @param trustMs how long a generation is trusted: a filter cleared by somebody else is noticed after that */
+  /** @param trustMs how long a generation is trusted: a filter that another process has cleared is noticed after that */
   constructor(size: number, trustMs = PROTOCOL_TIMES.filter.trustMs) {
     this.#trustMs = trustMs
     this.#halfSize = Math.ceil(size / 2)
   }
 
   /**
-   * Undefined: Redis is to be asked. So it is for everything while the generation has not been heard of for a while. A claim
-   * of this process: it is in doubt until that has ended.
+   * Returns undefined when Redis must be asked; always when the generation has not been heard of for a while. Returns a
+   * claim of this process when the link is in doubt until that claim has ended.
    */
   answer(fingerprint: string, taggedAsker: string): 'seen' | Claim | undefined {
     let told = this.#younger.get(fingerprint)
@@ -57,8 +58,8 @@ export class SeenCache {
   }
 
   /**
-   * What Redis said with an answer. Called before `add` for the fingerprints of that answer.
-   * True when the filter was cleared meanwhile, or a request taken out of it, and what was in here is forgotten.
+   * Takes the generation that came with an answer. Called before `add` for the fingerprints of that answer. Returns true
+   * when the filter was cleared meanwhile, or a request was taken out of it; then the cache is emptied.
    */
   heardOf(generation: string, askedAt: number): boolean {
     this.#toldAt = Math.max(this.#toldAt, askedAt)

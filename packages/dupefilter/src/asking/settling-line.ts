@@ -8,9 +8,9 @@ const SETTLE_WAITING_MAX = 10_000
 export interface SettlingLineOptions {
   /** The longest that an asker waits for a question to travel with. */
   readonly withinMs: number
-  /** Tells Redis of the first ones. Rejects when Redis does not take them: they are in line again. */
+  /** Tells Redis of the first askers. Rejects when Redis does not take them; then they wait in line again. */
   readonly tell: () => Promise<unknown>
-  /** Redis could not be told; it is tried again. */
+  /** Called when Redis could not be told; it is tried again. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -34,7 +34,7 @@ export class SettlingLine {
     this.#isClosed = false
   }
 
-  /** From now on Redis is told only with questions, or by `tellAll`. */
+  /** Stops the timer: from now on Redis is told only with questions, or by `tellAll`. */
   close(): void {
     clearTimeout(this.#timer)
     this.#isClosed = true
@@ -44,7 +44,7 @@ export class SettlingLine {
     this.#waiting = []
   }
 
-  /** Adds one. Returns a promise to wait for when too many are in line. */
+  /** Adds an asker. Returns a promise to wait for when too many are in line. */
   add(settling: Settling): Promise<void> | undefined {
     this.#waiting.push(settling)
     this.#tellSoon()
@@ -61,7 +61,7 @@ export class SettlingLine {
     return taken
   }
 
-  /** That call has failed. */
+  /** Puts askers back in line whose call has failed. */
   putBack(taken: readonly Settling[]): void {
     this.#waiting.unshift(...taken)
     if (taken.length > 0) this.#tellSoon()
@@ -71,7 +71,7 @@ export class SettlingLine {
     while (this.#waiting.length > 0) await this.#options.tell()
   }
 
-  /** The same, when some may be on their way. */
+  /** Tells Redis of all askers, and waits for calls that are under way. */
   async finish(): Promise<void> {
     clearTimeout(this.#timer)
     await Promise.all([this.#late, this.tellAll()])

@@ -1,13 +1,13 @@
 /**
  * Which bits a request sets.
  *
- * Native filters take 128 bits of a SHA-1 apart: x (52 bits), y (52) and z (24), and the k-th place on a circle of
- * 2 ** 52 is x + k y + k(k-1)/2 z. It is scaled to the filter at the end, so that two requests whose places agree in a
- * small filter need not agree in all of them, as they do when x and y are first taken modulo its size. The other 32
- * bits choose the block. 52 bits, because that many can be added in a double without rounding.
+ * Native filters split 128 bits of a SHA-1: x (52 bits), y (52) and z (24), and the k-th place on a circle of 2 ** 52 is x
+ * + k y + k(k-1)/2 z. It is scaled to the filter at the end, so that two requests whose places agree in a small filter need
+ * not agree in all of them, as they do when x and y are first taken modulo its size. The other 32 bits choose the block. 52
+ * bits, as that many can be added in a double without rounding.
  *
- * The two forks for Python hash character by character, and not well: germey's first hash is the sum of the characters.
- * How much their filters err by it: `compat-error.ts`; who begins a new one should not ask for that.
+ * The two Python forks hash character by character, and not well: germey's first hash is the sum of the characters.
+ * `compat-error.ts` has the error of their filters; a new filter should not use their bits.
  */
 
 import { hash } from 'node:crypto'
@@ -20,15 +20,15 @@ export interface BloomOffsetsOptions {
   readonly compat: BloomCompat
   /** Default 30 for germey, 31 for the others. */
   readonly bit?: number
-  /** germey: the seeds are 0 to this less one. Default 6. */
+  /** germey: the seeds are the numbers from 0 to hashNumber - 1. Default 6. */
   readonly hashNumber?: number
-  /** liuxingming: over how many strings the bits are spread. Default 1. */
+  /** liuxingming: how many strings the bits are spread over. Default 1. */
   readonly blockNum?: number
   readonly seeds?: readonly number[]
 }
 
 export interface BloomPlace {
-  /** Which string; its key ends in this number. Undefined for germey, who has one. */
+  /** The number of the string, which its key ends in. Undefined for germey, which has one string. */
   readonly block?: number
   readonly offsets: number[]
 }
@@ -38,7 +38,7 @@ export const LIUXINGMING_SEEDS: Readonly<Record<'liuxingming' | 'liuxingming-dem
   'liuxingming-demo': [5, 7, 11, 13, 31],
 }
 
-/** The bits that the Python forks set for a value, in the order of their seeds. */
+/** Returns the bits that the Python forks set for a value, in the order of their seeds. */
 export function bloomOffsets(value: string | Uint8Array, options: BloomOffsetsOptions): BloomPlace {
   const { compat, blockNum = 1 } = options
   if (compat === 'germey') {
@@ -56,16 +56,16 @@ export function bloomOffsets(value: string | Uint8Array, options: BloomOffsetsOp
   return { block, offsets: placesOf(text, seeds, options.bit ?? 31) }
 }
 
-/** A request's digest: 40 hex digits whose every bit is as good as random. */
+/** Returns a request's digest: 40 hex digits whose bits are as good as random. */
 export function digestOf(fingerprint: string, isSha1: boolean): string {
   return isSha1 && SHA1_HEX.test(fingerprint) ? fingerprint : hash('sha1', fingerprint)
 }
 
-/** The places of a digest in `bits` bits. */
+/** Returns the places of a digest in `bits` bits. */
 export function nativeOffsets(digest: string, bits: number, hashes: number): number[] {
   let x = Number.parseInt(digest.slice(0, 13), 16)
   let y = Number.parseInt(digest.slice(13, 26), 16)
-  // Odd, so that the way round the circle is never short.
+  // Odd, so that the steps never form a short cycle on the circle.
   const z = Number.parseInt(digest.slice(26, 32), 16) * 2 ** 28 + 1
   const scale = bits / CIRCLE
   const offsets: number[] = []
@@ -87,8 +87,8 @@ const SHA1_HEX = /^[0-9a-f]{40}$/
 const CIRCLE = 2 ** 52
 
 /**
- * Python computes with numbers of any length and masks at the end; since there are only sums and products, masking to
- * 32 bits at every step comes to the same.
+ * Python computes with numbers of any length and masks at the end. There are only sums and products, so masking to 32 bits
+ * at every step gives the same result.
  */
 function placesOf(text: string, seeds: readonly number[], bit: number): number[] {
   const points = Array.from(text, (character) => character.codePointAt(0)!)

@@ -10,46 +10,49 @@ import {
 } from './bloom-theory.ts'
 import { compatCapacity } from './compat-error.ts'
 
-/** Whose bits a filter has: its own (`native`), or those of a Python crawler. */
+/** The bits of a filter: its own (`native`), or those of a Python crawler. */
 export type BloomMode = 'native' | BloomCompat
 
-/** How large a Bloom filter is to be: by capacity and error, or by bits and hashes. */
+/** The size of a Bloom filter: by capacity and error, or by bits and hashes. */
 export interface BloomOptions {
-  /** BLOOMFILTER_BIT: 2 ** bit bits, from 33 on in blocks of 2 ** 32. Default 30 (31 as liuxingming has it). */
+  /** BLOOMFILTER_BIT: 2 ** bit bits, from 33 on in blocks of 2 ** 32. Default 30 (31 for liuxingming). */
   readonly bit?: number
-  /** BLOOMFILTER_HASH_NUMBER. Default 6; with a capacity, what suits it. */
+  /** BLOOMFILTER_HASH_NUMBER. Default 6; with a capacity, the best number for it. */
   readonly hashNumber?: number
   /** BLOOMFILTER_CAPACITY: how many requests the filter is made for, instead of `bit`. */
   readonly capacity?: number
   /** BLOOMFILTER_ERROR_RATE: the error at the capacity. Default 1e-6. */
   readonly errorRate?: number
-  /** BLOOMFILTER_BLOCK_NUM: into how many strings. With `bit` each has 2 ** bit bits. */
+  /** BLOOMFILTER_BLOCK_NUM: how many strings the bits are in. With `bit` each has 2 ** bit bits. */
   readonly blockNum?: number
-  /** BLOOMFILTER_COMPAT: the bits of a Python fork, to carry on its filter. Default native. */
+  /** BLOOMFILTER_COMPAT: the bits of a Python fork, to go on with its filter. Default native. */
   readonly compat?: BloomMode
 }
 
 /** One Bloom filter. A filter that grows has several. */
 export interface BloomLayer {
-  /** Of one block. */
+  /** The bits of one block. */
   readonly bits: number
-  /** Redis strings of `bits` bits. */
+  /** How many Redis strings of `bits` bits there are. */
   readonly blocks: number
-  /** Bits that one request sets. */
+  /** How many bits one request sets. */
   readonly hashes: number
-  /** How likely a new request is taken for a seen one when `capacity` are in it: 0.001 is one in a thousand. */
+  /**
+   * The probability that a new request is taken for a seen one when `capacity` requests are in the layer: 0.001 is one in a
+   * thousand.
+   */
   readonly errorRate: number
-  /** How many requests bring the error to `errorRate`. */
+  /** How many requests raise the error to `errorRate`. */
   readonly capacity: number
 }
 
 /** The size that follows from `BloomOptions`. */
 export interface BloomParameters {
-  /** Whose hashes: our own, or a Python fork's. */
+  /** The hashes: our own, or a Python fork's. */
   readonly mode: BloomMode
-  /** The first layer; others of a filter that grows follow from it. */
+  /** The first layer; further layers of a filter that grows follow from it. */
   readonly layer: BloomLayer
-  /** What an earlier release made of the same capacity. */
+  /** The layer that an earlier release made for the same capacity. */
   readonly older?: BloomLayer
 }
 
@@ -71,7 +74,7 @@ export function sizeOf({ bits, blocks, hashes }: BloomLayer): BloomSize {
 /**
  * Throws SettingsError with all problems at once.
  *
- * @param bitsEach how many bits a place takes: 4 for counters, which makes the filter so many times larger
+ * @param bitsEach how many bits a place takes: 4 for counters, which make the filter four times as large
  */
 export function bloomParameters(options: BloomOptions, bitsEach: 1 | 4 = 1): BloomParameters {
   const mode = options.compat ?? 'native'
@@ -90,7 +93,10 @@ export function bloomParameters(options: BloomOptions, bitsEach: 1 | 4 = 1): Blo
   return { mode, layer, older: olderLayer({ ...options, capacity }, BLOCK_BITS_MAX / bitsEach) }
 }
 
-/** The next layer of a filter that is full: twice the capacity at half the error, so that all errors stay below twice the first. */
+/**
+ * Returns the next layer of a full filter: twice the capacity at half the error, so that all errors together stay below
+ * twice the first.
+ */
 export function nextLayer(last: BloomLayer): BloomLayer {
   return nativeLayer({ capacity: last.capacity * 2, errorRate: last.errorRate / 2 })
 }

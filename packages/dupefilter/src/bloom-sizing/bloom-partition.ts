@@ -1,7 +1,7 @@
 /**
- * Which of several small Bloom filters a request belongs to (BLOOMFILTER_PARTITION_BY): its host's, its registrable
- * domain's, or, as Apoide had it, one of a fixed number that its domain's hash chooses. With the last one memory is known
- * from the start, and sites that are chosen together share a filter.
+ * Which of several small Bloom filters a request belongs to (BLOOMFILTER_PARTITION_BY): that of its host, that of its
+ * registrable domain, or, as in Apoide, one of a fixed number that its domain's hash chooses. With the last choice the
+ * memory is known from the start, but several sites share a filter.
  */
 
 import { hash } from 'node:crypto'
@@ -13,7 +13,7 @@ export type BloomPartition = 'host' | 'domain' | 'domain-hash'
 export interface PartitionOptions {
   /** BLOOMFILTER_PARTITION_BY. Default host. */
   readonly partitionBy?: BloomPartition
-  /** BLOOMFILTER_PARTITIONS: how many filters there are by `domain-hash`. Default 1024. */
+  /** BLOOMFILTER_PARTITIONS: how many filters there are with `domain-hash`. Default 1024. */
   readonly partitions?: number
 }
 
@@ -21,7 +21,7 @@ export const PARTITIONS_DEFAULT = 1024
 /** With 32 KiB each, 2 GiB. */
 const PARTITIONS_MAX = 2 ** 16
 
-/** What a filter notes in its record. Absent in those of earlier releases, which counted a host with each of its ports. */
+/** What a filter notes in its record. Absent in records of earlier releases, which counted a host with each of its ports. */
 export type PartitionNote = 'hostname' | 'domain' | `domain-hash/${number}`
 
 export function partitionNote({ partitionBy = 'host', partitions }: PartitionOptions): PartitionNote {
@@ -30,7 +30,7 @@ export function partitionNote({ partitionBy = 'host', partitions }: PartitionOpt
   return `domain-hash/${checked(partitions ?? PARTITIONS_DEFAULT)}`
 }
 
-/** The name of the filter that a request belongs to. */
+/** Returns the name of the filter that a request belongs to. */
 export function partOf({ url }: Request, note: PartitionNote | undefined): string {
   const { host, hostname } = new URL(url)
   if (note === undefined) return host
@@ -41,7 +41,10 @@ export function partOf({ url }: Request, note: PartitionNote | undefined): strin
   return String(Number.parseInt(hash('sha1', domain).slice(0, 12), 16) % partitions)
 }
 
-/** What was registered: `example.co.uk`, and under a private suffix `me.github.io`; what is none is its own. */
+/**
+ * Returns the registered domain: `example.co.uk`, and under a private suffix `me.github.io`. A name without one is returned
+ * as it is.
+ */
 function domainOf(hostname: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname
 }

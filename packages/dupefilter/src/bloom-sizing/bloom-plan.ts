@@ -5,50 +5,53 @@ import { HOST_BIT_MAX, hostParameters } from './host-parameters.ts'
 export interface PlanOptions {
   /** How many different requests the crawl will meet. */
   readonly urls: number
-  /** The error to end with. Default 1e-6. */
+  /** The error at the end of the crawl. Default 1e-6. */
   readonly errorRate?: number
-  /** A filter by its bits, to see what it would give. Default 30 and 6. */
+  /** The size of a filter by its bits, to see its error. Default 30 and 6. */
   readonly bit?: number
   readonly hashNumber?: number
   readonly blocks?: number
-  /** Over how many hosts the URLs are spread, for filters by host. Default: one for each thousand URLs. */
+  /** How many hosts the URLs are spread over, for filters by host. Default: one for each thousand URLs. */
   readonly hosts?: number
 }
 
-/** What one filter would take and give for so many URLs. */
+/** The memory and error of one filter for so many URLs. */
 export interface FilterPlan {
-  /** As DUPEFILTER_CLASS has it. */
+  /** The filter's name in DUPEFILTER_CLASS. */
   readonly filter: string
-  /** What is special about this one, in a few words and setting names. */
+  /** What distinguishes this variant, in a few words and setting names. */
   readonly variant: string
   readonly bytes: number
   readonly bytesPerUrl: number
-  /** The likelihood that the last request is taken for a seen one. */
+  /** The probability that the last request is taken for a seen one. */
   readonly errorAtEnd: number
-  /** Pages lost that way from the first request to the last. */
+  /** How many pages are lost that way, from the first request to the last. */
   readonly pagesLost: number
   readonly bits?: number
   readonly hashes?: number
   readonly blocks?: number
-  /** How many requests bring the error to the one asked for. */
+  /** How many requests raise the error to the wanted one. */
   readonly capacity?: number
   readonly warnings: readonly string[]
 }
 
 /**
- * Bytes of Redis memory a URL in a set, its hash table included, measured with 10^6 members on Redis 7.0.15
+ * Bytes of Redis memory for a URL in a set, with its hash table, measured with 10^6 members on Redis 7.0.15
  * (benchmarks/dupefilter-bench.ts). Just after the table has doubled it is up to 8 bytes more.
  */
 export const SET_BYTES_PER_URL = { hex: 88.4, binary20: 72.4, binary16: 72.4 } as const
 
-// Measured in the same way; the heap's own count for the one in memory, and the upper end for the one that splits.
+// Measured in the same way. For the filter in memory it is the heap's own count; for the one that splits, the upper end.
 const MEMORY_BYTES_PER_URL = 77
 const KEY_BYTES_PER_URL = 208.8
 const SPLITTABLE_BYTES_PER_URL = 32
 const JAVASCRIPT_SET_MAX = 2 ** 24
 const URLS_PER_HOST = 1000
 
-/** Every filter for this many URLs, the exact ones first. Throws SettingsError for what no filter can be made of. */
+/**
+ * Returns a plan for every filter for this many URLs, the exact ones first. Throws SettingsError for a size that no filter
+ * can have.
+ */
 export function planFilters(options: PlanOptions): FilterPlan[] {
   const { urls, errorRate = 1e-6, bit = 30, hashNumber = 6, blocks } = options
   const sized = `BLOOMFILTER_CAPACITY=${urls} BLOOMFILTER_ERROR_RATE=${errorRate}`
@@ -84,13 +87,13 @@ function memoryPlan(urls: number): FilterPlan {
   return { ...plan, warnings }
 }
 
-/** Four bits a place, so that it can forget. */
+/** A counting filter has four bits at each place, so that it can forget. */
 function countingPlan(bloom: FilterPlan): FilterPlan {
   const { bytes, bytesPerUrl } = bloom
   return { ...bloom, filter: 'counting-bloom', bytes: bytes * 4, bytesPerUrl: bytesPerUrl * 4 }
 }
 
-/** It keeps its error however many come, so BLOOMFILTER_CAPACITY is only where it begins. */
+/** A splittable filter keeps its error however many requests come; BLOOMFILTER_CAPACITY is only its first size. */
 function splittablePlan(urls: number, errorRate: number): FilterPlan {
   const plan = setPlan(
     urls,
@@ -101,7 +104,7 @@ function splittablePlan(urls: number, errorRate: number): FilterPlan {
   return { ...plan, errorAtEnd: errorRate, pagesLost: urls * errorRate }
 }
 
-/** A small filter for each host, of its usual size unless `bit` is one that a host's may have. */
+/** A small filter for each host. It has its usual size unless `bit` is one that a host's filter may have. */
 function hostPlan({ urls, errorRate = 1e-6, bit, hashNumber, hosts }: PlanOptions): FilterPlan {
   const count = Math.max(1, Math.min(urls, Math.round(hosts ?? urls / URLS_PER_HOST)))
   const layerOf = (own: BloomOptions) =>

@@ -2,12 +2,12 @@ import { type Settings, SettingsError, type ShardPart } from '@webloom/core'
 import type { BloomOptions } from './bloom-parameters.ts'
 import type { PartitionOptions } from './bloom-partition.ts'
 
-/** The size that the settings ask for. What is not set is left to the filter. */
+/** Returns the size that the settings ask for. Parts that are not set are left to the filter. */
 export function bloomOptionsOf(settings: Settings): BloomOptions {
   const [capacity, blockNum] = [settings.get('BLOOMFILTER_CAPACITY'), settings.get('BLOOMFILTER_BLOCK_NUM')]
   return {
     ...(capacity !== null && { capacity }),
-    // Unset, the default is the mode's own.
+    // When it is not set, the mode's own default counts.
     ...(settings.isSet('BLOOMFILTER_BIT') && { bit: settings.getInt('BLOOMFILTER_BIT') }),
     ...(settings.isSet('BLOOMFILTER_HASH_NUMBER') && {
       hashNumber: settings.getInt('BLOOMFILTER_HASH_NUMBER'),
@@ -17,7 +17,10 @@ export function bloomOptionsOf(settings: Settings): BloomOptions {
   }
 }
 
-/** The same for a filter that no Python crawler knows. Throws SettingsError where its bits are to be those of one. */
+/**
+ * Returns the size of a filter that no Python crawler has. Throws SettingsError when the settings ask for a Python
+ * crawler's bits.
+ */
 export function nativeBloomOptionsOf(settings: Settings, filter: string): BloomOptions {
   const compat = settings.get('BLOOMFILTER_COMPAT')
   if (compat !== 'native') {
@@ -28,7 +31,7 @@ export function nativeBloomOptionsOf(settings: Settings, filter: string): BloomO
   return bloomOptionsOf(settings)
 }
 
-/** For filters by host or domain. */
+/** Returns the partition options, for filters by host or domain. */
 export function partitionOptionsOf(settings: Settings): PartitionOptions {
   const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
   return {
@@ -37,7 +40,7 @@ export function partitionOptionsOf(settings: Settings): PartitionOptions {
   }
 }
 
-/** For a filter that is one: a setting that has no effect is a mistake. */
+/** Throws for partition settings of a filter that has no parts: a setting without effect is a mistake. */
 export function refusePartition(settings: Settings, filter: string): void {
   const partitionBy = settings.get('BLOOMFILTER_PARTITION_BY')
   if (partitionBy === 'fingerprint') return
@@ -46,7 +49,7 @@ export function refusePartition(settings: Settings, filter: string): void {
   ])
 }
 
-/** BLOOMFILTER_CAPACITY is that of all servers together; requests fall evenly on them. */
+/** Returns one server's share of BLOOMFILTER_CAPACITY, which counts all servers: requests fall evenly on them. */
 export function shareOf<Size extends Pick<BloomOptions, 'capacity'>>(
   size: Size,
   shard: ShardPart | undefined,

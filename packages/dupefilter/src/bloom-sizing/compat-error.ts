@@ -1,25 +1,26 @@
 /**
- * How much more the Python forks' filters err than theory says of independent hashes: with what `bloom-offsets.ts` says of
- * how they hash, an error is the product of how likely each hash meets a bit that is set.
+ * How much more the filters of the Python forks err than theory says of independent hashes. With their hashes
+ * (`bloom-offsets.ts`), an error is the product of the probabilities that each hash meets a bit that is set.
  *
- * germey's first hash is the sum of the characters. Of 40 hex digits there are some thousand sums, so after some thousand
- * requests it always meets one that is set, and tells nothing apart: the error is that of one hash fewer.
+ * germey's first hash is the sum of the characters. For 40 hex digits there are some thousand sums. So after some thousand
+ * requests this hash always meets a set bit and distinguishes nothing: the error is that of one hash fewer.
  *
- * A hash that multiplies by 32 (seed 31 of LiuXingMing's) writes the characters side by side, five bits each, of which hex digits
- * take 16 values of 32. Its places crowd, the more the longer the filter, and there it meets bits of its own. How crowded
- * a place is, r times the average, is counted digit by digit; the average is over the places of some values.
+ * A hash that multiplies by 32 (seed 31 of LiuXingMing's) writes the characters side by side, five bits each, of which hex
+ * digits take 16 values of 32. Its places crowd together, the more the longer the filter, and there the hash meets bits of
+ * its own. How crowded a place is, r times the average, is counted digit by digit; the average is taken over the places of
+ * some values.
  *
- * The other hashes spread evenly, which simulations confirm within some per cent.
+ * The other hashes spread evenly, which simulations confirm within a few per cent.
  */
 
 import { hash } from 'node:crypto'
 import { type BloomCompat, bloomOffsets, LIUXINGMING_SEEDS } from './bloom-offsets.ts'
 
-/** How a fork's filter stands at a share of bits that are set. */
+/** The error of a fork's filter when a share of its bits is set. */
 export interface CompatStanding {
-  /** Requests a bit. */
+  /** Requests for each bit. */
   readonly load: number
-  /** How likely a new request is taken for a seen one. */
+  /** The probability that a new request is taken for a seen one. */
   readonly error: number
 }
 
@@ -29,7 +30,7 @@ const SAMPLES = 400
 const HEX_DIGITS = Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
 const LOAD_MAX = 64
 
-/** @param bits of each string */
+/** @param bits the bits of each string */
 export function compatStanding(
   mode: BloomCompat,
   bits: number,
@@ -45,7 +46,7 @@ export function compatStanding(
   return { load: low, error: errorAtLoad(mode, bits, hashes, low) }
 }
 
-/** Requests a bit that bring the error to `errorRate`. */
+/** Returns how many requests for each bit raise the error to `errorRate`. */
 export function compatCapacity(mode: BloomCompat, bits: number, hashes: number, errorRate: number): number {
   let [low, high] = [0, LOAD_MAX]
   for (let n = 0; n < 60; n++) {
@@ -70,14 +71,17 @@ function fillAtLoad(mode: BloomCompat, bits: number, hashes: number, load: numbe
   return 1 - open * (1 - mean(crowding(mode, bits).map((times) => -Math.expm1(-load * times) / times)))
 }
 
-/** Of both the other one: of germey's hashes the first, of LiuXingMing's the one that crowds. A filter with one hash only has that. */
+/**
+ * Returns the number of evenly spread hashes: of germey's all but the first, of LiuXingMing's all but the crowded one. A
+ * filter with one hash has only that one.
+ */
 function evenHashes(mode: BloomCompat, hashes: number): number {
   return mode === 'germey' ? Math.max(1, hashes - 1) : LIUXINGMING_SEEDS[mode].length - 1
 }
 
 const known = new Map<number, readonly number[]>()
 
-/** How many times the average the places have that the crowded hash takes. */
+/** Returns how crowded the places of the crowded hash are, in multiples of the average. */
 function crowding(mode: BloomCompat, bits: number): readonly number[] {
   const found = known.get(bits)
   if (found) return found
@@ -90,7 +94,10 @@ function crowding(mode: BloomCompat, bits: number): readonly number[] {
   return times
 }
 
-/** That hex digits, five bits apart, add up to this place: digit by digit, with what each carries on. */
+/**
+ * Returns the probability that hex digits, five bits apart, add up to this place. It is computed digit by digit, with what
+ * each digit carries to the next.
+ */
 function likelihood(place: number, bit: number): number {
   let carried = new Map([[0, 1]])
   for (let at = 0; at < bit; at += CHARACTER_BITS) {

@@ -1,15 +1,15 @@
-/** How large the Bloom filter of one host is (BLOOMFILTER_PARTITION_BY). */
+/** The size of one host's Bloom filter (BLOOMFILTER_PARTITION_BY). */
 
 import { SettingsError } from '@webloom/core'
 import { type BloomOptions, type BloomParameters, bloomParameters, sizeOf } from './bloom-parameters.ts'
 import type { PartitionOptions } from './bloom-partition.ts'
 
-/** 2 ** 18 bits are 32 KiB, as the Internet Archive had them; Apoide's 8 KiB are 16. */
+/** 2 ** 18 bits are 32 KiB, as in the Internet Archive's crawler; Apoide's 8 KiB are 2 ** 16. */
 const BIT_DEFAULT = 18
-/** 4 MiB: what a string grows to with its first bit, and no Redis should stand still for. */
+/** 4 MiB, which the first bit makes a string take at once. A longer step would block Redis too long. */
 export const HOST_BIT_MAX = 25
 
-/** The filter of each host. Throws SettingsError for what none should be. */
+/** Returns the parameters of each host's filter. Throws SettingsError for a size that it must not have. */
 export function hostParameters({
   partitionBy = 'host',
   ...options

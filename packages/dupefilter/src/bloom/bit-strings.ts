@@ -5,38 +5,41 @@ import type { RedisConnection } from '../redis/redis-script.ts'
 /** Bits looked up in one call: Redis serves nobody else for about 2 ms. */
 export const MAX_BITS_PER_CALL = 1900
 
-/** The key of a block's bits. The first is the main key, except with liuxingming, who puts the block's number behind it. */
+/**
+ * Returns the key of a block's bits. The first block has the main key; with liuxingming each key ends in the block's
+ * number.
+ */
 export function bitsKey(main: string, mode: BloomMode, layer: number, block: number): string {
   if (mode.startsWith('liuxingming')) return `${main}${block}`
   return layer === 0 && block === 0 ? main : companionKey(main, `bits:${layer}:${block}`)
 }
 
-/** The keys of one layer, block after block. */
+/** Returns the keys of one layer, block after block. */
 export function layerKeys(main: string, mode: BloomMode, { blocks }: BloomLayer, number: number): string[] {
   return Array.from({ length: blocks }, (_, block) => bitsKey(main, mode, number, block))
 }
 
 /**
- * A string grows to the bit that is set, and Redis serves nobody while it fills the new part with zeros: 99 ms for
- * 128 MiB in one go. In steps of 1 MiB no step took longer than 6 ms (the allocator mostly grows in place; 110 ms in
- * all), once in 512 MiB one of 127 ms when it had to copy. Up to 4 MiB (3 ms) a string is left to grow by itself.
+ * A string grows to the bit that is set, and Redis serves no other client while it fills the new part with zeros: 99 ms for
+ * 128 MiB at once. In steps of 1 MiB no step took longer than 6 ms (the allocator mostly grows in place; 110 ms in all),
+ * except one step of 127 ms in 512 MiB, when it had to copy. Up to 4 MiB (3 ms) a string grows by itself.
  */
 const STEP_BYTES = 2 ** 20
 const SELF_GROWN_BYTES_MAX = 4 * 2 ** 20
 
-/** Makes a string of bits as long as it will become. Bits are left as they are, whoever else sets some meanwhile. */
+/** Makes a string of bits as long as it will become. No bit changes, even when other workers set some meanwhile. */
 export async function growBits(redis: RedisConnection, key: string, bits: number): Promise<void> {
   const bytes = Math.ceil(bits / 8)
   if (bytes <= SELF_GROWN_BYTES_MAX) return
   let length = await redis.strlen(key)
   while (length < bytes) {
     length = Math.min(bytes, length + STEP_BYTES)
-    // Adding nothing to the last bit: it stays, and the string is long enough for it.
+    // Adds 0 to the last bit: the bit stays, and the string is long enough for it.
     await redis.bitfield(key, 'INCRBY', 'u1', String(length * 8 - 1), '0')
   }
 }
 
-/** Bytes that Redis would take more for these strings to have `bits` bits each; small ones are not looked at. */
+/** Returns how many more bytes Redis would need for these strings to have `bits` bits each. Small strings are not counted. */
 export async function missingBytes(
   redis: RedisConnection,
   keys: readonly string[],
@@ -52,8 +55,8 @@ export async function missingBytes(
 }
 
 /**
- * What a string counts for maxmemory. jemalloc has four sizes between a power of two and the next, so that 128 MiB and a
- * header are 160; pages that were never touched take no memory of the machine.
+ * Returns how many bytes a string counts for maxmemory. jemalloc has four sizes between a power of two and the next, so
+ * that 128 MiB and a header take 160. Pages that were never touched take no memory of the machine.
  */
 function allocatedBytes(length: number): number {
   const size = length + STRING_HEADER_BYTES
@@ -64,11 +67,11 @@ function allocatedBytes(length: number): number {
 const STRING_HEADER_BYTES = 10
 
 /**
- * Bytes that a Redis may still take: up to its maxmemory, or to the memory of its machine. Filling it to the brim
- * first would have everybody else's writes refused, or, with an evicting policy, their data deleted.
+ * Returns how many bytes a Redis may still take: up to its maxmemory, or to the memory of its machine. To fill it
+ * completely would have other clients' writes refused or, with an evicting policy, their data deleted.
  */
 export async function roomFor(redis: RedisConnection): Promise<number> {
-  // One of many servers would answer, and not the one that has the keys.
+  // In a cluster one of many servers would answer, perhaps not the one that has the keys.
   if (redis.isCluster) return Number.POSITIVE_INFINITY
   const info = await redis.info('memory')
   const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
@@ -76,7 +79,7 @@ export async function roomFor(redis: RedisConnection): Promise<number> {
   return most - bytes('used_memory')
 }
 
-/** Counted in slices, for Redis serves nobody while it counts: a slice takes less than a millisecond. */
+/** Bits are counted in slices, as Redis serves no other client while it counts: a slice takes less than a millisecond. */
 const COUNT_BYTES = 4 * 2 ** 20
 
 export async function countBits(redis: RedisConnection, key: string): Promise<number> {

@@ -4,27 +4,27 @@ import { nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
 import type { CountedLayer } from './bloom-record.ts'
 
-/** A layer of a Bloom filter in this process, with its counts; what a place in it is, is for those that extend it. */
+/** A layer of a Bloom filter in this process, with its counts. Subclasses say what a place is. */
 export abstract class BloomLayerBytes {
   protected readonly layer: BloomLayer
   protected readonly blocks: readonly Uint8Array[]
   protected inserted = 0
-  /** Places that are not 0. */
+  /** How many places are not 0. */
   protected set = 0
 
-  /** Throws WL_DUPEFILTER_FULL where the machine has not so much memory. */
+  /** Throws WL_DUPEFILTER_FULL when the machine has too little memory. */
   constructor(layer: BloomLayer, placesPerByte: number) {
     this.layer = layer
     this.blocks = zeroedBlocks(layer.blocks, Math.ceil(layer.bits / placesPerByte))
   }
 
-  /** With the places that are not 0 as bits that are set. */
+  /** The layer with its counts; places that are not 0 count as bits that are set. */
   get counted(): CountedLayer {
     return { ...this.layer, inserted: this.inserted, set: this.set }
   }
 }
 
-/** A layer of a Bloom filter in this process. Its bytes are those that the strings on Redis would have. */
+/** A layer of a Bloom filter in this process. Its bytes are the same as those of the strings on Redis. */
 export class BloomBits extends BloomLayerBytes {
   constructor(layer: BloomLayer) {
     super(layer, 8)
@@ -52,12 +52,15 @@ export class BloomBits extends BloomLayerBytes {
   }
 }
 
-/** Redis counts bits from the highest of the first byte. */
+/** Redis counts bits from the highest bit of the first byte. */
 function maskOf(bit: number): number {
   return 128 >>> (bit & 7)
 }
 
-/** Untouched pages take no memory, so a filter that is larger than the machine would only fail when it is half full. */
+/**
+ * Makes the blocks. Pages that were never touched take no memory, so a filter that is too large for the machine would fail
+ * only when it is half full.
+ */
 function zeroedBlocks(blocks: number, bytes: number): Uint8Array[] {
   const wanted = blocks * bytes
   const noRoom = (cause?: unknown) =>

@@ -2,29 +2,29 @@ import type { DupeFilterDescription } from '@webloom/core'
 import { sizeOf } from '../bloom-sizing/bloom-parameters.ts'
 import { type BloomRecord, errorOf, fillOf, warningsOf } from './bloom-record.ts'
 
-/** What a Bloom filter says of itself: its size, how full it is, and what that costs. */
+/** A Bloom filter's size, how full it is, and what that costs. */
 export interface BloomDescription extends DupeFilterDescription {
-  /** How many requests bring the error to the one asked for. */
+  /** How many requests raise the error to the wanted one. */
   readonly capacity: number
-  /** Requests in all layers. */
+  /** How many requests are in all layers. */
   readonly inserted: number
-  /** Of the newest layer's bits, the share that is set. */
+  /** The share of the newest layer's bits that is set. */
   readonly fillRatio: number
-  /** How likely a new request is taken for a seen one now, by theory. */
+  /** The probability that a new request is taken for a seen one now, by theory. */
   readonly errorNow: number
   /** How many pages were taken for seen ones so far, by theory. */
   readonly pagesLost: number
-  /** Of all layers; of `counting-bloom` its counters, which have four bits each. */
+  /** The bits of all layers; of `counting-bloom` its counters, which have four bits each. */
   readonly bits: number
-  /** Of the first layer. */
+  /** How many bits a request sets in the first layer. */
   readonly hashes: number
   /** More than one when the filter has grown. */
   readonly layers: number
-  /** What its asker should know: half of the bits are set, the capacity is reached. */
+  /** Warnings for the user: half of the bits are set, the capacity is reached. */
   readonly warnings: readonly string[]
 }
 
-/** What a Bloom filter says of itself, from its record. */
+/** Returns the description of a Bloom filter from its record. */
 export function bloomDescription(
   { layers, lost }: BloomRecord,
   {

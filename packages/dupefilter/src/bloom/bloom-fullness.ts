@@ -1,7 +1,7 @@
 import { CloseSpider, type Logger, SettingsError } from '@webloom/core'
 import { type BloomWarning, type CountedLayer, errorOf, fillOf, isFull, warningsOf } from './bloom-record.ts'
 
-/** BLOOMFILTER_ON_FULL: what happens when more requests come than the error asked for allows. */
+/** BLOOMFILTER_ON_FULL: what happens when more requests come than the wanted error allows. */
 export type BloomOnFull = 'grow' | 'warn' | 'stop'
 
 /** Watches a Bloom filter's capacity: warns once at each stage, or ends the crawl. */
@@ -12,14 +12,14 @@ export class BloomFullness {
   readonly #logger: Logger
   readonly #warnedOf = new Set<BloomWarning['stage']>()
 
-  /** @param where what log lines say of the filter, beside its figures */
+  /** @param where fields that log lines carry beside the filter's figures */
   constructor(onFull: BloomOnFull, logger: Logger, where: object) {
     this.onFull = onFull
     this.#logger = logger
     this.#where = where
   }
 
-  /** Logs each stage that the newest layer has come to, once. */
+  /** Logs each stage that the newest layer has reached, once. */
   warn(layers: readonly CountedLayer[]): void {
     for (const { stage, text } of warningsOf(layers, this.onFull === 'grow')) {
       if (this.#warnedOf.has(stage)) continue
@@ -31,7 +31,7 @@ export class BloomFullness {
     }
   }
 
-  /** Throws CloseSpider for a full filter that may neither grow nor err. */
+  /** Throws CloseSpider for a full filter that may neither grow nor exceed its error. */
   stopWhenFull(layers: readonly CountedLayer[]): void {
     if (this.onFull !== 'stop' || !isFull(layers)) return
     const { capacity, inserted } = layers.at(-1)!
@@ -42,7 +42,7 @@ export class BloomFullness {
     throw new CloseSpider('dupefilter_full')
   }
 
-  /** The filter is empty again. */
+  /** Called when the filter is empty again. */
   reset(): void {
     this.#warnedOf.clear()
   }

@@ -1,4 +1,4 @@
-/** Where the bits of several requests are, gathered by the string they are in, as the script wants them. */
+/** The places of bits for several requests, grouped by the string that they are in, in the form that the script takes. */
 
 import { bloomOffsets, nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomMode } from '../bloom-sizing/bloom-parameters.ts'
@@ -7,15 +7,15 @@ import { bitsKey } from './bit-strings.ts'
 /** Members whose bits are in the same string. */
 export interface BitGroup {
   readonly key: string
-  /** The number of its layer. */
+  /** The number of the string's layer. */
   readonly layer: number
   /** A JSON list of texts: Redis 7.0 takes 0.3 µs to print a number for its own command. */
   readonly offsets: string
-  /** Their indexes, counted from 1; undefined when these are all, in order. */
+  /** The indexes of the members, from 1; undefined when they are all members, in order. */
   readonly who?: readonly number[]
 }
 
-/** The groups of one layer of a native filter. */
+/** Returns the groups of one layer of a native filter. */
 export function nativeGroups(
   main: string,
   number: number,
@@ -37,7 +37,7 @@ export function nativeGroups(
   )
 }
 
-/** The groups of a Python fork's filter, which has one layer. */
+/** Returns the groups of a Python fork's filter, which has one layer. */
 export function compatGroups(
   main: string,
   compat: Exclude<BloomMode, 'native'>,
@@ -54,7 +54,7 @@ export function compatGroups(
   )
 }
 
-/** Each with a comma before it. */
+/** Returns the offsets, each with a comma before it. */
 function listed(offsets: readonly number[]): string {
   let text = ''
   for (const offset of offsets) text += `,"${offset}"`

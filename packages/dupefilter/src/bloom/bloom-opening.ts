@@ -1,4 +1,4 @@
-/** How a Bloom filter on Redis is begun, or gone on with: its record is made, or compared with what is asked for. */
+/** Begins a Bloom filter on Redis, or goes on with one: writes its record, or compares the record with what is wanted. */
 
 import { isRedisFull, SettingsError, WebloomError } from '@webloom/core'
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
@@ -9,33 +9,33 @@ import { type BloomRecord, isSame, recordOf, refuseOthers, type StoredParameters
 
 const OPEN = luaScript('bloom/open.lua')
 
-/** What a worker wants to open. */
+/** The filter that a worker wants to open. */
 export interface BloomWish {
-  /** As DUPEFILTER_CLASS has it. */
+  /** The filter's name in DUPEFILTER_CLASS. */
   readonly filter: string
   readonly keys: FilterKeys
-  /** The first string of bits. */
+  /** The key of the first string of bits. */
   readonly first: string
   readonly parameters: StoredParameters
   readonly layer: BloomLayer
-  /** What a filter of an earlier release may have noted instead; it is gone on with as it is. */
+  /** Parameters that a filter of an earlier release may have noted instead. Such a filter is used as it is. */
   readonly older?: readonly StoredParameters[]
-  /** What stands for the crawl on a command line. */
+  /** The crawl as it is written on a command line. */
   readonly typed: string
-  /** Whether bits without a record are welcome: a Python crawler's. */
+  /** True when bits without a record, a Python crawler's, may be used. */
   readonly adopts?: boolean
 }
 
 export interface OpenedBloom {
   readonly record: BloomRecord
-  /** As they are noted: the wish's, or some of an earlier release. */
+  /** The parameters of the record: the wanted ones, or some of an earlier release. */
   readonly parameters: StoredParameters
-  /** The record was made now. */
+  /** True when the record was made now. */
   readonly isNew: boolean
   readonly hadBits: boolean
 }
 
-/** Throws SettingsError when what is there was begun otherwise. */
+/** Opens the filter. Throws SettingsError when the stored filter was begun with other parameters. */
 export async function openBloom(redis: RedisConnection, wish: BloomWish): Promise<OpenedBloom> {
   const { filter, keys, first, parameters, layer, typed, older = [], adopts = false } = wish
   await refuseOtherTypes(redis, first, filter)
@@ -61,7 +61,7 @@ export async function readRecord(redis: RedisConnection, { record }: FilterKeys)
   return recordOf(new Map(Object.entries(await redis.hgetall(record))))
 }
 
-/** What a filter was begun with; null without a record. */
+/** Resolves to the parameters that a filter was begun with; to null without a record. */
 export async function readParameters(
   redis: RedisConnection,
   { record }: FilterKeys,
@@ -70,15 +70,15 @@ export async function readParameters(
   return parameters === null ? null : (JSON.parse(parameters) as StoredParameters)
 }
 
-/** How the fingerprints of a filter were made, as its record has it; null without a record. */
+/** Resolves to how the filter's fingerprints were made, by its record; to null without a record. */
 export async function bloomNote(redis: RedisConnection, keys: FilterKeys): Promise<string | null> {
   return (await readParameters(redis, keys))?.fingerprinter ?? null
 }
 
 /**
- * Makes the strings as long as they will become. Throws WL_DUPEFILTER_FULL where Redis has no room for them.
+ * Makes the strings as long as they will become. Throws WL_DUPEFILTER_FULL when Redis has no room for them.
  *
- * @param bits of each string
+ * @param bits the bits of each string
  */
 export async function makeRoom(
   redis: RedisConnection,

@@ -4,39 +4,45 @@ import type { BloomLayer, BloomMode, BloomParameters } from '../bloom-sizing/blo
 import type { PartitionNote } from '../bloom-sizing/bloom-partition.ts'
 import { compatStanding } from '../bloom-sizing/compat-error.ts'
 
-/** `counters`: four bits a place, so that a request can be taken out. `hosts`: a string a host. `leaves`: strings that split. */
+/**
+ * `counters`: four bits for each place, so that a request can be taken out. `hosts`: a string for each host. `leaves`:
+ * strings that split.
+ */
 export type BloomLayout = 'counters' | 'hosts' | 'leaves'
 
-/** What makes two workers' bits the same. Kept as JSON in field `parameters` of the record beside the bits. */
+/**
+ * The parameters by which two workers' bits are the same. They are JSON in the field `parameters` of the record beside the
+ * bits.
+ */
 export interface StoredParameters {
   readonly mode: BloomMode
-  /** How they are laid out. Absent: one bit a place, in as few strings as will hold them. */
+  /** The layout of the bits. Absent: one bit for each place, in as few strings as possible. */
   readonly layout?: BloomLayout
-  /** Of layout `hosts`: whose filter a request belongs to. */
+  /** For the layout `hosts`: which filter a request belongs to. */
   readonly partition?: PartitionNote
   readonly bits: number
   readonly blocks: number
   readonly hashes: number
-  /** Of leaves: how often they may split. */
+  /** For leaves: how often they may split. */
   readonly splits?: number
   readonly fingerprinter: string
 }
 
-/** A layer with what it holds. */
+/** A layer with its counts. */
 export interface CountedLayer extends BloomLayer {
-  /** Requests that were recorded in it. */
+  /** How many requests were recorded in it. */
   readonly inserted: number
-  /** Bits that are set. */
+  /** How many of its bits are set. */
   readonly set: number
-  /** Whose hashes its bits are of, where they are a Python fork's. */
+  /** The Python fork whose hashes set its bits; absent for our own. */
   readonly compat?: BloomCompat
 }
 
 /** What a Bloom filter on Redis notes beside its bits: its layers, with their counts. */
 export interface BloomRecord {
-  /** Oldest first; none before the filter was opened for the first time. */
+  /** Oldest first; empty before the filter was opened for the first time. */
   readonly layers: readonly CountedLayer[]
-  /** Expected number of pages taken for seen ones so far. */
+  /** The expected number of pages that were taken for seen ones so far. */
   readonly lost: number
 }
 
@@ -49,7 +55,7 @@ export function storedParameters(
   return { mode, ...(layout && { layout }), bits, blocks, hashes, fingerprinter }
 }
 
-/** A hash as Redis answers it, field after value. */
+/** Returns the record in a hash of Redis. */
 export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
   const count = Number(fields.get('layers') ?? 0)
   const { mode = 'native' } = JSON.parse(fields.get('parameters') ?? '{}') as Partial<StoredParameters>
@@ -62,12 +68,15 @@ export function recordOf(fields: ReadonlyMap<string, string>): BloomRecord {
   return { layers, lost: Number(fields.get('lost') ?? 0) }
 }
 
-/** Of the requests that come to a filter of error e, e are lost and 1 - e recorded: how many lost ones each of these stands for. */
+/**
+ * Of the requests that come to a filter of error e, e are lost and 1 - e recorded. Returns how many lost ones each recorded
+ * one stands for.
+ */
 export function lostPerRecorded(error: number): number {
   return 1 / Math.max(1 - error, 1e-6) - 1
 }
 
-/** How likely a new request is taken for a seen one by these layers together. */
+/** Returns the probability that these layers together take a new request for a seen one. */
 export function errorOf(layers: readonly CountedLayer[]): number {
   let right = 1
   for (const layer of layers) right *= 1 - layerError(layer)
@@ -80,7 +89,7 @@ function layerError(layer: CountedLayer): number {
   return compat && fill > 0 ? compatStanding(compat, bits, hashes, fill).error : fill ** hashes
 }
 
-/** How many times the error of independent hashes that of a Python fork's filter is. */
+/** Returns how many times larger the error of a Python fork's filter is than that of independent hashes. */
 export function excessOf(layer: CountedLayer): number {
   const fill = Number(fillOf(layer).toPrecision(3))
   if (fill === 0) return 1
@@ -92,26 +101,26 @@ export function excessOf(layer: CountedLayer): number {
   return excess
 }
 
-/** It takes a millisecond, and is wanted for each question; there are some thousand fillings of three digits. */
+/** Kept, as a result takes a millisecond and each question needs one; there are some thousand fillings of three digits. */
 const excesses = new Map<string, number>()
 
 export function fillOf({ bits, blocks, set }: CountedLayer): number {
   return Math.min(1, set / (bits * blocks))
 }
 
-/** Whether the newest layer holds as many as it was made for. */
+/** Returns whether the newest layer holds as many requests as it was made for. */
 export function isFull(layers: readonly CountedLayer[]): boolean {
   const newest = layers.at(-1)
   return newest !== undefined && newest.inserted >= newest.capacity
 }
 
-/** A stage at which a filter should be seen to. */
+/** A stage at which a filter needs attention. */
 export interface BloomWarning {
   readonly stage: 'half' | 'full'
   readonly text: string
 }
 
-/** What to say of the newest layer. One that grows is no matter for concern at half its bits: that is where it grows. */
+/** Returns the warnings about the newest layer. A filter that grows needs no warning at half its bits, as it grows there. */
 export function warningsOf(layers: readonly CountedLayer[], grows: boolean): BloomWarning[] {
   const newest = layers.at(-1)
   if (newest === undefined || grows) return []
@@ -147,17 +156,18 @@ export function isSame(one: StoredParameters, other: StoredParameters): boolean 
   return NAMES.every((name) => one[name] === other[name])
 }
 
-/** A filter that is there, or that is wished for. */
+/** A filter that is stored, or that is wanted. */
 export interface ComparedBloom {
   readonly parameters: StoredParameters
   readonly layer: BloomLayer
 }
 
 /**
- * Bits that are read otherwise than they were written would have everything seen, or everything new.
+ * Throws when the filters differ: bits that are read in another way than they were written would have every request seen,
+ * or every request new.
  *
  * @param met how many requests the filter holds
- * @param typed what stands for the crawl on a command line
+ * @param typed the crawl as it is written on a command line
  */
 export function refuseOthers(
   key: string,

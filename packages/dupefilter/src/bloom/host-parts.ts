@@ -1,8 +1,9 @@
 /**
- * A Bloom filter for each host (or domain: `bloom-partition.ts`), of a fixed size: the Internet Archive's crawler had 32 KB a site, Apoide 8 KB.
+ * A Bloom filter of a fixed size for each host (or domain: `bloom-partition.ts`): the Internet Archive's crawler had 32 KB
+ * a site, Apoide 8 KB.
  *
- * A site then costs what its filter takes whether it has one page or thousands, and one that is full takes new pages for
- * seen ones while all others keep their error. Sizes and errors: `docs/dupefilters.md`.
+ * A site then costs the memory of its filter, whether it has one page or thousands. A full filter takes new pages for seen
+ * ones, while all other sites keep their error. Sizes and errors: `docs/dupefilters.md`.
  */
 
 import { type DupeFilterDescription, type Logger, SettingsError, type StatsCollector } from '@webloom/core'
@@ -12,15 +13,18 @@ import type { BloomOnFull } from './bloom-fullness.ts'
 import { errorOf } from './bloom-record.ts'
 
 export interface HostBloomDescription extends DupeFilterDescription {
-  /** Hosts that have a filter; by BLOOMFILTER_PARTITION_BY domains, or those of the numbered filters that are in use. */
+  /** How many hosts have a filter; with BLOOMFILTER_PARTITION_BY domains, or the numbered filters in use. */
   readonly hosts: number
-  /** Hosts that have more requests than BLOOMFILTER_ERROR_RATE allows. */
+  /** How many hosts have more requests than BLOOMFILTER_ERROR_RATE allows. */
   readonly fullHosts: number
-  /** How many requests bring a host's filter to that error. */
+  /** How many requests raise a host's filter to that error. */
   readonly capacityPerHost: number
   readonly bitsPerHost: number
   readonly hashes: number
-  /** The host with the most bits set, and how likely a new request there is taken for a seen one. Absent while there is none. */
+  /**
+   * The host with the most bits set, and the probability that a new request there is taken for a seen one. Absent while
+   * there is none.
+   */
   readonly fullest?: FullestHost
   /** How many pages were taken for seen ones so far, on all hosts, by theory. */
   readonly pagesLost: number
@@ -33,7 +37,7 @@ export interface FullestHost {
   readonly errorNow: number
 }
 
-/** What is counted over all hosts. */
+/** Counts over all hosts. */
 export interface HostCounts {
   readonly count: number
   readonly hosts: number
@@ -49,7 +53,7 @@ export function refuseAllButWarning(onFull: BloomOnFull, partitionBy: BloomParti
   ])
 }
 
-/** Counts hosts whose filter has become full, and says so of the first: there may be thousands. */
+/** Counts hosts whose filter has become full, and logs the first one: there may be thousands. */
 export class FullHosts {
   readonly #layer: BloomLayer
   readonly #stats: Pick<StatsCollector, 'inc'> | undefined

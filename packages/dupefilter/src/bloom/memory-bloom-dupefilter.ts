@@ -20,11 +20,11 @@ import { type BloomDescription, bloomDescription } from './bloom-description.ts'
 import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
 import { type CountedLayer, errorOf, isFull, lostPerRecorded } from './bloom-record.ts'
 
-/** What a `memory-bloom` filter is made of. */
+/** The options of a `memory-bloom` filter. */
 export interface MemoryBloomDupeFilterOptions extends ProcessDupeFilterOptions, Omit<BloomOptions, 'compat'> {
   /** Default warn. `grow` adds a layer; `stop` ends the crawl with `dupefilter_full`. */
   readonly onFull?: BloomOnFull
-  /** Told when the filter is half full, and full. Default: nobody is. */
+  /** Warns when the filter is half full, and when it is full. Default: no warnings. */
   readonly logger?: Logger
 }
 

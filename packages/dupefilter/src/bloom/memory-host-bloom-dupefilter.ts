@@ -27,7 +27,7 @@ export interface MemoryHostBloomDupeFilterOptions
   extends ProcessDupeFilterOptions,
     PartitionOptions,
     Omit<BloomOptions, 'compat'> {
-  /** Only `warn`, the default. */
+  /** Only `warn`, the default, is possible. */
   readonly onFull?: BloomOnFull
   /** Counts `dupefilter/full_hosts`. */
   readonly stats?: Pick<StatsCollector, 'inc'>

@@ -1,9 +1,9 @@
 /**
- * What all Bloom filters on Redis have in common: a record beside the bits, which has their parameters and counts.
+ * What all Bloom filters on Redis share: a record beside the bits, with their parameters and counts.
  *
- * A worker keeps a copy of the record, brought up to date by each answer. A question that was made for another state (the
- * filter was cleared, or has a further layer) is refused by its script with WEBLOOM_LAYERS, and asked again once the filter has
- * been opened again.
+ * A worker keeps a copy of the record, which each answer brings up to date. A question that was made for another state (the
+ * filter was cleared, or has a further layer) is refused by its script with WEBLOOM_LAYERS. The worker opens the filter again
+ * and then asks again.
  */
 
 import {
@@ -21,25 +21,25 @@ import { BloomFullness, type BloomOnFull } from './bloom-fullness.ts'
 import { bloomNote, makeRoom, openBloom, readRecord } from './bloom-opening.ts'
 import { type BloomLayout, type BloomRecord, storedParameters } from './bloom-record.ts'
 
-/** What a Bloom filter on Redis is made of. */
+/** The options of a Bloom filter on Redis. */
 export interface RecordedBloomOptions extends RedisDupeFilterOptions, BloomOptions {
   /** Default warn. `grow` adds a layer; `stop` ends the crawl with `dupefilter_full`. */
   readonly onFull?: BloomOnFull
 }
 
-/** What a kind of Bloom filter is made of. */
+/** The properties of a kind of Bloom filter. */
 export interface BloomKind {
-  /** As DUPEFILTER_CLASS has it. */
+  /** The name in DUPEFILTER_CLASS. */
   readonly name: string
-  /** How its bits lie; absent: one bit a place. */
+  /** The layout of the bits. Absent: one bit for each place. */
   readonly layout?: BloomLayout
-  /** Its size. */
+  /** The size. */
   readonly parameters: BloomParameters
-  /** Makes fingerprints where the settings name no other. */
+  /** The fingerprint algorithm, unless the settings name another one. */
   readonly algorithm: FingerprintAlgorithm
-  /** Names of the Lua files in `lua/` that look into its strings and write them. */
+  /** The Lua files in `lua/` that read and write its strings. */
   readonly storeFiles: readonly string[]
-  /** Of a place in a string. */
+  /** Bits of a place in a string. */
   readonly bitsEach: 1 | 4
 }
 
@@ -58,9 +58,9 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     this.fullness = new BloomFullness(options.onFull ?? 'warn', this.logger, { key: this.keys.main })
   }
 
-  /** The strings that hold a layer; those of the first layer are never none. */
+  /** Returns the strings that hold a layer. The first layer always has one. */
   protected abstract strings(layer: BloomLayer, number: number): string[]
-  /** The record is read: bits that somebody else has set are counted, a full filter gets another layer. */
+  /** Called when the record was read: counts bits that other crawlers have set, and adds a layer to a full filter. */
   protected async goOn(_isNew: boolean): Promise<void> {}
 
   async describe(): Promise<BloomDescription> {
@@ -108,7 +108,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     this.fullness.warn(this.record.layers)
   }
 
-  /** Throws WL_DUPEFILTER_FULL. */
+  /** Throws WL_DUPEFILTER_FULL when Redis has no room for the layer. */
   protected async makeRoomFor(layer: BloomLayer, number: number): Promise<void> {
     await makeRoom(this.redis, this.strings(layer, number), layer.bits * this.kind.bitsEach, this.keys.main)
   }
@@ -126,7 +126,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     this.#getsReady = undefined
   }
 
-  /** Before a question: the layers are known, and their strings long enough. */
+  /** Prepares a question: the layers are known, and their strings long enough. */
   protected override async prepare(): Promise<void> {
     if (this.record.layers.length === 0) await this.#getReady()
     this.fullness.stopWhenFull(this.record.layers)
@@ -141,7 +141,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     this.fullness.warn(layers)
   }
 
-  /** The newest layer is full, or somebody has added one, cleared the filter, or emptied Redis. */
+  /** Handles LAYERS: the newest layer is full, or another client has added one, cleared the filter, or emptied Redis. */
   protected override async mayAskAgain({ code }: ScriptRefusal): Promise<boolean> {
     if (code !== 'LAYERS') return false
     await this.#getReady()
@@ -149,7 +149,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     return true
   }
 
-  /** Many questions may find at once that the filter is not ready for them; one of them sees to it. */
+  /** Opens the filter again. Many questions may find at once that it is not ready; one of them opens it for all. */
   async #getReady(): Promise<void> {
     this.#getsReady ??= this.openStore().finally(() => {
       this.#getsReady = undefined
@@ -157,7 +157,10 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     await this.#getsReady
   }
 
-  /** What was made just now and does not fit takes no room from others. What somebody has recorded since stays. */
+  /**
+   * Removes what was made just now and does not fit, so that it takes no room from others. What others have recorded since
+   * stays.
+   */
   async #withdraw(error: unknown): Promise<void> {
     if (!(error instanceof WebloomError) || error.code !== 'WL_DUPEFILTER_FULL') return
     const { layers } = await this.readRecord()
@@ -166,7 +169,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     this.cleared()
   }
 
-  /** Whether there is a layer whose requests are counted, and none of whose strings is there. */
+  /** Resolves to whether a layer counts requests but has none of its strings. */
   async #hasLostBits(): Promise<boolean> {
     for (const [number, layer] of this.record.layers.entries()) {
       if (layer.inserted === 0) continue
@@ -176,7 +179,7 @@ export abstract class RecordedBloomDupeFilter extends RedisDupeFilter {
     return false
   }
 
-  /** The record counts what the bits no longer have: they were deleted, or evicted by maxmemory-policy. */
+  /** Begins anew when the record counts requests whose bits were deleted, or evicted by maxmemory-policy. */
   async #beginAgain(): Promise<void> {
     this.logger.warn(
       { key: this.keys.main },

@@ -6,11 +6,11 @@
  *     {<key>}:record          parameters, layers, how many were inserted, bits set, pages lost
  *     {<key>}:pending …       askers, as in every filter
  *
- * All bits of a request are in one block of each layer. They are looked up one by one, up to the first that is not set,
- * and only what is new is written, with one BITFIELD: pages link mostly to what is known, and every write goes to
- * replicas and the append-only file. `docs/decisions/dupefilter-bloom-on-redis.md` has the measurements.
+ * All bits of a request are in one block of each layer. They are looked up one by one, up to the first that is not set, and
+ * only new requests are written, with one BITFIELD: pages link mostly to known pages, and every write goes to replicas and
+ * the append-only file. `docs/decisions/dupefilter-bloom-on-redis.md` has the measurements.
  *
- * The filter forgets nothing, and takes some new requests for seen ones. `describe` says how many that will have been.
+ * The filter forgets nothing, and takes some new requests for seen ones. `describe` tells how many that will have been.
  */
 
 import { type Crawler, type Request, SettingsError } from '@webloom/core'
@@ -28,7 +28,7 @@ import { compatGroups, nativeGroups } from './bloom-groups.ts'
 import { errorOf, excessOf, isFull } from './bloom-record.ts'
 import { RecordedBloomDupeFilter, type RecordedBloomOptions } from './recorded-bloom-dupefilter.ts'
 
-/** What a `redis-bloom` filter is made of. */
+/** The options of a `redis-bloom` filter. */
 export type RedisBloomDupeFilterOptions = RecordedBloomOptions
 
 const ADD_LAYER = luaScript('bloom/add-layer.lua')
@@ -40,7 +40,7 @@ const DEFAULT_FINGERPRINTER = {
   'liuxingming-demo': 'scrapy-2.6',
 } as const
 
-/** A Bloom filter on a plain Redis: a few bytes a request, at a chance to take a new request for a seen one. */
+/** A Bloom filter on a plain Redis: a few bytes for each request, but some new requests are taken for seen ones. */
 export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
   readonly #isSha1: boolean
 
@@ -88,7 +88,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
   }
 
   async has(request: Request): Promise<boolean> {
-    // Somebody may have added a layer.
+    // Another worker may have added a layer.
     this.record = await this.readRecord()
     const { args = [], keys = [], members } = this.question([askedAbout(request, this.fingerprinter)])
     for (const [group, key] of keys.entries()) {
@@ -99,7 +99,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
         ...offsets.flatMap((offset) => ['GET', 'u1', offset]),
       )
       if (Array.isArray(bits) && bits.every((bit) => bit === 1)) {
-        // A note that gives it to nobody: un-marked.
+        // An empty note: un-marked, so it belongs to no asker.
         return (await this.redis.hget(this.keys.pending, String(members[0]))) !== ''
       }
     }
@@ -117,7 +117,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
         ? nativeGroups(this.keys.main, number, layer, digests)
         : compatGroups(this.keys.main, mode, layer, fingerprints),
     )
-    // Newest first: most of what is known was met lately, and what is found needs no further look.
+    // Newest layer first: most known requests were met lately, and a request that is found needs no further look.
     groups.reverse()
     return {
       // 128 bits tell as much as the filter knows.
@@ -165,7 +165,7 @@ export class RedisBloomDupeFilter extends RecordedBloomDupeFilter {
     }
   }
 
-  /** Python crawlers set bits without counting. How many requests there are follows from the bits. */
+  /** Counts requests of Python crawlers, which set bits without counting: their number follows from the bits. */
   async #countForeign(isNew: boolean): Promise<void> {
     const layer = this.record.layers[0]!
     let set = 0

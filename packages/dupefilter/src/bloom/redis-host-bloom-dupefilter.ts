@@ -5,9 +5,9 @@
  *     {<key>}:hosts           hash: part → "<inserted> <bits set>"
  *     {<key>}:record          parameters, and what the parts are; counts over all hosts, how many are full, which is the fullest
  *
- * A filter that was begun by an earlier release goes on with its own size and parts: those were hosts with their ports.
+ * A filter that an earlier release has begun goes on with its own size and parts: those were hosts with their ports.
  *
- * Its bits are anywhere in a string, so each host takes all of its bytes from its first request on.
+ * The bits of a request are anywhere in its string, so each host takes all of its bytes from its first request on.
  */
 
 import {
@@ -59,7 +59,7 @@ const MAX_KEYS_PER_DELETE = 500
 export class RedisHostBloomDupeFilter extends RedisDupeFilter {
   readonly #parameters: BloomParameters
   readonly #ownPartition: PartitionNote
-  /** As its record has it. */
+  /** The layer of the record. */
   #layer: BloomLayer
   #partition: PartitionNote | undefined
   readonly #isSha1: boolean
@@ -114,11 +114,11 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
       ...gets,
     )
     if (!Array.isArray(bits) || bits.includes(0)) return false
-    // A note that gives it to nobody: un-marked.
+    // An empty note: un-marked, so it belongs to no asker.
     return (await this.redis.hget(this.keys.pending, memberOf(digest))) !== ''
   }
 
-  /** The hosts' strings first: once the list of hosts is gone, nobody knows them. */
+  /** Deletes the hosts' strings first: when the list of hosts is gone, nothing tells their keys. */
   override async clear(): Promise<void> {
     const some = async () =>
       [...((await this.redis.hrandfield(this.#hostsKey, MAX_KEYS_PER_DELETE)) ?? [])].map(String)
@@ -129,7 +129,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     await super.clear()
   }
 
-  /** Without asking for each of thousands of strings. */
+  /** Computes the bytes, instead of asking Redis about each of thousands of strings. */
   override async memoryBytes(): Promise<number> {
     const host = await this.redis.hrandfield(this.#hostsKey)
     const each =
@@ -185,7 +185,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     return stored.fingerprinter
   }
 
-  /** What is there is gone on with as it was begun. */
+  /** Takes the parameters that the stored filter was begun with. */
   #follow({ partition }: StoredParameters, layer: BloomLayer = this.#parameters.layer): void {
     this.#layer = layer
     this.#partition = partition
@@ -199,7 +199,7 @@ export class RedisHostBloomDupeFilter extends RedisDupeFilter {
     }
   }
 
-  /** Somebody has cleared the filter, or emptied Redis. */
+  /** Handles a filter that another client has cleared, or a Redis that was emptied. */
   protected override async mayAskAgain({ code }: ScriptRefusal): Promise<boolean> {
     if (code !== 'LAYERS') return false
     await this.openStore()

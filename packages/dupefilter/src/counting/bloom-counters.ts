@@ -2,7 +2,10 @@ import { BloomLayerBytes } from '../bloom/bloom-bits.ts'
 import type { BloomLayer } from '../bloom-sizing/bloom-parameters.ts'
 import { COUNTER_MAX, countingPlaces } from './counting-places.ts'
 
-/** A counting Bloom filter in this process: four bits a place, two places a byte, the first in the higher half as in Redis's u4. */
+/**
+ * A counting Bloom filter in this process: four bits for each place, two places in a byte, the first in the higher half as
+ * in Redis's u4.
+ */
 export class BloomCounters extends BloomLayerBytes {
   constructor(layer: BloomLayer) {
     super(layer, 2)
@@ -14,13 +17,13 @@ export class BloomCounters extends BloomLayerBytes {
     return places.every((place) => counterAt(bytes, place) > 0)
   }
 
-  /** Only for what is not there. */
+  /** Counts a request up. Only for one that is not in the filter. */
   add(digest: string): void {
     this.inserted++
     this.#change(digest, 1)
   }
 
-  /** Only for what is there. */
+  /** Counts a request down. Only for one that is in the filter. */
   remove(digest: string): void {
     this.inserted--
     this.#change(digest, -1)
@@ -34,7 +37,7 @@ export class BloomCounters extends BloomLayerBytes {
       if (counter === COUNTER_MAX) continue
       if (counter === 0) this.set++
       if (counter + by === 0) this.set--
-      // No carry: 15 stays, and what is there is above 0.
+      // Nothing carries over: a 15 stays, and a counter that is counted down is above 0.
       bytes[place >>> 1]! += by << shiftOf(place)
     }
   }

@@ -2,16 +2,18 @@
  * A counting Bloom filter on Redis: four bits for each place instead of one, so that a request can be taken out again.
  *
  *     <key>                   counters of block 0, as u4 of BITFIELD; {<key>}:bits:0:<b> for further blocks
- *     {<key>}:record          parameters and counts, as of every Bloom filter; who has forgotten how often
+ *     {<key>}:record          parameters and counts, as of every Bloom filter; how often each worker has forgotten
  *
  * What keeps the counters right:
  *
- * - Only what is new counts up; a request that is seen again does not. Two hashes of it at one place count once.
- * - A counter at 15 may stand for more, and stays there for good: that costs a little error, and never forgets another.
+ * - Only a new request counts up; a request that is seen again does not. Two hashes of a request at one place count once.
+ * - A counter at 15 may stand for more, and stays there for good: that costs a little error, and never forgets another
+ *   request.
  * - `forget` counts down only what is recorded now, and a script that was sent twice counts down once. It is for requests
- *   that were told "new": one that was never recorded and looks seen by chance (the filter's error) takes counts from others,
- *   which may then be met twice. Nothing is lost by that.
- * - What an asker no longer yields is un-marked as in a plain Bloom filter: counted once, and given to whoever asks next.
+ *   that were told "new". A request that was never recorded and looks seen by chance (the filter's error) takes counts from
+ *   others, which may then be met twice; nothing is lost by that.
+ * - A link that its asker no longer yields is un-marked as in a plain Bloom filter: it stays counted once, and the next
+ *   asker is told "new".
  */
 
 import type { Crawler, Request } from '@webloom/core'
@@ -26,10 +28,10 @@ import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
 import { bloomKeyOf, redisFilterOptionsOf } from '../redis/redis-filter-settings.ts'
 import { CANNOT_GROW, countingParameters, countingPlaces } from './counting-places.ts'
 
-/** What a `counting-bloom` filter on Redis is made of. */
+/** The options of a `counting-bloom` filter on Redis. */
 export type CountingBloomDupeFilterOptions = Omit<RecordedBloomOptions, 'compat'>
 
-/** A Bloom filter on Redis that can forget a request, at four times the memory. */
+/** A Bloom filter on Redis that can forget a request, with four times the memory. */
 export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
   readonly #isSha1: boolean
 
@@ -69,11 +71,11 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
     const gets = places.flatMap((place) => ['GET', 'u4', `#${place}`])
     const counters = await this.redis.call('BITFIELD_RO', this.#blocks[block]!, ...gets)
     if (!Array.isArray(counters) || counters.includes(0)) return false
-    // A note that gives it to nobody: un-marked.
+    // An empty note: un-marked, so it belongs to no asker.
     return (await this.redis.hget(this.keys.pending, memberOf(digest))) !== ''
   }
 
-  /** Only for a request that was told "new"; see above. */
+  /** Takes a request out. Only for one that was told "new"; see above. */
   async forget(request: Request): Promise<void> {
     await this.erase(request)
   }
@@ -105,7 +107,7 @@ export class CountingBloomDupeFilter extends RecordedBloomDupeFilter {
     return this.strings(this.#layer, 0)
   }
 
-  /** As the filter was begun. */
+  /** The layer that the filter was begun with. */
   get #layer(): BloomLayer {
     return this.record.layers[0] ?? this.parameters.layer
   }

@@ -2,10 +2,13 @@ import { nativeBlock, nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { BloomLayer, BloomOptions, BloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 import { bloomParameters } from '../bloom-sizing/bloom-parameters.ts'
 
-/** Four bits: further requests at a place that has come to it are not counted, and it is never counted down again. */
+/**
+ * The largest value of four bits. A counter that has reached it counts no further requests, and is never counted down
+ * again.
+ */
 export const COUNTER_MAX = 15
 
-/** Counters of a request: in one block, each once. One that two of its hashes meet counts it once. */
+/** The counters of a request: all in one block, each once, even when two of its hashes meet the same counter. */
 export interface CountingPlaces {
   readonly block: number
   readonly places: readonly number[]
@@ -18,7 +21,7 @@ export function countingPlaces(digest: string, { bits, hashes, blocks }: BloomLa
 // 2 ** 28 counters are 128 MiB, as much as a plain filter's 2 ** 30 bits.
 const BIT_DEFAULT = 28
 
-/** Throws SettingsError for what a counting filter cannot be. */
+/** Returns the parameters. Throws SettingsError for a size that a counting filter cannot have. */
 export function countingParameters(options: BloomOptions): BloomParameters {
   const isSized = options.bit !== undefined || options.capacity !== undefined
   return bloomParameters(isSized ? options : { ...options, bit: BIT_DEFAULT }, 4)

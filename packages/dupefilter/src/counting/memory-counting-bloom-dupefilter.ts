@@ -17,13 +17,13 @@ import { ProcessDupeFilter, type ProcessDupeFilterOptions } from '../process/pro
 import { BloomCounters } from './bloom-counters.ts'
 import { CANNOT_GROW, countingParameters } from './counting-places.ts'
 
-/** What a `counting-bloom` filter in this process is made of. */
+/** The options of a `counting-bloom` filter in this process. */
 export interface MemoryCountingBloomDupeFilterOptions
   extends ProcessDupeFilterOptions,
     Omit<BloomOptions, 'compat'> {
-  /** Default warn; a counting filter cannot grow. `stop` ends the crawl with `dupefilter_full`. */
+  /** Default `warn`; a counting filter cannot grow. `stop` ends the crawl with `dupefilter_full`. */
   readonly onFull?: BloomOnFull
-  /** Told when the filter is half full, and full. Default: nobody is. */
+  /** Warns when the filter is half full, and when it is full. Default: no warnings. */
   readonly logger?: Logger
 }
 
@@ -65,7 +65,7 @@ export class MemoryCountingBloomDupeFilter extends ProcessDupeFilter {
     )
   }
 
-  /** Only for a request that was told "new": counts of others would go with any other. */
+  /** Takes a request out. Only for one that was told "new": any other would take counts from other requests. */
   async forget(request: Request): Promise<void> {
     const asked = askedAbout(request, this.fingerprinter)
     if (!this.isRecorded(asked)) return

@@ -8,7 +8,7 @@ import {
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { ProcessDupeFilter } from './process-dupefilter.ts'
 
-/** A set of fingerprints in this process, as Scrapy's RFPDupeFilter keeps it without a JOBDIR. */
+/** A set of fingerprints in this process, as Scrapy's RFPDupeFilter without a JOBDIR. */
 export class MemoryDupeFilter extends ProcessDupeFilter {
   readonly #seen = new Set<string>()
 

@@ -1,9 +1,9 @@
 /**
- * What all filters in the memory of this process have in common: who was told "new".
+ * What all filters in the memory of this process share: which asker was told "new".
  *
- * Askers are kept because the port asks for it: a callback may be run again before its page is committed. There is no
- * stale rule and no memory of settled askers: the process that holds the filter also holds its queue, so no crash can
- * part "seen" from "queued".
+ * Askers are kept because the port asks for it: a callback may run again before its page is committed. No asker goes stale,
+ * and settled askers are not remembered: the process that holds the filter also holds its queue, so no crash can separate
+ * "seen" from "queued".
  */
 
 import {
@@ -16,16 +16,19 @@ import {
 } from '@webloom/core'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 
-/** One question of one asker. Entries of the same question are told apart from those of an earlier one. */
+/** One question of one asker. A new question makes a new claim, so that its entries differ from those of an earlier one. */
 interface Claim {
   readonly asker: string
   readonly fingerprints: string[]
 }
 
-/** Holds links that were recorded for a page that went back, as not every filter can delete them. They are new for the next asker. */
+/**
+ * Holds links that were recorded for a page that went back, as not every filter can delete them. They are new for the next
+ * asker.
+ */
 const NOBODY: Claim = { asker: '', fingerprints: [] }
 
-/** What each filter in this process is made of. */
+/** The options of each filter in this process. */
 export interface ProcessDupeFilterOptions {
   /** Says which requests are equal. Default: by Scrapy's rules. */
   readonly fingerprinter?: Fingerprinter
@@ -36,7 +39,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
   protected readonly fingerprinter: Fingerprinter
   readonly #pending = new Map<string, Claim>()
   readonly #claims = new Map<string, Claim[]>()
-  /** Marks URLs that are recorded and nobody's any more: most links are asked about again, and this saves two looks. */
+  /** Marks URLs that are recorded and settled. Most links are asked about again, and the mark saves two look-ups. */
   #settledMark = {}
 
   constructor({ fingerprinter = createFingerprinter() }: ProcessDupeFilterOptions = {}) {
@@ -48,7 +51,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
   protected abstract forgetAll(): void
   abstract describe(): Promise<DupeFilterDescription>
 
-  /** Called before a question; what it throws is the question's answer. */
+  /** Called before a question. An error that it throws is the question's error. */
   protected prepare(): void {}
 
   async open(): Promise<void> {}
@@ -87,7 +90,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
   async settled(asker: string): Promise<void> {
     for (const claim of this.#claims.get(asker) ?? []) {
       for (const fingerprint of claim.fingerprints) {
-        // A link that was forgotten meanwhile, and met by another page, is that page's now.
+        // A link that was forgotten meanwhile, and then met by another page, belongs to that page.
         if (this.#pending.get(fingerprint)?.asker === asker) this.#pending.delete(fingerprint)
       }
     }
@@ -103,7 +106,7 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     this.#claims.delete(asker)
   }
 
-  /** The request is forgotten: its first asker is not told "new" again. */
+  /** Forgets the request: its first asker is not told "new" again. */
   protected letGo({ fingerprint }: Asked): void {
     this.#pending.delete(fingerprint)
     this.#settledMark = {}

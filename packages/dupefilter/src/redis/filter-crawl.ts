@@ -1,11 +1,11 @@
 /**
- * The crawl that asks a filter, as other crawls of the same filter know it.
+ * The crawl that asks a filter, as other crawls of the same filter see it.
  *
- * Several crawls may share a filter, on queues of their own and on several servers. What one of them was told is new is
- * queued by it alone, so the names of its askers end in a tag of the crawl and its run, and it has a list `settled` of its
- * own. That it is there is noted in the filter's record, `crawl:<tag>` → `<ms> <name>`, by each worker that joins, and again
- * about once a second. So whoever ends knows whether others go on, and a note that is gone though no crawl of ours took it
- * away tells that Redis has lost the filter.
+ * Several crawls may share a filter, on queues of their own and on several servers. Links that one of them was told are new
+ * are queued by it alone. So the names of its askers end in a tag of the crawl and its run, and it has a list `settled` of
+ * its own. The filter's record notes the crawl as `crawl:<tag>` → `<ms> <name>`; each worker that joins writes that note,
+ * renews it with a question about once a second, and each minute in any case. So a crawl that ends knows whether others go
+ * on. A note that is gone, though no crawl has removed it, shows that Redis has lost the filter.
  */
 
 import { hash } from 'node:crypto'
@@ -13,7 +13,7 @@ import type { Logger, ProtocolTimes, StatsCollector } from '@webloom/core'
 import type { FilterKeys } from './filter-keys.ts'
 import { luaScript, type RedisConnection } from './redis-script.ts'
 
-// 36 bits: of a thousand crawls that ever shared a filter two have the same with 7 in a million.
+// 36 bits: of a thousand crawls that ever shared a filter, two have the same tag with a probability of 7 in a million.
 const TAG_LETTERS = 6
 /** How long workers that are still there know that the filter was emptied on purpose. */
 const CLEARED_KEPT_MS = 600_000
@@ -34,10 +34,10 @@ export class FilterCrawl {
   readonly #options: FilterCrawlOptions
   #name = ''
   #tag = ''
-  /** For the header of a question, and of one that notes the crawl again. */
+  /** The crawl's part of a question's header, also for a question that notes the crawl again. */
   #header: object = {}
   #notingHeader: object = {}
-  /** This process has noted the crawl, or heard that it is, and has not emptied the filter since. */
+  /** True when this process has noted the crawl, or heard that it is noted, and has not emptied the filter since. */
   #isNoted = false
   #noting: NodeJS.Timeout | undefined
 
@@ -52,12 +52,12 @@ export class FilterCrawl {
     this.#notingHeader = this.#tag === '' ? {} : { crawl: this.#tag, crawlName: this.#name }
   }
 
-  /** Ends the names of askers; '' for a crawl without a name. */
+  /** The end of askers' names; '' for a crawl without a name. */
   get tag(): string {
     return this.#tag
   }
 
-  /** Without a name it is the list of all such crawls. */
+  /** The key of the list of settled askers. All crawls without a name share one. */
   get settledKey(): string {
     const { settled } = this.#options.keys
     return this.#tag === '' ? settled : `${settled}:${this.#tag}`
@@ -70,14 +70,14 @@ export class FilterCrawl {
     return name + this.#tag
   }
 
-  /** For the header of a question. */
+  /** Returns the crawl's part of a question's header. */
   header(isCleaning: boolean): object {
     return isCleaning ? this.#notingHeader : this.#header
   }
 
-  /** @param goesOn a worker of this run has been here before, and none has emptied the filter since */
+  /** @param goesOn a worker of this run has joined this filter before, and none has emptied it since */
   async join(goesOn: boolean): Promise<void> {
-    // Whoever adopts a crawl has opened the filter before it had a name.
+    // A process that has adopted a crawl opened the filter before the crawl had a name.
     this.open()
     if (this.#tag === '') return
     const { redis, keys } = this.#options
@@ -92,7 +92,7 @@ export class FilterCrawl {
     clearInterval(this.#noting)
   }
 
-  /** A crawl that is paused, or waits for slow hosts, asks nothing for long, and is there all the same. */
+  /** Renews the note: a crawl that is paused, or waits for slow hosts, asks nothing for long but is still there. */
   #staysNoted(): void {
     const { redis, keys, logger, times } = this.#options
     const note = () => goesOnScript.run(redis, [keys.record], [this.#tag, this.#name])
@@ -102,7 +102,7 @@ export class FilterCrawl {
     this.#noting = setInterval(() => note().catch(failed), times.crawlNotedEveryMs).unref()
   }
 
-  /** A question has found no note of this crawl, and has made it again. */
+  /** Called when a question has found no note of this crawl, and has written it again. */
   async unknown(): Promise<void> {
     const wasNoted = this.#isNoted
     this.#isNoted = true
@@ -111,7 +111,7 @@ export class FilterCrawl {
       this.#lost('while the crawl was running')
   }
 
-  /** Names of other crawls that have asked lately. An earlier run of this one is over. */
+  /** Resolves to the names of other crawls that have asked lately. An earlier run of this crawl is over. */
   async others(): Promise<string[]> {
     if (this.#tag === '') return []
     const { redis } = this.#options
@@ -124,7 +124,7 @@ export class FilterCrawl {
       .map(({ name }) => name)
   }
 
-  /** The keys of all crawls that are to go with the filter, and whether somebody may miss it. */
+  /** Resolves to the keys of all crawls that must go with the filter, and whether a crawl may still use it. */
   async keysOfAll(): Promise<{ keys: string[]; isInUse: boolean }> {
     const { settled } = this.#options.keys
     const notes = await this.#notes()
@@ -134,13 +134,13 @@ export class FilterCrawl {
     }
   }
 
-  /** The filter is emptied. @param isInUse workers of a crawl may still be there, and shall not warn */
+  /** Notes that the filter was emptied. @param isInUse workers of a crawl may still be there, and must not warn */
   async cleared(isInUse: boolean): Promise<void> {
     this.#isNoted = false
     if (isInUse) await this.#options.redis.set(clearedKey(this.#options.keys), '1', 'PX', CLEARED_KEPT_MS)
   }
 
-  /** Nothing of this crawl is on Redis any more. */
+  /** Called when no key of this crawl is left on Redis. */
   async left(): Promise<void> {
     this.#isNoted = false
     const { redis, keys } = this.#options
@@ -174,7 +174,10 @@ function tagOf(name: string): string {
   return Buffer.from(hash('sha1', name), 'hex').toString('base64url').slice(0, TAG_LETTERS)
 }
 
-/** A name is that of the crawl, which no crawl on another queue server has, a space, and its run. */
+/**
+ * Returns the crawl's part of a name. A name is that of the crawl, which no crawl on another queue server has, a space, and
+ * its run.
+ */
 function crawlIn(name: string): string {
   return name.slice(0, name.lastIndexOf(' '))
 }

@@ -2,19 +2,19 @@ import { SettingsError } from '@webloom/core'
 import type { RedisConnection } from './redis-script.ts'
 
 /**
- * The keys of one filter. The main key keeps the name that users and Python crawlers know; its companions have it as
+ * The keys of one filter. The main key has the name that users and Python crawlers know. The other keys have that name as
  * their hash tag, so that Redis Cluster keeps all of them in one slot, where one script can reach them.
  */
 export interface FilterKeys {
   /** What the filter remembers: the set, or the first string of bits. */
   readonly main: string
-  /** Hash: member → attempt and asker that were told it is new. */
+  /** Hash: member → the attempt and asker that were told it is new. */
   readonly pending: string
   /** Hash: asker → whether it is settled. `<owners>:<asker>` is the list of its members. */
   readonly owners: string
-  /** List: settled askers, oldest first; `<settled>:<tag>` those of a crawl that may share the filter with others. */
+  /** List: settled askers, oldest first. `<settled>:<tag>` is that of a crawl that may share the filter with others. */
   readonly settled: string
-  /** Hash: generation; for a Bloom filter its parameters and counts, too. */
+  /** Hash: generation; for a Bloom filter also its parameters and counts. */
   readonly record: string
 }
 
@@ -36,7 +36,7 @@ export function companionKey(main: string, name: string): string {
   ])
 }
 
-/** Names of the askers, some hundred at a time. */
+/** Yields the names of the askers, some hundred at a time. */
 export async function* askersOf(redis: RedisConnection, { owners }: FilterKeys): AsyncGenerator<string[]> {
   let cursor = '0'
   do {
@@ -46,7 +46,7 @@ export async function* askersOf(redis: RedisConnection, { owners }: FilterKeys):
   } while (cursor !== '0')
 }
 
-/** Bytes of memory that these keys take; undefined where Redis cannot tell. */
+/** Resolves to the bytes of memory that these keys take; to undefined where Redis cannot tell. */
 export async function bytesOf(redis: RedisConnection, keys: readonly string[]): Promise<number | undefined> {
   let bytes = 0
   for (const key of keys) bytes += Number((await redis.memory('USAGE', key)) ?? 0)

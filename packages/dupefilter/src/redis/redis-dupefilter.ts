@@ -1,25 +1,26 @@
 /**
- * What all filters on Redis have in common: the asker protocol.
+ * What all filters on Redis share: the asker protocol.
  *
- * Filter and queue may be on different servers, so no transaction spans "seen" and "queued", and ioredis sends a
- * command again whose reply was lost. A plain "test and set" then loses links: whoever asks again is told "seen" for
- * something that nobody queued. So a question has an asker, which may ask again:
+ * Filter and queue may be on different servers, so no transaction covers both "seen" and "queued", and ioredis sends a
+ * command again when its reply was lost. A plain "test and set" then loses links: the repeated question is answered "seen"
+ * for a link that was never queued. So a question has an asker, which may ask again:
  *
- *     ask        one script tests, records, and notes in `pending` who was told "new". The asker is told so again;
- *                everybody is, when the asker has not been settled for `pendingStaleMs`, of which a time does not count in
- *                which nobody could reach Redis (redis/heard.lua).
- *     settled    the asker's links are queued. Travels with the next question, and alone soon after. Its
- *                notes become marks of the run of the queue's Redis: in another run the asker is still told "new", so
- *                that a queue which comes back a second older, and has the page run again, loses nothing.
- *     in doubt   what anybody else is told of a link whose asker is not settled: should its page run again and no longer show
- *                it, nobody would queue it. So the asker sets it aside, and it is asked about once more, as `doubt/<id>`.
- *     given back the page goes back with nothing of it queued: what it was told is new is nobody's.
+ *     ask        one script tests, records, and notes in `pending` which asker was told "new". That asker is told so
+ *                again. So is every other one when the asker has not been settled for `pendingStaleMs`. Time in which no
+ *                worker could reach Redis does not count (redis/heard.lua).
+ *     settled    the asker's links are queued. This travels with the next question, or alone soon after. The asker's notes
+ *                become marks of the run of the queue's Redis. In another run the asker is still told "new", so that a
+ *                queue which comes back a second older, and has the page run again, loses nothing.
+ *     in doubt   what other askers are told about a link whose asker is not settled: if its page runs again and no longer
+ *                shows the link, it would never be queued. So the other asker sets the link aside, and it is asked about
+ *                once more, as `doubt/<id>`.
+ *     given back the page goes back to the queue, and none of its links is queued. They are free again.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
  *
- * An attempt is one run of the asker's callback. On settling, what an earlier attempt asked about and this one did not
- * is un-marked: it is not queued, and whoever meets it next may have it.
+ * An attempt is one run of the asker's callback. When an asker is settled, links that an earlier attempt asked about and
+ * this one did not are un-marked: they are not queued, and the next asker is told "new".
  *
- * Not chosen: noting before asking and deleting after queueing, which costs two round trips more; and asking first and
+ * Not chosen: noting before asking and deleting after queueing, which costs two more round trips; and asking first and
  * recording after queueing, with which two workers are told "new" for the same link.
  */
 
@@ -59,7 +60,7 @@ import { otherPart, partText } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
-/** The longest that `close` takes to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
+/** How long `close` tries to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
 /** A filter on Redis with askers. Classes that extend it decide how requests are kept. */
@@ -83,7 +84,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   #eraseScript: RedisScript | undefined
   readonly #storeFiles: readonly (string | URL)[]
   readonly #id = randomUUID()
-  /** When a question of this worker was last noted. */
+  /** When a question of this worker last noted that Redis can be reached. */
   #heardAt = Number.NEGATIVE_INFINITY
   #onceCount = 0
   #forgetCount = 0
@@ -120,7 +121,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#claims = new Claims((asker) => this.#crawl.tagged(asker))
     this.#settling = new SettlingLine({
-      // In good time before the asker goes stale.
+      // Well before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
       tell: () => this.#call([], '', ''),
       onFailure: (error) =>
@@ -149,7 +150,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     )
   }
 
-  /** What the filter's own store must be sent to answer about these requests; each is given once. */
+  /** Returns what the filter's own store needs to answer about these requests. No request occurs twice. */
   protected abstract question(asked: readonly Asked[]): StoreQuestion
   /** How many requests one call may ask about. */
   protected abstract get askAtOnceMax(): number
@@ -157,25 +158,25 @@ export abstract class RedisDupeFilter implements DupeFilter {
   protected get triesMax(): number {
     return 10
   }
-  /** Compares settings and what is stored. Throws SettingsError. */
+  /** Compares the settings with what is stored. Throws SettingsError when they differ. */
   protected abstract openStore(): Promise<void>
   abstract describe(): Promise<DupeFilterDescription>
-  /** True when the request was met before. Records nothing. */
+  /** Resolves to true when the request was met before. Records nothing. */
   abstract has(request: Request): Promise<boolean>
 
-  /** Called before a question; what it throws is the question's answer. */
+  /** Called before a question. An error that it throws is the question's error. */
   protected async prepare(): Promise<void> {}
-  /** What the store said beside the answers. */
+  /** Takes what the store has added to the answers. */
   protected told(_extra: readonly unknown[]): void {}
   /** Called when the store's Lua has refused a question. Resolves to true when it must be asked again. */
   protected async mayAskAgain(_refusal: ScriptRefusal): Promise<boolean> {
     return false
   }
-  /** The keys of the filter's own store. */
+  /** Resolves to the keys of the filter's own store. */
   protected async storeKeys(): Promise<readonly string[]> {
     return [this.keys.main]
   }
-  /** Called when all keys are gone. */
+  /** Called when all keys were deleted. */
   protected cleared(): void {}
 
   async open(): Promise<void> {
@@ -192,8 +193,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   /**
-   * A filter that was begun goes on by the rules that its fingerprints were made by. One that a Python crawler made has no
-   * note of them. Throws SettingsError when others were chosen.
+   * A filter that was begun goes on by the rules that its fingerprints were made by. A Python crawler's filter has no note
+   * of them. Throws SettingsError when the settings choose others.
    */
   protected async followNote(): Promise<void> {
     const note = await this.note()
@@ -206,19 +207,19 @@ export abstract class RedisDupeFilter implements DupeFilter {
       )
   }
 
-  /** What is noted of how the fingerprints were made; null where nothing is, or where none are left. */
+  /** Resolves to the note of how the fingerprints were made; to null when there is none, or no fingerprints are left. */
   protected async note(): Promise<string | null> {
     return this.redis.hget(this.keys.record, 'fingerprinter')
   }
 
-  /** Throws SettingsError when what is stored is another part of a filter than this one is to be. Writes nothing. */
+  /** Throws SettingsError when another part of a filter is stored than this one. Writes nothing. */
   async refuseOtherShard(): Promise<void> {
     const stored = await this.redis.hget(this.keys.record, 'shard')
     if (stored === (this.#shard ? partText(this.#shard) : null)) return
     if (stored !== null || (await this.exists())) throw otherPart(this.keys.main, stored, this.#shard)
   }
 
-  /** What a request is remembered by. */
+  /** Returns what a request is remembered by. */
   fingerprintOf(request: Request): string {
     return askedAbout(request, this.fingerprinter).fingerprint
   }
@@ -239,7 +240,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await this.#crawl.join(goesOn)
   }
 
-  /** If another crawl uses the filter, only this crawl's own keys are deleted. */
+  /** Empties the filter. If another crawl uses it, only this crawl's own keys are deleted. */
   async clear(): Promise<void> {
     const others = await this.#crawl.others()
     if (others.length > 0) {
@@ -253,7 +254,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
     const { pending, owners, record } = this.keys
     const { keys, isInUse } = await this.#crawl.keysOfAll()
-    // All with one command: a worker that asks in between must not find bits without their record, or the other way round.
+    // One command deletes all keys: a worker that asks in between must not find bits without their record, or the other way
+    // round.
     await this.redis.unlink(...(await this.storeKeys()), pending, owners, record, ...keys)
     await this.#crawl.cleared(isInUse)
     this.cleared()
@@ -279,14 +281,17 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return found.includes(1)
   }
 
-  /** Bytes of memory that Redis says the filter takes, without the lists of askers under way; undefined where it cannot tell. */
+  /**
+   * Resolves to the bytes of memory that the filter takes, without the lists of askers under way; to undefined where Redis
+   * cannot tell.
+   */
   async memoryBytes(): Promise<number | undefined> {
     const { pending, owners, settled, record } = this.keys
     return bytesOf(this.redis, [...(await this.storeKeys()), pending, owners, settled, record])
   }
 
   async requestSeen(request: Request, asker?: string): Promise<boolean> {
-    // An asker that nobody else knows: a command sent twice is answered twice the same.
+    // An asker of its own, so that a command that is sent twice gets the same answer twice.
     const name = asker ?? `once/${this.#id}/${++this.#onceCount}`
     const [seen] = await this.requestsSeen([request], name)
     if (asker === undefined) await this.settled(name)
@@ -307,11 +312,11 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const ended = this.#claims.giveBack(asker)
     if (!ended) return
     await this.#settling.add(ended)
-    // A Redis that is away is told later: until then questions wait, too.
+    // A Redis that is away is told later. Until then questions wait, too.
     await this.#settling.tellAll().catch(() => {})
   }
 
-  /** `forget` of a filter whose Lua defines `erase`. */
+  /** Implements `forget` for a filter whose Lua defines `erase`. */
   protected async erase(request: Request): Promise<void> {
     this.#eraseScript ??= luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/forget.lua')
     const header = { count: 1, once: [this.#id, ++this.#forgetCount], generation: randomUUID() }
@@ -320,7 +325,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     } catch (error) {
       throw explained(error, this.keys.main)
     }
-    // A request that was seen for good may be new again.
+    // A request that was seen for good may now be new again.
     this.#cache.clear()
   }
 
@@ -345,7 +350,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       ),
       ...this.#crawl.header(cleaning !== undefined),
     }
-    // An object made of many parts that are mostly empty costs more than the question is worth.
+    // An object made of many mostly empty parts would cost more than the question.
     if (again) Object.assign(header, { again })
     const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
     if (isNoted) Object.assign(header, { heard: true })

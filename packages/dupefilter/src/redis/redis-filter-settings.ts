@@ -1,4 +1,4 @@
-/** What all filters on Redis read from the settings, and take from the crawl. */
+/** What all filters on Redis read from the settings and take from the crawl. */
 
 import { type Crawler, crawlKey, type FingerprintAlgorithm, filterFingerprinterOf } from '@webloom/core'
 import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
@@ -26,14 +26,14 @@ export function redisFilterOptionsOf(
   }
 }
 
-/** SCHEDULER_DUPEFILTER_KEY for this crawl; `fallback` where it is not set. */
+/** Returns SCHEDULER_DUPEFILTER_KEY for this crawl; `fallback` when it is not set. */
 export function filterKeyOf({ settings, spider }: Crawler, fallback?: string): string {
   const isFallback = fallback !== undefined && !settings.isSet('SCHEDULER_DUPEFILTER_KEY')
   const pattern = isFallback ? fallback : settings.getString('SCHEDULER_DUPEFILTER_KEY')
   return crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') })
 }
 
-/** The key of a Bloom filter for this crawl. */
+/** Returns the key of a Bloom filter for this crawl. */
 export function bloomKeyOf(crawler: Crawler): string {
   return filterKeyOf(crawler, '%(spider)s:bloomfilter')
 }

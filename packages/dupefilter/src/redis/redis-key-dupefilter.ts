@@ -4,10 +4,10 @@
  *     {<key>}:met:<era>:<fingerprint>     empty; Redis deletes it when its lifetime is over
  *     {<key>}:record                      era, and how many were ever recorded
  *
- * Clearing makes a new era: one step, however many keys there are, and no look at all others of that Redis (SCAN). What is
- * left of the old era is asked for by nobody and goes by itself, after a lifetime at the latest.
+ * Clearing begins a new era: one step, however many keys there are, and without a scan of all other keys of that Redis. No
+ * worker asks for keys of the old era, and Redis deletes them after one lifetime at the latest.
  *
- * There is no cache of what was seen (DUPEFILTER_CACHE_SIZE): here that may become new again without anybody saying so.
+ * There is no cache of seen requests (DUPEFILTER_CACHE_SIZE): here they may become new again without notice.
  */
 
 import {
@@ -24,15 +24,15 @@ import { RedisDupeFilter } from './redis-dupefilter.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
 
-/** What a `redis-key` filter is made of. */
+/** The options of a `redis-key` filter. */
 export interface RedisKeyDupeFilterOptions extends Omit<RedisDupeFilterOptions, 'cacheSize'> {
-  /** DUPEFILTER_TTL: milliseconds until a request may be met again, where its `meta.dedupTtl` (seconds) says nothing else. */
+  /** DUPEFILTER_TTL: milliseconds until a request may be met again, unless its `meta.dedupTtl` (seconds) says otherwise. */
   readonly ttlMs: number
 }
 
-/** What the filter says of itself. */
+/** The description of the filter. */
 export interface RedisKeyDescription extends DupeFilterDescription {
-  /** Requests ever recorded, those whose lifetime is over too: only Redis knows which are. */
+  /** How many requests were ever recorded, including those whose lifetime is over: only Redis knows which are. */
   readonly count: number
   /** Milliseconds until a request may be met again: DUPEFILTER_TTL. */
   readonly ttlMs: number
@@ -41,7 +41,7 @@ export interface RedisKeyDescription extends DupeFilterDescription {
 /** A longer lifetime would overflow the time at which Redis deletes a key. */
 const TTL_MS_MAX = 1e15
 
-/** Keys with a lifetime on Redis: exact, shared, able to forget, and forgetting by itself. */
+/** Keys with a lifetime on Redis: exact and shared; it can forget, and forgets by itself. */
 export class RedisKeyDupeFilter extends RedisDupeFilter {
   readonly #ttlMs: number
   readonly #prefix: string
@@ -137,10 +137,10 @@ export class RedisKeyDupeFilter extends RedisDupeFilter {
     return []
   }
 
-  /** Only Redis knows how many keys are left. */
+  /** Undefined, as only Redis knows how many keys are left. */
   override async memoryBytes(): Promise<undefined> {}
 
-  /** `meta.dedupTtl` in milliseconds; undefined where there is none, or none that makes sense. */
+  /** Returns `meta.dedupTtl` in milliseconds; undefined when it is absent or invalid. */
   #ownTtlMs(request: Request): number | undefined {
     const seconds = request.hasMeta ? request.meta.dedupTtl : undefined
     if (seconds === undefined || seconds === null) return undefined

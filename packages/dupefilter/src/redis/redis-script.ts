@@ -1,10 +1,10 @@
 import { luaScriptsIn } from '@webloom/core'
 import type { Cluster, Redis } from 'ioredis'
 
-/** A connection that its owner opened and will close. */
+/** A connection that its opener will close. */
 export type RedisConnection = Redis | Cluster
 
-/** What a script on Redis takes as an argument. */
+/** An argument of a script on Redis. */
 export type RedisArgument = string | number | Buffer
 
 /** A script made of files of `lua/`, each by its folder and name. */

@@ -12,31 +12,31 @@ import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-o
 import { filterKeyOf, redisFilterOptionsOf } from './redis-filter-settings.ts'
 
 /**
- * How a fingerprint is kept. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
+ * How a fingerprint is stored. Measured with 10^6 of them on Redis 7 (benchmarks/dupefilter-bench.ts):
  *
- * - `hex`: 40 digits, as scrapy-redis keeps them; 88 bytes each
+ * - `hex`: 40 digits, as in scrapy-redis; 88 bytes each
  * - `binary20`: the same 20 bytes; 72 bytes each, and scrapy-redis does not understand them
  * - `binary16`: the first 16 bytes; as large as `binary20`, as Redis allocates both alike
  *
- * Of another hash than SHA-1 the first 20 or 16 bytes are kept, or all if it has fewer. What is no hash (a fingerprint of
- * the user's own, a URL) is kept as the text it is.
+ * Of a hash other than SHA-1 the first 20 or 16 bytes are stored, or all if it has fewer. A fingerprint that is no hash (a
+ * user's own, a URL) is stored as text.
  */
 export type SetMembers = 'hex' | 'binary20' | 'binary16'
 
-/** What a `redis-set` filter is made of. */
+/** The options of a `redis-set` filter. */
 export interface RedisSetDupeFilterOptions extends RedisDupeFilterOptions {
-  /** DUPEFILTER_MEMBERS. Default hex. A filter keeps what it was begun with. */
+  /** DUPEFILTER_MEMBERS. Default hex. A filter keeps the form that it was begun with. */
   readonly members?: SetMembers
 }
 
 const BYTES: Readonly<Record<SetMembers, number>> = { hex: 0, binary20: 20, binary16: 16 }
 
 /**
- * A Redis set of fingerprints, as scrapy-redis keeps it: exact, shared, and able to forget. A set that a Python crawler
- * filled goes on being used when the fingerprints are made as there (`scrapy-redis`, the default here).
+ * A Redis set of fingerprints, as in scrapy-redis: exact, shared, and able to forget. A set that a Python crawler filled
+ * can be used further when the fingerprints are made as there (`scrapy-redis`, the default here).
  */
 export class RedisSetDupeFilter extends RedisDupeFilter {
-  /** Bytes of a member; 0: the fingerprint's own text. */
+  /** Bytes of a member; 0: the fingerprint is stored as text. */
   readonly #bytes: number
 
   constructor(options: RedisSetDupeFilterOptions) {
@@ -78,7 +78,7 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
 
   protected async openStore(): Promise<void> {
     const type = await this.#checkType()
-    // What was noted of a set that is gone says nothing of the next one.
+    // Notes about a set that is gone do not hold for the next one.
     if (type === 'none') await this.redis.hdel(this.keys.record, 'generation', 'fingerprinter')
     else {
       await this.#checkFingerprinter()
@@ -103,11 +103,14 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 
   protected override async note(): Promise<string | null> {
-    // What was noted of a set that is gone says nothing of the next one.
+    // Notes about a set that is gone do not hold for the next one.
     return (await this.redis.exists(this.keys.main)) === 1 ? super.note() : null
   }
 
-  /** Other fingerprints of the same requests would have everything met again. A Python crawler notes nothing. */
+  /**
+   * Throws when the settings make other fingerprints than the stored ones: each request would be met again. A Python
+   * crawler leaves no note.
+   */
   async #checkFingerprinter(): Promise<void> {
     const { main, record } = this.keys
     const note = await this.redis.hget(record, 'fingerprinter')
@@ -119,11 +122,14 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
     ])
   }
 
-  /** A set of 40 digits, asked for 20 bytes, would have everything met again. */
+  /**
+   * Throws when the settings ask for another form than the stored one: a set of 40 digits, asked for 20 bytes, would have
+   * each request met again.
+   */
   async #checkMembers(): Promise<void> {
     const { hashBytes } = this.fingerprinter
     const member = await this.redis.srandmemberBuffer(this.keys.main)
-    // Of texts of the user's own nobody knows how they should look.
+    // The form of a user's own texts is unknown.
     if (hashBytes === undefined || !(member instanceof Buffer)) return
     const found = formOf(member)
     const own = this.#bytes === 0 ? `${2 * hashBytes} hex digits` : `${this.#bytes} bytes`
@@ -142,7 +148,10 @@ export class RedisSetDupeFilter extends RedisDupeFilter {
   }
 }
 
-/** Undefined for what is of no form that is ever kept here: somebody else has put it in, and one is not all. */
+/**
+ * Returns a member's form; undefined for a form that is never stored here: another program has added the member, and one
+ * member is not all.
+ */
 function formOf(member: Buffer): string | undefined {
   const { length } = member
   if (/^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/.test(member.toString('latin1')))

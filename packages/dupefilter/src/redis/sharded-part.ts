@@ -1,11 +1,11 @@
 import { SettingsError, type ShardPart } from '@webloom/core'
 
-/** As it is stored in field `shard` of the record. A filter that is whole has none. */
+/** Returns the part as it is stored in field `shard` of the record. The record of a whole filter has no such field. */
 export function partText({ index, count }: ShardPart): string {
   return `${index}/${count}`
 }
 
-/** What is stored belongs to another list of servers. */
+/** Returns the error for a stored part that belongs to another list of servers. */
 export function otherPart(key: string, stored: string | null, wanted: ShardPart | undefined): SettingsError {
   const place = wanted ? `server ${wanted.index + 1} of the ${wanted.count}` : 'the only server'
   return new SettingsError([

@@ -7,11 +7,11 @@ import {
   WebloomError,
 } from '@webloom/core'
 
-/** Nothing was recorded when a script fails; the message says so, and what to do about it. */
+/** Explains the error of a script. A script that fails has recorded nothing; the message says so, and what to do about it. */
 export function explained(error: unknown, key: string): unknown {
   if (!(error instanceof Error)) return error
   if (isRedisFull(error)) {
-    // What is full may have room again: the scheduler waits for it.
+    // A full Redis may have room again, so the scheduler waits for it.
     return new WebloomError(
       'WL_DUPEFILTER_FULL',
       `Redis has reached its maxmemory and records no more requests at ${key}; nothing is dropped for it. Raise maxmemory, or use a filter that needs less (DUPEFILTER_CLASS=redis-bloom)`,

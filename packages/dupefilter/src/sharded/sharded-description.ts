@@ -1,6 +1,6 @@
 import type { DupeFilterDescription } from '@webloom/core'
 
-/** What a filter on several servers says of itself, and of each of them. */
+/** The description of a filter on several servers, and of each of them. */
 export interface ShardedDescription extends DupeFilterDescription {
   /** The servers in their order, each with how many requests it has recorded. */
   readonly shards: readonly { readonly server: string; readonly count: number }[]
@@ -9,11 +9,11 @@ export interface ShardedDescription extends DupeFilterDescription {
 type Figure = (values: readonly number[]) => number
 
 const sum: Figure = (values) => values.reduce((a, b) => a + b, 0)
-// A fingerprint chooses its server by chance: what is likely for a request is what it is on average.
+// A fingerprint chooses its server at random, so a probability for a request is the average over the servers.
 const mean: Figure = (values) => sum(values) / values.length
 const most: Figure = (values) => Math.max(...values)
 
-/** What a figure of all servers together is; any other is that of the first, as are settings. */
+/** How a figure of all servers is computed. Figures that are not listed, such as settings, are those of the first server. */
 const TOGETHER: Readonly<Record<string, Figure>> = {
   count: sum,
   capacity: sum,
@@ -30,7 +30,7 @@ const TOGETHER: Readonly<Record<string, Figure>> = {
   depth: most,
 }
 
-/** Of the filters of all servers, which are of one kind, what one filter would say. */
+/** Returns the description of one filter, made of those of all servers, which are of one kind. */
 export function shardedDescription<Description extends DupeFilterDescription>(
   descriptions: readonly Description[],
   servers: readonly string[],

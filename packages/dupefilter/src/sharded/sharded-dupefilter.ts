@@ -1,11 +1,12 @@
 /**
- * One filter spread over several servers: a request's fingerprint chooses the one that remembers it.
+ * One filter spread over several servers: a request's fingerprint chooses the server that remembers it.
  *
- * A question goes to all of them at once, each with its part, and is answered when all have answered. With one of them away
- * it waits or fails as a whole, and asking again is harmless: an asker is told the same again by those that had answered.
+ * A question goes to all of them at once, each with its part, and is answered when all have answered. While one of them is
+ * away the question waits or fails as a whole. Asking again is harmless: servers that had answered tell the asker the same
+ * again.
  *
- * Each server keeps which part of how many it is; with the list in another order, or a longer one, most of what was met
- * would be asked for on the wrong server, so such a list is refused. Servers cannot be added to a crawl that is under way.
+ * Each server stores which part it is, and of how many. With the list in another order, or a longer one, most requests
+ * would be looked up on the wrong server, so such a list is refused. Servers cannot be added to a crawl that is under way.
  */
 
 import { hash } from 'node:crypto'
@@ -15,17 +16,17 @@ import { type ShardedDescription, shardedDescription } from './sharded-descripti
 
 /** One server's part of a filter. */
 export interface Shard {
-  /** Made with the `shard` that it is. */
+  /** The filter, made with its part as `shard`. */
   readonly filter: RedisDupeFilter & Pick<DupeFilter, 'forget'>
-  /** For logs and descriptions: what it is, and never its password. */
+  /** The server for logs and descriptions, without its password. */
   readonly server: string
 }
 
-/** What a filter on several servers is made of. */
+/** The options of a filter on several servers. */
 export interface ShardedDupeFilterOptions {
   /** All of one kind, in the order of DUPEFILTER_REDIS_URL. */
   readonly shards: readonly Shard[]
-  /** Told when some of the servers have nothing of a filter that others have. */
+  /** Warns when some of the servers hold nothing of a filter that others have. */
   readonly logger: Logger
 }
 
@@ -47,7 +48,7 @@ export class ShardedDupeFilter implements DupeFilter {
   }
 
   async open(): Promise<void> {
-    // All are looked at before the first is written to: a list that is refused must leave nothing on a new server.
+    // All servers are checked before the first is written to: a list that is refused must leave nothing on a new server.
     await Promise.all(this.#filters.map((filter) => filter.refuseOtherShard()))
     await this.#warnOfNewcomers()
     await Promise.all(this.#filters.map((filter) => filter.open()))
@@ -87,7 +88,8 @@ export class ShardedDupeFilter implements DupeFilter {
       part.at.push(n)
       part.requests.push(request)
     }
-    // Servers with nothing to answer are told that the asker asks, as an earlier attempt that asked them is now over.
+    // Servers without a part of the question are told that the asker asks: its earlier attempt, which may have asked them,
+    // is now over.
     const answers = await allOrNone(parts.map((part) => part.filter.requestsSeen(part.requests, asker)))
     const seen = new Array<Seen>(requests.length)
     for (const [index, { at }] of parts.entries()) {
@@ -96,7 +98,10 @@ export class ShardedDupeFilter implements DupeFilter {
     return seen
   }
 
-  /** Tells all servers, as only they know which of them an earlier attempt of this asker asked. It travels with their next question. */
+  /**
+   * Settles the asker on all servers, as only they know which of them an earlier attempt asked. It travels with their next
+   * question.
+   */
   async settled(asker: string): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
@@ -105,7 +110,7 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.givenBack(asker)))
   }
 
-  /** True when the request was met before. Records nothing. */
+  /** Resolves to true when the request was met before. Records nothing. */
   has(request: Request): Promise<boolean> {
     return this.#filterFor(request).has(request)
   }
@@ -118,7 +123,7 @@ export class ShardedDupeFilter implements DupeFilter {
     )
   }
 
-  /** Of all servers together; undefined where one cannot tell. */
+  /** Resolves to the bytes of all servers together; to undefined where one cannot tell. */
   async memoryBytes(): Promise<number | undefined> {
     let sum: number | undefined = 0
     for (const bytes of await Promise.all(this.#filters.map((filter) => filter.memoryBytes()))) {
@@ -151,12 +156,15 @@ export class ShardedDupeFilter implements DupeFilter {
   }
 }
 
-/** Which of `count` servers a fingerprint belongs to. Hashed once more: filters use its digits for bits and strings. */
+/**
+ * Returns which of `count` servers a fingerprint belongs to. It is hashed once more, as filters use its digits for bits and
+ * strings.
+ */
 export function shardOf(fingerprint: string, count: number): number {
   return Number.parseInt(hash('sha1', `shard ${fingerprint}`).slice(0, 12), 16) % count
 }
 
-/** As Promise.all, but fails only once all have ended: an answer that comes late must not meet the next question's. */
+/** As Promise.all, but rejects only when all have ended: a late answer must not mix with the next question's. */
 async function allOrNone<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises)
   return Promise.all(promises)

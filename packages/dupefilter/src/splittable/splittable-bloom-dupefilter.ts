@@ -7,16 +7,17 @@
  *                  ┌───┴───┐                           next locating hash: a leaf past u has been split
  *                 1.0     1.1
  *
- * A request is looked for in one leaf, so the error is that leaf's, and it costs the same however large the filter has
- * become. To be split a leaf needs to know its members: it keeps 64 bits of each (`marks`), which is twice as much as its
- * Bloom filter takes at 1e-6. Leaves that can be split no further keep none.
+ * A request is looked up in one leaf, so the error is that leaf's, and the look-up costs the same however large the filter
+ * has become. To be split, a leaf must know its members: it keeps 64 bits of each (`marks`), which is twice as much as its
+ * Bloom filter takes at 1e-6. Leaves that cannot be split further keep no marks.
  *
  *     {<key>}:leaf:<leaf>     bits                       {<key>}:tree      inner nodes, and those that are being split
  *     {<key>}:marks:<leaf>    8 bytes a request          {<key>}:leaves    counts of each leaf
  *     {<key>}:record          parameters, and `tree`: which it is, as another one grows after `clear`
  *
  * While a leaf is split (`splittable-splitting.ts`) it is asked together with its child, at twice the error at most. Workers
- * keep a copy of the tree; a question for what is no leaf any more is answered WEBLOOM_MOVED, and asked again with the tree as it is.
+ * keep a copy of the tree. A question for a node that is no leaf any more is answered WEBLOOM_MOVED, and asked again with the
+ * present tree.
  */
 
 import {
@@ -48,11 +49,11 @@ import {
 import { LeafSplitting } from './splittable-splitting.ts'
 import { childrenOf, depthOf, LeafTree, markOf, parentOf, placeOf } from './splittable-tree.ts'
 
-/** What a `splittable-bloom` filter is made of. */
+/** The options of a `splittable-bloom` filter. */
 export interface SplittableBloomDupeFilterOptions extends RedisDupeFilterOptions, SplittableOptions {
-  /** BLOOMFILTER_ON_FULL. This filter always grows; `stop` is refused. */
+  /** BLOOMFILTER_ON_FULL. This filter always grows, so `stop` is refused. */
   readonly onFull?: BloomOnFull
-  /** How long a worker that splits a leaf may be silent before another one goes on. Default 5000. */
+  /** After how many silent milliseconds of a worker that splits a leaf another one goes on. Default 5000. */
   readonly splitLeaseMs?: number
 }
 
@@ -114,7 +115,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     })
   }
 
-  /** Each try finds other leaves split, where many of them come to their end at the same time. */
+  /** Each try may find other leaves split, when many of them reach their limit at the same time. */
   protected override get triesMax(): number {
     return 50
   }
@@ -162,7 +163,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     const gets = leafOffsets(place, this.#parameters).flatMap((offset) => ['GET', 'u1', offset])
     for (const node of [frozen, leaf]) {
       const bits = await this.redis.call('BITFIELD_RO', this.#leafKeys.bits(node), ...gets)
-      // A note that gives it to nobody: un-marked.
+      // An empty note: un-marked, so it belongs to no asker.
       if (Array.isArray(bits) && !bits.includes(0))
         return (await this.redis.hget(this.keys.pending, mark)) !== ''
     }
@@ -203,7 +204,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
 
   protected override async mayAskAgain({ code, detail }: ScriptRefusal): Promise<boolean> {
     if (code === 'FULL') await this.#makeRoomIn(detail.split(','))
-    // Cleared by somebody, or Redis was emptied.
+    // Another client has cleared the filter, or emptied Redis.
     else if (code === 'LAYERS') await this.openStore()
     else if (code === 'MOVED') await this.#loadTree()
     else return false
@@ -213,7 +214,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
   protected override told(ripe: readonly unknown[]): void {
     for (const leaf of ripe.map(String)) {
       if (depthOf(leaf) >= this.#parameters.splitsMax) this.#warnOf(leaf)
-      // Where this fails, a leaf that is full is split before it is asked again.
+      // When this fails, a full leaf is split before it is asked again.
       else
         this.#makeRoomIn([leaf]).catch((err: unknown) =>
           this.logger.debug({ err, leaf }, 'a leaf is not split yet'),
@@ -247,7 +248,7 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
   async #makeRoomIn(leaves: readonly string[]): Promise<void> {
     for (const leaf of leaves) {
       const parent = parentOf(leaf)
-      // A child is split only when it has all that it gets from its parent.
+      // A child is split only when it has got everything from its parent.
       if (parent !== undefined && this.#tree.frozen.has(parent)) await this.#splitting.untilSplit(parent)
       await this.#splitting.begin(leaf)
     }
@@ -259,7 +260,10 @@ export class SplittableBloomDupeFilter extends RedisDupeFilter {
     for (const leaf of this.#tree.frozen) this.#splitting.goOn(leaf)
   }
 
-  /** Its id first: of a tree that changes in between more is known then, and asking shows that another one has grown. */
+  /**
+   * Reads the tree, its id first: if the tree changes in between, a question with the old id shows that another one has
+   * grown.
+   */
   async #readTree(): Promise<LeafTree> {
     const [id, nodes] = await Promise.all([
       this.redis.hget(this.keys.record, 'tree'),

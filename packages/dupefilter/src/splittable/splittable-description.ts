@@ -2,27 +2,27 @@ import type { DupeFilterDescription } from '@webloom/core'
 import type { SplittableParameters } from './splittable-parameters.ts'
 import { depthOf, type LeafTree } from './splittable-tree.ts'
 
-/** What a `splittable-bloom` filter says of itself: its leaves, and how full they are. */
+/** A `splittable-bloom` filter's leaves, and how full they are. */
 export interface SplittableDescription extends DupeFilterDescription {
-  /** Leaves by now, those that nothing is in yet included. */
+  /** How many leaves there are, including empty ones. */
   readonly leaves: number
-  /** How often the leaves that were split most were. */
+  /** How often the most split leaves were split. */
   readonly depth: number
-  /** Leaves that are being split. */
+  /** How many leaves are being split. */
   readonly splitting: number
   /** How many requests a leaf may hold before it is split. */
   readonly capacityPerLeaf: number
-  /** The size of a leaf, the same for all. */
+  /** The bits of a leaf, the same for all leaves. */
   readonly bitsPerLeaf: number
-  /** Bits that one request sets. */
+  /** How many bits one request sets. */
   readonly hashes: number
-  /** Of the bits of all leaves, the share that is set. */
+  /** The share of the bits of all leaves that is set. */
   readonly fillRatio: number
-  /** How likely a new request is taken for a seen one now, by theory. */
+  /** The probability that a new request is taken for a seen one now, by theory. */
   readonly errorNow: number
   /** How many pages were taken for seen ones so far, by theory. */
   readonly pagesLost: number
-  /** What its owner should know: leaves that are full and may split no more. */
+  /** Warnings for the user: leaves that are full and may split no more. */
   readonly warnings: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface SplittableDescription extends DupeFilterDescription {
 export interface LeafCounts {
   readonly count: number
   readonly pagesLost: number
-  /** By leaf; one that nothing is in has none. */
+  /** By leaf; an empty leaf has no entry. */
   readonly leaves: ReadonlyMap<string, { readonly inserted: number; readonly set: number }>
 }
 
@@ -55,7 +55,7 @@ export function splittableDescription(
     bitsPerLeaf: size.bits,
     hashes: size.hashes,
     fillRatio: inUse.reduce((sum, { set }) => sum + set, 0) / (size.bits * total),
-    // A request is asked for in one leaf, deep ones more seldom; in a frozen one beside that.
+    // A request is looked up in one leaf, in deep ones more seldom; beside it in a frozen leaf.
     errorNow: inUse.reduce(
       (sum, { depth, set }) => sum + (set / size.bits) ** size.hashes / 2 ** depth / first,
       0,

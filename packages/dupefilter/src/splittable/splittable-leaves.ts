@@ -1,4 +1,4 @@
-/** What a script of a splittable filter is given: the leaves that members belong to, and their bits there. */
+/** What a script of a splittable filter gets: the leaves that members belong to, and their bits there. */
 
 import { nativeOffsets } from '../bloom-sizing/bloom-offsets.ts'
 import type { StoreQuestion } from '../redis/redis-dupefilter-options.ts'
@@ -14,14 +14,14 @@ import {
   placeOf,
 } from './splittable-tree.ts'
 
-/** Members that may be in the same leaf. */
+/** Members that belong to the same leaf. */
 interface LeafGroup {
   readonly leaf: string
-  /** The leaf takes new members: it is not frozen. */
+  /** True when the leaf takes new members: it is not frozen. */
   readonly top: boolean
-  /** The frozen leaf that it is a child of, which is asked, too. */
+  /** The frozen leaf whose child it is, which is asked, too. */
   readonly under?: string
-  /** Their indexes, counted from 1. */
+  /** The indexes of the members, from 1. */
   readonly who: number[]
   /** A JSON list of texts without its brackets, a comma before each. */
   offsets: string
@@ -32,7 +32,7 @@ export interface LeafSurroundings {
   readonly parameters: SplittableParameters
 }
 
-/** For a question about these. */
+/** Returns what a question about these members needs. */
 export function leafQuestion(
   surroundings: LeafSurroundings,
   tree: LeafTree,
@@ -49,7 +49,7 @@ export function leafQuestion(
   return questionOf(surroundings, [...groups.values()], marks, { tree: tree.id })
 }
 
-/** For a part of the splitting of a leaf: these of its members go to its children. */
+/** Returns what one step of splitting a leaf needs: these of its members go to its children. */
 export function splitQuestion(
   surroundings: LeafSurroundings,
   node: string,
@@ -64,7 +64,7 @@ export function splitQuestion(
   return questionOf(surroundings, [...groups.values()], marks, { node, parent: parentOf(node) })
 }
 
-/** The places of a request's bits in its leaf. */
+/** Returns the places of a request's bits in its leaf. */
 export function leafOffsets(place: LeafPlace, { size }: SplittableParameters): number[] {
   return nativeOffsets(place.digest, size.bits, size.hashes)
 }
@@ -118,7 +118,7 @@ function questionOf(
         k: size.hashes,
         who: group.who,
         ...(group.top && { top: true, under: group.under }),
-        // A leaf that can be split no further needs no marks.
+        // A leaf that cannot be split further needs no marks.
         ...(splits(group) && { splits: true, marks: marksAt + kept.indexOf(group) }),
       })),
     },
@@ -126,5 +126,5 @@ function questionOf(
   }
 }
 
-/** main, pending, askers, settled, record: the keys that every filter's script begins with. */
+/** main, pending, askers, settled, record: the first keys of every filter's script. */
 const FIXED_KEYS = 5

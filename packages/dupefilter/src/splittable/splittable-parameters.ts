@@ -1,13 +1,13 @@
 import { SettingsError } from '@webloom/core'
 import { type BloomSize, capacityAt } from '../bloom-sizing/bloom-theory.ts'
 
-/** How large a `splittable-bloom` filter and its leaves are to be. */
+/** The size of a `splittable-bloom` filter and of its leaves. */
 export interface SplittableOptions {
   /** BLOOMFILTER_CAPACITY: how many requests are expected. More may come. Default: as many as one leaf holds. */
   readonly capacity?: number
-  /** BLOOMFILTER_ERROR_RATE: the error that no leaf may pass, however many come. Default 1e-6. */
+  /** BLOOMFILTER_ERROR_RATE: the error that no leaf may exceed, however many requests come. Default 1e-6. */
   readonly errorRate?: number
-  /** BLOOMFILTER_HASH_NUMBER. Default: what suits the error. */
+  /** BLOOMFILTER_HASH_NUMBER. Default: the best number for the error. */
   readonly hashNumber?: number
   /** BLOOMFILTER_LEAF_BIT: a leaf has 2 ** leafBit bits. Default 23. */
   readonly leafBit?: number
@@ -16,24 +16,24 @@ export interface SplittableOptions {
 }
 
 export interface SplittableParameters {
-  /** Of each leaf. */
+  /** The size of each leaf. */
   readonly size: BloomSize
   readonly errorRate: number
-  /** The most requests that a leaf may hold: with more its error would pass `errorRate`. */
+  /** How many requests a leaf may hold: with more its error would exceed `errorRate`. */
   readonly room: number
-  /** From how many on it is split, so that it has been when there is no more room: askers need not wait. */
+  /** From how many requests on a leaf is split. The split is done before the leaf is full, so that no asker has to wait. */
   readonly ripe: number
-  /** Of the first level. */
+  /** How many leaves the first level has. */
   readonly leaves: number
   readonly splitsMax: number
 }
 
-// 1 MiB holds 291 000 requests at 1e-6; splitting it takes Redis some seconds of many pauses, none longer than 2 ms.
+// 1 MiB holds 291 000 requests at 1e-6. Splitting it takes Redis some seconds in many steps, none longer than 2 ms.
 const LEAF_BIT_DEFAULT = 23
 const LEAF_BIT_MIN = 10
-/** 4 MiB: what a string grows to with its first bit, and no Redis should stand still for. */
+/** 4 MiB, which the first bit makes a string take at once. A longer step would block Redis too long. */
 const LEAF_BIT_MAX = 25
-// 2 ** 10 times as many as were expected.
+// 2 ** 10 times as many requests as were expected.
 const SPLITS_DEFAULT = 10
 const SPLITS_MAX = 24
 const RIPE_AT = 0.9
@@ -59,8 +59,8 @@ export function splittableParameters(options: SplittableOptions): SplittablePara
 }
 
 /**
- * How many each leaf may get on average so that hardly one of them is split: requests fall on leaves by chance, with a
- * deviation of the square root.
+ * Returns how many requests each leaf may get on average so that hardly any leaf is split: requests fall on leaves at
+ * random, with a deviation of the square root.
  */
 function usualLoad(ripe: number): number {
   return Math.max(1, (Math.sqrt(ripe + 9 / 4) - 3 / 2) ** 2)
@@ -79,7 +79,7 @@ function problemsOf(options: Required<Omit<SplittableOptions, 'capacity'>> & Spl
     problems.push(`BLOOMFILTER_SPLITS_MAX is ${splitsMax}; expected a whole number from 0 to ${SPLITS_MAX}`)
   if (capacity !== undefined && !isWhole(capacity, 1, Number.MAX_SAFE_INTEGER))
     problems.push(`BLOOMFILTER_CAPACITY is ${capacity}; expected how many requests are to come, 1 or more`)
-  // 64 bits of a request are kept: of 10 ** 10 requests, one in 2 * 10 ** 9 new ones agrees with another in all of them.
+  // 64 bits of a request are kept. With 10 ** 10 requests, one in 2 * 10 ** 9 new ones has the same bits as another.
   if (!(errorRate >= 1e-9 && errorRate < 1))
     problems.push(`BLOOMFILTER_ERROR_RATE is ${errorRate}; expected 1e-9 or more, and less than 1`)
   if (!isWhole(hashNumber, 1, 64))

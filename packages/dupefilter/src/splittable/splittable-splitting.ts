@@ -1,12 +1,12 @@
 /**
- * Splits leaves that are full, one after the other, in the background.
+ * Splits full leaves, one after the other, in the background.
  *
- *     freeze    the leaf takes nothing any more; askers ask it and its children, and new requests go to these
- *     put in    some of its marks at a time go to its children, and how far it has come is stored in the same step
- *     flip      the leaf is an inner node; its bits and marks are gone
+ *     freeze    the leaf takes no more requests; workers ask it and its children, and new requests go to the children
+ *     put in    some of its marks at a time go to its children; how many have gone is stored in the same step
+ *     flip      the leaf becomes an inner node; its bits and marks are deleted
  *
- * The splitter holds a lease, which each step renews. When it dies, whoever comes next goes on from what is stored. The
- * lease only saves double work: a step that was done already, or is sent twice, changes nothing.
+ * The splitter holds a lease, which each step renews. When it dies, another worker goes on from what is stored. The lease
+ * only saves double work: a step that was done already, or is sent twice, changes nothing.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -27,13 +27,13 @@ const SPLIT = luaScript(
 )
 const FLIP = luaScript('splittable/flip.lua')
 
-/** How long a splitter may be silent before another one goes on. A step takes milliseconds. */
+/** After how long a silent splitter loses its lease. A step takes milliseconds. */
 const LEASE_MS = 5000
-/** How soon a leaf is looked at again that another worker splits: questions may wait for it. */
+/** How soon a leaf is checked again that another worker splits: questions may wait for it. */
 const LOOK_EVERY_MS = 50
-/** How soon a step is tried again that Redis did not take. */
+/** How soon a step that Redis did not take is tried again. */
 const AGAIN_MS = 500
-/** How long a question waits for a leaf to be split; after that whoever asked waits, and asks again. */
+/** How long a question waits for a leaf to be split. After that the scheduler waits, and asks again. */
 const WAIT_MS = 10_000
 /** Steps on their way to Redis at a time. Others' questions come between them. */
 const CONCURRENT_STEPS_MAX = 8
@@ -42,7 +42,7 @@ export interface SplittingOptions extends LeafSurroundings {
   readonly redis: RedisConnection
   readonly filterKeys: FilterKeys
   readonly leaseMs?: number
-  /** Told of children that have come to their limit by what their parent had. */
+  /** Called with children that have reached their limit by what their parent had. */
   readonly onRipe: (leaves: readonly string[]) => void
   readonly logger: Logger
 }
@@ -61,23 +61,23 @@ export class LeafSplitting {
     this.#leaseMs = options.leaseMs ?? LEASE_MS
   }
 
-  /** Freezes a full leaf, unless that is done; the rest follows. */
+  /** Freezes a full leaf, unless that is done. The splitting follows. */
   async begin(leaf: string): Promise<void> {
-    // Without holding it: whichever worker is free splits it.
+    // Takes no lease: whichever worker is free splits it.
     const [state] = await this.#step(leaf, { from: 0, marks: [], leaseMs: 0 })
     if (state === 'mine' || state === 'held') this.goOn(leaf)
   }
 
-  /** Waits until a frozen leaf is split, before any other that only should be. Throws WL_REDIS_AWAY when that takes too long. */
+  /** Waits until a frozen leaf is split, before any that is only due. Throws WL_REDIS_AWAY when that takes too long. */
   async untilSplit(leaf: string): Promise<void> {
     const splitting = this.goOn(leaf)
     splitting.lookAt = Math.min(splitting.lookAt, 0)
-    // Whoever asked waits and tries again.
+    // The scheduler waits and tries again.
     const late = () => new WebloomError('WL_REDIS_AWAY', `a leaf is still being split after ${WAIT_MS} ms`)
     await withDeadline(WAIT_MS, splitting.promise, late)
   }
 
-  /** Sees to it that a frozen leaf gets split, by this worker or by whoever is at it. */
+  /** Has a frozen leaf split, by this worker or by the one that has begun. */
   goOn(leaf: string): Splitting {
     const known = this.#leaves.get(leaf)
     if (known) return known
@@ -91,7 +91,7 @@ export class LeafSplitting {
     this.#isClosed = false
   }
 
-  /** The present step ends; another worker, or this one later, goes on. */
+  /** Ends after the present step; another worker, or this one later, goes on. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#wake()
@@ -118,7 +118,7 @@ export class LeafSplitting {
     this.#working = undefined
   }
 
-  /** False when somebody else is at it. */
+  /** Resolves to false when another worker splits the leaf. */
   async #split(leaf: string): Promise<boolean> {
     const { redis, keys, filterKeys } = this.#options
     let [state, done] = await this.#step(leaf, { from: 0, marks: [] })
@@ -133,7 +133,7 @@ export class LeafSplitting {
         )
         return true
       }
-      // Of several on their way, each changes something only when those before it did.
+      // Of several steps under way, each changes something only when those before it did.
       const steps: Promise<[string, number]>[] = []
       for (let at = 0; at < marks.length; at += this.#atOnce) {
         steps.push(this.#step(leaf, { from: done + at, marks: marks.slice(at, at + this.#atOnce) }))
@@ -143,7 +143,7 @@ export class LeafSplitting {
     return state !== 'held'
   }
 
-  /** What splittable/split.lua answers: a state, and how many members are in the children. */
+  /** Resolves to the reply of splittable/split.lua: a state, and how many members are in the children. */
   async #step(
     leaf: string,
     { from, marks, leaseMs = this.#leaseMs }: Step,
@@ -193,16 +193,16 @@ export class LeafSplitting {
 interface Step {
   /** How many of the leaf's members are known to be in its children. */
   readonly from: number
-  /** The next ones. */
+  /** The next members' marks. */
   readonly marks: readonly Buffer[]
   readonly leaseMs?: number
 }
 
-/** A leaf that is to be split. */
+/** A leaf that must be split. */
 interface Splitting {
-  /** Resolves when it is split, or this process splits no more. */
+  /** Resolves when it is split, or when this process stops splitting. */
   readonly promise: Promise<void>
   readonly resolve: () => void
-  /** By the clock of this process (ms). */
+  /** When the leaf is checked next, by the clock of this process (ms). */
   lookAt: number
 }

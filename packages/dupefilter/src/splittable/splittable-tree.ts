@@ -1,31 +1,31 @@
 /**
  * The tree of leaves, as a worker knows it, and where a request belongs in it.
  *
- * A node is named by the way to it: `5` is the sixth leaf of the first level, `5.0` and `5.1` its children, `5.01` a
- * child of the former. What is not known as an inner or a frozen node is a leaf, whether anything is in it or not.
+ * A node is named by the way to it: `5` is the sixth leaf of the first level, `5.0` and `5.1` its children, `5.01` a child
+ * of the former. A node that is not known as an inner or a frozen one is a leaf, even when it is empty.
  */
 
 import { hash } from 'node:crypto'
 
-/** All that is kept of a request: 64 bits, from which everything else follows, so that a leaf can be split. */
+/** Bytes kept of a request: 64 bits, from which everything else follows, so that a leaf can be split. */
 export const MARK_BYTES = 8
 
 /** Where a request belongs. */
 export interface LeafPlace {
-  /** In the first level: from 0 to less than 1 of the way along it. */
+  /** The place in the first level: from 0 to less than 1. */
   readonly first: number
   /** The locating hashes below: '0' and '1', one for each split. */
   readonly turns: string
-  /** 40 hex digits for its bits in the leaf, whichever that is. */
+  /** 40 hex digits for its bits in the leaf, whichever leaf that is. */
   readonly digest: string
 }
 
-/** @param digest of the request's fingerprint: hex digits that are as good as random */
+/** @param digest hex digits, as good as random, of the request's fingerprint */
 export function markOf(digest: string): Buffer {
   return Buffer.from(digest.slice(0, 2 * MARK_BYTES), 'hex')
 }
 
-/** Hashed again, so that the way to a leaf says nothing about the bits in it. */
+/** Returns the place of a mark. It is hashed again, so that the way to a leaf tells nothing about the bits in it. */
 export function placeOf(mark: Buffer): LeafPlace {
   const digits = hash('sha256', mark)
   return {
@@ -44,7 +44,7 @@ export function childrenOf(node: string): [string, string] {
   return [`${way}0`, `${way}1`]
 }
 
-/** Undefined in the first level. */
+/** Returns undefined for a node of the first level. */
 export function parentOf(node: string): string | undefined {
   return node.includes('.') ? node.slice(0, -1).replace(/\.$/, '') : undefined
 }
@@ -54,12 +54,12 @@ export function depthOf(node: string): number {
 }
 
 export class LeafTree {
-  /** Which tree it is: another one grows after `clear`. '' as long as no leaf was split. */
+  /** Which tree it is: another one grows after `clear`. '' while no leaf was split. */
   readonly id: string
   readonly #inner = new Set<string>()
   readonly #frozen = new Set<string>()
 
-  /** @param nodes as they are stored: 'inner', or 'frozen' and how far it is split */
+  /** @param nodes as they are stored: 'inner', or 'frozen' and how far the node has been split */
   constructor(id: string, nodes: Readonly<Record<string, string>>) {
     this.id = id
     for (const [node, state] of Object.entries(nodes)) {
@@ -67,7 +67,7 @@ export class LeafTree {
     }
   }
 
-  /** Leaves that are being split: they take nothing any more, and are asked together with their children. */
+  /** Leaves that are being split: they take no more requests, and are asked together with their children. */
   get frozen(): ReadonlySet<string> {
     return this.#frozen
   }
@@ -76,7 +76,7 @@ export class LeafTree {
     return this.#inner
   }
 
-  /** The leaf that a request belongs to; before it the frozen one that it may still be in. */
+  /** Returns the leaf that a request belongs to, and the frozen one that it may still be in. */
   way(place: LeafPlace, leaves: number): { readonly leaf: string; readonly frozen?: string } {
     let node = String(Math.floor(place.first * leaves))
     while (this.#inner.has(node)) node = childOf(node, place)

@@ -28,7 +28,7 @@ local function keepsMet(asked, found)
 end
 
 local function begin(record, asked, found)
-  -- Whoever slept through the end of one of these learns that it ended in order.
+  -- A worker that slept through the end of one of these learns that it ended in order.
   local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
   redis.call('DEL', record)
   redis.call('HSET', record, 'state', 'running', 'run', asked.run, 'begunAt', nowText, 'runningSince', nowText)

@@ -1,4 +1,4 @@
--- Who does what is owed, of those who find it.
+-- Which worker does what is owed, of those that find it.
 --
 -- Input    todoOf, owe; KEYS[1] record; ARGV[1] worker
 --          ARGV[2] for how many ms it takes the task, "done" when it has done it, "owed" when it could not

@@ -1,4 +1,4 @@
--- Notes that a worker of this run has joined its dupefilter. Whoever empties that takes it back, see crawl/do.lua.
+-- Notes that a worker of this run has joined its dupefilter. The worker that empties the filter removes the note, see crawl/do.lua.
 --
 -- Input    KEYS[1] record; ARGV[1] run
 -- Output   nothing; in another run nothing is changed

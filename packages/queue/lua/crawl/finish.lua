@@ -19,7 +19,7 @@ local stops = ARGV[2] ~= ''
 if stops then
   redis.call('HSET', KEYS[1], 'state', 'stopped', 'endedAt', nowText, 'finishReason', ARGV[2], 'stopReason', ARGV[2])
 else
-  -- With nothing in flight, who is noted there was killed, and what it ran is done.
+  -- With nothing in flight, a worker that is noted there was killed, and the request that it ran is done.
   redis.call('DEL', KEYS[12])
   redis.call('HSET', KEYS[1], 'state', 'finished', 'endedAt', nowText, 'finishReason', 'finished')
 end

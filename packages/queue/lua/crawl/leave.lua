@@ -1,5 +1,5 @@
 -- A worker leaves. The last one stops the crawl, unless it is finished or goes on without workers, and notes in the same step
--- what is owed to it now: until that is done nobody works on it again. Who else may be there is waited for: crawl-leaving.ts.
+-- what is owed to it now: until that is done no worker crawls on. Workers that may still be there are waited for: crawl-leaving.ts.
 --
 -- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers
 --          ARGV[1] {worker, run, reason, lostMs, stops: the last one stops the crawl, empties: and
@@ -10,14 +10,14 @@ local left = cjson.decode(ARGV[1])
 local wasThere = redis.call('HDEL', KEYS[2], left.worker) == 1
 local run, state, owner, silentUntil, endedAt, emptied = unpack(redis.call('HMGET', KEYS[1],
   'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied'))
--- Whoever has waited while the crawl was woken, or while another was the last, has nothing to do.
+-- A worker that has waited while the crawl was woken, or while another was the last, has nothing to do.
 if run ~= left.run or left.waited and (state ~= 'finished' or emptied) then
   return { 0, 0, 0, 0 }
 end
 if owner == left.worker then
   redis.call('HDEL', KEYS[1], 'startOwner', 'startUntil')
 end
--- When all had been silent it was Redis that was away: the others have not come back to it yet.
+-- When all were silent it was Redis that was away: the others have not come back to it yet.
 local since = tonumber(silentUntil or 0) >= now - left.lostMs and 0 or now - left.lostMs
 local isLast = presentBesides(left.worker, since) == 0
 if isLast and not emptied and (wasThere or left.waited) then

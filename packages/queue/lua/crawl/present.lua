@@ -1,4 +1,4 @@
--- How many workers have shown a sign of life since then.
+-- How many workers have sent a heartbeat since then.
 --
 -- Input    KEYS[2] workers; presentBesides(worker, since (ms))
 -- Output   their number, without that worker

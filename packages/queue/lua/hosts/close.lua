@@ -3,7 +3,7 @@
 -- Input    close(host, lane)
 -- Output   nothing
 
--- What was learnt of a host outlives the work for it by a day.
+-- What was learned of a host outlives the work for it by a day.
 local LEARNT_KEPT_MS = 86400000
 
 local function keptUntil(host)

@@ -2,14 +2,14 @@
 --
 -- Input    KEYS[1] turns    <turns>:host:<host>             hash  next, was; floor, failures, paused, why; up, urgency, asleep,
 --                                                                 folded, idle, prios, late; of each open lane g<lane>
---                                                                 generation, o<lane> owner
+--                                                                 generation, o<lane> its holder
 --                           <turns>:paused                  zset  host → until when it is paused (ms)
 --                           <turns>:line:<priority>:<host>  list  requests that wait
 --                           <turns>:prios:<host>            zset  priorities other than 0 that have a line
 --                           <turns>:late:<host>             zset  "<priority>\n<unique>\n<request>" → when it may go (ms)
 --                           <turns>:flight:<lane>:<host>    hash  token → "<priority>\n<request>", in flight on that lane
 --                           <turns>:due                     zset  unit, "<host>~<lane>~<generation>" → when to look after it
---                           <turns>:lost:<owner>            what this owner held was taken back
+--                           <turns>:lost:<holder>           requests that this holder had were reclaimed
 --                           <turns>:heard                   hash  worker → its latest command, see turns/steps/said.lua
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted

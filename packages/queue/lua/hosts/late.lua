@@ -1,4 +1,4 @@
--- Where requests wait whose own time has not come. Most hosts have none: their field `late` spares them the look.
+-- Where requests wait whose own time has not come. Most hosts have none: their field `late` saves the look.
 --
 -- Input    delay(host, priority, ms, unique, text): not before so many ms from now
 --          joinLate(host): those whose time has come go to the end of their line

@@ -1,6 +1,6 @@
 -- A host gets a lane, or another one.
 --
--- Input    open(host); forget(host): what was learnt of it
+-- Input    open(host); forget(host): what was learned of it
 -- Output   see hosts/wake.lua
 local function forget(host)
   for _, field in ipairs({ 'floor', 'failures', 'paused', 'why' }) do
@@ -8,7 +8,7 @@ local function forget(host)
   end
 end
 
--- What was learnt before the crawl was cleared is forgotten, but for when the host may be asked.
+-- What was learned before the crawl was cleared is forgotten, except for when the host may be asked.
 local function reopen(host)
   if tonumber(host.idle) <= tonumber(redis.call('HGET', KEYS[2], 'clearedAt') or 0) then
     forget(host)

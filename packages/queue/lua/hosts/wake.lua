@@ -5,7 +5,7 @@
 --          over; raise(host, priority): its turns that wait become more urgent
 -- Output   woken: unit, priority, …: turns whose job is owed to BullMQ
 --          raised: unit, priority, …: waiting turns that have become more urgent
--- A turn that nobody has seen for so long is looked after. Longer than it takes to add its job.
+-- A turn that no worker has had for so long is looked after. Longer than it takes to add its job.
 local OWED_MS = 3000
 
 local function unitOf(host, lane)

@@ -1,7 +1,7 @@
--- Who is to blame when a worker is gone.
+-- Which request is to blame when a worker is gone.
 --
 -- Input    fateOf(id, worker, quarantineAfter, kills): a request that this worker had, and how many it has killed before
--- Output   "suspect": it may have been this one, as nobody ran alone; or it was, not often enough
+-- Output   "suspect": it may have been this one, as none ran alone; or it was, not often enough
 --          "innocent": another one ran alone; "quarantined": it has killed too many
 --          how many it has killed by now; what happened, for its history, unless it is innocent
 local function fateOf(id, worker, quarantineAfter, kills)

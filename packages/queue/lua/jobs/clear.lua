@@ -1,7 +1,7 @@
 -- Deletes what is in the queue, a part at a time.
 --
--- Input    KEYS as in jobs/keys.lua, KEYS[11] BullMQ's list wait, KEYS[12] owners that are not settled
---          ARGV[1] how many at once, ARGV[2] prefix of what is noted for an owner
+-- Input    KEYS as in jobs/keys.lua, KEYS[11] BullMQ's list wait, KEYS[12] askers that are not settled
+--          ARGV[1] how many at once, ARGV[2] prefix of what is noted for an asker
 -- Output   1 when there may be more
 local count = tonumber(ARGV[1])
 local jobs = redis.call('LRANGE', active, 0, count - 1)

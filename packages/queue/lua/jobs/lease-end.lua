@@ -1,11 +1,11 @@
 -- Takes a lease from its worker, if it is still this worker's: the token is the fence against late commits. A lock that has
--- expired, while nobody has taken the job back, is no loss: Redis was away.
+-- expired, while no worker has taken the job, is no loss: Redis was away.
 --
 -- Input    ARGV[1] job id, ARGV[2] token, ARGV[3] worker, ARGV[4] "1" when it ran alone
 -- Output   endLease() → "ended"; "again" when this token has ended its lease before: the command was sent twice;
 --          "lost" when another has it. Only after "ended" there is something to do.
 local REMEMBERED_MS = 30000
--- Nobody needs more of them; BullMQ's own scripts write some with each job that is taken.
+-- More are never needed; BullMQ's own scripts write some with each job that is taken.
 local EVENTS_MAX = 100
 
 local function endLease()

@@ -1,7 +1,7 @@
--- Adds requests of start(), a seed, or a part of a page, once for each owner.
+-- Adds requests of start(), a seed, or a part of a page, once for each asker.
 --
--- Input    KEYS as in jobs/keys.lua, KEYS[11] record, KEYS[12] owners that are not settled, KEYS[13] ids noted for this one
---          ARGV[1] owner, [2] the worker's run or "" for one that knows of none; for elements of start() [3] where the start
+-- Input    KEYS as in jobs/keys.lua, KEYS[11] record, KEYS[12] askers that are not settled, KEYS[13] ids noted for this one
+--          ARGV[1] asker, [2] the worker's run or "" for one that knows of none; for elements of start() [3] where the start
 --          cursor must have come to, [4] where it goes, else ""; [5] "1" for lifo
 --          ARGV[6…] job id, data, priority, number of the element or "", …; of one in doubt: id, packed request, "doubt", …
 -- Output   how many were added, none for an element before the cursor; -1 for elements that leave out others: those before

@@ -1,7 +1,7 @@
 -- Reclaims what workers had that are gone: leases whose locks have expired. Any worker calls it, at any time.
 --
--- And queues what is due by Redis's clock. BullMQ does that by the clock of whoever takes a job: should the clocks of all
--- workers be an hour late, what was delayed for a second would wait for an hour.
+-- It also queues requests that are due by Redis's clock. BullMQ does that by the clock of the worker that takes a job: if the
+-- clocks of all workers were an hour late, a request that was delayed for a second would wait for an hour.
 --
 -- When nobody has looked for a while, Redis was away and locks have expired for that alone: nothing is reclaimed until the
 -- living have had the time to come back and renew theirs.

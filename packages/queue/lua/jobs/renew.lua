@@ -1,10 +1,10 @@
--- Keeps leases. One whose lock has expired is taken again while nobody has taken the job back: Redis was away.
+-- Keeps leases. One whose lock has expired is taken again while no worker has reclaimed the job: Redis was away.
 --
 -- Input    KEYS as in jobs/keys.lua; ARGV[1] worker, ARGV[2] how long a lock lasts (ms), ARGV[3…] job id, token, …
 -- Output   the job ids that are lost
 local lost = {}
 
--- What has been put back keeps the name of its last worker, but is not active.
+-- A request that went back keeps the name of its last worker, but is not active.
 local function isHeld(jobId)
   return redis.call('HGET', jobKey(jobId), 'pb') == ARGV[1] and redis.call('LPOS', active, jobId)
 end

@@ -1,4 +1,4 @@
--- Takes links in doubt that should be asked about now; they wait again some time later, should nothing be heard of them.
+-- Takes links in doubt that should be asked about now. They may be taken again some time later, if their doubt has not ended.
 --
 -- Input    KEYS[1] doubts, KEYS[2] doubts:since, see leasing/doubts.lua
 --          ARGV[1] how many, [2] how long one waits to be asked about (ms), [3] when it waits again (ms)

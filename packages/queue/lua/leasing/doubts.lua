@@ -1,12 +1,12 @@
--- Links in doubt, in either QUEUE_MODE: another owner was told that they are new, and may not queue them. Set aside here in
--- the step that stores their page's other links, they are asked about again; then they are queued, or go.
+-- Links in doubt, in either QUEUE_MODE: another asker was told that they are new, and may not queue them. Set aside here in
+-- the step that stores their page's other links, they are asked about again; then they are queued, or deleted.
 --
 -- Input    BullMQ's prefix and queue with a colon, as `base`; now, from the file before
 --          <base>doubts        hash  id → packed request
 --          <base>doubts:since  zset  id → since when it waits to be asked about (ms); of one that is being asked about,
 --                                    when it waits again
---          <base>doubts:queued  zset  id → when its doubt ended and it was queued (ms): whoever meets it a little later may not
---                                    have heard of that, and has no need to set it aside
+--          <base>doubts:queued  zset  id → when its doubt ended and it was queued (ms): a page that meets it a little later may
+--                                    not know of that, and need not have it set aside
 --          <base>doubts:ended:<token>  string  ids that a command has queued: the command may be sent twice
 -- Output   setAside(base, texts), drop(base, id) → how many were not in there, or were
 local ENDED_KEPT_MS = 30000

@@ -1,4 +1,4 @@
--- Makes a crawl that the next worker resumes, for whoever gives it work; one that has ended goes on, and is emptied no more.
+-- Makes a crawl that the next worker resumes, for a command that gives it work; one that has ended goes on, and is not emptied.
 --
 -- Input    todoOf; KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run
 -- Output   {"new", "resumed" for one that had ended, "running", "emptied" while its queue has yet to be emptied, or "busy"

@@ -1,10 +1,10 @@
--- A worker's sign of life, answered with what the crawl wants of it.
+-- A worker's heartbeat, answered with what the crawl wants of it.
 --
 -- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua
 --          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
---          ARGV[5] ms without any worker's sign of life after which it was Redis that was away
--- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when somebody asked for the end of the
---          worker's run: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
+--          ARGV[5] ms without a heartbeat of any worker after which it was Redis that was away
+-- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when the worker's run was ended from
+--          outside: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
 --          doubt}; "" for what is not there
 local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded')
 local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1

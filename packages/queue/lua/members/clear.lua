@@ -1,4 +1,4 @@
--- Forgets the crawl. Queue and filter are emptied next: until that is done, whoever begins a crawl has to do it.
+-- Forgets the crawl. Queue and filter are emptied next: until that is done, a worker that begins the crawl has to do it.
 --
 -- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers, KEYS[3] alone, KEYS[4] cleared; ARGV[1] since when (ms ago) a
 --          worker must have been silent to count as lost, ARGV[2] "1": even while workers are present, ARGV[3] for how many ms those that

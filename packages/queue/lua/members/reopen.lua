@@ -1,4 +1,4 @@
--- Lets a crawl that has ended go on, as somebody has given it work: the next worker resumes it, and empties nothing first.
+-- Lets a crawl that has ended go on, as it was given work: the next worker resumes it, and empties nothing first.
 --
 -- Input    todoOf; KEYS[1] record
 -- Output   1 when it had finished; -1 while a worker is just emptying it

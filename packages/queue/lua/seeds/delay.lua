@@ -1,4 +1,4 @@
--- Lays a message aside until its own time has come; then any worker takes it.
+-- Holds a message back until its own time has come; then any worker takes it.
 --
 -- Input    KEYS[1] processing, KEYS[2] leases; ARGV[1] id, ARGV[2] delay (ms), from when it was taken
 -- Output   nothing

@@ -1,9 +1,9 @@
--- Takes messages to be worked on: first those that nobody holds any more, then those that wait.
+-- Takes messages to be worked on: first those that no worker holds any more, then those that wait.
 --
 -- Input    KEYS[1] start URLs   list (from the left), set, or sorted set (highest score first)
 --          KEYS[2] processing   hash  id → "<ms> <state> <worker>\n<message>": taken when, and by whom
 --                               state: held; delayed, until its own time has come; due, held after its delay
---          KEYS[3] leases       sorted set  id → until when nobody else gets it (ms)
+--          KEYS[3] leases       sorted set  id → until when no other worker gets it (ms)
 --          KEYS[4] record       hash  last: number of the message taken last
 --          ARGV[1] most, ARGV[2] worker, ARGV[3] lease (ms)
 -- Output   {id, was, message, …}; was: "new", or its state before. Fails with WRONGTYPE when KEYS[1] is none of the three

@@ -1,4 +1,4 @@
--- Notes that a worker runs a suspect alone, and when it did: the note of one that is never heard of again goes some time.
+-- Notes that a worker runs a suspect alone, and when: the note of a worker that sends nothing more is deleted some time later.
 --
 -- Input    ARGV[2] worker, [3] id of the request
 -- Output   nothing. The first write is one that Redis never refuses, see turns/begin.lua

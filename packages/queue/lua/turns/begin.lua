@@ -1,9 +1,10 @@
--- A turn begins, or is begun again by another worker after its lock was lost. Whoever was handed it and stood still until then may
--- find that another has it, who lives. A lock that nobody missed is taken again.
+-- A turn begins, or begins again with another worker after its lock was lost. A worker that was handed the turn and stood still
+-- until now may find that another, living one has it. A lock that no worker has missed is taken again.
 --
--- Input    ARGV[2…] host, lane, generation, owner, delay (ms) without its floor, quarantineAfter, "1" when this worker has
+-- Input    ARGV[2…] host, lane, generation, holder, delay (ms) without its floor, quarantineAfter, "1" when this worker has
 --          another of its lanes, token of its lock, lock (ms)
--- Output   {"gone"} when the turn is over, {"taken"} when it is another worker's, or {"begun", see hosts/standing.lua, taken back, woken, raised}
+-- Output   {"gone"} when the turn is over, {"taken"} when another worker has it, or {"begun", see hosts/standing.lua, reclaimed,
+--          woken, raised}
 local turn = { host = hostOf(arg()), lane = arg() }
 local generation, owner = arg(), arg()
 turn.delay, turn.quarantineAfter = delayOf(turn.host, number()), number()

@@ -1,10 +1,11 @@
--- All that a worker has to say about its turns at a moment, in one step: what has ended, with what came of it; what it
--- takes next; which turns it leaves.
+-- All that a worker has to say about its turns at a moment, in one step: which requests have ended, with their outcome; what
+-- it takes next; which turns it leaves.
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
---          ARGV[3…6] see turns/steps/said.lua, [7] turns; of each: host, lane, generation, owner, ms since the last start or "", delay (ms) without its
---          floor, "1" when the last taken never started, "1" for news, then floor (ms), failures, pause (ms) and its reason,
---          "" for what is no news; ended; of each ended: token, id or "" when it has no history, why it was refused or "",
+--          ARGV[3…6] see turns/steps/said.lua, [7] turns; of each: host, lane, generation, holder, ms since the last start or "",
+--          delay (ms) without its floor, "1" when the last taken never started, "1" for news, then floor (ms), failures, pause
+--          (ms) and its reason, "" for what is no news; ended; of each ended: token, id or "" when it has no history, why it was
+--          rejected or "",
 --          groups; of each group: place ("end", "head", "quarantine", "doubt", or ms), host, priority, lanes, requests, these; and at
 --          last: most to take, batch, ahead (ms), concurrency, "1" to leave
 -- Output   {[{status, standing, taken, …} of each turn], woken, raised}; status: held, left, over, lost; or why nothing is

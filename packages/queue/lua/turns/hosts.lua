@@ -1,4 +1,4 @@
--- Some of the hosts that have a line, as somebody sees them who takes no part in the crawl.
+-- Some of the hosts that have a line, for a reader that takes no part in the crawl.
 --
 -- Input    ARGV[2] cursor, "0" at first, [3] how many to look at, about
 -- Output   {cursor, "0" when all were seen; [{host, waiting, delayed, in flight, ms until its delay lets it be asked, floor

@@ -1,4 +1,4 @@
--- What is in flight in a worker's name, whether the worker knows of it or not. Nothing is changed.
+-- The requests that are counted as in flight for a worker, whether or not the worker knows of them. Nothing is changed.
 --
 -- Input    ARGV[2] worker, [3] cursor, "0" at first, [4] how many turns to look at, about
 -- Output   {cursor, "0" when all were seen; host, requests, …}; a host may come twice

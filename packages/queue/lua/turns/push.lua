@@ -1,6 +1,6 @@
 -- Adds requests to the ends of their hosts' lines.
 --
--- Input    ARGV[2…5] see turns/steps/said.lua, [6] owner, [7] "1" when ids are to be noted; for elements of start() [8] where the
+-- Input    ARGV[2…5] see turns/steps/said.lua, [6] asker, [7] "1" when ids are to be noted; for elements of start() [8] where the
 --          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: place ("end" or "doubt"), host,
 --          priority, lanes, requests; of each request: id, or number of the element, and text
 -- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1

@@ -1,11 +1,11 @@
--- Renews the locks of a worker's turns; BullMQ's own way of doing it is refused at maxmemory. A lock that ran out while
--- Redis was away is taken again, as long as nobody has noticed.
+-- Renews the locks of a worker's turns; BullMQ's own script for that is refused at maxmemory. A lock that ran out while
+-- Redis was away is taken again, as long as no worker has noticed.
 --
--- What is in flight on a lane and its owner does not hold goes back to its line: Redis has come back with an older state, in
--- which the owner has not ended it yet. Or it never got the answer that brought it.
+-- Requests in flight on a lane that its holder does not have go back to their line. Either Redis has come back with an older
+-- state, in which the holder has not ended them yet, or the holder never got the reply that brought them.
 --
--- Input    ARGV[2] lock (ms); then of each turn: unit, token of its lock, owner, the first batch that may be on its way to the
---          owner (0: nothing is compared), how many tokens the owner holds, these
+-- Input    ARGV[2] lock (ms); then of each turn: unit, token of its lock, holder, the first batch that may be under way to the
+--          holder (0: nothing is compared), how many tokens the holder has, these
 -- Output   {indexes, from 1, of those that are lost; index, how many went back, …; woken; raised}
 local lockMs, lost, back, stalled = arg(), {}, {}, KEYS[6] .. 'stalled'
 
@@ -49,7 +49,7 @@ local function putUnheldBack(turn)
   end
   for _, entry in ipairs(inOrder(unheld)) do
     redis.call('HDEL', flight, entry.token)
-    -- It may have been fetched; that has killed nobody.
+    -- The request may have been fetched, and has killed no worker.
     putBack(hostOf(turn.host), entry.priority, { (marked(entry.text, '', '')) })
   end
   moved.leased = moved.leased - #unheld / 2

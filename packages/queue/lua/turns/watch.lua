@@ -1,8 +1,8 @@
--- Comes before BullMQ is asked to look for turns whose locks have run out, which takes those that were without one at two
--- looks. When nobody has looked for a while, Redis was away, and locks have run out for that alone: the look before does not
--- count, so that the living renew theirs first.
+-- Runs before BullMQ looks for turns whose locks have run out: it takes those that had no lock at two looks. When no worker has
+-- looked for a while, Redis was away, and locks have run out for that alone: the look before does not count, so that the living
+-- renew theirs first.
 --
--- Input    ARGV[2] how long nobody must have looked for that (ms)
+-- Input    ARGV[2] after how long without a look that is so (ms)
 -- Output   nothing
 local gap, watchedAt = number(), redis.call('HGET', KEYS[2], 'watchedAt')
 -- A first write that Redis never refuses, see turns/begin.lua.

@@ -1,15 +1,15 @@
 /**
- * What is owed to a crawl before anybody works on it again, so that it happens once and nobody works on what is just being
+ * What must be done to a crawl before a worker crawls on, so that it happens once and no worker works on what is just being
  * deleted:
  *
  *     all      queue and filter are emptied: a crawl begins anew, the last worker leaves without SCHEDULER_PERSIST,
  *              SCHEDULER_FLUSH_ON_START, `webloom clear`
- *     queue    the queue is emptied, what was met stays: a crawl begins anew after one whose filter is to outlive it
- *     owners   a crawl is finished and its filter stays: what that has kept for this run alone goes
+ *     queue    the queue is emptied, the filter stays: a crawl begins anew after one whose filter outlives it
+ *     owners   a crawl is finished and its filter stays: what it keeps of this run's askers is deleted
  *
- * Queue and filter may be on two servers, so it takes a while, and whoever does it may die on the way. So it is a field of
- * the record, written in the step that makes it owed, and done by whoever comes first: the worker that leaves, or the
- * next one, which waits for it before it queues anything. The field goes when all is done:
+ * Queue and filter may be on two servers, so it takes a while, and the worker that does it may die on the way. So the record
+ * has a field, written in the step from which it is owed. The first worker does it: the one that leaves, or the next one,
+ * which waits for it before it queues anything. The field is deleted when all is done:
  *
  *     todo   "all" ── takes it ──► "all <until> <worker>" ── has done it ──► gone, or the record with it after `clear`
  *              ▲                        │ renewed every 2 s
@@ -21,10 +21,10 @@
  *     taking it and the last of it    the next worker does all of it, up to 6 s later; each part may be done twice
  *     the last of it and its note     the same
  *
- * Where a new run begins meanwhile, it is owed what that needs: `owners` of the run before are then left to lie in the filter,
- * some hundred names that nobody asks for. Who was at less than the new run is owed has not done it.
+ * When a new run begins meanwhile, it is owed what it needs: the askers of the run before then stay in the filter, some hundred
+ * names that no worker asks for. A worker that has done less than the new run is owed has not done it.
  *
- * What stays open: a worker that stands still for six seconds in the middle of it, and goes on deleting when another has
+ * One case stays open: a worker that stands still for six seconds in the middle, and goes on deleting when another one has
  * done all and begun.
  */
 

@@ -13,7 +13,7 @@
  *
  * What a crash leaves behind, and what it costs:
  *
- *     taken, not ended        the lock expires in 6 s, any worker takes the job back within 2 s more: it is a suspect
+ *     taken, not ended        the lock expires in 6 s, any worker reclaims the job within 2 s more: it is a suspect
  *     page committed          children are in and the page is out, in one script; a reply that is lost is no loss
  *     between two parts of    each part is pushed under an asker of its own, noted until it is settled: pushed again, it
  *     a long page             adds nothing

@@ -15,8 +15,8 @@
  * The run of the queue's Redis is asked for *before* a seed is handed out: asked for after its request was queued, it
  * could be that of a server that has come back without it.
  *
- * A seed may say that it is to wait (`meta.seed_delay`, in seconds). Its message is laid aside in the hash, with the end
- * of its delay as the time until which nobody gets it.
+ * A seed may ask to wait (`meta.seed_delay`, in seconds). Its message is held back in the hash, with the end of its delay as
+ * the time until which no worker gets it.
  *
  * Not chosen: a list of messages in work for each worker, by LMOVE. Removing one from such a list means looking for it,
  * it serves lists only, and finding the messages of the dead means knowing all workers.

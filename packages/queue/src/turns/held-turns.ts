@@ -13,12 +13,12 @@ interface Place {
 type Rings = ByPriority<Deque<Place>>
 
 /**
- * The turns that this worker has, each in one place: in a ring of its head's priority, `fresh` until it was served once, so
- * that hosts take turns even while more of them come in; `timed` until its moment has come; or nowhere, until something
+ * The turns that this worker has, each in one place: in the ring of its head's priority, `fresh` until it was served once,
+ * so that hosts take turns even while new turns come in; `timed` until its time has come; or in no place, until something
  * ends or comes.
  */
 export class HeldTurns {
-  /** When the last of those that went did so. */
+  /** When the last of the removed turns was removed. */
   removedAtMs = Number.NEGATIVE_INFINITY
   readonly #turns = new Set<HostTurn>()
   readonly #ofHost = new Map<string, HostTurn>()
@@ -30,7 +30,7 @@ export class HeldTurns {
   readonly #withSpare = new Set<HostTurn>()
   readonly #locks: KeptLocks
 
-  /** @param locks who keeps the turns' locks while the event loop is blocked */
+  /** @param locks keeps the turns' locks while the event loop is blocked */
   constructor(locks: KeptLocks) {
     this.#locks = locks
   }
@@ -39,7 +39,7 @@ export class HeldTurns {
     return this.#turns.size
   }
 
-  /** How many may go now. */
+  /** How many turns may go now. */
   get readyCount(): number {
     return this.#ready.size
   }
@@ -55,13 +55,13 @@ export class HeldTurns {
     return this.#withSpare.size
   }
 
-  /** It has one taken ahead, for that moment. */
+  /** Notes the request that the turn has taken ahead, for its time. */
   setSpare(turn: HostTurn, spare: NonNullable<HostTurn['spare']>): void {
     turn.spare = spare
     this.#withSpare.add(turn)
   }
 
-  /** Those whose spare may go now. */
+  /** Returns the turns whose spare may go now. */
   dueSpares(): HostTurn[] {
     const nowMs = performance.now()
     const due: HostTurn[] = []
@@ -72,7 +72,7 @@ export class HeldTurns {
     return due
   }
 
-  /** When the next of those that wait for their moment wakes. */
+  /** When the next turn that waits for its time wakes. */
   get nextAtMs(): number {
     return this.#timed.nextAtMs ?? Number.POSITIVE_INFINITY
   }
@@ -85,7 +85,7 @@ export class HeldTurns {
     return this.#turns.has(turn)
   }
 
-  /** This worker's turn of that host. */
+  /** Returns this worker's turn of that host. */
   of(host: string): HostTurn | undefined {
     return this.#ofHost.get(host)
   }
@@ -106,7 +106,7 @@ export class HeldTurns {
     if (this.#ofHost.get(turn.job.host) === turn) this.#ofHost.delete(turn.job.host)
   }
 
-  /** Puts it where it belongs, at the end of its ring. */
+  /** Puts the turn where it belongs, at the end of its ring. */
   place(turn: HostTurn): void {
     this.unplace(turn)
     const wakeAtMs = this.#turns.has(turn) ? turn.wakeAtMs : Number.POSITIVE_INFINITY
@@ -123,15 +123,15 @@ export class HeldTurns {
       const rings = turn.isServed ? this.#served : this.#fresh
       rings.of(turn.head ?? 0, () => new Deque()).push(place)
     }
-    // A spare whose moment has come waits for nobody but whoever asks; see dueSpares.
+    // A turn whose spare may go stays in no place until a request is wanted; see dueSpares.
   }
 
-  /** Puts it where it belongs, unless it stands in a ring already. */
+  /** Puts the turn where it belongs, unless it is in a ring already. */
   wake(turn: HostTurn): void {
     if (!this.#ready.has(turn)) this.place(turn)
   }
 
-  /** Requests have come to a line: this worker's turn of it must not sleep on. */
+  /** Called when requests have come to a line: this worker's turn of it must not sleep on. */
   arrived({ host, priority }: { readonly host: string; readonly priority: number }): void {
     const turn = this.of(host)
     const before = turn?.head
@@ -139,13 +139,13 @@ export class HeldTurns {
     if (turn && turn.head !== before) this.place(turn)
   }
 
-  /** It stands nowhere until it is placed again. */
+  /** Takes the turn out of its place until it is placed again. */
   unplace(turn: HostTurn): void {
     this.#places.delete(turn)
     this.#ready.delete(turn)
   }
 
-  /** Those whose moment has come may go. */
+  /** Places the turns whose time has come. */
   wakeDue(): void {
     const nowMs = performance.now()
     for (let place = this.#timed.takeDue(nowMs); place; place = this.#timed.takeDue(nowMs)) {
@@ -153,7 +153,7 @@ export class HeldTurns {
     }
   }
 
-  /** Takes the next that may go out of its ring; the caller places it again. */
+  /** Takes the next turn that may go out of its ring; the caller places it again. */
   next({ onlyFresh }: { onlyFresh: boolean }): HostTurn | undefined {
     const [fresh, served] = [this.#highest(this.#fresh), this.#highest(this.#served)]
     const isFresh = fresh !== undefined && (onlyFresh || served === undefined || fresh >= served)
@@ -163,7 +163,7 @@ export class HeldTurns {
     return turn
   }
 
-  /** Priority of the first ring in which a turn stands; what is void is dropped on the way. */
+  /** Returns the priority of the first ring that holds a turn, and drops void entries on the way. */
   #highest(rings: Rings): number | undefined {
     for (let ring = rings.first; ring; ring = rings.first) {
       for (let place = ring.shift(); place; place = ring.shift()) {

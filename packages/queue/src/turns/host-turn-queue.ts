@@ -12,28 +12,28 @@
  *               │                           ◄── by the sweep               ▼                          │
  *               └──── nothing is left: closed by the script that finds it ── held: holder, in flight ──┘
  *
- * A worker has turns (`HeldTurns`), many more than it downloads at once, as most of them wait for their host's next slot:
+ * A worker has turns (`HeldTurns`), many more than it downloads at once, as most of them wait until their host may be asked:
  *
- *     TurnIntake     fetches and begins turns while somebody waits for requests
- *     TurnExchange   says what has ended and takes what comes next, for all turns with one script at a time
- *     TurnDesk       hands out what was taken; suspects alone
- *     TurnEndings    what comes of a request that was taken: done, changed, back in its line, quarantined
- *     TurnCourse     what comes of a turn: goes on, is left, is over, is lost
- *     TurnCare       renews locks, gives up turns that others should have, finds turns whose job is missing
+ *     TurnIntake     fetches and begins turns while the engine waits for requests
+ *     TurnExchange   tells what has ended and takes what comes next, for all turns with one script at a time
+ *     TurnDesk       hands out requests that were taken; suspects alone
+ *     TurnEndings    the outcome of a request that was taken: commit, retry, requeue, reject
+ *     TurnCourse     what becomes of a turn: it goes on, is left, is over, is lost
+ *     TurnCare       renews locks, leaves turns that others should have, finds turns whose job is missing
  *
- * A turn is left, that is, given back to BullMQ, when it holds nothing and its host must wait for longer than it pays to
- * keep it (two seconds), or when other hosts or workers should have the place.
+ * A worker leaves a turn, which means that its job goes back to BullMQ, when the turn holds no request and its host must
+ * wait for longer than it pays to keep the turn (two seconds), or when other hosts or workers should have the place.
  *
- * This only works if whatever moves requests is one script, and each script finds out for itself whether the turn is still
- * its caller's: a worker may stand still for a minute and go on. So each lane notes its holder, a take has a token under
- * which it can be asked for again, and what was taken back from a lost holder is noted as lost. Every script may be sent
- * twice; `docs/decisions/host-turns.md` lists where a worker can die, and what happens then.
+ * This only works if each script moves requests in one step, and finds out by itself whether its caller still holds the
+ * turn: a worker may stand still for a minute and go on. So each lane notes its holder, a take has a token by which it can
+ * be repeated, and requests that were reclaimed from a lost holder are noted as lost. Every script may be sent twice;
+ * `docs/decisions/host-turns.md` lists where a worker can die, and what happens then.
  *
- * Whether a host may be asked is told by Redis's clock where turns change hands, and within a turn by the worker's
- * monotonic clock from the true start of the last request. BullMQ's times only decide when somebody looks.
+ * Redis's clock decides whether a host may be asked where turns change hands. Within a turn the worker's monotonic clock
+ * does, from the true start of the last request. BullMQ's times only decide when a turn is looked at.
  *
- * Not chosen: one job a request (`BullJobQueue`, its small sibling), as a job can be told only when it is leased that its
- * host must wait; BullMQ's own worker loop, which takes as many turns as it may, not as it needs.
+ * Not chosen: a job for each request (`BullJobQueue`), as a worker learns that the host must wait only after it has leased
+ * the job; BullMQ's own worker loop, which takes as many turns as it may, not as it needs.
  */
 
 import {
@@ -82,13 +82,13 @@ import { TurnPlacing } from './turn-placing.ts'
 import { type PushPart, type Stirred, TurnScripts } from './turn-scripts.ts'
 
 export interface HostTurnQueueOptions {
-  /** The queue's Redis; opened and closed by whoever gives it. */
+  /** The queue's Redis, opened and closed by the caller. */
   readonly redis: Redis
   readonly keys: CrawlRedisKeys
   readonly workerId: string
-  /** Opened and closed by whoever gives it. Default: one of its own. */
+  /** Opened and closed by the caller. Default: a channel of its own. */
   readonly channel?: CrawlChannel
-  /** Keeps turns while a callback blocks the event loop. Absent: they are lost after some seconds. */
+  /** Keeps turns while a callback blocks the event loop. Absent: the turns are then lost after some seconds. */
   readonly keeper?: LockKeeper
   readonly order?: QueueOrder
   readonly slots?: HostSlots
@@ -97,9 +97,9 @@ export interface HostTurnQueueOptions {
   readonly quarantineAfter?: number
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency?: number
-  /** How long a refused request is held back. Default: as `times` has it. */
+  /** How long a rejected request is held back. Default: that of `times`. */
   readonly rejectedMs?: number
-  /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
+  /** Returns false when no link of another worker is in doubt. Default: one may be, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -120,10 +120,13 @@ export type TurnPoint =
   | 'completed'
 
 const CLOSE_MS_MAX = 3000
-/** Turns a worker may have. */
+/** The least bound on how many turns a worker may have. */
 const TURNS_MIN = 256
 const TURNS_MAX = 2048
-/** Turns looked at by a script, and scripts by one look at what is in flight; the next look goes on from there. */
+/**
+ * How many turns a script looks at, and how many scripts one look at requests in flight sends; the next look goes on from
+ * there.
+ */
 const FLIGHT_PAGE = 500
 const FLIGHT_PAGES_MAX = 20
 
@@ -149,7 +152,7 @@ export class HostTurnQueue implements RequestQueue {
   readonly #emptiness: EmptinessCheck
   readonly doubts: Doubts
   #alarm: NodeJS.Timeout | undefined
-  /** Where the next look goes on at what is in flight. */
+  /** Where the next look at requests in flight goes on. */
   #flightCursor = '0'
   #isClosed = false
   #isCleared = false
@@ -296,7 +299,7 @@ export class HostTurnQueue implements RequestQueue {
     this.#intake.open()
   }
 
-  /** Within some seconds, whatever the server does: what cannot be given back in time is taken over later. */
+  /** Ends within some seconds, whatever the server does: requests that cannot go back in time are reclaimed later. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -347,7 +350,7 @@ export class HostTurnQueue implements RequestQueue {
     return this.#pushStart(batch, { from, to })
   }
 
-  /** One script, which needs no other note than the cursor. */
+  /** Sends one script, which needs no note beside the cursor. */
   async #pushStart(batch: readonly StartRequest[], start: StartSpan): Promise<number> {
     await this.#slots.prepare(batch)
     const groups = this.#placing.pushed(batch, ({ element }) => `${element}`)
@@ -365,7 +368,10 @@ export class HostTurnQueue implements RequestQueue {
     return done.added
   }
 
-  /** Parts before it may be lost with an older state of Redis. Their page's lease is lost with them, and start() finds a gap. */
+  /**
+   * Sends one part of a push. Earlier parts may be lost with an older state of Redis. Then the lease of their page is lost
+   * as well, and start() finds a gap.
+   */
   async #sayPart(part: Omit<PushPart, 'said'>): Promise<Stirred & { added: number }> {
     const said = this.#said.next()
     try {
@@ -391,7 +397,8 @@ export class HostTurnQueue implements RequestQueue {
     await this.#slots.prepare(children)
     const own = this.#ownOf(lease)
     const asker = `${own.id}/commit`
-    // More than one script takes go in before, noted under an asker of their own: the page that runs again adds nothing.
+    // Children beyond what one script takes are pushed before, under an asker of their own: if the page runs again they add
+    // nothing.
     const before = Math.max(0, children.length - MAX_REQUESTS_PER_SCRIPT)
     if (before > 0) {
       await this.push(children.slice(0, before), asker)
@@ -409,7 +416,7 @@ export class HostTurnQueue implements RequestQueue {
     const own = this.#ownOf(lease)
     const placed = [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, when)]
     const ended = this.#endings.end(own, { placed, ...(host && { news: host }) })
-    // What was taken ahead stood behind it.
+    // Requests that were taken ahead stood behind it.
     if (when === 'first') this.#endings.callBack(own.turn)
     await ended
   }
@@ -422,7 +429,7 @@ export class HostTurnQueue implements RequestQueue {
     await this.#endings.reject(this.#ownOf(lease), reason)
   }
 
-  /** By Redis, not by the turns that this worker has: what nobody takes care of is just what it does not have. */
+  /** Counts by Redis, not by this worker's turns: the requests that no worker has are the ones that matter. */
   async inFlight(): Promise<readonly InFlight[]> {
     const { workerId } = this.#options
     const all: InFlight[] = []
@@ -452,7 +459,7 @@ export class HostTurnQueue implements RequestQueue {
     const { queued, ...stirred } = await this.#scripts.endDoubts({ args, fresh })
     this.#jobs.stir(stirred)
     for (const group of fresh) this.#turns.arrived(group)
-    // This may have been the last of the crawl.
+    // This may have been the last request of the crawl.
     this.#emptiness.heard(0)
     this.#serve()
     return queued
@@ -477,12 +484,13 @@ export class HostTurnQueue implements RequestQueue {
   }
 
   /**
-   * Redis has come back with an older state. What this worker holds may be unknown there, or parts of it that were queued
-   * before their page are gone: all of it is fetched again. The next renewal brings back what only Redis has in flight.
+   * Called when Redis has come back with an older state. Requests that this worker holds may be unknown there, or links
+   * that were queued before their page may be gone: all of them are fetched again. The next renewal brings back the
+   * requests that only Redis has in flight.
    */
   #onWentBack(error: WentBack): void {
     if (!this.#said.wentBack(error)) return
-    // Whoever empties the queue as it leaves knows that nothing of it is there.
+    // A worker that empties the queue as it leaves knows that nothing of it is there.
     if (this.#isClosed && this.#isCleared) return
     let requests = 0
     for (const turn of this.#turns)

@@ -11,54 +11,57 @@ import type { Standing, Taken } from './turn-scripts.ts'
 /** A turn is taken a little before its host may be asked, so that the request is here when it may go. */
 export const LEAD_MS = 10
 /**
- * Timers and the way to the downloader make a start a little late. So much of it the next start does not wait for, as
- * otherwise a host would get less than its delay allows; two starts are never closer than the delay less this.
+ * Timers and the way to the downloader make a start a little late. The next start does not wait for so much of that delay,
+ * as otherwise a host would get less than its delay allows. Two starts are never closer than the delay less this.
  */
 const CREDIT_MS = 5
-/** A start that was later than this is the beginning of something new. */
+/** A start that is later than this does not count from the one before. */
 const LATE_MS_MAX = 50
 
-/** A turn that this worker has: what it holds of its host, and when the next may go. Times are monotonic milliseconds. */
+/**
+ * A turn that this worker has: the requests that it holds of its host, and when the next may go. Times are monotonic
+ * milliseconds.
+ */
 export class HostTurn {
   readonly job: TurnJob
   readonly holder: string
-  /** The host's name, as requests know it. */
+  /** The host's name in requests. */
   readonly slot: string
-  /** Its quota is counted from here. */
+  /** The turn's quota is counted from here. */
   quotaFromMs: number
-  /** In flight, by token. */
+  /** Requests in flight, by token. */
   readonly held = new Map<string, TurnLease>()
   readonly #pace: HostPace
   lockedUntilMs: number
-  /** Priority of the head of its line, as last heard of. */
+  /** Priority of the head of the line, as Redis told it last. */
   head: number | undefined
-  /** Taken for a host that may not be asked before that moment. */
+  /** A request that was taken before its host may be asked, and when it may go. */
   spare: { readonly lease: TurnLease; readonly atMs: number } | undefined
-  /** Token of the take that is under way; the same again when no answer came. */
+  /** Token of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
-  /** In flight here as well: this release cannot read them, and they are going back. */
+  /** Requests in flight here that this release cannot read; they are going back. */
   readonly unreadable = new Set<string>()
   taken = 0
-  /** Since when it could go, and was not served. */
+  /** Since when the turn could go but was not served. */
   readySinceMs: number | undefined
-  /** Served since this worker has it: others that come go first. */
+  /** True when the turn was served since this worker has it: new turns go first. */
   isServed = false
-  /** Other lanes have all that the host may have in flight. */
+  /** True when other lanes have all that the host may have in flight. */
   isFull = false
-  /** Since when nothing more is taken: it goes as soon as it holds nothing. */
+  /** Since when nothing more is taken: the turn is left as soon as it holds no request. */
   leavingSinceMs: number | undefined
   isLost = false
-  /** Laid back by the worker: its lock was not renewed in time. */
+  /** Requests that are not handed out, as the lock was not renewed in time. */
   aside: TurnLease[] = []
-  /** When its line was last looked at. */
+  /** When the line was last looked at. */
   lookedAtMs: number
-  /** What was learnt of its host. */
+  /** What was learned of the host. */
   state: HostState = { delayMs: 0, failures: 0 }
   #lateAtMs = Number.POSITIVE_INFINITY
   #dueAtMs = 0
   #pausedUntilMs = Number.NEGATIVE_INFINITY
   #startedAtMs = Number.NEGATIVE_INFINITY
-  /** When the last that was taken may start, in line with the start before it. */
+  /** When the request that was taken last may start, in line with the start before it. */
   #slotAtMs = Number.NEGATIVE_INFINITY
   #drawnMs: number
   #isStartTold = true
@@ -84,7 +87,7 @@ export class HostTurn {
     return this.leavingSinceMs !== undefined
   }
 
-  /** Its lock was renewed in time: what it holds may go. */
+  /** True while the lock is valid: requests that the turn holds may go. */
   get isLocked(): boolean {
     return performance.now() < this.lockedUntilMs
   }
@@ -97,7 +100,7 @@ export class HostTurn {
     return this.job.lockToken
   }
 
-  /** Of all that is in flight here. */
+  /** The tokens of all requests in flight here. */
   get tokens(): string[] {
     return [...this.held.keys(), ...this.unreadable]
   }
@@ -106,7 +109,7 @@ export class HostTurn {
     return this.#pace.concurrency
   }
 
-  /** The delay as the settings and chance have it. */
+  /** The delay that settings and chance give, without the floor. */
   get drawnMs(): number {
     return Math.ceil(this.#drawnMs)
   }
@@ -119,12 +122,12 @@ export class HostTurn {
     return performance.now() < this.#pausedUntilMs
   }
 
-  /** With the floor. */
+  /** The delay with the floor. */
   get #delayMs(): number {
     return Math.max(this.#drawnMs, this.state.delayMs)
   }
 
-  /** How many more the host may have in flight here. */
+  /** How many more requests the host may have in flight here. */
   get room(): number {
     if (this.isFull) return 0
     if (this.isPaced) return this.#mayTakeOne ? Math.min(1, this.#free) : 0
@@ -135,13 +138,13 @@ export class HostTurn {
     return this.concurrency > 0 ? Math.max(0, this.concurrency - this.held.size) : Number.POSITIVE_INFINITY
   }
 
-  /** With a delay, no more than one is held that has not started. */
+  /** True unless a request is held that has not started: with a delay there is one at most. */
   get #mayTakeOne(): boolean {
     for (const lease of this.held.values()) if (!lease.hasStarted) return false
     return true
   }
 
-  /** When the spare may go, or the next be taken; Infinity: when something has ended or come. */
+  /** When the spare may go, or the next request may be taken. Infinity: when something has ended or come. */
   get wakeAtMs(): number {
     if (this.isLeaving || this.isLost || !this.isLocked) return Number.POSITIVE_INFINITY
     if (this.spare) return this.spare.atMs
@@ -150,17 +153,17 @@ export class HostTurn {
     return this.head === undefined ? Math.max(atMs, this.#lateAtMs) : atMs
   }
 
-  /** When it may go on, for one that holds nothing. */
+  /** When a turn that holds no request may go on. */
   get goesOnAtMs(): number {
     return Math.max(this.dueAtMs, this.head === undefined ? this.#lateAtMs : 0)
   }
 
-  /** When its host may be asked again. */
+  /** When the host may be asked again. */
   get dueAtMs(): number {
     return Math.max(this.#pausedUntilMs, this.isPaced ? this.#dueAtMs : 0)
   }
 
-  /** What Redis says of its host. */
+  /** Takes what Redis says of the host. */
   heard({ waitMs, pausedMs, head, lateInMs, state }: Standing, nowMs: number): void {
     this.head = head
     this.#lateAtMs = lateInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + lateInMs
@@ -168,28 +171,28 @@ export class HostTurn {
     if (pausedMs > 0) this.pause(pausedMs, nowMs)
     const floorBeforeMs = this.state.delayMs
     this.state = state
-    // While one is taken and has not started, Redis counts from when it was taken, and this worker will know better.
+    // While a request is taken and has not started, Redis counts from when it was taken; this worker will know better.
     if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.#dueAtMs = nowMs + waitMs
     else if (state.delayMs !== floorBeforeMs) this.#dueAtMs = this.#startedAtMs + this.#delayMs
   }
 
-  /** Nothing of its host starts for so long; a longer pause stays. */
+  /** Lets no request of the host start for so long; a longer pause stays. */
   pause(ms: number, nowMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
   }
 
-  /** Redis found it too early; its word counts. */
+  /** Called when Redis found it too early: its time counts. */
   heldBack(waitMs: number, nowMs: number): void {
     this.#dueAtMs = Math.max(this.#dueAtMs, nowMs + waitMs)
   }
 
-  /** It had its share, for now. */
+  /** Called when the turn has had its share for now. */
   served(): void {
     this.isServed = true
     this.readySinceMs = undefined
   }
 
-  /** Nothing of what was in flight is any more. */
+  /** Called when none of the requests is in flight any more. */
   emptied(): void {
     this.held.clear()
     this.unreadable.clear()
@@ -204,12 +207,12 @@ export class HostTurn {
     this.taken = 0
   }
 
-  /** Something has come to its line. */
+  /** Called when a request has come to the line. */
   arrived(priority: number): void {
     this.head = this.head === undefined ? priority : Math.max(this.head, priority)
   }
 
-  /** The next of its host was taken. Returns when it may go. */
+  /** Called when the next request of the host was taken. Returns when it may go. */
   slotTaken(nowMs: number): number {
     const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.#dueAtMs < LATE_MS_MAX
     this.#slotAtMs = isInLine ? this.#dueAtMs : Number.NEGATIVE_INFINITY
@@ -226,25 +229,25 @@ export class HostTurn {
     this.#isStartTold = false
   }
 
-  /** News that is on its way to Redis. */
+  /** Takes news that are under way to Redis. */
   learn({ delayMs = this.state.delayMs, failures = this.state.failures }: HostNews): void {
     const isPacedAnew = delayMs !== this.state.delayMs
     this.state = { delayMs, failures }
     if (!isPacedAnew) return
     this.#dueAtMs = this.#startedAtMs + this.#delayMs
     if (this.spare) this.spare = { ...this.spare, atMs: this.#dueAtMs }
-    // With it goes when the next may start.
+    // Redis is told with them when the next request may start.
     this.startUntold()
   }
 
-  /** How long ago the last start was, if Redis is not to know yet. It counts as told from now on. */
+  /** Returns how long ago the last start was, and counts it as told; undefined when Redis need not know. */
   tellStart(nowMs: number): number | undefined {
     if (this.#isStartTold) return undefined
     this.#isStartTold = true
     return Math.floor(nowMs - this.#startedAtMs)
   }
 
-  /** It was not told, after all. */
+  /** Called when the start was not told after all. */
   startUntold(): void {
     this.#isStartTold = this.#startedAtMs === Number.NEGATIVE_INFINITY
   }
@@ -257,14 +260,14 @@ export class HostTurn {
  *                                   │ refused by a full Redis
  *                          out ◄────┘
  *
- * and lost from any of them.
+ * A lease may be lost in any of these states.
  */
 export type LeaseState = 'spare' | 'ready' | 'out' | 'ending' | 'ended' | 'lost'
 
 export class TurnLease implements Lease, DispatchItem {
   readonly turn: HostTurn
   readonly token: string
-  /** As it stands in Redis. */
+  /** The request as Redis has it. */
   readonly text: string
   readonly id: string
   readonly request: Request
@@ -314,7 +317,7 @@ export class TurnLease implements Lease, DispatchItem {
     return this.#lost.signal
   }
 
-  /** Something is noted of it that must go when it ends well. */
+  /** True when there is a history of the request, which is deleted when the request is committed. */
   get hasHistory(): boolean {
     const { attempt, kills, rejections } = this.marks
     return attempt > 1 || kills > 0 || rejections > 0

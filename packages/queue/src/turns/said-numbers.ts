@@ -19,13 +19,13 @@ export class WentBack extends Error {
 }
 
 /**
- * Numbers what a worker says to Redis. Redis notes the latest number in the step that does what was said, and each command
- * tells the latest that was answered (`lua/turns/steps/said.lua`). So a Redis that has lost its last second is found out by the
- * first command that would build on what it has lost, and before anything of it is done.
+ * Numbers a worker's commands to Redis. Redis notes the latest number in the step that runs the command, and each command
+ * tells the latest one that was answered (`lua/turns/steps/said.lua`). So the first command that would build on something
+ * which Redis has lost finds that out, before any of it is done.
  */
 export class SaidNumbers {
   readonly #worker: string
-  /** Known from the moment when the queue is opened. */
+  /** Set when the queue is opened. */
   run = ''
   #number = 0
   #answered = 0
@@ -34,7 +34,7 @@ export class SaidNumbers {
     this.#worker = worker
   }
 
-  /** No command that was sent has it, or a higher one. */
+  /** The next number: no command that was sent has it, or a higher one. */
   get coming(): number {
     return this.#number + 1
   }
@@ -47,7 +47,7 @@ export class SaidNumbers {
     this.#answered = Math.max(this.#answered, number)
   }
 
-  /** False when that was known: several commands may be told of one loss. */
+  /** Returns false when the loss was known already: several commands may report the same one. */
   wentBack({ heard }: WentBack): boolean {
     if (heard >= this.#answered) return false
     this.#answered = heard

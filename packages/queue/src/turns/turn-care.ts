@@ -1,9 +1,9 @@
 /**
- * What must be done about turns from time to time: renew their locks, give up those that others should have, find lost ones.
+ * What must be done about turns from time to time: renew their locks, leave those that others should have, find lost ones.
  *
- * The last is for all workers, and one is in charge of it, whoever did it last: it has BullMQ look for stalled jobs every
- * two seconds, and every four it sweeps over the turns, of which all workers hear. Where that is not heard any more, another
- * sweeps. A worker that was lost in charge is found no later than any other: its locks outlast the change.
+ * One worker finds lost turns for all, the one that did so last: it has BullMQ look for stalled jobs every two seconds, and
+ * sweeps over the turns every four, which it publishes to all workers. When the others hear of no sweep any more, another
+ * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
 
 import type { Logger, ProtocolTimes } from '@webloom/core'
@@ -15,7 +15,7 @@ import type { TurnExchange } from './turn-exchange.ts'
 import type { TurnJobs } from './turn-jobs.ts'
 import type { Stirred, TurnScripts, Wake } from './turn-scripts.ts'
 
-/** Without a delay, a turn goes behind the others after `quotaMs`, or so many requests. */
+/** Without a delay, a turn goes behind the others after `quotaMs`, or after so many requests. */
 const QUOTA_REQUESTS = 500
 const MAX_TURNS_PER_EVICTION = 16
 
@@ -29,17 +29,17 @@ export interface TurnCareOptions {
   readonly workerId: string
   readonly times: ProtocolTimes
   readonly logger: Logger
-  /** More turns than this worker may have. */
+  /** How many turns this worker may have. */
   readonly turnsMax: number
   readonly demand: () => number
-  /** Its lock was not renewed in time; it may be another's. */
+  /** Called when a turn's lock was not renewed in time; another worker may have it. */
   readonly onDoubt: (turn: HostTurn) => void
   readonly onRenewed: (turn: HostTurn) => void
   readonly onLost: (turn: HostTurn) => void
-  /** Some came back to their lines. */
+  /** Called when requests have come back to their lines. */
   readonly onStirred: (stirred: Stirred) => void
   readonly onSwept: (swept: Swept) => void
-  /** Turns that BullMQ does not have. */
+  /** Called with turns that BullMQ does not have. */
   readonly onOwed: (owed: readonly Wake[]) => void
   readonly onTended: () => void
 }
@@ -50,7 +50,7 @@ export class TurnCare {
   readonly #reconnectMsMax: number
   readonly #timers: NodeJS.Timeout[] = []
   #workers = 1
-  /** Turns wait in BullMQ, as last heard of. */
+  /** True when turns wait in BullMQ, as last heard of. */
   #othersWait = false
   #isRenewing = false
   #isClosed = false
@@ -58,7 +58,7 @@ export class TurnCare {
   /** Runs while this worker is in charge. */
   #stalledCheck: NodeJS.Timeout | undefined
   #isChecking = false
-  /** Redis was away: until then, others may have had no time to renew their locks. */
+  /** Until then no lock counts as lost: Redis was away, and other workers may have had no time to renew theirs. */
   #checksFromMs = Number.NEGATIVE_INFINITY
 
   constructor(options: TurnCareOptions) {
@@ -109,7 +109,7 @@ export class TurnCare {
     return turn.isFull || (isIdle && this.#workers > 1) || turn.goesOnAtMs - nowMs > this.#times.lingerMs
   }
 
-  /** Its host must not wait for one slow page. */
+  /** Lets a turn that is being left go on, as its host must not wait for one slow page. */
   #tendLeaving(turn: HostTurn, forMs: number): void {
     if (turn.held.size === 0 || forMs < this.#times.lingerMs) return
     turn.renewQuota()
@@ -123,7 +123,7 @@ export class TurnCare {
     this.#options.turns.wake(turn)
   }
 
-  /** Turns at hand go before those that sleep longest. */
+  /** Leaves turns that sleep longest when others are at hand. */
   #evict(nowMs: number): void {
     const { turns, exchange } = this.#options
     const sleeping = [...turns].filter(
@@ -133,7 +133,7 @@ export class TurnCare {
     for (const turn of sleeping.slice(0, MAX_TURNS_PER_EVICTION)) exchange.leave(turn)
   }
 
-  /** Tells Redis what this worker holds, too. */
+  /** Renews the locks, and tells Redis which requests this worker holds. */
   async renew(): Promise<void> {
     const { scripts, said, turns, onRenewed, onLost, onStirred, logger } = this.#options
     if (this.#isRenewing || turns.size === 0) return

@@ -1,4 +1,4 @@
-/** What becomes of a turn that this worker has, by what Redis answers: it goes on, is left, is over, or is lost. */
+/** What becomes of a turn that this worker has, by Redis's reply: it goes on, is left, is over, or is lost. */
 
 import type { ProtocolTimes } from '@webloom/core'
 import { leaseLost } from '../leasing/lease-lost.ts'
@@ -40,7 +40,7 @@ export class TurnCourse {
     else this.#goesOn(turn, says, answer)
   }
 
-  /** Redis has come back older: what of it is in flight there nobody knows here, and what is held here may be unknown there. */
+  /** Drops all leases of the turn: Redis has come back older, so it may have other requests in flight than this worker. */
   startOver(turn: HostTurn, reason: string): number {
     const { exchange, desk } = this.#options
     const count = turn.held.size
@@ -51,7 +51,7 @@ export class TurnCourse {
     return count
   }
 
-  /** It is another worker's by now. */
+  /** Ends a turn that another worker has by now. */
   lose(turn: HostTurn, reason: string): void {
     const { turns, exchange, desk } = this.#options
     turn.isLost = true
@@ -81,7 +81,7 @@ export class TurnCourse {
     this.#maybeLeave(turn)
   }
 
-  /** This worker has the turn no longer; BullMQ is being told. */
+  /** Ends a turn that this worker no longer has; BullMQ is being told. */
   #gone(turn: HostTurn, telling: Promise<void>): void {
     const { turns, desk, jobs, onPoint } = this.#options
     onPoint('left')
@@ -97,7 +97,7 @@ export class TurnCourse {
     return this.#options.jobs.giveBack(turn.job, inMs, head ?? 0)
   }
 
-  /** Gives its turn up when it holds nothing and its host may not be asked for a while. */
+  /** Leaves the turn when it holds no request and its host may not be asked for a while. */
   #maybeLeave(turn: HostTurn): void {
     if (turn.isLeaving || turn.held.size > 0) return
     if (turn.goesOnAtMs - performance.now() > this.#options.times.turns.lingerMs)
@@ -105,7 +105,7 @@ export class TurnCourse {
   }
 }
 
-/** Redis found that it is too early, or other lanes have all that the host may have in flight. */
+/** Called when Redis found that it is too early, or that other lanes have all that the host may have in flight. */
 function fewTaken(turn: HostTurn, { waitMs, head }: Standing, nowMs: number): void {
   if (turn.isPaced && waitMs > 0) turn.heldBack(waitMs, nowMs)
   else if (head !== undefined) turn.isFull = true

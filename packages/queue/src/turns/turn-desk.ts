@@ -5,7 +5,7 @@ import type { HeldTurns } from './held-turns.ts'
 import { type HostTurn, TurnLease } from './host-turn.ts'
 import type { Taken } from './turn-scripts.ts'
 
-/** One lies ready for so many that are out, so that who has room need not wait for Redis. */
+/** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
 const STOCK_PART = 8
 
 export interface TurnDeskOptions {
@@ -16,11 +16,11 @@ export interface TurnDeskOptions {
   readonly onDemand: () => void
   readonly onStart: (lease: TurnLease) => void
   readonly onUnreadable: (turn: HostTurn, taken: Taken, why: string) => void
-  /** True when it was refused here before and goes back, as others are to try first. */
+  /** Returns true for a request that this worker has rejected before: it goes back, for others to try first. */
   readonly leavesToOthers: (lease: TurnLease) => boolean
 }
 
-/** What this worker's turns have taken, on its way to whoever asks, and while it is out. */
+/** The requests that this worker's turns have taken: ready, and handed out. */
 export class TurnDesk {
   readonly #turns: HeldTurns
   readonly #options: TurnDeskOptions
@@ -39,12 +39,12 @@ export class TurnDesk {
     this.#desk.onDemand(options.onDemand)
   }
 
-  /** How many more would be handed out at once. */
+  /** How many more requests would be handed out at once. */
   get demand(): number {
     return this.#desk.demand
   }
 
-  /** How many more may lie ready. */
+  /** How many more requests may lie ready. */
   get stockRoom(): number {
     return Math.max(0, Math.floor(this.#out.size / STOCK_PART) - this.#ready.size)
   }
@@ -64,7 +64,7 @@ export class TurnDesk {
     return leases
   }
 
-  /** Some were taken, which may go from that moment on. */
+  /** Takes in requests that may go from that moment on. */
   accept(turn: HostTurn, taken: readonly Taken[], goesAtMs: number): void {
     for (const one of taken) {
       const { request, unreadable, id, marks } = unpackRequest(one.text)
@@ -81,7 +81,7 @@ export class TurnDesk {
     }
   }
 
-  /** Spares whose moment has come go to whoever waits; not any later for what is being said to Redis. */
+  /** Makes spares ready whose time has come, as many as are wanted. */
   putDueSpares(): void {
     for (const turn of this.#turns.dueSpares()) {
       if (this.demand === 0) return
@@ -93,7 +93,7 @@ export class TurnDesk {
     }
   }
 
-  /** One that was out is over. */
+  /** Called when a request that was out has ended. */
   ended(lease: TurnLease): void {
     lease.state = 'ended'
     lease.turn.held.delete(lease.token)
@@ -102,7 +102,7 @@ export class TurnDesk {
     this.#desk.ended(lease)
   }
 
-  /** It is not this worker's any more, wherever it is. */
+  /** Ends a lease that is lost, in whatever state it is. */
   lose(lease: TurnLease, reason: string): void {
     if (lease.state === 'ended') return
     const lay = lease.state === 'ready' && this.#desk.remove(lease)
@@ -112,7 +112,7 @@ export class TurnDesk {
     if (!lay) this.#desk.ended(lease)
   }
 
-  /** Another worker may have its host by now: nothing of the turn is handed out until that is known. */
+  /** Holds back the requests of a turn that another worker may have by now, until that is known. */
   layAside(turn: HostTurn): void {
     for (const lease of turn.held.values()) {
       if (lease.state !== 'ready' || !this.#desk.remove(lease)) continue
@@ -123,7 +123,7 @@ export class TurnDesk {
     this.#turns.place(turn)
   }
 
-  /** Its host is paused: takes all that was not handed out from the turn, in order. */
+  /** Takes from the turn all requests that were not handed out, in order: its host is paused. */
   callBack(turn: HostTurn): TurnLease[] {
     this.layAside(turn)
     const called = turn.aside.splice(0)
@@ -133,13 +133,13 @@ export class TurnDesk {
     return called
   }
 
-  /** It is still this worker's. */
+  /** Makes the requests ready again: the turn is still this worker's. */
   putBack(turn: HostTurn): void {
     for (const lease of turn.aside.splice(0)) this.#put(lease)
     this.#turns.wake(turn)
   }
 
-  /** Whoever waits may find that nothing can come any more. */
+  /** Checks again whether any request can come, for callers that wait. */
   recheck(): void {
     this.#desk.recheck()
   }

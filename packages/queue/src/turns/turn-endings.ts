@@ -1,4 +1,4 @@
-/** How what a turn has taken ends: its script is sent with the next exchange, whoever has it now. */
+/** How a request that a turn has taken ends: its outcome goes to Redis with the next exchange. */
 
 import { type HostNews, type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 import type { LeftToOthers } from '../leasing/left-to-others.ts'
@@ -11,12 +11,12 @@ import type { TurnExchange } from './turn-exchange.ts'
 import type { TurnPlacing } from './turn-placing.ts'
 import type { Ended, Placed, Taken } from './turn-scripts.ts'
 
-/** What comes of a lease that ends. */
+/** The outcome of a lease. */
 export interface Outcome {
   readonly placed: readonly Placed[]
   readonly refusal?: string
   readonly news?: HostNews
-  /** How many requests are added. */
+  /** How many requests the outcome adds. */
   readonly adds?: number
   readonly keepsHistory?: boolean
 }
@@ -32,7 +32,7 @@ export interface TurnEndingsOptions extends Pick<Rejection, 'redis' | 'keys' | '
   readonly logger: Logger
   readonly isClosed: () => boolean
   readonly onEnded: () => void
-  /** For so long others are to have that host's turn. */
+  /** Called when others should have that host's turn for so long. */
   readonly onLeft: (host: string, ms: number) => void
 }
 
@@ -79,7 +79,7 @@ export class TurnEndings {
     await this.end(lease, { placed: [placed], refusal })
   }
 
-  /** Some other release's: it goes back, and after enough tries to quarantine. */
+  /** Rejects a request of another release. After enough rejections it is quarantined. */
   refuseUnreadable(turn: HostTurn, { token, priority, text }: Taken, refusal: string): void {
     const { logger } = this.#options
     const { id, marks } = unpackRequest(text)
@@ -91,14 +91,18 @@ export class TurnEndings {
     this.#rejected({ turn, priority, text }, id, marks.rejections + 1).then(
       (placed) => this.#putBack(turn, { token, id, refusal, placed: [placed] }),
       (error: unknown) => {
-        // The next renewal finds it in flight and not held: it is back in its line, and is tried again.
+        // The next renewal finds the request in flight but not held, and puts it back into its line, where it is tried
+        // again.
         turn.unreadable.delete(token)
         logger.warn({ id, err: error }, 'a request could not be given back')
       },
     )
   }
 
-  /** True for one that this worker has refused before: it goes back, and its host's turn with it, for others to try first. */
+  /**
+   * Returns true for a request that this worker has rejected before. It goes back, and its host's turn with it, for others
+   * to try first.
+   */
   leavesToOthers(lease: TurnLease): boolean {
     if (!this.#leaves(lease.turn, lease.id)) return false
     lease.state = 'ending'
@@ -106,27 +110,27 @@ export class TurnEndings {
     return true
   }
 
-  /** Nothing of its host starts for so long. */
+  /** Lets no request of the host start for so long. */
   pause(turn: HostTurn, ms: number): void {
     turn.pause(ms, performance.now())
     this.callBack(turn)
     this.#options.turns.place(turn)
   }
 
-  /** What was taken and not handed out goes back to the head of its line, so that the turn can be left. */
+  /** Puts requests that were taken but not handed out back at the head of their line, so that the turn can be left. */
   callBack(turn: HostTurn): void {
     for (const lease of this.#options.desk.callBack(turn)) {
       this.#putBack(turn, { token: lease.token, placed: [asItWas(lease)] }, lease)
     }
   }
 
-  /** It may not leave any more: another worker may have its host by now. If not, it goes back. */
+  /** Puts a request back that must not leave any more, as another worker may have its host by now. */
   takeBack(lease: TurnLease, why: string): void {
     this.#options.desk.lose(lease, why)
     this.#putBack(lease.turn, { token: lease.token, placed: [asItWas(lease)] })
   }
 
-  /** The queue is closed. What was handed out may have been fetched. */
+  /** Puts a request back when the queue is closed. One that was handed out may have been fetched. */
   giveBack(lease: TurnLease): void {
     if (lease.state === 'ending' || lease.state === 'lost') return
     const isOut = lease.state === 'out'
@@ -150,19 +154,20 @@ export class TurnEndings {
     const { placing, exchange, rejectedMs, leftToOthers } = this.#options
     leftToOthers.rejected(id)
     const place = (await nobodyCanDo({ ...this.#options, id, rejections })) ? 'quarantine' : rejectedMs
-    // As long as this worker has the turn, nobody else can try.
+    // While this worker has the turn, no other worker can try.
     if (placing.workers > 1) exchange.leave(one.turn)
     return { ...asItWas(one), place, texts: [remarked(one.text, { rejections })] }
   }
 
-  /** What nobody here waits for. */
+  /** Puts a request back without a caller that waits. */
   #putBack(turn: HostTurn, ended: Ended, lease?: TurnLease): void {
     const resolve = () => {
       turn.held.delete(ended.token)
       turn.unreadable.delete(ended.token)
       turn.isFull = false
     }
-    // Redis is slow or away, which may be why it goes back: as long as the turn is ours, nobody else would see to it.
+    // Redis is slow or away, which may be why the request goes back. While this worker has the turn, no other would put it
+    // back.
     const reject = (error: unknown) => {
       const isLost = error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
       if (isLost || this.#options.isClosed()) return

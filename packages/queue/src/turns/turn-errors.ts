@@ -1,4 +1,4 @@
-/** What callers of a queue of host turns are told. */
+/** The errors that callers of a queue of host turns get. */
 
 import { isRedisFull, WebloomError } from '@webloom/core'
 
@@ -10,7 +10,7 @@ export function fullError(cause: unknown): WebloomError {
   )
 }
 
-/** The answer of a script that adds requests. */
+/** Returns the reply of a script that adds requests, with its errors explained. */
 export async function explained<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer

@@ -1,7 +1,7 @@
 /**
- * Where a worker's turns and Redis meet: what has ended goes there, what comes next comes back, for all turns with one
- * script. One is under way at a time; what gathers meanwhile goes with the next, so under load a script carries many pages,
- * and an idle crawl waits for nobody.
+ * Where a worker's turns and Redis meet: outcomes go there, and the next requests come back, for all turns with one script.
+ * One script is under way at a time, and what gathers meanwhile goes with the next one. So under load a script carries many
+ * pages, and in an idle crawl none waits.
  */
 
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
@@ -14,22 +14,22 @@ import { type Said, type SaidNumbers, WentBack } from './said-numbers.ts'
 import { fullError } from './turn-errors.ts'
 import type { Ended, Stirred, TurnAnswer, TurnSays, TurnScripts } from './turn-scripts.ts'
 
-/** Requests added by one script. */
+/** The most requests that one script adds. */
 export const MAX_REQUESTS_PER_SCRIPT = 500
 const MAX_ENDINGS_PER_SCRIPT = 200
-/** A script costs Redis as much as three pages in it: while enough lies ready, endings gather for so long. */
+/** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
 const GATHER_MS = 3
-/** So many requests may be taken ahead for hosts that may not be asked yet, or as many as are wanted. */
+/** How many requests may be taken ahead for hosts that may not be asked yet, at least; more when more are wanted. */
 const SPARES_MIN = 4
 
-/** The end of a request in flight, on its way to Redis. */
+/** The outcome of a request in flight, on its way to Redis. */
 export interface Ending {
   readonly turn: HostTurn
   readonly ended: Ended
-  /** Absent for one that was never given to anybody. */
+  /** Absent for a request that was never handed out. */
   readonly lease?: TurnLease
   readonly news?: HostNews
-  /** How many requests it adds beyond those that were there. */
+  /** How many requests the outcome adds. */
   readonly adds: number
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -40,19 +40,19 @@ export interface TurnExchangeOptions {
   readonly said: SaidNumbers
   readonly turns: HeldTurns
   readonly times: ProtocolTimes
-  /** How many requests would be handed out at once. */
+  /** Returns how many requests would be handed out at once. */
   readonly demand: () => number
-  /** How many more may be taken beyond that, where a script is sent anyhow. */
+  /** Returns how many more may be taken beyond that, when a script is sent anyhow. */
   readonly stockRoom: () => number
-  /** Whether fresh turns are on their way that go before those served already. */
+  /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
   readonly onAnswer: (turn: HostTurn, says: TurnSays, answer: TurnAnswer) => void
   readonly onStirred: (stirred: Stirred) => void
-  /** Nothing was done of what was said. */
+  /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
-  /** The same, and nothing will be. */
+  /** Called when Redis has done nothing of what was sent, as the run is over. */
   readonly onRunOver: (error: RunOver) => void
-  /** Nothing is left to say for now. */
+  /** Called when there is nothing to send for now. */
   readonly onIdle: () => void
 }
 
@@ -67,14 +67,14 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 export class TurnExchange {
   readonly #options: TurnExchangeOptions
   #endings: Ending[] = []
-  /** Turns of those that go back to the head of their line. */
+  /** Turns of requests that go back to the head of their line. */
   #goingBack = new Set<HostTurn>()
   readonly #leaving = new Set<HostTurn>()
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   /** Ends the gathering. */
   #hurry: (() => void) | undefined
-  /** Redis is full: what adds nothing goes alone. */
+  /** True when Redis is full: outcomes that add no requests go without the others. */
   #isFull = false
 
   constructor(options: TurnExchangeOptions) {
@@ -87,21 +87,21 @@ export class TurnExchange {
     this.kick()
   }
 
-  /** It is given up as soon as it holds nothing. */
+  /** Leaves the turn as soon as it holds no request. */
   leave(turn: HostTurn): void {
     turn.leavingSinceMs ??= performance.now()
     this.#leaving.add(turn)
     this.kick()
   }
 
-  /** It holds something that takes its time: its host is served meanwhile. */
+  /** Keeps the turn after all: a request in it takes its time, and its host is served meanwhile. */
   stay(turn: HostTurn): void {
     turn.leavingSinceMs = undefined
     this.#leaving.delete(turn)
     this.#options.turns.place(turn)
   }
 
-  /** What it had to say is void. */
+  /** Drops what the turn had to say. */
   lost(turn: HostTurn, error: unknown): void {
     this.#leaving.delete(turn)
     const void_ = this.#endings.filter((ending) => ending.turn === turn)
@@ -109,7 +109,7 @@ export class TurnExchange {
     for (const ending of void_) ending.reject(error)
   }
 
-  /** There may be something to say. */
+  /** Called when there may be something to send. */
   kick(): void {
     if (this.#hurry && this.#isUrgent) this.#hurry()
     if (this.#isRunning) return
@@ -117,12 +117,15 @@ export class TurnExchange {
     this.#running = this.#run()
   }
 
-  /** Whether something of it goes back to the head of its line and Redis has not been told: it stands before what comes from there. */
+  /**
+   * Returns whether a request of the turn goes back to the head of its line and Redis has not been told. It stands before
+   * requests that come from there.
+   */
   goesBack(turn: HostTurn): boolean {
     return this.#goingBack.has(turn)
   }
 
-  /** Resolves when nothing is left to say. */
+  /** Resolves when there is nothing left to send. */
   async settled(): Promise<void> {
     while (this.#isRunning) await this.#running
   }
@@ -137,7 +140,10 @@ export class TurnExchange {
     this.#options.onIdle()
   }
 
-  /** What happens in one round of the event loop goes with one script; what nobody waits for may come a little later. */
+  /**
+   * Gathers: outcomes of one round of the event loop go with one script; those that no caller waits for may go a little
+   * later.
+   */
   async #gather(): Promise<void> {
     await immediate()
     if (this.#isUrgent) return
@@ -214,7 +220,7 @@ export class TurnExchange {
     return turnSays
   }
 
-  /** Those served longest ago go first, as many of each as are wanted of all. */
+  /** Takes first for turns that were served longest ago, for each as many as are wanted in all. */
   #take(says: Message['says'], isSent: boolean): void {
     const { turns, demand, stockRoom, isLooking } = this.#options
     let wanted = demand() + (isSent ? stockRoom() : 0)
@@ -235,7 +241,7 @@ export class TurnExchange {
     if (wanted > 0) this.#takeInPlaceOfEnded(says, wanted)
   }
 
-  /** A host that has all in flight that it may have takes the place of what ends. */
+  /** Takes for a host that has all in flight that it may have, in the place of the request that ends. */
   #takeInPlaceOfEnded(says: Message['says'], wanted: number): void {
     let left = wanted
     for (const [turn, turnSays] of says) {
@@ -249,7 +255,7 @@ export class TurnExchange {
     }
   }
 
-  /** A page that ends brings its host's next along, even if that may not go yet. */
+  /** Takes a host's next request along with a page that ends, even if that request may not go yet. */
   #takeAhead(says: Message['says'], wanted: number): void {
     const { lingerMs } = this.#options.times.turns
     let spares = this.#options.turns.spareCount
@@ -293,7 +299,7 @@ export class TurnExchange {
       n = 0
       for (const [turn, turnSays] of says) {
         const answer = answers[n++]!
-        // One that could not be left, as Redis has more in flight there than is held here, goes on for now.
+        // A turn could not be left, as Redis has more in flight there than this worker holds. It goes on for now.
         if (answer.status !== 'held') this.#leaving.delete(turn)
         else if (turnSays.leaves) this.stay(turn)
         this.#options.onAnswer(turn, turnSays, answer)
@@ -312,7 +318,10 @@ export class TurnExchange {
     }
   }
 
-  /** Nothing of it has happened, as far as is known; a take that did happen is answered again. */
+  /**
+   * Undoes what was sent without a reply. As far as is known nothing of it was done; a take that was done gets the same
+   * reply again.
+   */
   #unsaid(says: Message['says']): void {
     for (const [turn, { startedAgoMs }] of says) {
       if (startedAgoMs !== undefined) turn.startUntold()
@@ -332,7 +341,10 @@ export class TurnExchange {
   }
 }
 
-/** Of what goes back to the head of a line, what was taken first is put back last, so that it goes first again. */
+/**
+ * Adds an outcome. Of requests that go back to the head of a line, the one that was taken first is put back last, so that
+ * it goes first again.
+ */
 function addEnded(all: Ended[], ended: Ended): void {
   const at = goesToHead(ended) ? all.findIndex((other) => !goesToHead(other) || isBefore(other, ended)) : -1
   if (at < 0) all.push(ended)
@@ -343,7 +355,7 @@ function goesToHead({ placed }: Ended): boolean {
   return placed.some(({ place }) => place === 'head')
 }
 
-/** By their tokens: the number of the take, and in it their own. */
+/** Compares by tokens: the number of the take, and the request's own number in it. */
 function isBefore(one: Ended, other: Ended): boolean {
   const [take, n] = numbersOf(one)
   const [otherTake, otherN] = numbersOf(other)

@@ -3,11 +3,11 @@ import type { HostView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { TurnScripts } from './turn-scripts.ts'
 
-/** So many hosts are looked at; of more, the largest of these are shown. */
+/** How many hosts are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000
 const MAX_HOSTS_PER_LOOK = 200
 
-/** Hosts that have a line: those that are paused, longest first, then those with the most waiting. At most `most`. */
+/** Returns hosts that have a line: paused ones, longest pause first, then those with the most waiting. At most `most`. */
 export async function readTurnHosts(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<HostView[]> {
   const scripts = new TurnScripts({ redis, keys, order: 'priority' })
   const seen = new Map<string, HostView>()

@@ -1,4 +1,4 @@
-/** Fetches turns from BullMQ, one by one, as long as this worker wants more, and begins them. */
+/** Fetches turns from BullMQ, one by one, while this worker wants more, and begins them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostPace, isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
@@ -7,9 +7,9 @@ import { HostTurn } from './host-turn.ts'
 import type { TurnJob, TurnJobs } from './turn-jobs.ts'
 import type { Stirred, TurnScripts } from './turn-scripts.ts'
 
-/** While more turns are at hand, those that were served already wait so long for them. */
+/** How long turns that were served already wait while more turns are at hand. */
 const FRESH_WAIT_MS = 50
-/** BullMQ's answer is waited for elsewhere; so many turns may be on their way from there to here. */
+/** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */
 const BEGINNING_MAX = 16
 
 export interface TurnIntakeOptions {
@@ -20,12 +20,12 @@ export interface TurnIntakeOptions {
   readonly quarantineAfter: number
   readonly times: ProtocolTimes
   readonly logger: Logger
-  /** Whether this worker has room for one more, with so many on their way. */
+  /** Returns whether this worker has room for one more turn, with so many under way. */
   readonly wants: (beginning: number) => boolean
-  /** Those that this worker has. */
+  /** The turns that this worker has. */
   readonly turns: HeldTurns
   readonly onBegun: (turn: HostTurn, stirred: Stirred) => void
-  /** BullMQ has no more at hand, for now. */
+  /** Called when BullMQ has no more turns at hand. */
   readonly onDrained: () => void
   readonly onPoint: (name: 'fetched' | 'begun' | 'completed') => void
 }
@@ -35,11 +35,11 @@ export class TurnIntake {
   readonly #beginning = new Set<Promise<void>>()
   /** By host: until when its turns are left to others. */
   readonly #leftUntilMs = new Map<string, number>()
-  /** The last that was fetched was left to others. */
+  /** True when the turn that was fetched last was left to others. */
   #hasLeftLast = false
   #turns = 0
   #lookingSinceMs: number | undefined
-  /** BullMQ had no more at hand when it was last asked. */
+  /** True when BullMQ had no more turns at hand at the last fetch. */
   #isDrained = false
   #isClosed = false
   #wake: (() => void) | undefined
@@ -58,29 +58,29 @@ export class TurnIntake {
     void this.#run()
   }
 
-  /** There may be room again. */
+  /** Called when there may be room again. */
   wake(): void {
     if (this.#wake && this.#options.wants(this.#beginning.size)) {
-      // From this moment on fresh turns may come.
+      // Fresh turns may come from now on.
       this.#lookingSinceMs ??= performance.now()
       this.#wake()
     }
   }
 
-  /** For so long that host's turns are begun by others. */
+  /** Leaves that host's turns to others for so long. */
   leave(host: string, ms: number): void {
     const nowMs = performance.now()
     for (const [old, untilMs] of this.#leftUntilMs) if (untilMs <= nowMs) this.#leftUntilMs.delete(old)
     this.#leftUntilMs.set(host, nowMs + ms)
   }
 
-  /** No more are begun from now on. What is being fetched is given back. */
+  /** Begins no more turns. A turn that is being fetched goes back. */
   stop(): void {
     this.#isClosed = true
     this.#wake?.()
   }
 
-  /** Resolves when all that were fetched have begun, or have gone back. */
+  /** Resolves when all fetched turns have begun, or have gone back. */
   async settled(): Promise<void> {
     await Promise.all(this.#beginning)
   }
@@ -123,7 +123,10 @@ export class TurnIntake {
     return undefined
   }
 
-  /** One that is left to others goes back; when nothing else is at hand, this worker waits until they had their time. */
+  /**
+   * Returns true for a turn that is left to others; it goes back. When no other is at hand, this worker waits until the
+   * others had their time.
+   */
   async #isLeft(job: TurnJob): Promise<boolean> {
     const leftMs = (this.#leftUntilMs.get(job.host) ?? 0) - performance.now()
     if (leftMs <= 0) {
@@ -158,7 +161,7 @@ export class TurnIntake {
         quarantineAfter,
       )
       onPoint('begun')
-      // This worker stood still on the way, and another has it now.
+      // This worker stood still on the way, and another one has the turn now.
       if (begun === 'taken') return
       if (begun === 'gone') {
         await jobs.complete(job)
@@ -171,12 +174,12 @@ export class TurnIntake {
         begun,
       )
     } catch (error) {
-      // Its lock is not renewed: it comes again in some seconds.
+      // The turn's lock is not renewed, so the turn comes again in some seconds.
       logger.debug({ err: error, unit: job.unit }, 'a turn could not begin')
     }
   }
 
-  /** Until there may be room. */
+  /** Waits until there may be room. */
   async #rest(): Promise<void> {
     this.#lookingSinceMs = undefined
     this.#isDrained = false

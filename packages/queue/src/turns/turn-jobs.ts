@@ -1,13 +1,13 @@
 /**
- * A host's turn as a BullMQ job: added, fetched, given back, completed. Jobs carry nothing; the id says it all,
+ * A host's turn as a BullMQ job: added, fetched, left, completed. A job carries no data; its id tells all,
  * `<host>~<lane>~<generation>`.
  *
- * They are fetched one by one, when this worker wants another turn, not by BullMQ's own loop: that would fetch as many as
- * it may, and a turn held by a worker that has no room is kept from all others. So no processor can throw, either, and no
- * job can fail; a failed turn would strand its host. BullMQ's stalled check is run by one worker for all, see turn-care.ts.
+ * Jobs are fetched one by one, when this worker wants another turn, and not by BullMQ's own loop: that would fetch as many
+ * as it may, and a turn that a worker without room holds is kept from all others. So no processor can throw, and no job can
+ * fail; a failed turn would strand its host. One worker runs BullMQ's stalled check for all, see turn-care.ts.
  *
- * Its connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given connection
- * takes a silent server to be alive.
+ * BullMQ's connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given
+ * connection takes a silent server to be alive.
  *
  * BullMQ is loaded when a queue opens: that takes as long as half of all else, and most commands and crawls need none.
  */
@@ -27,14 +27,14 @@ const PRIORITY_MAX = 2 ** 21
 
 type BullMQ = typeof import('bullmq')
 
-/** A turn that this worker may take: the job's lock is its. */
+/** A turn that this worker may begin: it has the job's lock. */
 export interface TurnJob {
   readonly unit: string
   readonly host: string
   readonly lane: string
   readonly generation: string
   readonly lockToken: string
-  /** By the monotonic clock. */
+  /** When the lock ends, by the monotonic clock. */
   readonly lockedUntilMs: number
   readonly job: Job
 }
@@ -53,7 +53,7 @@ export class TurnJobs {
   #bullmq: BullMQ | undefined
   #queue: Queue | undefined
   #worker: Worker | undefined
-  /** What is being told to BullMQ. */
+  /** Calls to BullMQ that are under way. */
   readonly #telling = new Set<Promise<void>>()
   #fetches = 0
   #isClosed = false
@@ -75,7 +75,10 @@ export class TurnJobs {
     await this.#queue.waitUntilReady()
   }
 
-  /** Most urgent first: whoever waits for a turn gets that one. Adding one that is there already changes nothing. */
+  /**
+   * Adds jobs, the most urgent first: the next worker that waits for a turn gets that one. Adding a job that is there
+   * changes nothing.
+   */
   async add(wakes: readonly Wake[]): Promise<void> {
     if (wakes.length === 0) return
     const sorted = [...wakes].sort((a, b) => b.priority - a.priority)
@@ -94,20 +97,20 @@ export class TurnJobs {
     )
   }
 
-  /** Turns that wait in BullMQ go earlier from now on. */
+  /** Makes turns that wait in BullMQ more urgent. */
   async raise(wakes: readonly Wake[]): Promise<void> {
     await Promise.all(
       wakes.map(({ unit, priority }) => this.#worker!.backend.changePriority(unit, bullPriority(priority))),
     )
   }
 
-  /** What a script has set in motion. */
+  /** Tells BullMQ which turns a script has woken or made more urgent. */
   stir({ woken, raised }: Stirred): void {
     if (woken.length > 0) this.tell(this.add(woken).then(this.#options.onWoken))
     if (raised.length > 0) this.tell(this.raise(raised))
   }
 
-  /** Nobody waits for it. What BullMQ does not hear, the sweep finds. */
+  /** Tracks a call that no caller waits for. If BullMQ does not get it, the sweep finds that. */
   tell(telling: Promise<void>): void {
     const told = telling
       .catch((error: unknown) => this.#options.logger.debug({ err: error }, 'BullMQ was not told of a turn'))
@@ -115,17 +118,20 @@ export class TurnJobs {
     this.#telling.add(told)
   }
 
-  /** Resolves when BullMQ was told all. */
+  /** Resolves when all calls to BullMQ have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#telling)
   }
 
-  /** The next turn; undefined when there is none, with `block` after some seconds. Rejects when the server cannot. */
+  /**
+   * Resolves to the next turn; to undefined when there is none, with `block` after some seconds. Rejects when the server
+   * cannot.
+   */
   async fetch({ block }: { block: boolean }): Promise<TurnJob | undefined> {
     const worker = this.#worker!
     const token = `${this.#options.workerId}/${++this.#fetches}`
     const fetching = worker.getNextJob(token, { block })
-    // One that comes too late is for others.
+    // A turn that comes too late is left to others.
     void fetching
       .then((job) => (this.#isClosed ? job?.moveToDelayed(Date.now(), token) : undefined))
       .catch(() => {})
@@ -139,24 +145,24 @@ export class TurnJobs {
     }
   }
 
-  /** Gives turns whose lock has run out to others. */
+  /** Has BullMQ give turns whose lock has run out to others. */
   async checkStalled(): Promise<void> {
     await this.#worker!.backend.moveStalledJobsToWait().catch((error: Error) => this.#onError(error))
   }
 
-  /** It is over. */
+  /** Completes the job: the turn is over. */
   async complete({ job, lockToken }: TurnJob): Promise<void> {
     await job.moveToCompleted(undefined, lockToken, false)
   }
 
-  /** To whoever is next, in `ms` milliseconds; 0: behind all others that are as urgent. */
+  /** Leaves the turn to the next worker, in `ms` milliseconds; 0: behind all others that are as urgent. */
   async giveBack({ job, lockToken }: TurnJob, ms: number, priority?: number): Promise<void> {
     const wanted = priority === undefined ? job.priority : bullPriority(priority)
     if (wanted !== job.priority) await job.changePriority({ priority: wanted })
     await job.moveToDelayed(Date.now() + ms, lockToken)
   }
 
-  /** Bounded in time, whatever the server does. A fetch under way rejects. */
+  /** Closes within some seconds, whatever the server does. A fetch under way rejects. */
   async close(): Promise<void> {
     this.#isClosed = true
     try {
@@ -170,7 +176,7 @@ export class TurnJobs {
     }
   }
 
-  /** A fetch that takes longer hangs: BullMQ's worker is made anew. */
+  /** A fetch that takes longer hangs: then a new BullMQ worker is made. */
   get #fetchMsMax(): number {
     return 2 * this.#options.times.turns.blockMsMax
   }
@@ -187,9 +193,9 @@ export class TurnJobs {
         prefix: BULL_PREFIX,
         lockDuration: lockMs,
         skipStalledCheck: true,
-        // BullMQ passes over a check that comes sooner after another.
+        // BullMQ skips a check that comes too soon after another.
         stalledInterval: stalledCheckEveryMs / 2,
-        // A request that kills workers is ours to find; its host's turn goes on for ever.
+        // Requests that kill workers are found by our own code; their host's turn goes on for ever.
         maxStalledCount: 2 ** 31 - 1,
         drainDelay: blockMsMax / 1000,
       },
@@ -217,7 +223,7 @@ function turnJob(job: Job, lockMs: number): TurnJob {
   const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit) ?? []
   if (host === undefined)
     throw new WebloomError('WL_USAGE', `the job ${unit} of this queue is no host's turn; who has added it?`)
-  // The lock began when BullMQ sent the command, which by this machine's clock was then.
+  // The lock began when BullMQ sent the command, by this machine's clock.
   const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
   return {
     unit,

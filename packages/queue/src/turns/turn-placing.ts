@@ -3,10 +3,10 @@ import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import type { Placed, Pushed } from './turn-scripts.ts'
 
-/** More lanes than workers are of no use, nor more than a host may have in flight. */
+/** More lanes than workers are of no use, nor more lanes than a host may have requests in flight. */
 const LANES_MAX = 16
 
-/** In nobody's line: which one it will be in is looked up when its doubt is over. */
+/** In no line: the line is looked up when the doubt is over. */
 const IN_DOUBT = { place: 'doubt', host: '', priority: 0, lanes: 0 } as const
 
 export interface TurnPlacingOptions {
@@ -15,17 +15,17 @@ export interface TurnPlacingOptions {
   readonly pace: (slot: string) => HostPace
 }
 
-/** Which line a request belongs to, and what a host is called in keys and job ids. */
+/** Says which line a request belongs to, and how a host is named in keys and job ids. */
 export class TurnPlacing {
   readonly #options: TurnPlacingOptions
-  /** Workers of the crawl, as last heard of. */
+  /** How many workers the crawl has, as last heard of. */
   workers = 1
 
   constructor(options: TurnPlacingOptions) {
     this.#options = options
   }
 
-  /** Requests by line, each line's in order; those in doubt are in a group of their own. */
+  /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
   groups(batch: readonly QueuedRequest[]): Placed[] {
     return this.pushed(batch).map(({ requests, ...line }) => ({
       ...line,
@@ -33,7 +33,7 @@ export class TurnPlacing {
     }))
   }
 
-  /** The same with their ids, or what else they are to be told apart by. */
+  /** Returns the same with their ids, or with what else identifies them. */
   pushed<Queued extends QueuedRequest>(
     batch: readonly Queued[],
     idOf: (queued: Queued) => string = ({ id }) => id,
@@ -49,7 +49,7 @@ export class TurnPlacing {
     return [...lines.values()]
   }
 
-  /** One request, changed or to be held back. */
+  /** Returns the place of one request, changed or to be held back. */
   one(queued: QueuedRequest, marks: Partial<PackedMarks>, when: RetryWhen): Placed {
     return {
       ...this.#lineOf(queued.request),
@@ -74,7 +74,7 @@ export class TurnPlacing {
   }
 }
 
-/** What a slot is called in keys and job ids, which bear no colon. */
+/** Returns a slot's name in keys and job ids, which may hold no colon. */
 function hostName(slot: string): string {
   return encodeURIComponent(slot.toWellFormed())
 }

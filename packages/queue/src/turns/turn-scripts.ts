@@ -1,4 +1,4 @@
-/** The scripts of host turns, `lua/turns/`: what goes in and what comes out, as values. */
+/** The scripts of host turns, `lua/turns/`, with their arguments and replies as values. */
 
 import {
   type HostNews,
@@ -27,63 +27,63 @@ export interface Wake {
   readonly priority: number
 }
 
-/** What a script has set in motion. */
+/** What a script has changed beside its own turn. */
 export interface Stirred {
   readonly woken: readonly Wake[]
   readonly raised: readonly Wake[]
 }
 
-/** Which turn: the host's name is percent-encoded, so that it can be part of a job's id. */
+/** The name of a turn: the host is percent-encoded, so that it can be part of a job's id. */
 export interface TurnName {
   readonly host: string
   readonly lane: string
 }
 
-/** How a host stands. */
+/** The state of a host. */
 export interface Standing {
-  /** Until its delay lets it be asked, milliseconds. */
+  /** Milliseconds until its delay lets it be asked. */
   readonly waitMs: number
-  /** Until its pause is over. */
+  /** Milliseconds until its pause is over. */
   readonly pausedMs: number
-  /** Priority of the head of its line; absent when nothing waits. */
+  /** Priority of the head of its line; absent when no request waits. */
   readonly head?: number
-  /** Until the first of those may go whose own time has not come. */
+  /** Milliseconds until the first request may go whose own time has not come. */
   readonly lateInMs?: number
-  /** What was learnt of it. */
+  /** What was learned of it. */
   readonly state: HostState
 }
 
 /**
- * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back; with `doubt` they
- * are set aside, in nobody's line.
+ * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. With `doubt`
+ * they are set aside, in no line.
  */
 export interface Placed {
   readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | number
   readonly host: string
   readonly priority: number
-  /** So many lanes the host may have. */
+  /** How many lanes the host may have. */
   readonly lanes: number
   readonly texts: readonly string[]
 }
 
-/** One that was in flight and is no longer. */
+/** A request that was in flight and no longer is. */
 export interface Ended {
   readonly token: string
-  /** Given when it may have a history: that goes, or, with `refusal`, gets a line more. */
+  /** Set when it may have a history, which is deleted or, with `refusal`, gets one more line. */
   readonly id?: string
   readonly refusal?: string
   readonly placed: readonly Placed[]
 }
 
-/** What a worker has to say about one of its turns. */
+/** What a worker tells Redis about one of its turns. */
 export interface TurnSays extends TurnName {
   readonly generation: string
   readonly holder: string
-  /** Since the last start that was not told yet. */
+  /** Milliseconds since the last start that Redis has not been told. */
   readonly startedAgoMs?: number
-  /** The host's delay as the settings and chance have it. */
+  /** The host's delay that settings and chance give, without the floor. */
   readonly drawnMs: number
-  /** The last that was taken never started: it uses up no turn. */
+  /** True when the last request that was taken never started: it uses up no turn. */
   readonly isUndone: boolean
   readonly news?: HostNews
   readonly ended: readonly Ended[]
@@ -94,7 +94,7 @@ export interface TurnSays extends TurnName {
   readonly leaves: boolean
 }
 
-/** `left`: given up to whoever is next. `over`: nothing is left to do. `lost`: another worker had it in the meantime. */
+/** `left`: the next worker may have it. `over`: nothing is left to do. `lost`: another worker has had it meanwhile. */
 export type TurnAnswer =
   | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
   | { readonly status: 'over' }
@@ -112,7 +112,7 @@ export interface Pushed extends Omit<Placed, 'texts'> {
   readonly requests: readonly { readonly id: string; readonly text: string }[]
 }
 
-/** Links whose doubt is over; `args` as leasing/doubts-end.lua has them. */
+/** Links whose doubt is over; `args` as in leasing/doubts-end.lua. */
 export interface EndedDoubts {
   readonly args: readonly (string | number)[]
   readonly fresh: readonly Pushed[]
@@ -122,7 +122,7 @@ export interface PushPart {
   readonly said: Said
   readonly asker: string
   readonly isNoting: boolean
-  /** For elements of start(), whose numbers stand in place of ids. */
+  /** Set for elements of start(), whose numbers take the place of ids. */
   readonly start?: StartSpan
   readonly groups: readonly Pushed[]
 }
@@ -188,9 +188,9 @@ const nudgeScript = luaScript('hosts/host.lua', 'turns/nudge.lua')
 const clearScript = luaScript(...BASE, 'hosts/close.lua', 'turns/clear.lua')
 
 const CLEAR_PAGE = 100
-/** What a push of start() answers before whose element others are missing. */
+/** The reply to a push of start() when elements before it are missing. */
 const START_GAP = -1
-/** What a command of a run answers that was cleared, or followed by another. */
+/** The reply to a command of a run that was cleared, or followed by another. */
 const RUN_OVER = -2
 
 /** A turn as BullMQ has handed it to a worker. */
@@ -199,28 +199,28 @@ interface BegunTurn extends TurnName {
   readonly lockToken: string
   readonly holder: string
   readonly delayMs: number
-  /** The worker has another of the host's lanes. */
+  /** True when the worker has another of the host's lanes. */
   readonly isSecond: boolean
 }
 
-/** What it takes to renew a turn's lock. */
+/** What a renewal of a turn's lock needs. */
 export interface LockedTurn {
   readonly unit: string
   readonly lockToken: string
   readonly holder: string
 }
 
-/** The same of a turn whose worker can tell what it holds: all else that is in flight there goes back to its line. */
+/** The same for a turn whose worker tells what it holds: all other requests in flight there go back to their line. */
 export interface HoldingTurn extends LockedTurn {
   readonly tokens: readonly string[]
-  /** Batch of the take that is under way. */
+  /** The batch of the take that is under way. */
   readonly batch: number | undefined
 }
 
-/** What became of turns whose locks were renewed. */
+/** The result of a renewal of turns' locks. */
 export interface Renewed<T> extends Stirred {
   readonly lost: readonly T[]
-  /** Turns whose line got something back, and how many requests. */
+  /** The turns whose line got requests back, and how many. */
   readonly putBack: ReadonlyMap<T, number>
 }
 
@@ -261,7 +261,7 @@ export class TurnScripts {
     ]
   }
 
-  /** Throws `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
+  /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
   async push({ said, asker, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
     const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
     args.push(start?.from ?? '', start?.to ?? '', groups.length)
@@ -276,7 +276,7 @@ export class TurnScripts {
     return { added, ...stirredOf(stirred) }
   }
 
-  /** Returns undefined for a turn that is over. */
+  /** Resolves to undefined for a turn that is over. */
   async begin(
     turn: BegunTurn,
     quarantineAfter: number,
@@ -293,8 +293,8 @@ export class TurnScripts {
   }
 
   /**
-   * All in one step. With `isGrowing` nothing happens on a Redis at its maxmemory, else it happens even there. Throws
-   * `WentBack` or `RunOver`.
+   * Sends everything in one step. With `isGrowing` nothing is done on a Redis at its maxmemory; otherwise it is done even
+   * there. Rejects with `WentBack` or `RunOver`.
    */
   async exchange(
     turns: readonly TurnSays[],
@@ -309,7 +309,7 @@ export class TurnScripts {
     return { answers: replies.map((reply, n) => answerOf(reply, turns[n]!.batch)), ...stirredOf(stirred) }
   }
 
-  /** Returns the ids that were queued. */
+  /** Resolves to the ids that were queued. */
   async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
     const all: Argument[] = [...args, fresh.length]
     for (const group of fresh) addGroup(all, group)
@@ -330,7 +330,7 @@ export class TurnScripts {
     await this.#redis.hdel(this.#keys.alone, worker)
   }
 
-  /** @param coming takes from this batch on may be on their way */
+  /** @param coming takes from this batch on may be under way */
   async renew<T extends HoldingTurn>(
     turns: readonly T[],
     lockMs: number,
@@ -344,19 +344,22 @@ export class TurnScripts {
     return { lost: lost.map((n) => turns[n - 1]!), putBack, ...stirredOf(stirred) }
   }
 
-  /** The same for a keeper, who has the turns' `lockArgs`. */
+  /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */
   renewal(lockMs: number): Renewal {
     return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs] }
   }
 
-  /** Returns how it stands, and which turns BullMQ does not have; with `isSwept` false, somebody looked after them lately. */
+  /**
+   * Resolves to the state of the crawl's turns, and to those that BullMQ does not have. `isSwept` is false when another
+   * worker has swept lately.
+   */
   async sweep(worker: string, everyMs: number): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
     const reply = await this.#run(sweepScript, [worker, everyMs])
     const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
     return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
   }
 
-  /** Before each look for locks that have run out: of those before a gap that long, none counts. */
+  /** Called before each look for locks that have run out. Locks that ran out before a gap of that length do not count. */
   async watch(gapMs: number): Promise<void> {
     await this.#run(watchScript, [gapMs])
   }
@@ -373,7 +376,7 @@ export class TurnScripts {
     return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
   }
 
-  /** What some turns have in flight in that worker's name, and where to go on; '0' when that were all. */
+  /** Resolves to what some turns have in flight for that worker, and to where to go on; '0' when those were all. */
   async inFlight(
     worker: string,
     cursor: string,
@@ -389,13 +392,13 @@ export class TurnScripts {
     return { cursor: next, found }
   }
 
-  /** Some of the hosts that have a line, and where to go on; '0' when that were all. One may come twice. */
+  /** Resolves to some of the hosts that have a line, and to where to go on; '0' when those were all. A host may come twice. */
   async hosts(cursor: string, count: number): Promise<{ cursor: string; hosts: HostView[] }> {
     const [next, views] = (await this.#run(hostsScript, [cursor, count])) as [string, HostReply[]]
     return { cursor: next, hosts: views.map(hostViewOf) }
   }
 
-  /** Makes BullMQ able to fetch one job on a Redis at its maxmemory; false when there is none. */
+  /** Makes BullMQ able to fetch one job on a Redis at its maxmemory. Resolves to false when there is none. */
   async nudge(): Promise<boolean> {
     return (await this.#run(nudgeScript, [])) === 1
   }
@@ -499,7 +502,7 @@ function wakesOf(flat: readonly string[]): Wake[] {
   return wakes
 }
 
-/** For a keeper: it knows late what has ended, so nothing is compared. */
+/** For the lock keeper: it learns late what has ended, so nothing is compared. */
 export function lockArgs({ unit, lockToken, holder }: LockedTurn): (string | number)[] {
   return [unit, lockToken, holder, 0, 0]
 }

@@ -1,10 +1,10 @@
 /**
- * What cuts off one download, also where a middleware that waits for ever knows nothing of the signal.
+ * Cuts off one download, even when a middleware waits for ever and ignores the signal.
  *
- * Long-lived sets and signals forget it when the download is over, but V8 does not at once: a set's old table and a removed
- * listener lead on to the next, and what has become old counts as alive until the next full collection. So it leads
- * nowhere once the download is over. A promise that never settles, raced with the download, kept every page with its body
- * and text for seconds: 350 MB after 5 000 pages of 7 KB instead of 235.
+ * Long-lived sets and signals forget the cut when the download is over, but V8 does not free it at once: a set's old table
+ * and a removed listener lead on to the next one, and old objects count as alive until the next full collection. So the cut
+ * must refer to nothing once the download is over. A promise that never settles, raced with the download, kept every page
+ * with its body and text for seconds: 350 MB after 5 000 pages of 7 KB instead of 235.
  */
 export class DownloadCut {
   readonly #controller = new AbortController()
@@ -19,7 +19,7 @@ export class DownloadCut {
     this.#reject?.(reason)
   }
 
-  /** What `download` comes to; rejects at once when it is cut. */
+  /** Settles as `download` does; rejects at once when it is cut off. */
   async over<T>(download: Promise<T>): Promise<T> {
     try {
       return await new Promise<T>((resolve, reject) => {

@@ -8,12 +8,12 @@ import type {
   RetryWhen,
 } from '@webloom/core'
 
-/** What the engine needs of `@webloom/scheduler`. */
+/** The part of `@webloom/scheduler` that the engine calls. */
 export interface EngineScheduler {
   open(signal?: AbortSignal): Promise<void>
   close(): Promise<void>
   enqueueStart(request: Request, asker: string): Promise<number>
-  /** Elements of start(), the first of which has the number `from`; undefined for one that is no request. */
+  /** Queues elements of start(). The first one has the number `from`; undefined stands for an element that is no request. */
   enqueueStarts(elements: readonly (Request | undefined)[], from: number): Promise<number>
   enqueue(requests: readonly Request[], asker: string): Promise<number>
   next(max: number, signal?: AbortSignal): Promise<Lease[]>
@@ -24,18 +24,18 @@ export interface EngineScheduler {
   ): Promise<void>
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   requeue(lease: Lease): Promise<void>
-  /** The committed page of `lease` can be met again. */
+  /** Makes the filter forget the committed page of `lease`, so that it can be met again. */
   forget(lease: Lease): Promise<void>
   reject(lease: Lease, reason: string): Promise<void>
-  /** Fewer than `mark` requests wait, and what keeps them can take more. */
+  /** Resolves to true when fewer than `mark` requests wait, and their store can take more. */
   hasRoom(mark: number): Promise<boolean>
-  /** What the queue has in flight in this worker's name. */
+  /** Resolves to the requests that the queue counts as in flight for this worker. */
   inFlight(): Promise<readonly InFlight[]>
-  /** Nothing is waiting, delayed or leased. */
+  /** Resolves to true when no request is waiting, delayed or leased. */
   isEmpty(signal: AbortSignal): Promise<boolean>
 }
 
-/** What the engine needs of `@webloom/downloader`. */
+/** The part of `@webloom/downloader` that the engine calls. */
 export interface EngineDownloader {
   fetch(request: Request, options: DownloadOptions): Promise<DownloadResult>
   close(): Promise<void>

@@ -1,15 +1,15 @@
 /**
- * The loop, and nothing else: it moves requests from the scheduler to the downloader and what comes back to the
- * scraper, keeps to the bounds, and knows when the crawl is over.
+ * The engine's loop, and nothing else: it moves requests from the scheduler to the downloader and the answers to the
+ * scraper, keeps to the bounds, and finds out when the crawl is over.
  *
  *     intake   while there is room: lease → `PageFlow`, which has the page until it is committed
- *     start    `Feeder`: start() and seeds go to the scheduler whenever little is waiting
+ *     start    `Feeder`: start() and seeds go to the scheduler whenever few requests wait
  *
- * Room: fewer than CONCURRENT_REQUESTS downloads, and less than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes of responses in
- * callbacks and pipelines. So a slow pipeline slows the intake down instead of filling the memory.
+ * There is room while fewer than CONCURRENT_REQUESTS downloads run and the responses in callbacks and pipelines have less
+ * than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes. So a slow pipeline slows the intake down instead of filling the memory.
  *
- * The crawl is over when start() has ended and the queue says, in one step, that nothing is waiting, delayed or
- * leased. A page is leased until its links are queued, so that answer is stable.
+ * The crawl is over when start() has ended and the queue says, in one step, that no request is waiting, delayed or leased.
+ * A page is leased until its links are queued, so that answer stays true.
  */
 
 import {
@@ -39,35 +39,35 @@ import { StallWatch } from './stall-watch.ts'
 export interface EngineOptions {
   readonly spider: Spider
   readonly scheduler: EngineScheduler
-  /** Opened and closed by whoever runs the engine. */
+  /** Opened and closed by the caller of the engine. */
   readonly record: CrawlRecord
   readonly downloader: EngineDownloader
   readonly scraper: Scraper
   readonly items: ItemProcessor
-  /** Start requests from outside; opened and closed by whoever runs the engine. */
+  /** Start requests from outside. Opened and closed by the caller of the engine. */
   readonly seeds?: SeedSource
-  /** How long there must be nothing to do before the crawl ends, milliseconds; Infinity: it stays for ever. */
+  /** How long there must be nothing to do before the crawl ends, milliseconds. Infinity: it never ends by itself. */
   readonly idleMsBeforeFinish: number
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly downloadsMax: number
-  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE. */
+  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE, bytes. */
   readonly scrapingBytesMax: number
-  /** START_LOW_WATER. */
+  /** START_LOW_WATER: while fewer requests wait, start() is read on. */
   readonly startLowWater: number
   /** COMPONENT_TIMEOUT in milliseconds. */
   readonly componentTimeoutMs: number
   /** SHUTDOWN_GRACE in milliseconds. */
   readonly shutdownGraceMs: number
-  /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
+  /** DUPEFILTER_RELEASE_ON_FAILURE: returns whether the filter forgets the page of such a failure. Default: it forgets none. */
   readonly forgets?: (failure: Failure) => boolean
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
 
-/** What is under way at this moment, for progress displays. */
+/** What is under way now, for progress displays. */
 export interface EngineActivity {
   readonly downloading: number
   readonly scraping: number
@@ -80,9 +80,9 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #downloadsMax: number
   readonly #leaseWaitMaxMs: number
-  /** Fires whenever room appears, start() has moved, or the crawl is asked to end. */
+  /** Fires whenever there is more room, start() has moved, or the crawl is told to end. */
   readonly #pulse = new Pulse()
-  /** Ends the wait for leases. */
+  /** Aborts the wait for leases. */
   readonly #stopping = new AbortController()
   readonly #pages: PageFlow
   readonly #feeder: Feeder
@@ -122,9 +122,7 @@ export class Engine {
     return { downloading, scraping: size - downloading }
   }
 
-  /**
-   * Runs the crawl to its end; returns its `finish_reason`. Rejects when it could not be opened, or not be closed.
-   */
+  /** Runs the crawl to its end and resolves to its `finish_reason`. Rejects when it could not be opened, or not be closed. */
   async run(): Promise<string> {
     const { spider, signals } = this.#options
     await this.#open()
@@ -137,21 +135,24 @@ export class Engine {
     return this.#close()
   }
 
-  /** Asks for the end: nothing new begins, what is in flight may finish within SHUTDOWN_GRACE. The first reason wins. */
+  /**
+   * Ends the crawl in order: no request is leased any more, and what is in flight may finish within SHUTDOWN_GRACE. The
+   * first reason wins.
+   */
   stop(reason: string): void {
     this.#reason ??= reason
     this.#stopping.abort()
     this.#pulse.fire()
   }
 
-  /** Ends at once: what is in flight is cut off and requeued. */
+  /** Ends the crawl at once: downloads are cut off, and their requests requeued. */
   abort(reason: string): void {
     this.stop(reason)
     this.#pages.abort()
     this.#pulse.fire()
   }
 
-  /** Nothing new begins until `resume`; what is in flight goes on. */
+  /** Leases nothing until `resume`; what is in flight goes on. */
   pause(): void {
     this.#isPaused = true
   }
@@ -167,9 +168,9 @@ export class Engine {
       await scheduler.open(this.#stopping.signal)
       await items.open()
     } catch (error) {
-      // A pipeline may find that there is no point in crawling: that is an end like any other.
+      // A pipeline may find that there is no point in crawling. The crawl then ends like any other.
       if (error instanceof CloseSpider) return this.stop(error.reason)
-      // Nothing was fetched; what did open must not keep the process alive.
+      // No page was fetched. Components that did open must be closed, or they would keep the process alive.
       await Promise.allSettled([items.close('not_opened'), scheduler.close(), downloader.close()])
       throw error
     }
@@ -187,11 +188,11 @@ export class Engine {
       const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
-      // Apart from the question whether the crawl is over, which one that stays never asks.
+      // Not part of the question whether the crawl is over: a worker that never ends by itself does not ask that.
       if (this.#pages.size === 0) void this.#feeder.resumeStart()
       const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)
-      // Nothing waits, but start() may have more, or pages in flight may.
+      // No request can be leased now, but start() may bring more, or pages in flight may.
       if (this.#pulse.count === started) await this.#pulse.next(this.#leaseWaitMaxMs)
     }
   }
@@ -204,7 +205,7 @@ export class Engine {
 
   async #isOver(): Promise<boolean | string> {
     const { signals, spider, record, idleMsBeforeFinish } = this.#options
-    // It stays, whatever it would find.
+    // This worker never ends by itself, whatever the answer.
     if (idleMsBeforeFinish === Number.POSITIVE_INFINITY && !signals.listened('spiderIdle')) return false
     let isIdle = await this.#isIdle()
     if (isIdle && signals.listened('spiderIdle')) {
@@ -221,7 +222,7 @@ export class Engine {
     return record.finish()
   }
 
-  /** Seeds are looked at first: they go to the queue before they are gone, so that none is overlooked. */
+  /** Checks the seeds first: a seed is in the queue before it is deleted from its source, so none is overlooked. */
   async #isIdle(): Promise<boolean> {
     const { scheduler, seeds } = this.#options
     if (!this.#feeder.isIdle || this.#pages.size > 0) return false
@@ -229,7 +230,7 @@ export class Engine {
     return scheduler.isEmpty(this.#stopping.signal)
   }
 
-  /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. What start() may still wait for is of no interest. */
+  /** Waits for what is in flight, for SHUTDOWN_GRACE at the most. It does not wait for start(). */
   async #drain(): Promise<void> {
     const grace = setTimeout(() => {
       this.#options.logger.warn(
@@ -261,7 +262,7 @@ export class Engine {
       ['pipelines and feeds', () => items.close(reason), Number.POSITIVE_INFINITY],
       ['signal spiderClosed', () => signals.send('spiderClosed', { spider, reason })],
       ['signal engineStopped', () => signals.send('engineStopped', {})],
-      // What could not be written to its end is not finished: the next run closes it again.
+      // An output that was not completed is not finished: the next run closes it again.
       ['crawl record', () => record.ended(failures.some(isOutputFailure) ? 'output_failed' : reason)],
       ['scheduler', () => scheduler.close()],
       ['downloader', () => downloader.close()],
@@ -288,11 +289,11 @@ export class Engine {
     return this.#reason ?? 'finished'
   }
 
-  /** Something that no page is to blame for: an output that cannot be written, a broken queue. */
+  /** Ends the crawl for an error that is no page's fault: an output that cannot be written, a broken queue. */
   #fail(error: unknown): void {
     if (isLeaseLost(error)) return
-    // An output that cannot be written is told of by whoever asked for it; a stack would say nothing more. All pages that are
-    // in flight meet the same full disk: once is enough.
+    // The output itself has reported the error, and a stack would add nothing. All pages in flight meet the same full disk,
+    // so one report is enough.
     const isTold = isOutputFailure(this.#fatal?.error)
     if (!isOutputFailure(error)) this.#options.logger.error({ err: error }, 'the crawl cannot go on')
     else if (!isTold) this.#options.logger.error(`the crawl ends: ${(error as Error).message}`)

@@ -1,4 +1,4 @@
-/** Lets timers, sockets and signals have their turn. */
+/** Lets the event loop handle timers, sockets and signals. */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** What a crawl starts from, on its way to the scheduler: start(), and seeds from outside. */
+/** Brings start requests to the scheduler: from start(), and as seeds from outside. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -19,7 +19,7 @@ import type { EngineScheduler } from './engine-ports.ts'
 import type { Pulse } from './pulse.ts'
 import { StartReader } from './start-reader.ts'
 
-/** A batch of start() beyond START_LOW_WATER, and one that is read ahead, are no more than so much of it. */
+/** A batch of start() may exceed START_LOW_WATER by this share of it, and so may a batch that is read ahead. */
 const START_BATCH_SHARE = 1 / 4
 const MAX_SEEDS_PER_BATCH = 64
 
@@ -34,13 +34,13 @@ export interface FeederOptions {
   /** START_LOW_WATER. */
   readonly startLowWater: number
   readonly times: ProtocolTimes['engine']
-  /** Nothing is fed while it answers true. */
+  /** While it returns true, nothing is queued. */
   readonly isPaused: () => boolean
-  /** Fires when there may be room; is fired when something was fed. */
+  /** Fires when there may be room; the feeder fires it when it has queued something. */
   readonly pulse: Pulse
-  /** Ends the feeding. */
+  /** Ends the feeding when it aborts. */
   readonly stopping: AbortSignal
-  /** start() asks for the end of the crawl. */
+  /** Called when start() asks for the end of the crawl. */
   readonly onStop: (reason: string) => void
   /** An output cannot be written, or a component of the user's own answers what cannot be used. */
   readonly onFailure: (error: unknown) => void
@@ -48,11 +48,11 @@ export interface FeederOptions {
 
 export class Feeder {
   readonly #options: FeederOptions
-  /** Elements of start() and seeds that are being queued or written. */
+  /** How many batches of start() and seeds are being queued or written. */
   #feeding = 0
   #startEnded = false
   #isAskingAgain = false
-  /** When it was last asked whether start() has ended. */
+  /** When the feeder last asked whether start() has ended. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #startError: { readonly error: unknown } | undefined
 
@@ -60,7 +60,7 @@ export class Feeder {
     this.#options = options
   }
 
-  /** True when start() has ended, or another worker runs it, and nothing is on its way. */
+  /** True when start() has ended or another worker runs it, and nothing is being queued. */
   get isIdle(): boolean {
     return this.#startEnded && this.#feeding === 0
   }
@@ -69,7 +69,7 @@ export class Feeder {
     return this.#feeding > 0
   }
 
-  /** What start() threw: it has not ended, and never will. */
+  /** What start() threw; then it has not ended and never will. */
   get startError(): { readonly error: unknown } | undefined {
     return this.#startError
   }
@@ -79,7 +79,10 @@ export class Feeder {
     void this.#pumpSeeds()
   }
 
-  /** There is nothing to do: the record may have come back to before the end of start(), and it is run on. Asks now and then. */
+  /**
+   * Called while there is nothing to do. A record that came back older may lie before the end of start(), which must then
+   * run on. Asks the record only now and then.
+   */
   async resumeStart(): Promise<void> {
     const { record, stopping, times, logger } = this.#options
     if (!this.#startEnded || this.#startError || this.#isAskingAgain) return
@@ -99,12 +102,12 @@ export class Feeder {
     }
   }
 
-  /** @param taken where start() is to go on, when this worker has the right to run it already */
+  /** @param taken the element from which start() goes on, when this worker already has the right to run it */
   async #pumpStart(taken?: number): Promise<void> {
     const { record, stopping, onStop, onFailure, logger } = this.#options
     try {
       const cursor = taken ?? (await record.takeStart(stopping))
-      // Stopped before its last element, start() has not ended.
+      // start() was stopped before its last element, so it has not ended.
       if (cursor !== null && !(await this.#runStart(cursor))) return
     } catch (error) {
       if (error instanceof CloseSpider) return onStop(error.reason)
@@ -120,8 +123,8 @@ export class Feeder {
   }
 
   /**
-   * What an earlier run of start() brought, here or elsewhere, is passed over: it is queued, or fetched. False when the crawl
-   * is stopped before it has ended.
+   * Runs start() from the element `cursor` on. Earlier elements are skipped: an earlier run, here or in another worker, has
+   * queued their requests. Resolves to false when the crawl was told to end before start() did.
    */
   async #runStart(cursor: number): Promise<boolean> {
     const { scraper, record, stopping, startLowWater } = this.#options
@@ -148,8 +151,8 @@ export class Feeder {
   }
 
   /**
-   * Items are written before the cursor is moved beyond them. It has one writer: asked to move it once more behind a push, a
-   * Redis that came back older in between would move it over what that push has lost.
+   * Items are written before the cursor moves past them. Each step moves the cursor once, in one place: a second move after
+   * a push could, on a Redis that came back older in between, pass over what that push has lost.
    */
   async #feedStart(elements: readonly StartElement[], from: number): Promise<true> {
     const { scheduler, items, record } = this.#options
@@ -162,7 +165,7 @@ export class Feeder {
     return true
   }
 
-  /** Prefetched while little waits, never only when nothing does: an idle worker would wait a round trip for each. */
+  /** Takes seeds while few requests wait, and not only when none does: an idle worker would wait a round trip for each. */
   async #pumpSeeds(): Promise<void> {
     const { seeds, stopping, startLowWater, isPaused, times, onFailure, logger } = this.#options
     if (!seeds) return
@@ -206,8 +209,8 @@ export class Feeder {
   }
 
   /**
-   * While `work` runs, the crawl is not idle. What it answers, whether it has fed anything, is told to those who wait: a look
-   * that found no seed would make an idle worker ask its queue again.
+   * Runs `work`, during which the crawl is not idle. Wakes waiting callers only when `work` has queued something: a look
+   * that found no seed must not make an idle worker ask its queue again.
    */
   async #fed(work: () => Promise<boolean>): Promise<boolean> {
     const { pulse, stopping } = this.#options

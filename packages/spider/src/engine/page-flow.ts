@@ -3,8 +3,8 @@
  *
  *     fetch → Response: scrape, items out, commit with the links found
  *           → Request (redirect): commit with it as the only child
- *           → RetryLater: back to the queue
- *           → error: errback, commit, and forget it if it is to be met again
+ *           → RetryLater: retry, back to the queue
+ *           → error: errback, commit; the filter forgets the page if it may be met again
  */
 
 import {
@@ -37,31 +37,31 @@ export interface PageFlowOptions {
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
-  /** DUPEFILTER_RELEASE_ON_FAILURE: whether the page of such a failure is forgotten. Default: none is. */
+  /** DUPEFILTER_RELEASE_ON_FAILURE: returns whether the filter forgets the page of such a failure. Default: it forgets none. */
   readonly forgets?: (failure: Failure) => boolean
-  /** A callback asks for the end of the crawl. */
+  /** Called when a callback asks for the end of the crawl. */
   readonly onStop: (reason: string) => void
-  /** Something that the page is not to blame for. */
+  /** Called for an error that is not the page's fault. */
   readonly onFailure: (error: unknown) => void
-  /** There is more room than before. */
+  /** Called when there is more room than before. */
   readonly onRoom: () => void
 }
 
-// So that many tiny answers do not count as nothing (the figure is Scrapy's).
+// The least that a response counts, so that many tiny ones do not count as nothing (the figure is Scrapy's).
 const RESPONSE_BYTES_MIN = 1024
 
 /** The pages that are under way. */
 export class PageFlow {
   readonly #options: PageFlowOptions
   readonly #pages = new Set<Promise<void>>()
-  /** What leases have taught about their hosts. */
+  /** What was learned about the hosts of leases under way. */
   readonly #hostNews = new WeakMap<Lease, HostNews>()
-  /** One for each download that is under way. */
+  /** The cut of each download that is under way. */
   readonly #cuts = new Set<DownloadCut>()
   #downloading = 0
   #scrapingBytes = 0
   #abortReason: Error | undefined
-  /** Pages that end from now on are too late: their leases were given up. */
+  /** True when the leases were given up: pages that end from now on are too late. */
   #isClosed = false
 
   constructor(options: PageFlowOptions) {
@@ -72,7 +72,7 @@ export class PageFlow {
     return this.#downloading
   }
 
-  /** Pages of which all has not yet been handed on. */
+  /** How many pages have not handed on all of their output. */
   get size(): number {
     return this.#pages.size
   }
@@ -97,13 +97,13 @@ export class PageFlow {
     this.#pages.add(page)
   }
 
-  /** Downloads are cut off and their requests requeued; callbacks hand nothing more on before they end. */
+  /** Cuts downloads off and requeues their requests; running callbacks hand on nothing more. */
   abort(): void {
     this.#abortReason ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once')
     for (const cut of this.#cuts) cut.now(this.#abortReason)
   }
 
-  /** What is still under way has no effect any more. */
+  /** Makes pages that are still under way end without effect. */
   close(): void {
     this.#isClosed = true
   }
@@ -119,7 +119,7 @@ export class PageFlow {
       if (this.isAborted || lease.signal.aborted) return this.#requeue(lease)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
-    // Too late: the lease was given up when the crawl was closed.
+    // The lease was given up when the crawl was closed.
     if (this.#isClosed) return
     if (result instanceof Request) return this.#replace(lease, result)
     if (result instanceof RetryLater) return this.#retry(lease, result)
@@ -158,7 +158,7 @@ export class PageFlow {
     }
   }
 
-  /** A redirect: its target takes the page's place, by way of the filter and its own host's line. */
+  /** Commits a redirected page: its target takes the page's place, through the filter and the line of its own host. */
   async #replace(lease: Lease, target: Request): Promise<void> {
     const { scraper } = this.#options
     let admitted: Request[]
@@ -174,7 +174,7 @@ export class PageFlow {
     await this.#handOnAll(lease, failure.response, (handOn) => this.#options.scraper.fail(failure, handOn))
   }
 
-  /** Runs a callback and hands on all it yields: items first, and the links with the page's commit. */
+  /** Runs a callback and hands on all that it yields: items first, and the links with the page's commit. */
   async #handOnAll(
     lease: Lease,
     response: Response | null,
@@ -195,7 +195,7 @@ export class PageFlow {
       run(async (early) => {
         if (this.#abortReason) throw this.#abortReason
         await itemsOut(early)
-        // An asker of its own for each part, the same again when the page runs again.
+        // Each part has an asker of its own, which is the same when the page runs again.
         await scheduler.enqueue(early.requests.splice(0), `${lease.id}+${part++}`)
         await eventLoopTurn()
       }),
@@ -215,7 +215,7 @@ export class PageFlow {
     return this.#options.scheduler.retry(lease, request, when, this.#hostNews.get(lease))
   }
 
-  /** This worker cannot do the request: another release yielded it, or somebody else put it into the queue. */
+  /** Rejects a request that this worker cannot do: another release yielded it, or another program queued it. */
   async #reject(lease: Lease, reason: string): Promise<void> {
     this.#downloading--
     this.#options.onRoom()
@@ -228,7 +228,7 @@ export class PageFlow {
   }
 }
 
-/** The output of a callback, also when it ended by `CloseSpider`. */
+/** Resolves to the output of a callback, also when the callback ended by `CloseSpider`. */
 async function closingKept(
   running: Promise<CallbackOutput>,
   close: (reason: string) => void,

@@ -4,10 +4,10 @@ interface Waiting {
 }
 
 /**
- * Wakes those who wait for something to change. Waiting has a deadline; missing a change only costs that long.
+ * Wakes callers that wait for a change. Each wait has a deadline, so a missed change costs no more than that.
  *
- * One timer does for all who wait, as hardly any deadline is reached: it stays when they are woken, and who waits next is
- * looked at when it rings.
+ * One timer serves all waits, as hardly any deadline is reached. The timer keeps running when callers are woken, and later
+ * waits are checked when it rings.
  */
 export class Pulse {
   #count = 0
@@ -15,7 +15,7 @@ export class Pulse {
   #timer: NodeJS.Timeout | undefined
   #ringsAtMs = Number.POSITIVE_INFINITY
 
-  /** How often it has fired: whoever remembers it can tell whether something changed meanwhile. */
+  /** How often the pulse has fired, by which a caller can tell whether something changed meanwhile. */
   get count(): number {
     return this.#count
   }
@@ -25,12 +25,12 @@ export class Pulse {
     if (this.#waiting.length === 0) return
     const waiting = this.#waiting
     this.#waiting = []
-    // Nobody waits: it must not keep the process alive.
+    // No caller waits, so the timer must not keep the process alive.
     this.#timer?.unref()
     for (const { wake } of waiting) wake()
   }
 
-  /** Resolves at the next fire, or after `deadlineMs`. */
+  /** Resolves when the pulse fires next, or after `deadlineMs`. */
   next(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
       const untilMs = performance.now() + deadlineMs

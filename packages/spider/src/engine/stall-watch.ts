@@ -1,9 +1,9 @@
 import type { InFlight, Logger, StatsCollector } from '@webloom/core'
 
 export interface StallWatchOptions {
-  /** Whether this worker downloads, runs a callback or a pipeline, or is paused. */
+  /** Returns whether this worker downloads, runs a callback or a pipeline, or is paused. */
   readonly isBusy: () => boolean
-  /** What the queue has in flight in this worker's name. */
+  /** Resolves to the requests that the queue counts as in flight for this worker. */
   readonly inFlight: () => Promise<readonly InFlight[]>
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -16,8 +16,8 @@ const LOOK_EVERY_MS = 5000
 const HOSTS_TOLD_MAX = 10
 
 /**
- * Warns, once for each time, when this worker has nothing to do and the queue has requests in flight in its name: nobody
- * else may have them, and the crawl would not end. It takes nothing from anybody.
+ * Warns, once each time, when this worker has nothing to do but the queue counts requests as in flight for it. No other
+ * worker may take them, so the crawl would not end. It changes nothing itself.
  */
 export class StallWatch {
   readonly #options: StallWatchOptions

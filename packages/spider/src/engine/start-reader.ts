@@ -1,7 +1,7 @@
 /**
- * Reads start() ahead while what it yielded before is being queued, so that its elements travel together: as many as have
- * come meanwhile, and never a wait for more. A start() that is slow hands each one over at once; one that is quick is a batch,
- * or a megabyte of bodies, ahead at the most.
+ * Reads start() ahead while its earlier elements are being queued, so that elements travel together: as many as have come
+ * meanwhile, without a wait for more. The elements of a slow start() go on one at a time; a quick start() is at most a
+ * batch, or a megabyte of bodies, ahead.
  */
 
 import { Request } from '@webloom/core'
@@ -23,8 +23,8 @@ export class StartReader {
   #onRoom = () => {}
 
   /**
-   * @param parts `cursor`: how many elements are passed over; `batchMax`: how many may be ahead; `stopping` ends the reading,
-   *   and lets go whoever waits for it
+   * @param parts `cursor`: how many elements are skipped; `batchMax`: how many may be read ahead; `stopping` ends the
+   *   reading and resolves every wait for it
    */
   constructor(
     elements: AsyncIterable<StartElement>,
@@ -38,8 +38,8 @@ export class StartReader {
   }
 
   /**
-   * The next elements, all that are there; none when there are no more, or the reading is to stop. Throws what start() threw,
-   * when all that came before has been taken.
+   * Resolves to all elements that have come; to none when there are no more, or when the reading is to stop. Rejects with
+   * the error of start() when all earlier elements were taken.
    */
   async take(): Promise<readonly StartElement[]> {
     while (this.#ahead.length === 0 && !this.#end && !this.#isOver) {
@@ -55,7 +55,7 @@ export class StartReader {
     return taken
   }
 
-  /** Nothing more is read; the generator is told when it yields next. */
+  /** Stops the reading; the generator is ended at its next yield. */
   close(): void {
     this.#isClosed = true
     this.#stopping.removeEventListener('abort', this.#stop)
@@ -76,7 +76,7 @@ export class StartReader {
     try {
       for await (const element of this.#elements) {
         if (this.#isOver) return
-        // With everything in memory no step of the crawl leaves the microtasks: timers and signals must have their turn.
+        // With everything in memory the crawl never leaves the microtasks, so timers and signals are let in now and then.
         if (ordinal % MAX_ELEMENTS_PER_TICK === 0) await eventLoopTurn()
         if (ordinal++ >= cursor) await this.#keep(element)
       }
@@ -87,7 +87,7 @@ export class StartReader {
     this.#onNews()
   }
 
-  /** Resolves when there is room for another. */
+  /** Keeps the element and resolves when there is room for another. */
   async #keep(element: StartElement): Promise<void> {
     this.#ahead.push(element)
     this.#bodyBytes += bodyBytes(element)

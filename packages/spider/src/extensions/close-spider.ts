@@ -1,12 +1,12 @@
 import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 
-/** How often the limits are looked at that others may reach, too. */
+/** How often limits that other workers may reach, too, are checked. */
 const LOOK_EVERY_MS = 500
 
 /**
- * Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. They hold for all workers together, but for
- * CLOSESPIDER_PAGECOUNT_NO_ITEM, as there is no order among the pages of several. What is in flight is finished, and what
- * others do is known about a second late, so counts may be passed.
+ * Ends the crawl at the limits of CLOSESPIDER_*; 0 is no limit. Each limit counts all workers together, except
+ * CLOSESPIDER_PAGECOUNT_NO_ITEM, as the pages of several workers have no order. Requests in flight are finished, and other
+ * workers' counts are about a second old, so the counts may end up higher.
  */
 export class CloseSpiderExtension implements Extension {
   readonly #timers: readonly NodeJS.Timeout[]
@@ -72,7 +72,7 @@ export class CloseSpiderExtension implements Extension {
   }
 }
 
-/** A worker that joins late ends with those that began. */
+/** Ends the crawl a time after its first worker began: a worker that joins late ends with the others. */
 function endTimer(crawler: Crawler, afterMs: number): NodeJS.Timeout {
   const { others } = crawler
   if (!others) return setTimeout(() => crawler.close('closespider_timeout'), afterMs)
@@ -81,7 +81,7 @@ function endTimer(crawler: Crawler, afterMs: number): NodeJS.Timeout {
   }, LOOK_EVERY_MS)
 }
 
-/** Looks every `intervalMs` whether an item came since it last looked, here or elsewhere. */
+/** Checks every `intervalMs` whether an item has come since the last check, from any worker. */
 function noItemTimer({ stats, others, close }: Crawler, intervalMs: number): NodeJS.Timeout {
   const itemsNow = () =>
     Number(stats.get('item_scraped_count') ?? 0) + (others?.stat('item_scraped_count') ?? 0)

@@ -1,6 +1,6 @@
 import type { Crawler, Extension, StatsCollector } from '@webloom/core'
 
-/** When the crawl began and ended, why, and how fast it was, under Scrapy's keys. */
+/** Counts when and why the crawl began and ended and how fast it was, under Scrapy's keys. */
 export class CoreStats implements Extension {
   readonly #stats: StatsCollector
   #startedAt = Date.now()
@@ -15,7 +15,7 @@ export class CoreStats implements Extension {
     return new this(crawler)
   }
 
-  /** It holds nothing that needs an end. */
+  /** Does nothing, as the extension holds nothing. */
   close(): void {}
 
   #opened(): void {

@@ -1,6 +1,6 @@
 import { type Crawler, type Extension, NotConfigured, timerMs } from '@webloom/core'
 
-/** One log line every LOGSTATS_INTERVAL seconds: what has been done and how fast it goes now. */
+/** Logs a line every LOGSTATS_INTERVAL seconds: what was done so far, and how fast it goes now. */
 export class LogStats implements Extension {
   readonly #timer: NodeJS.Timeout
 

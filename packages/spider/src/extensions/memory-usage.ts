@@ -3,8 +3,8 @@ import { type Crawler, type Extension, NotConfigured } from '@webloom/core'
 const MIB = 1024 * 1024
 
 /**
- * Watches the memory of the process, as Scrapy's extension of that name. Past MEMUSAGE_LIMIT_MB this worker finishes what it
- * holds and leaves with `memusage_exceeded`; `webloom worker` puts another in its place.
+ * Watches the memory of the process, as Scrapy's extension of that name. Past MEMUSAGE_LIMIT_MB this worker finishes its
+ * pages in flight and leaves with `memusage_exceeded`; `webloom worker` starts another in its place.
  */
 export class MemoryUsage implements Extension {
   readonly #timer: NodeJS.Timeout

@@ -2,13 +2,13 @@ import { type ItemFeed, type Response, withDeadline } from '@webloom/core'
 import { madeTooLate } from './storages/output-errors.ts'
 
 export interface BatchedFeedOptions {
-  /** As the user wrote it, with the placeholders of the batch. */
+  /** The URI as the user wrote it, with the placeholders of the batch. */
   readonly uri: string
-  /** Items after which the next batch begins. */
+  /** How many items a batch has. */
   readonly itemCount: number
-  /** The feed of one batch; the first is 1. */
+  /** Returns the feed of one batch; the first is 1. */
   readonly feedOf: (batchId: number) => ItemFeed
-  /** Whether an earlier run of this crawl has begun that batch. */
+  /** Resolves to whether an earlier run of this crawl has begun that batch. */
   readonly isBegun: (batchId: number) => Promise<boolean>
   /** COMPONENT_TIMEOUT in milliseconds: the longest that items may take which come last. */
   readonly timeoutMs: number
@@ -16,8 +16,8 @@ export interface BatchedFeedOptions {
 
 /**
  * A feed that begins a new output after so many items (FEED_EXPORT_BATCH_ITEM_COUNT). A batch is completed when its last
- * item has come; the next begins with the next item. A crawl that is resumed goes on in its last batch, which may so get
- * more items than others.
+ * item has come; the next one begins with the next item. A crawl that is resumed goes on in its last batch, which may then
+ * get more items than others.
  */
 export class BatchedFeed implements ItemFeed {
   readonly uri: string
@@ -39,7 +39,7 @@ export class BatchedFeed implements ItemFeed {
     await this.#begin()
   }
 
-  /** One call after the other, so that a batch ends where it should. */
+  /** Writes one call after the other, so that a batch ends at its count. */
   write(items: readonly unknown[], response: Response | null = null): Promise<void> {
     const done = this.#last.then(() => this.#write(items, response))
     this.#last = done.catch(() => {})
@@ -74,7 +74,7 @@ export class BatchedFeed implements ItemFeed {
     const feed = this.#feed
     this.#feed = undefined
     this.#batchId++
-    // Nothing more comes to this one, whatever becomes of the crawl.
+    // This batch gets no more items, however the crawl ends.
     await feed?.close('finished')
   }
 }

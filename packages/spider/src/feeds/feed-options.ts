@@ -1,4 +1,4 @@
-/** From the settings FEEDS and FEED_* to feeds. */
+/** Makes feeds of the settings FEEDS and FEED_*. */
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -43,32 +43,32 @@ import { bucketOf, missingKey, s3Uri } from './storages/s3-settings.ts'
 import { SpooledOutput } from './storages/spooled-output.ts'
 import { StdoutOutput } from './storages/stdout-output.ts'
 
-/** What feeds need to know beside the settings. */
+/** What feeds need beside the settings. */
 export interface FeedsContext {
-  /** Stands for `%(name)s`. */
+  /** The value of `%(name)s`. */
   readonly spiderName: string
-  /** Its texts and numbers stand for `%(field)s`; given to FEED_URI_PARAMS. */
+  /** The spider. Its texts and numbers are the values of `%(field)s`, and FEED_URI_PARAMS gets it. */
   readonly spider?: object
-  /** Stands for `%(time)s`. */
+  /** The value of `%(time)s`. */
   readonly startedAt: Date
-  /** Stands for `%(worker)s`: no other process of the crawl has it. */
+  /** The value of `%(worker)s`, which no other process of the crawl has. */
   readonly worker?: string
-  /** One worker of several: what would overwrite another's output is refused. */
+  /** True for one worker of several: a feed that would overwrite another worker's output is refused. */
   readonly isWorker?: boolean
-  /** What relative paths are relative to; the process's folder when absent. */
+  /** The folder that relative paths start from. Default: the process's folder. */
   readonly cwd?: string
-  /** What FEED_STORAGES has, by scheme. */
+  /** The storages of FEED_STORAGES by scheme. */
   readonly storages?: FeedStorages
   readonly logger?: Logger
   /** Counts `feedexport/success_count/FileFeedStorage` and its siblings. */
   readonly stats?: StatsCollector
-  /** Remembers which outputs the crawl has begun, so that a resumed one goes on in them. Absent: it cannot be resumed. */
+  /** Remembers which outputs the crawl has begun, so that a resumed crawl goes on in them. Absent: it cannot be resumed. */
   readonly record?: Pick<CrawlRecord, 'outputBegun' | 'beginOutput'>
-  /** Told of each item that a feed cannot write (a BigInt, a cycle); the others are written. */
+  /** Called for each item that a feed cannot write (a BigInt, a cycle); the other items are written. */
   readonly onUnserializable?: (item: unknown, error: unknown) => void
 }
 
-/** The feeds that FEEDS asks for, none of them open. Throws a SettingsError with all that is wrong. */
+/** Returns the feeds that FEEDS asks for, none of them open. Throws a SettingsError that names everything that is wrong. */
 export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[] {
   const problems: string[] = []
   const cwd = context.cwd ?? process.cwd()
@@ -85,7 +85,7 @@ export function feedsFrom(settings: Settings, context: FeedsContext): ItemFeed[]
   return plans.map((plan) => feedOf(plan, settings, { ...context, cwd }))
 }
 
-/** Objects of S3 need a key. What is not on this machine needs a name for each worker: on other machines nobody sees a lock. */
+/** Objects of S3 need a key. An output on another machine needs a name for each worker: a lock here is not seen there. */
 function isReachable(plan: FeedPlan, settings: Settings, context: FeedsContext, problem: Problem): boolean {
   const { target } = plan.placeOf(1)
   if (target.kind === 'file' || target.kind === 'stdout') return true
@@ -96,7 +96,7 @@ function isReachable(plan: FeedPlan, settings: Settings, context: FeedsContext, 
   return missing === undefined && isApart
 }
 
-/** Scrapy's words, the spider's own fields, and what FEED_URI_PARAMS makes of them. */
+/** Returns the placeholders' values: Scrapy's, the spider's own fields, and what FEED_URI_PARAMS makes of them. */
 function uriWords(batchId: number, uriParams: unknown, context: FeedsContext): UriWords {
   const { spiderName, spider = {}, startedAt, worker = String(process.pid) } = context
   const fields = Object.entries(spider).filter(([, value]) => ['string', 'number'].includes(typeof value))
@@ -112,11 +112,11 @@ function uriWords(batchId: number, uriParams: unknown, context: FeedsContext): U
     ...batch,
   }
   if (typeof uriParams !== 'function') return words
-  // Batches must have names of their own, whatever the function says.
+  // Each batch must have a name of its own, whatever the function returns.
   return { ...words, ...(uriParams(words, spider) as UriWords | undefined), ...batch }
 }
 
-/** Two feeds in one file would write into each other. */
+/** Returns the files that two feeds share: each would write into the other's output. */
 function sharedTargets(plans: readonly FeedPlan[]): string[] {
   const uriOf = new Map<string, string>()
   const problems: string[] = []
@@ -136,12 +136,12 @@ function placeShown(target: FeedTarget): string {
   return target.kind === 'file' ? realPath(target.path) : remoteName(target)
 }
 
-/** What the output is called for as long as the crawl lasts. */
+/** Returns the output's name, which is the same as long as the crawl lasts. */
 function remoteName(target: RemoteTarget): string {
   return target.kind === 's3' ? s3Uri(target) : shownUri(target.uri)
 }
 
-/** The path without symbolic links, as far as it exists. */
+/** Returns the path without symbolic links, as far as it exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -179,7 +179,7 @@ function oneFeed(
     losses,
     storeEmpty: plan.storeEmpty,
     accepts: plan.accepts,
-    // A name that says who wrote it, or when, is no later run's.
+    // A name that holds the worker or the time never names the output of a later run.
     resumable: context.record !== undefined && !usesWord(plan.written, ['worker', 'time', 'batch_time']),
     timeoutMs: timeoutMsOf(settings),
     stats: context.stats,
@@ -218,7 +218,7 @@ function partsOf(
     : spooledParts(plan, place, target, reports, settings, context)
 }
 
-/** A file that is written line by line. One of jsonl may be shared; of CSV each worker would write the header. */
+/** Makes a file that is written line by line. Workers may share a jsonl file; each would write the header of a CSV file. */
 function lineParts(
   plan: FeedPlan,
   { uri, target }: FeedPlace,
@@ -235,7 +235,7 @@ function lineParts(
     : { format, output: new FileOutput({ path, uri, overwrite, begun }), lock }
 }
 
-/** An output that exists only as a whole. */
+/** Makes an output that exists only as a whole. */
 function spooledParts(
   plan: FeedPlan,
   { uri }: FeedPlace,
@@ -261,7 +261,7 @@ function spooledParts(
   }
 }
 
-/** Text that is written as the items come. */
+/** Returns a format whose text is written as the items come. */
 function streamFormat(
   { format, fields, indent }: FeedPlan,
   reports: FormatReports,
@@ -286,7 +286,7 @@ function exporterOptions(fields: FieldNames | undefined, indent: number | null):
   return { indent, ...(fields && { fields: [...fields.values()] }) }
 }
 
-/** Items lie in the spool with the fields and names that they get in the end; those of CSV are for its columns. */
+/** Returns the fields and names that items get in the spool, which are those of the output; for CSV, those of its columns. */
 function spoolFields({ format, fields }: FeedPlan): FieldNames | undefined {
   return format === 'csv' && fields ? new Map([...fields.keys()].map((name) => [name, name])) : fields
 }

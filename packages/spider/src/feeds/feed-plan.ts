@@ -1,4 +1,4 @@
-/** One entry of FEEDS, checked. */
+/** One entry of FEEDS, after its checks. */
 
 import { didYouMean, type Settings } from '@webloom/core'
 import {
@@ -14,22 +14,22 @@ import type { ItemExporterClass } from './formats/own-format.ts'
 import type { CompressionOptions } from './storages/compressed.ts'
 import { type FeedTarget, filledUri, shownUri, type UriWords, usesWord } from './storages/feed-uri.ts'
 
-/** A feed as it was asked for. */
+/** A feed as FEEDS asks for it. */
 export interface FeedPlan {
-  /** As FEEDS has it. */
+  /** The URI as FEEDS has it. */
   readonly written: string
-  /** The same without a password. */
+  /** The URI without a password. */
   readonly uri: string
-  /** Where a batch goes; without batches there is one, with the number 1. */
+  /** Returns where a batch goes. Without batches there is one, with the number 1. */
   readonly placeOf: (batchId: number) => FeedPlace
-  /** A class of FEED_EXPORTERS, or the name of one that is built in. */
+  /** A class of FEED_EXPORTERS, or the name of a built-in format. */
   readonly format: FeedFormatName | ItemExporterClass
   readonly compression: CompressionOptions | undefined
   readonly overwrite: boolean
   readonly storeEmpty: boolean
   readonly fields: FieldNames | undefined
   readonly indent: number | null
-  /** 0: all items go to one output. */
+  /** Items of each batch. 0: all items go to one output. */
   readonly batchItemCount: number
   readonly accepts: ((item: unknown) => boolean) | undefined
 }
@@ -42,12 +42,12 @@ export interface FeedPlace {
 
 type TargetOf = (uri: string) => FeedTarget | { readonly problem: string }
 
-/** Takes what is wrong with an entry. */
+/** Notes what is wrong with an entry. */
 export type Problem = (text: string) => undefined
 
 type Given = Readonly<Record<string, unknown>>
 
-// Scrapy's options of a feed that mean something only with what is not there.
+// Scrapy's options of a feed for which there is nothing here.
 const NOT_YET = new Set(['item_export_kwargs'])
 
 const OPTIONS = [
@@ -67,9 +67,9 @@ const OPTIONS = [
 ]
 
 /**
- * @param wordsOf what stands for placeholders in a batch's URI
- * @param targetOf where a filled-in URI leads
- * @returns undefined when a problem was told
+ * @param wordsOf returns the values of placeholders in a batch's URI
+ * @param targetOf returns where a URI leads whose placeholders are filled in
+ * @returns undefined when a problem was noted
  */
 export function feedPlan(
   written: string,
@@ -81,7 +81,7 @@ export function feedPlan(
 ): FeedPlan | undefined {
   if (!isDict(options))
     return problem('expected an object of options, such as {"format": "jsonl"}; {} will do')
-  // Scrapy's names, and the same in camel case.
+  // Options have Scrapy's names, or the same in camel case.
   const given: Given = Object.fromEntries(
     Object.entries(options).map(([name, value]) => [snakeCase(name), value]),
   )
@@ -100,7 +100,7 @@ export function feedPlan(
     accepts: filterOf(given, problem),
   }
   if (!place || !packing) return undefined
-  // What one batch has been found to be, all are: only its words are others.
+  // What was found for one batch holds for all: only the values of their placeholders differ.
   return {
     written,
     uri: shownUri(written),
@@ -112,7 +112,7 @@ export function feedPlan(
 
 function refuseUnknownOptions(given: Given, problem: Problem): void {
   for (const [name, value] of Object.entries(given)) {
-    // null and {} are how Scrapy's documentation writes "not used".
+    // Scrapy's documentation writes null and {} for "not used".
     if (NOT_YET.has(name) && value !== null && !(isDict(value) && Object.keys(value).length === 0))
       problem(`the option ${name} is not in this release`)
     if (!NOT_YET.has(name) && !OPTIONS.includes(name))
@@ -136,7 +136,7 @@ function placeIn(
   return 'problem' in target ? target : { uri: shownUri(uri), target }
 }
 
-/** What the output looks like: by its options, else by the extensions of its name. */
+/** Returns the output's format and compression: by its options, else by the extensions of its name. */
 function packingOf(
   written: string,
   given: Given,
@@ -154,7 +154,7 @@ function packingOf(
   return format && { format, compression: compression && { compression, level } }
 }
 
-/** What has the extensions in its name. */
+/** Returns the part of the target that has the extensions. */
 function pathOf(target: FeedTarget): string {
   switch (target.kind) {
     case 'file':
@@ -176,7 +176,7 @@ function formatOf(
   problem: Problem,
 ): FeedPlan['format'] | undefined {
   if (typeof name !== 'string') return problem(`format is ${shown(name)}; the formats are ${FORMATS_SHOWN}`)
-  // What the scheme is wrong about has been said.
+  // The problem with the scheme has been noted.
   if (name === '')
     return target && problem(`no format is named; write "format": "jsonl" for ${uri}, or ${FORMATS_SHOWN}`)
   const exporters = settings.getDict('FEED_EXPORTERS')
@@ -232,7 +232,7 @@ function fieldsOf(given: Given, settings: Settings, problem: Problem): FieldName
   return fields.size > 0 ? fields : undefined
 }
 
-// What JSON.stringify takes at most.
+// The largest indent of JSON.stringify.
 const INDENT_MAX = 10
 
 function indentOf(given: Given, settings: Settings, problem: Problem): number | null {
@@ -262,7 +262,7 @@ function filterOf(given: Given, problem: Problem): FeedPlan['accepts'] {
   return (item) => isOfClass(item) && accepts(item)
 }
 
-/** By class, or by its name where settings are JSON. */
+/** Returns a filter by classes, or by their names where settings are JSON. */
 function classFilter(classes: readonly unknown[], problem: Problem): FeedPlan['accepts'] {
   if (!classes.every((one) => typeof one === 'function' || typeof one === 'string'))
     return problem(`item_classes is ${shown(classes)}; expected classes or their names`)
@@ -272,7 +272,7 @@ function classFilter(classes: readonly unknown[], problem: Problem): FeedPlan['a
     )
 }
 
-/** A function, or Scrapy's object with `accepts`. */
+/** Returns a filter that is a function, or Scrapy's object with `accepts`. */
 function acceptsOf(filter: unknown, problem: Problem): FeedPlan['accepts'] {
   if (isDict(filter) && typeof filter.accepts === 'function')
     return (item) => (filter as { accepts(item: unknown): boolean }).accepts(item)

@@ -8,29 +8,29 @@ import type { OutputLock } from './storages/output-lock.ts'
 export interface FeedOptions {
   readonly uri: string
   readonly format: ItemFormat
-  /** What the format cannot write. */
+  /** The items that the format could not write. */
   readonly losses: LostItems
   readonly output: FeedOutput
-  /** Which items go to this feed; all when absent. */
+  /** Returns whether an item goes to this feed. Absent: all do. */
   readonly accepts?: ((item: unknown) => boolean) | undefined
-  /** For an output that only one process can write. */
+  /** Held for an output that only one process may write. */
   readonly lock?: OutputLock | undefined
-  /** FEED_STORE_EMPTY: whether a crawl without items leaves an output. */
+  /** FEED_STORE_EMPTY: true when a crawl without items leaves an output. */
   readonly storeEmpty: boolean
-  /** The crawl can be resumed, unless it has finished. */
+  /** True when the crawl can be resumed unless it has finished. */
   readonly resumable?: boolean
   /** COMPONENT_TIMEOUT in milliseconds: the longest that opening and closing may take. */
   readonly timeoutMs: number
   readonly stats?: StatsCollector | undefined
 }
 
-// The reason the engine closes with when the crawl did not start.
+// The engine's reason for a crawl that did not start.
 const NOT_OPENED = 'not_opened'
 
 // The only reason after which a crawl is not resumed.
 const FINISHED = 'finished'
 
-/** Items on their way out: a format makes text of them, an output takes it. */
+/** Writes items: a format makes text of them, and an output takes the text. */
 export class Feed implements ItemFeed {
   readonly uri: string
   readonly #options: FeedOptions
@@ -57,7 +57,7 @@ export class Feed implements ItemFeed {
   }
 
   async write(items: readonly unknown[], response: Response | null = null): Promise<void> {
-    // Nothing is awaited before the output has the text: the order of the calls is the order in the file.
+    // Nothing is awaited before the output has the text, so the order of the calls is the order in the file.
     const { accepts, format, losses, output, stats } = this.#options
     const accepted = accepts ? items.filter(accepts) : items
     let text = ''
@@ -70,7 +70,7 @@ export class Feed implements ItemFeed {
     stats?.inc('feedexport/written_count', accepted.length - lost)
   }
 
-  /** @param reason the crawl's finish_reason; one that did not start neither creates nor empties a file */
+  /** @param reason the crawl's finish_reason; a crawl that did not start neither creates nor empties a file */
   async close(reason?: string): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -103,7 +103,7 @@ export class Feed implements ItemFeed {
     const { format, output, storeEmpty } = this.#options
     const isWanted = storeEmpty || !this.#isEmpty
     const end = format.end()
-    // What failed was thrown from write(); an end behind the gap would make it look whole.
+    // write() has thrown the error. An output with a gap gets no end, as that would make it look complete.
     if (this.#hasFailed) return output.close(false)
     try {
       if (isWanted && end !== '') await output.write(end)

@@ -1,5 +1,5 @@
-// From what the user wrote to feeds: feed-plan.ts checks it, feed-options.ts makes feeds of it, feed.ts is one. Items become text
-// in formats/, and the text goes where storages/ say.
+// How feeds are made of settings: feed-plan.ts checks an entry, feed-options.ts makes feeds of it, feed.ts is one. Items
+// become text in formats/, and the text goes where storages/ say.
 
 export { type FeedsContext, feedsFrom } from './feed-options.ts'
 export type { ItemExporter, ItemExporterClass, ItemExporterOptions } from './formats/own-format.ts'

@@ -3,19 +3,19 @@ import { UnwritableItem } from '../scraping/written-item.ts'
 import type { FormatReports } from './formats/item-format.ts'
 
 export interface LostItemsOptions {
-  /** The output, as the user wrote it. */
+  /** The output's URI, as the user wrote it. */
   readonly uri: string
   readonly logger: Logger
   readonly stats?: StatsCollector | undefined
   readonly onLost?: ((item: unknown, error: unknown) => void) | undefined
 }
 
-/** Items that one feed could not write: told with the page that they are of, and counted. */
+/** Logs items that one feed could not write, with the page that they came from, and counts them. */
 export class LostItems implements FormatReports {
   readonly uri: string
   readonly logger: Logger
   readonly #options: LostItemsOptions
-  /** Of whose page the items are that are being written. */
+  /** The page whose items are being written. */
   #response: Response | null = null
   #count = 0
 
@@ -25,7 +25,7 @@ export class LostItems implements FormatReports {
     this.#options = options
   }
 
-  /** Calls it to make text of items of that page, and returns how many of them it lost. */
+  /** Calls `makeText` for items of that page, and returns how many of them it lost. */
   while(response: Response | null, makeText: () => void): number {
     this.#response = response
     this.#count = 0

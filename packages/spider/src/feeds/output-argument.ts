@@ -2,19 +2,19 @@ import { UsageError } from '@webloom/core'
 import { extensionsOf, FORMATS_SHOWN, formatNamed } from './formats/feed-formats.ts'
 import { isStdout } from './storages/feed-uri.ts'
 
-/** What `-o` or `-O` asks for: an entry of FEEDS. */
+/** What `-o` or `-O` asks for, as an entry of FEEDS. */
 export interface OutputArgument {
   readonly uri: string
-  /** Absent when the extension says it. */
+  /** Absent when the extension names the format. */
   readonly format?: string
   readonly overwrite: boolean
 }
 
 /**
- * Reads `file[:format]` of `-o` (append) and `-O` (overwrite): `out.csv`, `out.txt:jsonl`, `-:json`. Whether there is such
- * a format the settings say, as FEED_EXPORTERS may name more.
+ * Reads `file[:format]` of `-o` (append) and `-O` (overwrite): `out.csv`, `out.txt:jsonl`, `-:json`. Whether the format
+ * exists is checked with the settings, as FEED_EXPORTERS may add more.
  *
- * @throws UsageError when no format can be told
+ * @throws UsageError when neither suffix nor extension names a format
  */
 export function parseOutputArgument(text: string, overwrite: boolean): OutputArgument {
   const { uri, suffix } = splitSuffix(text)
@@ -34,7 +34,7 @@ export function parseOutputArgument(text: string, overwrite: boolean): OutputArg
 }
 
 /**
- * The part after the last colon is a format when it looks like a word. It is part of the path when it holds a
+ * Splits off the part after the last colon when it looks like a word. That part belongs to the path when it holds a
  * separator (`C:\out.csv`, `file:///out.csv`) or an extension of its own (`a:b.csv`).
  */
 function splitSuffix(text: string): { uri: string; suffix?: string } {

@@ -6,7 +6,7 @@
  *     loadItem()
  *       collected values, always a list ─► the field's output processor ─► the item's field
  *
- * A field without processors of its own gets the loader's default ones, which leave everything as it is.
+ * A field without processors of its own gets the loader's default ones, which leave values as they are.
  */
 
 import { checkOptions, type OptionNames, WebloomError } from '@webloom/core'
@@ -15,54 +15,54 @@ import { Identity, isNothing, type LoaderContext, type LoaderProcessor, listOf }
 
 /** Where a loader finds values: a response, a selector or a list of selectors. */
 export interface LoaderSource {
-  /** What a CSS query finds, for `addCss` and its siblings. */
+  /** Finds values by a CSS query, for `addCss` and its siblings. */
   css(query: string): LoaderFound
-  /** What an XPath expression finds, for `addXpath` and its siblings. */
+  /** Finds values by an XPath expression, for `addXpath` and its siblings. */
   xpath?(query: string): LoaderFound
-  /** What a JMESPath query finds, for `addJmes` and its siblings. */
+  /** Finds values by a JMESPath query, for `addJmes` and its siblings. */
   jmespath?(query: string): LoaderFound
 }
 
-/** What a query of a loader has found; it can be searched further, as `SelectorList` can. */
+/** What a query of a loader has found. It can be searched further, as `SelectorList` can. */
 export interface LoaderFound extends LoaderSource {
-  /** All values that were found, in the order of the page. */
+  /** Returns all values that were found, in the order of the page. */
   getall(): readonly unknown[]
 }
 
-/** What is done with a field's values. */
+/** The processors of a field's values. */
 export interface LoaderField {
-  /** When they come in. */
+  /** Processes values when they come in. */
   readonly input?: LoaderProcessor
-  /** When the item is made; it gets the list of all that came in. */
+  /** Makes the field's value from the list of all that came in, when the item is made. */
   readonly output?: LoaderProcessor
 }
 
-/** What is done with the values of each field; fields that are not named take the loader's defaults. */
+/** The processors of each field. Fields without an entry take the loader's defaults. */
 export type LoaderFields<Item> = { readonly [Field in keyof Item]?: LoaderField }
 
-/** What a loader fills, from where, and what it does to values on the way. */
+/** The item that a loader fills, the source of its values, and their processors. */
 export interface ItemLoaderOptions<Item> {
-  /** What is filled; what it holds already counts as collected. A plain object when absent. */
+  /** The item to fill; its values count as collected. Default: a new plain object. */
   readonly item?: Item
-  /** A response or selector; needed for all but `addValue` and its siblings. */
+  /** A response or selector. Needed for all methods but `addValue` and its siblings. */
   readonly source?: LoaderSource
-  /** Processors by field. */
+  /** The processors by field. */
   readonly fields?: LoaderFields<Item>
-  /** For fields without an `input`. Default `Identity()`. */
+  /** The input processor of fields without one. Default `Identity()`. */
   readonly defaultInput?: LoaderProcessor
-  /** For fields without an `output`. Default `Identity()`: the field is a list. */
+  /** The output processor of fields without one. Default `Identity()`: the field is a list. */
   readonly defaultOutput?: LoaderProcessor
-  /** What processors may read. */
+  /** Values that processors may read. */
   readonly context?: LoaderContext
 }
 
-/** What is taken of each value before any processor sees it. */
+/** A pattern that each value is reduced to before a processor gets it. */
 export interface LoaderPattern {
-  /** As for `selector.re()`. */
+  /** A pattern as for `selector.re()`. */
   readonly re: string | RegExp
 }
 
-/** One step that a value takes before the field's `input`: a processor, or a pattern that cuts parts out of it. */
+/** One step before the field's `input`: a processor, or a pattern that takes parts out of a value. */
 export type LoaderStep = LoaderProcessor | LoaderPattern
 
 type Query = 'css' | 'xpath' | 'jmespath'
@@ -78,7 +78,7 @@ const OPTIONS = {
 
 const FIELD_OPTIONS = { input: true, output: true } as const satisfies OptionNames<LoaderField>
 
-/** Scrapy's names for what is called otherwise here. */
+/** Scrapy's names for what has another name here. */
 const HINTS = {
   response: 'Write source: response',
   selector: 'Write source: selector',
@@ -90,15 +90,15 @@ const HINTS = {
 
 /** Collects values of fields and makes an item of them. */
 export class ItemLoader<Item extends object = Record<string, unknown>> {
-  /** Processors by field; a subclass may set it. */
+  /** The processors by field; a subclass may set them. */
   fields: LoaderFields<Item>
-  /** For fields without an `input`; a subclass may set it. */
+  /** The input processor of fields without one; a subclass may set it. */
   defaultInput: LoaderProcessor
-  /** For fields without an `output`; a subclass may set it. */
+  /** The output processor of fields without one; a subclass may set it. */
   defaultOutput: LoaderProcessor
-  /** What is filled. */
+  /** The item that is being filled. */
   readonly item: Item
-  /** What processors may read beside the value: what was given, with `item` and `source`. */
+  /** What processors may read beside the value: the given context, with `item` and `source`. */
   readonly context: LoaderContext
   readonly #source: LoaderSource | undefined
   #values = new Map<string, unknown[]>()
@@ -126,7 +126,7 @@ export class ItemLoader<Item extends object = Record<string, unknown>> {
     return this
   }
 
-  /** `addValue` in place of what the field holds so far. */
+  /** Replaces what the field holds so far; otherwise as `addValue`. */
   replaceValue(field: (keyof Item & string) | null, value: unknown, ...steps: readonly LoaderStep[]): this {
     const taken = this.getValue(value, ...steps)
     if (isNothing(taken)) return this
@@ -134,7 +134,7 @@ export class ItemLoader<Item extends object = Record<string, unknown>> {
     return this.addValue(field, taken)
   }
 
-  /** What the steps make of the value; nothing is collected. */
+  /** Returns what the steps make of the value, and collects nothing. */
   getValue(value: unknown, ...steps: readonly LoaderStep[]): unknown {
     let result = value
     for (const step of steps)
@@ -147,73 +147,73 @@ export class ItemLoader<Item extends object = Record<string, unknown>> {
     return result
   }
 
-  /** `addValue` with what a CSS query finds. */
+  /** Adds what a CSS query finds, as `addValue` does. */
   addCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('css', query), ...steps)
   }
 
-  /** `replaceValue` with what a CSS query finds. */
+  /** Replaces the field's values by what a CSS query finds. */
   replaceCss(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('css', query), ...steps)
   }
 
-  /** `getValue` of what a CSS query finds; nothing is collected. */
+  /** Returns what the steps make of what a CSS query finds, and collects nothing. */
   getCss(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('css', query), ...steps)
   }
 
-  /** `addValue` with what an XPath expression finds. */
+  /** Adds what an XPath expression finds, as `addValue` does. */
   addXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('xpath', query), ...steps)
   }
 
-  /** `replaceValue` with what an XPath expression finds. */
+  /** Replaces the field's values by what an XPath expression finds. */
   replaceXpath(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('xpath', query), ...steps)
   }
 
-  /** `getValue` of what an XPath expression finds; nothing is collected. */
+  /** Returns what the steps make of what an XPath expression finds, and collects nothing. */
   getXpath(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('xpath', query), ...steps)
   }
 
-  /** `addValue` with what a JMESPath query finds. */
+  /** Adds what a JMESPath query finds, as `addValue` does. */
   addJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.addValue(field, this.#found('jmespath', query), ...steps)
   }
 
-  /** `replaceValue` with what a JMESPath query finds. */
+  /** Replaces the field's values by what a JMESPath query finds. */
   replaceJmes(field: (keyof Item & string) | null, query: string, ...steps: readonly LoaderStep[]): this {
     return this.replaceValue(field, this.#found('jmespath', query), ...steps)
   }
 
-  /** `getValue` of what a JMESPath query finds; nothing is collected. */
+  /** Returns what the steps make of what a JMESPath query finds, and collects nothing. */
   getJmes(query: string, ...steps: readonly LoaderStep[]): unknown {
     return this.getValue(this.#found('jmespath', query), ...steps)
   }
 
-  /** A loader of the same item that looks only within what the query finds. */
+  /** Returns a loader of the same item that searches only within what the CSS query finds. */
   nestedCss(query: string): ItemLoader<Item> {
     return this.#nested('css', query)
   }
 
-  /** As `nestedCss`, by XPath. */
+  /** Returns a loader of the same item that searches only within what the XPath expression finds. */
   nestedXpath(query: string): ItemLoader<Item> {
     return this.#nested('xpath', query)
   }
 
-  /** What the field holds so far, without its output processor. */
+  /** Returns what the field holds so far, without its output processor. */
   getCollectedValues(field: keyof Item & string): readonly unknown[] {
     return this.#values.get(field) ?? []
   }
 
-  /** What the item's field would be now. */
+  /** Returns the value that the item's field would get now. */
   getOutputValue(field: keyof Item & string): unknown {
     const output = this.fields[field]?.output ?? this.defaultOutput
     return output([...this.getCollectedValues(field)], this.context)
   }
 
-  /** The item; fields whose value is null or undefined are left as they are. */
+  /** Fills the item and returns it. Fields whose value is null or undefined stay as they are. */
   loadItem(): Item {
     for (const field of this.#values.keys() as Iterable<keyof Item & string>) {
       const value = this.getOutputValue(field)

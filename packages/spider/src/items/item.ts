@@ -2,13 +2,13 @@ import { DropItem, WebloomError } from '@webloom/core'
 import type { SchemaIssue, SchemaOutput, SchemaResult, StandardSchema } from './standard-schema.ts'
 
 /**
- * An item that its schema refuses. Yield it as any item: it is dropped, told in the log with the paths that are wrong,
- * and counted under `item_dropped_reasons_count/InvalidItem`. The callback goes on.
+ * An item that its schema refuses. Yield it like any item: it is dropped, logged with the paths that are wrong, and counted
+ * as `item_dropped_reasons_count/InvalidItem`. The callback goes on.
  */
 export class InvalidItem extends DropItem {
-  /** What was to become the item. */
+  /** The value that does not fit the schema. */
   readonly value: unknown
-  /** What the schema found wrong, each with its path. */
+  /** What the schema finds wrong, each with its path. */
   readonly issues: readonly SchemaIssue[]
 
   constructor(value: unknown, issues: readonly SchemaIssue[]) {
@@ -18,13 +18,13 @@ export class InvalidItem extends DropItem {
   }
 }
 
-/** What a schema made of a value, to be yielded. */
+/** The result of `item()`, to be yielded. */
 export type CheckedItem<Item> = Item | InvalidItem | Promise<Item | InvalidItem>
 
 /**
- * The value as the schema makes it, with defaults and conversions, or an `InvalidItem`; a promise of them for a schema
- * that validates asynchronously. Each of these is yielded as it is: `yield item(Quote, { text, author })`. To read the
- * item first, await it and look whether it is an `InvalidItem`.
+ * Returns the value as the schema makes it, with defaults and conversions, or an `InvalidItem`; a promise of either for a
+ * schema that validates asynchronously. Each of these may be yielded as it is: `yield item(Quote, { text, author })`. To
+ * read the item first, await it and check whether it is an `InvalidItem`.
  *
  * @param schema of any library with the Standard Schema interface: zod, valibot, arktype and others
  * @throws WL_USAGE when `schema` is none
@@ -51,7 +51,7 @@ function isPending<T>(result: T | Promise<T>): result is Promise<T> {
   return typeof (result as Promise<T>).then === 'function'
 }
 
-// More would bury the line in the log.
+// More would hide the line in the log.
 const ISSUES_SHOWN = 5
 
 function issuesShown(issues: readonly SchemaIssue[]): string {

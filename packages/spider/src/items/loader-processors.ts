@@ -1,42 +1,42 @@
-/** itemloaders' processors: what a loader does to the values of a field, as they come in and when the item is made. */
+/** itemloaders' processors: they change the values of a field as they come in and when the item is made. */
 
 import type { JsonValue } from '@webloom/core'
 import { jmespathSearch } from '@webloom/selectors'
 
 /**
- * Makes a field's value from what was collected. null and undefined mean: nothing. It may name the type that it expects,
- * `(text: string) => text.trim()`; what comes is not checked against it.
+ * Makes a field's value from the collected ones. null and undefined mean: no value. A processor may name the type that it
+ * expects, `(text: string) => text.trim()`; the values are not checked against it.
  */
 export type LoaderProcessor = {
-  // As a method: TypeScript then lets the value be of a narrower type than unknown.
+  // A method, as TypeScript then allows a parameter of a narrower type than unknown.
   process(value: unknown, context: LoaderContext): unknown
 }['process']
 
-/** What processors get beside the value: `source`, `item`, and what the loader was given as `context`. */
+/** What processors may read beside the value: `source`, `item`, and the loader's `context`. */
 export type LoaderContext = Readonly<Record<string, unknown>>
 
-/** The values as they are. */
+/** Returns the values as they are. */
 export function Identity(): LoaderProcessor {
   return (value) => value
 }
 
-/** The first value that is neither missing nor an empty text. */
+/** Returns the first value that is neither missing nor an empty text. */
 export function TakeFirst(): LoaderProcessor {
   return (value) => listOf(value).find((one) => one !== null && one !== undefined && one !== '')
 }
 
-/** The values as one text. */
+/** Returns the values as one text. */
 export function Join(separator = ' '): LoaderProcessor {
   return (value) => listOf(value).join(separator)
 }
 
-/** What ends a chain of functions. */
+/** When a chain of functions ends early. */
 export interface ComposeOptions {
-  /** Default true: what is null or undefined goes no further, and is the result. */
+  /** Default true: null or undefined ends the chain and is its result. */
   readonly stopOnNull?: boolean
 }
 
-/** Each function gets what the one before answered; the first gets all values as a list. */
+/** Gives each function the result of the one before. The first one gets all values as a list. */
 export function Compose(...steps: readonly (LoaderProcessor | ComposeOptions)[]): LoaderProcessor {
   const last = steps.at(-1)
   const { stopOnNull = true } = typeof last === 'object' ? last : {}
@@ -51,7 +51,10 @@ export function Compose(...steps: readonly (LoaderProcessor | ComposeOptions)[])
   }
 }
 
-/** Each function gets each value; a list that it answers is taken apart, and nothing is left out. Returns a list. */
+/**
+ * Gives each function each value, and returns a list. A list that a function returns is flattened; null and undefined are
+ * dropped.
+ */
 export function MapCompose(...processors: readonly LoaderProcessor[]): LoaderProcessor {
   return (value, context) =>
     processors.reduce(
@@ -60,12 +63,12 @@ export function MapCompose(...processors: readonly LoaderProcessor[]): LoaderPro
     )
 }
 
-/** What a JMESPath query (https://jmespath.org) makes of the value. */
+/** Returns what a JMESPath query (https://jmespath.org) finds in the value. */
 export function SelectJmes(query: string): LoaderProcessor {
   return (value) => jmespathSearch(query, value as JsonValue)
 }
 
-/** Values as a list: nothing is empty, a text or an object is one value. */
+/** Returns values as a list: empty for null and undefined; a text or an object is one value. */
 export function listOf(value: unknown): readonly unknown[] {
   if (isNothing(value)) return []
   if (typeof value === 'object' && Symbol.iterator in value) return [...(value as Iterable<unknown>)]

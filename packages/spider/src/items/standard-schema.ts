@@ -1,9 +1,9 @@
 /**
- * What zod, valibot, arktype and others have in common (https://standardschema.dev), as far as it is needed here: the
- * interface is made to be copied, so that nobody depends on a package for a few types.
+ * The interface that zod, valibot, arktype and others share (https://standardschema.dev), as far as it is used here. It is
+ * meant to be copied, so that a few types need no dependency.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  /** The whole of the interface; libraries keep it under this name so that it meets none of theirs. */
+  /** The interface's only property; libraries use this name so that it collides with none of theirs. */
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -12,21 +12,21 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** What `validate` answers: the value as the schema makes it, or everything that is wrong with it. */
+/** The result of `validate`: the value as the schema makes it, or everything that is wrong with it. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
 
 /** One thing that is wrong with a value, and where. */
 export interface SchemaIssue {
-  /** In words, for people. */
+  /** What is wrong, in words. */
   readonly message: string
-  /** Keys from the value down to what is wrong; absent: the value itself. */
+  /** The keys from the value down to the wrong part. Absent: the value itself is wrong. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** What the schema takes. */
+/** The type that the schema accepts. */
 export type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input']
 
-/** What the schema makes of it: with defaults filled in and values converted. */
+/** The type that the schema makes: with defaults filled in and values converted. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output']

@@ -1,15 +1,15 @@
 /**
- * Where a file of an URL lies in the store, by Scrapy's rule: `full/<sha1 of the URL><extension>`.
+ * Where the file of a URL lies in the store, by Scrapy's rule: `full/<sha1 of the URL><extension>`.
  *
- * The extension is the end of the URL when it is one that Python's `mimetypes` knows. When it is not (`a.jpg?w=100`), the
- * type is guessed from the path without the query, and the extension is the first that Python has for this type; else
- * there is none. Python reads the system's `mime.types` as well, if there is one; here its own table counts, so that a
- * store looks the same on every machine.
+ * The extension is the end of the URL when Python's `mimetypes` knows it. When it does not (`a.jpg?w=100`), the type is
+ * guessed from the path without the query, and the extension is Python's first one for this type; else there is none.
+ * Python also reads the system's `mime.types`, if there is one. Here only Python's own table counts, so that a store looks
+ * the same on every machine.
  */
 
 import { createHash } from 'node:crypto'
 
-/** The path within the store of what that URL leads to. */
+/** Returns the path within the store for that URL's file. */
 export function filePath(url: string): string {
   return `full/${createHash('sha1').update(url).digest('hex')}${extensionOf(url)}`
 }
@@ -21,9 +21,9 @@ function extensionOf(url: string): string {
   return type === undefined ? '' : FIRST_EXTENSION.get(type)!
 }
 
-/** As Python's `Path(url).suffix`: the last dot of the last part, which neither begins nor ends it. */
+/** Returns what Python's `Path(url).suffix` does: from the last dot of the last part, unless that dot begins or ends it. */
 function suffixOf(text: string): string {
-  // Not by a pattern: one for the slashes at the end is tried at each slash, and 300 000 of them took two minutes.
+  // Not by a pattern: a pattern for the slashes at the end is tried at each slash, and 300 000 of them took two minutes.
   let end = text.length
   while (text[end - 1] === '/') end--
   const name = text.slice(text.lastIndexOf('/', end - 1) + 1, end)
@@ -31,7 +31,7 @@ function suffixOf(text: string): string {
   return dot > 0 && dot < name.length - 1 ? name.slice(dot) : ''
 }
 
-/** As `mimetypes.guess_type`: what only packs something else (`.gz`) is taken off first. */
+/** Returns what `mimetypes.guess_type` does: an extension of compression alone (`.gz`) is removed first. */
 function guessedType(url: string): string | undefined {
   let path = /^[a-z][a-z0-9+.-]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? url
   const parameters = path.indexOf(';', path.lastIndexOf('/') + 1)
@@ -43,7 +43,7 @@ function guessedType(url: string): string | undefined {
   return TYPE_OF.get(extension) ?? TYPE_OF.get(extension.toLowerCase())
 }
 
-/** As `posixpath.splitext`: dots at the beginning of the last part belong to its name. */
+/** Returns what `posixpath.splitext` does: dots at the beginning of the last part belong to its name. */
 function ending(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(/^\.+/, '')
   const dot = name.lastIndexOf('.')

@@ -7,12 +7,12 @@ import { makeFolders } from '../feeds/storages/output-path.ts'
 
 // In the store itself, as a file can be renamed only within one file system.
 const UNFINISHED = '.unfinished'
-// A download takes minutes; what is older was left by a process that was killed.
+// A download takes minutes. An older file was left by a process that was killed.
 const UNFINISHED_MS_MAX = 24 * 3_600_000
 
 /**
- * A folder of downloaded files. A file appears in it when it is complete: until then it lies under a name of its own in
- * `.unfinished`, so that neither a kill nor a second worker leaves or sees half of one.
+ * A folder of downloaded files. A file appears in it when it is complete. Until then it has a name of its own in
+ * `.unfinished`, so that neither a kill nor a second worker leaves or sees half a file.
  */
 export class FileStore {
   readonly #folder: string
@@ -23,7 +23,7 @@ export class FileStore {
     this.#unfinished = join(folder, UNFINISHED)
   }
 
-  /** Throws WL_OUTPUT_UNWRITABLE when there can be no such folder. */
+  /** Makes the folder. Throws WL_OUTPUT_UNWRITABLE when that is not possible. */
   async open(): Promise<void> {
     try {
       await makeFolders(this.#unfinished)
@@ -40,7 +40,7 @@ export class FileStore {
     }
   }
 
-  /** The MD5 in hex of the file at that path; undefined when there is none that was written since. */
+  /** Resolves to the MD5 in hex of the file at that path; to undefined when no file there was written since `sinceMs`. */
   async checksumOf(path: string, sinceMs: number): Promise<string | undefined> {
     const whole = this.#within(path)
     const found = await stat(whole).catch(() => undefined)
@@ -50,12 +50,12 @@ export class FileStore {
     return hash.digest('hex')
   }
 
-  /** A file that nobody sees before it is finished; then it takes the place of what was at that path. */
+  /** Begins a file that no reader sees before it is finished; then it replaces the one at that path. */
   begin(path: string): UnfinishedFile {
     return new UnfinishedFile(join(this.#unfinished, randomUUID()), this.#within(path))
   }
 
-  /** What a page says may be part of a path, and must not lead out of the store. */
+  /** Returns the path within the store. Parts of it may come from a page, and must not lead out of the store. */
   #within(path: string): string {
     const whole = resolve(this.#folder, path)
     if (whole.startsWith(`${resolve(this.#folder)}${sep}`)) return whole
@@ -85,8 +85,8 @@ export class UnfinishedFile {
   }
 
   /**
-   * At once, as it only goes to the page cache: a stream in between would need room for what the network brings meanwhile.
-   * Throws WL_OUTPUT_FAILED.
+   * Writes synchronously, as the data only goes to the page cache: a stream would need memory for what the network brings
+   * meanwhile. Throws WL_OUTPUT_FAILED.
    */
   write(chunk: Uint8Array): void {
     this.#hash.update(chunk)
@@ -98,7 +98,7 @@ export class UnfinishedFile {
     }
   }
 
-  /** Puts it into the store; returns its MD5 in hex. Throws WL_OUTPUT_FAILED. */
+  /** Puts the file into the store and returns its MD5 in hex. Throws WL_OUTPUT_FAILED. */
   async finish(): Promise<string> {
     this.write(new Uint8Array(0))
     try {
@@ -111,7 +111,7 @@ export class UnfinishedFile {
     return this.#hash.digest('hex')
   }
 
-  /** Removes it; nothing happens to one that is finished. */
+  /** Removes the file; does nothing when it is finished. */
   async discard(): Promise<void> {
     this.#close()
     await rm(this.#path, { force: true })

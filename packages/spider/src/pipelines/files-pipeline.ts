@@ -5,12 +5,12 @@
  *                                    └─ no: the crawl's downloader ─► .unfinished ─► full/<sha1>.<ext>: `downloaded`
  *     item.files = [{ url, path, checksum, status }]
  *
- * Downloads go by the crawl's own middlewares, at their hosts' pace (see `Crawler.fetch` for what that means beside the
- * pages), CONCURRENT_MEDIA at once. A body goes to the disk as it comes, unless it is encoded, as some servers do without
- * being asked, or the HTTP cache needs it: then it is kept in memory like a page. DOWNLOAD_MAXSIZE bounds both.
+ * Downloads pass the crawl's own middlewares, at the pace of their hosts (see `Crawler.fetch` for how that relates to
+ * pages), CONCURRENT_MEDIA at once. A body is written to the disk as it comes. It is kept in memory like a page when it is
+ * encoded, as some servers do without being asked, or when the HTTP cache needs it. DOWNLOAD_MAXSIZE bounds both.
  *
- * An item whose file cannot be had goes on without it; `itemCompleted` may throw `DropItem` instead. Its page is committed
- * when all its files are there, so a page whose worker is killed asks again for those that were not: those that were are
+ * An item whose file cannot be downloaded goes on without it; `itemCompleted` may throw `DropItem` instead. The item's page
+ * is committed when all files are done. A page whose worker is killed requests only the missing files again: the others are
  * found in the store.
  */
 
@@ -36,54 +36,57 @@ const URL_SHOWN_MAX = 2083
 
 /** A file of an item. */
 export interface FileResult {
-  /** Where the file is from. */
+  /** The URL of the file. */
   readonly url: string
-  /** Within the store. */
+  /** The path within the store. */
   readonly path: string
-  /** MD5 in hex. */
+  /** The MD5 in hex. */
   readonly checksum: string
-  /** `cached`: the HTTP cache had it. `uptodate`: it was in the store. */
+  /** `cached`: the HTTP cache had the file. `uptodate`: the store had it. */
   readonly status: 'downloaded' | 'cached' | 'uptodate'
 }
 
-/** What became of a request of `mediaRequests`. */
+/** The result of a request of `mediaRequests`. */
 export type FileOutcome =
   | { readonly ok: true; readonly file: FileResult }
   | { readonly ok: false; readonly url: string; readonly error: Error }
 
-/** What a FilesPipeline is made from; a subclass gets it from `fromCrawler`. */
+/** The options of a FilesPipeline; a subclass gets them from `fromCrawler`. */
 export interface FilesPipelineOptions {
   /** FILES_STORE: a folder. */
   readonly folder: string
-  /** FILES_URLS_FIELD: the item's field with the URLs. */
+  /** FILES_URLS_FIELD: the item's field that holds the URLs. */
   readonly urlsField: string
   /** FILES_RESULT_FIELD: the item's field that gets the results. */
   readonly resultField: string
-  /** A file in the store that is younger is not fetched again. */
+  /** A file in the store that is younger is not fetched again; milliseconds. */
   readonly expiresMs: number
-  /** MEDIA_ALLOW_REDIRECTS: false makes a redirect a failure. */
+  /** MEDIA_ALLOW_REDIRECTS. False: a redirect is a failure. */
   readonly allowRedirects: boolean
-  /** Most downloads at once. */
+  /** CONCURRENT_MEDIA: how many downloads run at once. */
   readonly concurrency: number
   /** False: bodies are kept in memory, for a cache that stores them. */
   readonly streams: boolean
-  /** Fetches past the queue, at the host's pace: `crawler.fetch`. */
+  /** Fetches at the host's pace, without the queue: `crawler.fetch`. */
   readonly fetch: (request: Request, options: FetchOptions) => Promise<Response>
-  /** Told of files that could not be had. */
+  /** Logs files that could not be downloaded. */
   readonly logger: Logger
   /** Counts `file_count` and `file_status_count/<status>`. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 
-/** Downloads the files that items name: `files` in ITEM_PIPELINES. A subclass may say what is fetched, and where it goes. */
+/**
+ * Downloads the files that items name: `files` in ITEM_PIPELINES. A subclass may choose what is fetched, and where it is
+ * stored.
+ */
 export class FilesPipeline implements ItemPipeline {
   readonly #options: FilesPipelineOptions
   readonly #store: FileStore
   readonly #limit: LimitFunction
   readonly #closing = new AbortController()
-  /** What is being fetched, by path: items that name one file share the download. */
+  /** The downloads under way, by path: items that name one file share its download. */
   readonly #underWay = new Map<string, Promise<FileResult>>()
-  /** What was written since is not fetched again in this crawl, however short FILES_EXPIRES is. */
+  /** Files written after this moment are not fetched again in this crawl, however short FILES_EXPIRES is. */
   readonly #openedAtMs = Date.now()
 
   constructor(options: FilesPipelineOptions) {
@@ -116,7 +119,7 @@ export class FilesPipeline implements ItemPipeline {
     })
   }
 
-  /** What is fetched for an item: the URLs in its FILES_URLS_FIELD. */
+  /** Returns the requests of an item's files: of the URLs in its FILES_URLS_FIELD. */
   mediaRequests(item: unknown): Iterable<Request> {
     const urls: unknown = Reflect.get(item as object, this.#options.urlsField) ?? []
     if (!Array.isArray(urls))
@@ -124,24 +127,24 @@ export class FilesPipeline implements ItemPipeline {
     return urls.map((url) => new Request(String(url)))
   }
 
-  /** Where a file goes within the store: `full/<sha1 of the URL>.<extension>`. */
+  /** Returns a file's path within the store: `full/<sha1 of the URL>.<extension>`. */
   filePath(request: Request, _item: unknown): string {
     return filePath(request.url)
   }
 
-  /** The item to hand on; its FILES_RESULT_FIELD gets the files that are there. */
+  /** Returns the item to hand on, whose FILES_RESULT_FIELD gets the files that were downloaded. */
   itemCompleted(outcomes: readonly FileOutcome[], item: unknown): unknown {
     const files = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.file] : []))
     Reflect.set(item as object, this.#options.resultField, files)
     return item
   }
 
-  /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
+  /** Opens the store. Throws WL_OUTPUT_UNWRITABLE before any page is fetched. */
   openSpider(): Promise<void> {
     return this.#store.open()
   }
 
-  /** Resolves when every file of the item is there or given up. Throws WL_OUTPUT_FAILED when the disk is full. */
+  /** Resolves when every file of the item is stored or given up. Rejects with WL_OUTPUT_FAILED when the disk is full. */
   async processItem(item: unknown, _: ItemContext): Promise<unknown> {
     if (typeof item !== 'object' || item === null) return item
     const requests = [...this.mediaRequests(item)]
@@ -149,7 +152,7 @@ export class FilesPipeline implements ItemPipeline {
     return this.itemCompleted(outcomes, item)
   }
 
-  /** Ends what is still being fetched. */
+  /** Ends the downloads that are still under way. */
   closeSpider(): void {
     this.#closing.abort(new Error('the crawl has ended'))
   }
@@ -160,7 +163,7 @@ export class FilesPipeline implements ItemPipeline {
       const underWay = this.#underWay.get(path) ?? this.#fetched(request, path)
       return { ok: true, file: await underWay }
     } catch (error) {
-      // Its page is to run again: nobody is told of an error, or it would be committed without the file.
+      // The page must run again, so this never settles: an error would have the page committed without its file.
       if (this.#closing.signal.aborted) return new Promise(() => {})
       if (error instanceof WebloomError && error.code === 'WL_OUTPUT_FAILED') throw error
       this.#options.stats.inc('file_error_count')
@@ -196,7 +199,7 @@ export class FilesPipeline implements ItemPipeline {
   }
 
   async #downloaded(request: Request, path: string): Promise<Pick<FileResult, 'checksum' | 'status'>> {
-    // An answer that breaks off is followed by a retry's, which begins anew.
+    // A retry begins a new file after an answer that broke off.
     const begun: UnfinishedFile[] = []
     let streamed: UnfinishedFile | undefined
     const begin = () => {
@@ -224,7 +227,7 @@ export class FilesPipeline implements ItemPipeline {
     const { fetch, streams, allowRedirects } = this.#options
     const asked = request.replace({
       meta: {
-        // Files lie on other hosts as a rule, and the item names them on purpose.
+        // Files often lie on other hosts, and the item names them on purpose.
         allow_offsite: true,
         ...(!allowRedirects && { dont_redirect: true }),
         ...request.meta,

@@ -12,7 +12,7 @@ import {
   type SqlVerdict,
 } from './sql-table.ts'
 
-/** What is needed of a client of `pg`. */
+/** The part of a client of `pg` that the table needs. */
 interface PgClient {
   connect(): Promise<void>
   query(text: string, values?: readonly unknown[]): Promise<unknown>
@@ -23,16 +23,16 @@ interface PgClient {
 type PgClientClass = new (options: object) => PgClient
 
 const CONNECT_MS = 10_000
-// A statement takes milliseconds; a connection that hangs without an error must not hold the crawl up for ever.
+// A statement takes milliseconds. A connection that hangs without an error must not hold up the crawl for ever.
 const QUERY_MS = 60_000
 
-// Classes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// Classes of SQLSTATE that may pass (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const PASSES = /^(08|40|53|55P03|57)/
 const ABOUT_THE_ROW = /^2[1-3]/
-// Two workers made the table at the same moment.
+// The codes of two workers making the table at the same moment.
 const MADE_TWICE: ReadonlySet<unknown> = new Set(['23505', '42P07'])
 
-/** A table in PostgreSQL, by way of the package `pg`, which whoever uses it installs. */
+/** A table in PostgreSQL, by the package `pg`, which its users install. */
 export class PostgresTable implements SqlTable {
   readonly shown: string
   readonly #url: string
@@ -55,7 +55,7 @@ export class PostgresTable implements SqlTable {
       await client.query(create).catch((error: { code?: unknown }) => {
         if (!MADE_TWICE.has(error.code)) throw error
       })
-      // Refuses a table that lacks a column or its key.
+      // Fails for a table that lacks a column or its key.
       await this.upsert([])
     } catch (error) {
       await this.close()
@@ -63,7 +63,7 @@ export class PostgresTable implements SqlTable {
     }
   }
 
-  /** One statement for all rows, whose values get the types that the table's columns have. */
+  /** Writes all rows in one statement, whose values get the types of the table's columns. */
   async upsert(rows: readonly SqlRow[]): Promise<void> {
     const { table, idColumn } = this.#shape
     const columns = [idColumn, ...columnNames(this.#shape)]
@@ -82,7 +82,7 @@ export class PostgresTable implements SqlTable {
 
   verdict(error: unknown): SqlVerdict {
     const code: unknown = Reflect.get(error as object, 'code')
-    // Without a SQLSTATE it is the connection, which the next try makes anew.
+    // An error without a SQLSTATE is the connection's, and the next try makes a new one.
     if (typeof code !== 'string' || code.length !== 5 || !/^[\dA-Z]{5}$/.test(code)) {
       this.#dropConnection()
       return 'wait'
@@ -106,7 +106,7 @@ export class PostgresTable implements SqlTable {
       keepAlive: true,
       application_name: 'webloom',
     })
-    // A connection that is lost between two statements is made anew by the next one.
+    // When a connection is lost between two statements, the next statement makes a new one.
     client.on('error', () => {
       if (this.#client === client) this.#dropConnection()
     })
@@ -123,7 +123,7 @@ export class PostgresTable implements SqlTable {
 }
 
 async function pgClient(): Promise<PgClientClass> {
-  // By a name that the compiler does not follow: the package is there only where somebody wants it.
+  // A name that the compiler does not follow, as the package is installed only where it is used.
   const name: string = 'pg'
   try {
     const pg = (await import(name)) as { default: { Client: PgClientClass } }

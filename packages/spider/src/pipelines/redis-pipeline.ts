@@ -1,15 +1,15 @@
 /**
- * Items as JSON to a Redis list, as scrapy-redis writes them, or to a stream.
+ * Writes items as JSON to a Redis list, as scrapy-redis does, or to a stream.
  *
- * An item is written before its page is committed, so it is there at least once: when the page runs again after a crash,
- * or a reply is lost, it is there twice, under the same id. A stream's entry has the id in a field of its own, beside the
- * item. A list's entry is the item and nothing else, so that consumers of scrapy-redis read what they always read; with
- * REDIS_ITEMS_ID_FIELD the id is put into the item under that name, unless the item has such a field itself.
+ * An item is written before its page is committed, so it is there at least once. When the page runs again after a crash, or
+ * a reply is lost, the item is there twice, under the same id. A stream's entry has the id in a field of its own, beside
+ * the item. A list's entry is the item alone, so that consumers of scrapy-redis need no change; with REDIS_ITEMS_ID_FIELD
+ * the id is put into the item under that name, unless the item has such a field.
  *
- * The items of a page come all at once: what comes in one turn of the event loop goes in one round trip.
+ * Items of a page come together: those of one turn of the event loop go in one round trip.
  *
- * A list that is full, or a Redis that is, holds up the pages whose items wait here, and with them the crawl. Only what no
- * waiting can cure is an error: a key that holds something else, a login that may not write.
+ * A list that has reached its bound, or a full Redis, holds up the pages whose items wait here, and with them the crawl.
+ * Only what cannot pass is an error: a key that holds another type, a login that may not write.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,42 +29,43 @@ import {
 } from '@webloom/core'
 import { itemJson } from '../scraping/written-item.ts'
 
-/** What the pipeline needs of an ioredis connection. */
+/** The part of an ioredis connection that the pipeline needs. */
 export interface ItemsRedis extends ScriptRunner {
   /**
-   * Of the key: `none` when there is nothing; any other type than the pipeline's is an error before the first fetch.
+   * Resolves to the key's type, `none` when there is no key. Any other type than the pipeline's is an error before the
+   * first fetch.
    */
   type(key: string): Promise<string>
 }
 
 /** Where the pipeline `redis` writes items, and how. */
 export interface RedisPipelineOptions {
-  /** Opened and closed by whoever gives it. */
+  /** Opened and closed by the caller. */
   readonly redis: ItemsRedis
-  /** With spider and CRAWL_ID in it. */
+  /** The key, with spider and CRAWL_ID filled in. */
   readonly key: string
-  /** A list takes items at its end, a stream as entries with one field. */
+  /** A list gets items at its end, a stream gets entries with one field. */
   readonly as: 'list' | 'stream'
-  /** 0: no bound. */
+  /** The most items that the key may hold. 0: no bound. */
   readonly itemsMax: number
-  /** The field of an item that gets its id, in a list; null: none. */
+  /** The field that gets an item's id in a list. Null: none. */
   readonly idField: string | null
-  /** Told when Redis is full or away. */
+  /** Tells when Redis is full or away. */
   readonly logger: Logger
   /** Counts what was written, and what waited for room. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 
-/** An item on its way, and whom to tell that it is there. */
+/** An item under way, and the promise of its page. */
 interface WaitingItem {
   readonly id: string
   readonly json: string
   readonly written: PromiseWithResolvers<void>
 }
 
-/** CONCURRENT_ITEMS may be large; a script must not be. */
+/** CONCURRENT_ITEMS may be large, but a script must be short. */
 const MAX_ITEMS_PER_SCRIPT = 500
-/** How often is looked for room. */
+/** The pause before the next check for room. */
 const FULL_PAUSE_MS = 200
 
 /** Writes items as JSON to a Redis list or stream: `redis` in ITEM_PIPELINES. */
@@ -80,7 +81,7 @@ export class RedisPipeline implements ItemPipeline {
     this.#script = SCRIPTS[options.as]
   }
 
-  /** As the settings ask for it, on the crawl's connection for items. */
+  /** Makes the pipeline of the settings, on the crawl's connection for items. */
   static fromCrawler({ redis, settings, spider, logger, stats }: Crawler): RedisPipeline {
     return new this({
       redis: redis('items', 'ITEM_PIPELINES names redis'),
@@ -96,7 +97,7 @@ export class RedisPipeline implements ItemPipeline {
     })
   }
 
-  /** Throws WL_OUTPUT_UNWRITABLE before anything is fetched, when the key holds something else. */
+  /** Throws WL_OUTPUT_UNWRITABLE before any page is fetched when the key holds another type. */
   async openSpider(): Promise<void> {
     const { redis, key, as } = this.#options
     const type = await redis.type(key)
@@ -107,7 +108,7 @@ export class RedisPipeline implements ItemPipeline {
     )
   }
 
-  /** Resolves when Redis has the item. Throws TypeError for one that has no JSON form, and WL_OUTPUT_FAILED. */
+  /** Resolves when Redis has the item. Rejects with TypeError for an item that has no JSON form, and with WL_OUTPUT_FAILED. */
   async processItem(item: unknown, { id }: ItemContext): Promise<unknown> {
     const written = Promise.withResolvers<void>()
     this.#waiting.push({ id, json: this.#jsonOf(item, id), written })
@@ -120,8 +121,8 @@ export class RedisPipeline implements ItemPipeline {
   }
 
   /**
-   * What still waits for room stays unwritten, and nobody is told: told of an error, its page would be counted as done,
-   * and it is to run again.
+   * Leaves items that still wait unwritten, and their promises unsettled: an error would have their page committed, but it
+   * must run again.
    */
   closeSpider(): void {
     this.#closing.abort()
@@ -160,7 +161,7 @@ export class RedisPipeline implements ItemPipeline {
     if (whyNot === undefined) logger.info({ key, seconds }, 'items are written again')
   }
 
-  /** Writes as many as there is room for; why there is none for the rest, or undefined. */
+  /** Writes as many items as there is room for. Resolves to why the rest found none; to undefined when all were written. */
   async #add(batch: readonly WaitingItem[]): Promise<string | undefined> {
     const { redis, key, as, itemsMax, stats } = this.#options
     const entries = batch.flatMap(({ id, json }) => (as === 'stream' ? [id, json] : [json]))
@@ -181,7 +182,7 @@ export class RedisPipeline implements ItemPipeline {
 const script = luaScriptsIn(new URL('../../lua/', import.meta.url))
 const SCRIPTS = { list: script('items-list.lua'), stream: script('items-stream.lua') }
 
-/** Why it may work later. Throws WL_OUTPUT_FAILED when it never will. */
+/** Returns why the write may succeed later. Throws WL_OUTPUT_FAILED when it never will. */
 function whyLater(error: unknown, key: string): string {
   const { message } = error as Error
   if (isRedisFull(error)) return `the items’ Redis has reached its maxmemory and takes no more for ${key}`

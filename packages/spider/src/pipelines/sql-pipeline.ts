@@ -1,15 +1,15 @@
 /**
- * Items as rows of a table, in SQLite or PostgreSQL.
+ * Writes items as rows of a table, in SQLite or PostgreSQL.
  *
- * A row's key is the item's id, and a row that is there already is replaced. So an item that comes twice, because its
- * page ran again after a crash or a reply was lost, is one row: at least once becomes exactly once, as far as ids are the
- * same again (see ITEM_ID_FIELD).
+ * A row's key is the item's id, and an existing row is replaced. So an item that comes twice, because its page ran again
+ * after a crash or a reply was lost, is one row: at least once becomes exactly once, as far as ids are the same again (see
+ * ITEM_ID_FIELD).
  *
- * A page's items come all at once: what comes in one turn of the event loop, or while a batch is being written, goes
- * together. An item is written before its page is committed.
+ * Items of a page come together: those of one turn of the event loop, or of the time in which a batch is written, go as one
+ * batch. An item is written before its page is committed.
  *
- * A database that is away or busy holds up the pages whose items wait here, and with them the crawl. An item that the
- * table refuses (a text where a number belongs) is lost alone and counted; the others of its batch are written.
+ * A database that is away or busy holds up the pages whose items wait here, and with them the crawl. When the table refuses
+ * an item (a text where a number belongs), only that item is lost and counted; the others of its batch are written.
  */
 
 import { resolve } from 'node:path'
@@ -31,22 +31,22 @@ import { SqliteTable } from './sqlite-table.ts'
 export interface SqlPipelineOptions {
   /** `sqlite:items.db` or `postgres://user@host/database`. */
   readonly url: string
-  /** Which columns there are. */
+  /** The table and its columns. */
   readonly shape: SqlShape
-  /** Most rows of a statement. */
+  /** The most rows of a statement. */
   readonly batchSize: number
-  /** Told when the database is away. */
+  /** Tells when the database is away. */
   readonly logger: Logger
   /** Counts what was written and what was refused. */
   readonly stats: Pick<StatsCollector, 'inc'>
 }
 
-/** An item on its way, and whom to tell that it is there. */
+/** An item under way, and the promise of its page. */
 interface WaitingRow extends SqlRow {
   readonly written: PromiseWithResolvers<void>
 }
 
-/** How often a database that is away is asked again. */
+/** The pause before a database that is away is asked again. */
 const RETRY_MS = 500
 
 /** Writes items as rows of a table: `sql` in ITEM_PIPELINES. */
@@ -77,17 +77,20 @@ export class SqlPipeline implements ItemPipeline {
     })
   }
 
-  /** What messages call the table. */
+  /** The table's name in messages. */
   get shown(): string {
     return this.#table.shown
   }
 
-  /** Makes the table if there is none. Throws WL_OUTPUT_UNWRITABLE before anything is fetched. */
+  /** Makes the table when there is none. Throws WL_OUTPUT_UNWRITABLE before any page is fetched. */
   openSpider(): Promise<void> {
     return this.#table.open()
   }
 
-  /** Resolves when the database has the item. Throws TypeError for one that has no JSON form, and WL_OUTPUT_FAILED. */
+  /**
+   * Resolves when the database has the item. Rejects with TypeError for an item that has no JSON form, and with
+   * WL_OUTPUT_FAILED.
+   */
   async processItem(item: unknown, { id }: ItemContext): Promise<unknown> {
     const written = Promise.withResolvers<void>()
     this.#waiting.push({ ...rowOf(item, id, this.#options.shape), written })
@@ -96,7 +99,7 @@ export class SqlPipeline implements ItemPipeline {
     return item
   }
 
-  /** What still waits stays unwritten, and nobody is told: its page is to run again. */
+  /** Leaves items that still wait unwritten, and their promises unsettled: their page must run again. */
   async closeSpider(): Promise<void> {
     this.#closing.abort()
     await this.#writing
@@ -116,7 +119,7 @@ export class SqlPipeline implements ItemPipeline {
     this.#writing = undefined
   }
 
-  /** Of rows with one id the last is written. */
+  /** Writes a batch. Of rows with one id the last is written. */
   async #write(batch: readonly WaitingRow[]): Promise<void> {
     const rows = [...new Map(batch.map((row) => [row.id, row])).values()]
     try {
@@ -130,7 +133,7 @@ export class SqlPipeline implements ItemPipeline {
     }
   }
 
-  /** False when the crawl closed while the database was away. */
+  /** Resolves to false when the crawl closed while the database was away. */
   async #upsert(rows: readonly SqlRow[]): Promise<boolean> {
     const { logger, stats } = this.#options
     for (let tries = 0; !this.#closing.signal.aborted; tries++) {
@@ -159,7 +162,7 @@ export class SqlPipeline implements ItemPipeline {
   }
 }
 
-// As SQLAlchemy writes it, too: `sqlite:///items.db` is relative, `sqlite:////var/items.db` is not.
+// As in SQLAlchemy: `sqlite:///items.db` is relative, `sqlite:////var/items.db` is not.
 const SQLITE = /^sqlite:(?:\/\/\/)?(?!\/\/)(.+)$/
 
 function tableAt(url: string, shape: SqlShape): SqlTable {

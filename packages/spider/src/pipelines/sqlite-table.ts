@@ -13,11 +13,11 @@ import {
   type SqlVerdict,
 } from './sql-table.ts'
 
-// SQLite's own codes: busy and locked pass; too big, constraint and mismatch are about what is written.
+// SQLite's own codes: busy and locked pass. Too big, constraint and mismatch are the row's fault.
 const BUSY: ReadonlySet<number> = new Set([5, 6])
 const ABOUT_THE_ROW: ReadonlySet<number> = new Set([18, 19, 20])
 
-// Another process that writes is waited for so long, with the event loop standing still; then the pipeline waits on.
+// How long a statement waits, with the event loop blocked, for another process that writes. Then the pipeline waits on.
 const BUSY_MS = 250
 
 /** A table in an SQLite file, which several processes of one machine may share. */
@@ -37,7 +37,7 @@ export class SqliteTable implements SqlTable {
   async open(): Promise<void> {
     try {
       this.#database = new (sqlite().DatabaseSync)(this.#path, { timeout: 10_000 })
-      // What is committed is with the operating system: it outlives the process, not a power cut.
+      // A committed row is with the operating system: it outlives the process, but not a power cut.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       this.#database.exec(createTable(this.#shape, {}))
       this.#upsert = this.#database.prepare(upsertOne(this.#shape))
@@ -61,7 +61,7 @@ export class SqliteTable implements SqlTable {
   }
 
   verdict(error: unknown): SqlVerdict {
-    // The low byte of an extended code is the code.
+    // The low byte of an extended code is the base code.
     const code = Number(Reflect.get(error as object, 'errcode')) & 0xff
     if (BUSY.has(code)) return 'wait'
     return ABOUT_THE_ROW.has(code) ? 'row' : 'give up'
@@ -79,7 +79,7 @@ function upsertOne(shape: SqlShape): string {
   return `INSERT INTO ${quotedTable(shape.table)} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict(shape)}`
 }
 
-/** A JSON value as SQLite has it: lists and objects as their JSON. */
+/** Returns a JSON value as SQLite stores it: lists and objects as their JSON. */
 function bindable(value: unknown): string | number | null {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value

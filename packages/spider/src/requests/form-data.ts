@@ -1,13 +1,13 @@
 import { WebloomError } from '@webloom/core'
 import type { FormFields } from './urlencoded-form.ts'
 
-/** A field's value, or all values of a field that occurs several times. null: the field is not sent. */
+/** A field's value, or all values of a field that occurs several times. Null: the field is not sent. */
 export type FormValue = string | number | readonly (string | number)[] | null
 
 /** Fields of a form by name, or as pairs, in order. */
 export type FormDataInit = Readonly<Record<string, FormValue>> | Iterable<readonly [string, FormValue]>
 
-/** Each value a pair of its own. Throws WL_REQUEST_INVALID for a value that is neither text nor a number. */
+/** Returns a pair for each value. Throws WL_REQUEST_INVALID for a value that is neither text nor a number. */
 export function formFields(formdata: FormDataInit | undefined): FormFields {
   return pairsOf(formdata).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
@@ -16,7 +16,7 @@ export function formFields(formdata: FormDataInit | undefined): FormFields {
   )
 }
 
-/** Every name in it, of fields with null too. */
+/** Returns every name in it, also of fields with null. */
 export function formNames(formdata: FormDataInit | undefined): ReadonlySet<string> {
   return new Set(pairsOf(formdata).map(([name]) => name))
 }

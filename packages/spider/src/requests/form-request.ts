@@ -13,19 +13,19 @@ import { type FormDataInit, formFields, formNames } from './form-data.ts'
 import { clickedField, type FormChoice, filledFields, findForm } from './html-form.ts'
 import { type FormFields, urlencodedForm, withQuery } from './urlencoded-form.ts'
 
-/** What a `FormRequest` may be told beside its URL. */
+/** The options of a `FormRequest`. */
 export interface FormRequestInit extends RequestInit {
-  /** Written in `encoding`. Of a POST it is the body; of any other method the query, in place of the URL's own. */
+  /** Written in `encoding`. For a POST it is the body; for any other method the query, in place of the URL's own. */
   formdata?: FormDataInit
 }
 
-/** Which form of a page, and what to change in it. */
+/** Which form of a page to send, and what to change in it. */
 export interface FromResponseInit extends Omit<FormRequestInit, 'body'>, FormChoice {
-  /** In place of the form's `action`; may be relative. */
+  /** Replaces the form's `action`; may be relative. */
   url?: string
-  /** Attributes of the button that is clicked, or its place among the form's fields as `nr`. Default: the first. */
+  /** Attributes of the button to click, or its place among the form's fields as `nr`. Default: the first button. */
   clickdata?: Readonly<Record<string, string | number>>
-  /** True: no button is clicked, so that none is sent. */
+  /** True: no button is clicked, so none is sent. */
   dontClick?: boolean
 }
 
@@ -45,7 +45,7 @@ const FROM_RESPONSE_OPTIONS = {
 } as const satisfies OptionNames<FromResponseInit>
 
 /**
- * A request that carries a form. Its method is POST when there is `formdata`, unless another is given.
+ * A request that carries a form. Its method is POST when there is `formdata`, unless another one is given.
  *
  * Once made it is a request like any other: a queue keeps its URL and body.
  */
@@ -59,8 +59,8 @@ export class FormRequest extends Request {
   }
 
   /**
-   * What a browser would send for a form of this page: the values it holds, and over them those of `formdata`, where
-   * null takes a field out.
+   * Returns what a browser would send for a form of this page: the values that the form holds, changed by those of
+   * `formdata`, where null removes a field.
    *
    * Throws WL_FORM_NOT_FOUND when there is no such form or button.
    */
@@ -98,7 +98,7 @@ function withForm(
   return [url, { ...init, method, headers, body: Buffer.from(form) }]
 }
 
-/** A form knows these two; whatever else it says is GET. */
+/** A form has these two methods; any other value means GET. */
 function formMethod(method: string | undefined): 'GET' | 'POST' {
   return method?.toUpperCase() === 'POST' ? 'POST' : 'GET'
 }

@@ -1,29 +1,29 @@
 /**
- * A form of a page and what it would send, by Scrapy's rules. They are nearly a browser's; but disabled fields are sent,
- * and files by their `value`.
+ * A form of a page and the values that it would send, by Scrapy's rules. They are nearly a browser's, but disabled fields
+ * are sent, and files by their `value`.
  */
 
 import { WebloomError } from '@webloom/core'
 import type { Selector } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
 
-/** Which form of a page. Of several that are given the first in this order that is found counts. */
+/** Which form of a page. Of several options that are given, the first in this order that finds a form counts. */
 export interface FormChoice {
-  /** Its `name`. */
+  /** The form's `name`. */
   formname?: string | undefined
-  /** Its `id`. */
+  /** The form's `id`. */
   formid?: string | undefined
-  /** The form around (or at) what this XPath finds first. */
+  /** The form around (or at) the first match of this XPath. */
   formxpath?: string | undefined
-  /** The form around (or at) what this CSS query finds first. */
+  /** The form around (or at) the first match of this CSS query. */
   formcss?: string | undefined
-  /** Its place on the page, from 0. Default 0. */
+  /** The form's place on the page, from 0. Default 0. */
   formnumber?: number | undefined
 }
 
 type Field = readonly [name: string, value: string]
 
-/** Throws WL_FORM_NOT_FOUND. A name or id that no form has is passed over, as in Scrapy. */
+/** Returns the form. Throws WL_FORM_NOT_FOUND. A name or id that no form has is ignored, as in Scrapy. */
 export function findForm(response: Response, choice: FormChoice): Selector {
   const { formname, formid, formxpath, formcss, formnumber = 0 } = choice
   const forms = response.css('form')
@@ -45,7 +45,10 @@ function formAround(found: Selector | undefined, response: Response, query: stri
   throw notFound(response, `no form at what ${JSON.stringify(query)} finds`)
 }
 
-/** What the form holds as it came: each field with a name, in order; of boxes and radio buttons those that are checked. */
+/**
+ * Returns the values of the form as it came: each field with a name, in order; of boxes and radio buttons only checked
+ * ones.
+ */
 export function filledFields(form: Selector): Field[] {
   return form.css('input, select, textarea').flatMap((field) => {
     const { name } = field.attrib
@@ -53,7 +56,7 @@ export function filledFields(form: Selector): Field[] {
   })
 }
 
-/** With the line ends that a page has once it is parsed. */
+/** Returns the text with the line ends that a page has after it was parsed. */
 function oneLineEnd(text: string): string {
   return text.replace(/\r\n?/g, '\n')
 }
@@ -69,7 +72,7 @@ function inputValues({ attrib: { type = 'text', value, checked } }: Selector): s
   return checked === undefined ? [] : [value || 'on']
 }
 
-/** The last that is selected, else the first that may be; with `multiple` all that are selected. */
+/** Returns the last option that is selected, else the first that may be; with `multiple` all that are selected. */
 function chosenOptions(select: Selector): string[] {
   const options = select.css('option')
   const selected = options.filter(({ attrib }) => attrib.selected !== undefined)
@@ -82,7 +85,7 @@ function optionValue(option: Selector): string {
   return option.attrib.value ?? option.css('option::text').get('').trim()
 }
 
-/** The button that is clicked, if it has a name. Throws WL_FORM_NOT_FOUND when `clickdata` fits none, or several. */
+/** Returns the clicked button, if it has a name. Throws WL_FORM_NOT_FOUND when `clickdata` fits none, or several. */
 export function clickedField(
   form: Selector,
   clickdata: Readonly<Record<string, string | number>> | undefined,

@@ -9,15 +9,15 @@ import {
 } from '@webloom/core'
 import { pythonJson } from './python-json.ts'
 
-/** What a `JsonRequest` may be told beside its URL. */
+/** The options of a `JsonRequest`. */
 export interface JsonRequestInit extends RequestInit {
-  /** What is sent; anything that JSON can hold. With it the method is POST, unless another is given. */
+  /** What is sent: any value that JSON can hold. With it the method is POST, unless another one is given. */
   data?: unknown
-  /** How it is written. Default as Scrapy does, keys in order, so that the fingerprint is the same. */
+  /** Writes the JSON. Default: as Scrapy does, with keys in order, so that the fingerprint is the same. */
   dumps?: (data: unknown) => string
 }
 
-/** What `replace` of a `JsonRequest` takes; what is left out stays as it is. */
+/** The changes of `replace` of a `JsonRequest`; what is left out stays as it is. */
 export type JsonRequestChanges = JsonRequestInit & { readonly url?: string | URL }
 
 const JSON_OPTIONS = {
@@ -26,7 +26,7 @@ const JSON_OPTIONS = {
   dumps: true,
 } as const satisfies OptionNames<JsonRequestInit>
 
-/** A request that sends JSON and asks for some. Once it is queued it is a request like any other. */
+/** A request that sends JSON and accepts JSON. Once queued it is a request like any other. */
 export class JsonRequest extends Request {
   readonly #dumps: (data: unknown) => string
 
@@ -51,7 +51,7 @@ export class JsonRequest extends Request {
     this.#dumps = dumps
   }
 
-  /** As every request's, and with `data` the body is written anew. */
+  /** Changes the request as `Request.replace` does; `data` writes the body anew. */
   override replace(changes: JsonRequestChanges = {}): JsonRequest {
     const { url = this.url, data, dumps = this.#dumps, ...init } = changes
     const changed = data === undefined ? init : withData(init, dumps(data))

@@ -1,6 +1,7 @@
 /**
- * `value` as Python's `json.dumps(value, sort_keys=True)` writes it: a space behind `,` and `:`, keys in order, ASCII only.
- * What has a `toJSON`, or is undefined, is as in `JSON.stringify`. Throws `TypeError` for a cycle or a bigint.
+ * Returns `value` as Python's `json.dumps(value, sort_keys=True)` writes it: a space after `,` and `:`, keys in order,
+ * ASCII only. A value that has a `toJSON`, or is undefined, is written as by `JSON.stringify`. Throws `TypeError` for a
+ * cycle or a bigint.
  */
 export function pythonJson(value: unknown): string {
   return written(JSON.parse(JSON.stringify(value) ?? 'null') as unknown)
@@ -20,7 +21,7 @@ function text(value: string): string {
   return JSON.stringify(value).replace(/[\x7f-\uffff]/g, escaped)
 }
 
-/** As Python orders strings; JavaScript's own order differs beyond U+FFFF. */
+/** Orders strings as Python does; JavaScript's own order differs beyond U+FFFF. */
 function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

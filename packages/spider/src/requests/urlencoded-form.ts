@@ -4,21 +4,21 @@ import { encoderFor, quoter } from '@webloom/core'
 export type FormFields = readonly (readonly [name: string, value: string])[]
 
 /**
- * As a browser sends a form, and byte for byte as Python's `urlencode`. Throws `TypeError` for what `encoding` cannot
- * write: half a surrogate pair, or a character that it lacks.
+ * Returns the form as a browser sends it, byte for byte as Python's `urlencode`. Throws `TypeError` for a text that
+ * `encoding` cannot write: half a surrogate pair, or a character that it lacks.
  */
 export function urlencodedForm(fields: FormFields, encoding = 'utf-8'): string {
   const written = (text: string) => quotePlus(bytesOf(text, encoding))
   return fields.map(([name, value]) => `${written(name)}=${written(value)}`).join('&')
 }
 
-/** The URL with another query; its fragment stays. */
+/** Returns the URL with another query. Its fragment stays. */
 export function withQuery(url: string, query: string): string {
   const { path, fragment } = partsOf(url)
   return `${path}${query === '' ? '' : `?${query}`}${fragment}`
 }
 
-/** The URL with more at the end of its query. */
+/** Returns the URL with `more` at the end of its query. */
 export function withMoreQuery(url: string, more: string): string {
   const { query } = partsOf(url)
   return withQuery(url, [query, more].filter((part) => part !== '').join('&'))

@@ -1,16 +1,16 @@
 import { type Logger, protectionStat, type Settings, type StatsCollector } from '@webloom/core'
 
-/** How much of a page is looked at. */
+/** How much of a page is read. */
 export interface PageBounds {
-  /** Elements, texts and attributes in its tree. */
+  /** The most elements, texts and attributes of its tree. */
   readonly nodesMax: number
-  /** Links taken from it without a tree. */
+  /** The most links that are read from it without a tree. */
   readonly linksMax: number
-  /** There is more of the page than is looked at. */
+  /** Called when the page is longer than the bound. */
   onExceeded(reason: 'page_nodes' | 'page_links', url: string): void
 }
 
-/** For responses that are made by hand. */
+/** No bounds, for responses that are made by hand. */
 export const NO_BOUNDS: PageBounds = {
   nodesMax: Number.POSITIVE_INFINITY,
   linksMax: Number.POSITIVE_INFINITY,

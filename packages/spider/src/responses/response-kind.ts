@@ -1,11 +1,11 @@
 import type { Response as CoreResponse } from '@webloom/core'
 
-/** What a response is to a spider; Scrapy has a class for each. */
+/** The kind of a response to a spider. Scrapy has a class for each. */
 export type ResponseKind = 'html' | 'xml' | 'other'
 
 /**
- * By Scrapy's order of signs: the Content-Type header, the name in Content-Disposition, the ending of the URL, and what
- * the body begins with.
+ * Returns the kind by Scrapy's order of signs: the Content-Type header, the name in Content-Disposition, the ending of the
+ * URL, and the beginning of the body.
  */
 export function responseKind({ headers, url, body }: CoreResponse): ResponseKind {
   return (
@@ -20,7 +20,7 @@ const HTML_TYPE = /^(?:text\/html|application\/(?:vnd\.wap\.)?xhtml\+xml)$/
 const XML_TYPE = /^(?:text\/xml|application\/(?:(?:atom|rdf|rss)\+)?xml)$/
 const TEXT_TYPE = /^(?:text\/|application\/(?:x-)?(?:json|javascript)$)/
 
-/** Undefined for a type that says too little, such as application/octet-stream. */
+/** Returns undefined for a type that says too little, such as application/octet-stream. */
 function kindOfType(contentType: string | null): ResponseKind | undefined {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (HTML_TYPE.test(type)) return 'html'
@@ -38,12 +38,12 @@ function kindOfName(name: string | undefined): ResponseKind | undefined {
   return name === undefined ? undefined : KINDS.find(([ending]) => ending.test(name))?.[1]
 }
 
-// As far as Scrapy looks.
+// As many bytes as Scrapy reads.
 const BEGINNING_BYTES = 5_000
 
 function kindOfBody(body: Uint8Array): ResponseKind {
   const beginning = Buffer.from(body.subarray(0, BEGINNING_BYTES)).toString('latin1')
-  // What no text has: controls but for white space and escape.
+  // Characters that no text has: controls other than white space and escape.
   if (/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(beginning)) return 'other'
   if (/<html[\s>]/i.test(beginning)) return 'html'
   if (/<\?xml/i.test(beginning)) return 'xml'

@@ -39,11 +39,11 @@ import type { Document } from 'domhandler'
 import { NO_BOUNDS, type PageBounds } from './page-bounds.ts'
 import { responseKind } from './response-kind.ts'
 
-/** Everything about a response but its URL; each part may be left out. */
+/** A response's parts without its URL. Each may be left out. */
 export interface ResponseInit extends CoreResponseInit {
-  /** What builds the tree of an HTML page. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
+  /** The parser of HTML pages. Default `htmlparser2`; HTML_PARSER sets it for a whole crawl. */
   htmlParser?: HtmlParser
-  /** How much of the page is looked at. Default: all of it. */
+  /** How much of the page is read. Default: all of it. */
   bounds?: PageBounds
   /** What the crawl knows of URLs met before. Default: nothing. */
   urls?: UrlMemory
@@ -53,20 +53,20 @@ export interface ResponseInit extends CoreResponseInit {
 
 /** A link as link extractors give it. */
 export interface LinkLike {
-  /** Absolute, or relative to the page. */
+  /** An absolute URL, or one relative to the page. */
   readonly url: string
 }
 
-/** What `follow` takes: a URL (relative ones too), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
+/** A target of `follow`: a URL (also a relative one), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
 export type FollowTarget = string | URL | Selector | LinkLike
 
 const SCRAPY_NAMES = { follow_all: 'followAll', cb_kwargs: 'cbKwargs', ip_address: 'ipAddress' }
 
 /**
- * What a callback gets: the page, ways to search it, and requests for what it links to.
+ * The page that a callback gets, with methods to search it and to make requests for its links.
  *
- * The tree is built when first asked for and only once. Links alone (`linkUrls`, `followAll()`, `followAll('a')`) never
- * build it, and simple queries (`title::text`) do only on pages that a tree alone can make sense of.
+ * The tree is built when it is first needed, and only once. Links alone (`linkUrls`, `followAll()`, `followAll('a')`) never
+ * build it. Simple queries (`title::text`) build it only on pages that cannot be understood without a tree.
  */
 export class Response extends CoreResponse implements LinkPage {
   readonly #htmlParser: HtmlParser
@@ -99,17 +99,17 @@ export class Response extends CoreResponse implements LinkPage {
     this.#schemes = init.schemes
   }
 
-  /** What a CSS query finds; see `Selector.css`. */
+  /** Returns what a CSS query finds; see `Selector.css`. */
   css(query: string): SelectorList {
     return this.#cssWithoutTree(query) ?? this.selector.css(query)
   }
 
-  /** What an XPath expression gives; see `Selector.xpath`. */
+  /** Returns what an XPath expression gives; see `Selector.xpath`. */
   xpath(query: string, options?: XPathOptions): SelectorList {
     return this.selector.xpath(query, options)
   }
 
-  /** What a JMESPath query finds in a JSON body; see `Selector.jmespath`. */
+  /** Returns what a JMESPath query finds in a JSON body; see `Selector.jmespath`. */
   jmespath<Found = JsonValue>(query: string): SelectorList<Found> {
     return this.selector.jmespath<Found>(query)
   }
@@ -120,24 +120,24 @@ export class Response extends CoreResponse implements LinkPage {
     return this.#selector
   }
 
-  /** Cheerio over the same tree: what one changes the other sees. */
+  /** Cheerio over the same tree: each sees the changes of the other. */
   get $(): CheerioAPI {
     this.#cheerio ??= loadCheerio(this.#tree(), this.#type())
     return this.#cheerio
   }
 
-  /** True once the tree was built. For tests and profiles. */
+  /** True when the tree was built. For tests and profiles. */
   get domBuilt(): boolean {
     return this.#document !== undefined
   }
 
-  /** What relative links are relative to: `<base href>` in the first 4 096 characters, else the page's URL. */
+  /** The URL from which relative links start: `<base href>` in the first 4 096 characters, else the page's URL. */
   get baseUrl(): string {
     this.#baseUrl ??= baseUrlOf(this.text, this.url, this.encoding, this.urlRules)
     return this.#baseUrl
   }
 
-  /** `url` made absolute against `baseUrl`. */
+  /** Returns `url` made absolute against `baseUrl`. */
   override urljoin(url: string): string {
     return urlJoin(this.baseUrl, url)
   }
@@ -150,17 +150,17 @@ export class Response extends CoreResponse implements LinkPage {
     return this.#requestable(this.#hrefs('a, area')).map(ownCopy)
   }
 
-  /** For link extractors: true where links are sought in the tree, which may have been changed, and not in the markup. */
+  /** For link extractors: true where links are searched in the tree, which may have been changed, and not in the markup. */
   get linksInTree(): boolean {
     return this.domBuilt || responseKind(this) === 'xml'
   }
 
-  /** For link extractors: the rules of the crawl, by which links are made safe. */
+  /** For link extractors: the crawl's rules for safe URLs. */
   get urlRules(): UrlRules {
     return urlRulesOf(this.hasRequest ? this.request : undefined)
   }
 
-  /** For link extractors: what `read` finds in the page's markup, no more than the page's bound. */
+  /** For link extractors: returns what `read` finds in the page's markup, within the page's bound. */
   firstLinks<Found>(read: (markup: string, max: number) => Found[]): Found[] {
     const { linksMax, onExceeded } = this.#bounds
     const links = read(this.#markup, linksMax + 1)
@@ -170,18 +170,19 @@ export class Response extends CoreResponse implements LinkPage {
   }
 
   /**
-   * A request for what `target` leads to; `parts` as for `new Request`, or the callback alone. Throws WL_SELECTOR_INVALID for
-   * an element without href and WL_URL_INVALID for a URL that cannot be requested.
+   * Returns a request for what `target` leads to. `parts` is as for `new Request`, or the callback alone. Throws
+   * WL_SELECTOR_INVALID for an element without href, and WL_URL_INVALID for a URL that cannot be requested.
    */
   follow(target: FollowTarget, ...parts: [parts?: RequestParts]): Request {
     const init = followInit(parts, 'follow()')
-    // As Scrapy: what an author writes is joined as it is, what a page says without the space around it.
+    // As in Scrapy, an author's URL is joined as it is, a page's URL without the space around it.
     const url = typeof target === 'string' ? target : stripHtmlSpace(urlOf(target))
     return this.#requestFor(this.urljoin(url), init)
   }
 
   /**
-   * Requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page.
+   * Returns requests for all that `target` leads to: a CSS query, a list, or every `<a>` and `<area>` of the page. `parts`
+   * is as for `new Request`, or the callback alone.
    *
    * What leads nowhere is left out silently, as in Scrapy: elements without href, `mailto:` and other schemes than
    * http, https, file, ftp, the page's own and those of DOWNLOAD_HANDLERS, URLs that are broken. `parts` as for `new Request`, or the callback alone.
@@ -192,7 +193,7 @@ export class Response extends CoreResponse implements LinkPage {
     const isList = typeof target === 'object'
     const requests: Request[] = []
     for (const href of this.#hrefsOf(target)) {
-      // As in follow(): what an author has put into a list is joined as it is.
+      // As in follow(), a URL in an author's list is joined as it is.
       const link = isList ? href : stripHtmlSpace(href)
       try {
         const known = requestFor?.(link, init)
@@ -223,12 +224,12 @@ export class Response extends CoreResponse implements LinkPage {
   }
 
   #hrefs(elements: LinkElements): Iterable<string> {
-    // A tree that is there already is quicker to walk, and `$` may have changed it.
+    // A tree that exists is quicker to read, and `$` may have changed it.
     if (this.domBuilt || this.#type() === 'xml') return hrefsOfTargets(this.css(elements))
     return this.#firstLinks(elements)
   }
 
-  /** The crawl's memory, where such requests may be known: what is written in another encoding is another URL. */
+  /** Returns the crawl's memory of URLs, where such requests may be known. In another encoding the same link is another URL. */
   #memoryFor(init: RequestInit): UrlMemory | undefined {
     return mayBeKnown(init) && urlEncodingOf(this.encoding) === 'utf-8' ? this.#urls : undefined
   }
@@ -266,11 +267,11 @@ export class Response extends CoreResponse implements LinkPage {
     return urls
   }
 
-  /** Texts and attributes that reading the page tells, as long as that is quicker than building its tree. */
+  /** Returns texts and attributes that can be read from the markup, as long as that is quicker than building the tree. */
   #cssWithoutTree(query: string): SelectorList | undefined {
     if (this.domBuilt || this.#readings >= READINGS_MAX || !isSimpleQuery(query)) return undefined
     const isPlainHtml = this.#htmlParser === 'htmlparser2' && this.#type() === 'html' && !isJson(this)
-    // A text has more characters than its tree has nodes; beyond the bound only the tree knows where it ends.
+    // A text has more characters than its tree has nodes. Beyond the bound only the tree tells where it ends.
     const isWithinBounds = this.#markup.length <= this.#bounds.nodesMax
     const values = isPlainHtml && isWithinBounds ? simpleAnswer(this.#markup, query) : undefined
     this.#readings = values ? this.#readings + 1 : READINGS_MAX
@@ -300,7 +301,7 @@ export class Response extends CoreResponse implements LinkPage {
     return this.#document
   }
 
-  /** What is said to be a page and is a picture or program has none. */
+  /** Absent for a picture or program that came as a page. */
   get #markup(): string {
     return this.flags.includes('binary') ? '' : this.text
   }
@@ -311,7 +312,7 @@ export class Response extends CoreResponse implements LinkPage {
   }
 }
 
-// So many readings cost about half of what a tree does; who asks more is better served by one.
+// So many readings cost about half of what a tree does; with more queries a tree is cheaper.
 const READINGS_MAX = 4
 
 const REQUESTABLE = /^(?:https?|file|ftp):/i
@@ -321,7 +322,7 @@ const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
 
 const NO_PARTS: RequestInit = Object.freeze({})
 
-/** What an author wrote after the link or links; undefined there is a misspelt method. */
+/** Returns what an author wrote after the link or links. Undefined there means a misspelt method. */
 function followInit(written: readonly [parts?: RequestParts], of: string): RequestInit {
   if (written.length === 0) return NO_PARTS
   const [parts] = written
@@ -378,18 +379,18 @@ function isUrlInvalid(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_URL_INVALID'
 }
 
-/** Whether a request's URL is what its link is written as, made safe. */
+/** Returns whether a request's URL is its link as written, made safe. */
 function mayBeKnown({ encoding = 'utf-8', meta }: RequestInit): boolean {
   return encoding === 'utf-8' && meta?.verbatim_url !== true
 }
 
-/** A request for a link of a page in this encoding. */
+/** Makes a request for a link of a page in this encoding. */
 function requestIn(encoding: string, url: string, init: RequestInit): Request {
   if (encoding === 'utf-8') return new Request(url, init)
   try {
     return new Request(url, { encoding, ...init })
   } catch (error) {
-    // A query with a character that the page's own encoding lacks: better asked for in UTF-8 than lost.
+    // The query has a character that the page's encoding lacks: better requested in UTF-8 than lost.
     if (!(error instanceof InvalidUrl)) throw error
     return new Request(url, init)
   }
@@ -403,24 +404,24 @@ function isJson({ headers }: CoreResponse): boolean {
 
 const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
 const XHTML_CONTENT_TYPE = /xhtml/i
-// An XML declaration whose document is no web page; XHTML is read as HTML, as browsers and Scrapy do.
+// An XML declaration whose document is no web page. XHTML is read as HTML, as in browsers and Scrapy.
 const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
 
 function isXml({ headers, text }: CoreResponse): boolean {
   const contentType = headers.get('content-type') ?? ''
   if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)
-  // Most pages begin with their doctype, and have no space before it.
+  // Most pages begin with their doctype, without space before it.
   return (
     text.startsWith('<?xml', text.startsWith('<') ? 0 : text.search(/\S/)) &&
     XML_BODY.test(text.slice(0, 4_096))
   )
 }
 
-// Cheerio is loaded when first asked for (70 ms), and without its parse5 (200 ms more): the tree is built here.
+// Cheerio is loaded when first used (70 ms), without its parse5 (200 ms more): the tree is built here.
 function loadCheerio(document: Document, type: MarkupType): CheerioAPI {
   const { load } = createRequire(import.meta.url)('cheerio/slim') as typeof import('cheerio/slim')
-  // Cheerio is declared over domhandler 5, whose nodes are the same but for a declared enum.
+  // Cheerio's types are those of domhandler 5, whose nodes differ only in a declared enum.
   const root = document as unknown as Exclude<Parameters<typeof load>[0], string | Buffer>
-  // `$.html()` shall write é, not &#xe9;.
+  // `$.html()` must write é, not &#xe9;.
   return load(root, { xml: { xmlMode: type === 'xml', encodeEntities: 'utf8' } })
 }

@@ -1,17 +1,17 @@
-/** What comes out of a callback, and what goes into an errback. */
+/** The output of a callback, and the failure that an errback gets. */
 
 import type { Request } from '@webloom/core'
 import type { Response } from '../responses/response.ts'
 
-/** What a callback yielded, in its order. */
+/** What a callback has yielded, in its order. */
 export class CallbackOutput {
   readonly requests: Request[] = []
   readonly items: unknown[] = []
-  /** How many requests and items it yielded, those included that a middleware drops. */
+  /** How many requests and items the callback yielded, including those that a middleware drops. */
   yielded = 0
-  /** What has been handed on before the callback's end. */
+  /** How many of them were handed on before the callback's end. */
   handedOn = 0
-  /** Why there was nothing for the callback; undefined when there was. */
+  /** Why the callback got no response; undefined when it did. */
   failure: Failure | undefined
 
   get size(): number {
@@ -19,20 +19,20 @@ export class CallbackOutput {
   }
 }
 
-/** Takes what a callback has yielded so far, when it is too much to keep; it empties the output. */
+/** Hands on what a callback has yielded so far, when it is too much to keep, and empties the output. */
 export type HandOn = (output: CallbackOutput) => Promise<void>
 
-/** Why a request has no response for its callback; what an errback gets. */
+/** Why a request has no response for its callback. An errback gets it. */
 export interface Failure {
-  /** What was asked for. */
+  /** The request that failed. */
   readonly request: Request
-  /** `DownloadError`, `HttpError`, `IgnoreRequest`, or whatever a middleware threw. */
+  /** A `DownloadError`, `HttpError`, `IgnoreRequest`, or whatever a middleware threw. */
   readonly error: unknown
-  /** There when the failure is about a response: a status nobody asked for, a middleware's refusal. */
+  /** Set when the failure is about a response: an unwanted status, a middleware's refusal. */
   readonly response: Response | null
 }
 
-/** A callback asked for the end of the crawl; what it yielded before is kept. */
+/** Thrown when a callback asks for the end of the crawl; what it yielded before is kept. */
 export class SpiderClosing extends Error {
   readonly reason: string
   readonly output: CallbackOutput

@@ -1,12 +1,13 @@
 import { type Callback, type Request, WebloomError } from '@webloom/core'
 import type { Spider } from '../spider.ts'
 
-/** Names of a spider's methods by the function itself. Found names only: a miss ends in an error anyway. */
+/** Names of a spider's methods by their functions. Misses are not kept: each ends in an error anyway. */
 const known = new WeakMap<Spider, Map<unknown, string>>()
 
 /**
- * The name under which another worker will find a callback: of the spider's own property or method that is this very
- * function. Throws WL_CALLBACK_UNKNOWN for arrows, bound functions and `#private` methods, which have none.
+ * Returns the name under which another worker will find a callback: that of the spider's own property or method which is
+ * this very function. Throws WL_CALLBACK_UNKNOWN for arrow functions, bound functions and `#private` methods, which have no
+ * such name.
  */
 export function callbackName(spider: Spider, callback: Callback, role: 'callback' | 'errback'): string {
   if (typeof callback === 'string') {
@@ -24,8 +25,9 @@ export function callbackName(spider: Spider, callback: Callback, role: 'callback
 }
 
 /**
- * The method of that name, or the function in the spider's own field of it. Throws WL_CALLBACK_UNKNOWN, with what there
- * is, when the spider has none: getters are not run, and what every object has (`valueOf`) is no callback.
+ * Returns the method of that name, or the function in the spider's field of that name. Throws WL_CALLBACK_UNKNOWN, which
+ * lists the names that exist, when the spider has none. Getters are not run, and methods that every object has (`valueOf`)
+ * are no callbacks.
  */
 export function methodNamed(
   spider: Spider,
@@ -40,7 +42,7 @@ export function methodNamed(
   )
 }
 
-/** Gives callback and errback their names, so that the request can leave this process. */
+/** Names callback and errback, so that the request can leave this process. */
 export function nameCallbacks(spider: Spider, request: Request): void {
   if (request.callback !== null) request.callback = callbackName(spider, request.callback, 'callback')
   if (request.errback !== null) request.errback = callbackName(spider, request.errback, 'errback')
@@ -51,7 +53,7 @@ function nameByIdentity(spider: Spider, callback: unknown): string | undefined {
   return undefined
 }
 
-/** As the language finds it, but for getters and for what `Object.prototype` has. */
+/** Returns a property as the language finds it, without getters and without those of `Object.prototype`. */
 function propertyNamed(spider: Spider, name: string): unknown {
   for (const object of chainOf(spider)) {
     const property = Object.getOwnPropertyDescriptor(object, name)
@@ -67,7 +69,7 @@ function methodNames(spider: Spider): string[] {
   return [...names]
 }
 
-/** Values of the spider and its prototypes by name; getters are not run. */
+/** Yields values of the spider and its prototypes by name, without running getters. */
 function* properties(spider: Spider): Generator<[string, unknown]> {
   for (const object of chainOf(spider)) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
@@ -75,7 +77,7 @@ function* properties(spider: Spider): Generator<[string, unknown]> {
   }
 }
 
-/** The spider and its prototypes, without that of all objects. */
+/** Yields the spider and its prototypes, without that of all objects. */
 export function* chainOf(spider: Spider): Generator<object> {
   for (
     let object: object | null = spider;
@@ -87,7 +89,7 @@ export function* chainOf(spider: Spider): Generator<object> {
 
 function notAMethod(spider: Spider, callback: unknown, role: string): WebloomError {
   const given = (callback as { name?: string }).name ?? ''
-  // `{ callback: () => … }` has the name of what it is written to, which says nothing.
+  // The function in `{ callback: () => … }` is named after the property, which says nothing.
   const name = given === role ? '' : given
   const kind = name.startsWith('bound ')
     ? `${name}: a bound function`

@@ -18,12 +18,12 @@ import { inTime } from './in-time.ts'
 import { UnwritableItem, writtenItem } from './written-item.ts'
 
 export interface ItemProcessorOptions {
-  /** In order: the first gets the item as the spider yielded it. */
+  /** In order: the first pipeline gets the item as the spider yielded it. */
   readonly pipelines: readonly { name: string; component: ItemPipeline }[]
   readonly feeds: readonly ItemFeed[]
-  /** CONCURRENT_ITEMS: how many items are in pipelines at once. */
+  /** CONCURRENT_ITEMS: how many items of this worker are in pipelines at once. */
   readonly concurrency: number
-  /** ITEM_ID_FIELD: where an item may hold an id of its own. */
+  /** ITEM_ID_FIELD: the field in which an item may hold an id of its own. */
   readonly idField?: string | null
   /** DEFAULT_DROPITEM_LOG_LEVEL. */
   readonly dropLogLevel: string
@@ -35,10 +35,10 @@ export interface ItemProcessorOptions {
   readonly logger: Logger
 }
 
-// What a pipeline dropped or failed on: it goes no further.
+// Stands for an item that a pipeline dropped or failed on: it goes no further.
 const GONE = Symbol('gone')
 
-/** Items on their way out: pipelines in order, then every feed. A page's items reach the feeds together, in order. */
+/** Passes items through the pipelines in order, then to every feed. A page's items reach the feeds together, in order. */
 export class ItemProcessor {
   readonly #options: ItemProcessorOptions
   readonly #limit: LimitFunction
@@ -49,7 +49,7 @@ export class ItemProcessor {
     this.#limit = pLimit(options.concurrency)
   }
 
-  /** Feeds first: an output that cannot be written must stop the crawl before any page is fetched. */
+  /** Opens feeds first: an output that cannot be written must stop the crawl before any page is fetched. */
   async open(): Promise<void> {
     const { feeds, pipelines } = this.#options
     for (const feed of feeds) await feed.open()
@@ -78,9 +78,9 @@ export class ItemProcessor {
   }
 
   /**
-   * Resolves when the items have been written; rejects with WL_OUTPUT_FAILED when a feed cannot be written.
+   * Resolves when the items were written; rejects with WL_OUTPUT_FAILED when a feed cannot be written.
    *
-   * @param sourceId id of the request that yielded them, or of the start element
+   * @param sourceId id of the request that yielded the items, or of the start element
    * @param firstOrdinal how many items of the same source were handed on before
    */
   async process(
@@ -101,13 +101,13 @@ export class ItemProcessor {
     for (const item of done) await signals.send('itemScraped', { item, response, spider })
   }
 
-  /** No output, pipeline or listener gets the items: they are only counted. */
+  /** True when no output, pipeline or listener gets the items, so that they are only counted. */
   get #areForNobody(): boolean {
     const { feeds, pipelines, signals } = this.#options
     return feeds.length === 0 && pipelines.length === 0 && !signals.listened('itemScraped')
   }
 
-  /** A spider is tried without an output first; what the output would refuse is told then. */
+  /** Warns of an item that an output would refuse, as a spider is first tried without one. */
   #tellIfUnwritable(item: unknown, response: Response | null): void {
     try {
       writtenItem(item, { takesBigInt: true })
@@ -187,7 +187,7 @@ export class ItemProcessor {
   }
 }
 
-/** The id that the author gave the item; an empty one is none. */
+/** Returns the id that the author gave the item. An empty one counts as none. */
 function ownId(item: unknown, field: string | null | undefined): string | undefined {
   if (!field || typeof item !== 'object' || item === null) return undefined
   const id: unknown = Reflect.get(item, field)

@@ -2,13 +2,13 @@ import { DownloadError, type DownloadFailureKind } from '@webloom/core'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import type { Failure } from './callback-output.ts'
 
-/** These come out the same each time. */
+/** Failures that are the same each time. */
 const FOR_GOOD: readonly DownloadFailureKind[] = ['DownloadTooLargeError', 'UnsupportedURLSchemeError']
 
 /**
- * Whether a failure means that the page could not be had, though it may be there: its download failed, or the answer was
- * one of `passingStatuses` and no callback had asked for such. All retries are over by then. A callback that threw, a
- * request that a middleware refused and a page that is not there (404) are no such failures.
+ * Returns whether a failure means that the page could not be fetched though it may exist: its download failed, or the
+ * answer had one of `passingStatuses` and no callback wanted it. All retries are over by then. No such failures are a
+ * callback that threw, a request that a middleware refused, and a page that does not exist (404).
  */
 export function couldNotBeHad({ error }: Failure, passingStatuses: ReadonlySet<number>): boolean {
   if (error instanceof HttpError) return passingStatuses.has(error.response.status)

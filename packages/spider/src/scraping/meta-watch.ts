@@ -1,9 +1,9 @@
 import { checkMeta, type Logger, metaKeyMeant, type Request } from '@webloom/core'
 
-// Further ones are not looked at: who makes names for keys out of pages means none of ours.
+// Further keys are not checked: a spider that makes keys out of pages has no misspelt one of ours.
 const KEYS_MAX = 1000
 
-/** Looks at the `meta` that callbacks give their requests. */
+/** Checks the `meta` that callbacks give their requests. */
 export class MetaWatch {
   readonly #logger: Logger
   readonly #looked = new Set<string>()
@@ -13,9 +13,9 @@ export class MetaWatch {
   }
 
   /**
-   * Throws WL_REQUEST_INVALID for a known key with a wrong value. Of a key that is nearly a known one it warns, once.
+   * Throws WL_REQUEST_INVALID for a known key with a wrong value. Warns once of a key that is nearly a known one.
    *
-   * @param source who made the request, for the warning
+   * @param source returns who made the request, for the warning
    */
   look(request: Request, source: () => object): void {
     checkMeta(request, (key) => {

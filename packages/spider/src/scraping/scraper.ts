@@ -2,10 +2,10 @@
  * Runs callbacks: a response (or a failure) goes in, items and requests come out.
  *
  *     response → processSpiderInput of each middleware → callback → processSpiderOutput of each, the nearest to the
- *     spider first → each element: processSpiderRequest / processSpiderItem → made fit to be queued → collected
+ *     spider first → each element: processSpiderRequest / processSpiderItem → prepared for the queue → collected
  *
- * What a callback yields is kept until it ends, so that a page which is fetched again hands on the same things under
- * the same ids. CALLBACK_OUTPUT_MAX bounds that: past it, what there is so far is handed on.
+ * What a callback yields is kept until it ends, so that a page which is fetched again hands on the same output under the
+ * same ids. CALLBACK_OUTPUT_MAX bounds that: past it, what was collected so far is handed on.
  *
  * A callback that throws keeps what it yielded before, as in Scrapy.
  */
@@ -35,17 +35,17 @@ import { methodNamed, nameCallbacks } from './callbacks.ts'
 import { MetaWatch } from './meta-watch.ts'
 import { asStream, hintOn, isAsyncIterable, isNoItem, isSyncIterable, nameOfValue } from './yielded-value.ts'
 
-/** What `start()` may yield. */
+/** An element that `start()` may yield. */
 export type StartElement = Request | { readonly item: unknown }
 
 export interface ScraperOptions {
   readonly spider: Spider
-  /** In order: the first is nearest the engine. */
+  /** In order: the first middleware is nearest the engine. */
   readonly middlewares: readonly { name: string; component: SpiderMiddleware }[]
-  /** False: a downloader middleware refuses the request before it is queued. */
+  /** Returns false when a downloader middleware refuses the request before it is queued. */
   readonly admits: (request: Request) => boolean
   readonly outputMax: number
-  /** What the crawl knows of URLs; absent in tests. */
+  /** The crawl's memory of URLs; absent in tests. */
   readonly urls?: UrlMemory
   readonly stats: StatsCollector
   readonly signals: Signals
@@ -55,7 +55,7 @@ export interface ScraperOptions {
 export class Scraper {
   readonly #options: ScraperOptions
   readonly #components: readonly SpiderMiddleware[]
-  /** Those of them that look at each request: they run for every link. */
+  /** The middlewares that see each request: they run for every link. */
   readonly #requestHooks: readonly Pick<Required<SpiderMiddleware>, 'processSpiderRequest'>[]
   readonly #metaWatch: MetaWatch
 
@@ -66,7 +66,7 @@ export class Scraper {
     this.#metaWatch = new MetaWatch(options.logger)
   }
 
-  /** Runs the request's callback on its response. Never rejects for what the spider does, but for `CloseSpider`. */
+  /** Runs the request's callback on its response. Rejects only for `CloseSpider`, not for other errors of the spider. */
   async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
     try {
@@ -94,7 +94,7 @@ export class Scraper {
     return this.#counted(output)
   }
 
-  /** Tells the errback, if there is one, and says in the log why there is nothing for the callback. */
+  /** Calls the errback, if there is one, and logs why the callback gets no response. */
   async fail(failure: Failure, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
     output.failure = failure
@@ -121,7 +121,7 @@ export class Scraper {
     return output
   }
 
-  /** What `start()` yields, one element at a time, each fit to be queued or to go to the pipelines. */
+  /** Yields what `start()` yields, one element at a time, each prepared for the queue or the pipelines. */
   async *startElements(): AsyncGenerator<StartElement> {
     let stream: AsyncIterable<unknown> = asStream(this.#options.spider.start())
     for (const component of [...this.#components].reverse())
@@ -135,7 +135,7 @@ export class Scraper {
     }
   }
 
-  /** A middleware kept the response from the callback: the errback is told, or else the middlewares are asked. */
+  /** Handles a response that a middleware kept from the callback: calls the errback, or else asks the middlewares. */
   async #kept(response: Response, error: unknown, handOn: HandOn): Promise<CallbackOutput> {
     const { request } = response
     const output = new CallbackOutput()
@@ -143,18 +143,18 @@ export class Scraper {
     return this.fail({ request, error, response }, handOn)
   }
 
-  /** A redirect's target on its way to the scheduler: itself, or nothing when a middleware refuses it. */
+  /** Passes a redirect's target to the scheduler: returns it, or nothing when a middleware refuses it. */
   admit(request: Request): Request[] {
     return this.#options.admits(this.prepare(request)) ? [request] : []
   }
 
-  /** A seed on its way to the scheduler: the middlewares see it as they see what start() yields. */
+  /** Passes a seed to the scheduler: the middlewares see it as they see elements of start(). */
   admitSeed(seed: Request): Request[] {
     const request = this.#letThrough(seed, null)
     return request === null ? [] : this.admit(request)
   }
 
-  /** Why this spider cannot take the answer to a queued request: it has no such method. Undefined when it can. */
+  /** Returns why this spider cannot take the answer to a queued request: it lacks the method. Undefined when it can. */
   whyNot({ callback, errback }: Request): string | undefined {
     try {
       if (typeof callback === 'string') methodNamed(this.#options.spider, callback, 'callback')
@@ -165,7 +165,7 @@ export class Scraper {
     }
   }
 
-  /** Makes a request fit to be queued: callbacks by name, meta and cbKwargs as JSON would give them back. */
+  /** Prepares a request for the queue: callbacks by name, meta and cbKwargs as JSON would return them. */
   prepare(request: Request): Request {
     nameCallbacks(this.#options.spider, request)
     if (request.hasMeta && !isFlatJson(request.meta))
@@ -192,7 +192,7 @@ export class Scraper {
     const result = isPromise(yielded) ? await yielded : yielded
     if (isSyncIterable(result)) {
       for (const element of result) {
-        // As an async generator does: `yield item(schema, value)` may be a promise.
+        // As in an async generator: `yield item(schema, value)` may be a promise.
         const taken = !(element instanceof Request) && isPromise(element) ? await element : element
         this.#take(taken, response, output)
         if (output.size >= this.#options.outputMax) await this.#handOnEarly(output, response, handOn)
@@ -207,7 +207,7 @@ export class Scraper {
     }
   }
 
-  /** Lets the middlewares that want all requests of a page at once choose from them. */
+  /** Lets middlewares that want all requests of a page at once choose from them. */
   #sift(output: CallbackOutput, response: Response): void {
     for (const component of this.#components) {
       if (!component.processSpiderRequests || output.requests.length === 0) continue
@@ -263,7 +263,7 @@ export class Scraper {
     }
   }
 
-  /** What the middlewares make of a request; null when one of them drops it. */
+  /** Returns what the middlewares make of a request; null when one of them drops it. */
   #letThrough(yielded: Request, response: Response | null): Request | null {
     let request: Request | null = yielded
     for (const component of this.#requestHooks) {
@@ -283,7 +283,7 @@ export class Scraper {
       output.items.push(yielded)
       return
     }
-    // Items are kept until the callback ends; one that is changed and yielded again must not change those before.
+    // Items are kept until the callback ends. An item that is changed and yielded again must not change those before.
     let item: unknown = Object.getPrototypeOf(yielded) === Object.prototype ? { ...yielded } : yielded
     for (const component of this.#components) {
       if (component.processSpiderItem) item = component.processSpiderItem(item, response)
@@ -301,7 +301,7 @@ export class Scraper {
     )
   }
 
-  /** The request is not made; what else the callback yields is. */
+  /** Refuses the request; the rest of the callback's output stays. */
   #refuseRequest(request: Request, response: Response | null, error: unknown): void {
     const { logger, stats } = this.#options
     this.#countException(error)
@@ -310,7 +310,7 @@ export class Scraper {
       {
         url: request.url,
         ...(response && { page: response.url, callback: callbackOf(response) }),
-        // The stack of our own finding shows our insides alone.
+        // The stack of an error of ours shows nothing of the user's code.
         ...(error instanceof WebloomError ? { code: error.code, reason: error.message } : { err: error }),
       },
       `this request cannot be queued and is not made; ${response ? 'the callback' : 'start()'} goes on`,
@@ -323,7 +323,7 @@ export class Scraper {
     stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
   }
 
-  /** Whether a middleware had something to yield in place of the error. One that throws itself is passed over. */
+  /** Returns whether a middleware yielded something in place of the error. A middleware that throws is ignored. */
   async #rescued(
     response: Response,
     error: unknown,
@@ -393,7 +393,7 @@ function callbackOf({ request }: Response): unknown {
   return request.callback ?? 'parse'
 }
 
-/** Who yielded it, for messages. */
+/** Returns who yielded it, for messages. */
 function sourceOf(response: Response | null): object {
   return response ? { url: response.url, callback: callbackOf(response) } : { url: 'start()' }
 }

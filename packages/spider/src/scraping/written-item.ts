@@ -1,8 +1,8 @@
 /**
- * An item as it is written: what JSON would make `{}` of, or leave out without a word, is an error that names the field
- * and what to write instead; a Set is a list, as Scrapy writes one.
+ * An item as it is written. A value that JSON would write as `{}`, or leave out silently, is an error that names the field
+ * and what to write instead. A Set is written as a list, as in Scrapy.
  *
- * Of objects with a class those are taken that say what they are (`toJSON`: Date, URL) or have fields of their own.
+ * An object of a class is accepted when it says what it is (`toJSON`: Date, URL) or has fields of its own.
  */
 
 import { Response as CoreResponse, Request } from '@webloom/core'
@@ -11,33 +11,33 @@ import { Spider } from '../spider.ts'
 import { isGenerator } from './yielded-value.ts'
 
 export interface WrittenItemOptions {
-  /** True: a bigint may stay one. JSON has none. */
+  /** True: a bigint may stay one. JSON has no bigint. */
   readonly takesBigInt?: boolean
 }
 
-/** What this item holds cannot be written; the message names the fields and what to write instead. */
+/** Thrown for an item that cannot be written. The message names the fields and what to write instead. */
 export class UnwritableItem extends TypeError {}
 
-/** The item itself where it can be written as it is. Throws UnwritableItem. */
+/** Returns the item as it is written: the item itself where nothing must change. Throws UnwritableItem. */
 export function writtenItem(item: unknown, { takesBigInt = false }: WrittenItemOptions = {}): unknown {
   return new ItemWalk(takesBigInt).item(item)
 }
 
-/** The item's JSON on one line. Throws UnwritableItem. */
+/** Returns the item's JSON on one line. Throws UnwritableItem. */
 export function itemJson(item: unknown): string {
   const json: string | undefined = JSON.stringify(writtenItem(item))
   if (json === undefined) throw new UnwritableItem(`a ${typeof item} has no JSON form`)
   return json
 }
 
-// Deeper ones are a mistake, and would overflow the stack when written.
+// A deeper item is a mistake, and writing it would overflow the stack.
 const DEPTH_MAX = 100
-// So many fields are named; who has more has the same mistake in each.
+// So many fields are named; an item with more has the same mistake in each.
 const PROBLEMS_MAX = 5
 
 class ItemWalk {
   readonly #takesBigInt: boolean
-  /** Where the walk is: `author`, `tags`, 2. */
+  /** The path of the value that is being checked: `author`, `tags`, 2. */
   readonly #path: (string | number)[] = []
   readonly #problems: string[] = []
 
@@ -77,7 +77,7 @@ class ItemWalk {
         'an object within itself',
         `or one that is nested deeper than ${DEPTH_MAX} levels; write what is needed of it`,
       )
-      // Looking at its other fields could take for ever.
+      // Checking its other fields could take for ever.
       this.#fail()
     }
     if (value instanceof SelectorList)
@@ -116,7 +116,7 @@ class ItemWalk {
   }
 
   #at(step: string | number, value: unknown): unknown {
-    // Most values are simple, and need no path that would tell where they are.
+    // Most values are simple, and need no path.
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
     this.#path.push(step)
     const written = this.#written(value)
@@ -148,7 +148,7 @@ class ItemWalk {
     return this.#fields(value)
   }
 
-  /** The other fields are looked at, too: whoever mends one should not find the next with the next crawl. */
+  /** Notes the problem and goes on with the other fields: the author should not find the next one in the next crawl. */
   #refuse(what: string, hint: string): undefined {
     const [first, ...rest] = this.#path
     const steps = rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
@@ -167,7 +167,7 @@ class ItemWalk {
 
 const STEPS_SHOWN_MAX = 10
 
-// What authors put into items by mistake, with what they mean.
+// What authors put into items by mistake, with what to write instead.
 const NO_VALUES: readonly (readonly [abstract new (...args: never[]) => object, string, string])[] = [
   [Selector, 'a Selector', 'write .get()'],
   [Promise, 'a Promise', 'await it before the item is yielded'],

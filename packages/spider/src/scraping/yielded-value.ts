@@ -1,10 +1,10 @@
-/** What callbacks yield by mistake, and how it is told from what they may yield. */
+/** What callbacks yield by mistake, and how it differs from what they may yield. */
 
 import { Response as CoreResponse, isPromise } from '@webloom/core'
 import { Selector } from '@webloom/selectors'
 import { InvalidItem } from '../items/item.ts'
 
-/** Objects that are certainly not meant as items: a forgotten `*` after yield, a forgotten `.get()`. */
+/** Returns true for objects that cannot be meant as items: a forgotten `*` after yield, a forgotten `.get()`. */
 export function isNoItem(value: object): boolean {
   return (
     isSyncIterable(value) ||
@@ -16,7 +16,7 @@ export function isNoItem(value: object): boolean {
   )
 }
 
-/** For messages. */
+/** Returns the value's name for messages. */
 export function nameOfValue(value: unknown): string {
   if (isGenerator(value)) return 'a generator'
   if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value).slice(0, 200)}`
@@ -25,7 +25,7 @@ export function nameOfValue(value: unknown): string {
     : (value.constructor?.name ?? 'object')
 }
 
-/** What to write instead, in a message that goes on with it. */
+/** Returns what to write instead, as the end of a message. */
 export function hintOn(element: unknown): string {
   if (isGenerator(element))
     return '; to hand on what another callback yields, write yield* this.other(response)'
@@ -40,14 +40,14 @@ export function isSyncIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value
 }
 
-/** What calling a method with a `*` gives. */
+/** Returns true for what calling a method with a `*` returns. */
 export function isGenerator(value: unknown): boolean {
   return GENERATORS.has(Object.prototype.toString.call(value))
 }
 
 const GENERATORS = new Set(['[object Generator]', '[object AsyncGenerator]'])
 
-/** Whatever a spider's method answers, as one stream: a generator of either kind, a list, one element, or nothing. */
+/** Yields whatever a spider's method returns as one stream: a generator of either kind, a list, one element, or nothing. */
 export async function* asStream(yielded: unknown): AsyncGenerator<unknown> {
   const result = isPromise(yielded) ? await yielded : yielded
   if (isSyncIterable(result) || isAsyncIterable(result)) yield* result

@@ -2,8 +2,8 @@ import { type JsonObject, Request, WebloomError } from '@webloom/core'
 import { urlencodedForm, withQuery } from '../requests/urlencoded-form.ts'
 
 /**
- * The request of a start message by scrapy-redis's rule: JSON is an object with `url`, perhaps `method` and `meta`, and
- * **everything else in it is form data**; what is not JSON is a URL. Always `dontFilter`.
+ * Returns the request of a start message by scrapy-redis's rule: JSON is an object with `url`, perhaps `method` and `meta`,
+ * and **all of its other fields are form data**; a message that is no JSON is a URL. The request is always `dontFilter`.
  *
  * Where scrapy-redis raises (and loses the rest of its batch) or skips with a warning, this throws WL_REQUEST_INVALID.
  */
@@ -25,14 +25,14 @@ export function requestFromScrapyRedisSeed(text: string): Request {
   return Object.keys(form).length === 0 ? request : withForm(request, urlencodedForm(fields))
 }
 
-/** Scrapy's FormRequest: a POST carries the form, every other method has it for its query. */
+/** Adds the form as Scrapy's FormRequest does: as the body of a POST, as the query with any other method. */
 function withForm(request: Request, form: string): Request {
   if (request.method !== 'POST') return request.replace({ url: withQuery(request.url, form) })
   return request.replace({ body: form, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
 }
 
 function valuesOf(name: string, value: unknown): string[] {
-  // As Python iterates a dict: its keys.
+  // Its keys, as Python iterates a dict.
   const values =
     typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : value
   const list = Array.isArray(values) ? values : [values]
@@ -43,7 +43,7 @@ function valuesOf(name: string, value: unknown): string[] {
   )
 }
 
-/** What Python's json.loads makes of it; undefined for what it takes for a URL. */
+/** Returns what Python's json.loads makes of the text; undefined for a text that scrapy-redis takes for a URL. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -64,15 +64,15 @@ function isJson(text: string): boolean {
 
 const STRING_BEGUN = /"[^"\\]*(?:\\.[^"\\]*)*/.source
 const JSON_TOKEN = new RegExp(`(?<key>${STRING_BEGUN}")\\s*:|${STRING_BEGUN}"|[{}[\\]]`, 'gs')
-// A string that is never closed is taken whole: to look for its end from each of its quotes takes quadratic time.
+// A string that is never closed is taken whole: to search its end from each of its quotes would take quadratic time.
 const NAN_TOKEN = new RegExp(`${STRING_BEGUN}"?|-?\\bInfinity\\b|\\bNaN\\b`, 'gs')
 
-/** Python reads these three as numbers; JSON has no such thing. */
+/** Replaces NaN, Infinity and -Infinity, which Python reads as numbers and JSON does not have. */
 function withoutNan(text: string): string {
   return text.replace(NAN_TOKEN, (token) => (token.startsWith('"') ? token : 'null'))
 }
 
-/** An object of JavaScript has `"2"` before `"b"`, however they were written; a form has them as they were written. */
+/** Returns the keys in the order of the text, which is a form's. An object of JavaScript has `"2"` before `"b"` in any case. */
 function keysInOrder(keys: readonly string[], text: string): readonly string[] {
   if (!keys.some((key) => /^\d+$/.test(key))) return keys
   const places = new Map<string, number>()

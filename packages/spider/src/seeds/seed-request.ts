@@ -1,12 +1,12 @@
 /**
- * A start message as a request.
+ * Makes a request of a start message.
  *
- * A plain URL, or JSON:
+ * The message is a plain URL, or JSON:
  *
  *     {"url": "https://example.com/search", "form": {"q": "loom"}, "callback": "parseFound", "priority": 10}
  *
  * Fields are those of `new Request`, in camelCase or in Scrapy's snake_case, and `json`, `form`, `delay`. A field that is
- * not known makes the message invalid: left out without a word, a misspelt `callback` would be crawled as something else.
+ * not known makes the message invalid: if a misspelt `callback` were ignored, the page would go to the wrong method.
  */
 
 import {
@@ -25,19 +25,22 @@ import { checkStrangersRequest } from './strangers-request.ts'
 /** SEEDS_FORMAT. */
 export type SeedFormat = 'webloom' | 'scrapy-redis'
 
-/** How a start message is read, and by whom it may have been written. */
+/** How a start message is read, and who may have written it. */
 export interface SeedRequestOptions {
   /** SEEDS_FORMAT. */
   readonly format?: SeedFormat
-  /** SEEDS_TRUSTED. Absent: whoever wrote the message is a stranger, and what a stranger may not ask for is refused. */
+  /** SEEDS_TRUSTED. Absent: anyone may have written the message, and what a stranger may not ask for is refused. */
   readonly trusted?: boolean
-  /** Whose methods a stranger may name. Absent: `callback` and `errback` are checked when the request is queued only. */
+  /**
+   * The spider whose methods a stranger may name. Absent: `callback` and `errback` are checked only when the request is
+   * queued.
+   */
   readonly spider?: Spider
 }
 
 /**
- * The request that a start message asks for; with `dontFilter`, unless it says otherwise. Throws WL_REQUEST_INVALID or
- * `InvalidUrl`, with the reason.
+ * Returns the request that a start message asks for; with `dontFilter`, unless the message says otherwise. Throws
+ * WL_REQUEST_INVALID or `InvalidUrl`, with the reason.
  */
 export function requestFromSeed(
   data: string,
@@ -50,7 +53,7 @@ export function requestFromSeed(
   return request
 }
 
-/** As it could not be sent, the message is better told than the request lost. */
+/** Checks what would fail only when the request is sent: an invalid message is reported, a failed request would be lost. */
 function checkHeaderValues(request: Request): void {
   if (!request.hasHeaders) return
   for (const [name, value] of request.headers)
@@ -58,7 +61,7 @@ function checkHeaderValues(request: Request): void {
       throw invalid(`header ${name} is ${shortened(value)}; expected no control characters`)
 }
 
-/** Scrapy-redis's form has no field for it, so it may come in meta as well. */
+/** Checks the delay in meta, too: scrapy-redis's form has no other field for it. */
 function checkDelay(request: Request): void {
   if (request.hasMeta && request.meta.seed_delay !== undefined) seconds(request.meta.seed_delay)
 }
@@ -90,7 +93,7 @@ const FIELDS = [
 
 type SeedFields = { readonly [Name in (typeof FIELDS)[number]]?: unknown }
 
-/** Scrapy's names for them. */
+/** Scrapy's names for fields. */
 const ALSO: Readonly<Record<string, keyof SeedFields>> = {
   cb_kwargs: 'cbKwargs',
   dont_filter: 'dontFilter',
@@ -106,7 +109,7 @@ function fieldsOf(text: string): SeedFields {
   for (const [written, value] of Object.entries(message)) {
     const name = ALSO[written] ?? written
     if (!(FIELDS as readonly string[]).includes(name)) throw unknownField(written)
-    // What Python writes for what it does not have.
+    // Python writes null for a field without a value.
     if (value === null && name !== 'json') continue
     if (name in fields) throw invalid(`${name} is given twice, as ${name} and as ${written}`)
     fields[name] = value
@@ -172,7 +175,7 @@ function initOf(fields: SeedFields): RequestInit {
   }
 }
 
-/** In the body of a POST, which it is unless another method is given; of a GET or HEAD, in the query. */
+/** Adds the form to the body of a POST, which is the method unless another one is given; to the query of a GET or HEAD. */
 function withForm(request: Request, form: string, isPost: boolean): Request {
   if (!isPost && (request.method === 'GET' || request.method === 'HEAD'))
     return request.replace({ url: withMoreQuery(request.url, form) })
@@ -194,7 +197,7 @@ function formFields(form: unknown): FormFields {
   )
 }
 
-/** As long as a timer can be set. */
+/** The longest time that a timer can be set to. */
 const DELAY_S_MAX = 2_147_483
 
 function seconds(delay: unknown): number {

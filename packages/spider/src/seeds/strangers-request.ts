@@ -1,19 +1,19 @@
 /**
- * What a request may ask for whose author is a stranger: whoever fills a list of start URLs.
+ * What a request may ask for when a stranger wrote it: anyone who can fill a list of start URLs.
  *
- * - `callback` and `errback` name methods that the spider's own classes define. Not what the framework calls itself
- *   (`start`, `closed`, `makeRequestFromData` …), nor functions that stand in fields: those may be anything.
- * - `meta` lifts no bound. Keys that nothing here reads are the spider's own and pass. Of those that are read, and of
- *   those that are called as such keys are, the ones pass that can only make a crawl ask for less.
+ * - `callback` and `errback` name methods that the spider's own classes define. They may not name methods that the
+ *   framework calls itself (`start`, `closed`, `makeRequestFromData` …), nor functions in fields, which may be anything.
+ * - `meta` removes no bound. Keys that the framework does not read are the spider's own and pass. Of the keys that it
+ *   reads, and of those with similar names, only those pass that can make a crawl ask for less.
  *
- * What is refused is refused whole: the request that would be left is not the one that was asked for.
+ * A request that is refused is refused as a whole: without the refused part it would not be the one that was asked for.
  */
 
 import { type JsonValue, type Request, WebloomError } from '@webloom/core'
 import { chainOf } from '../scraping/callbacks.ts'
 import { FRAMEWORK_CLASS, type Spider } from '../spider.ts'
 
-/** Throws WL_REQUEST_INVALID for what strangers may not ask for, and WL_CALLBACK_UNKNOWN for methods they may not name. */
+/** Throws WL_REQUEST_INVALID for what a stranger may not ask for, and WL_CALLBACK_UNKNOWN for a method that it may not name. */
 export function checkStrangersRequest(request: Request, spider?: Spider): void {
   if (request.hasMeta) checkMeta(request.meta)
   checkHeaders(request)
@@ -25,7 +25,7 @@ export function checkStrangersRequest(request: Request, spider?: Spider): void {
 
 const isCount = (value: JsonValue) => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Keys that the framework reads and a stranger may give, if the value is one of these. */
+/** Keys that the framework reads and a stranger may set, to values that pass the check. */
 const HARMLESS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   depth: isCount,
   dont_cache: () => true,
@@ -39,7 +39,7 @@ const HARMLESS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   seed_delay: () => true,
 }
 
-/** Every other key that the framework reads, or that Scrapy and its usual middlewares do. */
+/** All other keys that the framework reads, or that Scrapy and its usual middlewares read. */
 const REFUSED: ReadonlySet<string> = new Set([
   'allow_offsite',
   'bindaddress',
@@ -55,11 +55,11 @@ const REFUSED: ReadonlySet<string> = new Set([
   'trap_chain',
   'verbatim_url',
 ])
-// So that what is added one day is refused until somebody has thought about it.
+// So that a key which is added one day is refused until its author has decided about it.
 const REFUSED_BEGINNINGS =
   /^(?:_auth|autothrottle_|cookie|dont_|download_|ftp_|handle_http|http_|proxy|redirect_|referrer_|retry_|robots)/
 
-/** Whether a stranger may give this key of `meta` that value. */
+/** Returns whether a stranger may set this key of `meta` to that value. */
 export function mayStrangerSet(key: string, value: JsonValue): boolean {
   const isHarmless = Object.hasOwn(HARMLESS, key) ? HARMLESS[key] : undefined
   if (isHarmless) return isHarmless(value)
@@ -94,7 +94,7 @@ function checkMethod(spider: Spider, name: string, role: 'callback' | 'errback')
   )
 }
 
-/** Methods that the spider's own classes define, without those that the framework has a use for. */
+/** Returns the methods that the spider's own classes define, without those that the framework calls. */
 function methodsOf(spider: Spider): ReadonlySet<string> {
   const found = new Map<string, boolean>()
   const frameworks = new Set(['constructor', 'closed'])
@@ -102,7 +102,7 @@ function methodsOf(spider: Spider): ReadonlySet<string> {
     const isOurs = isFrameworkClass(object)
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object))) {
       if (isOurs) frameworks.add(name)
-      // The nearest counts, as for the language: a field hides a method.
+      // The nearest property counts, as in the language: a field hides a method.
       if (!found.has(name)) found.set(name, typeof value === 'function' && object !== spider && !isOurs)
     }
   }

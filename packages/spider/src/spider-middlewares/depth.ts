@@ -1,16 +1,16 @@
 import type { Crawler, Logger, Request, Response, SpiderMiddleware, StatsCollector } from '@webloom/core'
 
 export interface DepthMiddlewareOptions {
-  /** Deeper requests are dropped; 0: no limit. */
+  /** Deeper requests are dropped. 0: no limit. */
   readonly depthMax: number
-  /** Taken from a request's priority for each step down: above 0 the crawl goes breadth first. */
+  /** Subtracted from a request's priority for each step down: above 0 the crawl goes breadth first. */
   readonly priorityStep: number
   readonly countEachDepth: boolean
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-/** Keeps count, in `meta.depth`, of how far from a start request each page lies. */
+/** Counts in `meta.depth` how far each page is from a start request. */
 export class DepthMiddleware implements SpiderMiddleware {
   readonly #options: DepthMiddlewareOptions
   #deepest = 0
@@ -30,7 +30,7 @@ export class DepthMiddleware implements SpiderMiddleware {
   }
 
   processSpiderInput(response: Response): void {
-    // A start request has no depth yet; it is counted here, as nothing yielded it.
+    // A start request has no depth yet; it is counted here, as no page yielded it.
     if (!response.hasRequest || response.meta.depth !== undefined) return
     response.meta.depth = 0
     if (this.#options.countEachDepth) this.#options.stats.inc('request_depth_count/0')

@@ -7,9 +7,9 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 
-/** A response whose status callbacks did not ask for. Errbacks get it, with the response. */
+/** The failure of a response whose status the callback did not ask for. Errbacks get it, with the response. */
 export class HttpError extends IgnoreRequest {
-  /** The answer whose status no callback wanted. */
+  /** The response with that status. */
   readonly response: Response
 
   constructor(response: Response) {
@@ -28,7 +28,7 @@ export interface HttpErrorMiddlewareOptions {
   readonly stats: StatsCollector
 }
 
-/** Keeps responses that are no success from callbacks that did not ask for them. */
+/** Keeps responses without success from callbacks that did not ask for them. */
 export class HttpErrorMiddleware implements SpiderMiddleware {
   readonly #options: HttpErrorMiddlewareOptions
 
@@ -54,7 +54,7 @@ export class HttpErrorMiddleware implements SpiderMiddleware {
     throw new HttpError(response)
   }
 
-  // The nearest word counts: the request's meta, then the spider, then the settings.
+  // The most specific wins: the request's meta, then the spider, then the settings.
   #wanted({ status, meta }: Response): boolean {
     if (meta.handle_httpstatus_all === true) return true
     if (Array.isArray(meta.handle_httpstatus_list)) return meta.handle_httpstatus_list.includes(status)

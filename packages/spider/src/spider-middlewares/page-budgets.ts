@@ -11,21 +11,21 @@ import {
 import { TrapReport } from '../traps/trap-report.ts'
 
 export interface PageBudgetsOptions {
-  /** 0: no limit. */
+  /** The most pages of one host. 0: no limit. */
   readonly pagesPerHost: number
-  /** Of pages that have a query; 0: no limit. */
+  /** The most pages of one path that have a query. 0: no limit. */
   readonly pagesPerPath: number
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-// Hosts and paths that are counted; past it the one met first begins anew.
+// How many hosts and paths are counted. Past it, the count of the one met first begins anew.
 const COUNTED_MAX = 100_000
 
 /**
- * Drops links to hosts, and to paths with a query, of which there were pages enough. For sites without end that
- * TRAP_CHAIN_MAX does not see, such as all combinations of a shop's filters. Each worker counts the pages it had itself:
- * a bound need not be exact, and a shared count would cost every page a question.
+ * Drops links to hosts, and to paths with a query, that have had enough pages. This is for endless sites that
+ * TRAP_CHAIN_MAX does not recognize, such as all combinations of a shop's filters. Each worker counts its own pages: the
+ * bound need not be exact, and a shared count would cost a round trip for every page.
  */
 export class PageBudgetsMiddleware implements SpiderMiddleware {
   readonly #options: PageBudgetsOptions

@@ -15,7 +15,7 @@ const SETTING_OF = {
   too_many_segments: 'TRAP_SEGMENTS_MAX',
 } as const
 
-/** Drops links whose path grows out of itself: relative links that a server answers on every level. */
+/** Drops links whose path repeats itself: relative links that a server answers on every level. */
 export class PathTrapsMiddleware implements SpiderMiddleware {
   readonly #limits: PathLimits
   readonly #report: TrapReport
@@ -36,7 +36,7 @@ export class PathTrapsMiddleware implements SpiderMiddleware {
   }
 
   processSpiderRequest(request: Request, response: Response | null): Request | null {
-    // What start() yields was chosen by somebody.
+    // Requests of start() are not checked, as their author chose them.
     const trap = response && pathTrapOf(request.url, this.#limits)
     if (!trap) return request
     this.#report.dropped(request, trap, SETTING_OF[trap])

@@ -11,13 +11,14 @@ import {
 } from '@webloom/core'
 
 /**
- * Tells each request's site which page led to it, as far as the policy allows: that of `meta.referrer_policy`, else of
- * the page's own Referrer-Policy header, else REFERRER_POLICY. A Referer of the request's own stays.
+ * Tells each request's site which page led to it, as far as the policy allows: that of `meta.referrer_policy`, else of the
+ * page's own Referrer-Policy header, else REFERRER_POLICY. A request's own Referer stays.
  */
 export class RefererMiddleware implements SpiderMiddleware {
   readonly #policy: ReferrerPolicy
-  /** The page whose links come at the moment, and its own policy. */
+  /** The referrer that was checked last. */
   #checked: string | undefined
+  /** The page whose links pass now, and its own policy. */
   #page: { readonly response: Response; readonly policy: ReferrerPolicy } | undefined
 
   constructor(policy: ReferrerPolicy = 'scrapy-default') {
@@ -33,7 +34,7 @@ export class RefererMiddleware implements SpiderMiddleware {
     if (response === null || (request.hasHeaders && request.headers.has('referer'))) return request
     const referrer = referrerOf(this.#policyFor(request, response), response.url, request.url)
     if (referrer === null) return request
-    // All links of a page have the same one.
+    // All links of a page have the same referrer.
     if (referrer !== this.#checked) checkHeader('referer', referrer)
     this.#checked = referrer
     request.setReferer(referrer)

@@ -8,8 +8,8 @@ import {
 } from '@webloom/core'
 
 /**
- * Notes which hosts the crawl's own start requests name: those may be inside, whatever address they have. It stands nearest
- * to the engine, so that it sees what other middlewares have made of them.
+ * Notes the hosts of the crawl's own start requests, which may have addresses inside. It stands nearest to the engine, so
+ * that it sees the requests as other middlewares have changed them.
  */
 export class StartHostsMiddleware implements SpiderMiddleware {
   readonly #startHosts: StartHosts
@@ -31,7 +31,7 @@ export class StartHostsMiddleware implements SpiderMiddleware {
   }
 }
 
-/** To be called before the request is queued. */
+/** Notes the host of a start request. Call it before the request is queued. */
 export async function noteStartHost(startHosts: StartHosts, { url }: Request): Promise<void> {
   const place = hostAndPort(url)
   if (place !== undefined) await startHosts.add(place)
@@ -49,7 +49,7 @@ export class DeclaredStartHosts implements StartHosts {
   readonly #noted: StartHosts
   #declared: ReadonlySet<string | undefined> | undefined
 
-  /** @param noted those of the requests that were made */
+  /** @param noted the hosts of requests that were made */
   constructor(spider: { readonly startUrls: readonly string[] }, noted: StartHosts) {
     this.#spider = spider
     this.#noted = noted
@@ -60,8 +60,8 @@ export class DeclaredStartHosts implements StartHosts {
   }
 
   /**
-   * Reads the list when the first host inside is met: most crawls never meet one. What it names is noted when it is asked
-   * for: then what is known of it is known to all workers.
+   * Reads the list when the first host inside is met, as most crawls never meet one. A host of the list is noted when it is
+   * asked for, so that all workers know what is known of it.
    */
   async has(place: string): Promise<boolean> {
     await this.#noteDeclared(place)

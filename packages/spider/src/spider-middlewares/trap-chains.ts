@@ -10,7 +10,7 @@ import {
 import { chainLinkOf } from '../traps/trap-chain.ts'
 import { TrapReport } from '../traps/trap-report.ts'
 
-/** Cuts chains of pages of one path that bring nothing new, such as the months of a calendar. */
+/** Ends chains of pages of one path that bring nothing new, such as the months of a calendar. */
 export class TrapChainsMiddleware implements SpiderMiddleware {
   readonly #stepsMax: number
   readonly #report: TrapReport
@@ -26,7 +26,7 @@ export class TrapChainsMiddleware implements SpiderMiddleware {
     return new this({ stepsMax, stats, logger })
   }
 
-  /** A callback that hands its own `meta` on to other paths must not hand on the chain. */
+  /** Removes the chain where a callback passes its own `meta` on to other paths. */
   processSpiderRequest(request: Request): Request {
     if (request.hasMeta && request.meta.trap_chain !== undefined) delete request.meta.trap_chain
     return request

@@ -9,8 +9,8 @@ import {
 } from '@webloom/core'
 
 /**
- * Drops requests whose URL is longer than URLLENGTH_LIMIT: such URLs come from loops on the site. As in Scrapy what `start()`
- * yields is no exception, and seeds are none; somebody chose those, so it is told.
+ * Drops requests whose URL is longer than URLLENGTH_LIMIT, as such URLs come from loops on the site. As in Scrapy this
+ * holds for requests of `start()` and for seeds, too. Their authors chose those, so they are told of it.
  */
 export class UrlLengthMiddleware implements SpiderMiddleware {
   readonly #charactersMax: number

@@ -8,15 +8,15 @@ import { methodOf, type Rule } from './rule.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
 /**
- * Follows links by rules. Each link of an HTML page belongs to the first rule whose extractor finds it; who gets the
- * page behind it, and whether its links are followed, is the rule's to say.
+ * Follows links by rules. Each link of an HTML page belongs to the first rule whose extractor finds it. The rule says which
+ * callback gets the page behind it, and whether that page's links are followed.
  *
- * Start pages go to `parseStartUrl`, and the rules are applied to them. A request keeps its rule by number
- * (`meta.rule`), so that any worker with the same spider can go on with it.
+ * Start pages go to `parseStartUrl`, and the rules are applied to them. A request keeps its rule by number (`meta.rule`),
+ * so that any worker with the same spider can go on with it.
  */
 export class CrawlSpider extends Spider {
   static override readonly [FRAMEWORK_CLASS]: true = true
-  /** Asked in their order for the links of each page. */
+  /** The rules, asked in this order for the links of each page. */
   rules: readonly Rule[] = []
   #areRulesChecked = false
 
@@ -29,12 +29,12 @@ export class CrawlSpider extends Spider {
     )
   }
 
-  /** Gets start pages; what it gives is as from a callback. Nothing by default. */
+  /** Gets start pages; its output is treated as a callback's. By default it returns nothing. */
   parseStartUrl(_response: Response, _cbKwargs: JsonObject): SpiderOutput {
     return undefined
   }
 
-  /** Gets what a callback gave for a page, and gives what is to become of it. All by default. */
+  /** Gets what a callback returned for a page, and returns what goes on. By default all of it. */
   processResults(_response: Response, results: unknown[]): SpiderOutput {
     return results
   }
@@ -54,7 +54,7 @@ export class CrawlSpider extends Spider {
     return methodOf(this, this.#ruleOf(failure.request).errback)?.call(this, failure)
   }
 
-  /** What a callback gives for the page, and then, with `follow`, the requests that the rules make of its links. */
+  /** Yields what a callback returns for the page and then, with `follow`, the requests that the rules make of its links. */
   async *parseWithRules(
     response: Response,
     callback: ((...args: never[]) => unknown) | undefined,
@@ -67,7 +67,7 @@ export class CrawlSpider extends Spider {
   }
 
   #results(response: Response, output: SpiderOutput): AsyncIterable<unknown> {
-    // Without a method that wants them all at once they go on as they come, however many there are.
+    // No method wants all results at once, so they go on as they come, however many there are.
     if (this.processResults === CrawlSpider.prototype.processResults) return outputStream(output)
     return outputStream(outputList(output).then((results) => this.processResults(response, results)))
   }
@@ -87,7 +87,7 @@ export class CrawlSpider extends Spider {
     }
   }
 
-  /** Once, when the first page is there: fields are complete, and no page has been fetched for a rule that is broken. */
+  /** Checks the rules once, when the first page has come: fields are complete, and no broken rule has cost a page. */
   #checkRules(): void {
     if (this.#areRulesChecked) return
     for (const rule of this.rules) rule.check(this)
@@ -112,7 +112,7 @@ function requestFor(link: Link, index: number, rule: Rule): Request {
   })
 }
 
-/** Two links are the same when all that is known of them is. */
+/** Returns the same text for links that are the same in every part. */
 function identityOf({ url, text, fragment, nofollow }: Link): string {
   return JSON.stringify([url, text, fragment, nofollow])
 }

@@ -4,22 +4,22 @@ import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { csvRows } from './csv-rows.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 
-/** Reads CSV feeds: `parseRow` gets each row, by the names of its columns. */
+/** Reads CSV feeds: `parseRow` gets each row by the names of its columns. */
 export class CSVFeedSpider extends Spider {
   static override readonly [FRAMEWORK_CLASS]: true = true
-  /** What stands between two fields: one character. */
+  /** The character between two fields. */
   delimiter = ','
-  /** What stands around a field that holds the delimiter or a line end: one character. */
+  /** The character around a field that holds the delimiter or a line end. */
   quotechar = '"'
-  /** Names of the columns. Without them the first row has them. */
+  /** The names of the columns. Without them the first row has them. */
   headers?: readonly string[]
 
-  /** Gets each response before it is read, and gives it, or one with another body. */
+  /** Gets each response before it is read, and returns it or one with another body. */
   adaptResponse(response: Response): Response | Promise<Response> {
     return response
   }
 
-  /** What a row holds: items, requests, several, or nothing. */
+  /** Gets a row, and returns what it holds: items, requests, several, or nothing. */
   parseRow(_response: Response, _row: Record<string, string>): SpiderOutput {
     throw new WebloomError(
       'WL_CALLBACK_UNKNOWN',
@@ -27,7 +27,7 @@ export class CSVFeedSpider extends Spider {
     )
   }
 
-  /** Gets what `parseRow` gave for a row, and gives what is to become of it. All by default. */
+  /** Gets what `parseRow` returned for a row, and returns what goes on. By default all of it. */
   processResults(_response: Response, results: unknown[]): SpiderOutput {
     return results
   }

@@ -1,16 +1,16 @@
-/** What a CSV text looks like. */
+/** The form of a CSV text. */
 export interface CsvForm {
   /** One character. */
   readonly delimiter: string
   /** One character. */
   readonly quotechar: string
-  /** Names of the columns; without them the first row has them. */
+  /** The names of the columns. Undefined: the first row has them. */
   readonly headers: readonly string[] | undefined
-  /** Told of each row that has more or fewer fields than there are names. */
+  /** Called for each row that has more or fewer fields than there are names. */
   readonly onMisfit: (fields: readonly string[], expected: number) => void
 }
 
-/** The rows of a CSV text by the names of their columns. Empty lines are none. */
+/** Yields the rows of a CSV text by the names of their columns. Empty lines are skipped. */
 export function* csvRows(
   text: string,
   { delimiter, quotechar, headers, onMisfit }: CsvForm,
@@ -24,9 +24,9 @@ export function* csvRows(
 }
 
 /**
- * The fields of each row, by the rules of Python's `csv`, which takes everything: a quote means something at the
- * beginning of a field only, what follows the closing one belongs to the field, and one that is never closed ends with
- * the text. csv-parse, which reads our own files, refuses such a feed as a whole (`docs/decisions/by-hand-or-by-a-library.md`).
+ * Yields the fields of each row by the rules of Python's `csv`, which accepts everything: a quote has a meaning only at the
+ * beginning of a field, what follows the closing quote belongs to the field, and a field that is never closed ends with the
+ * text. csv-parse, which reads our own files, refuses such a feed as a whole (`docs/decisions/by-hand-or-by-a-library.md`).
  */
 function* csvFields(text: string, delimiter: string, quotechar: string): Generator<string[]> {
   const mark = new RegExp(`[${escaped(delimiter)}\\r\\n]`, 'g')
@@ -45,7 +45,7 @@ function* csvFields(text: string, delimiter: string, quotechar: string): Generat
   }
 }
 
-/** The text up to the closing quote, and where reading goes on. A doubled quote stands for one. */
+/** Returns the text up to the closing quote, and where reading goes on. A doubled quote stands for one. */
 function quotedField(text: string, start: number, quotechar: string): [field: string, end: number] {
   let field = ''
   for (let at = start; ; ) {

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { constants, createGunzip } from 'node:zlib'
 
-/** Whether the bytes begin as gzip does. */
+/** Returns whether the bytes begin as gzip does. */
 export function isGzip(body: Uint8Array): boolean {
   return body[0] === 0x1f && body[1] === 0x8b && body[2] === 0x08
 }
 
 /**
- * What was compressed, as much of it as there is: an archive that is cut off or has a wrong checksum is read all the same.
- * Undefined when that is nothing, or more than `maxBytes` (0: no bound).
+ * Resolves to the uncompressed bytes, as many as there are: an archive that is cut off or has a wrong checksum is read all
+ * the same. Resolves to undefined when there are none, or more than `maxBytes` (0: no bound).
  */
 export async function gunzipped(body: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
@@ -27,7 +27,7 @@ export async function gunzipped(body: Uint8Array, maxBytes: number): Promise<Uin
   return bytes > 0 ? Buffer.concat(chunks) : undefined
 }
 
-// Checksum and length. With a wrong one zlib would keep the last piece of what it has read to itself.
+// Checksum and length. With a wrong one zlib would keep back the last piece that it has read.
 const TRAILER_BYTES = 8
 
 function isZlibError(error: unknown): boolean {

@@ -2,23 +2,23 @@ import { type Awaitable, crawlKey, Request, type Settings, SettingsError, Webloo
 import { requestFromSeed } from '../seeds/seed-request.ts'
 import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 
-/** What a message may be made into; nothing makes it invalid. */
+/** What a message may be made into. An empty result makes the message invalid. */
 export type SeedOutput = Awaitable<
   Request | null | undefined | Iterable<Request | null> | AsyncIterable<Request | null>
 >
 
-/** What a spider tells of the seeds it takes. */
+/** The fields of a spider that takes seeds. */
 export interface RedisSeeds {
-  /** Key of the start URLs; `%(name)s` in it stands for the spider with its CRAWL_ID. Default REDIS_START_URLS_KEY. */
+  /** Key of the start URLs. `%(name)s` in it stands for the spider with its CRAWL_ID. Default REDIS_START_URLS_KEY. */
   redisKey?: string
-  /** Messages taken at a time. Default REDIS_START_URLS_BATCH_SIZE, else CONCURRENT_REQUESTS. */
+  /** How many messages are taken at a time. Default REDIS_START_URLS_BATCH_SIZE, else CONCURRENT_REQUESTS. */
   redisBatchSize?: number
-  /** Seconds without anything to do after which the crawl ends. Default MAX_IDLE_TIME_BEFORE_CLOSE; 0: never. */
+  /** Seconds without work after which the crawl ends. Default MAX_IDLE_TIME_BEFORE_CLOSE; 0: never. */
   maxIdleTime?: number
   /**
-   * What one message asks for: one request or several, or nothing. By default a URL, or JSON as SEEDS_FORMAT says. The
-   * message of one that throws, or makes nothing, goes to the `…:invalid` list with the reason. It is called again for a
-   * message that has to be handed out again, and must then make the same requests.
+   * Returns what one message asks for: one request or several, or nothing. By default a message is a URL, or JSON as
+   * SEEDS_FORMAT says. When the method throws, or returns nothing, the message goes to the `…:invalid` list with the
+   * reason. A message that is handed out again is passed to the method again, which must then make the same requests.
    */
   makeRequestFromData(data: string): SeedOutput
 }
@@ -28,7 +28,7 @@ export type SeededSpider = Spider & RedisSeeds
 
 /**
  * A spider whose start URLs come from a Redis list, set or sorted set, and that waits for more when it has crawled them.
- * `webloom seed <name> <url…>` puts some there, and so does everything that feeds scrapy-redis.
+ * `webloom seed <name> <url…>` adds some, and so does any program that feeds scrapy-redis.
  */
 export class RedisSpider extends Spider implements RedisSeeds {
   static override readonly [FRAMEWORK_CLASS]: true = true
@@ -46,8 +46,8 @@ export class RedisSpider extends Spider implements RedisSeeds {
 }
 
 /**
- * Whether a spider takes seeds, be its class that of another copy of the package: a project may have its own webloom
- * beside the one whose command runs.
+ * Returns whether a spider takes seeds, even when its class comes from another copy of the package: a project may have its
+ * own webloom beside the one whose command runs.
  */
 export function isRedisSpider(spider: Spider): spider is SeededSpider {
   if (spider instanceof RedisSpider) return true
@@ -58,16 +58,19 @@ export function isRedisSpider(spider: Spider): spider is SeededSpider {
   return false
 }
 
-/** What a source of seeds needs to know of its spider. */
+/** What a source of seeds must know of its spider. */
 export interface SeedOptions {
   readonly key: string
   readonly batchSize: number
-  /** Infinity: the crawl never ends for want of seeds. */
+  /** Milliseconds without work after which the crawl ends. Infinity: it waits for seeds for ever. */
   readonly maxIdleTimeMs: number
   readonly makeRequests: (data: string) => Promise<Request[]>
 }
 
-/** From the spider's fields and, where it has none, the settings. Throws `SettingsError` for a field that is no good. */
+/**
+ * Returns the options of the spider's fields and, where it has none, of the settings. Throws `SettingsError` for a wrong
+ * field.
+ */
 export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOptions {
   const { redisKey, redisBatchSize, maxIdleTime } = spider
   const pattern = redisKey ?? settings.getString('REDIS_START_URLS_KEY')
@@ -84,7 +87,7 @@ export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOpt
     numberIn(spider, 'maxIdleTime', maxIdleTime, 0) ?? settings.getFloat('MAX_IDLE_TIME_BEFORE_CLOSE')
   return {
     key: crawlKey(pattern, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
-    // CONCURRENT_REQUESTS may be 0, which is no bound.
+    // CONCURRENT_REQUESTS may be 0, which means no bound.
     batchSize: batchSize || BATCH_SIZE_MAX,
     maxIdleTimeMs: idleS === 0 ? Number.POSITIVE_INFINITY : idleS * 1000,
     makeRequests: (data) => requestsOf(spider, data),
@@ -92,10 +95,10 @@ export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOpt
 }
 
 const BATCH_SIZE_MAX = 1000
-/** A message that asks for more is a mistake, or an attack; a sitemap of 50 000 URLs belongs into a callback. */
+/** A message that makes more requests is a mistake or an attack; a sitemap of 50 000 URLs is work for a callback. */
 const MAX_REQUESTS_PER_MESSAGE = 10_000
 
-/** `-a redisBatchSize=10` arrives as text. */
+/** Reads a field as a number: `-a redisBatchSize=10` arrives as text. */
 function numberIn(
   spider: SeededSpider,
   name: string,

@@ -11,25 +11,25 @@ import type { Response } from '../responses/response.ts'
 import { methodNamed } from '../scraping/callbacks.ts'
 import type { Spider } from '../spider.ts'
 
-/** Whatever finds links in a page; `LinkExtractor` is one. */
+/** Finds the links of a page; `LinkExtractor` is one. */
 export interface LinkSource {
-  /** The links of a page, in its order; a request is made of each. */
+  /** Returns the links of a page, in its order. A request is made of each. */
   extractLinks(response: Response): Iterable<Link>
 }
 
-/** What is done with the links of a rule. Methods are given themselves (`this.parseItem`) or by their names. */
+/** What a rule does with its links. A method is given itself (`this.parseItem`) or by its name. */
 export interface RuleInit {
-  /** Who gets the pages that the links lead to. Without one they are followed and nothing else. */
+  /** The method that gets the pages behind the links. Without one their links are followed, and nothing else. */
   callback?: Callback | null
-  /** Given to the callback as its second argument. */
+  /** The callback's second argument. */
   cbKwargs?: JsonObject
-  /** Whether the rules are applied to those pages, too. Default: only when there is no callback. */
+  /** True: the rules are applied to those pages, too. Default: only when there is no callback. */
   follow?: boolean
-  /** Gets the links of a page and gives those that are wanted. */
+  /** Gets the links of a page and returns those that are wanted. */
   processLinks?: string | ((links: Link[]) => Iterable<Link>)
-  /** Gets each request with the page it was found on, and gives it, another one, or null for none. */
+  /** Gets each request with the page of its link, and returns it, another one, or null for none. */
   processRequest?: string | ((request: Request, response: Response) => Request | null | undefined)
-  /** Who is told when there is no response. */
+  /** The method that is called when there is no response. */
   errback?: Callback | null
 }
 
@@ -43,21 +43,21 @@ const OPTIONS = {
   errback: true,
 } as const satisfies OptionNames<RuleInit & { linkExtractor?: LinkSource }>
 
-/** Which links of a page a `CrawlSpider` follows, and who gets what they lead to. */
+/** Which links of a page a `CrawlSpider` follows, and which callback gets the pages behind them. */
 export class Rule {
-  /** Finds the links that this rule is about. */
+  /** Finds the links of this rule. */
   readonly linkExtractor: LinkSource
-  /** Who gets the pages that the links lead to; null: they are followed and nothing else. */
+  /** The method that gets the pages behind the links; null: their links are followed, and nothing else. */
   readonly callback: Callback | null
-  /** Given to the callback as its second argument. */
+  /** The callback's second argument. */
   readonly cbKwargs: JsonObject
-  /** Whether the rules are applied to those pages, too. */
+  /** True when the rules are applied to those pages, too. */
   readonly follow: boolean
-  /** Who is told when there is no response; null: nobody. */
+  /** The method that is called when there is no response; null: none. */
   readonly errback: Callback | null
   readonly #init: RuleInit
 
-  /** `new Rule(linkExtractor, { callback })`; without a link extractor it takes all links. */
+  /** `new Rule(linkExtractor, { callback })`; without a link extractor the rule takes all links. */
   constructor(linkExtractor?: LinkSource, init?: RuleInit)
   /** `new Rule({ linkExtractor, callback })`. */
   constructor(init: RuleInit & { linkExtractor?: LinkSource })
@@ -76,13 +76,13 @@ export class Rule {
     this.#init = init
   }
 
-  /** What `processLinks` leaves of the links, in its order. */
+  /** Returns the links that `processLinks` keeps, in its order. */
   wantedLinks(links: Link[], spider: Spider): Iterable<Link> {
     const process = methodOf(spider, this.#init.processLinks)
     return process ? (process.call(spider, links) as Iterable<Link>) : links
   }
 
-  /** What `processRequest` makes of a request. */
+  /** Returns what `processRequest` makes of a request. */
   wantedRequest(request: Request, response: Response, spider: Spider): Request | null | undefined {
     const process = methodOf(spider, this.#init.processRequest)
     return process ? (process.call(spider, request, response) as Request | null | undefined) : request
@@ -104,7 +104,7 @@ function undefinedMethod(name: (typeof METHODS)[number]): WebloomError {
   )
 }
 
-/** A method given by its name, or itself. */
+/** Returns a method that is given by its name, or itself. */
 export function methodOf(
   spider: Spider,
   method: Callback | null | undefined,

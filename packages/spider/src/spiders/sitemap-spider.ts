@@ -15,24 +15,24 @@ import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { gunzipped, isGzip } from './gunzipped.ts'
 import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
 
-// The most that a sitemap may have by the protocol (sitemaps.org), before it is compressed.
+// The most that a sitemap may have by the protocol (sitemaps.org), uncompressed.
 const SITEMAP_BYTES_MAX = 52_428_800
 
-/** Which pages go to which callback: the method itself or its name. */
+/** Which pages go to which callback. The callback is the method itself or its name. */
 export type SitemapRule = readonly [pattern: UrlPattern, callback: Callback]
 
 /**
- * Crawls the pages that sitemaps list: plain or compressed ones, indexes of them, and those that a robots.txt names.
+ * Crawls the pages that sitemaps list: plain or compressed sitemaps, indexes of them, and those that a robots.txt names.
  *
- * A sitemap is read as one text without a tree, so one of 50 MB takes twice that for as long as it is read.
+ * A sitemap is read as one text without a tree, so one of 50 MB takes twice that memory while it is read.
  */
 export class SitemapSpider extends Spider {
   static override readonly [FRAMEWORK_CLASS]: true = true
   /** Sitemaps, or robots.txt files that name them. */
   sitemapUrls: string[] = []
-  /** The first whose pattern is found in a page's URL says who gets it; a page that fits none is not asked for. */
+  /** The first rule whose pattern is found in a page's URL names its callback. A page that fits no rule is not fetched. */
   sitemapRules: readonly SitemapRule[] = [['', 'parse']]
-  /** Which sitemaps of an index are read: those in whose URL one of these is found. */
+  /** Which sitemaps of an index are read: those whose URL holds one of these patterns. */
   sitemapFollow: readonly UrlPattern[] = ['']
   /** True: the same page in other languages is crawled, too. */
   sitemapAlternateLinks = false
@@ -42,7 +42,7 @@ export class SitemapSpider extends Spider {
     for (const url of this.sitemapUrls) yield new Request(url, this.#sitemapInit())
   }
 
-  /** Gets the entries of each sitemap or index and gives those that are wanted, changed or not. */
+  /** Gets the entries of each sitemap or index, and yields those that are wanted, changed or not. */
   sitemapFilter(entries: Iterable<SitemapEntry>): Iterable<SitemapEntry> | AsyncIterable<SitemapEntry> {
     return entries
   }
@@ -83,7 +83,7 @@ export class SitemapSpider extends Spider {
     }
   }
 
-  /** Undefined for an address that is none: one bad line of a sitemap must not cost the others. */
+  /** Returns undefined for an invalid address: one bad line of a sitemap must not cost the others. */
   #request(url: string, init: RequestInit): Request | undefined {
     try {
       return new Request(url, init)
@@ -99,13 +99,13 @@ export class SitemapSpider extends Spider {
     return { callback: 'parseSitemap', meta: { download_maxsize: this.#sitemapBytesMax() } }
   }
 
-  /** A sitemap may be larger than pages may. 0: no bound. */
+  /** Returns the bound for sitemaps, which may be larger than pages. 0: no bound. */
   #sitemapBytesMax(): number {
     const ofPages = this.settings.getInt('DOWNLOAD_MAXSIZE')
     return ofPages === 0 ? 0 : Math.max(ofPages, SITEMAP_BYTES_MAX)
   }
 
-  /** Undefined for a page that nobody wants. */
+  /** Returns undefined for a page that fits no rule. */
   #pageInit(url: string): RequestInit | undefined {
     this.#rules ??= this.sitemapRules.map(([pattern, callback]) => {
       if (typeof callback === 'string') methodNamed(this, callback, 'callback')
@@ -115,7 +115,7 @@ export class SitemapSpider extends Spider {
     return rule && { callback: rule[1] }
   }
 
-  /** Undefined for what is no sitemap by its type, its beginning or its name. */
+  /** Resolves to undefined for a response that is no sitemap by its type, its beginning or its name. */
   async #sitemapIn(response: Response): Promise<Sitemap | undefined> {
     if (isGzip(response.body)) {
       const maxBytes = Number(response.meta.download_maxsize ?? this.#sitemapBytesMax())

@@ -4,11 +4,11 @@ import { attributeValue, localName, readXml, type XmlToken } from './xml-reader.
 export interface SitemapEntry {
   /** The address. */
   readonly loc: string
-  /** When it was changed, in W3C's date format. */
+  /** When the page was changed, in W3C's date format. */
   readonly lastmod?: string
-  /** How often it changes, as the site has it: `daily`. */
+  /** How often the page changes, as the site has it: `daily`. */
   readonly changefreq?: string
-  /** How important it is to the site, as a text from `0.0` to `1.0`. */
+  /** How important the page is to the site, as a text from `0.0` to `1.0`. */
   readonly priority?: string
   /** The same page in other languages (`<xhtml:link href>`). */
   readonly alternate?: readonly string[]
@@ -17,19 +17,19 @@ export interface SitemapEntry {
 
 /** A sitemap, or an index of sitemaps. */
 export interface Sitemap {
-  /** Name of the outermost element: `urlset`, `sitemapindex`, or anything when it is no sitemap. */
+  /** The name of the outermost element: `urlset`, `sitemapindex`, or another one when it is no sitemap. */
   readonly type: string | undefined
-  /** In order. Read as they are asked for, once. */
+  /** The entries in order. They are read while they are iterated, once. */
   readonly entries: Iterable<SitemapEntry>
 }
 
 /**
- * Reads a sitemap without a tree, as forgivingly as Scrapy: an entry without its end tag ends where the next one begins,
- * one that is cut off is given as far as it goes, and one without `loc` is left out.
+ * Reads a sitemap without a tree, as tolerant as Scrapy: an entry without its end tag ends where the next one begins, an
+ * entry that is cut off is returned as far as it goes, and an entry without `loc` is left out.
  */
 export function readSitemap(xml: string): Sitemap {
   const tokens = readXml(xml)
-  // A for…of would close the tokens on its way out.
+  // A for…of would close the tokens when it ends.
   for (let next = tokens.next(); !next.done; next = tokens.next()) {
     const { value } = next
     if (value.kind === 'start') return { type: localName(value.name), entries: entriesOf(tokens, value.name) }
@@ -48,20 +48,20 @@ function* entriesOf(tokens: Iterable<XmlToken>, root: string): Generator<Sitemap
   if (last) yield last
 }
 
-/** Puts entries together. */
+/** Makes entries of tokens. */
 class EntryReader {
-  /** The entry that is open, and its own name: `url` or `sitemap`. */
+  /** The open entry, and its own name: `url` or `sitemap`. */
   #entry: Map<string, string> | undefined
   #entryName = ''
   #alternate: string[] = []
-  /** The element within it that is open. */
+  /** The open element within the entry. */
   #field: string | undefined
   #text = ''
-  /** How many elements are open within that; only text before the first of them counts. */
+  /** How many elements are open within that one. Only text before the first of them counts. */
   #depth = 0
   #isTextOver = false
 
-  /** The entry that ends with this token. */
+  /** Returns the entry that ends with this token. */
   read(token: XmlToken): SitemapEntry | undefined {
     if (token.kind === 'start') return this.#start(token)
     if (token.kind === 'end') return this.#close(localName(token.name))
@@ -69,7 +69,7 @@ class EntryReader {
     return undefined
   }
 
-  /** The entry that is open, as far as it goes. */
+  /** Returns the open entry, as far as it goes. */
   end(): SitemapEntry | undefined {
     this.#endField()
     const entry = this.#entry

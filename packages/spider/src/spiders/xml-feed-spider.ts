@@ -5,25 +5,25 @@ import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { outputList, outputStream, type SpiderOutput } from './spider-output.ts'
 import { xmlNodes } from './xml-nodes.ts'
 
-/** Reads XML feeds: `parseNode` gets each element of the name `itertag`. */
+/** Reads XML feeds: `parseNode` gets each element with the name `itertag`. */
 export class XMLFeedSpider extends Spider {
   static override readonly [FRAMEWORK_CLASS]: true = true
   /**
    * `iternodes` reads a feed element by element, whatever its length. `xml` and `html` build a tree of all of it, so that
-   * what stands around an element can be reached from it.
+   * an element's surroundings can be reached from it.
    */
   iterator: 'iternodes' | 'xml' | 'html' = 'iternodes'
-  /** Name of the elements, with their prefix if they have one. */
+  /** The name of the elements, with their prefix if they have one. */
   itertag = 'item'
-  /** Prefixes that XPath queries use, with what they stand for. */
+  /** The prefixes that XPath queries use, with the namespaces that they stand for. */
   namespaces: readonly (readonly [prefix: string, uri: string])[] = []
 
-  /** Gets each response before it is read, and gives it, or one with another body. */
+  /** Gets each response before it is read, and returns it or one with another body. */
   adaptResponse(response: Response): Response | Promise<Response> {
     return response
   }
 
-  /** What an element holds: items, requests, several, or nothing. */
+  /** Gets an element, and returns what it holds: items, requests, several, or nothing. */
   parseNode(_response: Response, _node: Selector): SpiderOutput {
     throw new WebloomError(
       'WL_CALLBACK_UNKNOWN',
@@ -31,7 +31,7 @@ export class XMLFeedSpider extends Spider {
     )
   }
 
-  /** Gets what `parseNode` gave for an element, and gives what is to become of it. All by default. */
+  /** Gets what `parseNode` returned for an element, and returns what goes on. By default all of it. */
   processResults(_response: Response, results: unknown[]): SpiderOutput {
     return results
   }

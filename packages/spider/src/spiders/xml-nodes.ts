@@ -19,8 +19,8 @@ export function* xmlNodes(xml: string, name: string): Generator<Selector> {
 }
 
 /**
- * The elements of this name as markup, in order, each of which can be read alone: namespaces that are declared around an
- * element are declared at it. One within another of its name is a part of that one. Without a tree of the whole.
+ * Yields the elements of this name as markup, in order, without a tree of the whole. Each can be read alone: namespaces
+ * that are declared around an element are declared on it. An element within another one of its name is part of that one.
  */
 export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
   /** Declarations of each element that is open around the node. */
@@ -51,7 +51,7 @@ export function* xmlNodeMarkup(xml: string, name: string): Generator<string> {
   }
 }
 
-// What is nested deeper declares nothing for the nodes in it. Feeds are some three elements deep.
+// Elements that are nested deeper declare nothing for nodes in them. Feeds are about three elements deep.
 const DEPTH_MAX = 100
 
 /**
@@ -93,7 +93,7 @@ function mentionedDeclarations(markup: string, around: readonly Around[]): Map<s
   return found
 }
 
-/** By the names of their attributes, as they stand in the document. */
+/** Returns declarations by the names of their attributes, as they stand in the document. */
 function declarationsIn(attributes: readonly XmlAttribute[]): ReadonlyMap<string, string> {
   const found = attributes.filter(({ name }) => /^xmlns(?::|$)/.test(name))
   return found.length === 0 ? NONE : new Map(found.map(({ name, markup }) => [name, markup]))

@@ -1,6 +1,6 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
-/** A tag or a text of an XML document, in its order. Names are as they are written, with their prefix. */
+/** A tag or a text of an XML document. Names are as written, with their prefix. */
 export type XmlToken =
   | {
       readonly kind: 'start'
@@ -22,17 +22,17 @@ export interface XmlAttribute {
   readonly markup: string
 }
 
-// Tokens of so many characters are kept at once; a sitemap of 50 MB is not.
+// Tokens of so many characters are kept at once, so that a sitemap of 50 MB never is.
 const CHUNK_CHARS = 65_536
 
 /**
- * Reads XML tag by tag, in time linear in its length. It keeps no tree, so elements need not be closed, and whoever reads
- * decides what to make of them. Comments, instructions and declarations are passed over; of entities only the five of XML
- * and numbers are decoded, so that no document can make the reader open another one, or grow. A text may come in pieces.
+ * Reads XML tag by tag, in time linear in its length. It keeps no tree, so elements need not be closed, and the caller
+ * decides what they mean. Comments, instructions and declarations are skipped. Only the five entities of XML and numbers
+ * are decoded, so that no document can make the reader open another one, or grow. A text may come in pieces.
  */
 export function* readXml(xml: string): Generator<XmlToken> {
   const reader = new TokenReader(xml)
-  // Not htmlparser2's Parser: it searches all open elements for each end tag, and closes elements of its own accord.
+  // htmlparser2's Parser searches all open elements for each end tag, and closes elements by itself.
   const tokenizer = new Tokenizer({ xmlMode: true, decodeEntities: true }, reader)
   for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
     tokenizer.write(xml.slice(at, at + CHUNK_CHARS))
@@ -42,17 +42,17 @@ export function* readXml(xml: string): Generator<XmlToken> {
   yield* reader.taken()
 }
 
-/** The value of an attribute; undefined when the tag has none of that name. */
+/** Returns the value of an attribute; undefined when the tag has no attribute of that name. */
 export function attributeValue(attributes: readonly XmlAttribute[], name: string): string | undefined {
   return attributes.find((attribute) => attribute.name === name)?.value
 }
 
-/** A name without its prefix. */
+/** Returns a name without its prefix. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** Makes tokens of what the tokenizer calls. Places it is told of are places in the whole document. */
+/** Makes tokens of the tokenizer's calls. Its positions are positions in the whole document. */
 class TokenReader implements TokenizerCallbacks {
   readonly #xml: string
   #tokens: XmlToken[] = []
@@ -60,14 +60,14 @@ class TokenReader implements TokenizerCallbacks {
   #start = 0
   #attributes: XmlAttribute[] = []
   #attribute = { name: '', start: 0, value: '' }
-  /** Before this place nothing counts: the declarations within a DOCTYPE. */
+  /** Everything before this position is skipped: the declarations within a DOCTYPE. */
   #passedOverTo = 0
 
   constructor(xml: string) {
     this.#xml = xml
   }
 
-  /** The tokens since the last call. */
+  /** Returns the tokens since the last call. */
   taken(): XmlToken[] {
     const tokens = this.#tokens
     this.#tokens = []
@@ -122,7 +122,7 @@ class TokenReader implements TokenizerCallbacks {
     this.#take({ kind: 'text', text: this.#xml.slice(start, end - endOffset) }, start)
   }
 
-  /** The tokenizer ends a DOCTYPE at its first `>`, which may be that of a declaration within it. */
+  /** The tokenizer ends a DOCTYPE at its first `>`, which may belong to a declaration within it. */
   ondeclaration(start: number, end: number): void {
     const bracket = this.#xml.slice(start, end).indexOf('[')
     if (bracket < 0 || start < this.#passedOverTo) return

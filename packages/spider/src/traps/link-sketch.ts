@@ -1,6 +1,6 @@
 /**
- * Which texts were met, in 43 characters, so that it can travel with a request: a Bloom filter of 256 bits with one hash.
- * Of texts that were not met it takes a share for met, a fifth after 50 texts.
+ * Remembers texts in 43 characters, so that the sketch can travel with a request: a Bloom filter of 256 bits with one hash. It
+ * takes a share of new texts for known ones, a fifth after 50 texts.
  */
 export class LinkSketch {
   readonly #bits: Buffer
@@ -9,7 +9,7 @@ export class LinkSketch {
     this.#bits = bits
   }
 
-  /** Undefined for a text that is no sketch. */
+  /** Returns undefined for a text that is no sketch. */
   static parse(text: unknown): LinkSketch | undefined {
     if (typeof text !== 'string') return undefined
     const bits = Buffer.from(text, 'base64url')

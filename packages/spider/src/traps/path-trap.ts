@@ -1,21 +1,21 @@
-/** How long and how repetitive a path may be; 0: no limit. */
+/** How long and how repetitive a path may be. 0: no limit. */
 export interface PathLimits {
   readonly segmentsMax: number
-  /** How often one segment may stand in a path. */
+  /** How often one segment may occur in a path. */
   readonly repeatsMax: number
 }
 
 export type PathTrap = 'repeated_segments' | 'too_many_segments'
 
 /**
- * Whether a URL looks as if it came from a link that leads into itself: `/a/b/a/b/a/b/a/b`, or ever deeper. A relative
- * link that a server answers on every level makes such paths without end.
+ * Returns the trap when a URL looks like that of a link that leads into itself: `/a/b/a/b/a/b/a/b`, or ever deeper. A
+ * relative link that a server answers on every level makes such paths without end.
  *
- * Wherever in the path the segment stands, it counts: with two such links a page, paths are words of two letters that
- * need not repeat in a row. Numbers do not count: dates and map tiles have the same ones often enough.
+ * A segment counts wherever it stands in the path: with two such links on a page, their segments need not repeat in a row.
+ * Numbers do not count: dates and map tiles often have the same ones.
  */
 export function pathTrapOf(url: string, { segmentsMax, repeatsMax }: PathLimits): PathTrap | undefined {
-  // Before the first slash there is nothing: a path has no more segments than slashes, and most have few.
+  // A path has no more segments than slashes, and most have few.
   const slashes = slashesInPath(url)
   const mayBeLong = segmentsMax > 0 && slashes >= segmentsMax
   const mayRepeat = repeatsMax > 0 && slashes > repeatsMax
@@ -50,14 +50,14 @@ const SLASH = 0x2f
 const QUESTION_MARK = 0x3f
 const HASH = 0x23
 
-/** From the first slash after the host to the query. */
+/** Returns the part from the first slash after the host to the query. */
 function pathOf(url: string): string {
   const path = url.slice(pathStart(url))
   const end = path.search(/[?#]/)
   return end < 0 ? path : path.slice(0, end)
 }
 
-/** Where the first slash after the host stands; behind the URL when there is none. */
+/** Returns where the first slash after the host stands; the URL's length when there is none. */
 function pathStart(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   return start < 0 ? url.length : start

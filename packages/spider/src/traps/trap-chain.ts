@@ -1,27 +1,27 @@
 /**
  * Chains of pages that lead nowhere: a calendar links to the next month for ever.
  *
- * A step of such a chain is a page that was reached from a page of its own path by another query, and brings nothing that
- * the page before did not bring as well. What it brings counts as new when
+ * A step of such a chain is a page that was reached from a page of its own path by another query, and that brings nothing
+ * which the page before did not bring as well. A page brings something new when
  *
  *     a link leads to another path, and that path was not linked before
- *     two links lead to one other path by queries that were not linked before: a list (one does not count, as
+ *     two links lead to one other path by queries that were not linked before: a list (one link does not count, as
  *                `/login?next=<this page>` stands on every page)
  *     four links lead to its own path by new queries: a site whose pages differ by their query, and no chain
- *     its items are others; of a single one, its digits and the page's URL do not count
+ *     its items are others; when it has a single one, its digits and the page's URL do not count
  *
  * So a list of a thousand pages with items, or with links to what it lists, is no chain, however long.
  *
  * The evidence travels with the request that leads to the next page of its path: how many steps there were in a row, and a
- * sketch of the page's links and items. It needs nothing that workers would have to share, and counts exactly, however many
- * there are. Not chosen: a budget for URLs of one shape. It would have to be shared, and good sites have a million
- * `/topic?id=` as well.
+ * sketch of the page's links and items. So workers share nothing and still count exactly, however many there are. Not
+ * chosen: a budget for URLs of one form. Workers would have to share it, and good sites have a million `/topic?id=` as
+ * well.
  */
 
 import type { JsonObject, JsonValue, Request } from '@webloom/core'
 import { hash32, LinkSketch } from './link-sketch.ts'
 
-/** What a page brought, as the request to the next page of its path carries it in `meta.trap_chain`. */
+/** What a page brought. The request to the next page of its path carries it in `meta.trap_chain`. */
 interface PageBefore {
   readonly steps: number
   readonly links: LinkSketch
@@ -35,13 +35,13 @@ export interface PageYield {
   readonly items: readonly unknown[]
 }
 
-/** The page's place in a chain; undefined when it links to no other query of its own path, and so can be in none. */
+/** A page's place in a chain. Undefined when the page has no link to another query of its own path, and so is in no chain. */
 export interface ChainLink {
-  /** Steps in a row up to this page and with it. */
+  /** How many steps in a row there were up to this page, including it. */
   readonly steps: number
-  /** Its requests to other queries of its path. */
+  /** The page's requests to other queries of its path. */
   readonly onward: readonly Request[]
-  /** For `meta.trap_chain` of each of these. */
+  /** The value of `meta.trap_chain` for each of these. */
   readonly carried: JsonObject
 }
 
@@ -62,7 +62,7 @@ export function chainLinkOf(page: PageYield): ChainLink | undefined {
 }
 
 function isOnward({ url, method }: Request, from: string, path: string): boolean {
-  // Its character behind the path tells most others apart, without a look at the rest.
+  // The character after the path decides most cases without a look at the rest.
   return isQueryMark(url.charCodeAt(path.length)) && method === 'GET' && url.startsWith(path) && url !== from
 }
 
@@ -87,19 +87,19 @@ function bringsNew({ requests }: PageYield, path: string, items: number, before:
   return false
 }
 
-// To the next month, to this month of the next year, and of the last one.
+// A calendar links to the next month, and to this month of the next year and of the last.
 const OWN_FRESH_MAX = 3
 const OTHER_FRESH_MAX = 1
 const NO_ITEMS = 0
 
-/** A number for what a page's items say. */
+/** Returns a number for the contents of a page's items. */
 function itemsMark({ items, url }: PageYield): number {
   if (items.length === 0) return NO_ITEMS
   try {
     const text = JSON.stringify(items).replaceAll(JSON.stringify(url).slice(1, -1), '')
     return hash32(items.length === 1 ? text.replace(/\d+/g, '') : text)
   } catch {
-    // JSON has no form for them: taken for others on each page.
+    // The items have no JSON form, so they count as different on each page.
     return hash32(url)
   }
 }
@@ -111,7 +111,7 @@ function pageBefore(carried: JsonValue | undefined): PageBefore | undefined {
   return { steps, links: sketch, items }
 }
 
-/** Scheme, host and path, without parameters (`;jsessionid=…`): what stands before the first of `;?#`. */
+/** Returns scheme, host and path, without parameters (`;jsessionid=…`): the URL up to the first of `;?#`. */
 function pathOf(url: string): string {
   const end = url.search(/[;?#]/)
   return end < 0 ? url : url.slice(0, end)

@@ -1,9 +1,9 @@
 import type { Logger, Request, StatsCollector } from '@webloom/core'
 
-// Hosts and reasons that are remembered; past it each cut is a line at level debug.
+// How many hosts and reasons are remembered. Past it each drop is logged at level debug.
 const TOLD_MAX = 10_000
 
-/** Counts what was dropped as a trap, and tells of it once for each host and reason. */
+/** Counts requests that were dropped as a trap, and logs them once for each host and reason. */
 export class TrapReport {
   readonly #stats: StatsCollector
   readonly #logger: Logger
@@ -14,7 +14,7 @@ export class TrapReport {
     this.#logger = logger
   }
 
-  /** @param setting the one that lets such requests pass */
+  /** @param setting the setting that lets such requests pass */
   dropped({ url }: Request, reason: string, setting: string): void {
     this.#stats.inc(`trap/${reason}`)
     const host = `${reason} ${URL.parse(url)?.host}`

@@ -1,8 +1,8 @@
--- Takes back what a lost worker had in flight on a lane.
+-- Reclaims what a lost worker had in flight on a lane.
 --
--- Input    takeBack(turn, before): before, the lane's owner until now, "<worker>/<n>"
+-- Input    takeBack(turn, before): before, the lane's holder until now, "<worker>/<n>"
 --          turn.quarantineAfter: so many workers lost to a request that ran alone
--- Output   how many were taken back: to the head of the line, or to quarantine
+-- Output   how many were reclaimed: to the head of the line, or to quarantine
 local function takeBack(turn, before)
   local flight = flightOf(turn)
   local entries = inOrder(redis.call('HGETALL', flight))

@@ -1,5 +1,5 @@
--- Who may have killed a worker. Without a note in `alone` any that was in flight, so all are suspects; with one, only the
--- one that is noted.
+-- Which request may have killed a worker. Without a note in `alone` any that was in flight, so all are suspects; with one,
+-- only the noted one.
 --
 -- Input    marked(text, noted, worker): a request that was in flight; noted: id of the one that ran alone, or false
 -- Output   the request with its marks raised, and how many workers it has killed, running alone

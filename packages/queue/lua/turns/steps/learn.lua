@@ -1,4 +1,4 @@
--- What a turn's worker has learnt of its host: when the last request started, and news.
+-- What a turn's worker has learned of its host: when the last request started, and news.
 --
 -- Input    learn(turn): startedAgo (ms) or "", drawn (the delay that the settings and chance ask for, ms), isUndone, news
 -- Output   turn.delay: the host's, with its floor in it (ms)

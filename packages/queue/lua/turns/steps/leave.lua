@@ -2,8 +2,8 @@
 --
 -- Input    leave(turn, standing): a turn that holds nothing
 --          answeredBefore(turn): one that is not the worker's any more: another's, or this command is sent again
--- Output   leave → "over" when nothing is left for it, "left" when its worker gives it up, or "held"
---          answeredBefore → {"lost"}, or what was answered then
+-- Output   leave → "over" when nothing is left for it, "left" when its worker leaves it, or "held"
+--          answeredBefore → {"lost"}, or what was replied then
 local function leave(turn, standing)
   local host, waitMs, head, late, pausedMs = turn.host, unpack(standing)
   local isNeedless = host.up ~= '1' and (turn.delay > 0 or head == '')

@@ -5,10 +5,10 @@ import { type Options, parse } from 'csv-parse/sync'
 import { chunksBetween, cutRest, refuseLongRecord, textBetween } from './file-end.ts'
 import type { FormatReports } from './item-format.ts'
 
-// Thousands of columns fit; what is longer is no header.
+// Thousands of columns fit. A longer first row is no header.
 const HEADER_BYTES_MAX = 1024 * 1024
 
-/** The column names of the file, whose last row is whole afterwards. */
+/** Returns the file's column names, and makes its last row complete. */
 export async function resumeCsv(file: FileHandle, size: number, reports: FormatReports): Promise<string[]> {
   const rowEnd = await lastRowEnd(file, size)
   const header = await headerOf(file, size)
@@ -32,13 +32,13 @@ async function mendLastRow(
 ): Promise<void> {
   refuseLongRecord(size - rowEnd)
   const rest = await textBetween(file, rowEnd, size)
-  // A kill between CR and LF leaves the row whole; parsing takes the CR for a line end.
+  // A kill between CR and LF leaves a complete row, whose CR is read as a line end.
   const isWhole = rowsOf(rest, { relax_quotes: true })?.at(-1)?.length === columns
   if (!isWhole) return cutRest(file, size, rowEnd, rest, reports)
   await file.appendFile(rest.endsWith('\r') ? '\n' : '\r\n')
 }
 
-/** Absent when the text ends within quotes or is no CSV. */
+/** Returns undefined when the text ends within quotes or is no CSV. */
 function rowsOf(text: string, options: Options): string[][] | undefined {
   try {
     return parse(text, { ...options, bom: true, relax_column_count: true })
@@ -52,8 +52,8 @@ const COMMA = 0x2c
 const QUOTE = 0x22
 
 /**
- * Behind the line break that ends the last row. One within a quoted cell ends nothing, and only from the file's
- * beginning can one tell which these are: a row torn within quotes would swallow all rows behind it.
+ * Returns the position after the line break that ends the last row. A line break within a quoted cell ends no row, and only
+ * from the file's beginning can one tell which breaks these are: a row torn within quotes would swallow all rows after it.
  */
 async function lastRowEnd(file: FileHandle, size: number): Promise<number> {
   let state: 'cell start' | 'plain' | 'quoted' | 'quote seen' = 'cell start'

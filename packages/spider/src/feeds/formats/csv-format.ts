@@ -7,7 +7,7 @@ import type { FormatReports, ItemFormat } from './item-format.ts'
 import { escapedCell } from './terminal-text.ts'
 
 export interface CsvFormatOptions {
-  /** The columns; those of the first item when absent. A file that is appended to keeps its own. */
+  /** The columns. Absent: those of the first item. A file that is appended to keeps its own. */
   readonly fields?: FieldNames | undefined
   readonly forTerminal?: boolean
   readonly reports: FormatReports
@@ -15,21 +15,21 @@ export interface CsvFormatOptions {
 
 interface Column {
   readonly name: string
-  /** Absent for a column of an existing file that FEED_EXPORT_FIELDS does not ask for: it stays empty. */
+  /** Absent for a column of an existing file that FEED_EXPORT_FIELDS does not name: it stays empty. */
   readonly field?: string
 }
 
-// Names of fields may come from pages; more than these are counted together.
+// Names of fields may come from pages. Beyond this number they are counted together.
 const LEFT_OUT_NAMES_MAX = 100
 
 const OTHERS = '(others)'
 
-/** One row an item, under a header; line ends as in RFC 4180. */
+/** Writes a row for each item, under a header, with the line ends of RFC 4180. */
 export class CsvFormat implements ItemFormat {
   readonly #options: CsvFormatOptions
   readonly #leftOut = new Map<string, number>()
   #columns: readonly Column[] | undefined
-  /** Fields that have a column, or that nobody asked for. */
+  /** The fields that have a column, or that were left out on purpose. */
   #known = new Set<string>()
 
   constructor(options: CsvFormatOptions) {
@@ -56,7 +56,7 @@ export class CsvFormat implements ItemFormat {
     if (rows.length === 0) return ''
     return stringify(rows, {
       record_delimiter: 'windows',
-      // A lone LF too: readers differ in whether it ends a row behind CRLF.
+      // Quotes a lone LF, too: readers differ in whether it ends a row.
       quote_record_delimiter: true,
       // A row of one empty cell would be a blank line, which readers skip.
       quoted_empty: this.#columns?.length === 1,
@@ -73,13 +73,13 @@ export class CsvFormat implements ItemFormat {
     return ''
   }
 
-  /** The item's row, and before the first one the header. */
+  /** Returns the item's row, before the first one also the header. */
   #rows(item: unknown): string[][] {
     const record = recordOf(item)
     if (!record) throw new TypeError('it has no fields, and a CSV row is made of fields')
     const isFirst = this.#columns === undefined
     const columns = this.#columns ?? this.#columnsFor(record)
-    // Made before the header is settled: an item that cannot be written decides nothing.
+    // Written before the header is settled, so that an item that cannot be written does not choose the columns.
     const values = this.#written(record)
     const row = columns.map(({ field }) => this.#cell(field === undefined ? undefined : values[field]))
     if (isFirst) this.#setColumns(columns)
@@ -87,7 +87,7 @@ export class CsvFormat implements ItemFormat {
     return isFirst ? [columns.map(({ name }) => this.#cell(name)), row] : [row]
   }
 
-  /** Of what is not asked for nothing need be written. */
+  /** Returns the item's values; fields without a column need not be written. */
   #written(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     const { fields } = this.#options
     const asked = fields
@@ -110,7 +110,10 @@ export class CsvFormat implements ItemFormat {
     this.#known = new Set(columns.flatMap(({ field }) => field ?? []))
   }
 
-  /** Fields without a column. With FEED_EXPORT_FIELDS only those which it names: the rest is left out on purpose. */
+  /**
+   * Counts fields without a column. With FEED_EXPORT_FIELDS it counts only fields which that names: the rest is left out on
+   * purpose.
+   */
   #countLeftOut(record: object): void {
     const { fields, reports } = this.#options
     const missed = Object.keys(record).filter((key) => !this.#known.has(key) && (fields?.has(key) ?? true))
@@ -137,13 +140,13 @@ function fieldNamed(field: string | undefined): { field?: string } {
   return field === undefined ? {} : { field }
 }
 
-/** Texts and numbers as they are, objects as JSON, dates as ISO 8601; nothing for what is nothing. */
+/** Returns texts and numbers as they are, objects as JSON, dates as ISO 8601; an empty cell for null and undefined. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return value
   if (typeof value !== 'object')
     return typeof value === 'function' || typeof value === 'symbol' ? '' : String(value)
   const json: string | undefined = JSON.stringify(value)
-  // A value that is a text in JSON (a Date, a URL) is that text.
+  // A value whose JSON is a text (a Date, a URL) is written as that text.
   return json?.startsWith('"') ? String(JSON.parse(json)) : json === 'null' ? '' : (json ?? '')
 }

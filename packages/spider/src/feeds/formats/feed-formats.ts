@@ -1,4 +1,4 @@
-/** The formats a feed can have, and what they are called. */
+/** The formats of feeds and their names. */
 
 export type FeedFormatName = 'jsonl' | 'json' | 'csv' | 'xml'
 
@@ -11,10 +11,10 @@ const FORMATS: Readonly<Record<string, FeedFormatName>> = {
   xml: 'xml',
 }
 
-/** What a whole output may be packed with. */
+/** How a whole output may be compressed. */
 export type Compression = 'gzip' | 'zstd'
 
-// By extension, by name, and by Scrapy's path.
+// By extension, by name, and by Scrapy's import path.
 const COMPRESSIONS: Readonly<Record<string, Compression>> = {
   gz: 'gzip',
   gzip: 'gzip',
@@ -23,29 +23,29 @@ const COMPRESSIONS: Readonly<Record<string, Compression>> = {
   zstd: 'zstd',
 }
 
-// Scrapy's other formats, and what people try: refused with the truth instead of "unknown".
+// Scrapy's other formats, and names that users try: refused as not supported instead of "unknown".
 const NOT_YET = new Set(['pickle', 'marshal', 'bz2', 'xz', 'parquet', 'xlsx', 'yaml', 'yml'])
 
-/** The format of that name in any case; absent for a name that is none. */
+/** Returns the format of that name in any case; undefined for an unknown name. */
 export function formatNamed(name: string): FeedFormatName | undefined {
   const key = name.toLowerCase()
   return Object.hasOwn(FORMATS, key) ? FORMATS[key] : undefined
 }
 
-/** The compression of that name in any case; absent for a name that is none. */
+/** Returns the compression of that name in any case; undefined for an unknown name. */
 export function compressionNamed(name: string): Compression | undefined {
   const key = name.toLowerCase()
   return Object.hasOwn(COMPRESSIONS, key) ? COMPRESSIONS[key] : undefined
 }
 
-/** What a path's extension says, `''` when it has none: `jsonl` for `a/b.jsonl`. */
+/** Returns the path's extension: `jsonl` for `a/b.jsonl`, `''` when it has none. */
 export function extensionOf(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.slice(dot + 1) : ''
 }
 
-/** What a path says of its text and of what it is packed with: `jsonl` and gzip for `a/b.jsonl.gz`. */
+/** Returns the extensions for format and compression: `jsonl` and gzip for `a/b.jsonl.gz`. */
 export function extensionsOf(path: string): { readonly format: string; readonly compression?: Compression } {
   const last = extensionOf(path)
   const compression = compressionNamed(last)
@@ -56,7 +56,7 @@ export function extensionsOf(path: string): { readonly format: string; readonly 
 
 export const FORMATS_SHOWN = 'jsonl (also jl, jsonlines), json, csv, xml'
 
-/** Why `name` is no format: the middle of a sentence that ends with `FORMATS_SHOWN`. */
+/** Returns why `name` is no format, as the middle of a sentence that ends with `FORMATS_SHOWN`. */
 export function notAFormat(name: string): string {
   return NOT_YET.has(name.toLowerCase())
     ? `${name} is not in this release; the formats are ${FORMATS_SHOWN}`

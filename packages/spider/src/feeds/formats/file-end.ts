@@ -1,37 +1,36 @@
 /**
  * The end of a file that is appended to.
  *
- * A worker that is killed while it writes leaves the last record torn: the kernel stops a big write between two memory
- * pages. The next record must not be glued to that rest. A complete record that only lacks its line end is kept; a
- * rest that is no record is cut off, after its text has been logged. The page it came from was not committed, so its
- * items come again.
+ * A worker that is killed while it writes leaves its last record torn: the kernel stops a big write between two memory
+ * pages. The next record must not follow such a rest on one line. A complete record that only lacks its line end is kept. A
+ * rest that is no record is cut off, after its text was logged. Its page was not committed, so its items come again.
  */
 
 import type { FileHandle } from 'node:fs/promises'
 import type { FormatReports } from './item-format.ts'
 
-// With 1 MiB, making a JSON array of 200 MB takes 58 MiB, as garbage is collected late; with this, 13.
+// With 1 MiB, making a JSON array of 200 MB takes 58 MiB of memory, as garbage is collected late; with this, 13.
 const CHUNK_BYTES = 64 * 1024
 
-// A longer last record is more likely another kind of file than an item.
+// A longer last record means that this is another kind of file.
 const RECORD_BYTES_MAX = 64 * 1024 * 1024
 
 const SHOWN_CHARACTERS = 500
 
 const LF = 0x0a
 
-/** Makes a JSON lines file end with a whole line. */
+/** Makes a JSON lines file end with a complete line. */
 export async function mendLastLine(file: FileHandle, size: number, reports: FormatReports): Promise<void> {
   const lineStart = await lastLineStart(file, size)
   if (lineStart === size) return
   const line = await textBetween(file, lineStart, size)
-  // Only what began as an item is taken for a torn one: this may be a text file that never held JSON.
+  // Only a line that begins as an item counts as a torn one: this may be a text file that never held JSON.
   const isTorn = /^\s*[{[]/.test(line) && !isJson(line)
   if (isTorn) return cutRest(file, size, lineStart, line, reports)
   await file.appendFile('\n')
 }
 
-/** Cuts off what follows `keptBytes`, unless somebody else is writing the file: then nothing is torn. */
+/** Cuts off the file after `keptBytes`, unless another process is writing it: then nothing is torn. */
 export async function cutRest(
   file: FileHandle,
   size: number,
@@ -54,14 +53,14 @@ export async function cutRest(
   )
 }
 
-/** The bytes from `start` to `end` as text. */
+/** Returns the bytes from `start` to `end` as text. */
 export async function textBetween(file: FileHandle, start: number, end: number): Promise<string> {
   const chunks: Buffer[] = []
   for await (const { bytes } of chunksBetween(file, start, end)) chunks.push(Buffer.from(bytes))
   return Buffer.concat(chunks).toString()
 }
 
-/** The file in order. `bytes` is overwritten by the next turn. */
+/** Yields the file in order. The next piece overwrites `bytes`. */
 export async function* chunksBetween(
   file: FileHandle,
   start: number,
@@ -76,7 +75,7 @@ export async function* chunksBetween(
   }
 }
 
-/** Where the line begins that has no end; `size` when the last line has one. */
+/** Returns where the last line begins when it has no end; else `size`. */
 async function lastLineStart(file: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - CHUNK_BYTES)

@@ -1,16 +1,16 @@
-/** Which fields of an item are written, and as what. */
+/** Which fields of an item are written, and under which names. */
 
-/** Field of the item → its name in the output, in the order of the output. */
+/** The field of the item → its name in the output, in the order of the output. */
 export type FieldNames = ReadonlyMap<string, string>
 
-/** The item as an object of fields, when it is one: a plain object, or an instance that may say so by `toJSON`. */
+/** Returns the item as an object of fields; undefined when it is none. An instance may say by `toJSON` what it is. */
 export function recordOf(item: unknown): Readonly<Record<string, unknown>> | undefined {
   const plain = hasToJson(item) ? item.toJSON() : item
   const isRecord = typeof plain === 'object' && plain !== null && !Array.isArray(plain)
   return isRecord ? (plain as Record<string, unknown>) : undefined
 }
 
-/** The chosen fields that the item has, under their names in the output. */
+/** Returns the chosen fields that the item has, under their names in the output. */
 export function chosenFields(item: unknown, fields: FieldNames): unknown {
   const record = recordOf(item)
   if (record === undefined) return item

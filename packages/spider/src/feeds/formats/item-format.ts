@@ -1,24 +1,24 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Logger } from '@webloom/core'
 
-/** How items become text. Knows nothing of where the text goes. */
+/** Makes text of items. A format does not know where the text goes. */
 export interface ItemFormat {
   /**
-   * Readies a file that holds something and is appended to: learns its header, mends an end that a kill has torn.
-   * Throws with the reason when nothing can be appended to this file.
+   * Prepares a file that is not empty and is appended to: reads its header, and repairs an end that a kill has torn. Throws
+   * with the reason when nothing can be appended to this file.
    */
   resume(file: FileHandle, size: number): Promise<void>
-  /** Whole records; `''` when no item could be written. Never throws for an item: that one is reported as lost. */
+  /** Returns complete records; `''` when no item could be written. Never throws for an item: it reports the item as lost. */
   text(items: readonly unknown[]): string
-  /** What completes the output when the crawl ends. */
+  /** Returns the text that completes the output when the crawl ends. */
   end(): string
 }
 
-/** What a format says while it works. */
+/** What a format reports while it works. */
 export interface FormatReports {
-  /** The output, as the user wrote it. */
+  /** The output's URI, as the user wrote it. */
   readonly uri: string
   readonly logger: Logger
-  /** An item that this format cannot write. The others of its batch are written. */
+  /** Reports an item that this format cannot write. The other items of its batch are written. */
   lost(item: unknown, error: unknown): void
 }

@@ -6,14 +6,14 @@ import type { FormatReports, ItemFormat } from './item-format.ts'
 import { escapedJson } from './terminal-text.ts'
 
 export interface JsonFormatOptions {
-  /** All fields when absent. */
+  /** The fields to write. Absent: all. */
   readonly fields?: FieldNames | undefined
-  /** A terminal reads what is written, so nothing in it may steer one. */
+  /** True when a terminal shows the output, so that no text in it may control the terminal. */
   readonly forTerminal?: boolean
   readonly reports: FormatReports
 }
 
-/** One item a line. */
+/** Writes each item on one line. */
 export class JsonLinesFormat implements ItemFormat {
   readonly #options: JsonFormatOptions
 
@@ -37,7 +37,7 @@ export class JsonLinesFormat implements ItemFormat {
   }
 }
 
-/** One array, written as the items come: for standard output. A file gets its array by way of a spool instead. */
+/** Writes one array as the items come, for standard output. A file gets its array from a spool instead. */
 export class JsonArrayFormat implements ItemFormat {
   readonly #options: JsonFormatOptions
   readonly #layout: ArrayLayout
@@ -68,16 +68,16 @@ export class JsonArrayFormat implements ItemFormat {
 
 export const EMPTY_ARRAY = '[]'
 
-/** What stands around the entries of an array. */
+/** The text around the entries of an array. */
 export interface ArrayLayout {
   readonly open: string
   readonly between: string
   readonly close: string
-  /** An entry, from its JSON on one line. */
+  /** Returns an entry, made of its JSON on one line. */
   readonly entry: (json: string) => string
 }
 
-/** FEED_EXPORT_INDENT: null is all on one line, 0 an item a line, more what `JSON.stringify` does with it. */
+/** FEED_EXPORT_INDENT: null writes all on one line, 0 an item on each line; more is the indent of `JSON.stringify`. */
 export function arrayLayout(indent: number | null): ArrayLayout {
   if (indent === null) return { open: '[', between: ',', close: ']', entry: (json) => json }
   const margin = ' '.repeat(indent)
@@ -88,7 +88,7 @@ export function arrayLayout(indent: number | null): ArrayLayout {
   return { ...around, entry: indented }
 }
 
-/** The JSON of each item that has one, on one line each. */
+/** Returns the JSON of each item that has one, each on one line. */
 function jsonOf(items: readonly unknown[], { fields, reports }: JsonFormatOptions): string[] {
   const texts: string[] = []
   for (const item of items) {

@@ -1,21 +1,21 @@
-/** A format of the user's own, by FEED_EXPORTERS. */
+/** A format of a user's own, by FEED_EXPORTERS. */
 
 import { type ErrorCode, type JsonObject, valueShown, WebloomError } from '@webloom/core'
 import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 import { escapedCell } from './terminal-text.ts'
 
-/** What a class in FEED_EXPORTERS is: makes text of items, and knows nothing of where it goes. One is made for each output. */
+/** A class in FEED_EXPORTERS: makes text of items, and does not know where it goes. One is made for each output. */
 export interface ItemExporter {
-  /** What comes before the first item. */
+  /** Returns the text before the first item. */
   start?(): string
-  /** One item as text, with its line end if it is to have one. What it throws loses this item to this output. */
+  /** Returns one item as text, with its line end if it has one. When it throws, the item is missing from this output. */
   item(item: JsonObject): string
-  /** What completes the output. */
+  /** Returns the text that completes the output. */
   end?(): string
 }
 
-/** What an exporter is made with: what was asked for of its output. */
+/** What an exporter gets: the options of its output. */
 export interface ItemExporterOptions {
   /** FEED_EXPORT_FIELDS: the fields that items have here, in their order. Absent: all. */
   readonly fields?: readonly string[]
@@ -27,13 +27,13 @@ export type ItemExporterClass = new (options: ItemExporterOptions) => ItemExport
 
 export interface OwnFormatOptions {
   readonly exporter: ItemExporter
-  /** All fields when absent. */
+  /** The fields to write. Absent: all. */
   readonly fields?: FieldNames | undefined
   readonly forTerminal?: boolean
   readonly reports: FormatReports
 }
 
-/** What the exporter writes, as its items come. */
+/** Writes what the exporter makes of each item. */
 export class OwnFormat implements ItemFormat {
   readonly #options: OwnFormatOptions
   #isEmpty = true
@@ -72,7 +72,7 @@ export class OwnFormat implements ItemFormat {
   #entry(item: unknown): string | undefined {
     const { exporter, fields, reports } = this.#options
     try {
-      // By way of JSON, so that dates and toJSON mean the same as in the other formats.
+      // Through JSON, so that dates and toJSON mean the same as in the other formats.
       const json: string | undefined = JSON.stringify(fields ? chosenFields(item, fields) : item)
       const record = json === undefined ? undefined : recordOf(JSON.parse(json))
       if (!record) throw new TypeError('it has no fields, and this format is made of fields')

@@ -1,19 +1,19 @@
 import type { ItemFormat } from './item-format.ts'
 import { arrayLayout, EMPTY_ARRAY } from './json-format.ts'
 
-/** What the lines of a spool become, in their order; each is the JSON of an item. */
+/** Makes an output of the lines of a spool, in their order; each line is the JSON of an item. */
 export interface SpoolLayout {
   text(lines: readonly string[]): string
-  /** What completes the output. */
+  /** Returns the text that completes the output. */
   end(): string
 }
 
-/** Lines as they are. */
+/** Returns the lines as they are. */
 export function linesLayout(): SpoolLayout {
   return { text: (lines) => lines.map((line) => `${line}\n`).join(''), end: () => '' }
 }
 
-/** One JSON array; an item is not parsed unless it is to be indented. */
+/** Makes one JSON array. An item is not parsed unless the array is indented. */
 export function arraySpoolLayout(indent: number | null): SpoolLayout {
   const { open, between, close, entry } = arrayLayout(indent)
   let isEmpty = true
@@ -27,7 +27,7 @@ export function arraySpoolLayout(indent: number | null): SpoolLayout {
   }
 }
 
-/** What a format makes of the items. */
+/** Makes what a format makes of the items. */
 export function formatLayout(format: ItemFormat): SpoolLayout {
   return {
     text: (lines) => format.text(lines.map((line): unknown => JSON.parse(line))),

@@ -6,9 +6,9 @@
  *     <item><name>Lamp</name><tags><value>old</value><value>brass</value></tags></item>
  *     </items>
  *
- * A list's entries are called `value`, an object's by their keys. Two things XML cannot say, and Scrapy writes all the
- * same, which nobody can read then: a name with a space or a leading digit, whose wrong characters become `_`, and control
- * characters, which are left out.
+ * A list's entries are named `value`, an object's by their keys. XML cannot hold two things, which Scrapy writes all the
+ * same, so that no parser can read them: a name with a space or a leading digit, whose wrong characters become `_` here,
+ * and control characters, which are left out.
  */
 
 import { itemJson } from '../../scraping/written-item.ts'
@@ -16,9 +16,9 @@ import { chosenFields, type FieldNames, recordOf } from './item-fields.ts'
 import type { FormatReports, ItemFormat } from './item-format.ts'
 
 export interface XmlFormatOptions {
-  /** All fields when absent. */
+  /** The fields to write. Absent: all. */
   readonly fields?: FieldNames | undefined
-  /** FEED_EXPORT_INDENT: null is all on one line, 0 an item a line. */
+  /** FEED_EXPORT_INDENT: null writes all on one line, 0 an item on each line. */
   readonly indent: number | null
   readonly forTerminal?: boolean
   readonly reports: FormatReports
@@ -26,7 +26,7 @@ export interface XmlFormatOptions {
 
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
-/** One document, written as the items come. */
+/** Writes one document as the items come. */
 export class XmlFormat implements ItemFormat {
   readonly #options: XmlFormatOptions
   readonly #lineEnd: string
@@ -60,7 +60,7 @@ export class XmlFormat implements ItemFormat {
   #entry(item: unknown): string | undefined {
     const { fields, indent, reports } = this.#options
     try {
-      // By way of JSON, so that dates and toJSON mean the same as in the other formats.
+      // Through JSON, so that dates and toJSON mean the same as in the other formats.
       const record = recordOf(JSON.parse(itemJson(fields ? chosenFields(item, fields) : item)))
       if (!record) throw new TypeError('it has no fields, and an XML item is made of fields')
       return this.#element('item', record, 1).replace(/\n?$/, indent === null ? '' : '\n')
@@ -91,7 +91,7 @@ export class XmlFormat implements ItemFormat {
   }
 }
 
-// What no XML document may hold, and what means something in one.
+// Characters that no XML document may hold.
 const WRONG = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu
 const SPECIAL = /[\0-\x08\x0b-\x1f\ufffe\uffff&<>]/
 
@@ -103,7 +103,7 @@ function characterData(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      // A parser would read it as a line feed.
+      // A parser would read a bare CR as a line feed.
       .replaceAll('\r', '&#13;')
   )
 }

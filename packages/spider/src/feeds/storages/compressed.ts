@@ -2,14 +2,14 @@ import { pipeline, Readable } from 'node:stream'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import type { Compression } from '../formats/feed-formats.ts'
 
-/** How an output is packed. */
+/** How an output is compressed. */
 export interface CompressionOptions {
   readonly compression: Compression
-  /** 0 to 9 for gzip, 1 to 22 for zstd; absent: the library's own. */
+  /** 0 to 9 for gzip, 1 to 22 for zstd. Absent: the library's default. */
   readonly level?: number | undefined
 }
 
-/** The pieces packed, in bounded memory. What fails in `pieces` fails here. */
+/** Yields the pieces compressed, in bounded memory. Throws what `pieces` throws. */
 export async function* compressed(
   pieces: AsyncIterable<Uint8Array>,
   { compression, level }: CompressionOptions,
@@ -20,7 +20,7 @@ export async function* compressed(
       : createZstdCompress(
           level === undefined ? {} : { params: { [constants.ZSTD_c_compressionLevel]: level } },
         )
-  // An error of either ends both; whoever reads the packer gets it.
+  // An error of either ends both, and the reader of the packer gets it.
   pipeline(Readable.from(pieces), packer, () => {})
   yield* packer
 }

@@ -1,23 +1,23 @@
-/** Where a whole output is put at once: it is there complete, or what was there before. */
+/** A place where a whole output is put at once: it holds the complete output, or what it held before. */
 export interface Destination {
-  /** Scrapy's name for it, or that of a user's class, in the counters `feedexport/success_count/…`. */
+  /** Scrapy's name of the storage, or that of a user's class, in the counters `feedexport/success_count/…`. */
   readonly storage: string
   /**
-   * Returns what is there. Throws with the reason when nothing can be put there, and changes nothing.
+   * Returns what the place holds. Throws with the reason when nothing can be put there. Changes nothing.
    *
-   * @param mayReplace false: what holds something is refused
+   * @param mayReplace false: a place that holds something is refused
    */
   open(mayReplace: boolean): Promise<'nothing' | 'empty' | 'something'>
-  /** Puts the output there in place of what was. */
+  /** Puts the output there, in place of the old one. */
   put(pieces: AsyncIterable<Uint8Array>): Promise<void>
-  /** Keeps what is there under a name that nobody uses, and returns that name. */
+  /** Keeps the old output under a name that is free, and returns that name. */
   setAside(): Promise<string>
 }
 
-// Two outputs of the same second are rare; this many are a mistake.
+// Two outputs in the same second are rare; this many are a mistake.
 const SAME_NAMES_MAX = 1000
 
-/** The name, or with a number behind it the first that nobody uses. */
+/** Returns the name, or the first name with a number after it that is free. */
 export async function freeName(
   name: string,
   isTaken: (candidate: string) => Promise<boolean>,

@@ -13,7 +13,7 @@ export interface S3Target {
   readonly kind: 's3'
   readonly bucket: string
   readonly key: string
-  /** As Scrapy takes them: `s3://key:secret@bucket/object`. */
+  /** Credentials in the URI, as Scrapy takes them: `s3://key:secret@bucket/object`. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
 }
 
@@ -21,27 +21,27 @@ export interface S3Target {
 export interface OwnTarget {
   readonly kind: 'own'
   readonly scheme: string
-  /** With its password, if it has one: for the storage alone. */
+  /** The URI with its password, if it has one. Only the storage may see it. */
   readonly uri: string
 }
 
-/** What `%(…)s` and `%(…)d` stand for. */
+/** The values of `%(…)s` and `%(…)d`. */
 export type UriWords = Readonly<Record<string, string | number>>
 
-// The device is stdout too: opened as a file it would be written past what stdout still holds.
+// The device is stdout, too: opened as a file, it would be written past what stdout still buffers.
 const STDOUT = new Set(['-', 'stdout:', 'stdout://', '/dev/stdout'])
 
 export function isStdout(uri: string): boolean {
   return STDOUT.has(uri)
 }
 
-/** A scheme of two letters or more before `://`: `C:\out.csv` is a path. */
+/** A scheme has two letters or more before `://`: `C:\out.csv` is a path. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i
 
 /**
- * The target of a filled-in URI, or why there is none.
+ * Returns the target of a URI whose placeholders are filled in, or why there is none.
  *
- * @param storages what FEED_STORAGES has for a scheme: null takes it out
+ * @param storages the schemes of FEED_STORAGES; null removes one
  */
 export function feedTarget(
   uri: string,
@@ -96,15 +96,15 @@ function decoded(text: string): string {
   }
 }
 
-/** The URI as it may be shown: without a password. */
+/** Returns the URI without its password, for messages. */
 export function shownUri(uri: string): string {
   return uri.replace(/^([a-z][a-z0-9+.-]+:\/\/)[^/]*@/i, '$1')
 }
 
-// Python's form of a replacement field, as Scrapy's URIs have it.
+// Python's replacement fields, as Scrapy's URIs have them.
 const PLACEHOLDER = /%\((\w+)\)([-#0 +]*)(\d*)[a-z]/g
 
-/** `uri` with its placeholders replaced, or which one is unknown. */
+/** Returns `uri` with its placeholders replaced, or which placeholder is unknown. */
 export function filledUri(uri: string, words: UriWords): string | { readonly problem: string } {
   const isUrl = SCHEME.test(uri)
   const unknown = [...uri.matchAll(PLACEHOLDER)].find((match) => !Object.hasOwn(words, match[1]!))
@@ -116,17 +116,17 @@ export function filledUri(uri: string, words: UriWords): string | { readonly pro
   })
 }
 
-/** Whether a URI holds one of these words. */
+/** Returns whether a URI has one of these placeholders. */
 export function usesWord(uri: string, words: readonly string[]): boolean {
   return [...uri.matchAll(PLACEHOLDER)].some(([, word]) => words.includes(word!))
 }
 
-/** Scrapy's form of a time in a file name: 2026-11-21T12-00-00+00-00. */
+/** Returns Scrapy's form of a time in a file name: 2026-11-21T12-00-00+00-00. */
 export function uriTime(time: Date): string {
   return `${time.toISOString().slice(0, 19).replaceAll(':', '-')}+00-00`
 }
 
-/** The same with microseconds, as `%(batch_time)s` has it: 2026-11-21T12-00-00.123456+00-00. */
+/** Returns the same with microseconds, for `%(batch_time)s`: 2026-11-21T12-00-00.123456+00-00. */
 export function uriMicroTime(timeMs: number): string {
   const micros = String(Math.floor((timeMs % 1000) * 1000)).padStart(6, '0')
   return uriTime(new Date(timeMs)).replace('+', `.${micros}+`)

@@ -9,7 +9,7 @@ export class FileDestination implements Destination {
   readonly #path: string
   readonly #what: string
 
-  /** @param what how messages call the output, e.g. `a JSON array` */
+  /** @param what how messages name the output, e.g. `a JSON array` */
   constructor(path: string, what: string) {
     this.#path = path
     this.#what = what
@@ -28,7 +28,7 @@ export class FileDestination implements Destination {
   }
 
   async put(pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    // A symbolic link stays one: what it points at is replaced.
+    // A symbolic link stays a link: the file that it points at is replaced.
     const path = await realpath(this.#path).catch(() => this.#path)
     const partPath = `${path}.${process.pid}.part`
     try {
@@ -52,11 +52,11 @@ export class FileDestination implements Destination {
 async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   await using file = await open(path, 'w')
   for await (const piece of pieces) await file.appendFile(piece)
-  // The spool is removed next; until the output is on the disk, a power cut would take both.
+  // The spool is removed next. A power cut before the output is on the disk would cost both.
   await file.sync()
 }
 
-/** The path, or with a number behind it the first that nobody uses. */
+/** Returns the path, or the first path with a number after it that is free. */
 export function freePath(path: string): Promise<string> {
   return freeName(path, async (candidate) => (await statOf(candidate)) !== undefined)
 }

@@ -7,30 +7,30 @@ import { probe } from './output-path.ts'
 
 export interface FileOutputOptions {
   readonly path: string
-  /** What the user asked for; for messages. */
+  /** The output's URI as the user wrote it, for messages. */
   readonly uri: string
-  /** Replaces what the file holds, as soon as there is something to replace it with. */
+  /** True: the file's contents are replaced, as soon as there is something to replace them with. */
   readonly overwrite: boolean
   readonly begun?: OutputBegun
-  /** Held while the file is emptied: of the workers that share it only one may do so. */
+  /** Held while the file is emptied: only one of the workers that share it may do so. */
   readonly lock?: OutputLock | undefined
 }
 
-/** What a crawl that may be resumed knows of an output: one that it has begun is gone on with, not replaced. */
+/** Which outputs a crawl that may be resumed has begun. It goes on in such an output instead of replacing it. */
 export interface OutputBegun {
-  /** Whether an earlier run of the crawl has begun it. */
+  /** Resolves to whether an earlier run of the crawl has begun the output. */
   before(): Promise<boolean>
-  /** It is empty now, and this crawl's. */
+  /** Notes that this crawl has begun the output, which is empty now. */
   note(): Promise<void>
 }
 
 export const NEVER_BEGUN: OutputBegun = { before: async () => false, note: async () => {} }
 
 /**
- * A file, written at its end only.
+ * A file that is only ever appended to.
  *
- * The file is created or emptied when the first text comes or the crawl ends, not at open: a crawl that does not start
- * changes nothing. It is opened for appending, so that two processes may write whole lines into the same one.
+ * The file is created or emptied when the first text comes or the crawl ends, and not when the output is opened: a crawl
+ * that does not start changes nothing. Two processes may append whole lines to the same file.
  */
 export class FileOutput implements FeedOutput {
   readonly storage = 'FileFeedStorage'
@@ -77,7 +77,7 @@ export class FileOutput implements FeedOutput {
     }
   }
 
-  /** With the file, which the first turn creates or empties. */
+  /** Calls `act` with the file, which the first call creates or empties. */
   #inTurn(act: (file: OpenFile) => Promise<void>): Promise<void> {
     const done = this.#last.then(async () => {
       if (this.#failure) throw this.#failure
@@ -114,7 +114,7 @@ export class FileOutput implements FeedOutput {
 
 interface OpenFile {
   readonly handle: FileHandle
-  /** Its size if nobody else writes; absent for a pipe or device. */
+  /** The file's size if only this process writes; absent for a pipe or device. */
   size?: number
 }
 
@@ -138,19 +138,20 @@ async function append(file: OpenFile, bytes: Buffer): Promise<void> {
 }
 
 /**
- * A file's write goes to the page cache and takes microseconds; by way of a thread it would take a turn of the event
- * loop, in which the page waits uncommitted and a kill would have it fetched again. A pipe may block, so it gets one.
+ * Writes to a file synchronously: the write goes to the page cache and takes microseconds. A thread would take a turn of
+ * the event loop, in which the page waits uncommitted and a kill would have it fetched again. A pipe may block, so it is
+ * written in a thread.
  */
 async function writePart({ handle, size }: OpenFile, bytes: Buffer, from: number): Promise<number> {
   if (size !== undefined) return writeSync(handle.fd, bytes, from)
   return (await handle.write(bytes, from)).bytesWritten
 }
 
-/** Removes the half of a text that still fitted on the disk, so that the file ends with a whole record. */
+/** Removes the part of a text that still fitted on the disk, so that the file ends with a complete record. */
 async function takeBack({ handle, size }: OpenFile, written: number): Promise<void> {
   if (size === undefined || written === 0) return
   const found = await handle.stat().catch(() => undefined)
-  // Another size means another writer, whose text must stay; then the next run mends the end. The same when this fails:
-  // the caller already reports why the disk does not do as told.
+  // Another size means another writer, whose text must stay; then the next run repairs the end. The same holds when this
+  // fails: the caller already reports the disk's error.
   if (found?.size === size + written) await handle.truncate(size).catch(() => {})
 }

@@ -1,4 +1,4 @@
-/** Why an output cannot be written, in words, and what to do about it. */
+/** Says in words why an output cannot be written, and what to do about it. */
 
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -34,7 +34,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
 }
 
-/** Before the crawl: nothing has been fetched. */
+/** The error before the crawl, when no page has been fetched. */
 export async function unwritable(uri: string, path: string, error: unknown): Promise<WebloomError> {
   if (error instanceof WebloomError) return error
   const known = (await obstacle(path, error)) ?? knownWords(error)
@@ -45,7 +45,7 @@ export async function unwritable(uri: string, path: string, error: unknown): Pro
   return new WebloomError('WL_OUTPUT_UNWRITABLE', message, { cause: error })
 }
 
-/** While the crawl runs. `rest` says what became of the items. */
+/** The error while the crawl runs. `rest` says what became of the items. */
 export function failed(uri: string, error: unknown, rest = 'What was written before stays'): WebloomError {
   if (error instanceof WebloomError) return error
   const known = knownWords(error)
@@ -109,7 +109,7 @@ function shown(uri: string, path: string): string {
   return uri === path || uri.includes(path) ? uri : `${uri} (${path})`
 }
 
-/** A file that stands where the path needs a folder. */
+/** Finds a file that stands where the path needs a folder. */
 async function obstacle(path: string, error: unknown): Promise<Words | undefined> {
   if (!['ENOTDIR', 'EEXIST'].includes(codeOf(error) ?? '')) return undefined
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {

@@ -1,9 +1,9 @@
 /**
- * Keeps a second process from an output that only one can write: a CSV file, whose header each would write, and what is
- * put together from a spool.
+ * Keeps a second process from an output that only one may write: a CSV file, whose header each would write, and an output
+ * that is made from a spool.
  *
- * A file `<path>.lock` says who has it. One that a killed process left is taken over: its writer is looked for by its
- * process id, on the same machine. On another machine nobody can tell, so the message names the file.
+ * A file `<path>.lock` names its holder. A lock that a killed process left is taken over: the holder's process id is looked
+ * for on the same machine. A holder on another machine cannot be looked for, so the message names the file.
  */
 
 import { readFileSync } from 'node:fs'
@@ -14,13 +14,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf, unwritable } from './output-errors.ts'
 import { makeFolders, statOf } from './output-path.ts'
 
-/** Two feeds of one process are told apart before any is opened; two crawls in one process are not. */
+/** Locks of this process. Two feeds of one crawl are compared before any is opened; two crawls in one process are not. */
 const HELD_HERE = new Set<string>()
 
-// Somebody else may take over the same abandoned lock.
+// Another process may take over the same abandoned lock at the same time.
 const TRIES_MAX = 5
 
-// To empty a file and to note that takes milliseconds.
+// Emptying a file and noting that takes milliseconds.
 const TURN_MS_MAX = 10_000
 const TURN_PAUSE_MS = 20
 
@@ -34,25 +34,25 @@ export class OutputLock {
   readonly #path: string
   #isHeld = false
 
-  /** @param output the file, and what messages call it */
+  /** @param output the file, and its name in messages */
   constructor(output: { readonly path: string; readonly uri: string }) {
     this.#output = output
     this.#path = `${output.path}.lock`
   }
 
-  /** Throws WL_OUTPUT_UNWRITABLE when another process writes the output. */
+  /** Takes the lock. Throws WL_OUTPUT_UNWRITABLE when another process writes the output. */
   async take(): Promise<void> {
     const { path, uri } = this.#output
     try {
       const found = await statOf(path)
-      // What is no file is refused, or a device or pipe, beside which no file belongs.
+      // A folder is refused elsewhere, and a device or pipe gets no lock file beside it.
       if (!found || found.isFile()) await this.#take()
     } catch (error) {
       throw await unwritable(uri, path, error)
     }
   }
 
-  /** Takes it when whoever has it is done, which takes them a moment. */
+  /** Takes the lock when its holder is done, which takes the holder a moment. */
   async takeInTurn(): Promise<void> {
     const giveUpAtMs = performance.now() + TURN_MS_MAX
     for (;;) {
@@ -100,12 +100,15 @@ export class OutputLock {
     try {
       return JSON.parse(await readFile(this.#path, 'utf8')) as LockHolder
     } catch {
-      // Gone meanwhile, or never written whole by one that was killed.
+      // The lock has gone meanwhile, or its writer was killed before it was complete.
       return undefined
     }
   }
 
-  /** A container that is started again has the process id it had: then the lock is its own of last time. */
+  /**
+   * Returns whether the holder lives. A container that is started again has its old process id: then the lock is its own of
+   * last time.
+   */
   #isAlive({ pid, host }: LockHolder): boolean {
     if (host !== hostname()) return true
     if (pid === process.pid) return HELD_HERE.has(this.#path)
@@ -124,11 +127,14 @@ export class OutputLock {
   }
 }
 
-/** Killed, but not yet taken note of by its parent: on Linux it still takes signals, and writes nothing any more. */
+/**
+ * Returns true for a process that was killed but not yet reaped by its parent: on Linux it accepts signals, but writes
+ * nothing.
+ */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // `22198 (node) Z …`; the name may hold anything.
+    // `22198 (node) Z …`; the name may hold any character.
     return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
   } catch {
     return false

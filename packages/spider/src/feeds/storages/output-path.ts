@@ -6,18 +6,21 @@ import { access, mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf } from './output-errors.ts'
 
-/** Makes the parent folders and tries whether `path` can be written. Changes nothing else. Returns what is there. */
+/**
+ * Makes the parent folders, and checks that `path` can be written. Changes nothing else. Returns the stats of what is
+ * there.
+ */
 export async function probe(path: string): Promise<Stats | undefined> {
   await makeFolders(dirname(path))
   const found = await statOf(path)
   if (!found) await tryCreating(dirname(path))
-  // A pipe must not be opened just to try: its reader would take the closing for the end.
+  // A pipe must not be opened for a check: its reader would take the closing for the end.
   else if (found.isFile() || found.isDirectory()) await (await open(path, 'a')).close()
   else await access(path, constants.W_OK)
   return found
 }
 
-/** Not by `mkdir`'s `recursive`: where a folder can never be made (`/proc/x/y`), Node 24 tries it for ever. */
+/** Does not use `mkdir`'s `recursive`: where a folder can never be made (`/proc/x/y`), Node 24 tries for ever. */
 export async function makeFolders(folder: string): Promise<void> {
   if (await statOf(folder)) return
   const parent = dirname(folder)
@@ -30,7 +33,7 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** Under a name of its own: removing `path` itself again could hit what another process has begun to write there. */
+/** Creates a file under another name: removing `path` itself could delete what another process has begun to write there. */
 async function tryCreating(folder: string): Promise<void> {
   const path = join(folder, `.webloom-${randomUUID()}`)
   await (await open(path, 'wx')).close()

@@ -1,4 +1,4 @@
-/** Storages of the user's own, by FEED_STORAGES. */
+/** Storages of a user's own, by FEED_STORAGES. */
 
 import {
   type Awaitable,
@@ -11,34 +11,37 @@ import {
 import type { Destination } from './destination.ts'
 import { type OwnTarget, shownUri } from './feed-uri.ts'
 
-/** What a class in FEED_STORAGES is: it puts whole outputs where their URIs say. A crawl makes one for each scheme. */
+/** A class in FEED_STORAGES: it puts whole outputs where their URIs say. A crawl makes one for each scheme. */
 export interface FeedStorage {
   /**
    * Puts an output there, in place of what was: complete, or not at all. What it throws fails the crawl (WL_OUTPUT_FAILED), and
    * the items stay on this machine. So does a call that ends before it has read all of `output`.
    *
-   * @param uri as FEEDS has it, its placeholders filled in
+   * @param uri as FEEDS has it, with its placeholders filled in
    */
   store(uri: string, output: AsyncIterable<Uint8Array>): Promise<void>
   /**
-   * Whether something lies there, which is replaced only where `overwrite` or the run before it allows that. Called before
-   * anything is fetched: what it throws ends the crawl at once. Without this method nothing is taken to lie anywhere.
+   * Returns whether the place holds an output, which is replaced only where `overwrite` or the earlier run allows that.
+   * Called before any page is fetched; an error ends the crawl at once. Without this method every place counts as empty.
    */
   holds?(uri: string): Awaitable<boolean>
   /**
-   * Keeps what lies there under a name that nobody uses, and returns that name. Called for the output of an earlier run that
+   * Keeps the old output under a name that is free, and returns that name. Called for the output of an earlier run that
    * must not be lost; without this method the crawl fails instead.
    */
   setAside?(uri: string): Awaitable<string>
 }
 
-/** The storages of a crawl by scheme; null for a scheme that was taken out. */
+/** The storages of a crawl by scheme; null for a scheme that was removed. */
 export type FeedStorages = Readonly<Record<string, FeedStorage | null>>
 
-// As in URIs; one letter is a drive of Windows.
+// As in URIs, but not one letter alone, which is a drive of Windows.
 const SCHEME = /^[a-z][a-z0-9+.-]+$/
 
-/** What FEED_STORAGES names. Throws a SettingsError with all that is wrong, WL_COMPONENT_LOAD for a class without `store`. */
+/**
+ * Makes the storages of FEED_STORAGES. Throws a SettingsError that names everything that is wrong, and WL_COMPONENT_LOAD
+ * for a class without `store`.
+ */
 export function feedStorages(crawler: Crawler): FeedStorages {
   const storages: Record<string, FeedStorage | null> = {}
   const problems: string[] = []

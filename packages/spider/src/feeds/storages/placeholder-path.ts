@@ -2,14 +2,14 @@ import { join, resolve } from 'node:path'
 import type { Settings } from '@webloom/core'
 import { type OwnTarget, type S3Target, shownUri } from './feed-uri.ts'
 
-/** The path beside which the items of an output that is elsewhere lie until they are sent. */
+/** Returns the path beside which the items of a remote output are kept until they are sent. */
 export function placeholderPath(target: S3Target | OwnTarget, settings: Settings, cwd: string): string {
   const folder = resolve(cwd, settings.get('FEED_TEMPDIR') ?? '.webloom/feeds')
   const names = target.kind === 's3' ? [target.bucket, ...target.key.split('/')] : namesIn(target)
   return join(folder, ...names.map((name) => encodeURIComponent(name).replace(/^\.*$/, '_')))
 }
 
-/** Without a password: `sftp`, `host`, `folder`, `out.jsonl`. */
+/** Returns the parts of the URI without a password: `sftp`, `host`, `folder`, `out.jsonl`. */
 function namesIn({ scheme, uri }: OwnTarget): string[] {
   return [scheme, ...shownUri(uri).slice(`${scheme}://`.length).split('/')]
 }

@@ -1,8 +1,8 @@
 /**
- * A bucket of Amazon's S3 or of a service with its interface, as far as feeds need it.
+ * A bucket of Amazon's S3 or of a service with its interface, with the calls that feeds need.
  *
- * Requests are signed by aws4fetch, which is that and nothing else (17 kB, no dependencies), where the SDK would bring some
- * eighty packages for three calls.
+ * aws4fetch signs the requests and does nothing else (17 kB, no dependencies); the SDK would bring some eighty packages for
+ * three calls.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,16 +16,16 @@ export interface S3BucketOptions {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string | undefined
-  /** A canned ACL, such as `private`; empty: that of the bucket. */
+  /** A canned ACL, such as `private`. Empty: the bucket's own. */
   readonly acl?: string
 }
 
-// A part of this size goes over a slow line (1 Mbit/s) in that time with some to spare.
+// A part goes over a slow line (1 Mbit/s) in that time with some to spare.
 const REQUEST_MS = 180_000
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 200
 
-/** A part of an object that has been sent. */
+/** A part of an object that was sent. */
 export interface SentPart {
   readonly number: number
   readonly etag: string
@@ -44,14 +44,14 @@ export class S3Bucket {
       secretAccessKey,
       region,
       service: 's3',
-      // Tried again here, where a connection that breaks counts as well.
+      // Retries happen here, where a broken connection counts as well.
       retries: 0,
       ...(sessionToken !== undefined && { sessionToken }),
     })
     this.#base = endpoint ? `${endpoint.replace(/\/+$/, '')}/${bucket}` : amazonUrl(bucket, region)
   }
 
-  /** Bytes of an object; undefined when there is none. */
+  /** Resolves to the bytes of an object; to undefined when there is none. */
   async sizeOf(key: string): Promise<number | undefined> {
     const response = await this.#ask('HEAD', key, { tolerated: [404] })
     return response.status === 404 ? undefined : Number(response.headers.get('content-length') ?? 0)
@@ -66,7 +66,10 @@ export class S3Bucket {
     await this.#ask('PUT', to, { headers: { 'x-amz-copy-source': source, ...this.#aclHeader() } })
   }
 
-  /** Begins an object that is sent in parts; nobody sees it until `completeParts`. Returns the upload's id. */
+  /**
+   * Begins an object that is sent in parts, and resolves to the upload's id. No reader sees the object until
+   * `completeParts`.
+   */
   async beginParts(key: string, triesMax = TRIES_MAX): Promise<string> {
     const response = await this.#ask('POST', key, {
       query: '?uploads=',
@@ -92,7 +95,7 @@ export class S3Bucket {
       query: `?uploadId=${encodeURIComponent(uploadId)}`,
       body: Buffer.from(`<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`),
     })
-    // This one request may answer 200 and then find that it failed.
+    // This one request may answer 200 and fail after that.
     const answer = await response.text()
     if (answer.includes('<Error>')) throw new Error(reasonOf(answer))
   }
@@ -106,7 +109,7 @@ export class S3Bucket {
     return this.#options.acl ? { 'x-amz-acl': this.#options.acl } : {}
   }
 
-  /** The answer; what a second try may cure is tried again. Throws what the service says. */
+  /** Resolves to the answer. Failures that may pass are retried. Rejects with the service's error. */
   async #ask(
     method: string,
     key: string,
@@ -134,7 +137,7 @@ export class S3Bucket {
 }
 
 function amazonUrl(bucket: string, region: string): string {
-  // A dot would make a name that Amazon's certificate does not cover.
+  // A dot would make a host name that Amazon's certificate does not cover.
   return bucket.includes('.')
     ? `https://s3.${region}.amazonaws.com/${bucket}`
     : `https://${bucket}.s3.${region}.amazonaws.com`
@@ -152,7 +155,7 @@ async function refusal(answer: Response | Error): Promise<Error> {
   return new Error(`it answers ${answer.status} ${reasonOf(await answer.text().catch(() => ''))}`.trim())
 }
 
-/** The code and message of an answer in XML. */
+/** Returns the code and message of an answer in XML. */
 function reasonOf(xml: string): string {
   const [code, message] = ['Code', 'Message'].map(
     (tag) => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1],

@@ -3,27 +3,27 @@ import { type Destination, freeName } from './destination.ts'
 import { uriTime } from './feed-uri.ts'
 import type { S3Bucket, SentPart } from './s3-bucket.ts'
 
-// S3 takes at most 10 000 parts: with these, objects of 80 GB.
+// S3 takes at most 10 000 parts: with this size, objects of 80 GB.
 const PART_BYTES = 8 * 1024 * 1024
 
-// Whoever starts a crawl waits for the answer.
+// Few, as the start of the crawl waits for the answer.
 const OPENING_TRIES = 3
 
-/** An object of a bucket, sent whole, or in parts when it is big. Nobody sees it before its last byte is there. */
+/** An object of a bucket, sent whole, or in parts when it is big. No reader sees it before its last byte has arrived. */
 export class S3Destination implements Destination {
   readonly storage = 'S3FeedStorage'
   readonly #bucket: S3Bucket
   readonly #key: string
   readonly #uri: string
 
-  /** @param uri what messages call it */
+  /** @param uri its name in messages */
   constructor(bucket: S3Bucket, key: string, uri: string) {
     this.#bucket = bucket
     this.#key = key
     this.#uri = uri
   }
 
-  /** Replaces always, as in Scrapy. Begins an upload and gives it up, which needs the very rights that `put` does. */
+  /** Always replaces the object, as in Scrapy. Begins an upload and aborts it, which needs the same rights as `put`. */
   async open(): Promise<'nothing' | 'empty' | 'something'> {
     try {
       await this.#bucket.abortParts(this.#key, await this.#bucket.beginParts(this.#key, OPENING_TRIES))
@@ -52,7 +52,7 @@ export class S3Destination implements Destination {
     return kept
   }
 
-  /** False also where a bucket does not tell: it needs the right to list for that. */
+  /** Resolves to whether the object exists; also to false when the bucket does not tell, as that needs the right to list. */
   async #isThere(key: string): Promise<boolean> {
     return (await this.#bucket.sizeOf(key).catch(() => undefined)) !== undefined
   }
@@ -65,7 +65,7 @@ export class S3Destination implements Destination {
         sent.push(await this.#bucket.sendPart(this.#key, uploadId, sent.length + 1, part))
       await this.#bucket.completeParts(this.#key, uploadId, sent)
     } catch (error) {
-      // Parts that nobody completes would be kept and paid for.
+      // Parts that are never completed would be kept and paid for.
       await this.#bucket.abortParts(this.#key, uploadId).catch(() => {})
       throw error
     }
@@ -80,7 +80,7 @@ async function* prepended(
   yield* rest
 }
 
-/** The same bytes in pieces of the size of a part; the last is shorter. */
+/** Yields the same bytes in pieces of the size of a part; the last one is shorter. */
 async function* partsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, undefined> {
   let gathered: Uint8Array[] = []
   let bytes = 0

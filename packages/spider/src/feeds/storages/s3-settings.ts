@@ -1,17 +1,17 @@
-/** What the settings say about S3. */
+/** Reads the settings of S3. */
 
 import type { Settings } from '@webloom/core'
 import type { S3Target } from './feed-uri.ts'
 import { S3Bucket } from './s3-bucket.ts'
 
-/** Why nothing can be sent there; undefined when there is a key. */
+/** Returns why nothing can be sent there; undefined when there is a key. */
 export function missingKey(target: S3Target, settings: Settings): string | undefined {
   const { accessKeyId, secretAccessKey } = keysOf(target, settings)
   if (accessKeyId && secretAccessKey) return undefined
   return 'S3 needs a key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
 }
 
-/** The bucket of that target; there is a key. */
+/** Returns the bucket of a target that has a key. */
 export function bucketOf(target: S3Target, settings: Settings): S3Bucket {
   const { AWS_REGION, AWS_DEFAULT_REGION, AWS_SESSION_TOKEN } = process.env
   const { accessKeyId = '', secretAccessKey = '' } = keysOf(target, settings)
@@ -26,7 +26,7 @@ export function bucketOf(target: S3Target, settings: Settings): S3Bucket {
   })
 }
 
-/** Of the URI, else of the settings, else of the environment, where other tools look for them too. */
+/** Returns the keys of the URI, else of the settings, else of the environment, where other tools look for them, too. */
 function keysOf({ credentials }: S3Target, settings: Settings) {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env
   return {

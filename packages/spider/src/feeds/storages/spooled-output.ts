@@ -1,16 +1,16 @@
 /**
- * An output that exists only as a whole, by way of a spool.
+ * An output that exists only as a whole, made from a spool.
  *
- * An array is no JSON until its last bracket is written, a gzip file none until its last block, an object of S3 is not
- * there until all of it has been sent; and a killed crawl would leave a broken one. So the items are kept in a spool,
- * one a line, which is whole at every moment:
+ * An array is no JSON until its last bracket is written, a gzip file is none until its last block, and an object of S3 is
+ * not there until all of it has been sent. A killed crawl would leave a broken output. So the items are kept in a spool,
+ * one on each line, which is complete at every moment:
  *
  *     write  ─► out.json.spool        as a JSON lines file
  *     close  ─► layout ─► compression ─► destination, read from the spool line by line; then the spool is removed
  *
- * However the crawl ends, the output is made and no spool is left; only a process that is killed leaves one. Where the
- * crawl can be resumed under the same name, the items stay as `out.json.resume`: the next run goes on in them and makes the
- * whole output. A run that begins anew instead puts that output aside and tells it.
+ * However the crawl ends, the output is made and the spool removed; only a killed process leaves a spool. Where the crawl
+ * can be resumed under the same name, the items stay as `out.json.resume`: the next run goes on in them and makes the whole
+ * output. A run that begins anew instead renames that output and logs its new name.
  */
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -31,22 +31,22 @@ export interface SpooledOutputOptions {
   readonly spoolPath: string
   readonly uri: string
   readonly destination: Destination
-  /** Made anew for each time that the output is put together. */
+  /** Makes a layout, a new one each time the output is put together. */
   readonly layout: () => SpoolLayout
   readonly compression?: CompressionOptions | undefined
-  /** False refuses a destination that holds something: such an output cannot be appended to. */
+  /** False: a destination that holds something is refused, as such an output cannot be appended to. */
   readonly overwrite: boolean
   readonly begun?: OutputBegun
   readonly logger: Logger
 }
 
-/** Takes JSON lines and leaves what the layout makes of them. */
+/** Takes JSON lines, and makes the output of them by the layout. */
 export class SpooledOutput implements FeedOutput {
   readonly #options: SpooledOutputOptions
   readonly #spool: FileOutput
   readonly #begun: OutputBegun
   #isEmpty = true
-  /** An earlier run of this crawl made the output and removed the spool, so nothing was to come. */
+  /** True when an earlier run of this crawl made the output and removed the spool, so that no items were to come. */
   #isComplete = false
   #hasFailed = false
 
@@ -98,7 +98,7 @@ export class SpooledOutput implements FeedOutput {
   async close(createEmpty: boolean, goesOn = false, signal?: AbortSignal): Promise<void> {
     // Where the crawl goes on an empty spool says that what there is now was made of nothing.
     await this.#spool.close(createEmpty && goesOn)
-    // A spool that could not be written stays: it holds the items until then, and the crawl has said so.
+    // A spool that could not be written stays: it holds the items up to then, and the log names it.
     if (this.#hasFailed) return this.#tellSpool()
     if (this.#isEmpty && (this.#isComplete || !createEmpty)) return
     const { spoolPath, uri } = this.#options
@@ -123,7 +123,7 @@ export class SpooledOutput implements FeedOutput {
     await destination.put(compression ? compressed(pieces, compression) : pieces)
   }
 
-  /** What the output was made of: kept for the next run of this crawl, or of no use any more. */
+  /** Keeps the items for the next run of this crawl, or deletes them when there is none. */
   async #layAside(goesOn: boolean): Promise<void> {
     const { spoolPath } = this.#options
     if (!goesOn) {
@@ -140,8 +140,9 @@ export class SpooledOutput implements FeedOutput {
   }
 
   /**
-   * What a run leaves that can be resumed, or was killed, is there, and it is not of this one. Then that run was not resumed
-   * but is over: stopped without SCHEDULER_PERSIST, cleared, or another was begun. Its output must not stop this one.
+   * Returns true when the files of a run that can be resumed, or was killed, are there and are not of this run. Then that
+   * run was not resumed and is over: it was stopped without SCHEDULER_PERSIST, it was cleared, or another run was begun.
+   * Its output must not stop this one.
    */
   async #isOfRunThatIsOver(): Promise<boolean> {
     if (this.#begun === NEVER_BEGUN) return false
@@ -158,7 +159,7 @@ export class SpooledOutput implements FeedOutput {
     )
   }
 
-  /** The spool of an earlier run of this crawl is written on: as a killed one left it, or as it was laid aside. */
+  /** Goes on in the spool of an earlier run of this crawl: as a killed run left it, or as a run kept it. */
   async #goOn(isThereOutput: boolean): Promise<void> {
     const { spoolPath } = this.#options
     if (!(await statOf(spoolPath)) && (await statOf(this.#resumePath)))
@@ -175,7 +176,7 @@ export class SpooledOutput implements FeedOutput {
     logger.warn({ feed: uri, path: keptPath }, `the output was complete; its items are in ${keptPath}`)
   }
 
-  /** A killed run leaves a spool. Its items are told and kept under a name that no run uses. */
+  /** A killed run leaves a spool. Keeps its items under a name that no run uses, and logs it. */
   async #keepEarlierSpool(): Promise<void> {
     const { spoolPath, uri, logger } = this.#options
     const found = await statOf(spoolPath)
@@ -212,7 +213,7 @@ async function* laidOut(
   yield Buffer.from(layout.end())
 }
 
-/** The lines of a file, many at a time. */
+/** Yields the lines of a file, many at a time. */
 async function* linesOf(path: string): AsyncGenerator<string[]> {
   await using file = await open(path, 'r')
   const decoder = new StringDecoder('utf8')

@@ -2,7 +2,7 @@ import { WebloomError } from '@webloom/core'
 import type { FeedOutput } from './feed-output.ts'
 import { failed } from './output-errors.ts'
 
-/** Standard output, which is the process's: it is never closed here. */
+/** Standard output. It belongs to the process and is never closed here. */
 export class StdoutOutput implements FeedOutput {
   readonly storage = 'StdoutFeedStorage'
   readonly #stream: NodeJS.WritableStream
@@ -18,11 +18,11 @@ export class StdoutOutput implements FeedOutput {
         'WL_OUTPUT_UNWRITABLE',
         'Standard output cannot be written: it is closed. Write to a file.',
       )
-    // Without a listener a reader that goes away (`| head`) would end the process with a stack trace.
+    // Without a listener, a reader that goes away (`| head`) would end the process with a stack trace.
     this.#stream.on('error', this.#onError)
   }
 
-  /** A stream writes in the order of the calls, each text whole. */
+  /** Writes each text whole, in the order of the calls, as a stream does. */
   write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)

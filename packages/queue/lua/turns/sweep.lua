@@ -35,6 +35,24 @@ for _, unit in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. ':due', '-inf', who
     end
   end
 end
+-- BullMQ delays turns, and looks whether they are due, by the clocks of workers, any of which may be an hour wrong. When a host
+-- may be asked is known by Redis's.
+local function isAwake(unit)
+  local times = redis.call('HMGET', key('host', string.match(unit, '^(.*)~%d+~%d+$') or ''), 'next', 'paused', 'asleep')
+  return math.max(tonumber(times[1] or 0), tonumber(times[2] or 0), tonumber(times[3] or 0)) <= now
+end
+local delayed = KEYS[6] .. 'delayed'
+local overdue = redis.call('ZRANGEBYSCORE', delayed, '-inf', whole((now - LATE_MS) * 4096), 'LIMIT', 0, 200)
+for _, unit in ipairs(redis.call('ZREVRANGEBYSCORE', delayed, '+inf', whole((now + FAR_MS) * 4096), 'LIMIT', 0, 200)) do
+  overdue[#overdue + 1] = isAwake(unit) and unit or nil
+end
+for _, unit in ipairs(overdue) do
+  local priority = tonumber(redis.call('HGET', KEYS[6] .. unit, 'priority') or 0)
+  redis.call('ZREM', delayed, unit)
+  redis.call('HSET', KEYS[6] .. unit, 'delay', 0)
+  redis.call('ZADD', KEYS[6] .. 'prioritized', whole(priority * 2 ^ 32 + redis.call('INCR', KEYS[6] .. 'pc') % 2 ^ 32), unit)
+  waiting = waiting + 1
+end
 -- A worker that waits for a job is woken by BullMQ's marker, and one that died may have taken the marker.
 if waiting > 0 or redis.call('ZCOUNT', KEYS[6] .. 'delayed', '-inf', now * 0x1000) > 0 then
   redis.call('ZADD', KEYS[6] .. 'marker', 0, '0')

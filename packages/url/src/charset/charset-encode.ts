@@ -1,5 +1,6 @@
 import { TextDecoder } from 'node:util'
 import { utf8Bytes } from '../percent.ts'
+import { big5HkscsPairs, big5Text, isOfBig5Hkscs } from './big5-hkscs.ts'
 import { codecName } from './charset-names.ts'
 
 /**
@@ -60,6 +61,37 @@ const CP950_SIGNS = {
 }
 const BIG5_SIGNS = { ...CP950_SIGNS, '／': 'a241', '＼': 'a242' }
 
+// Signs that HKSCS has twice: the codec writes those that it had first, or that stand with their like.
+const BIG5HKSCS_SIGNS = {
+  ...BIG5_TWICE,
+  ...BIG5_ALIKE,
+  ...{ '¢': 'a246', '£': 'a247', '¥': 'a244', '／': 'a241', '＼': 'a242' },
+  ...{
+    '═': 'f9f9',
+    '╞': 'f9e9',
+    '╡': 'f9eb',
+    '╪': 'f9ea',
+    '╭': 'f9fa',
+    '╮': 'f9fb',
+    '╯': 'f9fd',
+    '╰': 'f9fc',
+  },
+  ...{
+    廴: 'fbfd',
+    惞: 'fd64',
+    无: 'fcd3',
+    瀞: '96ee',
+    癶: 'fec1',
+    覩: 'a0d4',
+    銹: 'f9d7',
+    鍮: 'a05f',
+    靝: '9ce4',
+  },
+  // A letter with its accent.
+  ...{ '\u00ca\u0304': '8862', '\u00ca\u030c': '8864', '\u00ea\u0304': '88a3', '\u00ea\u030c': '88a5' },
+}
+const BIG5HKSCS_PIECES = /[\u00ca\u00ea][\u0304\u030c]|[\s\S]/gu
+
 /** What the standard has moved since its first edition, which the codec follows: the bytes, and what they and their new sign were. */
 const GB18030_MOVED: readonly [bytes: number, sign: number, privateUse: number, signWas: string][] = [
   ...[0xa6d9, 0xa6db, 0xa6da, 0xa6dc, 0xa6dd, 0xa6de, 0xa6df, 0xa6ec, 0xa6ed, 0xa6f3].map(
@@ -111,6 +143,11 @@ const CODECS = new Map<string, Codec>(
         !isPrivateUse(codePoint) &&
         !BIG5_OTHERWISE.test(charOf(codePoint)),
       also: BIG5_SIGNS,
+    },
+    big5hkscs: {
+      decoder: 'big5hkscs',
+      writes: (pair, codePoint) => isOfBig5Hkscs(pair) && !BIG5_OTHERWISE.test(charOf(codePoint)),
+      also: BIG5HKSCS_SIGNS,
     },
     cp950: {
       decoder: 'big5',
@@ -239,7 +276,10 @@ function utf16Bytes(text: string, order: (low: string, high: string) => string):
   return bytes
 }
 
-function decoderOf(label: string): TextDecoder | undefined {
+type Decoder = Pick<TextDecoder, 'encoding'> & { decode(bytes: Uint8Array): string }
+
+function decoderOf(label: string): Decoder | undefined {
+  if (label === 'big5hkscs') return { encoding: label, decode: big5Text }
   try {
     const decoder = new TextDecoder(label, { ignoreBOM: true })
     // Stateful encodings cannot be turned round byte by byte.
@@ -250,7 +290,7 @@ function decoderOf(label: string): TextDecoder | undefined {
   }
 }
 
-function encode(text: string, name: string, decoder: TextDecoder): string | undefined {
+function encode(text: string, name: string, decoder: Decoder): string | undefined {
   if (/^[\0-\x7f]*$/.test(text)) return text
   let table = tables.get(name)
   if (!table) {
@@ -258,7 +298,7 @@ function encode(text: string, name: string, decoder: TextDecoder): string | unde
     tables.set(name, table)
   }
   let bytes = ''
-  for (const char of text) {
+  for (const char of name === 'big5hkscs' ? (text.match(BIG5HKSCS_PIECES) ?? []) : text) {
     const encoded = char <= '\x7f' ? char : (table.get(char) ?? algorithmic(name, char))
     if (encoded === undefined) return undefined
     bytes += encoded
@@ -266,7 +306,7 @@ function encode(text: string, name: string, decoder: TextDecoder): string | unde
   return bytes
 }
 
-function reverseTable(name: string, decoder: TextDecoder): ReadonlyMap<string, string> {
+function reverseTable(name: string, decoder: Decoder): ReadonlyMap<string, string> {
   const codec = CODECS.get(name) ?? {}
   const table = new Map<string, string>()
   for (const sequence of sequences(decoder.encoding)) {
@@ -294,6 +334,7 @@ function writes(name: string, codec: Codec, bytes: number, codePoint: number): b
 /** Every byte sequence that may stand for one character, the preferred ones first. */
 function* sequences(encoding: string): Generator<Uint8Array> {
   for (let byte = 0x80; byte <= 0xff; byte++) yield Uint8Array.of(byte)
+  if (encoding === 'big5hkscs') yield* big5HkscsPairs()
   if (!/^(?:gbk|gb18030|big5|shift_jis|euc-jp|euc-kr)$/.test(encoding)) return
   for (let lead = 0x81; lead <= 0xfe; lead++) {
     for (let trail = 0x40; trail <= 0xfe; trail++) yield Uint8Array.of(lead, trail)

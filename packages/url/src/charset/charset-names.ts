@@ -93,7 +93,6 @@ const NAMES = new Map(
     cp866: 'ibm866',
     'x-gbk': 'gbk',
     'gb-2312': 'gb2312',
-    big5hkscs: 'big5',
     'iso2022-jp': 'iso-2022-jp',
   }),
 )
@@ -106,6 +105,7 @@ const WEB_LABELS = new Map(
     'shift-jis': 'shift_jis',
     cp949: 'euc-kr',
     cp950: 'big5',
+    big5hkscs: 'big5',
     gb2312: 'gbk',
     'iso-8859-11': 'windows-874',
     'tis-620': 'windows-874',

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
+import { big5Text } from './big5-hkscs.ts'
 import { webLabelOf } from './charset-names.ts'
 
 /**
@@ -47,6 +48,7 @@ export function detectEncoding(
 /** `body` as text without its byte order mark; wrong bytes become U+FFFD. */
 export function decodeText(body: Uint8Array, encoding: string): string {
   const label = knownLabel(encoding) ?? 'utf-8'
+  if (label === 'big5') return big5Text(body)
   if (label !== 'utf-8') return new TextDecoder(label).decode(body)
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
@@ -54,6 +56,7 @@ export function decodeText(body: Uint8Array, encoding: string): string {
 
 /** What `safeUrlString` is to be told for a page in that encoding: Python's name, by w3lib's table of what web pages mean. */
 const URL_ENCODINGS: Readonly<Record<string, string>> = {
+  big5: 'big5hkscs',
   gbk: 'gb18030',
   shift_jis: 'cp932',
   'euc-kr': 'cp949',

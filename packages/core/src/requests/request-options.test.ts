@@ -58,6 +58,7 @@ describe('what a request is made with', () => {
   test.each([
     ['mailto:a@b.example', 'mailto: leads to no page; expected http:// or https://'],
     ['TEL:123', 'tel: leads to no page'],
+    ['mem:x', 'write http://…, https://…, or mem://… if a download handler is set for it'],
     ['javascript:void(0)', 'javascript: leads to no page'],
     ['site.example/a', 'it has no scheme; write https://…'],
     ['localhost:8000/a', 'it has no scheme; write https://…'],

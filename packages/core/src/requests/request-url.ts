@@ -31,11 +31,14 @@ export function safeForm(written: string, safe: string): string {
 // `localhost:8000/x` is a host and its port, and not an address of a scheme `localhost`; a telephone number has no port.
 const SCHEME_ALONE = /^\s*(?!(?!tel:|sms:)[^:]*:\d{1,5}(?:[/?#]|\s*$))([a-z][a-z0-9+-]*):/i
 
+const NO_PAGES: ReadonlySet<string> = new Set(['javascript', 'mailto', 'sms', 'tel'])
+
 function notRequestable(url: string): string {
   const scheme = SCHEME_ALONE.exec(url)?.[1]?.toLowerCase()
   if (scheme === undefined)
     return 'it has no scheme; write https://… or resolve it first with response.urljoin()'
-  return `${scheme}: leads to no page; expected http:// or https://`
+  if (NO_PAGES.has(scheme)) return `${scheme}: leads to no page; expected http:// or https://`
+  return `a URL has // after its scheme; write http://…, https://…, or ${scheme}://… if a download handler is set for it`
 }
 
 /** Returns the bytes of a part of a request in its encoding, one character for each byte. */

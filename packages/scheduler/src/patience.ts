@@ -25,7 +25,9 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
   let toldAt = Number.NEGATIVE_INFINITY
   for (let waitMs = times.waitMsMin; ; waitMs = Math.min(waitMs * 2, times.waitMsMax)) {
     try {
-      return await step()
+      const done = await step()
+      if (toldAt > 0) logger.info(`${what} goes on: Redis takes it again`)
+      return done
     } catch (error) {
       const now = performance.now()
       if (!isPassing(error) || signal?.aborted || now - startedAt >= forMs) throw error
@@ -40,7 +42,7 @@ export async function patiently<T>(step: () => Promise<T>, patience: Patience): 
 }
 
 const FULL_TEXT =
-  'Redis has reached its maxmemory. What is queued makes room as it is fetched; CONFIG SET maxmemory gives it more'
+  'Redis has reached its maxmemory. CONFIG SET maxmemory gives it more; a queue in this Redis makes room as it is fetched'
 
 /** Returns true when the same step may succeed later. */
 export function isPassing(error: unknown): boolean {

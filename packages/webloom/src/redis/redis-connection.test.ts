@@ -1,6 +1,6 @@
 import { redisTargets, Settings, silentLogger } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisLink } from './redis-connection.ts'
 
 let redis: RedisServer
@@ -51,5 +51,21 @@ test('a Redis that later keeps us out of the database is waited for, and nothing
   await redis.command('ACL', 'SETUSER', 'default', '+select')
   expect(await written).toBe('OK')
   expect(await redis.command('DBSIZE')).toBe(0)
+  link.close()
+})
+
+test('a Redis that goes away twice is told twice, and each time that it is back', async () => {
+  const told: string[] = []
+  const tell = (_fields: object | string, text?: string) => void told.push(text ?? '')
+  const link = linkTo(2, { ...silentLogger, warn: tell, info: tell })
+  await link.open()
+  const away = 'Redis cannot be reached; the crawl waits for it'
+  const back = 'Redis is back; the crawl goes on'
+  for (const times of [1, 2]) {
+    // As ioredis tells what keeps it from connecting.
+    link.client.emit('error', new Error('connect ECONNREFUSED'))
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await vi.waitFor(() => expect(told).toEqual(Array.from({ length: times }, () => [away, back]).flat()))
+  }
   link.close()
 })

@@ -30,6 +30,8 @@ export class RedisLink {
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
   #lastError: Error | undefined
+  /** Whether the log's last word is that Redis is away. */
+  #isToldAway = false
   /** Trouble is told as it comes. */
   #isOpen: boolean
   #isChecked = false
@@ -82,6 +84,7 @@ export class RedisLink {
     })
     refuseWhatStopsOthers(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
+    this.client.on('ready', () => this.#onReady())
     // Of interest to `open` alone.
     this.#refused.promise.catch(() => {})
   }
@@ -134,12 +137,21 @@ export class RedisLink {
     }
     // Before the first answer `open` tells; later each new kind of error is told once.
     if (this.#isOpen && error.message !== this.#lastError?.message) {
+      this.#isToldAway = true
       this.#logger.warn(
         { redis: this.#target.shown, reason: error.message },
         'Redis cannot be reached; the crawl waits for it',
       )
     }
     this.#lastError = error
+  }
+
+  /** What it was away for may come again, and is told again. */
+  #onReady(): void {
+    if (!this.#isToldAway) return
+    this.#isToldAway = false
+    this.#lastError = undefined
+    this.#logger.info({ redis: this.#target.shown }, 'Redis is back; the crawl goes on')
   }
 
   /** Its scripts and transactions name keys of several slots, which only one server has together. */

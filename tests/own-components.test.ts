@@ -206,7 +206,8 @@ describe('FEED_STORAGES and FEED_EXPORTERS', () => {
 
   test('a storage of one’s own gets the whole output, in any format, and replaces only what it may', async () => {
     const own = { FEED_STORAGES, FEED_EXPORTERS: { md: './markdown.ts#Markdown' } }
-    const outputs = ['-o', `${at}/%(name)s.jsonl`, '-o', `${at}/out.md`]
+    const withLogin = at.replace('://', '://bob:s3cr3tpw@')
+    const outputs = ['-o', `${at}/%(name)s.jsonl`, '-o', `${withLogin}/out.md`]
     const { code, stats } = await crawled(once(), own, outputs)
     expect(code).toBe(0)
     const made = { '/reader.jsonl': line(), '/out.md': '* of the site\n' }
@@ -215,6 +216,7 @@ describe('FEED_STORAGES and FEED_EXPORTERS', () => {
     const again = await crawled(once(), own, outputs)
     expect(again.code).toBe(2)
     expect(again.log).toContain('it holds something; use -O')
+    expect(again.log).not.toContain('s3cr3tpw')
     expect(Object.fromEntries(files), 'nothing was touched').toEqual(made)
     expect(asked).toEqual(['/'])
   })

@@ -42,7 +42,11 @@ export function withoutUrlSecrets(text: string): string {
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^/?#\s"'@]*(?:@[^/?#\s"'@]*)*@/gi
 const SECRET_WORDS =
   'pass(?:word|wd|phrase)?|pwd|secret|token|signature|credential|api_?key|access_?key|private_?key'
-const SECRET_IN_QUERY = new RegExp(`([?&][\\w.-]{0,40}?(?:${SECRET_WORDS})[\\w.-]{0,40}=)[^&#\\s"']*`, 'gi')
+// `sig` is what Azure calls a signature.
+const SECRET_IN_QUERY = new RegExp(
+  `([?&](?:sig|[\\w.-]{0,40}?(?:${SECRET_WORDS})[\\w.-]{0,40})=)[^&#\\s"']*`,
+  'gi',
+)
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}|authorization|cookie(?!s_|jar)|bearer`, 'i')
 // Names of TLS options and of authentication, which are written without an addition.
 const SECRET_NAME_WHOLE = /^(?:auth|key|pfx|pass|pw)$/i

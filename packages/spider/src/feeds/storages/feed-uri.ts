@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withoutUrlSecrets } from '@webloom/core'
 
 /** Where a URI of FEEDS leads. */
 export type FeedTarget =
@@ -96,9 +97,31 @@ function decoded(text: string): string {
   }
 }
 
-/** Returns the URI without its password, for messages. */
+/** Returns the URI for messages: without user and password, and without values that its query calls a signature, token or key. */
 export function shownUri(uri: string): string {
-  return uri.replace(/^([a-z][a-z0-9+.-]+:\/\/)[^/]*@/i, '$1')
+  return withoutUrlSecrets(uri.replace(/^([a-z][a-z0-9+.-]+:\/\/)[^/]*@/i, '$1'))
+}
+
+/** Returns a storage's text without the secrets of the output's URI. */
+export function shownText(text: string, uri: string): string {
+  let shown = withoutUrlSecrets(text.replaceAll(uri, shownUri(uri)))
+  for (const secret of secretsOf(uri)) shown = shown.replaceAll(secret, '***')
+  return shown
+}
+
+// A shorter password would take parts of words out of messages.
+const SECRET_CHARACTERS_MIN = 4
+
+const USER = /^[a-z][a-z0-9+.-]+:\/\/([^/?#]*)@/i
+
+/** Returns user and password, and the password alone, each as the URI has it and decoded. */
+function secretsOf(uri: string): readonly string[] {
+  const written = USER.exec(uri)?.[1]
+  if (!written?.includes(':')) return []
+  const password = written.slice(written.indexOf(':') + 1)
+  return [written, decoded(written), password, decoded(password)].filter(
+    (secret) => secret.length >= SECRET_CHARACTERS_MIN,
+  )
 }
 
 // Python's replacement fields, as Scrapy's URIs have them.

@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { WebloomError } from '@webloom/core'
+import { shownText } from './feed-uri.ts'
 
 interface Words {
   readonly cause: string
@@ -122,4 +123,25 @@ async function obstacle(path: string, error: unknown): Promise<Words | undefined
     if (found) return undefined
   }
   return undefined
+}
+
+// Deeper than errors are caused by each other; one that causes itself ends here.
+const CAUSES_MAX = 10
+
+/**
+ * Returns what a storage has thrown, without the secrets of the output's URI in messages, stacks and causes. Of other fields
+ * only `code` is kept, as an HTTP client's error may hold its whole request.
+ */
+export function withoutUriSecrets(error: unknown, uri: string, depth = 0): unknown {
+  if (typeof error === 'string') return shownText(error, uri)
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  const isCaused = cause !== undefined && depth < CAUSES_MAX
+  const shown = new Error(
+    shownText(message, uri),
+    isCaused ? { cause: withoutUriSecrets(cause, uri, depth + 1) } : {},
+  )
+  shown.name = name
+  if (stack !== undefined) shown.stack = shownText(stack, uri)
+  return 'code' in error ? Object.assign(shown, { code: error.code }) : shown
 }

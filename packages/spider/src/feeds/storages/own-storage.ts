@@ -9,7 +9,8 @@ import {
   SettingsError,
 } from '@webloom/core'
 import type { Destination } from './destination.ts'
-import { type OwnTarget, shownUri } from './feed-uri.ts'
+import { type OwnTarget, shownText, shownUri } from './feed-uri.ts'
+import { withoutUriSecrets } from './output-errors.ts'
 
 /** A class in FEED_STORAGES: it puts whole outputs where their URIs say. A crawl makes one for each scheme. */
 export interface FeedStorage {
@@ -90,7 +91,7 @@ export class OwnDestination implements Destination {
   }
 
   async open(mayReplace: boolean): Promise<'nothing' | 'something'> {
-    const holds = (await this.#storage.holds?.(this.#uri)) ?? false
+    const holds = (await this.#asked(() => this.#storage.holds?.(this.#uri))) ?? false
     if (holds && !mayReplace)
       throw new Error('it holds something; use -O (or "overwrite": true) to replace it, or another name')
     return holds ? 'something' : 'nothing'
@@ -102,7 +103,7 @@ export class OwnDestination implements Destination {
       yield* pieces
       isRead = true
     }
-    await this.#storage.store(this.#uri, read())
+    await this.#asked(() => this.#storage.store(this.#uri, read()))
     if (!isRead)
       throw new Error(
         `${this.storage}.store() ended before it had read the whole output; await what reads it`,
@@ -110,9 +111,20 @@ export class OwnDestination implements Destination {
   }
 
   async setAside(): Promise<string> {
-    if (this.#storage.setAside) return this.#storage.setAside(this.#uri)
+    const { setAside } = this.#storage
+    if (setAside)
+      return shownText(await this.#asked(() => setAside.call(this.#storage, this.#uri)), this.#uri)
     throw new Error(
       `${shownUri(this.#uri)} has the output of an earlier run, and ${this.storage} has no setAside(uri) to keep it; use -O (or "overwrite": true) to replace it`,
     )
+  }
+
+  /** What the storage throws may hold the URI with its password: it is thrown on without. */
+  async #asked<T>(ask: () => Awaitable<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw withoutUriSecrets(error, this.#uri)
+    }
   }
 }

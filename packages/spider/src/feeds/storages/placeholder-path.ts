@@ -11,5 +11,5 @@ export function placeholderPath(target: S3Target | OwnTarget, settings: Settings
 
 /** Returns the parts of the URI without a password: `sftp`, `host`, `folder`, `out.jsonl`. */
 function namesIn({ scheme, uri }: OwnTarget): string[] {
-  return [scheme, ...shownUri(uri).slice(`${scheme}://`.length).split('/')]
+  return [scheme, ...shownUri(uri).slice(`${scheme}://`.length).replaceAll('*', '_').split('/')]
 }

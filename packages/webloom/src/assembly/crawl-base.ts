@@ -10,6 +10,7 @@ import {
   Signals,
   type StatsCollector,
   UsageError,
+  valueShown,
 } from '@webloom/core'
 import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { withLoadedFunctions } from '../loading/component-class.ts'
@@ -84,9 +85,22 @@ function statsCollector(settings: Settings): StatsCollector {
     throw new SettingsError([
       `STATS_CLASS is ${JSON.stringify(chosen)}; expected memory, a class or ./file.ts#Export`,
     ])
-  const stats = new (chosen as new () => StatsCollector)()
+  const stats = made(chosen as new () => StatsCollector)
   requireMethods(stats, Object.keys(STATS_METHODS), 'stats collector')
   return stats
+}
+
+function made(Class: new () => StatsCollector): StatsCollector {
+  try {
+    return new Class()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : `it threw ${valueShown(cause)}`
+    throw new UsageError(
+      'WL_COMPONENT_LOAD',
+      `the stats collector ${Class.name} (STATS_CLASS) could not be made: ${reason}`,
+      { cause },
+    )
+  }
 }
 
 const STATS_METHODS: OptionNames<StatsCollector> = {

@@ -78,10 +78,10 @@ async function told<T>(loader: string, act: () => Awaitable<T>): Promise<T> {
   try {
     return await act()
   } catch (cause) {
-    const { message } = cause as Error
+    const reason = cause instanceof Error ? cause.message : `it threw ${valueShown(cause)}`
     throw new UsageError(
       'WL_SPIDER_LOAD',
-      `the spider loader ${loader} (SPIDER_LOADER_CLASS) failed: ${message}`,
+      `the spider loader ${loader} (SPIDER_LOADER_CLASS) failed: ${reason}`,
       {
         cause,
       },

@@ -151,6 +151,23 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       await scheduler.close()
     })
 
+    test.runIf(mode === 'turns')(
+      'a page that stands in the queue twice and runs twice at once has its links queued once',
+      async () => {
+        const { scheduler, queue, stats } = await worker('one')
+        const twice = { id: 'twice', request: page('page') }
+        await queue.push([twice], 'start/0')
+        await queue.push([twice], 'start/1')
+        const leases: Lease[] = []
+        while (leases.length < 2) leases.push(...(await scheduler.next(2 - leases.length)))
+        const links = ['a', 'b', 'c'].map(page)
+        await Promise.all(leases.map((lease) => scheduler.commit(lease, links)))
+        expect(await fetchedRest(scheduler, AbortSignal.timeout(8000))).toEqual(['a', 'b', 'c'])
+        expect(stats.get('dupefilter/filtered')).toBe(3)
+        await scheduler.close()
+      },
+    )
+
     test.runIf(mode === 'turns' && kind === 'redis-set')(
       'whoever leaves the crawl does not wait for a Redis of the filter that does not answer',
       async () => {

@@ -30,6 +30,10 @@
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * asker until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
  *
+ * A page may stand in the queue twice: another page asked about it as well when the one that had queued it was lost. If this
+ * worker has both at once, the second waits with its links until the first is settled, and is then told that they were met.
+ * Otherwise both would be told "new", as they ask under one name, and so would the links of their links.
+ *
  * What the filter says is in doubt is set aside and asked about again: see links-in-doubt.ts.
  *
  * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
@@ -65,6 +69,7 @@ import {
   type Signals,
   type SpiderLike,
   type StatsCollector,
+  unlessAborted,
 } from '@webloom/core'
 import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt } from './links-in-doubt.ts'
@@ -115,6 +120,8 @@ export class Scheduler {
   readonly #isNearlyFull: () => Promise<boolean>
   readonly #sieve: LinkSieve
   readonly #doubts: LinksInDoubt
+  /** By id, the pages whose links are on their way to the queue. */
+  readonly #handingOn = new Map<string, Promise<void>>()
 
   constructor(options: SchedulerOptions) {
     this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
@@ -273,11 +280,30 @@ export class Scheduler {
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
     try {
-      await this.#commitWithLinks(lease, requests, { marksAll, ...options })
+      await this.#oneAtATime(lease, () => this.#commitWithLinks(lease, requests, { marksAll, ...options }))
     } catch (error) {
       // A lease that was lost while a full server was waited for is lost, whatever the server said last.
       if (isPassing(error)) lease.signal.throwIfAborted()
       throw error
+    }
+  }
+
+  /** Runs `handOn` when no other lease of the same page does. */
+  async #oneAtATime({ id, signal }: Lease, handOn: () => Promise<void>): Promise<void> {
+    for (let other = this.#handingOn.get(id); other; other = this.#handingOn.get(id)) {
+      await unlessAborted(signal, other)
+      signal.throwIfAborted()
+    }
+    const handing = handOn()
+    const over = handing.then(
+      () => {},
+      () => {},
+    )
+    this.#handingOn.set(id, over)
+    try {
+      await handing
+    } finally {
+      this.#handingOn.delete(id)
     }
   }
 

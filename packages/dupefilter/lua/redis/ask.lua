@@ -15,6 +15,7 @@
 --          4 new, though this asker has queued it: its page runs again, as its queue has gone back,
 --          5 seen: this asker has queued it, 6 seen: another asker has
 --          Or an error, WEBLOOM_…, when the store refuses: nothing is recorded then
+noteHeard()
 for _, settling in ipairs(header.settle) do
   settle(unpack(settling))
 end
@@ -63,5 +64,4 @@ if #fresh > 0 then
   record(fresh, members)
 end
 local told, isKnown = generation(#members > 0)
-noteHeard()
 return { told, nowText, table.concat(answers), more, table.concat(others, '\n'), own.run, isKnown, unpack(extra()) }

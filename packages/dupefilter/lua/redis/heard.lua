@@ -23,7 +23,8 @@ local function wasSilent()
   return now - silentUntil() <= header.staleMs
 end
 
--- A full Redis refuses this write, so that the question is not noted.
+-- A full Redis refuses this write, so that the question is not noted. It must be the first of its script: after one that frees
+-- memory Redis takes all others, and a question that only tidies up would be noted where no asker could be settled.
 local function noteHeard()
   if header.heard then
     redis.pcall('HSET', KEYS[5], 'heardAt', nowText, 'silentUntil', silentUntil(), 'silences', silences)

@@ -1,5 +1,5 @@
 import { createFingerprinter, PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
-import { startTcpProxy } from '@webloom/testkit'
+import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, page, pages, seen } from '../../testing/pages.ts'
@@ -167,6 +167,35 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       await wait(50)
     }
     expect(performance.now() - asking).toBeGreaterThan(800)
+  })
+
+  test('nor does a time in which Redis is full, and takes only what tidies up', async () => {
+    const server = await startRedis()
+    const shared = {
+      key: bench.nextKey(),
+      pendingStaleMs: 600,
+      times: scaledTimes(0.02),
+      redisRunId: () => 'run',
+    }
+    const [filter, other] = await Promise.all(
+      [1, 2].map(() => bench.open(make, { ...shared, redis: bench.connect(server.url) })),
+    )
+    await filter!.requestsSeen(pages(0, 3), 'lives')
+    const askedUntilMs = performance.now() + 650
+    let settled = 0
+    for (; performance.now() < askedUntilMs; settled++) {
+      await other!.requestsSeen([page(100 + settled)], `settled ${settled}`)
+      await other!.settled(`settled ${settled}`)
+    }
+    await server.command('CONFIG', 'SET', 'maxmemory', '1')
+    const fullUntilMs = performance.now() + 150
+    for (let n = 0; performance.now() < fullUntilMs; n++) {
+      await filter!.requestsSeen([page(100 + n)], `met ${n}`)
+      await wait(10)
+    }
+    await server.command('CONFIG', 'SET', 'maxmemory', '0')
+    expect(await other!.requestsSeen([page(0)], 'x')).toEqual(['in doubt'])
+    await server.stop()
   })
 
   test('several such times make no asker stale, with one question in between', async () => {

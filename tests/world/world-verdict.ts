@@ -65,7 +65,9 @@ export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const counts = countsOf(hits)
   const allowance = allowanceOf(evidence, hits)
   const tooOften = [...counts].filter(([url, count]) => count > 1 + (allowance.get(url) ?? 0))
-  const linked = [...web.linked(), ...(visited && visited.hits.length > 0 ? visited.linked() : [])]
+  // A visit that Redis has lost whole says so, and ends with an error.
+  const isVisited = visited && visited.hits.length > 0 && !hasLostItsBeginning(evidence, 'others')
+  const linked = [...web.linked(), ...(isVisited ? visited.linked() : [])]
   const missing = isStuck ? [] : linked.filter((url) => !counts.has(url))
   const wrong = [
     ...(isStuck
@@ -209,13 +211,13 @@ function lengthOf(spans: readonly Span[]): number {
  * one that the older state still has. The next worker would.
  */
 function hasLostItsEnd({ struck, site }: Evidence, spider: string): boolean {
-  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
+  const hits = hitsOf(site, spider)
   return struck.some(({ fault, untilMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs < untilMs))
 }
 
 /** Workers were lost when every page had been fetched: perhaps the one that would have tidied up, between the end and its leaving. */
 function hasLostItsTidier({ struck, site }: Evidence, spider: string): boolean {
-  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
+  const hits = hitsOf(site, spider)
   return struck.some(
     ({ fault, fromMs }) =>
       (fault.kind === 'kill' || fault.kind === 'restart cluster') && hits.every(({ atMs }) => atMs < fromMs),
@@ -277,8 +279,20 @@ function spiderOf(worker: string): string {
 
 /** Its workers had asked for nothing yet when a Redis was as old as it then became: the older state has no such crawl. */
 function hasLostItsBeginning({ struck, site }: Evidence, spider: string): boolean {
-  const hits = site.web.hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
-  return struck.some(({ fault, fromMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs > fromMs))
+  const hits = hitsOf(site, spider)
+  return struck.some(
+    ({ fault, fromMs }) => goesBack(fault) && hits.every(({ atMs }) => atMs > fromMs - lostMs(fault)),
+  )
+}
+
+function lostMs(fault: Fault): number {
+  if (fault.kind === 'set back') return fault.byMs
+  return fault.kind === 'promote replica' ? fault.lagMs : 0
+}
+
+function hitsOf({ web, visited }: Site, spider: string): Hit[] {
+  const hits = [...web.hits, ...(visited?.hits ?? [])]
+  return hits.filter(({ headers }) => spiderOf(headers['user-agent'] ?? '') === spider)
 }
 
 /** What docs/redis-keys.md says stays of a crawl that has finished, beside what expires. */

@@ -1,22 +1,12 @@
 -- Which askers hold the members that the filter's store has already.
 --
--- Input    holdersOf(members, seen): the members of the question, and which of them the store has
--- Output   at, the indexes of those; held, for each false or its entry in pending
---          isMine(held), ownerIn(held), attemptIn(held); standing(held) of another asker's, after lookUp(holders): "free", the
---          next asker may have it; "unsettled", or it may have been lost; "settled"
-local function holdersOf(members, seen)
-  local fields, at = {}, {}
-  for i = 1, #members do
-    if seen[i] then
-      fields[#fields + 1], at[#at + 1] = members[i], i
-    end
-  end
-  return at, #fields > 0 and redis.call('HMGET', KEYS[2], unpack(fields)) or {}
-end
-
-local function isMine(held)
-  local last = 14 + #header.owner
-  return string.sub(held, 15, last) == header.owner and string.find(held, '\n', last + 1, true) == last + 1
+-- Input    holdersOf(members, seen): the members of all questions, and which of them the store has
+-- Output   entries[i]: nil for a member that the store has not, false for one that nobody holds, else its entry in pending
+--          states[asker], of each holder and of each asker of this call: the parts of its state, see partsOf
+--          isMine(held, own), ownerIn(held), attemptIn(held); standing(held) of another asker's: "free", the next asker may
+--          have it; "unsettled", or it may have been lost; "settled"
+local function isMine(held, own)
+  return string.sub(held, 14, 13 + #own.prefix) == own.prefix
 end
 
 local function ownerIn(held)
@@ -29,19 +19,38 @@ end
 
 -- Links of a page that were met together often belong to one asker: all askers are looked up once, with one command.
 local states = {}
-local function lookUp(holders)
+local function lookUp(entries)
   local owners = {}
-  for _, held in ipairs(holders) do
-    local owner = held and held ~= '' and not isMine(held) and ownerIn(held)
-    if owner and not states[owner] then
+  local function want(owner)
+    if not states[owner] then
       states[owner], owners[#owners + 1] = {}, owner
     end
   end
-  if #owners > 0 then
-    for n, state in ipairs(redis.call('HMGET', KEYS[3], unpack(owners))) do
-      states[owners[n]] = { partsOf(state) }
+  for _, question in ipairs(header.ask) do
+    want(question.owner)
+  end
+  for _, held in pairs(entries) do
+    if held and held ~= '' then
+      want(ownerIn(held))
     end
   end
+  for n, state in ipairs(#owners > 0 and redis.call('HMGET', KEYS[3], unpack(owners)) or {}) do
+    states[owners[n]] = { partsOf(state) }
+  end
+end
+
+local function holdersOf(members, seen)
+  local fields, at, entries = {}, {}, {}
+  for i = 1, #members do
+    if seen[i] then
+      fields[#fields + 1], at[#at + 1] = members[i], i
+    end
+  end
+  for n, held in ipairs(#fields > 0 and redis.call('HMGET', KEYS[2], unpack(fields)) or {}) do
+    entries[at[n]] = held
+  end
+  lookUp(entries)
+  return entries
 end
 
 -- Whether links that the asker settled may have been lost since: the queue of its crawl has come back with another run.

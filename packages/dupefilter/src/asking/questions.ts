@@ -6,9 +6,9 @@
  */
 
 import { type ProtocolTimes, type Seen, type StatsCollector, waitAtMost } from '@webloom/core'
-import type { AskReply } from './ask-reply.ts'
 import type { Asked } from './asked.ts'
 import { type Claim, type Claims, IN_DOUBT_ASKER } from './claims.ts'
+import type { QuestionLine } from './question-line.ts'
 import type { RedisRun } from './redis-run.ts'
 import type { SeenCache, ToldAsker } from './seen-cache.ts'
 
@@ -20,13 +20,7 @@ export interface QuestionsOptions {
   readonly times: ProtocolTimes
   /** How many requests one call may ask about. */
   readonly atOnceMax: () => number
-  /** `again`: the asker was settled in another run of the queue's Redis. */
-  readonly call: (
-    asked: readonly Asked[],
-    taggedAsker: string,
-    attempt: string,
-    again: boolean,
-  ) => Promise<AskReply>
+  readonly line: QuestionLine
   readonly stats: Pick<StatsCollector, 'inc'> | undefined
 }
 
@@ -122,13 +116,15 @@ export class Questions {
     taggedAsker: string,
     unseen: Map<string, Unseen>,
   ): Promise<void> {
-    const { claims, run, atOnceMax } = this.#options
+    const { claims, run, line, atOnceMax } = this.#options
     const fingerprints = asked.map(({ fingerprint }) => fingerprint)
     const claim = claims.ask(asker, taggedAsker, fingerprints, run.current)
     const parts: Promise<(readonly [string, Unseen])[]>[] = []
     for (let from = 0; from < asked.length; from += atOnceMax()) {
       parts.push(this.#ask(asked.slice(from, from + atOnceMax()), taggedAsker, claim))
     }
+    // The parts before have filled calls of their own: its end does not wait for their replies.
+    if (parts.length > 1) line.sendAll()
     try {
       for (const [fingerprint, answer] of (await Promise.all(parts)).flat()) {
         unseen.set(fingerprint, answer)
@@ -147,12 +143,13 @@ export class Questions {
     taggedAsker: string,
     claim: Claim,
   ): Promise<(readonly [string, Unseen])[]> {
-    const { cache, run, call, stats, pendingStaleMs } = this.#options
+    const { cache, run, line, stats, pendingStaleMs } = this.#options
     const askedAt = performance.now()
-    let reply = await call(asked, taggedAsker, claim.attempt, false)
+    const question = { asked, taggedAsker, attempt: claim.attempt, again: false }
+    let reply = await line.ask(question)
     // An asker that was settled asks again. Only a queue that went back since has its page run for good reason.
     if (reply.settledIn !== '' && (await run.now()) !== reply.settledIn) {
-      reply = await call(asked, taggedAsker, claim.attempt, true)
+      reply = await line.ask({ ...question, again: true })
     }
     if (cache.heardOf(reply.generation, askedAt)) stats?.inc('dupefilter/cache_emptied')
     const own: ToldAsker = { taggedAsker, untilMs: askedAt + pendingStaleMs, claim }

@@ -48,6 +48,7 @@ import {
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { Claims } from '../asking/claims.ts'
+import { joinedQuestions, type Question, QuestionLine } from '../asking/question-line.ts'
 import { Questions } from '../asking/questions.ts'
 import { RedisRun } from '../asking/redis-run.ts'
 import { SeenCache } from '../asking/seen-cache.ts'
@@ -60,6 +61,8 @@ import { otherPart, partText } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
+/** Links of several pages that one call asks about: Redis serves nobody else for one or two milliseconds. */
+const LINKS_TOGETHER_MAX = 128
 /** How long `close` tries to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
@@ -123,7 +126,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#settling = new SettlingLine({
       // Well before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
-      tell: () => this.#call([], '', ''),
+      tell: () => this.#call([]),
       onFailure: (error) =>
         this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again'),
     })
@@ -134,7 +137,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
       pendingStaleMs: this.#pendingStaleMs,
       times,
       atOnceMax: () => this.askAtOnceMax,
-      call: (asked, taggedAsker, attempt, again) => this.#call(asked, taggedAsker, attempt, { again }),
+      line: new QuestionLine({
+        linksMax: () => Math.min(LINKS_TOGETHER_MAX, this.askAtOnceMax),
+        call: (questions) => this.#call(questions),
+      }),
       stats: this.stats,
     })
     this.#storeFiles = storeFiles
@@ -146,6 +152,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       'redis/heard.lua',
       'redis/holders.lua',
       'redis/hold.lua',
+      'redis/question.lua',
       'redis/ask.lua',
     )
   }
@@ -329,29 +336,26 @@ export abstract class RedisDupeFilter implements DupeFilter {
     this.#cache.clear()
   }
 
-  async #call(
-    asked: readonly Asked[],
-    taggedAsker: string,
-    attempt: string,
-    { again = false } = {},
-  ): Promise<AskReply> {
+  async #call(questions: readonly Question[]): Promise<AskReply> {
+    const { asked, at } = joinedQuestions(questions)
     if (asked.length > 0) await this.#prepared()
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
     const header: object = {
-      owner: taggedAsker,
-      attempt,
       staleMs: this.#pendingStaleMs,
       silenceMs: this.#times.silenceMs,
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
+      ask: questions.map(({ taggedAsker, attempt, again }, n) => {
+        const indexes = at[n]
+        return { owner: taggedAsker, attempt, ...(indexes && { at: indexes }), ...(again && { again }) }
+      }),
       settle: settling.map(({ taggedAsker, attempt, run }) =>
         run === undefined ? [taggedAsker, attempt] : [taggedAsker, attempt, run],
       ),
       ...this.#crawl.header(cleaning !== undefined),
     }
     // An object made of many mostly empty parts would cost more than the question.
-    if (again) Object.assign(header, { again })
     const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
     if (isNoted) Object.assign(header, { heard: true })
     const { young } = this.#run

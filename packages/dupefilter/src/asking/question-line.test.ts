@@ -103,7 +103,7 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     }
   })
 
-  test('a hundred links a call: the pages of one moment never hold Redis up for long', async () => {
+  test('128 links a call at most: the pages of one moment never hold Redis up for long', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const filter = await behindProxy(proxy)
     const sent = calls(proxy)

@@ -1,7 +1,7 @@
 /**
  * What pages that end together cost the filter's Redis, a page: 64 pages at a time, ten links each, as of a crawl of many hosts.
  *
- *     node_modules/.bin/node --conditions=webloom-source benchmarks/asking-bench.ts [--pages 20000] [--rounds 3] [--profile]
+ *     node_modules/.bin/node --conditions=webloom-source benchmarks/asking-bench.ts [--pages 20000] [--rounds 3] [--only bloom] [--profile]
  *
  * `new`: nine of ten links are new. `met`: one of ten is; the others were met long enough ago for nobody to hold them. Each page
  * is settled a moment after it was answered. Pages end one after the other, each after half a millisecond of work and each in a
@@ -23,6 +23,7 @@ const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '20000' },
     rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
     profile: { type: 'boolean', default: false },
   },
 })
@@ -57,6 +58,7 @@ for (let round = 0; round < ROUNDS; round++) {
     for (const [load, fresh] of Object.entries(LOADS)) {
       for (const together of [false, true]) {
         const row = `${name}, ${load}, ${together ? 'together' : 'one by one'}`
+        if (!row.includes(values.only)) continue
         const costs = measured.get(row) ?? []
         measured.set(row, [...costs, await measure(make, fresh, together)])
       }

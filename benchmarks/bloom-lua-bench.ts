@@ -24,6 +24,12 @@ local a, n = {'BITFIELD', key}, 2
 for i = 1, #offs / k do if out[i] == 0 then for j = (i - 1) * k + 1, i * k do
   a[n+1] = 'SET' a[n+2] = 'u1' a[n+3] = offs[j] a[n+4] = '1' n = n + 4 end end end
 if n > 2 then redis.call(unpack(a)) end return table.concat(out)`
+const SET_EACH_NEW = `
+local a = {'BITFIELD', key}
+for n = 1, k do a[4*n-1] = 'SET' a[4*n] = 'u1' a[4*n+1] = '' a[4*n+2] = '1' end
+for i = 1, #offs / k do if out[i] == 0 then
+  for n = 1, k do a[4*n+1] = offs[(i - 1) * k + n] end redis.call(unpack(a)) end end
+return table.concat(out)`
 const SUM_OF = (width: string) =>
   `for i = 1, #offs / k do local s = 0 for j = (i-1)*(${width})+1, i*(${width}) do s = s + r[j] end out[i] = s == k and 1 or 0 end`
 
@@ -43,6 +49,10 @@ local r = redis.call(unpack(a)) ${SUM_OF('k')} ${SET_NEW}`,
 for i = 1, #offs / k do local s = 1
 for j = (i-1)*k+1, i*k do if redis.call('GETBIT', key, offs[j]) == 0 then s = 0 break end end
 out[i] = s end ${SET_NEW}`,
+  'GETBIT to the first 0, a BITFIELD for each new': `${OFFSETS}
+for i = 1, #offs / k do local s = 1
+for j = (i-1)*k+1, i*k do if redis.call('GETBIT', key, offs[j]) == 0 then s = 0 break end end
+out[i] = s end ${SET_EACH_NEW}`,
   'GETRANGE of a block, BITFIELD for new': `local k, key, out, add, n = tonumber(ARGV[1]), KEYS[1], {}, {}, 2
 local block = k > 10 and 8192 or 256
 local masks, C = {[0] = 128, 64, 32, 16, 8, 4, 2, 1}, 2^28

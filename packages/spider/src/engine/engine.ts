@@ -63,6 +63,8 @@ export interface EngineOptions {
   readonly shutdownGraceMs: number
   /** DUPEFILTER_RELEASE_ON_FAILURE: returns whether the filter forgets the page of such a failure. Default: it forgets none. */
   readonly forgets?: (failure: Failure) => boolean
+  /** Called when the crawl is over, before the first component is closed. */
+  readonly onClosing?: () => void
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
 }
@@ -171,6 +173,7 @@ export class Engine {
       // A pipeline may find that there is no point in crawling. The crawl then ends like any other.
       if (error instanceof CloseSpider) return this.stop(error.reason)
       // No page was fetched. Components that did open must be closed, or they would keep the process alive.
+      this.#options.onClosing?.()
       await Promise.allSettled([items.close('not_opened'), scheduler.close(), downloader.close()])
       throw error
     }
@@ -253,6 +256,7 @@ export class Engine {
     const { spider, scheduler, record, downloader, items, signals, logger, componentTimeoutMs } =
       this.#options
     this.#stallWatch.close()
+    this.#options.onClosing?.()
     const reason = this.#finishReason()
     const failures: unknown[] = []
     this.#pages.close()

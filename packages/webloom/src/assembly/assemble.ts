@@ -144,6 +144,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
     shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
     ...forgetting(settings),
+    onClosing: () => servers.hurryComponents(),
     ...times,
   })
 

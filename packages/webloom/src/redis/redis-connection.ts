@@ -12,7 +12,7 @@ import {
 import type { Redis } from 'ioredis'
 import { isClusterNode, missingRight, REFUSED, refusalInWords } from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
-import { refuseWhatStopsOthers } from './shared-client.ts'
+import { SharedClient } from './shared-client.ts'
 
 /** As ioredis makes it; `command` is absent when it was no command that failed. */
 type ReplyError = Error & {
@@ -22,7 +22,10 @@ type ReplyError = Error & {
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
+  /** For the crawl's own parts. */
   readonly client: Redis
+  /** The same connection, for components. */
+  readonly shared: SharedClient
   readonly #target: RedisTarget
   readonly #startTimeoutMs: number
   readonly #aclLine: string
@@ -82,7 +85,7 @@ export class RedisLink {
         return error.message.startsWith('READONLY') ? 2 : false
       },
     })
-    refuseWhatStopsOthers(this.client, target.options.db ?? 0)
+    this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     this.client.on('ready', () => this.#onReady())
     // Of interest to `open` alone.

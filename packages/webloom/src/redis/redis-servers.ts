@@ -26,6 +26,8 @@ export class RedisServers {
   readonly #links = new Map<string, RedisLink>()
   /** The first call of `open` has been. */
   #isOpen = false
+  /** Components are being closed. */
+  #isClosing = false
   #isClosed = false
 
   constructor(
@@ -44,7 +46,7 @@ export class RedisServers {
     checkRedisRole(role, because)
     const [target, ...others] = this.targets(role)
     if (!target) return noRedis(role, because)
-    if (others.length === 0) return this.to(target, role)
+    if (others.length === 0) return this.#linkTo(target, role).shared.client
     throw new SettingsError([
       `${target.setting} names ${others.length + 1} servers, and ${because ?? `a component ${asksFor(role)}`}, which is one connection: only the built-in dupefilters are spread over several`,
     ])
@@ -63,9 +65,13 @@ export class RedisServers {
 
   /** The connection to that server. One that is asked for after `open` is opened by its first command. */
   to(target: RedisTarget, role: RedisRole): RedisClient {
+    return this.#linkTo(target, role).client
+  }
+
+  #linkTo(target: RedisTarget, role: RedisRole): RedisLink {
     const place = placeOf(target, role)
     const known = this.#links.get(place)
-    if (known) return known.client
+    if (known) return known
     if (this.#isClosed) throw new Error(`the crawl has ended, and its connections are closed (role ${role})`)
     const link = new RedisLink(target, {
       startTimeoutMs: this.#settings.getFloat('REDIS_START_TIMEOUT') * 1000,
@@ -76,7 +82,8 @@ export class RedisServers {
       isLate: this.#isOpen,
     })
     this.#links.set(place, link)
-    return link.client
+    if (this.#isClosing) link.shared.hurry()
+    return link
   }
 
   /** The connections to a role's servers that somebody has asked for. */
@@ -99,6 +106,12 @@ export class RedisServers {
   async open(): Promise<void> {
     this.#isOpen = true
     await Promise.all([...this.#links.values()].map((link) => link.open()))
+  }
+
+  /** The crawl is closing its components: from now on a Redis that hangs lets their commands wait for a few seconds only. */
+  hurryComponents(): void {
+    this.#isClosing = true
+    for (const { shared } of this.#links.values()) shared.hurry()
   }
 
   close(): void {

@@ -1,7 +1,23 @@
+/**
+ * The crawl's connection as components get it: `crawler.redis(role)`. Everything goes to the one client that ioredis keeps, but for what one
+ * component's call would do to all others. Of the crawl's own parts those that have deadlines of their own use the client itself.
+ */
+
 import type { Redis } from 'ioredis'
 
+/** As ioredis sends it. */
+interface SentCommand {
+  readonly name: string
+  readonly args: readonly unknown[]
+  readonly promise: Promise<unknown>
+  reject(error: Error): void
+}
+
+/** Where ioredis sends every command that is none of a pipeline by; one of a pipeline has a stream. */
+type SendCommand = (command: SentCommand, stream?: unknown, ...rest: unknown[]) => unknown
+
 // They hold up all commands behind them until something comes.
-const BLOCKING = [
+const BLOCKING: ReadonlySet<string> = new Set([
   'blpop',
   'brpop',
   'blmove',
@@ -10,31 +26,110 @@ const BLOCKING = [
   'bzpopmin',
   'bzpopmax',
   'bzmpop',
-] as const
+])
 
-/**
- * Refuses, on a connection that a whole crawl shares, what one component's call would do to all others: a blocking command, another
- * database, the end of the connection. Such a call rejects; `duplicate()` gives a connection that takes them all.
- */
-export function refuseWhatStopsOthers(client: Redis, db: number): void {
-  const refuse = (method: string, why: string) => () =>
-    Promise.reject(
-      new Error(
-        `${method.toUpperCase()} ${why}, and the whole crawl shares this connection. Use redis(role).duplicate(), which you close yourself`,
-      ),
-    )
-  const own: Record<string, unknown> = {
-    quit: refuse('quit', 'ends the connection'),
-    // ioredis itself selects the database anew after each reconnect.
-    select: (wanted: number | string, ...rest: unknown[]) =>
-      Number(wanted) === db
-        ? (Object.getPrototypeOf(client) as { select(...given: unknown[]): unknown }).select.call(
-            client,
-            wanted,
-            ...rest,
-          )
-        : refuse('select', 'leads to another database')(),
+/** How long a Redis may be silent once the crawl closes: then what components have asked it rejects. */
+const SILENT_MS_MAX = 5000
+/** What they ask after that has this long: Redis may be back. */
+const SILENT_ANSWER_MS_MAX = 200
+
+/** One shared connection, as components see it. */
+export class SharedClient {
+  /**
+   * Refuses a blocking command, another database and the end of the connection, also where `call` sends them: such a call rejects, and
+   * `disconnect()` throws. `duplicate()` gives a connection that takes them all. A pipeline's commands are not looked at.
+   */
+  readonly client: Redis
+  readonly #pending = new Set<SentCommand>()
+  readonly #silentMsMax: number
+  /** When Redis was asked what it has not answered, and nothing after it either. */
+  #silentSince: number | undefined
+  #isClosing = false
+
+  /** @param db the database that the connection is in */
+  constructor(client: Redis, db: number, { silentMsMax = SILENT_MS_MAX } = {}) {
+    this.#silentMsMax = silentMsMax
+    const send = client.sendCommand.bind(client) as SendCommand
+    const own: Readonly<Record<string | symbol, unknown>> = {
+      sendCommand: ((command, stream, ...rest) => {
+        const why = stream === undefined ? refusal(command, db) : undefined
+        if (why !== undefined) return Promise.reject(refused(command.name, why))
+        return this.#watched(command, stream, () => send(command, stream, ...rest))
+      }) satisfies SendCommand,
+      disconnect() {
+        throw refused('disconnect', ENDS)
+      },
+      // What ioredis sets up then must be the client itself.
+      connect: () => client.connect(),
+    }
+    this.client = new Proxy(client, {
+      get: (target, name) => (Object.hasOwn(own, name) ? own[name] : Reflect.get(target, name)),
+    })
   }
-  for (const method of BLOCKING) own[method] = refuse(method, 'waits for what may never come')
-  Object.assign(client, own)
+
+  /**
+   * The crawl is closing its components. From now on a command rejects when Redis has not answered for about five seconds: one that
+   * hangs must not hold the worker for COMPONENT_TIMEOUT, once for each component.
+   */
+  hurry(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    for (const command of this.#pending) this.#limit(command)
+  }
+
+  #watched(command: SentCommand, stream: unknown, send: () => unknown): unknown {
+    this.#pending.add(command)
+    const sent = send()
+    if (this.#isClosing) this.#limit(command)
+    const answered = () => {
+      this.#pending.delete(command)
+      this.#silentSince = undefined
+    }
+    const failed = () => void this.#pending.delete(command)
+    if (stream !== undefined || !(sent instanceof Promise)) {
+      command.promise.then(answered, failed)
+      return sent
+    }
+    // The caller gets what comes of both: an error that nobody catches is still seen.
+    return sent.then(
+      (answer) => {
+        answered()
+        return answer
+      },
+      (error) => {
+        failed()
+        throw error
+      },
+    )
+  }
+
+  #limit(command: SentCommand): void {
+    this.#silentSince ??= performance.now()
+    const left = this.#silentMsMax - (performance.now() - this.#silentSince)
+    const late = () =>
+      command.reject(
+        new Error(
+          `Command timed out: the crawl is closing, and Redis has not answered ${command.name.toUpperCase()} in time`,
+        ),
+      )
+    const timer = setTimeout(late, Math.max(left, Math.min(SILENT_ANSWER_MS_MAX, this.#silentMsMax)))
+    const stop = () => clearTimeout(timer)
+    command.promise.then(stop, stop)
+  }
+}
+
+const ENDS = 'ends the connection'
+
+/** Why a component may not send that; undefined when it may. */
+function refusal({ name, args }: SentCommand, db: number): string | undefined {
+  const asked = name.toLowerCase()
+  if (BLOCKING.has(asked)) return 'waits for what may never come'
+  if (asked === 'quit') return ENDS
+  return asked === 'select' && Number(args[0]) !== db ? 'leads to another database' : undefined
+}
+
+function refused(command: string, why: string): Error {
+  return new Error(
+    `${command.toUpperCase()} ${why}, and the whole crawl shares this connection. Use redis(role).duplicate(), which you close yourself`,
+  )
 }

@@ -62,6 +62,14 @@ describe('DOWNLOAD_HANDLERS', () => {
     expect(asked).toEqual(['/live'])
   })
 
+  test('a page that it makes by hand has the bounds of a page, as any other', async () => {
+    const { stats } = await crawled(`yield new Request('${origin}/')`, {
+      DOWNLOAD_HANDLERS: { http: './archive.ts#Archive' },
+      PAGE_MAX_NODES: 1,
+    })
+    expect(stats['downloader/protection/page_nodes']).toBe(1)
+  })
+
   test('it takes the place of the built-in one of a scheme, and answers for robots.txt, too', async () => {
     const { items, stats } = await crawled(
       `yield new Request('${origin}/'); yield new Request('${origin}/none')`,

@@ -1,8 +1,8 @@
-import { MemoryStatsCollector, Settings, silentLogger } from '@webloom/core'
+import { MemoryStatsCollector, Settings, silentLogger, UrlMemory } from '@webloom/core'
 import type { HtmlParser } from '@webloom/selectors'
 import { cpuMs } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
-import { pageBoundsOf } from './page-bounds.ts'
+import { NO_BOUNDS, pageBoundsOf } from './page-bounds.ts'
 import { Response } from './response.ts'
 
 function page(body: string, settings: object = {}, htmlParser: HtmlParser = 'htmlparser2') {
@@ -10,6 +10,20 @@ function page(body: string, settings: object = {}, htmlParser: HtmlParser = 'htm
   const bounds = pageBoundsOf(Settings.fromLayers({ command: settings as never }), stats, silentLogger)
   return { response: new Response('http://x/', { body, bounds, htmlParser }), stats }
 }
+
+test('a response that was made without bounds gets those of the crawl; what it was made with stays', () => {
+  const stats = new MemoryStatsCollector()
+  const bounds = pageBoundsOf(Settings.fromLayers({ command: { PAGE_MAX_NODES: 3 } }), stats, silentLogger)
+  const crawls = { bounds, htmlParser: 'parse5' as const, urls: new UrlMemory(), schemes: new Set(['mem']) }
+  const body = '<p>1</p>'.repeat(10)
+  const byHand = new Response('http://x/', { body })
+  Response.attach(byHand, crawls)
+  expect(byHand.replace({ status: 201 }).css('p').length).toBeLessThan(3)
+  expect(stats.get('downloader/protection/page_nodes')).toBe(1)
+  const unbounded = new Response('http://x/', { body, bounds: NO_BOUNDS })
+  Response.attach(unbounded, crawls)
+  expect(unbounded.css('p')).toHaveLength(10)
+})
 
 describe.each(['htmlparser2', 'parse5'] as const)('%s', (htmlParser) => {
   test('reads a page up to PAGE_MAX_NODES, and says so once', () => {

@@ -51,6 +51,9 @@ export interface ResponseInit extends CoreResponseInit {
   schemes?: ReadonlySet<string>
 }
 
+/** What a crawl gives to each response. */
+export type CrawlsResponse = Required<Pick<ResponseInit, 'htmlParser' | 'bounds' | 'urls' | 'schemes'>>
+
 /** A link as link extractors give it. */
 export interface LinkLike {
   /** An absolute URL, or one relative to the page. */
@@ -69,10 +72,10 @@ const SCRAPY_NAMES = { follow_all: 'followAll', cb_kwargs: 'cbKwargs', ip_addres
  * build it. Simple queries (`title::text`) build it only on pages that cannot be understood without a tree.
  */
 export class Response extends CoreResponse implements LinkPage {
-  readonly #htmlParser: HtmlParser
-  readonly #bounds: PageBounds
-  readonly #urls: UrlMemory | undefined
-  readonly #schemes: ReadonlySet<string> | undefined
+  #htmlParser: HtmlParser | undefined
+  #bounds: PageBounds | undefined
+  #urls: UrlMemory | undefined
+  #schemes: ReadonlySet<string> | undefined
   #document: Document | undefined
   #selector: Selector | undefined
   #cheerio: CheerioAPI | undefined
@@ -93,10 +96,23 @@ export class Response extends CoreResponse implements LinkPage {
 
   constructor(url: string, init: ResponseInit = {}) {
     super(url, init)
-    this.#htmlParser = init.htmlParser ?? 'htmlparser2'
-    this.#bounds = init.bounds ?? NO_BOUNDS
+    this.#htmlParser = init.htmlParser
+    this.#bounds = init.bounds
     this.#urls = init.urls
     this.#schemes = init.schemes
+  }
+
+  /**
+   * @internal Gives a response what the crawl gives to those that it makes, as far as it has none of its own. Called before a
+   * callback gets it, as somebody's handler or middleware may have made it by hand.
+   */
+  static attach(response: Response, crawls: CrawlsResponse): void {
+    // One of core's own class has no selectors.
+    if (!(#bounds in response)) return
+    response.#htmlParser ??= crawls.htmlParser
+    response.#bounds ??= crawls.bounds
+    response.#urls ??= crawls.urls
+    response.#schemes ??= crawls.schemes
   }
 
   /** Returns what a CSS query finds; see `Selector.css`. */
@@ -162,7 +178,7 @@ export class Response extends CoreResponse implements LinkPage {
 
   /** For link extractors: returns what `read` finds in the page's markup, within the page's bound. */
   firstLinks<Found>(read: (markup: string, max: number) => Found[]): Found[] {
-    const { linksMax, onExceeded } = this.#bounds
+    const { linksMax, onExceeded } = this.#bounds ?? NO_BOUNDS
     const links = read(this.#markup, linksMax + 1)
     if (links.length <= linksMax) return links
     onExceeded('page_links', this.url)
@@ -210,8 +226,8 @@ export class Response extends CoreResponse implements LinkPage {
   protected override parts(): ResponseInit {
     return {
       ...super.parts(),
-      htmlParser: this.#htmlParser,
-      bounds: this.#bounds,
+      ...(this.#htmlParser && { htmlParser: this.#htmlParser }),
+      ...(this.#bounds && { bounds: this.#bounds }),
       ...(this.#urls && { urls: this.#urls }),
       ...(this.#schemes && { schemes: this.#schemes }),
     }
@@ -270,9 +286,9 @@ export class Response extends CoreResponse implements LinkPage {
   /** Returns texts and attributes that can be read from the markup, as long as that is quicker than building the tree. */
   #cssWithoutTree(query: string): SelectorList | undefined {
     if (this.domBuilt || this.#readings >= READINGS_MAX || !isSimpleQuery(query)) return undefined
-    const isPlainHtml = this.#htmlParser === 'htmlparser2' && this.#type() === 'html' && !isJson(this)
+    const isPlainHtml = this.#parser === 'htmlparser2' && this.#type() === 'html' && !isJson(this)
     // A text has more characters than its tree has nodes. Beyond the bound only the tree tells where it ends.
-    const isWithinBounds = this.#markup.length <= this.#bounds.nodesMax
+    const isWithinBounds = this.#markup.length <= (this.#bounds ?? NO_BOUNDS).nodesMax
     const values = isPlainHtml && isWithinBounds ? simpleAnswer(this.#markup, query) : undefined
     this.#readings = values ? this.#readings + 1 : READINGS_MAX
     return values && this.#listOfValues(values, query)
@@ -293,12 +309,16 @@ export class Response extends CoreResponse implements LinkPage {
   }
 
   #tree(): Document {
-    const { nodesMax, onExceeded } = this.#bounds
-    this.#document ??= parseDocument(this.#markup, this.#type(), this.#htmlParser, {
+    const { nodesMax, onExceeded } = this.#bounds ?? NO_BOUNDS
+    this.#document ??= parseDocument(this.#markup, this.#type(), this.#parser, {
       nodesMax,
       onExceeded: () => onExceeded('page_nodes', this.url),
     })
     return this.#document
+  }
+
+  get #parser(): HtmlParser {
+    return this.#htmlParser ?? 'htmlparser2'
   }
 
   /** Absent for a picture or program that came as a page. */

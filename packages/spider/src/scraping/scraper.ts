@@ -44,6 +44,8 @@ export interface ScraperOptions {
   readonly middlewares: readonly { name: string; component: SpiderMiddleware }[]
   /** Returns false when a downloader middleware refuses the request before it is queued. */
   readonly admits: (request: Request) => boolean
+  /** Called with each response before anything of the spider sees it. Absent in tests. */
+  readonly adopt?: (response: Response) => void
   readonly outputMax: number
   /** The crawl's memory of URLs; absent in tests. */
   readonly urls?: UrlMemory
@@ -69,6 +71,7 @@ export class Scraper {
   /** Runs the request's callback on its response. Rejects only for `CloseSpider`, not for other errors of the spider. */
   async scrape(response: Response, handOn: HandOn): Promise<CallbackOutput> {
     const output = new CallbackOutput()
+    this.#options.adopt?.(response)
     try {
       for (const component of this.#components) {
         const hook = component.processSpiderInput?.(response)

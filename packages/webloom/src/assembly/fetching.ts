@@ -19,7 +19,7 @@ import {
   ownHandlerOf,
 } from '@webloom/downloader'
 import { type HostSlots, MemoryHostClock } from '@webloom/queue'
-import { pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
+import { type CrawlsResponse, pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
 import { placedComponents } from '../loading/placed-components.ts'
 import { DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } from './builtin-components.ts'
 import { PacedFetch } from './paced-fetch.ts'
@@ -74,14 +74,22 @@ export function pageFetching(base: Crawler, { slots, urls, folder }: PageFetchin
  * @param urls what the crawl knows of the URLs that its pages link to
  */
 export function responseFactory(
-  { settings, stats, logger }: Pick<Crawler, 'settings' | 'stats' | 'logger'>,
+  crawler: Pick<Crawler, 'settings' | 'stats' | 'logger'>,
   urls: UrlMemory,
 ): (url: string, init: ResponseInit) => Response {
+  const crawls = crawlsResponse(crawler, urls)
+  return (url, init) => new Response(url, { ...init, ...crawls })
+}
+
+function crawlsResponse(
+  { settings, stats, logger }: Pick<Crawler, 'settings' | 'stats' | 'logger'>,
+  urls: UrlMemory,
+): CrawlsResponse {
   const htmlParser = settings.get('HTML_PARSER')
   const bounds = pageBoundsOf(settings, stats, logger)
   const handlers = Object.entries(settings.getDict('DOWNLOAD_HANDLERS'))
   const schemes = new Set(handlers.flatMap(([scheme, handler]) => (handler === null ? [] : scheme)))
-  return (url, init) => new Response(url, { ...init, htmlParser, bounds, urls, schemes })
+  return { htmlParser, bounds, urls, schemes }
 }
 
 /** @param folder from which `./file.ts#Export` in settings is meant */
@@ -126,8 +134,10 @@ async function scraperOf(
   urls: UrlMemory,
 ): Promise<Scraper> {
   const { settings, stats, signals, logger } = crawler
+  const crawls = crawlsResponse(crawler, urls)
   return new Scraper({
     spider,
+    adopt: (response) => Response.attach(response, crawls),
     middlewares: await placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
     admits: (request) => downloader.admits(request),
     urls,

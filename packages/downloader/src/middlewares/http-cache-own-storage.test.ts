@@ -37,12 +37,16 @@ test('a storage that throws loses no page: each is fetched anew and counted, and
   ])
 })
 
-test('a storage that never answers is gone on without after DOWNLOAD_TIMEOUT', async () => {
-  const never = () => new Promise<never>(() => {})
+test('a storage that never answers is gone on without after DOWNLOAD_TIMEOUT, and a page waits for it once', async () => {
+  const asked: string[] = []
+  const never = (method: string) => () => {
+    asked.push(method)
+    return new Promise<never>(() => {})
+  }
   class Hangs {
-    retrieve = never
-    store = never
-    remove = never
+    retrieve = never('retrieve')
+    store = never('store')
+    remove = never('remove')
     close() {}
   }
   const crawler = testCrawler({ HTTPCACHE_ENABLED: true, HTTPCACHE_STORAGE: Hangs, DOWNLOAD_TIMEOUT: 0.02 })
@@ -55,4 +59,5 @@ test('a storage that never answers is gone on without after DOWNLOAD_TIMEOUT', a
     'httpcache/retrieve_error': 1,
     'httpcache/store_error': 1,
   })
+  expect(asked).toEqual(['retrieve'])
 })

@@ -13,6 +13,7 @@ import {
   IgnoreRequest,
   isPromise,
   type Logger,
+  NoAnswer,
   NotConfigured,
   type OptionNames,
   Request,
@@ -61,6 +62,8 @@ interface Revalidation {
 export class HttpCacheMiddleware implements DownloaderMiddleware {
   readonly #options: HttpCacheMiddlewareOptions
   readonly #revalidations = new WeakMap<Request, Revalidation>()
+  /** The storage did not answer of them in time: a page waits for it once. */
+  readonly #unanswered = new WeakSet<Request>()
   #writeFailed = false
   #readFailed = false
 
@@ -150,6 +153,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       return { response, requestHeaders: wireHeaders(requestHeaders), storedAtMs }
     } catch (error) {
       stats.inc('httpcache/retrieve_error')
+      if (error instanceof NoAnswer) this.#unanswered.add(request)
       if (error instanceof BrokenCacheEntry)
         logger.debug(
           { url: request.url, reason: error.message },
@@ -168,7 +172,8 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       stats.inc('httpcache/uncacheable')
       return
     }
-    await this.#store(request, response)
+    if (this.#unanswered.has(request)) stats.inc('httpcache/store_error')
+    else await this.#store(request, response)
   }
 
   /** Returns the stored answer with the headers of the 304 (RFC 9111 §4.3.4). */
@@ -224,7 +229,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     if (!this.#readFailed)
       this.#options.logger.error(
         { err: error },
-        'the HTTP cache cannot be read; the crawl goes on, and takes such pages for missing',
+        'the HTTP cache cannot be read; the crawl goes on, and takes such pages for missing. One whose storage does not answer is not stored either',
       )
     this.#readFailed = true
   }

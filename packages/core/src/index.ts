@@ -74,7 +74,7 @@ export {
 export type { SpiderLike } from './crawl/spider-like.ts'
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
 export { type ProtectionReason, protectionStat } from './errors/protection-reason.ts'
-export { type CrawlName, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
+export { type CrawlName, checkKeyPattern, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
 export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './waiting/protocol-times.ts'
 
 // Ports

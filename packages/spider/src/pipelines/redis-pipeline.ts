@@ -15,6 +15,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Crawler,
+  checkKeyPattern,
   crawlKey,
   type ItemContext,
   type ItemPipeline,
@@ -83,6 +84,7 @@ export class RedisPipeline implements ItemPipeline {
 
   /** Makes the pipeline of the settings, on the crawl's connection for items. */
   static fromCrawler({ redis, settings, spider, logger, stats }: Crawler): RedisPipeline {
+    checkKeyPattern(settings.getString('REDIS_ITEMS_KEY'), 'REDIS_ITEMS_KEY')
     return new this({
       redis: redis('items', 'ITEM_PIPELINES names redis'),
       key: crawlKey(settings.getString('REDIS_ITEMS_KEY'), {

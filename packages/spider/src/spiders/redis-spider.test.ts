@@ -68,6 +68,10 @@ test('-a gives them as well', () => {
 test.each([
   [{ redisKey: ['hi', 'lo'] }, 'redisKey of spider quotes is ["hi","lo"]'],
   [{ redisKey: ' ' }, 'expected a Redis key'],
+  [
+    { redisKey: '%(site)s:urls' },
+    'redisKey of spider quotes is "%(site)s:urls", and nothing stands for %(site)s; a key has %(spider)s or %(name)s',
+  ],
   [{ redisBatchSize: 0 }, 'redisBatchSize of spider quotes is 0; expected an integer from 1'],
   [{ maxIdleTime: -1 }, 'maxIdleTime of spider quotes is -1'],
 ])('%o is refused', (fields, reason) => {

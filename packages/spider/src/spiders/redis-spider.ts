@@ -1,4 +1,12 @@
-import { type Awaitable, crawlKey, Request, type Settings, SettingsError, WebloomError } from '@webloom/core'
+import {
+  type Awaitable,
+  checkKeyPattern,
+  crawlKey,
+  Request,
+  type Settings,
+  SettingsError,
+  WebloomError,
+} from '@webloom/core'
 import { requestFromSeed } from '../seeds/seed-request.ts'
 import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 
@@ -79,6 +87,10 @@ export function seedOptionsOf(spider: SeededSpider, settings: Settings): SeedOpt
       `redisKey of spider ${spider.name} is ${JSON.stringify(pattern)}; expected a Redis key`,
     ])
   }
+  checkKeyPattern(
+    pattern,
+    redisKey === undefined ? 'REDIS_START_URLS_KEY' : `redisKey of spider ${spider.name}`,
+  )
   const batchSize =
     numberIn(spider, 'redisBatchSize', redisBatchSize, 1) ??
     settings.get('REDIS_START_URLS_BATCH_SIZE') ??

@@ -99,6 +99,7 @@ describe('an item that no output could write', () => {
       }),
     ])
     expect(stats.item_scraped_count).toBe(4)
+    expect(stats.item_unwritable_count).toBe(3)
   })
 
   test('is told as little as any other to who takes the items himself', async () => {

@@ -112,6 +112,7 @@ export class ItemProcessor {
     try {
       writtenItem(item, { takesBigInt: true })
     } catch (error) {
+      this.#options.stats.inc('item_unwritable_count')
       const request = response?.hasRequest ? response.request : undefined
       this.#options.logger.error(
         {

@@ -10,13 +10,15 @@ import { skippedText } from './skipped-pages.ts'
 /** What callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
 export function lostText(stats: Readonly<Record<string, StatValue>>): string | undefined {
   const count = (key: string) => Number(stats[key] ?? 0)
-  const [unwritten, refused, invalid] = [
+  const [unwritten, unwritable, refused, invalid] = [
     count('feedexport/unserializable_count'),
+    count('item_unwritable_count'),
     count('spider_output/refused_count'),
     count('spider_output/invalid_count'),
   ]
   const parts = [
     ...(unwritten > 0 ? [`${counted(unwritten, 'item')} that an output could not write`] : []),
+    ...(unwritable > 0 ? [`${counted(unwritable, 'item')} that no output could write`] : []),
     ...(refused > 0 ? [`${counted(refused, 'request')} that could not be queued`] : []),
     ...(invalid > 0
       ? [`${counted(invalid, 'value')} that ${invalid === 1 ? 'is' : 'are'} neither item nor request`]

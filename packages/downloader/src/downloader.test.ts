@@ -13,9 +13,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Downloader } from './downloader.ts'
 import { HttpDownloadHandler, type HttpDownloadHandlerOptions } from './http/http-download-handler.ts'
+import { DefaultHeadersMiddleware } from './middlewares/default-headers.ts'
 import { OffsiteMiddleware } from './middlewares/offsite.ts'
-import { DefaultHeadersMiddleware, UserAgentMiddleware } from './middlewares/request-defaults.ts'
 import { RetryMiddleware } from './middlewares/retry.ts'
+import { UserAgentMiddleware } from './middlewares/user-agent.ts'
 
 type Script = Parameters<typeof createServer>[1]
 

@@ -51,6 +51,8 @@ export { AutoThrottle, type AutoThrottleOptions } from './middlewares/auto-throt
 export { BinaryPageMiddleware, type BinaryPageMiddlewareOptions } from './middlewares/binary-page.ts'
 export { CookieHeaderMiddleware } from './middlewares/cookie-header.ts'
 export { CookiesMiddleware, type CookiesMiddlewareOptions } from './middlewares/cookies.ts'
+export { DefaultHeadersMiddleware } from './middlewares/default-headers.ts'
+export { DownloadTimeoutMiddleware } from './middlewares/download-timeout.ts'
 export { DownloaderStatsMiddleware } from './middlewares/downloader-stats.ts'
 export { GivenUpHostsMiddleware, type GivenUpHostsOptions } from './middlewares/given-up-hosts.ts'
 export { HostBackOffMiddleware, type HostBackOffOptions } from './middlewares/host-back-off.ts'
@@ -64,11 +66,6 @@ export { HttpProxyMiddleware, type HttpProxyMiddlewareOptions } from './middlewa
 export { MetaRefreshMiddleware, type MetaRefreshMiddlewareOptions } from './middlewares/meta-refresh.ts'
 export { OffsiteMiddleware } from './middlewares/offsite.ts'
 export { RedirectMiddleware, type RedirectMiddlewareOptions } from './middlewares/redirect.ts'
-export {
-  DefaultHeadersMiddleware,
-  DownloadTimeoutMiddleware,
-  UserAgentMiddleware,
-} from './middlewares/request-defaults.ts'
 export { RetryMiddleware, type RetryMiddlewareOptions } from './middlewares/retry.ts'
 export {
   type CrawlDelayPolicy,
@@ -76,6 +73,7 @@ export {
   type RobotsTxtMiddlewareOptions,
   type RobotsTxtPaceListeners,
 } from './middlewares/robots-txt.ts'
+export { UserAgentMiddleware } from './middlewares/user-agent.ts'
 
 // Pace
 

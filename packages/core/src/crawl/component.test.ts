@@ -57,3 +57,27 @@ test('a component that asks for a Redis is named where there is none, and where 
     message: expect.stringContaining('SHARED is true, and no Redis is named'),
   })
 })
+
+test.each([
+  [
+    'fromCrawler',
+    class Own {
+      table = 1
+      static fromCrawler(): Own {
+        throw new TypeError('no table')
+      }
+    },
+    'Own could not be made: fromCrawler threw TypeError: no table',
+  ],
+  [
+    'its constructor',
+    class Own {
+      constructor() {
+        throw 'no table'
+      }
+    },
+    'Own could not be made: its constructor threw "no table"',
+  ],
+])('what %s throws names the class', (_, Own, message) => {
+  expect(() => fromCrawler(Own as ComponentClass<object>, crawler)).toThrow(message)
+})

@@ -13,19 +13,33 @@ export interface Placed<T> {
 
 /**
  * Makes one component by its `fromCrawler`, else by `new` without arguments. Throws WL_COMPONENT_LOAD when `fromCrawler` returns no
- * component.
+ * component, and when it or the constructor throws what is no WebloomError: then the error names the class, and has what was thrown
+ * as its cause.
  */
 export function fromCrawler<T>(Class: ComponentClass<T>, crawler: Crawler): T {
+  try {
+    return made(Class, crawler)
+  } catch (cause) {
+    if (cause instanceof WebloomError) throw cause
+    const by = Class.fromCrawler ? 'fromCrawler' : 'its constructor'
+    const thrown = cause instanceof Error ? `${cause.name}: ${cause.message}` : valueShown(cause)
+    throw new WebloomError('WL_COMPONENT_LOAD', `${Class.name} could not be made: ${by} threw ${thrown}`, {
+      cause,
+    })
+  }
+}
+
+function made<T>(Class: ComponentClass<T>, crawler: Crawler): T {
   if (!Class.fromCrawler) return new (Class as new () => T)()
   // So that what the connection's refusal says names the component.
   const redis: Crawler['redis'] = (role, because = `${Class.name} ${asksFor(role)}`) =>
     crawler.redis(role, because)
-  const made = Class.fromCrawler({ ...crawler, redis }) as unknown
-  if (isPromise(made)) throw asyncFromCrawler(Class.name, made)
-  if (typeof made === 'object' && made !== null) return made as T
+  const component = Class.fromCrawler({ ...crawler, redis }) as unknown
+  if (isPromise(component)) throw asyncFromCrawler(Class.name, component)
+  if (typeof component === 'object' && component !== null) return component as T
   throw new WebloomError(
     'WL_COMPONENT_LOAD',
-    `fromCrawler of ${Class.name} returned ${valueShown(made)}; expected the component, as in  return new this(…)`,
+    `fromCrawler of ${Class.name} returned ${valueShown(component)}; expected the component, as in  return new this(…)`,
   )
 }
 

@@ -4,19 +4,24 @@ import { UsageError } from '@webloom/core'
 import { pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
-import { type OutsideFlags, withCrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import {
+  type CrawlFromOutside,
+  type OutsideFlags,
+  withCrawlFromOutside,
+} from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
+import { typedCrawl } from '../loading/typed-spider.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
-    if (!(await pauseCrawl(crawl))) throw noCrawl(crawl.keys.queueName)
+    if (!(await pauseCrawl(crawl))) throw noCrawl(crawl)
     console.log('paused: what is in flight is finished, nothing new is begun. webloom resume goes on')
   })
 }
 
 export async function resume(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
-    if (!(await resumeCrawl(crawl))) throw noCrawl(crawl.keys.queueName)
+    if (!(await resumeCrawl(crawl))) throw noCrawl(crawl)
     console.log('resumed')
   })
 }
@@ -27,7 +32,7 @@ export async function stop(
   config: LoadedConfig,
 ): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
-    if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl.keys.queueName)
+    if (!(await stopCrawl(crawl, flags.reason))) throw noCrawl(crawl)
     // As its workers have it: what is set here is for nobody.
     const persists = (await crawl.redis.hget(crawl.keys.record, 'persists')) === '1'
     console.log(
@@ -56,6 +61,10 @@ export async function clear(
   })
 }
 
-function noCrawl(name: string): UsageError {
-  return new UsageError('WL_USAGE', `no crawl ${name} is running`)
+function noCrawl({ crawler, name }: CrawlFromOutside): UsageError {
+  const typed = typedCrawl(crawler.spider, name.crawlId)
+  return new UsageError(
+    'WL_USAGE',
+    `no crawl of ${typed} is running. webloom status ${typed}  tells how it stands`,
+  )
 }

@@ -1,6 +1,6 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import { crawlKey, type StatValue } from '@webloom/core'
+import { crawlKey, REDIS_ROLES, type StatValue } from '@webloom/core'
 import {
   type CrawlView,
   type HostView,
@@ -91,8 +91,7 @@ async function itemsQueuedOf({
 }
 
 async function serversOf({ servers }: CrawlFromOutside): Promise<ServerView[]> {
-  const roles = ['queue', 'dupefilter', 'seeds', 'items'] as const
-  const targets = roles.flatMap((role) => servers.targets(role).map((target) => ({ role, target })))
+  const targets = REDIS_ROLES.flatMap((role) => servers.targets(role).map((target) => ({ role, target })))
   const byServer = [...Map.groupBy(targets, ({ target }) => target.shown)]
   const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target, uses[0]!.role))
   await servers.open()

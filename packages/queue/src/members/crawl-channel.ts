@@ -23,6 +23,10 @@ export interface CrawlListener {
   /** A host of which several workers have turns is paused: requests that lie ready must wait. `host` as in keys. */
   onPause?(host: string, ms: number): void
   onSwept?(swept: Swept): void
+  /** A worker has nothing to do, and BullMQ has no turn at hand. */
+  onHungry?(worker: string): void
+  /** Something has come for a unit that a worker holds and that had nothing to do, or something more urgent than before. */
+  onNudged?(worker: string, unit: string, priority: number): void
   /** A pause or stop was asked for, or may have been while this connection was down. The record has it. */
   onAsked?(): void
 }
@@ -34,6 +38,8 @@ export interface CrawlChannelOptions {
 }
 
 export class CrawlChannel {
+  readonly #redis: Redis
+  readonly #hungryName: string
   readonly #listening: Redis
   readonly #channels: ReadonlyMap<string, (message: string) => void>
   readonly #listeners: CrawlListener[] = []
@@ -42,8 +48,12 @@ export class CrawlChannel {
     this.#channels = new Map<string, (message: string) => void>([
       [`${keys.turns}:pauses`, (message) => this.#paused(message)],
       [`${keys.turns}:sweeps`, (message) => this.#swept(message)],
+      [`${keys.turns}:hungry`, (worker) => this.#hungry(worker)],
+      [`${keys.turns}:nudges`, (message) => this.#nudged(message)],
       [`${keys.record}:asked`, () => this.#asked()],
     ])
+    this.#redis = redis
+    this.#hungryName = `${keys.turns}:hungry`
     this.#listening = redis.duplicate({ lazyConnect: true })
     // The crawl's own connection, to the same server, is the one that complains.
     this.#listening.on('error', () => {})
@@ -57,6 +67,11 @@ export class CrawlChannel {
 
   close(): void {
     this.#listening.disconnect()
+  }
+
+  /** Tells the others that this worker has nothing to do. */
+  hungry(worker: string): void {
+    void this.#redis.publish(this.#hungryName, worker).catch(() => {})
   }
 
   listen(listener: CrawlListener): void {
@@ -73,6 +88,15 @@ export class CrawlChannel {
     const [workers, waiting, requests] = counts.map(Number)
     const swept = { worker: worker!, workers: workers!, waiting: waiting!, requests: requests! }
     for (const listener of this.#listeners) listener.onSwept?.(swept)
+  }
+
+  #hungry(worker: string): void {
+    for (const listener of this.#listeners) listener.onHungry?.(worker)
+  }
+
+  #nudged(message: string): void {
+    const [worker, priority, unit] = message.split('\n', 3)
+    for (const listener of this.#listeners) listener.onNudged?.(worker!, unit!, Number(priority))
   }
 
   #asked(): void {

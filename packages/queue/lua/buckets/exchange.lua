@@ -1,0 +1,81 @@
+-- All that a worker has to say about its turns at a moment, in one step: which requests have ended, with their outcome; what is
+-- new of slots, and which go back; what it takes next; which turns it leaves.
+--
+-- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
+--          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; ended; of each ended: token, id or
+--          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "head", "quarantine", "doubt",
+--          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
+--          lanes, mixed; more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency, delay (ms), lanes; "1" to leave
+-- Output   {[{status, standing, taken} of each turn], woken, raised}; status: held, left, over, lost; or why nothing is done, see
+--          buckets/steps/said.lua
+local isGrowing, said, replies, turns = arg() == 'grows', readSaid(), {}, {}
+if said.refusal then
+  return said.refusal
+end
+if not isGrowing then
+  redis.call('HDEL', KEYS[2], '')
+end
+hear(said)
+
+local function readAsked()
+  local asked = { more = {}, most = 0 }
+  for m = 1, number() do
+    asked.more[m] = { slot = arg(), most = number() }
+    asked.most = asked.most + asked.more[m].most
+  end
+  asked.slots, asked.each, asked.batch, asked.ahead, asked.bytes = number(), number(), arg(), number(), number()
+  asked.concurrency, asked.delay, asked.lanes = number(), number(), number()
+  asked.most = asked.most + asked.slots * asked.each
+  return asked
+end
+
+for t = 1, number() do
+  local turn = { unit = unitOf(arg()), lane = arg(), generation = arg(), owner = arg() }
+  turn.isMine = turn.unit['o' .. turn.lane] == turn.owner
+  for _ = 1, number() do
+    finish(turn, readEnded())
+  end
+  for _ = 1, number() do
+    local told = readTold()
+    if turn.isMine then
+      tellOf(told)
+    end
+  end
+  for _ = 1, number() do
+    local told, lanes, mixed = readTold(), number(), number()
+    if turn.isMine then
+      release(turn, told, lanes, mixed)
+    end
+  end
+  turn.asked, turn.leaves = readAsked(), arg() == '1'
+  turn.delay = turn.asked.delay
+  turns[t] = turn
+end
+
+-- A hot slot with a long line gets another lane.
+local function widen(unit, lanes)
+  local up = tonumber(unit.up)
+  if unit.bucket and up < lanes and now > tonumber(unit.folded or 0) and recordOf(unit.name).floor == 0
+    and lengthOf(lineOf(unit.bucket, unit.name)) > up * LINE_PER_LANE then
+    open(unit)
+  end
+end
+
+for t, turn in ipairs(turns) do
+  if not turn.isMine then
+    replies[t] = answeredBefore(turn)
+  else
+    local taken = turn.asked.most > 0 and not turn.leaves and take(turn, turn.asked) or {}
+    local standing = standingOf(turn)
+    local isEmpty = #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
+    local status = isEmpty and leave(turn, standing) or 'held'
+    if status == 'held' then
+      widen(turn.unit, turn.asked.lanes)
+      set(turn.unit, 'rests', standing[1] == '' and '1' or turn.unit.rests)
+      set(turn.unit, 'urgency', standing[1] ~= '' and standing[1] ~= '0' and standing[1] or nil)
+    end
+    replies[t] = { status, standing, taken }
+  end
+end
+tally()
+return { replies, woken, raised }

@@ -1,0 +1,45 @@
+-- Adds requests to the ends of their slots' lines.
+--
+-- Input    ARGV[2…5] see buckets/steps/said.lua, [6] asker, [7] "1" when ids are to be noted; for elements of start() [8] where the
+--          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: place ("end" or "doubt"), bucket, slot,
+--          priority, requests; of each request: id, or number of the element, and text
+-- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1
+--          for elements that leave out others: those before them were lost with an older state. Or why
+--          nothing is done, see buckets/steps/said.lua
+local NOTED_MS = 604800000
+local said = readSaid()
+if said.refusal then
+  return said.refusal
+end
+local owner, isNoting, from, to, added = arg(), arg() == '1', tonumber(arg()), tonumber(arg()), 0
+local cursor = to and tonumber(redis.call('HGET', KEYS[7], 'startCursor') or 0)
+hear(said)
+if to and cursor < from then
+  return -1
+end
+local noted = KEYS[8] .. ':' .. owner
+for _ = 1, number() do
+  local place, bucket, slot, priority, texts = arg(), arg(), arg(), arg(), {}
+  for _ = 1, number() do
+    local id, text = arg(), arg()
+    local isBefore = to and tonumber(id) < cursor or isNoting and redis.call('SADD', noted, id) == 0
+    if not isBefore then
+      texts[#texts + 1] = text
+    end
+  end
+  if place == 'doubt' then
+    moved.delayed = moved.delayed + setAside(KEYS[6], texts)
+  elseif #texts > 0 then
+    append(bucket, slot, priority, texts)
+    added = added + #texts
+  end
+end
+if isNoting then
+  redis.call('PEXPIRE', noted, NOTED_MS)
+  redis.call('ZADD', KEYS[1] .. ':owners', whole(now + NOTED_MS), owner)
+end
+if to and to > cursor then
+  redis.call('HSET', KEYS[7], 'startCursor', whole(to))
+end
+tally()
+return { added, woken, raised }

@@ -1,0 +1,81 @@
+-- Renews the locks of a worker's turns; BullMQ's own script for that is refused at maxmemory. A lock that ran out while
+-- Redis was away is taken again, as long as no worker has noticed.
+--
+-- Requests in flight on a lane that its holder does not have go back to their line. Either Redis has come back with an older
+-- state, in which the holder has not ended them yet, or the holder never got the reply that brought them.
+--
+-- Input    ARGV[2] lock (ms), [3] "1" when Redis has come back older: no slot is the holder's any more; then of each turn: job, token
+--          of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
+--          compared), how many tokens the holder has, these
+-- Output   {indexes, from 1, of those that are lost; index, how many went back, …; woken; raised}
+local lockMs, resets, lost, back, stalled = arg(), arg() == '1', {}, {}, KEYS[6] .. 'stalled'
+
+local function isOwner(turn)
+  return turn.unit['o' .. turn.lane] == turn.owner
+end
+
+local function readTurn()
+  local turn = { job = arg(), token = arg(), owner = arg(), delay = number(), open = number(), holds = {} }
+  local name, lane = string.match(turn.job, '^(.*)~(%d+)~%d+$')
+  turn.unit, turn.lane = unitOf(name), lane
+  for _ = 1, number() do
+    turn.holds[arg()] = true
+  end
+  return turn
+end
+
+local function isRenewed(turn)
+  local lock = KEYS[6] .. turn.job .. ':lock'
+  local holder = redis.call('GET', lock)
+  if holder == turn.token then
+    redis.call('PEXPIRE', lock, lockMs)
+    redis.call('SREM', stalled, turn.job)
+    return true
+  elseif holder or not isOwner(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.job) then
+    return false
+  end
+  redis.call('SREM', stalled, turn.job)
+  redis.call('SET', lock, turn.token, 'PX', lockMs)
+  return true
+end
+
+local function putUnheldBack(turn)
+  local flight, unheld = flightOf(turn), {}
+  for _, token in ipairs(redis.call('HKEYS', flight)) do
+    if not turn.holds[token] and tonumber(string.match(token, '^%d+')) < turn.open then
+      unheld[#unheld + 1], unheld[#unheld + 2] = token, redis.call('HGET', flight, token)
+    end
+  end
+  if not isOwner(turn) then
+    return 0
+  end
+  for _, entry in ipairs(inOrder(unheld)) do
+    redis.call('HDEL', flight, entry.token)
+    if not turn.unit.bucket then
+      unmix(entry.slot)
+    end
+    -- The request may have been fetched, and has killed no worker.
+    putBack(bucketOf(turn.unit), entry.slot, entry.priority, { (marked(entry.text, '', '')) })
+  end
+  moved.leased = moved.leased - #unheld / 2
+  if resets then
+    slotsBack(turn)
+  end
+  return #unheld / 2
+end
+
+local n = 0
+while at < #ARGV do
+  local turn = readTurn()
+  n = n + 1
+  if not isRenewed(turn) then
+    lost[#lost + 1] = n
+  elseif turn.open > 0 then
+    local count = putUnheldBack(turn)
+    if count > 0 then
+      back[#back + 1], back[#back + 2] = n, count
+    end
+  end
+end
+tally()
+return { lost, back, woken, raised }

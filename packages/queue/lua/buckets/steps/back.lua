@@ -1,0 +1,72 @@
+-- Reclaims what a lost worker had of a unit.
+--
+-- Input    takeBack(turn, before): before, the lane's holder until now, "<worker>/<n>"
+--          turn.quarantineAfter: so many workers lost to a request that ran alone; turn.delay (ms)
+-- Output   how many were reclaimed: to the head of their lines, or to quarantine. Only those that had started are suspects
+local function startedOf(worker, entries)
+  local tokens, started = {}, {}
+  for i, entry in ipairs(entries) do
+    tokens[i] = entry.token
+  end
+  for i, has in ipairs(redis.call('SMISMEMBER', key('started', worker), unpack(tokens))) do
+    started[tokens[i]] = has == 1
+  end
+  return started
+end
+
+-- Slots that the lost worker had go back; when it asked them last is not known.
+local function slotsBack(turn)
+  local unit = turn.unit
+  if unit.bucket then
+    return
+  end
+  local with = key('with', unit.name)
+  local slots = redis.call('SMEMBERS', with)
+  redis.call('DEL', with)
+  for _, slot in ipairs(slots) do
+    local line, record = lineOf(unit.name, slot), recordOf(slot)
+    local delayMs = math.max(turn.delay, record.floor)
+    if delayMs > 0 then
+      record.next = math.max(record.next, now + delayMs)
+      keep(record)
+    end
+    if line.state == 'w' and mayGoAt(record) > now then
+      wait(line, mayGoAt(record))
+    elseif line.state == 'w' then
+      stand(line, headOf(line))
+    end
+  end
+end
+
+local function takeBack(turn, before)
+  local flight, worker = flightOf(turn), string.match(before, '^(.*)/%d+$') or before
+  local entries = inOrder(redis.call('HGETALL', flight))
+  if #entries > 0 then
+    local noted, started = redis.call('HGET', KEYS[3], worker), startedOf(worker, entries)
+    redis.call('DEL', flight)
+    redis.call('SET', KEYS[1] .. ':lost:' .. before, 1, 'PX', 3600000)
+    moved.leased = moved.leased - #entries
+    for _, entry in ipairs(entries) do
+      local text, kills = entry.text, 0
+      if not turn.unit.bucket then
+        unmix(entry.slot)
+      end
+      if started[entry.token] then
+        text, kills = marked(entry.text, noted, worker)
+        local record = recordOf(entry.slot)
+        local delayMs = math.max(turn.delay, record.floor)
+        if delayMs > 0 then
+          record.next = math.max(record.next, now + delayMs)
+          keep(record)
+        end
+      end
+      if kills >= turn.quarantineAfter then
+        quarantine(KEYS[4], KEYS[5], text, 'it killed ' .. kills .. ' workers, running alone', whole(now))
+      else
+        putBack(bucketOf(turn.unit), entry.slot, entry.priority, { text })
+      end
+    end
+  end
+  slotsBack(turn)
+  return #entries
+end

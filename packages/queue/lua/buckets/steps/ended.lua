@@ -1,0 +1,48 @@
+-- What was in flight and is over.
+--
+-- Input    readEnded(): of ARGV, see buckets/exchange.lua
+--          finish(turn, ended): does nothing when it was over before; the command may be sent twice
+-- Output   nothing
+local function readEnded()
+  local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }
+  for g = 1, number() do
+    local group = { place = arg(), bucket = arg(), slot = arg(), priority = arg(), texts = {} }
+    for n = 1, number() do
+      group.texts[n] = arg()
+    end
+    ended.groups[g] = group
+  end
+  return ended
+end
+
+local function place(group, unique, refusal)
+  if group.place == 'quarantine' then
+    quarantine(KEYS[4], KEYS[5], group.texts[1], refusal, whole(now))
+  elseif group.place == 'end' then
+    append(group.bucket, group.slot, group.priority, group.texts)
+  elseif group.place == 'doubt' then
+    moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
+  elseif group.place == 'head' then
+    putBack(group.bucket, group.slot, group.priority, group.texts)
+  else
+    delay(group.bucket, group.slot, group.priority, tonumber(group.place), unique, group.texts[1])
+  end
+end
+
+local function finish(turn, ended)
+  if not turn.isMine or redis.call('HDEL', flightOf(turn), ended.token) == 0 then
+    return
+  end
+  moved.leased = moved.leased - 1
+  if ended.hot ~= '' then
+    unmix(ended.hot)
+  end
+  if ended.refusal ~= '' then
+    note(KEYS[5], ended.id, whole(now), string.match(turn.owner, '^(.*)/%d+$'), ended.refusal)
+  elseif ended.id ~= '' then
+    redis.call('HDEL', KEYS[5], ended.id)
+  end
+  for _, group in ipairs(ended.groups) do
+    place(group, turn.owner .. '/' .. ended.token, ended.refusal)
+  end
+end

@@ -1,0 +1,59 @@
+-- A slot goes back from the holder of its bucket.
+--
+-- Input    readTold(): of ARGV: slot, ms until it may be asked or "", "1" for news and these
+--          tellOf(told): keeps that
+--          release(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
+--          the holder has in flight then, else none
+-- Output   nothing
+local LINE_PER_LANE = 64
+
+local function readTold()
+  local told = { slot = arg(), wait = tonumber(arg()) }
+  told.news = arg() == '1' and readNews() or nil
+  return told
+end
+
+local function tellOf(told)
+  local record = recordOf(told.slot)
+  if told.wait then
+    record.next = told.wait > 0 and now + told.wait or 0
+  end
+  if told.news then
+    learn(record, told.news)
+  end
+  if told.wait or told.news then
+    keep(record)
+  end
+  return record
+end
+
+local function heat(line, lanes, mixed)
+  if line.entries then
+    spill(line)
+  end
+  save(line, 'h', '0')
+  local unit = unitOf(line.slot)
+  set(unit, 'bucket', line.bucket)
+  set(unit, 'mixed', mixed > 0 and whole(mixed) or nil)
+  local priority = headOf(line)
+  set(unit, 'urgency', priority ~= '0' and priority or nil)
+  for _ = 1, math.min(lanes, math.ceil(lengthOf(line) / LINE_PER_LANE)) do
+    open(unit)
+  end
+end
+
+local function release(turn, told, lanes, mixed)
+  local record = tellOf(told)
+  local line = lineOf(turn.unit.name, told.slot)
+  if line.state ~= 'w' then
+    return
+  end
+  redis.call('SREM', key('with', line.bucket), line.slot)
+  if mayGoAt(record) > now then
+    wait(line, mayGoAt(record))
+  elseif lanes > 1 then
+    heat(line, lanes, mixed)
+  else
+    stand(line, headOf(line))
+  end
+end

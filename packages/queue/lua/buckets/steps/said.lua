@@ -1,0 +1,25 @@
+-- Commands of a worker are numbered, and of each worker its latest is noted. A Redis that has come back with an older state
+-- does not know a number that it had answered: what was built on that answer must not be done. Nor must anything be done for
+-- a run that is over: `webloom clear` forgets the numbers, too.
+--
+-- Input    readSaid(): of ARGV: worker, number of this command, the highest whose answer the worker has, its run or "" for
+--          one that knows of none
+--          hear(said): as the first write of a command; Redis refuses it at its maxmemory
+-- Output   readSaid() → said; said.refusal: nothing may be done, and this is the answer: -2 for a run that was cleared or
+--          followed by another, else the number that Redis knows of. caller, see slots/wake.lua
+local function readSaid()
+  local said = { worker = arg(), number = number() }
+  local answered, run = number(), arg()
+  caller = said.worker
+  said.heard = tonumber(redis.call('HGET', KEYS[1] .. ':heard', said.worker) or 0)
+  if run ~= '' and redis.call('HGET', KEYS[7], 'run') ~= run then
+    said.refusal = -2
+  elseif said.heard < answered then
+    said.refusal = said.heard
+  end
+  return said
+end
+
+local function hear(said)
+  redis.call('HSET', KEYS[1] .. ':heard', said.worker, whole(math.max(said.heard, said.number)))
+end

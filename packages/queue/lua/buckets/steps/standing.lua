@@ -1,0 +1,18 @@
+-- How a unit stands.
+--
+-- Input    standingOf(turn)
+-- Output   {priority of what goes next or "", how many slots are ready at it (of a hot slot: requests), ms until something that must
+--          wait may go or ""}; of a hot slot also {…, ms until its delay lets it be asked, floor, failures, ms until its pause is over}
+local function standingOf(turn)
+  local unit = turn.unit
+  if unit.bucket then
+    local line, record = lineOf(unit.bucket, unit.name), recordOf(unit.name)
+    local head = headOf(line)
+    return { head or '', head and lengthOf(line) or 0, '', math.max(0, record.next - now), record.floor, record.failures,
+      math.max(0, record.paused - now) }
+  end
+  local late, later = joinLate(unit), joinLater(unit)
+  local head = headOfBucket(unit)
+  local due = math.min(late or math.huge, later or math.huge)
+  return { head or '', head and redis.call('LLEN', key('ready', unit.name, head)) or 0, due < math.huge and math.max(0, due - now) or '' }
+end

@@ -1,0 +1,124 @@
+-- The slots of a bucket that may be taken, in lists by the priority of what goes next. A slot that becomes more urgent stands in
+-- two lists: what its line does not say any more is passed over.
+--
+-- Input    stand(line, priority): the slot is ready
+--          append(bucket, slot, priority, texts), putBack(…): to the end or the head of the slot's line, in order
+--          headOfBucket(unit): priority of what goes next, nil when no slot is ready
+--          nextReady(unit, most): up to so many lines of the head's priority, off the list
+--          wait(line, dueMs): later; joinLater(unit): those whose time has come are ready
+-- Output   joinLater → when the next one's time comes (ms), nil when there is none
+local LATER_AT_ONCE = 100
+
+local function stand(line, priority)
+  local unit = unitOf(line.bucket)
+  save(line, 'r', priority)
+  if not line.state then
+    return
+  end
+  redis.call('RPUSH', key('ready', line.bucket, priority), line.slot)
+  if priority ~= '0' then
+    redis.call('ZADD', key('urgent', line.bucket), priority, priority)
+    set(unit, 'urgent', '1')
+  end
+  arrived(unit, priority)
+end
+
+local function wait(line, dueMs)
+  local unit = unitOf(line.bucket)
+  save(line, 'l', headOf(line) or '0')
+  if not line.state then
+    return
+  end
+  redis.call('ZADD', key('later', line.bucket), whole(dueMs), line.slot)
+  set(unit, 'later', '1')
+  arrivedLater(unit, dueMs)
+end
+
+-- What its state is stays; something has come to it.
+local function grown(line, priority)
+  if not line.state then
+    stand(line, priority)
+  elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
+    stand(line, priority)
+  else
+    save(line, line.state, line.priority)
+    if line.state == 'h' then
+      arrived(unitOf(line.slot), priority)
+    end
+  end
+end
+
+local function append(bucket, slot, priority, texts)
+  -- Most slots are new: then nothing is read.
+  local text = texts[1]
+  if #texts == 1 and #text <= LINE_BYTES_MAX then
+    local value = 'r' .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
+    if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
+      moved.waiting = moved.waiting + 1
+      return stand({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority)
+    end
+  end
+  local line = lineOf(bucket, slot)
+  add(line, priority, texts, false)
+  grown(line, priority)
+end
+
+local function putBack(bucket, slot, priority, texts)
+  local line = lineOf(bucket, slot)
+  add(line, priority, texts, true)
+  grown(line, priority)
+end
+
+local function headOfBucket(unit)
+  local top = unit.urgent and redis.call('ZREVRANGE', key('urgent', unit.name), 0, 0)[1] or nil
+  if top and tonumber(top) > 0 then
+    return top
+  end
+  return redis.call('EXISTS', key('ready', unit.name, '0')) == 1 and '0' or top
+end
+
+local function listEnded(unit, priority)
+  if priority ~= '0' and redis.call('EXISTS', key('ready', unit.name, priority)) == 0 then
+    redis.call('ZREM', key('urgent', unit.name), priority)
+    set(unit, 'urgent', redis.call('EXISTS', key('urgent', unit.name)) == 1 and '1' or nil)
+  end
+end
+
+local function nextReady(unit, most)
+  local lines, priority = {}, headOfBucket(unit)
+  if not priority then
+    return lines
+  end
+  local pop = order == 'lifo' and 'RPOP' or 'LPOP'
+  local slots = redis.call(pop, key('ready', unit.name, priority), most) or {}
+  listEnded(unit, priority)
+  if #slots == 0 then
+    return lines
+  end
+  local seen = {}
+  for i, value in ipairs(redis.call('HMGET', key('lines', unit.name), unpack(slots))) do
+    local line = value and not seen[slots[i]] and lineOf(unit.name, slots[i], value)
+    if line and line.state == 'r' and line.priority == priority then
+      lines[#lines + 1], seen[slots[i]] = line, true
+    end
+  end
+  return lines, true
+end
+
+local function joinLater(unit)
+  if not unit.later then
+    return nil
+  end
+  local later = key('later', unit.name)
+  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now), 'LIMIT', 0, LATER_AT_ONCE)
+  for _, slot in ipairs(due) do
+    redis.call('ZREM', later, slot)
+    local line = lineOf(unit.name, slot)
+    if line.state == 'l' then
+      stand(line, headOf(line))
+    end
+  end
+  local first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
+  set(unit, 'later', first and '1' or nil)
+  return first
+end

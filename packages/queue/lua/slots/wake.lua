@@ -1,0 +1,84 @@
+-- Units that have something to do: their lanes, and the jobs that BullMQ must get.
+--
+-- Input    jobOf(unit, lane): name of its job; open(unit): another lane; rouse(unit): its only lane, whose job sleeps in BullMQ,
+--          gets another generation: the old job will find that it is over
+--          arrived(unit, priority): something of that priority may be taken now
+--          arrivedLater(unit, dueMs): something may be taken then
+--          caller: the worker that runs this script, nil for one that is not named
+-- Output   woken: job, priority, …: jobs that are owed to BullMQ
+--          raised: job, priority, …: jobs that wait there and have become more urgent
+--          Whoever holds a unit and rests is told that something has come, unless that is the caller.
+
+-- A unit that no worker has had for so long is looked after. Longer than it takes to add its job.
+local OWED_MS = 3000
+local caller
+
+local function jobOf(unit, lane)
+  return unit.name .. '~' .. lane .. '~' .. unit['g' .. lane]
+end
+
+local function wake(unit, lane)
+  set(unit, 'g' .. lane, whole(redis.call('HINCRBY', KEYS[2], 'generation', 1)))
+  redis.call('ZADD', KEYS[1] .. ':due', whole(now + OWED_MS), jobOf(unit, lane))
+  woken[#woken + 1], woken[#woken + 2] = jobOf(unit, lane), unit.urgency or '0'
+end
+
+local function open(unit)
+  local lane = 0
+  while unit['g' .. lane] do
+    lane = lane + 1
+  end
+  set(unit, 'up', whole((unit.up or 0) + 1))
+  wake(unit, lane)
+end
+
+local function rouse(unit)
+  set(unit, 'asleep', nil)
+  for lane = 0, LANES_MAX - 1 do
+    if unit['g' .. lane] then
+      redis.call('ZREM', KEYS[1] .. ':due', jobOf(unit, lane))
+      wake(unit, lane)
+    end
+  end
+end
+
+local function nudge(unit, priority)
+  local holder = unit.o0 and string.match(unit.o0, '^(.*)/%d+$')
+  if holder and holder ~= caller then
+    set(unit, 'rests', nil)
+    redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name)
+  end
+end
+
+local function raise(unit, priority)
+  for lane = 0, LANES_MAX - 1 do
+    if unit['g' .. lane] and not unit['o' .. lane] then
+      raised[#raised + 1], raised[#raised + 2] = jobOf(unit, lane), priority
+    end
+  end
+end
+
+local function arrived(unit, priority)
+  local isMoreUrgent = tonumber(priority) > tonumber(unit.urgency or 0)
+  if not unit.up or isMoreUrgent then
+    set(unit, 'urgency', priority ~= '0' and priority or nil)
+  end
+  if not unit.up then
+    return open(unit)
+  elseif unit.asleep then
+    return rouse(unit)
+  elseif isMoreUrgent then
+    raise(unit, priority)
+  end
+  if unit.rests or isMoreUrgent then
+    nudge(unit, priority)
+  end
+end
+
+local function arrivedLater(unit, dueMs)
+  if not unit.up then
+    open(unit)
+  elseif unit.asleep and dueMs < tonumber(unit.asleep) then
+    rouse(unit)
+  end
+end

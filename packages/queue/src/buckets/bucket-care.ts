@@ -1,0 +1,193 @@
+/**
+ * What must be done about turns from time to time: renew their locks, look after those that others should have, find lost ones.
+ *
+ * One worker finds lost turns for all, the one that did so last: it has BullMQ look for stalled jobs every two seconds, and
+ * sweeps over the turns every four, which it publishes to all workers. When the others hear of no sweep any more, another
+ * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
+ */
+
+import type { Logger, ProtocolTimes } from '@webloom/core'
+import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
+import type { SaidNumbers } from '../turns/said-numbers.ts'
+import type { TurnJobs } from '../turns/turn-jobs.ts'
+import type { BucketScripts, HoldingTurn, Stirred, Wake } from './bucket-scripts.ts'
+import type { FrontierMachine } from './frontier-machine.ts'
+import type { HeldTurn } from './held-turn.ts'
+
+export interface BucketCareOptions {
+  readonly machine: FrontierMachine
+  readonly scripts: BucketScripts
+  readonly said: SaidNumbers
+  readonly jobs: TurnJobs
+  readonly channel: CrawlChannel
+  readonly workerId: string
+  /** The delay of slots by the settings, milliseconds. */
+  readonly delayOf: (unit: string) => number
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  readonly demand: () => number
+  /** Called when requests have come back to their lines. */
+  readonly onStirred: (stirred: Stirred) => void
+  readonly onSwept: (swept: Swept) => void
+  /** Called with jobs that BullMQ does not have. */
+  readonly onOwed: (owed: readonly Wake[]) => void
+  /** Called when the machine may have something to do. */
+  readonly onTended: () => void
+}
+
+export class BucketCare {
+  readonly #options: BucketCareOptions
+  readonly #times: ProtocolTimes['turns']
+  readonly #timers: NodeJS.Timeout[] = []
+  #isRenewing = false
+  #mustReset = false
+  #isClosed = false
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+  /** Runs while this worker is in charge. */
+  #stalledCheck: NodeJS.Timeout | undefined
+  #isChecking = false
+  /** Until then no lock counts as lost: Redis was away, and other workers may have had no time to renew theirs. */
+  #checksFromMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: BucketCareOptions) {
+    this.#options = options
+    this.#times = options.times.turns
+    options.channel.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
+  }
+
+  async open(): Promise<void> {
+    await this.#sweep(0)
+    const { tendEveryMs, renewEveryMs, sweepLookEveryMs } = this.#times
+    this.#timers.push(
+      setInterval(() => this.#tend(), tendEveryMs),
+      setInterval(() => void this.renew(), renewEveryMs),
+      setInterval(() => this.#sweepIfDue(), sweepLookEveryMs),
+    )
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#stalledCheck)
+  }
+
+  /** Redis has come back older: the next renewal says that no slot is this worker's. */
+  reset(): void {
+    this.#mustReset = true
+    void this.renew()
+  }
+
+  #tend(): void {
+    const { machine, demand, onTended } = this.#options
+    machine.tend(performance.now(), demand())
+    onTended()
+  }
+
+  /** Renews the locks, and tells Redis which requests this worker holds. */
+  async renew(): Promise<void> {
+    const { machine, scripts, said, logger, onStirred, onTended } = this.#options
+    if (this.#isRenewing || machine.turnCount === 0) return
+    this.#isRenewing = true
+    const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
+    const resets = this.#mustReset
+    const sentAtMs = performance.now()
+    try {
+      const renewed = await scripts.renew([...turns.keys()], this.#times.lockMs, {
+        coming: said.coming,
+        resets,
+      })
+      if (resets) this.#mustReset = false
+      const lost = new Set(renewed.lost.map((one) => turns.get(one)!))
+      for (const turn of lost)
+        if (machine.has(turn)) machine.lose(turn, `its lock on ${turn.job.unit} ran out`)
+      const kept = [...turns.values()].filter((turn) => !lost.has(turn))
+      machine.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
+      this.#tellPutBack(new Map([...renewed.putBack].map(([one, count]) => [turns.get(one)!, count])))
+      onStirred(renewed)
+      onTended()
+    } catch (error) {
+      logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
+    }
+    this.#isRenewing = false
+    if (this.#mustReset && !resets && !this.#isClosed) void this.renew()
+  }
+
+  #holdingOf({ job, holder, lockToken, batch, tokens }: HeldTurn): HoldingTurn {
+    return {
+      job: job.job,
+      holder,
+      lockToken,
+      delayMs: Math.ceil(this.#options.delayOf(job.unit)),
+      batch,
+      tokens: [...tokens],
+    }
+  }
+
+  #tellPutBack(putBack: ReadonlyMap<HeldTurn, number>): void {
+    if (putBack.size === 0) return
+    const { machine, logger } = this.#options
+    let requests = 0
+    for (const [turn, count] of putBack) {
+      requests += count
+      machine.nudged(turn.job.unit, 0, performance.now())
+    }
+    logger.warn(
+      { requests, buckets: putBack.size },
+      'requests were in flight in Redis that this worker does not have; they are back in their lines and may be fetched again',
+    )
+  }
+
+  #sweepIfDue(): void {
+    const { sweepEveryMs, sweepMissedMs, sweptMsMin } = this.#times
+    const sinceMs = performance.now() - this.#sweptAtMs
+    if (sinceMs >= (this.#stalledCheck ? sweepEveryMs : sweepMissedMs)) void this.#sweep(sweptMsMin)
+  }
+
+  async #sweep(sweptMsMin: number): Promise<void> {
+    const { scripts, workerId, onOwed, logger } = this.#options
+    this.#sweptAtMs = performance.now()
+    try {
+      const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin)
+      this.#heard(swept, isSwept)
+      onOwed(woken)
+    } catch (error) {
+      logger.debug({ err: error }, 'turns could not be looked after; it is tried again')
+    }
+  }
+
+  #heard(swept: Swept, isMine: boolean): void {
+    const { machine, onSwept } = this.#options
+    this.#sweptAtMs = performance.now()
+    machine.workers = Math.max(1, swept.workers)
+    machine.othersWait = swept.waiting > 0
+    this.#takeCharge(isMine)
+    onSwept(swept)
+  }
+
+  #takeCharge(isInCharge: boolean): void {
+    if (isInCharge === (this.#stalledCheck !== undefined) || this.#isClosed) return
+    clearInterval(this.#stalledCheck)
+    this.#stalledCheck = undefined
+    if (!isInCharge) return
+    const check = () => void this.#checkStalled()
+    this.#stalledCheck = setInterval(check, this.#times.stalledCheckEveryMs)
+    check()
+  }
+
+  async #checkStalled(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    const { scripts, jobs, logger, times } = this.#options
+    const { stalledGapMs, stalledLateMs } = this.#times
+    const askedAtMs = performance.now()
+    try {
+      await scripts.watch(stalledGapMs)
+      const nowMs = performance.now()
+      if (nowMs - askedAtMs > stalledLateMs) this.#checksFromMs = nowMs + times.redis.reconnectMsMax
+      if (nowMs >= this.#checksFromMs) await jobs.checkStalled()
+    } catch (error) {
+      logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
+    }
+    this.#isChecking = false
+  }
+}

@@ -1,0 +1,56 @@
+/** A worker's clock may be wrong: BullMQ delays turns, and finds those that are due, by the clocks of workers. */
+
+import type { Lease } from '@webloom/core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { BucketBench, pages } from '../../testing/bucket-bench.ts'
+import type { BucketQueue } from './bucket-queue.ts'
+
+const bench = new BucketBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+/** A call that waits gives up after a second; one to a closed queue at once. */
+async function oneOf(queue: BucketQueue): Promise<Lease> {
+  const deadlineMs = performance.now() + ONE_MS_MAX
+  while (performance.now() < deadlineMs) {
+    const [lease] = await queue.lease(1)
+    if (lease) return lease
+  }
+  throw new Error(`nothing could be leased for ${ONE_MS_MAX} ms`)
+}
+
+const ONE_MS_MAX = 20_000
+
+const HOUR_MS = 3_600_000
+
+test.each([
+  ['an hour ahead, and goes right again', HOUR_MS, 0],
+  ['right, and then an hour late', 0, -HOUR_MS],
+])(
+  'a turn that is left while the clock is %s goes on when its host may be asked',
+  async (_what, atFirst, then) => {
+    const keys = bench.nextKeys()
+    const queue = await bench.queue({ keys, pace: { delayMs: 2500 } })
+    try {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + atFirst })
+      await queue.push(pages('a', 2), 'start/0')
+      const [first] = await queue.lease(1)
+      first!.started()
+      await queue.commit(first!)
+      const startedAt = performance.now()
+      const next = oneOf(queue)
+      // It is left when its host must wait for more than two seconds.
+      await vi.waitFor(
+        async () => expect(await bench.redis.zcard(`webloom:${keys.queueName}:delayed`)).toBe(1),
+        10_000,
+      )
+      vi.setSystemTime(new Date(Date.now() - atFirst + then))
+      const second = await next
+      expect(performance.now() - startedAt).toBeLessThan(15_000)
+      await queue.commit(second)
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+  60_000,
+)

@@ -1,0 +1,126 @@
+/**
+ * Sends what the machine has to say: one script at a time. What gathers meanwhile goes with the next one, so that under load a
+ * script carries many pages, and in an idle crawl none waits.
+ */
+
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
+import { isRedisFull, type ProtocolTimes } from '@webloom/core'
+import { RunOver } from '../crawl/run-over.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import { type SaidNumbers, WentBack } from '../turns/said-numbers.ts'
+import { fullError } from '../turns/turn-errors.ts'
+import type { BucketScripts, Stirred } from './bucket-scripts.ts'
+import type { FrontierMachine } from './frontier-machine.ts'
+import type { Message } from './frontier-message.ts'
+
+/** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
+const GATHER_MS = 3
+
+export interface BucketExchangeOptions {
+  readonly machine: FrontierMachine
+  readonly scripts: BucketScripts
+  readonly said: SaidNumbers
+  readonly workerId: string
+  readonly times: ProtocolTimes
+  readonly demand: () => number
+  readonly stock: () => number
+  /** Returns whether fresh turns are coming, which go before those that were served already. */
+  readonly isLooking: () => boolean
+  readonly onStirred: (stirred: Stirred) => void
+  /** Called when Redis has done nothing of what was sent, as it has gone back. */
+  readonly onWentBack: (error: WentBack) => void
+  /** Called when Redis has done nothing of what was sent, as the run is over. */
+  readonly onRunOver: (error: RunOver) => void
+  readonly onTaken: () => void
+  /** Called after each answer, and when there is nothing to send for now. */
+  readonly onEffects: () => void
+}
+
+export class BucketExchange {
+  readonly #options: BucketExchangeOptions
+  #isRunning = false
+  #running: Promise<void> = Promise.resolve()
+  #hurry: (() => void) | undefined
+
+  constructor(options: BucketExchangeOptions) {
+    this.#options = options
+  }
+
+  /** Called when there may be something to send. */
+  kick(): void {
+    if (this.#hurry && this.#options.demand() > 0) this.#hurry()
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#running = this.#run()
+  }
+
+  /** Resolves when there is nothing left to send. */
+  async settled(): Promise<void> {
+    while (this.#isRunning) await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { onEffects } = this.#options
+    await this.#gather()
+    for (let message = this.#next(); message; message = this.#next()) {
+      await this.#send(message)
+      onEffects()
+      await this.#gather()
+    }
+    this.#isRunning = false
+    onEffects()
+  }
+
+  async #gather(): Promise<void> {
+    await immediate()
+    if (this.#options.demand() > 0) return
+    await new Promise<void>((resolve) => {
+      this.#hurry = resolve
+      setTimeout(resolve, GATHER_MS)
+    })
+    this.#hurry = undefined
+  }
+
+  #next(): Message | undefined {
+    const { machine, said, demand, stock, isLooking } = this.#options
+    return machine.message(performance.now(), {
+      demand: demand(),
+      stock: stock(),
+      number: said.coming,
+      isLooking: isLooking(),
+    })
+  }
+
+  async #send(message: Message): Promise<void> {
+    const { machine, scripts, said, workerId, onStirred } = this.#options
+    const number = said.next()
+    const started = message.endings.flatMap(({ lease, ended }) => (lease?.isNoted ? [ended.token] : []))
+    try {
+      const { answers, ...stirred } = await scripts.exchange(
+        [...message.says.values()],
+        message.isGrowing,
+        number,
+      )
+      said.wasAnswered(number)
+      if (started.length > 0) void scripts.ended(workerId, started).catch(() => {})
+      machine.answered(message, answers, performance.now())
+      if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) this.#options.onTaken()
+      onStirred(stirred)
+    } catch (error) {
+      await this.#refused(message, error as Error)
+    }
+  }
+
+  async #refused(message: Message, error: Error): Promise<void> {
+    const { machine, times, onWentBack, onRunOver } = this.#options
+    const nowMs = performance.now()
+    if (error instanceof WentBack || error instanceof RunOver) {
+      machine.unanswered(message, nowMs, { error: leaseLost(undefined, error.message) })
+      if (error instanceof WentBack) return onWentBack(error)
+      onRunOver(error)
+    } else if (message.isGrowing && isRedisFull(error)) {
+      return machine.unanswered(message, nowMs, { error: fullError(error), isFull: true })
+    } else machine.unanswered(message, nowMs, { error })
+    await sleep(times.turns.retryMs)
+  }
+}

@@ -1,0 +1,190 @@
+/** Fetches turns from BullMQ, one by one, while this worker wants more, and begins them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
+import type { TurnJob as BullTurn, TurnJobs } from '../turns/turn-jobs.ts'
+import type { BucketScripts, Standing, Stirred } from './bucket-scripts.ts'
+import type { TurnJob } from './held-turn.ts'
+
+/** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */
+const BEGINNING_MAX = 16
+/** How long what was served already waits while more turns are at hand. */
+const FRESH_WAIT_MS = 50
+
+export interface Begun {
+  readonly job: TurnJob
+  readonly bull: BullTurn
+  readonly holder: string
+  readonly standing: Standing
+  readonly stirred: Stirred
+}
+
+export interface BucketIntakeOptions {
+  readonly scripts: BucketScripts
+  readonly jobs: TurnJobs
+  readonly workerId: string
+  /** The delay of slots by the settings, milliseconds. */
+  readonly delayOf: (unit: string) => number
+  readonly quarantineAfter: number
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  /** Returns whether this worker has room for one more turn, with so many under way. */
+  readonly wants: (beginning: number) => boolean
+  readonly hasUnit: (unit: string) => boolean
+  /** Called when BullMQ has no more turns at hand. */
+  readonly onDrained: () => void
+  readonly onBegun: (begun: Begun) => void
+  readonly onPoint: (name: 'fetched' | 'begun' | 'completed') => void
+}
+
+export class BucketIntake {
+  readonly #options: BucketIntakeOptions
+  readonly #beginning = new Set<Promise<void>>()
+  /** By unit: until when its turns are left to others. */
+  readonly #leftUntilMs = new Map<string, number>()
+  #hasLeftLast = false
+  #turns = 0
+  #isDrained = false
+  #lookingSinceMs: number | undefined
+  #isClosed = false
+  #wake: (() => void) | undefined
+
+  constructor(options: BucketIntakeOptions) {
+    this.#options = options
+  }
+
+  /** True while turns are at hand that may be fresher than those which this worker has. */
+  get isLooking(): boolean {
+    const sinceMs = this.#lookingSinceMs
+    return sinceMs !== undefined && performance.now() - sinceMs < FRESH_WAIT_MS
+  }
+
+  open(): void {
+    void this.#run()
+  }
+
+  /** Called when there may be room again. */
+  wake(): void {
+    if (!this.#wake || !this.#options.wants(this.#beginning.size)) return
+    this.#lookingSinceMs ??= performance.now()
+    this.#wake()
+  }
+
+  /** Leaves that unit's turns to others for so long. */
+  leave(unit: string, ms: number): void {
+    const nowMs = performance.now()
+    for (const [old, untilMs] of this.#leftUntilMs) if (untilMs <= nowMs) this.#leftUntilMs.delete(old)
+    this.#leftUntilMs.set(unit, nowMs + ms)
+  }
+
+  /** Begins no more turns. A turn that is being fetched goes back. */
+  stop(): void {
+    this.#isClosed = true
+    this.#wake?.()
+  }
+
+  /** Resolves when all fetched turns have begun, or have gone back. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#beginning)
+  }
+
+  async #run(): Promise<void> {
+    const { wants, jobs } = this.#options
+    while (!this.#isClosed) {
+      if (!wants(this.#beginning.size) || this.#beginning.size >= BEGINNING_MAX) {
+        await this.#rest()
+        continue
+      }
+      try {
+        if (!this.#isDrained) this.#lookingSinceMs ??= performance.now()
+        const job = await jobs.fetch({ block: this.#isDrained })
+        this.#isDrained = !job
+        if (!job) await this.#drained()
+        else if (!(await this.#isLeft(job))) this.#track(this.#begin(job))
+      } catch (error) {
+        if (this.#isClosed) return
+        await this.#onRefusal(error as Error)
+      }
+    }
+  }
+
+  async #drained(): Promise<void> {
+    await Promise.all(this.#beginning)
+    this.#lookingSinceMs = undefined
+    this.#options.onDrained()
+  }
+
+  #track(begin: Promise<void>): void {
+    const beginning = begin.finally(() => {
+      this.#beginning.delete(beginning)
+      this.#wake?.()
+    })
+    this.#beginning.add(beginning)
+  }
+
+  /**
+   * Returns true for a turn that is left to others; it goes back. When no other is at hand, this worker waits until the
+   * others had their time.
+   */
+  async #isLeft(job: BullTurn): Promise<boolean> {
+    const leftMs = (this.#leftUntilMs.get(job.host) ?? 0) - performance.now()
+    if (leftMs <= 0) {
+      this.#hasLeftLast = false
+      return false
+    }
+    await this.#options.jobs.giveBack(job, 0)
+    if (this.#hasLeftLast) await sleep(leftMs)
+    this.#hasLeftLast = !this.#hasLeftLast
+    return true
+  }
+
+  async #begin(bull: BullTurn): Promise<void> {
+    const { scripts, jobs, workerId, delayOf, quarantineAfter, logger, hasUnit, onBegun, onPoint } =
+      this.#options
+    try {
+      if (this.#isClosed) return await jobs.giveBack(bull, 0)
+      onPoint('fetched')
+      const { host: unit, lane, generation, lockToken, lockedUntilMs } = bull
+      const holder = `${workerId}/${++this.#turns}`
+      const turn = { unit, lane, generation, lockToken, holder }
+      const begun = await scripts.begin(
+        { ...turn, delayMs: Math.ceil(delayOf(unit)), isSecond: hasUnit(unit) },
+        quarantineAfter,
+      )
+      onPoint('begun')
+      // This worker stood still on the way, and another one has the turn now.
+      if (begun === 'taken') return
+      if (begun === 'gone') {
+        await jobs.complete(bull)
+        return onPoint('completed')
+      }
+      const { standing, takenBack, ...stirred } = begun
+      if (takenBack > 0)
+        logger.info({ bucket: unit, requests: takenBack }, 'taken over from a worker that was lost')
+      const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.unit }
+      onBegun({ job, bull, holder, standing, stirred })
+    } catch (error) {
+      // The turn's lock is not renewed, so the turn comes again in some seconds.
+      logger.debug({ err: error, job: bull.unit }, 'a turn could not begin')
+    }
+  }
+
+  /** Waits until there may be room. */
+  async #rest(): Promise<void> {
+    this.#lookingSinceMs = undefined
+    this.#isDrained = false
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (this.#isClosed) resolve()
+    })
+    this.#wake = undefined
+  }
+
+  async #onRefusal(error: Error): Promise<void> {
+    const { scripts, logger, times } = this.#options
+    this.#lookingSinceMs = undefined
+    logger.debug({ err: error }, 'no turn can be fetched now; it is tried again')
+    if (isRedisFull(error)) await scripts.nudge().catch(() => false)
+    await sleep(times.turns.retryMs)
+  }
+}

@@ -1,0 +1,62 @@
+import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
+import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import { bucketOf } from './bucket-of.ts'
+import type { Placed, Pushed } from './bucket-scripts.ts'
+
+/** In no line: the line is looked up when the doubt is over. */
+const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const
+
+/** Says which line a request belongs to, and how a slot is named in keys and job ids. */
+export class BucketPlacing {
+  readonly #order: QueueOrder
+  readonly #slots: HostSlots
+
+  constructor({ order, slots }: { readonly order: QueueOrder; readonly slots: HostSlots }) {
+    this.#order = order
+    this.#slots = slots
+  }
+
+  /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
+  groups(batch: readonly QueuedRequest[]): Placed[] {
+    return this.pushed(batch).map(({ requests, ...line }) => ({
+      ...line,
+      texts: requests.map(({ text }) => text),
+    }))
+  }
+
+  /** Returns the same with their ids, or with what else identifies them. */
+  pushed<Queued extends QueuedRequest>(
+    batch: readonly Queued[],
+    idOf: (queued: Queued) => string = ({ id }) => id,
+  ): Pushed[] {
+    const lines = new Map<string, Pushed & { requests: { id: string; text: string }[] }>()
+    for (const queued of batch) {
+      const line = queued.inDoubt ? IN_DOUBT : { ...this.#lineOf(queued.request), place: 'end' as const }
+      const name = `${line.place}:${line.priority}:${line.slot}`
+      const known = lines.get(name) ?? { ...line, requests: [] }
+      lines.set(name, known)
+      known.requests.push({ id: idOf(queued), text: packRequest(queued) })
+    }
+    return [...lines.values()]
+  }
+
+  /** Returns the place of one request, changed or to be held back. */
+  one(queued: QueuedRequest, marks: Partial<PackedMarks>, when: RetryWhen): Placed {
+    return {
+      ...this.#lineOf(queued.request),
+      place: when === 'first' ? 'head' : when > 0 ? Math.ceil(when) : 'end',
+      texts: [packRequest(queued, marks)],
+    }
+  }
+
+  #lineOf(request: Request): { bucket: string; slot: string; priority: number } {
+    const slot = slotKey(this.#slots.slotOf(request))
+    return { slot, bucket: bucketOf(slot), priority: this.#order === 'priority' ? request.priority : 0 }
+  }
+}
+
+/** Returns a slot's name in keys and job ids, which may hold no colon. */
+function slotKey(slot: string): string {
+  return encodeURIComponent(slot.toWellFormed())
+}

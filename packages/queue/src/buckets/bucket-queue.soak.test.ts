@@ -1,0 +1,272 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lease } from '@webloom/core'
+import { requestQueueContract } from '@webloom/core/contract'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+
+const bench = new BucketBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
+const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
+
+/** Gaps between the starts at one host, milliseconds. */
+const gaps = (startedAt: readonly number[]) => {
+  const sorted = [...startedAt].sort((a, b) => a - b)
+  return sorted.slice(1).map((at, n) => at - sorted[n]!)
+}
+
+requestQueueContract(
+  { describe, test },
+  {
+    name: 'BucketQueue',
+    create: async ({ order = 'priority', delayMs = 0, concurrency = 0 }) => {
+      const queue = await bench.queue({ order, pace: { delayMs, concurrency } })
+      return { queue, dispose: () => queue.close() }
+    },
+  },
+)
+
+describe('several workers', () => {
+  test('a host’s delay holds for both together, and all of its slots are used', async () => {
+    const keys = bench.nextKeys()
+    const options = { keys, pace: { delayMs: 100 } }
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    await one.push(pages('a', 30), 'o')
+    const startedAt: number[] = []
+    const visit = (queue: typeof one) => async (lease: Lease) => {
+      await sleep(3)
+      lease.started()
+      startedAt.push(performance.now())
+      await sleep(20)
+      await queue.commit(lease)
+    }
+    await Promise.all([crawl(one, 4, visit(one)), crawl(other, 4, visit(other))])
+    expect(startedAt).toHaveLength(30)
+    expect(Math.min(...gaps(startedAt))).toBeGreaterThanOrEqual(75)
+    const tookMs = Math.max(...startedAt) - Math.min(...startedAt)
+    expect(29 / tookMs).toBeGreaterThanOrEqual(0.85 / 100)
+  })
+
+  test('a big host is shared, and has no more in flight than it may have in all', async () => {
+    const options = { keys: bench.nextKeys(), pace: { concurrency: 24 } }
+    // One worker alone could not have all of it in flight.
+    const atOnce = 16
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    // Who came last has heard of the other: there may be two lanes.
+    for (const asker of ['o', 'p']) await other.push(pages('a', 1500), asker)
+    let [inFlight, most] = [0, 0]
+    const done = [0, 0]
+    const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
+      most = Math.max(most, ++inFlight)
+      lease.started()
+      await sleep(10)
+      done[n]!++
+      // It ends for the queue a moment after it has ended here.
+      inFlight--
+      await queue.commit(lease)
+    }
+    await Promise.all([crawl(one, atOnce, visit(one, 0)), crawl(other, atOnce, visit(other, 1))])
+    expect(done[0]! + done[1]!).toBe(3000)
+    expect(Math.min(...done)).toBeGreaterThan(200)
+    expect(most).toBeLessThanOrEqual(24)
+  })
+
+  test('a pause called by one holds for the other at once, also for what that has taken ahead', async () => {
+    const options = { keys: bench.nextKeys() }
+    const [one, other] = [await bench.queue(options), await bench.queue(options)]
+    await one.push(pages('a', 100), 'o')
+    const [first] = await one.lease(1)
+    // Who came last has heard of the other: there may be a second lane.
+    await other.push(pages('a', 200), 'p')
+    const held = await other.lease(16)
+    // Something lies ready there from now on.
+    await other.commit(held.pop()!)
+    expect((await one.counts()).leased).toBeGreaterThan(1 + held.length)
+    const pausedAt = performance.now()
+    await one.commit(first!, { host: { pauseMs: 1500 } })
+    await vi.waitFor(async () => expect((await one.counts()).leased).toBe(held.length))
+    expect(performance.now() - pausedAt).toBeLessThan(1400)
+    // A lease that finds nothing for a second answers so.
+    const comes = async (queue: typeof one) => {
+      while ((await queue.lease(1)).length === 0);
+    }
+    await Promise.race([comes(one), comes(other)])
+    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(1495)
+  })
+
+  test('a host that is given a delay while several have it: one goes on, and keeps it', async () => {
+    const keys = bench.nextKeys()
+    const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]
+    await one.push(pages('a', 100), 'o')
+    const before = await one.lease(3)
+    await other.push(pages('a', 200), 'p')
+    before.push(...(await other.lease(3)))
+    const host = `${keys.turns}:unit:a.test`
+    expect(await bench.redis.hget(host, 'up')).toBe('2')
+    for (const lease of before) lease.started()
+    await one.commit(before[0]!, { host: { delayMs: 100 } })
+    const delayedAt = performance.now()
+    for (const lease of before.slice(1)) await (before.indexOf(lease) < 3 ? one : other).commit(lease)
+    const startedAt: number[] = []
+    const visitSome = async (queue: typeof one) => {
+      while (startedAt.length < 12) {
+        for (const lease of await queue.lease(1)) {
+          lease.started()
+          startedAt.push(performance.now())
+          await queue.commit(lease)
+        }
+      }
+    }
+    await Promise.all([visitSome(one), visitSome(other)])
+    expect(Math.min(...gaps([delayedAt, ...startedAt]))).toBeGreaterThanOrEqual(75)
+    expect(await bench.redis.hget(host, 'up')).toBe('1')
+  })
+
+  test('what was learnt of a host outlives all workers, and is gone when the crawl is cleared', async () => {
+    const keys = bench.nextKeys()
+    const first = await bench.queue({ keys })
+    await first.push([page('a', 1), page('b', 1)], 'o')
+    for (const lease of await vi.waitUntil(async () => {
+      const leases = await first.lease(2)
+      return leases.length > 0 && leases
+    })) {
+      await first.commit(lease, { host: { delayMs: 20, failures: 2, pauseMs: 300 } })
+    }
+    for (const lease of await first.lease(2)) {
+      await first.commit(lease, { host: { delayMs: 20, failures: 2, pauseMs: 300 } })
+    }
+    const pausedAt = performance.now()
+    await first.close()
+    const second = await bench.queue({ keys })
+    await second.push([page('a', 2)], 'p')
+    const [lease] = await second.lease(1)
+    expect(performance.now() - pausedAt).toBeGreaterThan(250)
+    expect(lease).toMatchObject({ id: 'a/2', host: { delayMs: 20, failures: 2 } })
+    await second.clear()
+    await second.push([page('a', 3), page('b', 3)], 'q')
+    const third = await bench.queue({ keys })
+    await second.close()
+    const learnt = new Map<string, unknown>()
+    while (learnt.size < 2) for (const { id, host } of await third.lease(2)) learnt.set(id, host)
+    expect([...learnt.values()]).toEqual([
+      { delayMs: 0, failures: 0 },
+      { delayMs: 0, failures: 0 },
+    ])
+  })
+
+  test('hosts that one worker has and does not serve go to another', async () => {
+    const keys = bench.nextKeys()
+    const full = await bench.queue({ keys })
+    const hosts = Array.from({ length: 8 }, (_, n) => page(`h${n}`, 1))
+    await full.push(hosts, 'o')
+    const taken = await full.lease(2)
+    const other = await bench.queue({ keys })
+    const rest = new Set<string>()
+    await vi.waitFor(async () => {
+      for (const lease of await other.lease(8)) {
+        rest.add(lease.id)
+        await other.commit(lease)
+      }
+      expect(rest.size + taken.length).toBe(8)
+    }, 8000)
+  })
+})
+
+describe('what waits', () => {
+  test('a host whose turn waits becomes urgent with its most urgent request', async () => {
+    const keys = bench.nextKeys()
+    const writer = await bench.queue({ keys })
+    for (const host of ['a', 'b', 'c', 'd']) await writer.push([page(host, 1)], `o${host}`)
+    await writer.push([page('d', 2, { priority: 7 })], 'urgent')
+    const reader = await bench.queue({ keys })
+    expect(ids(await reader.lease(1))).toEqual(['d/2'])
+  })
+
+  test('a host that sleeps until a retry wakes for a request that may go now', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    await queue.retry(lease!, lease!.request, 60_000)
+    // Its turn has gone back to BullMQ, until then.
+    await vi.waitFor(async () => expect(await queue.lease(1)).toEqual([]))
+    await queue.push([page('a', 2)], 'p')
+    const [second] = await queue.lease(1)
+    expect(second!.id).toBe('a/2')
+    await queue.commit(second!)
+    expect(await queue.counts()).toEqual({ ...EMPTY, delayed: 1 })
+  })
+
+  test('a retry that is due goes, though its turn was given back to BullMQ meanwhile', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 1)], 'o')
+    const [lease] = await queue.lease(1)
+    const retriedAt = performance.now()
+    await queue.retry(lease!, lease!.request, 2600)
+    const [again] = await vi.waitUntil(async () => {
+      const found = await queue.lease(1)
+      return found.length > 0 && found
+    }, 10_000)
+    expect(again!.id).toBe('a/1')
+    expect(performance.now() - retriedAt).toBeGreaterThanOrEqual(2600)
+    // BullMQ alone might wait for ten seconds.
+    expect(performance.now() - retriedAt).toBeLessThan(7000)
+  })
+
+  test('what another worker adds to a host that is in flight here does not wait for the page', async () => {
+    const keys = bench.nextKeys()
+    const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]
+    await one.push([page('a', 1)], 'o')
+    const [slow] = await one.lease(1)
+    await other.push([page('a', 2)], 'p')
+    const found = await vi.waitUntil(async () => {
+      const leases = await one.lease(1)
+      return leases.length > 0 && leases
+    }, 5000)
+    expect(ids(found)).toEqual(['a/2'])
+    await one.commit(slow!)
+  })
+
+  test('a page with more links than one script takes: all are queued, and again only for the page that lost its reply', async () => {
+    const queue = await bench.queue()
+    await queue.push([page('a', 'hub')], 'o')
+    const [hub] = await queue.lease(1)
+    await queue.commit(hub!, { children: pages('b', 1700) })
+    expect(await queue.counts()).toEqual({ ...EMPTY, waiting: 1700 })
+  })
+
+  test('a host’s name may hold anything', async () => {
+    const queue = await bench.queue()
+    const slot = 'a:b~1~2/%\ud800 ü{}'
+    await queue.push([page('a', 1, { meta: { download_slot: slot } })], 'o')
+    const [lease] = await queue.lease(1)
+    expect(lease!.id).toBe('a/1')
+    await queue.commit(lease!)
+    expect(await queue.counts()).toEqual(EMPTY)
+  })
+})
+
+test('what goes back first does so before what was being taken meanwhile', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const queue = await bench.queue({ url: proxy.url, pace: { delayMs: 100 } })
+  await queue.push(pages('a', 3), 'o')
+  const [first] = await queue.lease(1)
+  first!.started()
+  // Longer than the delay of its host: the next may go at once.
+  await sleep(150)
+  let goingBack: Promise<void> | undefined
+  proxy.judgeBy((command) => {
+    if (command.includes('a.test')) goingBack ??= queue.retry(first!, first!.request, 'first')
+    return 'forward'
+  })
+  const leases: Lease[] = []
+  for (let n = 0; n < 3; n++) {
+    const [lease] = await queue.lease(1)
+    lease!.started()
+    leases.push(lease!)
+  }
+  await goingBack
+  expect(ids(leases)).toEqual(['a/0', 'a/1', 'a/2'])
+})

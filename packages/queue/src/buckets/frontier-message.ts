@@ -1,0 +1,311 @@
+/**
+ * What a worker says to Redis with one script: which requests have ended, what is new of slots, which slots and turns go back, and
+ * what it takes next.
+ */
+
+import type { HostPace } from '@webloom/core'
+import type { PriorityRing } from '../structures/priority-ring.ts'
+import type { Asked, Ended, SlotReleased, SlotTold, TurnSays } from './bucket-scripts.ts'
+import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
+
+/** The most requests that one script adds. */
+export const MAX_REQUESTS_PER_SCRIPT = 500
+const MAX_ENDINGS_PER_SCRIPT = 200
+/** Slots are taken a little before they may be asked. */
+const LEAD_MS = 10
+/** How many slots are taken from one bucket before the next has its turn. */
+const SLOTS_AT_ONCE = 16
+/** How many requests may be taken ahead for slots that may not be asked yet, at least; more when more are wanted. */
+const SPARES_MIN = 4
+
+/** The outcome of a request in flight, on its way to Redis. */
+export interface Ending {
+  readonly slot: HeldSlot
+  readonly ended: Ended
+  /** Absent for a request that this release cannot read. */
+  readonly lease?: BucketLease
+  /** How many requests the outcome adds. */
+  readonly adds: number
+  readonly done: (error?: unknown) => void
+}
+
+/** What was told of a slot, and how many waited behind it. */
+export type Told = SlotTold & { readonly waiting: number }
+
+export interface Message {
+  readonly says: ReadonlyMap<HeldTurn, Says>
+  readonly endings: readonly Ending[]
+  readonly isGrowing: boolean
+}
+
+export interface Says extends TurnSays {
+  readonly told: readonly Told[]
+  readonly released: readonly (SlotReleased & Told)[]
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** While it is composed. */
+interface Draft extends Writable<Omit<Says, 'asked' | 'ended' | 'told' | 'released'>> {
+  readonly ended: Ended[]
+  readonly told: Told[]
+  readonly released: (SlotReleased & Told)[]
+  readonly asked: Writable<Omit<Asked, 'more'>> & { readonly more: { slot: string; most: number }[] }
+}
+
+export interface Composing {
+  readonly nowMs: number
+  /** Of the message; names its takes. */
+  readonly number: number
+  /** How many requests are wanted now, and how many more when a message goes anyhow. */
+  readonly demand: number
+  readonly stock: number
+  readonly bytes: number
+  readonly endings: readonly Ending[]
+  /** Called with the endings that go later. */
+  readonly rest: (later: Ending[]) => void
+  /** Turns are on their way here: what was served already waits for them. */
+  readonly isLooking: boolean
+  /** Redis is full: outcomes that add no requests go without the others. */
+  readonly isFull: boolean
+  readonly turns: Iterable<HeldTurn>
+  readonly sources: PriorityRing<HeldTurn | HeldSlot>
+  readonly lanesOf: (slot: HeldSlot) => number
+  readonly lanesMax: (slot: HeldSlot) => number
+  readonly place: (slot: HeldSlot) => void
+  readonly usualPace: HostPace
+  readonly lingerMs: number
+}
+
+export function composed(composing: Composing): Message | undefined {
+  const drafts = new Map<HeldTurn, Draft>()
+  const endings = endingsNow(composing)
+  const now = { ...composing, endings }
+  for (const { slot, ended } of endings)
+    addEnded(draftOf(slot.turn, drafts).ended, slot.isHot ? { ...ended, hot: slot.key } : ended)
+  for (const turn of composing.turns) tellOf(turn, drafts, composing)
+  take(drafts, now)
+  if (drafts.size === 0) return undefined
+  for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
+  return { says: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0) }
+}
+
+/** True when something is taken, should there be anything. */
+export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean {
+  return more.length > 0 || slots > 0
+}
+
+export function goesToHead({ placed }: Ended): boolean {
+  return placed.some(({ place }) => place === 'head')
+}
+
+function endingsNow({ endings, isFull, rest }: Composing): Ending[] {
+  const [now, later]: [Ending[], Ending[]] = [[], []]
+  let adds = 0
+  for (const ending of endings) {
+    const fits =
+      now.length < MAX_ENDINGS_PER_SCRIPT &&
+      (now.length === 0 || adds + ending.adds <= MAX_REQUESTS_PER_SCRIPT)
+    const mixes = isFull && now.length > 0 && now[0]!.adds > 0 !== ending.adds > 0
+    if (fits && !mixes) {
+      now.push(ending)
+      adds += ending.adds
+    } else later.push(ending)
+  }
+  rest(later)
+  return now
+}
+
+function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
+  const known = drafts.get(turn)
+  if (known) return known
+  const { unit, lane, generation } = turn.job
+  const asked = {
+    more: [],
+    slots: 0,
+    each: 1,
+    batch: 0,
+    aheadMs: LEAD_MS,
+    bytes: 0,
+    concurrency: 0,
+    delayMs: 0,
+    lanes: 0,
+  }
+  const draft = {
+    unit,
+    lane,
+    generation,
+    holder: turn.holder,
+    ended: [],
+    told: [],
+    released: [],
+    asked,
+    leaves: false,
+  }
+  drafts.set(turn, draft)
+  return draft
+}
+
+/**
+ * Adds an outcome. Of requests that go back to the head of a line, the one that was taken first is put back last, so that
+ * it goes first again.
+ */
+function addEnded(all: Ended[], ended: Ended): void {
+  const at = goesToHead(ended) ? all.findIndex((other) => !goesToHead(other) || isBefore(other, ended)) : -1
+  if (at < 0) all.push(ended)
+  else all.splice(at, 0, ended)
+}
+
+/** Compares by tokens: the number of the take, and the request's own number in it. */
+function isBefore(one: Ended, other: Ended): boolean {
+  const [take, n] = numbersOf(one)
+  const [otherTake, otherN] = numbersOf(other)
+  return take !== otherTake ? take < otherTake : n < otherN
+}
+
+function numbersOf({ token }: Ended): [take: number, n: number] {
+  const [take, n] = token.split('.').map(Number)
+  return [take!, n!]
+}
+
+function tellOf(
+  turn: HeldTurn,
+  drafts: Map<HeldTurn, Draft>,
+  { nowMs, lanesOf, lanesMax, place }: Composing,
+): void {
+  const isLeft = turn.isLeaving && turn.tokens.size === (drafts.get(turn)?.ended.length ?? 0)
+  if (isLeft && turn.isBucket)
+    for (const slot of turn.slots.values()) if (slot.waiting > 0) turn.releasing.add(slot)
+  for (const slot of turn.releasing) {
+    turn.told.delete(slot)
+    const lanes = turn.isLeaving ? 0 : lanesOf(slot)
+    // Those that end with this message are in flight until Redis has read of them.
+    const mixed = lanes > 0 ? slot.heldCount : 0
+    draftOf(turn, drafts).released.push({ ...toldOf(slot, nowMs), lanes, mixed })
+    slot.waiting = 0
+    if (lanes > 0) slot.isHot = true
+    if (slot.isIdle) turn.slots.delete(slot.key)
+  }
+  turn.releasing.clear()
+  for (const slot of turn.told) {
+    draftOf(turn, drafts).told.push({ ...toldOf(slot, nowMs), waiting: 0 })
+    if (slot.isIdle && turn.isBucket) turn.slots.delete(slot.key)
+    else place(slot)
+  }
+  turn.told.clear()
+  if (isLeft) draftOf(turn, drafts).leaves = true
+  const [hot] = turn.isBucket ? [] : turn.slots.values()
+  if (turn.widens) draftOf(turn, drafts)
+  turn.widens = false
+  const draft = drafts.get(turn)
+  if (!hot || !draft) return
+  draft.asked.concurrency = hot.pace.concurrency
+  draft.asked.delayMs = Math.ceil(hot.pace.delayMs)
+  draft.asked.lanes = lanesMax(hot)
+  // The slot stays here: others that get a lane must not ask too soon.
+  if (hot.isPaced && !draft.told.some(({ slot }) => slot === hot.key))
+    draft.told.push({ ...toldOf(hot, nowMs), waiting: 0 })
+}
+
+function toldOf(slot: HeldSlot, nowMs: number): Told {
+  const { key, news, waiting } = slot
+  const waitMs = slot.waitMs(nowMs)
+  slot.news = undefined
+  return { slot: key, waiting, ...((slot.isPaced || waitMs > 0) && { waitMs }), ...(news && { news }) }
+}
+
+function take(drafts: Map<HeldTurn, Draft>, composing: Composing): void {
+  const { demand, stock, bytes, sources, isLooking } = composing
+  const goesAnyhow = drafts.size > 0
+  let wanted = demand > 0 || goesAnyhow ? demand + Math.max(0, stock) : 0
+  if (wanted <= 0 || bytes <= 0) return
+  takeAhead(drafts, wanted, composing)
+  const served: (HeldTurn | HeldSlot)[] = []
+  for (let source = sources.next(); source; source = wanted > 0 ? sources.next() : undefined) {
+    if (isLooking && ('turn' in source || source.isServed)) {
+      served.push(source)
+      continue
+    }
+    wanted -=
+      'turn' in source ? takeMore(source, wanted, drafts) : takeReady(source, wanted, { drafts, composing })
+  }
+  for (const source of served) sources.add(source, source.head ?? 0)
+  if (wanted > 0) takeInPlaceOfEnded(drafts, wanted, composing)
+  for (const { asked } of drafts.values()) asked.bytes = bytes
+}
+
+function takeMore(slot: HeldSlot, wanted: number, drafts: Map<HeldTurn, Draft>, room = slot.room): number {
+  const most = Math.min(room, wanted, MAX_REQUESTS_PER_SCRIPT)
+  draftOf(slot.turn, drafts).asked.more.push({ slot: slot.key, most })
+  slot.isAsked = true
+  slot.turn.served()
+  return Math.min(most, slot.waiting)
+}
+
+function takeReady(
+  turn: HeldTurn,
+  wanted: number,
+  { drafts, composing }: { drafts: Map<HeldTurn, Draft>; composing: Composing },
+  room?: number,
+): number {
+  const { asked } = draftOf(turn, drafts)
+  turn.served()
+  const [hot] = turn.isBucket ? [] : turn.slots.values()
+  if (hot) {
+    asked.slots = 1
+    asked.each = Math.min(room ?? hot.room, wanted, MAX_REQUESTS_PER_SCRIPT)
+    asked.concurrency = hot.pace.concurrency
+    asked.delayMs = Math.ceil(hot.pace.delayMs)
+    asked.lanes = composing.lanesMax(hot)
+    hot.isAsked = true
+    return asked.each
+  }
+  asked.slots = Math.min(turn.ready, wanted, SLOTS_AT_ONCE)
+  asked.each = eachOf(composing.usualPace, wanted / asked.slots)
+  return asked.slots
+}
+
+/** Takes for slots that have all in flight that they may have, in the place of the requests that end. */
+function takeInPlaceOfEnded(drafts: Map<HeldTurn, Draft>, wanted: number, composing: Composing): void {
+  const ends = new Map<HeldSlot, number>()
+  for (const { slot } of composing.endings) ends.set(slot, (ends.get(slot) ?? 0) + 1)
+  let left = wanted
+  for (const [slot, count] of ends) {
+    const { turn } = slot
+    const isOpen =
+      !slot.isPaced && !slot.isAsked && !slot.isHot && !turn.isLeaving && !slot.isPaused(composing.nowMs)
+    if (left <= 0 || !isOpen || slot.room > 0) continue
+    const most = Math.min(count, left)
+    if (turn.isBucket) {
+      if (slot.waiting === 0) continue
+      left -= takeMore(slot, left, drafts, most)
+    } else if (turn.ready > 0) left -= takeReady(turn, most, { drafts, composing }, most)
+  }
+}
+
+/** How many requests of each slot: with a delay one, else as many as it may have in flight. */
+function eachOf({ delayMs, concurrency }: HostPace, wanted: number): number {
+  if (delayMs > 0) return 1
+  return Math.max(1, Math.min(concurrency > 0 ? concurrency : Number.POSITIVE_INFINITY, Math.floor(wanted)))
+}
+
+/** Takes a slot's next request along with a page that ends, even if that request may not go yet. */
+function takeAhead(
+  drafts: Map<HeldTurn, Draft>,
+  wanted: number,
+  { nowMs, lingerMs, sources }: Composing,
+): void {
+  let spares = 0
+  for (const [turn, { ended, asked }] of drafts) {
+    if (ended.length === 0 || turn.isLeaving || !turn.isBucket) continue
+    for (const slot of turn.slots.values()) {
+      if (spares >= Math.max(SPARES_MIN, wanted)) return
+      const isNear = slot.goesAtMs() - nowMs < lingerMs
+      if (!slot.isPaced || slot.waiting === 0 || slot.room === 0 || !isNear || slot.isPaused(nowMs)) continue
+      asked.more.push({ slot: slot.key, most: 1 })
+      slot.isAsked = true
+      sources.remove(slot)
+      spares++
+    }
+  }
+}

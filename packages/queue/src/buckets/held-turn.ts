@@ -1,0 +1,332 @@
+/** What a worker holds: turns, slots of them, requests of these. Times are monotonic milliseconds, given by the caller. */
+
+import type { HostNews, HostPace, HostState, Lease, Request } from '@webloom/core'
+import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import type { PackedMarks } from '../leasing/packed-request.ts'
+import { drawnDelayMs } from '../politeness/host-pace.ts'
+import type { BegunTurn, SlotKnown, Standing, Taken } from './bucket-scripts.ts'
+
+/**
+ * Timers and the way to the downloader make a start a little late. The next start does not wait for so much of that delay,
+ * as otherwise a slot would get less than its delay allows. Two starts are never closer than the delay less this.
+ */
+const CREDIT_MS = 5
+/** A start that is later than this does not count from the one before. */
+const LATE_MS_MAX = 50
+
+/** A turn as BullMQ has handed it out. */
+export interface TurnJob extends Pick<BegunTurn, 'unit' | 'lane' | 'generation' | 'lockToken'> {
+  /** Its name in BullMQ. */
+  readonly job: string
+  /** When the lock ends, by the monotonic clock. */
+  readonly lockedUntilMs: number
+}
+
+/** A turn that this worker has: a bucket, or a lane of a hot slot. */
+export class HeldTurn {
+  readonly job: TurnJob
+  readonly holder: string
+  /** Slots of which something is here, waits behind, or must be told. */
+  readonly slots = new Map<string, HeldSlot>()
+  /** Slots of which Redis must be told something. */
+  readonly told = new Set<HeldSlot>()
+  /** Slots that go back to Redis, with what waits behind them. */
+  readonly releasing = new Set<HeldSlot>()
+  /** Tokens of all requests in flight here. */
+  readonly tokens = new Set<string>()
+  lockedUntilMs: number
+  /** Priority of what is ready in Redis; undefined: nothing. */
+  head: number | undefined
+  /** How many slots, or requests of a hot slot, are ready at that priority. */
+  ready = 0
+  /** When something in Redis that must wait may go. */
+  dueAtMs = Number.POSITIVE_INFINITY
+  /** Name of the take that is under way; the same one again when no reply came. */
+  batch: number | undefined
+  /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
+  leavingSinceMs: number | undefined
+  /** Since when it has had nothing to do. */
+  restsSinceMs: number | undefined
+  /** Since when something could be taken and was not. */
+  readySinceMs: number | undefined
+  /** True when something was taken since it began: new turns go first. */
+  isServed = false
+  /** A lane of a hot slot: another worker has nothing to do, and may get a lane. */
+  widens = false
+  widenedAtMs = Number.NEGATIVE_INFINITY
+  /** When it began, or last had its share. */
+  quotaFromMs: number
+  taken = 0
+  isLost = false
+
+  constructor(job: TurnJob, holder: string, nowMs: number) {
+    this.job = job
+    this.holder = holder
+    this.lockedUntilMs = job.lockedUntilMs
+    this.quotaFromMs = nowMs
+  }
+
+  get isBucket(): boolean {
+    return this.job.unit.startsWith('#')
+  }
+
+  get isLeaving(): boolean {
+    return this.leavingSinceMs !== undefined
+  }
+
+  get lockToken(): string {
+    return this.job.lockToken
+  }
+
+  isLocked(nowMs: number): boolean {
+    return !this.isLost && nowMs < this.lockedUntilMs
+  }
+
+  /** Takes what Redis says of the unit. */
+  heard({ head, ready, dueInMs }: Standing, nowMs: number): void {
+    this.head = head
+    this.ready = head === undefined ? 0 : Math.max(1, ready)
+    this.dueAtMs = dueInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueInMs
+  }
+
+  served(): void {
+    this.isServed = true
+    this.readySinceMs = undefined
+  }
+
+  /** Called when something has come to the unit. */
+  arrived(priority: number): void {
+    if (this.head === undefined || priority > this.head) {
+      this.head = priority
+      this.ready = 1
+    } else if (priority === this.head) this.ready++
+  }
+}
+
+export class HeldSlot {
+  /** As Redis names it. */
+  readonly key: string
+  /** As requests name it. */
+  readonly name: string
+  readonly turn: HeldTurn
+  readonly pace: HostPace
+  /** Taken and not handed out, in order. */
+  readonly queue: BucketLease[] = []
+  /** Handed out, or going back. */
+  readonly out = new Set<BucketLease>()
+  /** How many wait behind in Redis, as it told last; more than 0 makes this worker the slot's holder there. */
+  waiting = 0
+  /** Priority of the first of them. */
+  head = 0
+  /** What was learned of it. */
+  state: HostState = { delayMs: 0, failures: 0 }
+  /** News for Redis. */
+  news: HostNews | undefined
+  /** It has a unit of its own since; what is in flight here is the rest. */
+  isHot = false
+  /** True while a take of more is under way. */
+  isAsked = false
+  /** Redis found no room for more in all lanes of a hot slot: until something ends here, or it is looked at again. */
+  isFull = false
+  dueAtMs = 0
+  #pausedUntilMs = Number.NEGATIVE_INFINITY
+  #startedAtMs = Number.NEGATIVE_INFINITY
+  #slotAtMs = Number.NEGATIVE_INFINITY
+  #drawnMs: number
+  readonly #chance: () => number
+
+  constructor(key: string, turn: HeldTurn, { pace, chance }: { pace: HostPace; chance: () => number }) {
+    this.key = key
+    this.name = decodeURIComponent(key)
+    this.turn = turn
+    this.pace = pace
+    this.#chance = chance
+    this.#drawnMs = drawnDelayMs(pace, chance())
+  }
+
+  get isPaced(): boolean {
+    return this.pace.delayMs > 0 || this.state.delayMs > 0
+  }
+
+  /** Nothing of it is here or waits behind. */
+  get isIdle(): boolean {
+    return this.queue.length === 0 && this.out.size === 0 && this.waiting === 0 && !this.isAsked
+  }
+
+  get heldCount(): number {
+    return this.queue.length + this.out.size
+  }
+
+  get #delayMs(): number {
+    return Math.max(this.#drawnMs, this.state.delayMs)
+  }
+
+  /** When the next request may start; infinity: when another one has ended. */
+  goesAtMs(): number {
+    if (this.#isFullHere) return Number.POSITIVE_INFINITY
+    return Math.max(this.#pausedUntilMs, this.isPaced ? this.dueAtMs : 0)
+  }
+
+  /** How many more may be taken, now or for its next time. */
+  get room(): number {
+    if (this.isAsked || this.isFull) return 0
+    if (this.isPaced) return this.queue.length === 0 && !this.#hasUnstarted ? 1 : 0
+    const { concurrency } = this.pace
+    return concurrency > 0 ? Math.max(0, concurrency - this.heldCount) : Number.POSITIVE_INFINITY
+  }
+
+  get #isFullHere(): boolean {
+    const { concurrency } = this.pace
+    if (concurrency > 0 && this.out.size >= concurrency) return true
+    return this.isPaced && this.#hasUnstarted
+  }
+
+  get #hasUnstarted(): boolean {
+    for (const lease of this.out) if (!lease.hasStarted && lease.state === 'out') return true
+    return false
+  }
+
+  isPaused(nowMs: number): boolean {
+    return nowMs < this.#pausedUntilMs
+  }
+
+  /** In how many milliseconds the next holder may ask it; 0: at once. */
+  waitMs(nowMs: number): number {
+    const dueAtMs = this.isPaced ? this.dueAtMs : 0
+    return Math.max(0, Math.max(dueAtMs, this.#pausedUntilMs) - nowMs)
+  }
+
+  /** Takes what Redis knows. */
+  heard({ waitMs, floorMs, failures, pausedMs }: SlotKnown, nowMs: number): void {
+    if (pausedMs > 0) this.pause(pausedMs, nowMs)
+    // News that are on their way are newer.
+    if (!this.news) this.state = { delayMs: floorMs, failures }
+    if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.dueAtMs = nowMs + waitMs
+  }
+
+  /** Lets no request start for so long; a longer pause stays. */
+  pause(ms: number, nowMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
+  }
+
+  learn({ delayMs = this.state.delayMs, failures = this.state.failures }: HostNews): void {
+    const isPacedAnew = delayMs !== this.state.delayMs
+    this.state = { delayMs, failures }
+    if (isPacedAnew) this.dueAtMs = this.#startedAtMs + this.#delayMs
+  }
+
+  /** Called when a request is handed out: it should start now. */
+  handedOut(nowMs: number): void {
+    const isInLine = this.#startedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.dueAtMs < LATE_MS_MAX
+    this.#slotAtMs = isInLine ? this.dueAtMs : Number.NEGATIVE_INFINITY
+  }
+
+  /** A request leaves now: the delay is counted from here. */
+  started(nowMs: number): void {
+    const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
+    const countedFromMs = isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs
+    this.#startedAtMs = nowMs
+    this.#drawnMs = drawnDelayMs(this.pace, this.#chance())
+    this.dueAtMs = countedFromMs + this.#delayMs
+  }
+
+  /** Drops all that is here: Redis has come back older, or the turn is lost. */
+  emptied(): void {
+    this.queue.length = 0
+    this.out.clear()
+    this.waiting = 0
+    this.isAsked = false
+    this.isFull = false
+  }
+}
+
+/**
+ * A request that a turn has taken.
+ *
+ *     queued ──► out ──► ending ──► ended
+ *       │                 │  │ refused by a full Redis
+ *       └──── going back ─┘  └──► out
+ *
+ * A lease may be lost in any of these states.
+ */
+export type LeaseState = 'queued' | 'out' | 'ending' | 'ended' | 'lost'
+
+export class BucketLease implements Lease, DispatchItem {
+  readonly heldSlot: HeldSlot
+  readonly token: string
+  /** The request as Redis has it. */
+  readonly text: string
+  readonly id: string
+  readonly request: Request
+  readonly priority: number
+  readonly marks: PackedMarks
+  state: LeaseState = 'queued'
+  host: HostState
+  /** Taken ahead, for the slot's next time. */
+  isSpare = false
+  /** Redis was told that it starts. */
+  isNoted = false
+  hasStarted = false
+  readonly #lost = new AbortController()
+  readonly #onStart: (lease: BucketLease) => void
+
+  /** `request` as made of `text`. */
+  constructor(
+    slot: HeldSlot,
+    { token, priority, text }: Taken,
+    { id, request, marks }: { id: string; request: Request; marks: PackedMarks },
+    onStart: (lease: BucketLease) => void,
+  ) {
+    this.heldSlot = slot
+    this.host = slot.state
+    this.token = token
+    this.priority = priority
+    this.text = text
+    this.id = id
+    this.request = request
+    this.marks = marks
+    this.#onStart = onStart
+  }
+
+  get slot(): string {
+    return this.heldSlot.name
+  }
+
+  get turn(): HeldTurn {
+    return this.heldSlot.turn
+  }
+
+  get attempt(): number {
+    return this.marks.attempt
+  }
+
+  get redelivered(): boolean {
+    return this.marks.attempt > 1
+  }
+
+  get suspect(): boolean {
+    return this.marks.suspect
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  /** True when there is a history of the request, which is deleted when the request is committed. */
+  get hasHistory(): boolean {
+    const { attempt, kills, rejections } = this.marks
+    return attempt > 1 || kills > 0 || rejections > 0
+  }
+
+  started(): void {
+    if (this.hasStarted || this.state !== 'out') return
+    this.hasStarted = true
+    this.#onStart(this)
+  }
+
+  lose(reason: string): void {
+    this.state = 'lost'
+    this.#lost.abort(leaseLost(this.request, reason))
+  }
+}

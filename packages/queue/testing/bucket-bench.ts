@@ -1,0 +1,123 @@
+import {
+  type HostPace,
+  type Lease,
+  type Logger,
+  type ProtocolTimes,
+  type QueuedRequest,
+  type QueueOrder,
+  Request,
+  type RequestInit,
+} from '@webloom/core'
+import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { BucketQueue } from '../src/buckets/bucket-queue.ts'
+import type { HostSlots } from '../src/politeness/host-slots.ts'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+
+export interface TurnQueueUnderTest {
+  /** Absent: those of a crawl of its own. */
+  readonly keys?: CrawlRedisKeys
+  readonly order?: QueueOrder
+  readonly pace?: Partial<HostPace>
+  readonly url?: string
+  readonly concurrency?: number
+  readonly slots?: HostSlots
+  readonly rejectedMs?: number
+  readonly times?: ProtocolTimes
+  readonly logger?: Logger
+  readonly mayDoubt?: () => boolean
+}
+
+/** One real Redis for some tests; each crawl has keys of its own. */
+export class BucketBench {
+  readonly #connections: Redis[] = []
+  readonly #queues: BucketQueue[] = []
+  #server: RedisServer | undefined
+  #redis: Redis | undefined
+  #crawls = 0
+  #workers = 0
+
+  async start(options: StartRedisOptions = {}): Promise<void> {
+    this.#server = await startRedis(options)
+    this.#redis = this.connect()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.close()))
+    for (const connection of this.#connections) connection.disconnect()
+    await this.#server?.stop()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  get server(): RedisServer {
+    if (!this.#server) throw new Error('start() comes first')
+    return this.#server
+  }
+
+  /** The test's own connection. */
+  get redis(): Redis {
+    if (!this.#redis) throw new Error('start() comes first')
+    return this.#redis
+  }
+
+  connect(url = this.server.url): Redis {
+    const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000, retryStrategy: () => 50 })
+    redis.on('error', () => {})
+    this.#connections.push(redis)
+    return redis
+  }
+
+  nextKeys(): CrawlRedisKeys {
+    return crawlRedisKeys({ spider: `spider${++this.#crawls}`, crawlId: null })
+  }
+
+  /** A worker's queue, open. */
+  async queue(options: TurnQueueUnderTest = {}): Promise<BucketQueue> {
+    const { keys = this.nextKeys(), order = 'priority', pace, url, ...given } = options
+    const queue = new BucketQueue({
+      redis: this.connect(url),
+      keys,
+      workerId: `bench:${++this.#workers}:x`,
+      order,
+      pace: () => ({ delayMs: 0, concurrency: 0, randomize: false, ...pace }),
+      ...given,
+    })
+    this.#queues.push(queue)
+    await queue.open()
+    return queue
+  }
+}
+
+export const page = (host: string, path: string | number, init: RequestInit = {}): QueuedRequest => ({
+  id: `${host}/${path}`,
+  request: new Request(`http://${host}.test/${path}`, init),
+})
+
+export const pages = (host: string, count: number): QueuedRequest[] =>
+  Array.from({ length: count }, (_, n) => page(host, n))
+
+/** Does what is there, `concurrency` pages at once, until nothing can come any more. */
+export async function crawl(
+  queue: BucketQueue,
+  concurrency: number,
+  visit: (lease: Lease) => Promise<void>,
+): Promise<void> {
+  const busy = new Set<Promise<void>>()
+  for (;;) {
+    if (busy.size >= concurrency) {
+      await Promise.race(busy)
+      continue
+    }
+    const leases = await queue.lease(concurrency - busy.size)
+    for (const lease of leases) {
+      const visiting = visit(lease).finally(() => busy.delete(visiting))
+      busy.add(visiting)
+    }
+    if (leases.length > 0 || busy.size > 0) continue
+    const { waiting, delayed, leased } = await queue.counts()
+    if (waiting + delayed + leased === 0) return
+  }
+}

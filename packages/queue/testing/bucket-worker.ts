@@ -1,0 +1,105 @@
+/**
+ * A worker process for the tests of host turns: crawls a tree of pages, without a network, and says what it does, a line
+ * for each: `start <id> <attempt> <ms>`, `done <id>`, `lost <id>`, `over`. It kills itself where it is told to.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Lease, Request, scaledTimes } from '@webloom/core'
+import { Redis } from 'ioredis'
+import { type BucketPoint, BucketQueue } from '../src/buckets/bucket-queue.ts'
+import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+
+export interface TurnWorkerOptions {
+  readonly url: string
+  readonly spider: string
+  readonly workerId: string
+  /** Pages of the tree: page n links to 2n + 1 and 2n + 2. Page n is on host n mod `hosts`. */
+  readonly pages: number
+  readonly hosts: number
+  readonly fetchMs?: number
+  readonly delayMs?: number
+  readonly perHost?: number
+  readonly concurrency?: number
+  /** Kills itself when it comes by this point for the nth time, */
+  readonly killAt?: BucketPoint | 'started'
+  readonly nth?: number
+  /** or at any point, with this likelihood, */
+  readonly killRate?: number
+  /** or when it starts one of these. */
+  readonly poison?: readonly string[]
+  /** Goes on when nothing can come any more. */
+  readonly stays?: boolean
+  /** Of the protocol's times. */
+  readonly factor?: number
+}
+
+const options = JSON.parse(process.argv[2]!) as TurnWorkerOptions
+const { pages, hosts, fetchMs = 5, concurrency = 16, poison = [], killRate = 0 } = options
+let passed = 0
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+  // The signal is delivered before anything else can happen.
+  for (;;);
+}
+
+function pass(point: BucketPoint | 'started'): void {
+  if (options.killAt === point && ++passed === (options.nth ?? 1)) die()
+  if (Math.random() < killRate) die()
+}
+
+const page = (n: number) => ({ id: `p${n}`, request: new Request(`http://h${n % hosts}.test/${n}`) })
+
+const redis = new Redis(options.url, { maxRetriesPerRequest: null, socketTimeout: 4000 })
+redis.on('error', () => {})
+const queue = new BucketQueue({
+  redis,
+  keys: crawlRedisKeys({ spider: options.spider, crawlId: null }),
+  workerId: options.workerId,
+  pace: () => ({ delayMs: options.delayMs ?? 0, concurrency: options.perHost ?? 8, randomize: false }),
+  onPoint: pass,
+  times: scaledTimes(options.factor ?? 1),
+})
+await queue.open()
+await queue.push([page(0)], 'start/0')
+console.log('ready')
+
+let busy = 0
+const freed: (() => void)[] = []
+
+async function crawl(lease: Lease): Promise<void> {
+  const n = Number(lease.id.slice(1))
+  lease.started()
+  console.log(`start ${lease.id} ${lease.attempt} ${Date.now()}`)
+  if (poison.includes(lease.id)) die()
+  pass('started')
+  await sleep(fetchMs)
+  const children = [2 * n + 1, 2 * n + 2].filter((child) => child < pages).map(page)
+  try {
+    await queue.commit(lease, { children })
+    console.log(`done ${lease.id}`)
+  } catch (error) {
+    console.log(`lost ${lease.id} ${lease.signal.aborted} ${(error as Error).message}`)
+  }
+}
+
+for (;;) {
+  if (busy >= concurrency) {
+    await new Promise<void>((resolve) => freed.push(resolve))
+    continue
+  }
+  const leases = await queue.lease(concurrency - busy)
+  for (const lease of leases) {
+    busy++
+    void crawl(lease).finally(() => {
+      busy--
+      freed.shift()?.()
+    })
+  }
+  if (leases.length > 0 || busy > 0) continue
+  const { waiting, delayed, leased } = await queue.counts()
+  if (waiting + delayed + leased === 0 && !options.stays) break
+}
+await queue.close()
+redis.disconnect()
+console.log('over')

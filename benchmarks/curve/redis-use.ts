@@ -8,6 +8,8 @@ export interface RedisUse {
   readonly bytes: number
   /** Scripts run. */
   readonly scripts: number
+  /** Entries added to streams, by scripts or not: BullMQ's events. */
+  readonly streamEntries: number
 }
 
 export async function redisUse(server: RedisServer): Promise<RedisUse> {
@@ -19,5 +21,6 @@ export async function redisUse(server: RedisServer): Promise<RedisUse> {
     micros: (user + system) * 1e6,
     bytes: number(/^used_memory:(\d+)/m),
     scripts: number(/^cmdstat_evalsha:calls=(\d+)/m),
+    streamEntries: number(/^cmdstat_xadd:calls=(\d+)/m),
   }
 }

@@ -1,0 +1,82 @@
+/**
+ * The spider of the broad crawls, copied into a folder where `webloom` is the code under measurement. It does what
+ * `task.json` there says, and leaves `use-<pid>.json` when its process ends.
+ */
+
+import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Request, type Response, Spider } from 'webloom'
+import { hostOf, pageUrl, SILENT_HOST } from './hosts.ts'
+
+export interface SpiderTask {
+  readonly port: number
+  /** Follow the links of pages, from the first page of the first host. Otherwise `start()` requests every page. */
+  readonly follow: boolean
+  readonly hosts: number
+  readonly pagesPerHost: number
+  /** How many pages of one more host `start()` requests, after all others; and one page of a host that never answers. */
+  readonly hotPages: number
+  /** Keep the moments at which requests leave. */
+  readonly leaves: boolean
+  /** After so many pages of this process its RSS is noted. */
+  readonly halfAt: number
+}
+
+export interface SpiderUse {
+  readonly cpuSeconds: number
+  readonly peakRssMb: number
+  readonly halfRssMb: number
+  readonly endRssMb: number
+  readonly leaves: readonly { readonly host: number; readonly atMs: number }[]
+}
+
+const task = JSON.parse(readFileSync('task.json', 'utf8')) as SpiderTask
+const leaves: { host: number; atMs: number }[] = []
+let [pages, halfRssMb] = [0, 0]
+
+if (task.leaves)
+  subscribe('undici:client:sendHeaders', (message) => {
+    const { origin, path } = (message as { request: { origin: string | URL; path: string } }).request
+    if (!path.startsWith('/p/')) return
+    leaves.push({
+      host: hostOf(new URL(origin).hostname),
+      atMs: performance.timeOrigin + performance.now(),
+    })
+  })
+
+process.once('exit', () => {
+  const { user, system } = process.cpuUsage()
+  const use: SpiderUse = {
+    cpuSeconds: (user + system) / 1e6,
+    peakRssMb: process.resourceUsage().maxRSS / 1024,
+    halfRssMb,
+    endRssMb: rssMb(),
+    leaves,
+  }
+  writeFileSync(`use-${process.pid}.json`, JSON.stringify(use))
+})
+
+function rssMb(): number {
+  return process.memoryUsage.rss() / 2 ** 20
+}
+
+export class Pages extends Spider {
+  override name = 'pages'
+
+  override *start(): Generator<unknown> {
+    const { port, follow, hosts, pagesPerHost, hotPages } = task
+    if (follow) {
+      yield new Request(pageUrl(port, 0, 0))
+      return
+    }
+    if (hotPages > 0) yield new Request(pageUrl(port, SILENT_HOST, 0))
+    for (let page = 0; page < pagesPerHost; page++)
+      for (let host = 0; host < hosts; host++) yield new Request(pageUrl(port, host, page))
+    for (let page = 0; page < hotPages; page++) yield new Request(pageUrl(port, hosts, page))
+  }
+
+  override *parse(response: Response): Generator<unknown> {
+    if (++pages === task.halfAt) halfRssMb = rssMb()
+    if (task.follow) yield* response.followAll()
+  }
+}

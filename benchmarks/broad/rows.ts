@@ -1,0 +1,87 @@
+/** Which crawls the broad benchmark measures. */
+
+export interface Row {
+  /** What `--rows` names it by. */
+  readonly key: string
+  readonly title: string
+  readonly hosts: number
+  readonly pagesPerHost: number
+  readonly workers: number
+  /** Absent: one process without Redis. */
+  readonly filter?: 'redis-set' | 'redis-bloom'
+  /** Default `crawl()`. */
+  readonly by?: 'crawl' | 'cli'
+  readonly delaySeconds?: number
+  /** Of one more host, which has so many pages; and beside it there is a host that never answers. */
+  readonly hotPages?: number
+  readonly robots?: boolean
+  /** All workers share one core, Redis and the site have the other. */
+  readonly pinned?: boolean
+  /** Nothing is crawled: requests are imported and weighed. */
+  readonly onlyQueued?: boolean
+}
+
+const ONE_PAGE = { hosts: 60_000, pagesPerHost: 1, workers: 1 }
+const TEN_PAGES = { hosts: 6_000, pagesPerHost: 10, workers: 1 }
+const ONE_HOST = { hosts: 1, pagesPerHost: 10_000, workers: 1 }
+const PACED = { hosts: 5_000, pagesPerHost: 10, workers: 4, delaySeconds: 10 }
+const PINNED = { hosts: 10, pagesPerHost: 4_000, pinned: true }
+const MILLION = { hosts: 1_000_000, pagesPerHost: 1, workers: 1 }
+const [SET, BLOOM] = [{ filter: 'redis-set' }, { filter: 'redis-bloom' }] as const
+
+export const ROWS: readonly Row[] = [
+  { key: 'one-page', title: 'one page a host, one process', ...ONE_PAGE },
+  { key: 'one-page-set', title: 'one page a host, Redis set', ...ONE_PAGE, ...SET },
+  { key: 'one-page-bloom', title: 'one page a host, Redis Bloom', ...ONE_PAGE, ...BLOOM },
+  { key: 'ten-pages', title: 'ten pages a host, one process', ...TEN_PAGES },
+  { key: 'ten-pages-set', title: 'ten pages a host, Redis set', ...TEN_PAGES, ...SET },
+  { key: 'one-host', title: 'one host, one process', ...ONE_HOST },
+  { key: 'one-host-set', title: 'one host, Redis set', ...ONE_HOST, ...SET },
+  { key: 'paced', title: 'a delay, 4 workers', ...PACED, ...SET },
+  {
+    key: 'paced-hot',
+    title: 'the same beside a hot host and a silent one',
+    ...PACED,
+    ...SET,
+    hotPages: 50_000,
+  },
+  { key: 'pinned-1', title: '1 worker on one core', ...PINNED, ...SET, workers: 1 },
+  { key: 'pinned-4', title: '4 workers on one core', ...PINNED, ...SET, workers: 4 },
+  {
+    key: 'robots',
+    title: 'robots.txt, one process',
+    hosts: 20_000,
+    pagesPerHost: 3,
+    workers: 1,
+    robots: true,
+  },
+  {
+    key: 'robots-4',
+    title: 'robots.txt, 4 workers',
+    hosts: 100_000,
+    pagesPerHost: 3,
+    workers: 4,
+    robots: true,
+    ...SET,
+  },
+  { key: 'queued', title: 'queued, one request a host', ...MILLION, ...SET, onlyQueued: true },
+  { key: 'rss-cli', title: 'RSS by CLI', ...MILLION, ...SET, by: 'cli' },
+  { key: 'rss-crawl', title: 'RSS by crawl()', ...MILLION, ...SET },
+  { key: 'rss-alone', title: 'RSS by CLI, one process', ...MILLION, by: 'cli' },
+]
+
+/** The same crawl with less to do: fewer hosts, or fewer pages where there are few hosts, and a shorter delay. */
+export function scaled(row: Row, scale: number): Row {
+  if (scale === 1) return row
+  const less = (count: number, least: number) => Math.max(least, Math.round(count * scale))
+  const ofHosts = row.hosts > HOSTS_KEPT
+  return {
+    ...row,
+    hosts: ofHosts ? less(row.hosts, HOSTS_KEPT) : row.hosts,
+    pagesPerHost: ofHosts ? row.pagesPerHost : less(row.pagesPerHost, 10),
+    ...(row.delaySeconds !== undefined && { delaySeconds: Math.max(1, row.delaySeconds * scale) }),
+    ...(row.hotPages !== undefined && { hotPages: less(row.hotPages, 100) }),
+  }
+}
+
+const HOSTS_KEPT = 10

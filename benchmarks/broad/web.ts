@@ -1,0 +1,35 @@
+/** A web of many hosts on this machine, served by one process that knows when each of them was asked for what. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Visits, VisitsQuestion, WebPlan } from './web-child.ts'
+
+export interface BroadWeb {
+  readonly port: number
+  /** Of the server, to pin it. */
+  readonly pid: number
+  visits(question?: VisitsQuestion): Promise<Visits>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function serveBroadWeb(plan: WebPlan): Promise<BroadWeb> {
+  const child = fork(join(import.meta.dirname, 'web-child.ts'))
+  const exited = once(child, 'exit')
+  const ask = async (message: WebPlan | VisitsQuestion): Promise<unknown> => {
+    const answered = once(child, 'message')
+    child.send(message)
+    const gone = exited.then(([code]) => Promise.reject(new Error(`the site's process ended with ${code}`)))
+    return (await Promise.race([answered, gone]))[0]
+  }
+  const port = (await ask(plan)) as number
+  return {
+    port,
+    pid: child.pid!,
+    visits: (question = {}) => ask(question) as Promise<Visits>,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}

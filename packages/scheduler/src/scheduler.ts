@@ -107,6 +107,12 @@ export interface SchedulerOptions extends SchedulerParts {
   readonly logEveryDuplicate?: boolean
 }
 
+/** A page whose links are on their way to the queue. */
+interface HandingOn {
+  /** Resolves when they are there; made for who waits for that. */
+  over?: PromiseWithResolvers<void>
+}
+
 export class Scheduler {
   readonly #filter: DupeFilter
   readonly #queue: RequestQueue
@@ -121,7 +127,7 @@ export class Scheduler {
   readonly #sieve: LinkSieve
   readonly #doubts: LinksInDoubt
   /** By id, the pages whose links are on their way to the queue. */
-  readonly #handingOn = new Map<string, Promise<void>>()
+  readonly #handingOn = new Map<string, HandingOn>()
 
   constructor(options: SchedulerOptions) {
     this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
@@ -279,31 +285,27 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
+    if (this.#handingOn.has(lease.id)) await this.#alone(lease)
+    const handingOn: HandingOn = {}
+    this.#handingOn.set(lease.id, handingOn)
     try {
-      await this.#oneAtATime(lease, () => this.#commitWithLinks(lease, requests, { marksAll, ...options }))
+      await this.#commitWithLinks(lease, requests, { marksAll, ...options })
     } catch (error) {
       // A lease that was lost while a full server was waited for is lost, whatever the server said last.
       if (isPassing(error)) lease.signal.throwIfAborted()
       throw error
+    } finally {
+      this.#handingOn.delete(lease.id)
+      handingOn.over?.resolve()
     }
   }
 
-  /** Runs `handOn` when no other lease of the same page does. */
-  async #oneAtATime({ id, signal }: Lease, handOn: () => Promise<void>): Promise<void> {
+  /** Resolves when no other lease of the same page hands its links on. */
+  async #alone({ id, signal }: Lease): Promise<void> {
     for (let other = this.#handingOn.get(id); other; other = this.#handingOn.get(id)) {
-      await unlessAborted(signal, other)
+      other.over ??= Promise.withResolvers()
+      await unlessAborted(signal, other.over.promise)
       signal.throwIfAborted()
-    }
-    const handing = handOn()
-    const over = handing.then(
-      () => {},
-      () => {},
-    )
-    this.#handingOn.set(id, over)
-    try {
-      await handing
-    } finally {
-      this.#handingOn.delete(id)
     }
   }
 

@@ -1,7 +1,7 @@
 import { valueShown } from '@webloom/url'
 import { WebloomError } from '../errors/errors.ts'
 import type { DupeFilter, DupeFilterDescription, Seen } from '../ports/dupefilter.ts'
-import { withRedisCodes } from '../redis/store-trouble.ts'
+import { redisError, withRedisCodes } from '../redis/store-trouble.ts'
 import type { Request } from '../requests/request.ts'
 import { requireMethods } from './component.ts'
 
@@ -34,7 +34,14 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
       // A question about no links ends the asker's earlier attempt. A filter without askers need not know of it.
       if (requests.length === 0 && !knowsAskers) return []
       if (!own.requestsSeen) return told(() => oneByOne(own, requests))
-      return allAnswers(own, await told(() => own.requestsSeen?.(requests, asker)), requests, knowsAskers)
+      // Asked for each page: no promise more than is needed.
+      let answers: unknown
+      try {
+        answers = await own.requestsSeen(requests, asker)
+      } catch (error) {
+        throw redisError(error)
+      }
+      return allAnswers(own, answers, requests, knowsAskers)
     },
     settled: (asker) => told(() => own.settled?.(asker)),
     describe: () => told(() => own.describe?.() ?? describedByUs(own, knowsAskers)),
@@ -87,7 +94,8 @@ function allAnswers(
     const given = Array.isArray(answers) ? `an array of ${answers.length}` : shown(answers)
     throw wrongAnswer(own, 'requestsSeen', given, `an array of ${count}, an answer for each request`)
   }
-  for (const [n, answer] of answers.entries()) {
+  for (let n = 0; n < count; n++) {
+    const answer: unknown = answers[n]
     if (typeof answer === 'boolean' || (answer === 'in doubt' && knowsAskers)) continue
     const expected =
       answer === 'in doubt' ? `${EXPECTED}; only a filter that has settled(asker) may say so` : EXPECTED

@@ -52,7 +52,7 @@ export class ClusterFolder implements AsyncDisposable {
 
   /** @param factor of the protocol's times, for all that is started in the folder: see `SHORT_TIMES` */
   static async of(
-    web: FakeWebTruth,
+    web: Pick<FakeWebTruth, 'seeds'>,
     settings: Readonly<Record<string, unknown>>,
     spider = followingSpider(web),
     factor = 1,
@@ -147,7 +147,7 @@ export function freshCrawlId(name: string): string {
 }
 
 /** Follows every link, and yields an item for each page. */
-export function followingSpider(web: FakeWebTruth, body = ''): string {
+export function followingSpider(web: Pick<FakeWebTruth, 'seeds'>, body = ''): string {
   return `import { Request, type Response, Spider } from 'webloom'
 
 export default class Pages extends Spider {

@@ -67,6 +67,7 @@ test.each([
         const { signal } = lease
         const result = await downloader.fetch(lease.request, {
           signal,
+          isPaced: lease.isPaced,
           onStart: () => leaves(lease),
           onHostNews: (news) => clock.learn(lease.slot, news, performance.now()),
         })

@@ -20,6 +20,7 @@ import { Fetching } from './fetching.ts'
 import { LocalSite } from './local-site.ts'
 
 export type Answer = { status?: number; headers?: Record<string, string | string[]>; body?: string | Buffer }
+const SHARES = { sitesBytes: 10_000, filesBytes: 1e6, troublesBytes: 100_000 }
 type Options = Partial<RobotsTxtMiddlewareOptions & RobotsInquiryOptions & RobotsFetchOptions>
 
 /** For each test of a file a site, and the middleware before real HTTP, with a clock that the test moves. */
@@ -55,7 +56,7 @@ export function robotsOfFile() {
     const clock = { nowMs: 1_000_000 }
     const now = () => clock.nowMs
     const inquiry = new RobotsInquiry({
-      store: new MemoryRobotsStore({ sitesMax: 100, now }),
+      store: new MemoryRobotsStore({ ...SHARES, now }),
       fetch: new RobotsFetch({
         download: (request, all) => http.download(request, all),
         timeoutMs: 10_000,

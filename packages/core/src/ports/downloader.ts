@@ -29,6 +29,11 @@ export interface DownloadOptions {
   readonly bodyTo?: BodyTo
   /** What is known of the request's host. */
   readonly host?: HostState
+  /**
+   * True when a delay lies between two requests to the host. A middleware that asks the host for something else first, such as
+   * robots.txt, has then used up the request's turn, and sends the request back. Absent: no delay.
+   */
+  readonly isPaced?: boolean
   /** Takes news of the host. Of several delays and pauses the longest counts. */
   readonly onHostNews?: (news: HostNews) => void
 }

@@ -49,6 +49,8 @@ export interface HostClock {
   ended(slot: string, hadStarted: boolean): void
   /** Takes news of the host; a shorter delay already counts for the next request. */
   learn(slot: string, news: HostNews, nowMs: number): void
+  /** Returns whether a delay lies between two requests to the host, by the settings or as was learned. */
+  isPaced(slot: string): boolean
   /** Returns what is known of the host. */
   stateOf(slot: string): HostState
   /** May be called at any time: hosts that hold nothing worth keeping are forgotten when many are known. */

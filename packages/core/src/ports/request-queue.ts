@@ -39,6 +39,8 @@ export interface Lease extends QueuedRequest {
   readonly redelivered: boolean
   /** What was known of its host when it was handed out. */
   readonly host: HostState
+  /** True when a delay lies between two requests to its host, by the settings or as was learned. */
+  readonly isPaced: boolean
   /** Fires when the lease is lost: another worker has the request, and `commit` will throw WL_LEASE_LOST. */
   readonly signal: AbortSignal
   /**

@@ -78,7 +78,7 @@ const OF_FRAMEWORK: Readonly<Record<keyof MetaKeysRead, Kind>> = {
   redirect_times: READERS_OWN,
   redirect_urls: READERS_OWN,
   retry_times: READERS_OWN,
-  robotstxt_asked: READERS_OWN,
+  robotstxt_allowed_until: READERS_OWN,
   rule: READERS_OWN,
   trap_chain: READERS_OWN,
 }

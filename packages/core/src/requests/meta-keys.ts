@@ -86,8 +86,8 @@ export interface MetaKeysRead {
   redirect_urls?: string[]
   /** How often the request was tried again. */
   retry_times?: number
-  /** The request waits until its site's robots.txt is there. */
-  robotstxt_asked?: boolean
+  /** The site's robots.txt allowed the request until then (`Date.now()`); the request waits for its host's delay. */
+  robotstxt_allowed_until?: number
   /** The number of the rule of a CrawlSpider that found the link. */
   rule?: number
   /** What the pages before this one brought, where they differ by their query only (TRAP_CHAIN_MAX). */

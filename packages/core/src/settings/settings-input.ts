@@ -544,10 +544,10 @@ export type KnownSettingsInput = {
    */
   readonly ROBOTSTXT_CACHE_TTL?: WrittenSetting<'ROBOTSTXT_CACHE_TTL'>
   /**
-   * Sites whose robots.txt a worker remembers; beyond them the one not used for the longest is forgotten. Default `10000`
-   * (sites).
+   * How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once.
+   * Beyond it the oldest are forgotten. Default `33554432` (bytes).
    */
-  readonly ROBOTSTXT_CACHE_SIZE?: WrittenSetting<'ROBOTSTXT_CACHE_SIZE'>
+  readonly ROBOTSTXT_CACHE_MAXSIZE?: WrittenSetting<'ROBOTSTXT_CACHE_MAXSIZE'>
   /**
    * A site whose robots.txt fails (5xx, 429, no answer) is asked again after this time, then twice as long, up to 60 s.
    * Its requests wait. Default `2` (s).

@@ -93,10 +93,11 @@ describe('the host’s pace', () => {
     )
   })
 
-  test('robots.txt counts as a request to its host: the request that waits for it goes back, once, and says so', async () => {
+  test('robots.txt counts as a request to its host: with a delay the request that waits for it goes back, once, and says so', async () => {
     robotsTxt('User-agent: *\nDisallow: /private')
     const started: string[] = []
-    const { fetching, request, outcome } = crawl({ onStart: ({ url }) => void started.push(url) })
+    const onStart = ({ url }: Request) => void started.push(url)
+    const { fetching, request, outcome } = crawl({ onStart, isPaced: () => true })
     const [first, waiting] = await Promise.all([
       fetching.result(request('/a')),
       fetching.result(request('/b')),
@@ -124,20 +125,48 @@ describe('the host’s pace', () => {
         await sleep(20)
       },
     }
-    const { fetching, request, outcome } = crawl({ store, onStart() {} })
+    const { fetching, request, outcome } = crawl({ store, onStart() {}, isPaced: () => true })
     expect(await fetching.result(request('/a'))).toBeInstanceOf(RetryLater)
     expect(await whileKept).toBeInstanceOf(RetryLater)
     expect(await outcome('/c')).toBe('fetched')
     expect(robotsHits()).toBe(1)
   })
 
-  test('a store that remembers nothing costs one question a page, not a crawl without end', async () => {
+  test('without a delay the requests that wait for it go on at once, and share it', async () => {
+    robotsTxt('User-agent: *\nDisallow: /private')
+    const { outcome } = crawl({ onStart() {}, isPaced: () => false })
+    expect(await Promise.all(['/a', '/private', '/b'].map((path) => outcome(path)))).toEqual([
+      'fetched',
+      FORBIDDEN,
+      'fetched',
+    ])
+    expect(robotsHits()).toBe(1)
+  })
+
+  test('a Crawl-delay that it has just brought sends all that waited for it back', async () => {
+    robotsTxt('User-agent: *\nCrawl-delay: 7')
+    const { fetching, request } = crawl({ onStart() {}, isPaced: () => false })
+    const results = await Promise.all(['/a', '/b'].map((path) => fetching.result(request(path))))
+    for (const result of results) expect(result).toBeInstanceOf(RetryLater)
+    expect(robotsHits()).toBe(1)
+  })
+
+  test('a request that went back is not asked for again, though nothing is remembered, nor in another worker', async () => {
     robotsTxt('')
     const forgetful: RobotsStore = { get: () => undefined, set() {} }
-    const { fetching, request } = crawl({ store: forgetful, onStart() {} })
-    const back = (await fetching.result(request('/a'))) as RetryLater
+    const workers = [1, 2].map(() => crawl({ store: forgetful, onStart() {}, isPaced: () => true }))
+    const back = (await workers[0]!.fetching.result(workers[0]!.request('/a'))) as RetryLater
     expect(back).toBeInstanceOf(RetryLater)
-    expect((await fetching.response(back.request)).status).toBe(200)
+    expect((await workers[1]!.fetching.response(back.request)).status).toBe(200)
+    expect(robotsHits()).toBe(1)
+  })
+
+  test('one that came back after robots.txt held no longer asks again', async () => {
+    robotsTxt('', 'User-agent: *\nDisallow: /')
+    const { fetching, request, clock } = crawl({ onStart() {}, isPaced: () => true })
+    const back = (await fetching.result(request('/a'))) as RetryLater
+    clock.nowMs += 86_400_000
+    await expect(fetching.result(back.request)).rejects.toThrow(FORBIDDEN)
     expect(robotsHits()).toBe(2)
   })
 

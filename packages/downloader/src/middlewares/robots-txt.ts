@@ -9,6 +9,7 @@ import {
   redisTargets,
   type StatsCollector,
 } from '@webloom/core'
+import { RecentBytes } from '../robots/recent-bytes.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'
@@ -18,6 +19,7 @@ import {
   type RobotsRules,
   type RobotsStore,
   type RobotsUnreachable,
+  robotsCacheShares,
 } from '../robots/robots-store.ts'
 import { RobotsTxt } from '../robots/robots-txt.ts'
 
@@ -36,6 +38,8 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
   readonly ownHandlerOf?: (url: string) => string | undefined
   /** What is done with requests to a site whose robots.txt was not to be had. */
   readonly whenGivenUp: 'forbid' | 'allow'
+  /** How much memory parsed files may take. Default: 8 MiB. */
+  readonly parsedBytesMax?: number
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -43,10 +47,14 @@ export interface RobotsTxtMiddlewareOptions extends RobotsTxtPaceListeners {
 /** Who keeps the hosts' pace. Without them robots.txt is fetched and obeyed, and does not count for its host's pace. */
 export interface RobotsTxtPaceListeners {
   /**
-   * robots.txt of the request's host leaves for it now, and counts as a request to that host. The request that caused it then goes
-   * back, once and to its place, to be handed out when the host may be asked again.
+   * robots.txt of the request's host leaves for it now, and counts as a request to that host.
    */
   readonly onStart?: (request: Request) => void
+  /**
+   * Returns whether a delay lies between two requests to the request's host. Then the request that caused a robots.txt goes back,
+   * once and to its place, to be handed out when the host may be asked again; otherwise it leaves right after the answer.
+   */
+  readonly isPaced?: (request: Request) => boolean
   /** Called for each request that may be fetched and whose host asks for so many seconds between two requests. */
   readonly onCrawlDelay?: (request: Request, seconds: number) => void
   /** Called when no request to this host can be fetched for that long, so that none need be leased. */
@@ -55,6 +63,10 @@ export interface RobotsTxtPaceListeners {
 
 // The rest of a long list of start URLs is only counted (robotstxt/forbidden).
 const START_WARNINGS_MAX = 20
+const PARSED_BYTES_MAX = 8_388_608
+// A parsed file takes up to nine times what the file does (measured with the shortest of rules).
+const PARSED_PER_FILE_BYTE = 9
+const PARSED_BYTES_MIN = 1024
 // A delay of more than a day would last longer than the robots.txt that asks for it is kept.
 const OBEYED_SECONDS_MAX = 86_400
 
@@ -69,11 +81,11 @@ type Verdict = RetryLater | undefined
 export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #options: RobotsTxtMiddlewareOptions
   #warnings = 0
-  // Keyed by the entry, so that what the store forgets is forgotten here, too.
-  readonly #parsed = new WeakMap<RobotsEntry, RobotsTxt>()
+  readonly #parsed: RecentBytes<string, RobotsTxt>
 
   constructor(options: RobotsTxtMiddlewareOptions) {
     this.#options = options
+    this.#parsed = new RecentBytes(options.parsedBytesMax ?? PARSED_BYTES_MAX)
   }
 
   /** Workers whose queue is on Redis share the entries. */
@@ -108,6 +120,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       crawlDelay: settings.get('CRAWL_DELAY'),
       crawlDelaySecondsMax: settings.getFloat('CRAWL_DELAY_MAX'),
       whenGivenUp: settings.get('ROBOTSTXT_WHEN_GIVEN_UP'),
+      parsedBytesMax: robotsCacheShares(settings).parsedBytes,
       stats,
       logger,
     })
@@ -118,6 +131,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     const origin = siteOf(request.url)
     if (origin === undefined) return undefined
     const { inquiry } = this.#options
+    if (this.#wasAllowed(request)) return undefined
     // Joins that inquiry: a look-up could find the answer before the requests that have waited for it are back in their
     // places.
     if (inquiry.isAsking(origin)) return this.#asked(request, origin, undefined)
@@ -128,13 +142,22 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
 
   #decided(request: Request, origin: string, known: RobotsEntry | undefined): Verdict | Promise<Verdict> {
     if (!known || !this.#options.inquiry.holds(known)) return this.#asked(request, origin, known)
-    const verdict = this.#verdict(request, origin, known)
-    if (!verdict && request.hasMeta) delete request.meta.robotstxt_asked
-    return verdict
+    return this.#verdict(request, origin, known)
+  }
+
+  /**
+   * Returns true for a request that robots.txt has allowed before it went back for its host's delay. Its answer comes back with
+   * it, so that nothing is asked twice, whichever worker gets it and whatever has been forgotten meanwhile.
+   */
+  #wasAllowed(request: Request): boolean {
+    if (!request.hasMeta || request.meta.robotstxt_allowed_until === undefined) return false
+    const untilMs = Number(request.meta.robotstxt_allowed_until)
+    delete request.meta.robotstxt_allowed_until
+    return untilMs > this.#options.inquiry.nowMs
   }
 
   async #asked(request: Request, origin: string, known: RobotsEntry | undefined): Promise<Verdict> {
-    const { inquiry, onStart, ownHandlerOf } = this.#options
+    const { inquiry, onStart, isPaced, ownHandlerOf } = this.#options
     const entry = await inquiry.ask(known, {
       origin,
       userAgent: this.#userAgentOf(request),
@@ -144,22 +167,18 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     })
     const verdict = this.#verdict(request, origin, entry)
     if (verdict || !onStart) return verdict
-    // Once only: with more sites at a time than are remembered, a request would ask and go back for ever.
-    if (request.meta.robotstxt_asked === true) {
-      delete request.meta.robotstxt_asked
-      return undefined
-    }
-    request.meta.robotstxt_asked = true
+    // The file has used up the request's turn, or has just brought a delay.
+    if (!isPaced?.(request) && this.#delaySecondsOf(request, entry) === 0) return undefined
+    request.meta.robotstxt_allowed_until = entry.askAgainAtMs
     return new RetryLater(request, 'first')
   }
 
   #verdict(request: Request, origin: string, entry: RobotsEntry): Verdict {
     if (entry.outcome === 'unreachable') return this.#unreachable(request, origin, entry)
     if (entry.outcome === 'absent') return undefined
-    const { robotsUserAgent, stats, logger } = this.#options
-    const robots = this.#robotsOf(entry)
-    const userAgent = robotsUserAgent ?? this.#userAgentOf(request)
-    if (!robots.canFetch(request.url, userAgent)) {
+    const { stats, logger } = this.#options
+    const userAgent = this.#nameOf(request)
+    if (!this.#robotsOf(entry).canFetch(request.url, userAgent)) {
       stats.inc('robotstxt/forbidden')
       const isStart = !request.hasMeta || request.meta.depth === undefined
       if (isStart && this.#warnings < START_WARNINGS_MAX) {
@@ -171,7 +190,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       } else logger.debug({ url: request.url, userAgent }, 'forbidden by robots.txt')
       throw new IgnoreRequest('Forbidden by robots.txt')
     }
-    const seconds = this.#crawlDelay(robots.crawlDelay(userAgent))
+    const seconds = this.#delaySecondsOf(request, entry)
     if (seconds > 0) this.#options.onCrawlDelay?.(request, seconds)
     return undefined
   }
@@ -195,8 +214,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     )
   }
 
-  /** Returns the seconds to obey; 0 when there are none. */
-  #crawlDelay(asked: number | null): number {
+  /** Returns the seconds of the site's Crawl-delay that are obeyed; 0 when there are none. */
+  #delaySecondsOf(request: Request, entry: RobotsEntry): number {
+    if (entry.outcome !== 'rules') return 0
+    const asked = this.#robotsOf(entry).crawlDelay(this.#nameOf(request))
     const { crawlDelay, crawlDelaySecondsMax } = this.#options
     if (asked === null || asked <= 0 || crawlDelay === 'ignore') return 0
     return Math.min(asked, crawlDelay === 'cap' ? crawlDelaySecondsMax : OBEYED_SECONDS_MAX)
@@ -206,11 +227,17 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     return (request.hasHeaders && request.headers.get('user-agent')) || this.#options.userAgent
   }
 
-  #robotsOf(entry: RobotsRules): RobotsTxt {
-    const known = this.#parsed.get(entry)
+  /** Returns the name for which rules are looked up. */
+  #nameOf(request: Request): string {
+    return this.#options.robotsUserAgent ?? this.#userAgentOf(request)
+  }
+
+  /** Sites with equal files share what was parsed. */
+  #robotsOf({ file }: RobotsRules): RobotsTxt {
+    const known = this.#parsed.get(file)
     if (known) return known
-    const robots = RobotsTxt.parse(Buffer.from(entry.file, 'latin1'))
-    this.#parsed.set(entry, robots)
+    const robots = RobotsTxt.parse(Buffer.from(file, 'latin1'))
+    this.#parsed.set(file, robots, PARSED_BYTES_MIN + file.length * PARSED_PER_FILE_BYTE)
     return robots
   }
 }
@@ -225,7 +252,7 @@ function siteOf(url: string): string | undefined {
 function storeOf(crawler: Crawler): RobotsStore {
   return redisTargets(crawler.settings, 'queue').length > 0
     ? RedisRobotsStore.fromCrawler(crawler)
-    : new MemoryRobotsStore({ sitesMax: crawler.settings.getInt('ROBOTSTXT_CACHE_SIZE') })
+    : MemoryRobotsStore.fromCrawler(crawler)
 }
 
 /** Returns parts that fetch by the crawl's downloader and tell the hosts' pace to its queue. */
@@ -240,6 +267,7 @@ function partsOf({ downloader }: Crawler): Pick<
     download: (request, given) => downloader!.download(request, given),
     ownHandlerOf: (url) => downloader?.ownHandlerOf(url),
     onStart: (request) => optionsOf(request)?.onStart(),
+    isPaced: (request) => optionsOf(request)?.isPaced ?? false,
     onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
     onWait: (request, pauseMs) =>
       optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason: 'its robots.txt cannot be had' }),

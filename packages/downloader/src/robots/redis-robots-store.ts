@@ -11,7 +11,8 @@ export interface RedisRobotsStoreOptions {
   readonly redis: RobotsRedis
   /** A pattern that holds `%(origin)s`. */
   readonly key: string
-  readonly sitesMax: number
+  /** The entries that this worker uses. */
+  readonly local: MemoryRobotsStore
   readonly stats: StatsCollector
   readonly logger: Logger
   /** `Date.now` by default. */
@@ -39,14 +40,15 @@ export class RedisRobotsStore implements RobotsStore {
   constructor(options: RedisRobotsStoreOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
-    this.#local = new MemoryRobotsStore({ sitesMax: options.sitesMax, now: this.#now })
+    this.#local = options.local
   }
 
-  static fromCrawler({ redis, settings, spider, stats, logger }: Crawler): RedisRobotsStore {
+  static fromCrawler(crawler: Crawler): RedisRobotsStore {
+    const { redis, settings, spider, stats, logger } = crawler
     return new this({
       redis: redis('queue'),
       key: crawlKey(ROBOTS_KEY, { spider: spider.name, crawlId: settings.get('CRAWL_ID') }),
-      sitesMax: settings.getInt('ROBOTSTXT_CACHE_SIZE'),
+      local: MemoryRobotsStore.fromCrawler(crawler),
       stats,
       logger,
     })

@@ -2,7 +2,8 @@
  * Finds out what a site's robots.txt says: from the store, or by asking the site.
  *
  *     2xx                       rules                        hold for ROBOTSTXT_CACHE_TTL
- *     4xx, lost redirects       absent: all may be fetched   holds as long
+ *     … that forbids nothing    absent: all may be fetched   holds as long
+ *     4xx, lost redirects       absent                       holds as long
  *     5xx, 429, other failures  unreachable                  asked again after 2, 4, 8 … 60 s, or Retry-After
  *     … for too long            given up                     asked again after ROBOTSTXT_ERROR_TTL
  *     no such host, refused,    none                         the request fails as it would itself
@@ -28,7 +29,7 @@ import { setMaxListeners } from 'node:events'
 import { DownloadError, IgnoreRequest, type Logger, type Response, type StatsCollector } from '@webloom/core'
 import { retryAfterMs } from '../retrying/retry-after.ts'
 import type { RobotsFetch, RobotsFetchRequest } from './robots-fetch.ts'
-import { ROBOTS_BYTES_MAX } from './robots-records.ts'
+import { ROBOTS_BYTES_MAX, rulesAlone } from './robots-records.ts'
 import type { RobotsEntry, RobotsStore, RobotsUnreachable } from './robots-store.ts'
 
 export interface RobotsInquiryOptions {
@@ -158,7 +159,9 @@ export class RobotsInquiry {
   #rules({ body }: Response): RobotsEntry {
     // A little more than will be read: for a byte order mark, and to tell whether the last line is complete.
     const file = Buffer.from(body.subarray(0, ROBOTS_BYTES_MAX + 4)).toString('latin1')
-    return { outcome: 'rules', file, askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
+    const rules = rulesAlone(file)
+    if (rules === '') return this.#absent()
+    return { outcome: 'rules', file: rules, askAgainAtMs: this.#now() + this.#options.cacheTtlMs }
   }
 
   #absent(): RobotsEntry {

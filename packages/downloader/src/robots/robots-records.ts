@@ -41,6 +41,21 @@ export function robotsLines(bytes: string): string[] {
   return lines
 }
 
+/**
+ * Returns a file without what changes nothing for a crawler that looks rules up: comments, Sitemap lines, blanks. So the files
+ * of many sites become equal. Empty when the file forbids nothing and asks for no delay.
+ */
+export function rulesAlone(bytes: string): string {
+  const records = robotsLines(bytes).flatMap((line) => robotsRecord(line) ?? [])
+  const counts = ({ kind, value }: RobotsRecord) =>
+    (kind === 'disallow' && value !== '') || kind === 'crawl-delay'
+  if (!records.some(counts)) return ''
+  const kept = records.filter(({ kind }) => kind !== 'sitemap').map(({ kind, value }) => `${kind}:${value}`)
+  const text = kept.join('\n')
+  // Misspelt words become longer, and the end of a very long file would be cut off.
+  return text.length > bytes.length ? bytes : text
+}
+
 /** Returns undefined for a line that is no record, and for records that have no use here, such as Host. */
 export function robotsRecord(line: string): RobotsRecord | undefined {
   const hash = line.indexOf('#')

@@ -14,6 +14,15 @@ const rules = (file: string, askAgainAtMs = NOW_MS + DAY_MS): RobotsEntry => ({
   file,
   askAgainAtMs,
 })
+const unreachable = (askAgainAtMs: number): RobotsEntry => ({
+  outcome: 'unreachable',
+  reason: '503',
+  tries: 2,
+  sinceMs: NOW_MS,
+  isGivenUp: false,
+  askAgainAtMs,
+})
+const SHARES = { sitesBytes: 10_000, filesBytes: 1_000_000, troublesBytes: 10_000 }
 const site = (n: number) => `https://site${n}.example`
 
 robotsStoreContract(
@@ -24,7 +33,7 @@ robotsStoreContract(
       const clock = { nowMs: NOW_MS }
       const now = () => clock.nowMs
       const subject = {
-        store: new MemoryRobotsStore({ sitesMax: 10, now }),
+        store: new MemoryRobotsStore({ ...SHARES, now }),
         now,
         pass: (ms: number) => {
           clock.nowMs += ms
@@ -36,32 +45,59 @@ robotsStoreContract(
 )
 
 describe('MemoryRobotsStore', () => {
-  test('gives back the very entry, until its time is over', () => {
-    const clock = { nowMs: NOW_MS }
-    const store = new MemoryRobotsStore({ sitesMax: 10, now: () => clock.nowMs })
-    const entry = rules('User-agent: *')
-    store.set(site(1), entry, 1000)
-    expect([store.get(site(1)), store.get(site(2))]).toEqual([entry, undefined])
-    expect(store.get(site(1))).toBe(entry)
-    clock.nowMs += 1000
-    expect(store.get(site(1))).toBe(undefined)
+  /** A store, and how often it forgot something for lack of room. */
+  function small(shares: Partial<typeof SHARES>) {
+    let forgotten = 0
+    const onForgotten = () => void forgotten++
+    const store = new MemoryRobotsStore({ ...SHARES, ...shares, onForgotten, now: () => NOW_MS })
+    return { store, forgotten: () => forgotten }
+  }
+  const kept = (store: MemoryRobotsStore, count: number) =>
+    Array.from({ length: count }, (_, n) => n).filter((n) => store.get(site(n)))
+
+  test('20 000 sites that allow all take 20 bytes each, and none is forgotten', () => {
+    const { store, forgotten } = small({ sitesBytes: 20_000 * 35 })
+    const absent: RobotsEntry = { outcome: 'absent', askAgainAtMs: NOW_MS + DAY_MS }
+    for (let n = 0; n < 20_000; n++) store.set(site(n), absent, DAY_MS)
+    expect(kept(store, 20_000)).toHaveLength(20_000)
+    expect(store.get(site(20_000))).toBe(undefined)
+    expect(forgotten()).toBe(0)
   })
 
-  test('forgets the site that was not used for the longest when there are too many', () => {
-    const store = new MemoryRobotsStore({ sitesMax: 3 })
-    for (const n of [1, 2, 3]) store.set(site(n), rules(''), DAY_MS)
-    store.get(site(1))
-    store.set(site(4), rules(''), DAY_MS)
-    store.set(site(4), rules('again'), DAY_MS)
-    expect([1, 2, 3, 4].filter((n) => store.get(site(n)))).toEqual([1, 3, 4])
+  test('without room, a site takes the place of one that would have been asked again sooner', () => {
+    const { store, forgotten } = small({ sitesBytes: 20 * 64 })
+    for (let n = 0; n < 70; n++) {
+      const askAgainAtMs = NOW_MS + (n + 1) * 1000
+      store.set(site(n), { outcome: 'absent', askAgainAtMs }, DAY_MS)
+    }
+    expect(kept(store, 70)).toEqual(Array.from({ length: 64 }, (_, n) => n + 6))
+    expect(forgotten()).toBe(6)
   })
 
-  test('sites of huge files do not fill the memory', () => {
-    const store = new MemoryRobotsStore({ sitesMax: 10_000 })
-    const file = 'x'.repeat(512_000)
-    for (let n = 0; n < 100; n++) store.set(site(n), rules(file), DAY_MS)
-    const kept = Array.from({ length: 100 }, (_, n) => n).filter((n) => store.get(site(n)))
-    expect(kept).toEqual(Array.from({ length: 16 }, (_, n) => 84 + n))
+  test('equal files are kept once; without room the file used longest ago is forgotten', () => {
+    const { store, forgotten } = small({ filesBytes: 3 * 1256 })
+    const file = (name: string) => rules(name.repeat(1000))
+    for (let n = 0; n < 100; n++) store.set(site(n), file('a'), DAY_MS)
+    store.set(site(100), file('b'), DAY_MS)
+    store.set(site(101), file('c'), DAY_MS)
+    expect([kept(store, 102).length, forgotten()]).toEqual([102, 0])
+    store.get(site(0))
+    store.get(site(101))
+    store.set(site(102), file('d'), DAY_MS)
+    expect([kept(store, 103).includes(100), kept(store, 103).length, forgotten()]).toEqual([false, 102, 1])
+  })
+
+  test('without room, the site in trouble that was met longest ago is forgotten', () => {
+    const { store, forgotten } = small({ troublesBytes: 2 * 600 })
+    const entry = unreachable(NOW_MS + 1000)
+    for (let n = 0; n < 3; n++) store.set(site(n), entry, DAY_MS)
+    expect([kept(store, 3), forgotten()]).toEqual([[1, 2], 1])
+  })
+
+  test('a time between two seconds is rounded up', () => {
+    const { store } = small({})
+    store.set(site(1), { outcome: 'absent', askAgainAtMs: NOW_MS + 1001 }, DAY_MS)
+    expect(store.get(site(1))).toEqual({ outcome: 'absent', askAgainAtMs: NOW_MS + 2000 })
   })
 })
 
@@ -83,14 +119,9 @@ describe('RedisRobotsStore', () => {
     const [key, clock] = [`test${++keys}:robots:%(origin)s`, { nowMs: NOW_MS }]
     const stats = new MemoryStatsCollector()
     const all = Array.from({ length: count }, () => {
-      return new RedisRobotsStore({
-        redis: connection,
-        key,
-        sitesMax: 10,
-        stats,
-        logger: silentLogger,
-        now: () => clock.nowMs,
-      })
+      const now = () => clock.nowMs
+      const local = new MemoryRobotsStore({ ...SHARES, now })
+      return new RedisRobotsStore({ redis: connection, key, local, stats, logger: silentLogger, now })
     })
     return { all, key: (n: number) => key.replace('%(origin)s', site(n)), pattern: key, clock, stats }
   }
@@ -121,22 +152,15 @@ describe('RedisRobotsStore', () => {
     const entries: RobotsEntry[] = [
       rules('User-agent: *\nDisallow: /\xe9'),
       { outcome: 'absent', askAgainAtMs: NOW_MS + DAY_MS },
-      {
-        outcome: 'unreachable',
-        reason: '503',
-        tries: 2,
-        sinceMs: NOW_MS,
-        isGivenUp: false,
-        askAgainAtMs: NOW_MS + 4000,
-      },
+      unreachable(NOW_MS + 4000),
     ]
     for (const [n, entry] of entries.entries()) {
       await one.set(site(n), entry, 60_000)
       expect(await other.get(site(n))).toEqual(entry)
       expect(await redis.pttl(key(n))).toBeGreaterThan(59_000)
     }
-    // Now its own: no question to Redis, and the same object.
-    expect(other.get(site(0))).toBe(other.get(site(0)))
+    // Now its own: no question to Redis.
+    expect(other.get(site(0))).toEqual(entries[0])
     expect(other.get(site(0))).not.toBeInstanceOf(Promise)
     clock.nowMs += 60_000
     await redis.del(key(0))

@@ -1,4 +1,6 @@
-import type { Awaitable } from '@webloom/core'
+import type { Awaitable, Crawler, Settings } from '@webloom/core'
+import { RecentBytes } from './recent-bytes.ts'
+import { SiteTable } from './site-table.ts'
 
 interface Asked {
   /** When the site is to be asked again, by `Date.now()`. Until then the entry holds. */
@@ -8,11 +10,11 @@ interface Asked {
 /** The site has a robots.txt. */
 export interface RobotsRules extends Asked {
   readonly outcome: 'rules'
-  /** The file, one character for each byte. */
+  /** The lines that count (`rulesAlone`), one character for each byte. */
   readonly file: string
 }
 
-/** The site has no robots.txt, or none that can be fetched (4xx): everything may be fetched. */
+/** The site has no robots.txt, none that can be fetched (4xx), or one that forbids nothing: everything may be fetched. */
 export interface RobotsAbsent extends Asked {
   readonly outcome: 'absent'
 }
@@ -42,63 +44,101 @@ export interface RobotsStore {
   set(origin: string, entry: RobotsEntry, ttlMs: number): Awaitable<void>
 }
 
-interface Kept {
-  readonly entry: RobotsEntry
+/** What the parts of a worker's memory of robots.txt may take, in bytes. */
+export interface RobotsCacheShares {
+  readonly sitesBytes: number
+  readonly filesBytes: number
+  readonly troublesBytes: number
+  readonly parsedBytes: number
+}
+
+/** Divides ROBOTSTXT_CACHE_MAXSIZE. */
+export function robotsCacheShares(settings: Settings): RobotsCacheShares {
+  const eighth = Math.floor(settings.getInt('ROBOTSTXT_CACHE_MAXSIZE') / 8)
+  return { sitesBytes: 3 * eighth, filesBytes: 2 * eighth, troublesBytes: eighth, parsedBytes: 2 * eighth }
+}
+
+interface Trouble {
+  readonly entry: RobotsUnreachable
   readonly untilMs: number
 }
 
-export interface MemoryRobotsStoreOptions {
-  readonly sitesMax: number
+export interface MemoryRobotsStoreOptions extends Omit<RobotsCacheShares, 'parsedBytes'> {
+  /** Called when an entry, or a file that sites share, is forgotten before its time as there is no room. */
+  readonly onForgotten?: () => void
   /** `Date.now` by default. */
   readonly now?: () => number
 }
 
-// Parsed, a file takes up to nine times as much (measured with the shortest of rules): 80 MiB in all at worst.
-const FILE_BYTES_MAX = 8_388_608
+// The answers in the table of sites: this one, or the number of a file.
+const ABSENT = 1
+// A string, an entry of a map, and an object; measured 220 to 300.
+const TROUBLE_BYTES = 512
+const FILE_BYTES_MIN = 256
 
-/** Entries in this process. Past the bounds of sites or bytes, the entry that was used longest ago goes first. */
+/**
+ * Entries in this process, bounded by bytes. A site takes 20 bytes in a table; equal files are kept once, and the one used
+ * longest ago goes first. Sites that could not tell, which are few, have a map of their own. Times are kept in whole seconds,
+ * rounded up.
+ */
 export class MemoryRobotsStore implements RobotsStore {
-  readonly #kept = new Map<string, Kept>()
-  readonly #sitesMax: number
+  readonly #sites: SiteTable
+  readonly #files: RecentBytes<number, string>
+  readonly #numbers = new Map<string, number>()
+  readonly #troubles: RecentBytes<string, Trouble>
   readonly #now: () => number
-  #fileBytes = 0
+  readonly #onForgotten: () => void
+  #lastNumber = ABSENT
 
-  constructor({ sitesMax, now = Date.now }: MemoryRobotsStoreOptions) {
-    this.#sitesMax = sitesMax
+  constructor(options: MemoryRobotsStoreOptions) {
+    const { sitesBytes, filesBytes, troublesBytes, onForgotten = () => {}, now = Date.now } = options
+    this.#sites = new SiteTable(sitesBytes)
+    this.#files = new RecentBytes(filesBytes, (_, file) => {
+      this.#numbers.delete(file)
+      onForgotten()
+    })
+    this.#troubles = new RecentBytes(troublesBytes, onForgotten)
+    this.#onForgotten = onForgotten
     this.#now = now
   }
 
+  static fromCrawler({ settings, stats }: Crawler): MemoryRobotsStore {
+    return new this({ ...robotsCacheShares(settings), onForgotten: () => stats.inc('robotstxt/forgotten') })
+  }
+
   get(origin: string): RobotsEntry | undefined {
-    const kept = this.#kept.get(origin)
-    if (!kept) return undefined
-    this.#forget(origin)
-    if (kept.untilMs <= this.#now()) return undefined
-    this.#keep(origin, kept)
-    return kept.entry
+    const trouble = this.#troubles.get(origin)
+    if (trouble) return trouble.untilMs > this.#now() ? trouble.entry : undefined
+    const site = this.#sites.get(origin)
+    if (!site || site.untilS * 1000 <= this.#now()) return undefined
+    const askAgainAtMs = site.askAgainAtS * 1000
+    if (site.answer === ABSENT) return { outcome: 'absent', askAgainAtMs }
+    const file = this.#files.get(site.answer)
+    return file === undefined ? undefined : { outcome: 'rules', file, askAgainAtMs }
   }
 
   set(origin: string, entry: RobotsEntry, ttlMs: number): void {
-    this.#forget(origin)
-    this.#keep(origin, { entry, untilMs: this.#now() + ttlMs })
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#sitesMax && this.#fileBytes <= FILE_BYTES_MAX) break
-      if (oldest !== origin) this.#forget(oldest)
+    const nowMs = this.#now()
+    const untilMs = nowMs + ttlMs
+    if (entry.outcome === 'unreachable') {
+      this.#sites.delete(origin)
+      this.#troubles.set(origin, { entry, untilMs }, TROUBLE_BYTES + origin.length)
+      return
     }
+    this.#troubles.delete(origin)
+    const answer = entry.outcome === 'absent' ? ABSENT : this.#numberOf(entry.file)
+    const [askAgainAtS, untilS] = [Math.ceil(entry.askAgainAtMs / 1000), Math.ceil(untilMs / 1000)]
+    const forgotten = this.#sites.set(origin, { answer, askAgainAtS, untilS }, nowMs / 1000)
+    if (forgotten) this.#onForgotten()
   }
 
-  #keep(origin: string, kept: Kept): void {
-    this.#kept.set(origin, kept)
-    this.#fileBytes += fileBytesOf(kept.entry)
+  #numberOf(file: string): number {
+    const known = this.#numbers.get(file)
+    const number = known ?? ++this.#lastNumber
+    if (known === undefined) {
+      this.#numbers.set(file, number)
+      this.#files.set(number, file, FILE_BYTES_MIN + file.length)
+    } else this.#files.get(number)
+    return number
   }
-
-  #forget(origin: string): void {
-    const kept = this.#kept.get(origin)
-    if (!kept) return
-    this.#kept.delete(origin)
-    this.#fileBytes -= fileBytesOf(kept.entry)
-  }
-}
-
-function fileBytesOf(entry: RobotsEntry): number {
-  return entry.outcome === 'rules' ? entry.file.length : 0
 }

@@ -297,6 +297,10 @@ export class BucketLease implements Lease, DispatchItem {
     return this.heldSlot.turn
   }
 
+  get isPaced(): boolean {
+    return this.heldSlot.isPaced
+  }
+
   get attempt(): number {
     return this.marks.attempt
   }

@@ -232,6 +232,7 @@ export class BullJobQueue implements RequestQueue {
       for (const lease of leases) {
         lease.isOut = true
         lease.host = this.#clock.stateOf(lease.slot)
+        lease.isPaced = this.#clock.isPaced(lease.slot)
       }
       return await this.#maintenance.confirm(leases)
     } catch (error) {
@@ -341,7 +342,8 @@ export class BullJobQueue implements RequestQueue {
       this.#let(slot)
     }
     const host = this.#clock.stateOf(slot)
-    const lease = new JobLease(taken, { slot, host, order: this.#order, lockedUntilMs, onStart })
+    const isPaced = this.#clock.isPaced(slot)
+    const lease = new JobLease(taken, { slot, host, isPaced, order: this.#order, lockedUntilMs, onStart })
     this.#leases.set(lease.jobId, lease)
     this.#locks.keep(lease.token, lockArgs(lease))
     this.#backlog.enter(lease)

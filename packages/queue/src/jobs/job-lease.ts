@@ -27,6 +27,7 @@ export interface TakenRequest extends JobHold {
 export interface JobLeaseOptions {
   readonly slot: string
   readonly host: HostState
+  readonly isPaced: boolean
   readonly order: QueueOrder
   readonly lockedUntilMs: number
   readonly onStart: () => void
@@ -44,6 +45,7 @@ export class JobLease implements Lease, DispatchItem {
   readonly priority: number
   readonly bullPriority: number
   host: HostState
+  isPaced: boolean
   /** Until this moment of the monotonic clock no other worker can have taken it. */
   lockedUntilMs: number
   hasStarted = false
@@ -56,7 +58,7 @@ export class JobLease implements Lease, DispatchItem {
   readonly #onStart: () => void
   readonly #lost = new AbortController()
 
-  constructor(taken: TakenRequest, { slot, host, order, lockedUntilMs, onStart }: JobLeaseOptions) {
+  constructor(taken: TakenRequest, { slot, host, isPaced, order, lockedUntilMs, onStart }: JobLeaseOptions) {
     this.id = taken.id
     this.jobId = taken.jobId
     this.token = taken.token
@@ -65,6 +67,7 @@ export class JobLease implements Lease, DispatchItem {
     this.text = taken.text
     this.slot = slot
     this.host = host
+    this.isPaced = isPaced
     this.priority = order === 'priority' ? taken.request.priority : 0
     this.bullPriority = bullPriority(taken.request, order)
     this.lockedUntilMs = lockedUntilMs

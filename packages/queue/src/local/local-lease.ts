@@ -1,7 +1,7 @@
 import type { HostState, Lease, Request } from '@webloom/core'
 import type { StoredRequest } from './request-store.ts'
 
-export interface LocalLeaseOptions extends Pick<Lease, 'slot' | 'host' | 'signal'> {
+export interface LocalLeaseOptions extends Pick<Lease, 'slot' | 'host' | 'isPaced' | 'signal'> {
   readonly onStart: () => void
 }
 
@@ -10,14 +10,16 @@ export class LocalLease<Held extends StoredRequest> implements Lease {
   readonly held: Held
   readonly slot: string
   readonly host: HostState
+  readonly isPaced: boolean
   readonly signal: AbortSignal
   readonly #onStart: () => void
   hasStarted = false
 
-  constructor(held: Held, { slot, host, signal, onStart }: LocalLeaseOptions) {
+  constructor(held: Held, { slot, host, isPaced, signal, onStart }: LocalLeaseOptions) {
     this.held = held
     this.slot = slot
     this.host = host
+    this.isPaced = isPaced
     this.signal = signal
     this.#onStart = onStart
   }

@@ -319,6 +319,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const lease = new LocalLease(held, {
       slot: line.slot,
       host: this.#clock.stateOf(line.slot),
+      isPaced: this.#clock.isPaced(line.slot),
       signal: this.#closed.signal,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())

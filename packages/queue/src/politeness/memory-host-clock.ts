@@ -50,9 +50,9 @@ export class MemoryHostClock implements HostClock {
   waitMs(slot: string, nowMs: number): number {
     const state = this.#slots.get(slot)
     if (!state) return 0
-    const { concurrency, delayMs } = state.pace
+    const { concurrency } = state.pace
     if (concurrency > 0 && state.inFlight >= concurrency) return Number.POSITIVE_INFINITY
-    if (state.starting > 0 && (delayMs > 0 || state.learnt.delayMs > 0)) return Number.POSITIVE_INFINITY
+    if (state.starting > 0 && this.isPaced(slot)) return Number.POSITIVE_INFINITY
     return Math.max(0, nextAtMs(state) - nowMs)
   }
 
@@ -82,6 +82,12 @@ export class MemoryHostClock implements HostClock {
       failures: failures ?? state.learnt.failures,
     }
     if (pauseMs !== undefined) state.pausedUntilMs = Math.max(state.pausedUntilMs, nowMs + pauseMs)
+  }
+
+  isPaced(slot: string): boolean {
+    const known = this.#slots.get(slot)
+    const { delayMs } = known?.pace ?? { ...this.#pace, ...this.#paces[slot] }
+    return delayMs > 0 || (known?.learnt.delayMs ?? 0) > 0
   }
 
   stateOf(slot: string): HostState {

@@ -301,6 +301,10 @@ export class TurnLease implements Lease, DispatchItem {
     return this.turn.slot
   }
 
+  get isPaced(): boolean {
+    return this.turn.isPaced
+  }
+
   get attempt(): number {
     return this.marks.attempt
   }

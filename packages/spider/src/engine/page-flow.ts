@@ -147,6 +147,7 @@ export class PageFlow {
         signal: cut.signal,
         onStart: () => lease.started(),
         host: lease.host,
+        isPaced: lease.isPaced,
         onHostNews: (news) => this.#hostNews.set(lease, strictestNews(this.#hostNews.get(lease), news)),
       })
       return await cut.over(download)

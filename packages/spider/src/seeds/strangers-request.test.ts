@@ -111,7 +111,7 @@ describe('meta that start URLs may give', () => {
     { download_slot: 'mine' },
     { download_of_tomorrow: 1 },
     { dont_obey_robotstxt: true },
-    { robotstxt_asked: true },
+    { robotstxt_allowed_until: 4e12 },
     { allow_offsite: true },
     { autothrottle_dont_adjust_delay: true },
     { http_user: 'a', http_pass: 'b', http_auth_domain: null },

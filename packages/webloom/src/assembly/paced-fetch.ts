@@ -93,6 +93,7 @@ export class PacedFetch {
         signal,
         onStart,
         host: clock.stateOf(slot),
+        isPaced: clock.isPaced(slot),
         onHostNews: (news) => clock.learn(slot, news, performance.now()),
         ...(bodyTo && { bodyTo }),
       })

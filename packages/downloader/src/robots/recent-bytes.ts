@@ -1,0 +1,44 @@
+interface Weighed<Value> {
+  readonly value: Value
+  readonly bytes: number
+}
+
+/** A map that forgets the values used longest ago when its values weigh more than `bytesMax`. The newest one always stays. */
+export class RecentBytes<Key, Value> {
+  // The first entry is the one used longest ago.
+  readonly #values = new Map<Key, Weighed<Value>>()
+  readonly #bytesMax: number
+  readonly #onForgotten: (key: Key, value: Value) => void
+  #bytes = 0
+
+  constructor(bytesMax: number, onForgotten: (key: Key, value: Value) => void = () => {}) {
+    this.#bytesMax = bytesMax
+    this.#onForgotten = onForgotten
+  }
+
+  get(key: Key): Value | undefined {
+    const known = this.#values.get(key)
+    if (!known) return undefined
+    this.#values.delete(key)
+    this.#values.set(key, known)
+    return known.value
+  }
+
+  set(key: Key, value: Value, bytes: number): void {
+    this.delete(key)
+    this.#values.set(key, { value, bytes })
+    this.#bytes += bytes
+    while (this.#bytes > this.#bytesMax && this.#values.size > 1) {
+      const [oldest, forgotten] = this.#values.entries().next().value!
+      this.delete(oldest)
+      this.#onForgotten(oldest, forgotten.value)
+    }
+  }
+
+  delete(key: Key): void {
+    const known = this.#values.get(key)
+    if (!known) return
+    this.#values.delete(key)
+    this.#bytes -= known.bytes
+  }
+}

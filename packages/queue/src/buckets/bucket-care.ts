@@ -1,7 +1,7 @@
 /**
  * What must be done about turns from time to time: renew their locks, look after those that others should have, find lost ones.
  *
- * One worker finds lost turns for all, the one that did so last: it has BullMQ look for stalled jobs every two seconds, and
+ * One worker finds lost turns for all, the one that did so last: it looks for jobs without a lock every two seconds, and
  * sweeps over the turns every four, which it publishes to all workers. When the others hear of no sweep any more, another
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
@@ -9,7 +9,6 @@
 import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
 import type { SaidNumbers } from '../turns/said-numbers.ts'
-import type { TurnJobs } from '../turns/turn-jobs.ts'
 import type { BucketScripts, HoldingTurn, Stirred, Wake } from './bucket-scripts.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
@@ -18,7 +17,6 @@ export interface BucketCareOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
-  readonly jobs: TurnJobs
   readonly channel: CrawlChannel
   readonly workerId: string
   /** The delay of slots by the settings, milliseconds. */
@@ -177,14 +175,14 @@ export class BucketCare {
   async #checkStalled(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    const { scripts, jobs, logger, times } = this.#options
+    const { scripts, logger, times } = this.#options
     const { stalledGapMs, stalledLateMs } = this.#times
     const askedAtMs = performance.now()
     try {
       await scripts.watch(stalledGapMs)
       const nowMs = performance.now()
       if (nowMs - askedAtMs > stalledLateMs) this.#checksFromMs = nowMs + times.redis.reconnectMsMax
-      if (nowMs >= this.#checksFromMs) await jobs.checkStalled()
+      if (nowMs >= this.#checksFromMs) await scripts.takeStalled(stalledGapMs)
     } catch (error) {
       logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
     }

@@ -1,7 +1,7 @@
 /**
  * The request queue of a cluster. Requests wait packed in Redis, in lines, one a politeness slot; the slots are hashed into
  * buckets, and BullMQ has one job for each bucket with anything to do: the job's lock is the lease of all that its holder has taken,
- * its priority that of the bucket's most urgent request, its delay until the first of its slots may be asked, and the stalled check
+ * its priority that of the bucket's most urgent request, its delay until the first of its slots may be asked, a lock that has run out
  * the take-over from a lost worker. A slot that one worker cannot serve gets a job of its own, with several lanes.
  *
  *     FrontierMachine    what this worker holds, and what is to be done: all decisions

@@ -409,9 +409,14 @@ export class BucketScripts {
     return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
   }
 
-  /** Called before each look for locks that have run out. Locks that ran out before a gap of that length do not count. */
+  /** Says that a worker looks for locks that have run out. Those that ran out before a gap of that length do not count. */
   async watch(gapMs: number): Promise<void> {
-    await this.#run(watchScript, [gapMs])
+    await this.#run(watchScript, [gapMs, ''])
+  }
+
+  /** Gives jobs whose lock has run out to others. */
+  async takeStalled(gapMs: number): Promise<void> {
+    await this.#run(watchScript, [gapMs, '1'])
   }
 
   async leave(worker: string): Promise<void> {

@@ -4,7 +4,7 @@
  * Requests wait packed in Redis, in lines, one a host and priority (`lua/hosts/lines.lua`). BullMQ knows none of them. It has
  * one job for each host with anything to do, its *turn*: the job's lock is the lease of all that the turn has taken, its
  * priority that of the host's most urgent request, BullMQ's delayed set the order in which hosts may be asked again, its
- * stalled check the take-over from a lost worker. A big host without a delay has several turns, its *lanes*, so that
+ * lock that runs out the take-over from a lost worker. A big host without a delay has several turns, its *lanes*, so that
  * several workers share it; a host with a delay has one, and so one worker that knows when the last request started.
  *
  *     a lane  idle ── a request comes ──► owed ── its job is added ──► waits in BullMQ ◄──── left ────┐
@@ -248,7 +248,6 @@ export class HostTurnQueue implements RequestQueue {
     })
     this.#care = new TurnCare({
       ...common,
-      jobs: this.#jobs,
       channel: this.#channel,
       exchange: this.#exchange,
       turnsMax: this.#turnsMax,

@@ -1,7 +1,7 @@
 /**
  * What must be done about turns from time to time: renew their locks, leave those that others should have, find lost ones.
  *
- * One worker finds lost turns for all, the one that did so last: it has BullMQ look for stalled jobs every two seconds, and
+ * One worker finds lost turns for all, the one that did so last: it looks for jobs without a lock every two seconds, and
  * sweeps over the turns every four, which it publishes to all workers. When the others hear of no sweep any more, another
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
@@ -12,7 +12,6 @@ import type { HeldTurns } from './held-turns.ts'
 import type { HostTurn } from './host-turn.ts'
 import type { SaidNumbers } from './said-numbers.ts'
 import type { TurnExchange } from './turn-exchange.ts'
-import type { TurnJobs } from './turn-jobs.ts'
 import type { Stirred, TurnScripts, Wake } from './turn-scripts.ts'
 
 /** Without a delay, a turn goes behind the others after `quotaMs`, or after so many requests. */
@@ -22,7 +21,6 @@ const MAX_TURNS_PER_EVICTION = 16
 export interface TurnCareOptions {
   readonly scripts: TurnScripts
   readonly said: SaidNumbers
-  readonly jobs: TurnJobs
   readonly channel: CrawlChannel
   readonly turns: HeldTurns
   readonly exchange: TurnExchange
@@ -212,14 +210,14 @@ export class TurnCare {
   async #checkStalled(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    const { scripts, jobs, logger } = this.#options
+    const { scripts, logger } = this.#options
     const { stalledGapMs, stalledLateMs } = this.#times
     const askedAtMs = performance.now()
     try {
       await scripts.watch(stalledGapMs)
       const nowMs = performance.now()
       if (nowMs - askedAtMs > stalledLateMs) this.#checksFromMs = nowMs + this.#reconnectMsMax
-      if (nowMs >= this.#checksFromMs) await jobs.checkStalled()
+      if (nowMs >= this.#checksFromMs) await scripts.takeStalled(stalledGapMs)
     } catch (error) {
       logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
     }

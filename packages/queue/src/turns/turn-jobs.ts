@@ -4,7 +4,7 @@
  *
  * Jobs are fetched one by one, when this worker wants another turn, and not by BullMQ's own loop: that would fetch as many
  * as it may, and a turn that a worker without room holds is kept from all others. So no processor can throw, and no job can
- * fail; a failed turn would strand its host. One worker runs BullMQ's stalled check for all, see turn-care.ts.
+ * fail; a failed turn would strand its host. One worker looks for lost turns for all, see turn-care.ts.
  *
  * BullMQ's connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given
  * connection takes a silent server to be alive.
@@ -145,11 +145,6 @@ export class TurnJobs {
     }
   }
 
-  /** Has BullMQ give turns whose lock has run out to others. */
-  async checkStalled(): Promise<void> {
-    await this.#worker!.backend.moveStalledJobsToWait().catch((error: Error) => this.#onError(error))
-  }
-
   /** Completes the job: the turn is over. */
   async complete({ job, lockToken }: TurnJob): Promise<void> {
     await job.moveToCompleted(undefined, lockToken, false)
@@ -183,7 +178,7 @@ export class TurnJobs {
 
   #newWorker(): Worker {
     const { redis, queueName, times } = this.#options
-    const { lockMs, stalledCheckEveryMs, blockMsMax, blockLateMs } = times.turns
+    const { lockMs, blockMsMax, blockLateMs } = times.turns
     const bullmq = this.#bullmq!
     const worker = new bullmq.Worker(
       queueName,
@@ -193,10 +188,6 @@ export class TurnJobs {
         prefix: BULL_PREFIX,
         lockDuration: lockMs,
         skipStalledCheck: true,
-        // BullMQ skips a check that comes too soon after another.
-        stalledInterval: stalledCheckEveryMs / 2,
-        // Requests that kill workers are found by our own code; their host's turn goes on for ever.
-        maxStalledCount: 2 ** 31 - 1,
         drainDelay: blockMsMax / 1000,
       },
       bullBackend(bullmq, (given, connectionName) =>

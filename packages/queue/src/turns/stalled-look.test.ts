@@ -1,0 +1,59 @@
+/** A look for lost turns may reach Redis long after it was sent: when its connection is back, with the locks run out. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { TurnBench } from '../../testing/turn-bench.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { TurnScripts } from './turn-scripts.ts'
+
+const bench = new TurnBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const GAP_MS = 3000
+/** So short that any look counts as one after a time without Redis. */
+const NO_GAP_MS = -1
+const UNIT = 'a.test~0~1'
+
+let keys: CrawlRedisKeys
+let scripts: TurnScripts
+const bull = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+const active = () => bench.redis.lrange(bull('active'), 0, -1)
+const waiting = () => bench.redis.lrange(bull('wait'), 0, -1)
+
+beforeEach(async () => {
+  keys = bench.nextKeys()
+  scripts = new TurnScripts({ redis: bench.redis, keys, order: 'priority' })
+  await bench.redis.rpush(bull('active'), UNIT)
+})
+
+test('a turn that had no lock at two looks is the next worker’s', async () => {
+  await scripts.takeStalled(GAP_MS)
+  expect(await active()).toEqual([UNIT])
+  await scripts.takeStalled(GAP_MS)
+  expect(await active()).toEqual([])
+  expect(await waiting()).toEqual([UNIT])
+  expect(await bench.redis.zscore(bull('marker'), '0')).toBe('0')
+})
+
+test('a look that comes after a time without Redis takes nothing, and counts as the first of two', async () => {
+  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(NO_GAP_MS)
+  expect(await active()).toEqual([UNIT])
+  await scripts.takeStalled(GAP_MS)
+  expect(await waiting()).toEqual([UNIT])
+})
+
+test('a turn whose lock was renewed between two looks is its worker’s', async () => {
+  await scripts.takeStalled(GAP_MS)
+  await bench.redis.set(bull(`${UNIT}:lock`), 'token')
+  await scripts.takeStalled(GAP_MS)
+  expect(await active()).toEqual([UNIT])
+})
+
+test('a look that takes nothing leaves the next one what it has found', async () => {
+  await scripts.takeStalled(GAP_MS)
+  await scripts.watch(GAP_MS)
+  expect(await active()).toEqual([UNIT])
+  await scripts.takeStalled(GAP_MS)
+  expect(await waiting()).toEqual([UNIT])
+})

@@ -187,6 +187,45 @@ describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
   })
 })
 
+test('links of a page that waits for the queue stay its own, and no longer than that', async () => {
+  const kept: string[] = []
+  class KeepingFilter extends MemoryDupeFilter {
+    keepUnsettled(asker: string): () => void {
+      kept.push(asker)
+      return () => void kept.splice(kept.indexOf(asker), 1)
+    }
+  }
+  const waits = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  class SlowQueue extends MemoryRequestQueue {
+    override async commit(...given: Parameters<MemoryRequestQueue['commit']>): Promise<void> {
+      reached.resolve()
+      await waits.promise
+      return super.commit(...given)
+    }
+  }
+  const scheduler = new Scheduler({
+    filter: new KeepingFilter(),
+    queue: new SlowQueue({
+      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+    }),
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+  })
+  await scheduler.enqueue([page(0)], 'start/0')
+  expect(kept).toEqual([])
+  const [lease] = (await scheduler.next(1)) as [Lease]
+  const committing = scheduler.commit(lease, [page(1)])
+  await reached.promise
+  expect(kept).toEqual([lease.id])
+  waits.resolve()
+  await committing
+  expect(kept).toEqual([])
+})
+
 test('a lease that is lost while the filter is full is lost: its crawl does not end for that', async () => {
   const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter() })
   const scheduler = new Scheduler({

@@ -231,9 +231,15 @@ export class Scheduler {
         return found.map((queued) => ({ ...queued, element: from + n }))
       }),
     )
-    const added = await this.#patiently('queueing requests', () =>
-      this.#queue.pushStart(fresh.flat(), from, from + elements.length),
-    )
+    const keptEnds = elements.map((request, n) => request && this.#filter.keepUnsettled?.(askerOf(n)))
+    let added: number
+    try {
+      added = await this.#patiently('queueing requests', () =>
+        this.#queue.pushStart(fresh.flat(), from, from + elements.length),
+      )
+    } finally {
+      for (const end of keptEnds) end?.()
+    }
     await Promise.all(elements.map((request, n) => request && this.#filter.settled(askerOf(n))))
     this.#doubtsMayEnd(fresh.flat())
     this.#count('enqueued', added)
@@ -248,7 +254,13 @@ export class Scheduler {
   }
 
   async #push(fresh: readonly QueuedRequest[], asker: string): Promise<number> {
-    const added = await this.#patiently('queueing requests', () => this.#queue.push(fresh, asker))
+    const keptEnds = this.#filter.keepUnsettled?.(asker)
+    let added: number
+    try {
+      added = await this.#patiently('queueing requests', () => this.#queue.push(fresh, asker))
+    } finally {
+      keptEnds?.()
+    }
     await this.#filter.settled(asker)
     this.#doubtsMayEnd(fresh)
     this.#count('enqueued', added)
@@ -316,9 +328,11 @@ export class Scheduler {
   ): Promise<void> {
     const { signal } = lease
     const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal })
-    if (children.length > 0) await this.#highWater(signal)
     const what = 'queueing links'
+    // While the queue makes this page wait, its links must not become another page's.
+    const keptEnds = children.length > 0 ? this.#filter.keepUnsettled?.(lease.id) : undefined
     try {
+      if (children.length > 0) await this.#highWater(signal)
       await this.#patiently(what, () => this.#queue.commit(lease, { ...options, children }), {
         signal,
         forMs: this.#times.fullHoldMs,
@@ -330,6 +344,8 @@ export class Scheduler {
       return this.#patiently(what, () => this.#queue.retry(lease, lease.request, this.#times.postponeMs), {
         signal,
       })
+    } finally {
+      keptEnds?.()
     }
     await this.#filter.settled(lease.id)
     this.#doubtsMayEnd(children)

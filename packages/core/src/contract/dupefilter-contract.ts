@@ -181,6 +181,17 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'third')), [true])
     assert.deepEqual(isMet(await filter.requestsSeen(pages(1), 'dead')), [true])
   },
+  'what waits for its queue does not go stale; it does once it no longer waits': async (shared) => {
+    const { filter, other, pendingStaleMs } = shared
+    assert.ok(filter.keepUnsettled, 'its askers go stale, and it has no keepUnsettled()')
+    await filter.requestsSeen(pages(1), 'waits')
+    const end = filter.keepUnsettled('waits')
+    await wait(2 * pendingStaleMs)
+    assert.deepEqual(await other.requestsSeen(pages(1), 'second'), ['in doubt'])
+    end()
+    await wait(pendingStaleMs + 50)
+    assert.deepEqual(await other.requestsSeen(pages(1), 'third'), [false])
+  },
   'what was settled in time never goes stale': async ({ filter, other, pendingStaleMs }) => {
     await filter.requestsSeen(pages(1), 'page')
     await filter.settled('page')

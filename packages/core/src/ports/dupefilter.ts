@@ -46,6 +46,11 @@ export interface DupeFilter {
    */
   givenBack?(asker: string): Promise<void>
   /**
+   * The links that `asker` was told are new are about to be queued, by this process, however long its queue makes it wait. Until
+   * the function that is returned is called, time does not make them free for others. Absent where time never does.
+   */
+  keepUnsettled?(asker: string): () => void
+  /**
    * This process takes part in a crawl from now on. `goesOn` is true when a worker of the same run has joined this filter before,
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */

@@ -14,6 +14,8 @@
  *     in doubt   what other askers are told about a link whose asker is not settled: if its page runs again and no longer
  *                shows the link, it would never be queued. So the other asker sets the link aside, and it is asked about
  *                once more, as `doubt/<id>`.
+ *                Between the two a queue may make the asker's process wait; it then says from time to time that the asker is
+ *                not stale (asking/kept-askers.ts).
  *     given back the page goes back to the queue, and none of its links is queued. They are free again.
  *     clean      any worker removes marks of the present run after some seconds. Marks of an earlier run stay.
  *
@@ -48,6 +50,7 @@ import {
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { Claims } from '../asking/claims.ts'
+import { KeptAskers } from '../asking/kept-askers.ts'
 import { joinedQuestions, type Question, QuestionLine } from '../asking/question-line.ts'
 import { Questions } from '../asking/questions.ts'
 import { RedisRun } from '../asking/redis-run.ts'
@@ -82,8 +85,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #claims: Claims
   readonly #crawl: FilterCrawl
   readonly #settling: SettlingLine
+  readonly #kept: KeptAskers
   readonly #questions: Questions
   readonly #askScript: RedisScript
+  readonly #keepScript: RedisScript
   #eraseScript: RedisScript | undefined
   readonly #storeFiles: readonly (string | URL)[]
   readonly #id = randomUUID()
@@ -130,6 +135,15 @@ export abstract class RedisDupeFilter implements DupeFilter {
       onFailure: (error) =>
         this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again'),
     })
+    this.#kept = new KeptAskers({
+      everyMs: this.#pendingStaleMs / 4,
+      tell: (owners) => this.#send(this.#keepScript, [], { owners, count: 0 }),
+      onFailure: (error) =>
+        this.logger.debug(
+          { err: error },
+          'Redis does not take which pages wait for the queue; it will be said again',
+        ),
+    })
     this.#questions = new Questions({
       claims: this.#claims,
       cache: this.#cache,
@@ -144,6 +158,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       stats: this.stats,
     })
     this.#storeFiles = storeFiles
+    this.#keepScript = luaScript('redis/owners.lua', 'redis/keep.lua')
     this.#askScript = luaScript(
       'redis/owners.lua',
       ...storeFiles,
@@ -188,6 +203,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async open(): Promise<void> {
     this.#settling.open()
+    this.#kept.open()
     this.#crawl.open()
     await this.#run.open(() => this.#cache.clear())
     await this.refuseOtherShard()
@@ -239,6 +255,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       this.logger.warn({ err: error, askers }, 'pages could not be settled: some links will be met again')
     } finally {
       this.#settling.close()
+      this.#kept.close()
       this.#crawl.close()
     }
   }
@@ -321,6 +338,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await this.#settling.add(ended)
     // A Redis that is away is told later. Until then questions wait, too.
     await this.#settling.tellAll().catch(() => {})
+  }
+
+  keepUnsettled(asker: string): () => void {
+    return this.#kept.keep(this.#claims.taggedAskerOf(asker))
   }
 
   /** Implements `forget` for a filter whose Lua defines `erase`. */

@@ -106,6 +106,13 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
 
+  keepUnsettled(asker: string): () => void {
+    const ends = this.#filters.map((filter) => filter.keepUnsettled(asker))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
+
   async givenBack(asker: string): Promise<void> {
     await Promise.all(this.#filters.map((filter) => filter.givenBack(asker)))
   }

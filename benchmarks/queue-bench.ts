@@ -13,10 +13,10 @@ import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import type { HostPace, Lease, QueuedRequest, RequestQueue } from '../packages/core/src/index.ts'
 import { Request } from '../packages/core/src/requests/request.ts'
+import { BucketQueue } from '../packages/queue/src/buckets/bucket-queue.ts'
 import { BullJobQueue } from '../packages/queue/src/jobs/bull-job-queue.ts'
 import { MemoryHostClock } from '../packages/queue/src/politeness/memory-host-clock.ts'
 import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../packages/queue/src/turns/host-turn-queue.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 
 const { values } = parseArgs({
@@ -52,7 +52,7 @@ async function openQueue(pace: HostPace, concurrency: number): Promise<RequestQu
   const queue =
     values.mode === 'job'
       ? new BullJobQueue({ ...connection, clock: new MemoryHostClock({ pace }), concurrency })
-      : new HostTurnQueue({ ...connection, pace: () => pace, concurrency })
+      : new BucketQueue({ ...connection, pace: () => pace })
   await queue.open()
   return queue
 }

@@ -35,7 +35,7 @@ test.concurrent(
   'each command of a worker’s life loses its first reply: nothing is lost, nothing is done twice',
   LONG,
   async () => {
-    expect([...life.keys()]).toContain('turns/exchange')
+    expect([...life.keys()]).toContain('buckets/exchange')
     await cutRepliesOf(
       [...life.keys()].map((name) => ({ name })),
       { ...shared(), name: 'cut' },
@@ -45,7 +45,7 @@ test.concurrent(
 
 describe.concurrent('a worker is killed with -9, and another is started: every page is crawled', () => {
   const moments: [what: string, when: 'before' | 'after', command: CommandAt, next?: NextWorker][] = [
-    ['it has queued an element of start(), and not settled it', 'after', { name: 'turns/push' }],
+    ['it has queued an element of start(), and not settled it', 'after', { name: 'buckets/push' }],
     ['it has queued a seed, and not acknowledged it', 'before', { name: 'seeds/settle' }],
     [
       'it has queued a seed, and not acknowledged it, a day before',
@@ -57,7 +57,7 @@ describe.concurrent('a worker is killed with -9, and another is started: every p
     [
       'it has committed a page, and not settled its links',
       'after',
-      { name: 'turns/exchange', nth: 2, which: growing },
+      { name: 'buckets/exchange', nth: 2, which: growing },
     ],
     ['it has ended the crawl, and not left it', 'before', { name: 'crawl/leave' }],
   ]

@@ -52,7 +52,7 @@ const BY_THE_CLOCK: ReadonlySet<string> = new Set([
   'redis/crawl-goes-on',
   'redis/leave',
   'leasing/doubts-take',
-  'turns/doubts',
+  'buckets/doubts',
 ])
 
 const DAY_MS = 86_400_000

@@ -78,7 +78,7 @@ test('writes what waits as lines and pickles; import reads the lines back', asyn
   ])
   await redis.command('FLUSHALL')
   const whole = await readFile(folder.join('frontier.jsonl'), 'utf8')
-  await redis.command('SET', 'webloom:{quotes}:turns:due', 'not what it should be')
+  await redis.command('SET', 'webloom:{quotes}:frontier:due', 'not what it should be')
   const failed = await run('export', 'quotes.mjs', '-o', 'frontier.jsonl')
   expect(failed.code).not.toBe(0)
   expect(await readFile(folder.join('frontier.jsonl'), 'utf8'), failed.stderr).toBe(whole)

@@ -5,7 +5,7 @@
 
 import { type Lease, Request } from '@webloom/core'
 import { RedisBloomDupeFilter, RedisSetDupeFilter } from '@webloom/dupefilter'
-import { BullJobQueue, crawlRedisKeys, HostTurnQueue, MemoryHostClock } from '@webloom/queue'
+import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock } from '@webloom/queue'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -56,7 +56,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       }
       const queue =
         mode === 'turns'
-          ? new HostTurnQueue({ ...options, pace: () => pace })
+          ? new BucketQueue({ ...options, pace: () => pace })
           : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
       const all = schedulerOf(filter, queue)
       await all.scheduler.open()

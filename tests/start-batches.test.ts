@@ -9,7 +9,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
-import { BullJobQueue, crawlRedisKeys, HostTurnQueue, MemoryHostClock } from '@webloom/queue'
+import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
@@ -32,7 +32,7 @@ test.each(['turns', 'job'])(
     const options = { redis, keys, workerId: 'test:1:a' }
     const queue =
       mode === 'turns'
-        ? new HostTurnQueue({ ...options, pace: () => pace })
+        ? new BucketQueue({ ...options, pace: () => pace })
         : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
     const scheduler = new Scheduler({
       filter: new RedisSetDupeFilter({ redis, key: `${mode}:dupefilter` }),
@@ -65,7 +65,7 @@ test('what stands twice in a batch is fetched once and counted as filtered at on
   const stats = new MemoryStatsCollector()
   const scheduler = new Scheduler({
     filter: new RedisSetDupeFilter({ redis, key: 'twice:dupefilter' }),
-    queue: new HostTurnQueue({ redis, keys, workerId: 'test:1:b', pace: () => pace }),
+    queue: new BucketQueue({ redis, keys, workerId: 'test:1:b', pace: () => pace }),
     fingerprinter: createFingerprinter(),
     stats,
     signals: new Signals(() => {}),

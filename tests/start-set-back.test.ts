@@ -11,13 +11,7 @@ import {
   silentLogger,
 } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
-import {
-  BullJobQueue,
-  crawlRedisKeys,
-  HostTurnQueue,
-  MemoryHostClock,
-  RedisCrawlRecord,
-} from '@webloom/queue'
+import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock, RedisCrawlRecord } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import { Engine, type EngineScheduler, Scraper, Spider } from '@webloom/spider'
 import { type RedisServer, startRedis } from '@webloom/testkit'
@@ -48,7 +42,7 @@ async function begun(mode: string, elements: Elements, options: Options = {}) {
   await record.open()
   const queue =
     mode === 'turns'
-      ? new HostTurnQueue({ ...common, pace: () => PACE })
+      ? new BucketQueue({ ...common, pace: () => PACE })
       : new BullJobQueue({ ...common, clock: new MemoryHostClock({ pace: PACE }) })
   const spider = new (class extends Spider {
     override readonly name = mode

@@ -1,5 +1,5 @@
 import { Request } from '@webloom/core'
-import { crawlRedisKeys, HostTurnQueue } from '@webloom/queue'
+import { BucketQueue, crawlRedisKeys } from '@webloom/queue'
 import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const page = (host: string, n: number, priority = 0) => ({
 /** A crawl as a worker left it: one host that is paused, one that is slow, one that is long, many that are short. */
 async function leaveCrawl(): Promise<void> {
   const redis = new Redis(queueRedis.url, { maxRetriesPerRequest: null })
-  const queue = new HostTurnQueue({
+  const queue = new BucketQueue({
     redis,
     keys: crawlRedisKeys({ spider: 'pages', crawlId: null }),
     workerId: 'test:1:x',

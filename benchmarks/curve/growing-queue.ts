@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lease, type QueuedRequest, Request } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
+import { BucketQueue } from '../../packages/queue/src/buckets/bucket-queue.ts'
 import { crawlRedisKeys } from '../../packages/queue/src/redis/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../../packages/queue/src/turns/host-turn-queue.ts'
 import { redisUse } from './redis-use.ts'
 
 export interface QueuePoint {
@@ -75,14 +75,13 @@ class PageStream {
 }
 
 /** Closed again at the end: by then BullMQ knows of every turn, and what was taken and not crawled is back. */
-async function withQueue(server: RedisServer, use: (queue: HostTurnQueue) => Promise<void>): Promise<void> {
+async function withQueue(server: RedisServer, use: (queue: BucketQueue) => Promise<void>): Promise<void> {
   const redis = new Redis(server.url, { maxRetriesPerRequest: null })
-  const queue = new HostTurnQueue({
+  const queue = new BucketQueue({
     redis,
     keys: crawlRedisKeys({ spider: 'curve', crawlId: null }),
     workerId: 'curve:1:x',
     pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }),
-    concurrency: IN_FLIGHT,
   })
   await queue.open()
   await use(queue)
@@ -129,7 +128,7 @@ async function crawlSample(
 }
 
 async function crawl(
-  queue: HostTurnQueue,
+  queue: BucketQueue,
   pages: number,
   visit: (lease: Lease) => Promise<void>,
 ): Promise<void> {

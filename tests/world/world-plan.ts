@@ -219,12 +219,12 @@ function replyFault(at: Point, draw: Draw): Fault {
 /** Commands, and how often a small crawl sends them at least, for each mode. */
 const POINTS: Readonly<Record<WorldPlan['mode'], Readonly<Record<string, number>>>> = {
   turns: {
-    'turns/exchange': 60,
+    'buckets/exchange': 60,
     'redis/ask': 80,
-    'turns/begin': 2,
-    'turns/renew': 6,
-    'turns/sweep': 3,
-    'turns/push': 2,
+    'buckets/begin': 2,
+    'buckets/renew': 6,
+    'buckets/sweep': 3,
+    'buckets/push': 2,
     'bullmq moveToActive': 2,
     'bullmq addPrioritizedJob': 1,
     'members/beat': 4,

@@ -299,7 +299,7 @@ function hitsOf({ web, visited }: Site, spider: string): Hit[] {
 const STAYS = [
   /:record$/,
   /:stats$/,
-  /^webloom:\{\w+\}:(workers|cleared|id|meta|marker|events|pc|stalled-check|turns:counts)$/,
+  /^webloom:\{\w+\}:(workers|cleared|id|meta|marker|events|pc|stalled-check|frontier:counts)$/,
 ]
 /** A turn that BullMQ was told of by a worker that had been silent when the crawl ended; docs/redis-keys.md says so, too. */
 const LATE_TURN = /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized)$/
@@ -336,7 +336,7 @@ async function leftOver(evidence: Evidence): Promise<string[]> {
   for (const spider of spiders.filter((one) => !cutOff.includes(one))) {
     const state = await servers.of('queue').command('HGET', `webloom:{${spider}}:record`, 'state')
     if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
-    const counts = ['HMGET', `webloom:{${spider}}:turns:counts`, 'waiting', 'delayed', 'leased'] as const
+    const counts = ['HMGET', `webloom:{${spider}}:frontier:counts`, 'waiting', 'delayed', 'leased'] as const
     const left = ((await servers.of('queue').command(...counts)) as (string | null)[]).map(Number)
     if (left.some((count) => count !== 0)) wrong.push(`the counts of ${spider} say ${left.join(', ')}`)
   }
@@ -346,7 +346,7 @@ async function leftOver(evidence: Evidence): Promise<string[]> {
 async function stateOf({ servers }: Evidence): Promise<string> {
   try {
     const queue = servers.of('queue')
-    const counts = (await queue.command('HGETALL', 'webloom:{pages}:turns:counts')) as string[]
+    const counts = (await queue.command('HGETALL', 'webloom:{pages}:frontier:counts')) as string[]
     const state = await queue.command('HGET', 'webloom:{pages}:record', 'state')
     return `record ${state}, counts ${counts.join(' ')}`
   } catch (error) {

@@ -11,21 +11,27 @@ export { IMPORT_ASKER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 
 // The queue of many workers
 
+export {
+  BucketQueue,
+  BucketQueue as HostTurnQueue,
+  type BucketQueueOptions,
+  type BucketQueueOptions as HostTurnQueueOptions,
+} from './buckets/bucket-queue.ts'
 export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
 export { Quarantine, type QuarantinedRequest } from './leasing/quarantine.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys } from './redis/crawl-redis-keys.ts'
-export { HostTurnQueue, type HostTurnQueueOptions } from './turns/host-turn-queue.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
+export { readSlots, readSlots as readTurnHosts } from './buckets/bucket-slots.ts'
 export { paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
-export { readTurnHosts } from './turns/turn-hosts.ts'
 
 // A crawl of many workers
 
 export { CrawlEnding, type CrawlEndingOptions } from './crawl/crawl-ending.ts'
+export { CRAWL_FORMAT, keysAsStored, refuseOtherFormat } from './crawl/crawl-format.ts'
 export type { CrawlLeft } from './crawl/crawl-leaving.ts'
 export type { CrawlWorker } from './crawl/crawl-worker.ts'
 export {

@@ -5,12 +5,12 @@
 import { hostname } from 'node:os'
 import { MemoryStatsCollector } from '@webloom/core'
 import { Redis } from 'ioredis'
+import { BucketQueue } from '../src/buckets/bucket-queue.ts'
 import { RedisCrawlRecord } from '../src/crawl/redis-crawl-record.ts'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
 import { WorkerHeartbeat } from '../src/members/worker-heartbeat.ts'
 import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
 import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
-import { HostTurnQueue } from '../src/turns/host-turn-queue.ts'
 
 const { url, spider, mode, rejectedMs } = JSON.parse(process.argv[2]!) as {
   url: string
@@ -26,7 +26,7 @@ const options = { redis, keys, workerId, rejectedMs }
 const queue =
   mode === 'job'
     ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
-    : new HostTurnQueue({ ...options, pace: () => pace })
+    : new BucketQueue({ ...options, pace: () => pace })
 const record = new RedisCrawlRecord({ redis, keys, workerId, begins: false, persists: true })
 await record.open()
 const heartbeat = new WorkerHeartbeat({

@@ -3,7 +3,7 @@ import { sourceFiles } from './source-files.ts'
 /** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['webloom/src/redis/', 'queue/src/locks/lock-keeper-thread.ts'],
-  bullmq: ['queue/src/jobs/', 'queue/src/turns/'],
+  bullmq: ['queue/src/jobs/', 'queue/src/buckets/'],
   undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
   'node:sqlite': ['core/src/files/node-sqlite.ts'],
   'node:http': ['webloom/src/bench/'],

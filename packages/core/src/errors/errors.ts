@@ -65,6 +65,8 @@ export const ERROR_CODES = {
   WL_DUPEFILTER_FULL:
     'Redis has no room for the bits of a Bloom filter: nothing is recorded and no link dropped; the crawl does not start, or waits until there is',
   WL_IMPORT_REFUSED: 'the entry stays where it is and is counted; the others are taken over',
+  WL_CRAWL_FORMAT:
+    'the command does not start; the crawl on Redis is that of another release, and stays as it is',
   WL_LEASE_LOST: 'the work on this request stops and its result is refused; another worker has it',
 } as const
 

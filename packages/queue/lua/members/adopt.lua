@@ -1,6 +1,7 @@
 -- Makes a crawl that the next worker resumes, for a command that gives it work; one that has ended goes on, and is not emptied.
 --
--- Input    todoOf; KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run
+-- Input    todoOf; KEYS[1] record; ARGV[1] id for a new run, ARGV[2] "1" when start() is not to run, ARGV[3] the form of
+--          a crawl that is new
 -- Output   {"new", "resumed" for one that had ended, "running", "emptied" while its queue has yet to be emptied, or "busy"
 --          while a worker is at that; its run, the first run of the crawl}
 local state, run, first = unpack(redis.call('HMGET', KEYS[1], 'state', 'run', 'firstRun'))
@@ -18,7 +19,7 @@ if ARGV[2] == '1' then
   redis.call('HSET', KEYS[1], 'startEnded', '1')
 end
 if not state then
-  redis.call('HSET', KEYS[1], 'run', ARGV[1], 'firstRun', ARGV[1], 'begunAt', nowText, 'runningSince', nowText)
+  redis.call('HSET', KEYS[1], 'run', ARGV[1], 'format', ARGV[3], 'firstRun', ARGV[1], 'begunAt', nowText, 'runningSince', nowText)
 end
 redis.call('HDEL', KEYS[1], 'emptied', 'todo', 'flush', 'keepsMet')
 redis.call('HSET', KEYS[1], 'state', 'stopped')

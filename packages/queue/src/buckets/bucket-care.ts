@@ -8,10 +8,10 @@
 
 import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
-import type { SaidNumbers } from '../turns/said-numbers.ts'
 import type { BucketScripts, HoldingTurn, Stirred, Wake } from './bucket-scripts.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { HeldTurn } from './held-turn.ts'
+import type { SaidNumbers } from './said-numbers.ts'
 
 export interface BucketCareOptions {
   readonly machine: FrontierMachine

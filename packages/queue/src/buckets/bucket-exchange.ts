@@ -7,11 +7,11 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { isRedisFull, type ProtocolTimes } from '@webloom/core'
 import { RunOver } from '../crawl/run-over.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import { type SaidNumbers, WentBack } from '../turns/said-numbers.ts'
-import { fullError } from '../turns/turn-errors.ts'
 import type { BucketScripts, Stirred } from './bucket-scripts.ts'
 import type { FrontierMachine } from './frontier-machine.ts'
 import type { Message } from './frontier-message.ts'
+import { type SaidNumbers, WentBack } from './said-numbers.ts'
+import { fullError } from './turn-errors.ts'
 
 /** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
 const GATHER_MS = 3

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
-import type { TurnJob as BullTurn, TurnJobs } from '../turns/turn-jobs.ts'
 import type { BucketScripts, Standing, Stirred } from './bucket-scripts.ts'
 import type { TurnJob } from './held-turn.ts'
+import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 /** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */
 const BEGINNING_MAX = 16
@@ -127,7 +127,7 @@ export class BucketIntake {
    * others had their time.
    */
   async #isLeft(job: BullTurn): Promise<boolean> {
-    const leftMs = (this.#leftUntilMs.get(job.host) ?? 0) - performance.now()
+    const leftMs = (this.#leftUntilMs.get(job.unit) ?? 0) - performance.now()
     if (leftMs <= 0) {
       this.#hasLeftLast = false
       return false
@@ -144,7 +144,7 @@ export class BucketIntake {
     try {
       if (this.#isClosed) return await jobs.giveBack(bull, 0)
       onPoint('fetched')
-      const { host: unit, lane, generation, lockToken, lockedUntilMs } = bull
+      const { unit, lane, generation, lockToken, lockedUntilMs } = bull
       const holder = `${workerId}/${++this.#turns}`
       const turn = { unit, lane, generation, lockToken, holder }
       const begun = await scripts.begin(
@@ -161,11 +161,11 @@ export class BucketIntake {
       const { standing, takenBack, ...stirred } = begun
       if (takenBack > 0)
         logger.info({ bucket: unit, requests: takenBack }, 'taken over from a worker that was lost')
-      const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.unit }
+      const job = { unit, lane, generation, lockToken, lockedUntilMs, job: bull.id }
       onBegun({ job, bull, holder, standing, stirred })
     } catch (error) {
       // The turn's lock is not renewed, so the turn comes again in some seconds.
-      logger.debug({ err: error, job: bull.unit }, 'a turn could not begin')
+      logger.debug({ err: error, job: bull.id }, 'a turn could not begin')
     }
   }
 

@@ -6,6 +6,11 @@ import { hash } from 'node:crypto'
  */
 export const BUCKETS = 256
 
+/** Tells a bucket's name from a slot's. */
+export function isBucket(unit: string): boolean {
+  return unit.startsWith('#')
+}
+
 /** The bucket of a slot, as a unit's name: no slot's name begins with that sign. */
 export function bucketOf(slot: string): string {
   return `#${Number.parseInt(hash('sha1', slot).slice(0, 4), 16) % BUCKETS}`

@@ -46,10 +46,6 @@ import { CrawlChannel } from '../members/crawl-channel.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { EmptinessCheck } from '../turns/emptiness-check.ts'
-import { SaidNumbers, WentBack } from '../turns/said-numbers.ts'
-import { explained } from '../turns/turn-errors.ts'
-import { type TurnJob as BullTurn, TurnJobs } from '../turns/turn-jobs.ts'
 import { BucketCare } from './bucket-care.ts'
 import { BucketExchange } from './bucket-exchange.ts'
 import { type Begun, BucketIntake } from './bucket-intake.ts'
@@ -63,9 +59,13 @@ import {
   type Stirred,
   type Taken,
 } from './bucket-scripts.ts'
+import { EmptinessCheck } from './emptiness-check.ts'
 import { type Effect, FrontierMachine } from './frontier-machine.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from './frontier-message.ts'
 import { BucketLease, type HeldSlot, type HeldTurn } from './held-turn.ts'
+import { SaidNumbers, WentBack } from './said-numbers.ts'
+import { explained } from './turn-errors.ts'
+import { type TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 export interface BucketQueueOptions {
   /** The queue's Redis, opened and closed by the caller. */
@@ -211,7 +211,7 @@ export class BucketQueue implements RequestQueue {
       demand: () => this.#demand,
       stock: () => (this.#isClosed ? 0 : Math.floor(this.#out.size / STOCK_PART)),
       isLooking: () => this.#intake.isLooking,
-      onStirred: (stirred) => this.#stir(stirred),
+      onStirred: (stirred) => this.#jobs.stir(stirred),
       onWentBack: (error) => this.#onWentBack(error),
       onRunOver: ({ message }) => {
         for (const turn of machine.turns) machine.lose(turn, message)
@@ -223,9 +223,9 @@ export class BucketQueue implements RequestQueue {
       ...common,
       channel: this.#channel,
       demand: () => this.#demand,
-      onStirred: (stirred) => this.#stir(stirred),
+      onStirred: (stirred) => this.#jobs.stir(stirred),
       onSwept: ({ requests }) => this.#emptiness.heard(requests),
-      onOwed: (woken) => this.#stir({ woken, raised: [] }),
+      onOwed: (woken) => this.#jobs.stir({ woken, raised: [] }),
       onTended: () => this.#settle(),
     })
     this.#channel.listen({
@@ -335,7 +335,7 @@ export class BucketQueue implements RequestQueue {
   async #pushPart(part: Omit<PushPart, 'said'>): Promise<number> {
     const done = await this.#sayPart(part)
     this.#point('pushed')
-    this.#stir(done)
+    this.#jobs.stir(done)
     this.#machine.arrived(part.groups, performance.now())
     return done.added
   }
@@ -447,7 +447,7 @@ export class BucketQueue implements RequestQueue {
     await this.#slots.prepare(requests)
     const fresh = this.#placing.pushed(requests)
     const { queued, ...stirred } = await this.#scripts.endDoubts({ args, fresh })
-    this.#stir(stirred)
+    this.#jobs.stir(stirred)
     this.#machine.arrived(fresh, performance.now())
     // This may have been the last request of the crawl.
     this.#emptiness.heard(0)
@@ -533,13 +533,6 @@ export class BucketQueue implements RequestQueue {
     this.#exchange.kick()
   }
 
-  #stir({ woken, raised }: Stirred): void {
-    this.#jobs.stir({
-      woken: woken.map(({ job, priority }) => ({ unit: job, priority })),
-      raised: raised.map(({ job, priority }) => ({ unit: job, priority })),
-    })
-  }
-
   /** Hands out what may go, and looks for more. */
   #serve(): void {
     if (this.#isClosed) return
@@ -617,7 +610,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   #onBegun({ job, bull, holder, standing, stirred }: Begun): void {
-    this.#stir(stirred)
+    this.#jobs.stir(stirred)
     const turn = this.#machine.begun(job, holder, standing, performance.now())
     this.#bulls.set(turn, bull)
     this.#locks.keep(holder, lockArgs({ job: job.job, lockToken: job.lockToken, holder }))

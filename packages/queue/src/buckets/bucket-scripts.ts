@@ -15,9 +15,11 @@ import { idsOf } from '../leasing/doubts.ts'
 import { historyKey } from '../leasing/quarantine.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import type { Swept } from '../members/crawl-channel.ts'
+import type { HostView } from '../outside/crawl-view.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { type Said, WentBack } from '../turns/said-numbers.ts'
+import { bucketOf } from './bucket-of.ts'
+import { type Said, WentBack } from './said-numbers.ts'
 
 /** A job that BullMQ must get, or that must become more urgent. */
 export interface Wake {
@@ -252,6 +254,13 @@ const sweepScript = luaScript('slots/keys.lua', 'buckets/sweep.lua')
 const watchScript = luaScript('slots/keys.lua', 'buckets/watch.lua')
 const countsScript = luaScript('slots/keys.lua', 'buckets/counts.lua')
 const inFlightScript = luaScript('slots/keys.lua', 'buckets/in-flight.lua')
+const slotsScript = luaScript(
+  'slots/keys.lua',
+  'slots/wake.lua',
+  'slots/lines.lua',
+  'slots/record.lua',
+  'buckets/slots.lua',
+)
 const nudgeScript = luaScript('slots/keys.lua', 'buckets/nudge.lua')
 const clearScript = luaScript('slots/keys.lua', 'slots/wake.lua', 'buckets/clear.lua')
 
@@ -284,8 +293,8 @@ export class BucketScripts {
     this.#order = order
     this.#times = times
     this.#keyList = [
-      keys.turns,
-      keys.turnCounts,
+      keys.frontier,
+      keys.frontierCounts,
       keys.alone,
       keys.quarantine,
       historyKey(keys),
@@ -421,8 +430,8 @@ export class BucketScripts {
 
   async leave(worker: string): Promise<void> {
     await Promise.all([
-      this.#redis.zrem(`${this.#keys.turns}:workers`, worker),
-      this.#redis.hdel(`${this.#keys.turns}:heard`, worker),
+      this.#redis.zrem(`${this.#keys.frontier}:workers`, worker),
+      this.#redis.hdel(`${this.#keys.frontier}:heard`, worker),
       this.#redis.unlink(this.#startedKey(worker)),
     ])
   }
@@ -448,6 +457,40 @@ export class BucketScripts {
     return { cursor: next, found }
   }
 
+  /**
+   * Resolves to how some slots stand: those that are named, and some of the bucket's from the cursor on; and to where to go on, '0'
+   * when those were all. A slot may come twice.
+   */
+  async slots(
+    bucket: string,
+    cursor: string,
+    count: number,
+    slots: readonly string[],
+  ): Promise<{ cursor: string; slots: HostView[] }> {
+    const named = slots.flatMap((slot) => [bucketOf(slot), slot])
+    const reply = await this.#run(slotsScript, [bucket, cursor, count, ...named])
+    const [next, views] = reply as [string, SlotReply[]]
+    return { cursor: next, slots: views.map(slotViewOf) }
+  }
+
+  /** Resolves to slots that are paused, the longest first. */
+  async pausedSlots(most: number): Promise<string[]> {
+    return this.#redis.zrevrangebyscore(
+      `${this.#keys.frontier}:paused`,
+      '+inf',
+      String(Date.now()),
+      'LIMIT',
+      0,
+      most,
+    )
+  }
+
+  /** Resolves to buckets with anything to do, and to hot slots. */
+  async units(): Promise<string[]> {
+    const jobs = await this.#redis.zrange(`${this.#keys.frontier}:due`, '0', '-1')
+    return [...new Set(jobs.map((job) => job.replace(/~\d+~\d+$/, '')))]
+  }
+
   /** Makes BullMQ able to fetch one job on a Redis at its maxmemory. Resolves to false when there is none. */
   async nudge(): Promise<boolean> {
     return (await this.#run(nudgeScript, [])) === 1
@@ -458,7 +501,7 @@ export class BucketScripts {
   }
 
   #startedKey(worker: string): string {
-    return `${this.#keys.turns}:started:${worker}`
+    return `${this.#keys.frontier}:started:${worker}`
   }
 
   #run(script: Script, args: readonly Argument[]): Promise<unknown> {
@@ -502,6 +545,17 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
 type StirredReply = [woken: string[], raised: string[]]
+type SlotReply = [
+  slot: string,
+  waiting: number,
+  delayed: number,
+  leased: number,
+  nextInMs: number,
+  delayMs: number,
+  failures: number,
+  pausedMs: number,
+  why: string,
+]
 type TakenReply = [string, string, string, string, number, string, KnownReply | '']
 type TurnReply =
   | ['over' | 'lost']
@@ -511,6 +565,22 @@ type TurnReply =
 function answerOf([status, standing, taken]: TurnReply): TurnAnswer {
   if (status === 'over' || status === 'lost') return { status }
   return { status, standing: standingOf(standing!), taken: taken!.map(takenOf) }
+}
+
+function slotViewOf([
+  name,
+  waiting,
+  delayed,
+  leased,
+  nextInMs,
+  delayMs,
+  failures,
+  pausedMs,
+  why,
+]: SlotReply): HostView {
+  const slot = decodeURIComponent(name)
+  const view = { slot, waiting, delayed, leased, nextInMs, delayMs, failures, pausedMs }
+  return why === '' ? view : { ...view, pauseReason: why }
 }
 
 function takenOf([token, slot, priority, text, waiting, head, known]: TakenReply): Taken {

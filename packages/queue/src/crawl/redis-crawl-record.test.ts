@@ -217,9 +217,9 @@ describe('finish', () => {
 
   const jobs = (keys: CrawlRedisKeys, list: string) => `webloom:${keys.queueName}:${list}`
   test.each([
-    ['waiting in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.turnCounts, 'waiting', 1)],
-    ['delayed in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.turnCounts, 'delayed', 1)],
-    ['leased in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.turnCounts, 'leased', 1)],
+    ['waiting in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.frontierCounts, 'waiting', 1)],
+    ['delayed in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.frontierCounts, 'delayed', 1)],
+    ['leased in turns', (keys: CrawlRedisKeys) => bench.redis.hset(keys.frontierCounts, 'leased', 1)],
     ['waiting as a job', (keys: CrawlRedisKeys) => bench.redis.lpush(jobs(keys, 'wait'), 'a')],
     ['of a paused queue', (keys: CrawlRedisKeys) => bench.redis.lpush(jobs(keys, 'paused'), 'a')],
     ['waiting by priority', (keys: CrawlRedisKeys) => bench.redis.zadd(jobs(keys, 'prioritized'), 1, 'a')],
@@ -232,7 +232,7 @@ describe('finish', () => {
     expect(await record.finish()).toBe(false)
     expect(await stateOf(keys)).toBe('running')
     await bench.redis.del(
-      keys.turnCounts,
+      keys.frontierCounts,
       ...['wait', 'paused', 'prioritized', 'delayed', 'active'].map((list) => jobs(keys, list)),
     )
     expect(await record.finish()).toBe(true)
@@ -241,7 +241,7 @@ describe('finish', () => {
   test('a turn that is just ending does not hold it up, and neither does what is quarantined', async () => {
     const keys = bench.nextCrawl()
     const record = await begun(keys)
-    await bench.redis.hset(keys.turnCounts, { waiting: 0, delayed: 0, leased: 0 })
+    await bench.redis.hset(keys.frontierCounts, { waiting: 0, delayed: 0, leased: 0 })
     await bench.redis.lpush(jobs(keys, 'active'), 'a-turn')
     await bench.redis.hset(keys.quarantine, 'poison', '{}')
     expect(await record.finish()).toBe(true)

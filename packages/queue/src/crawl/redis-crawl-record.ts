@@ -72,6 +72,7 @@ import type { Redis } from 'ioredis'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
+import { CRAWL_FORMAT, refuseOtherFormat } from './crawl-format.ts'
 import { type CrawlLeft, leaveCrawl, NOTHING_LEFT } from './crawl-leaving.ts'
 import { isEmptied, type Todo } from './crawl-todo.ts'
 import { workerEntry } from './crawl-worker.ts'
@@ -210,10 +211,13 @@ export class RedisCrawlRecord implements CrawlRecord {
     return runNameOf(this.#keys, this.run.id, this.#firstRun)
   }
 
+  /** Rejects with WL_CRAWL_FORMAT for a crawl of another release. */
   async open(): Promise<CrawlPast> {
+    await refuseOtherFormat({ redis: this.#redis, keys: this.#keys })
     const asked = {
       worker: this.#workerId,
       run: this.#newRunId,
+      format: String(CRAWL_FORMAT),
       lostMs: this.#times.members.lostAfterMs,
       begins: this.#begins,
       wakes: this.#wakes,

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Request, type RequestQueue, scaledTimes, silentLogger } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { BucketBench } from '../../testing/bucket-bench.ts'
 import { JobBench } from '../../testing/job-bench.ts'
-import { TurnBench } from '../../testing/turn-bench.ts'
 import { crawlFrontier } from '../outside/crawl-frontier.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { packRequest } from './packed-request.ts'
@@ -21,7 +21,7 @@ const isScript = ([name]: readonly string[]) => name === 'EVALSHA' || name === '
 let crawls = 0
 
 describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
-  const bench = mode === 'turns' ? new TurnBench() : new JobBench()
+  const bench = mode === 'turns' ? new BucketBench() : new JobBench()
   beforeAll(() => bench.start())
   afterAll(() => bench.stop())
 

@@ -1,10 +1,10 @@
 import { type Lease, PROTOCOL_TIMES, type ProtocolTimes, type RequestQueue } from '@webloom/core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { BucketBench, page } from '../../testing/bucket-bench.ts'
 import { JobBench } from '../../testing/job-bench.ts'
-import { page, TurnBench } from '../../testing/turn-bench.ts'
 import { LeftToOthers } from './left-to-others.ts'
 
-const turns = new TurnBench()
+const turns = new BucketBench()
 const jobs = new JobBench()
 beforeAll(() => Promise.all([turns.start(), jobs.start()]))
 afterAll(() => Promise.all([turns.stop(), jobs.stop()]))

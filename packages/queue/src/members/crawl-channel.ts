@@ -46,14 +46,14 @@ export class CrawlChannel {
 
   constructor({ redis, keys }: CrawlChannelOptions) {
     this.#channels = new Map<string, (message: string) => void>([
-      [`${keys.turns}:pauses`, (message) => this.#paused(message)],
-      [`${keys.turns}:sweeps`, (message) => this.#swept(message)],
-      [`${keys.turns}:hungry`, (worker) => this.#hungry(worker)],
-      [`${keys.turns}:nudges`, (message) => this.#nudged(message)],
+      [`${keys.frontier}:pauses`, (message) => this.#paused(message)],
+      [`${keys.frontier}:sweeps`, (message) => this.#swept(message)],
+      [`${keys.frontier}:hungry`, (worker) => this.#hungry(worker)],
+      [`${keys.frontier}:nudges`, (message) => this.#nudged(message)],
       [`${keys.record}:asked`, () => this.#asked()],
     ])
     this.#redis = redis
-    this.#hungryName = `${keys.turns}:hungry`
+    this.#hungryName = `${keys.frontier}:hungry`
     this.#listening = redis.duplicate({ lazyConnect: true })
     // The crawl's own connection, to the same server, is the one that complains.
     this.#listening.on('error', () => {})

@@ -29,7 +29,7 @@ test('the stats of a worker that is killed stay in the totals', async () => {
   expect(await totalOf(keys, 'item_scraped_count')).toBe(9)
   // Its own fields are of no use any more; the next worker that tidies up deletes them.
   await bench.unheardFor(700_000, keys, id)
-  const heard = `${keys.turns}:heard`
+  const heard = `${keys.frontier}:heard`
   await bench.redis.hset(heard, { [id!]: 7, [survivor.workerId]: 3 })
   const tidy = await bench.join(keys)
   expect((await view(keys)).workers.map((worker) => worker.id)).not.toContain(id)

@@ -306,7 +306,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const old = entries.filter(([, text]) => isOld(text)).map(([id]) => id)
     if (old.length > 0) {
       // Until now, as one that only stood still would take a Redis that forgot its commands to have gone back in time.
-      await Promise.all([redis.hdel(keys.workers, ...old), redis.hdel(`${keys.turns}:heard`, ...old)])
+      await Promise.all([redis.hdel(keys.workers, ...old), redis.hdel(`${keys.frontier}:heard`, ...old)])
     }
     await this.#crawlStats.forgetAllBut(entries.map(([id]) => id).filter((id) => !old.includes(id)))
   }

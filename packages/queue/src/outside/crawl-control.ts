@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { PROTOCOL_TIMES, UsageError } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { CRAWL_FORMAT, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { newRunId, runNameOf } from '../crawl/run-name.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
@@ -70,6 +71,7 @@ export async function stopCrawl({ redis, keys }: CrawlOnRedis, reason = 'stopped
  * not run again where it has ended. True when the crawl had finished, so that no worker would have looked at it.
  */
 export async function reopenCrawl({ redis, keys }: CrawlOnRedis): Promise<boolean> {
+  await refuseOtherFormat({ redis, keys })
   const reopen = async () => {
     const answer = await reopenScript.run(redis, [keys.record], [])
     return answer === -1 ? BUSY : answer === 1
@@ -86,7 +88,8 @@ export async function adoptCrawl(
   { redis, keys }: CrawlOnRedis,
   { startEnded = false }: { startEnded?: boolean } = {},
 ): Promise<AdoptedCrawl> {
-  const args = [newRunId(), startEnded ? '1' : '']
+  await refuseOtherFormat({ redis, keys })
+  const args = [newRunId(), startEnded ? '1' : '', CRAWL_FORMAT]
   const adopt = async () => {
     const answer = await adoptScript.run(redis, [keys.record], args)
     const [found, run, firstRun] = answer as [AdoptedCrawl['found'] | 'emptied' | 'busy', string, string]

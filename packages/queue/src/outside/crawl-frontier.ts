@@ -7,6 +7,8 @@
 
 import type { Request } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { bucketOf, isBucket } from '../buckets/bucket-of.ts'
+import { formerBase } from '../crawl/crawl-format.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -29,7 +31,8 @@ export async function* crawlFrontier(crawl: CrawlOnRedis): AsyncGenerator<Fronti
 }
 
 async function* packedTexts(crawl: CrawlOnRedis): AsyncGenerator<readonly string[]> {
-  yield* textsOfTurns(crawl)
+  yield* textsOfBuckets(crawl)
+  yield* textsOfHosts(crawl)
   yield* textsOfJobs(crawl)
   yield* textsInDoubt(crawl)
 }
@@ -42,24 +45,91 @@ async function* textsInDoubt({ redis, keys: { doubts } }: CrawlOnRedis): AsyncGe
   }
 }
 
-/** QUEUE_MODE=turns; the layout is in `lua/hosts/host.lua`. Keeps the names of the hosts. */
-async function* textsOfTurns({ redis, keys: { turns } }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
-  const hosts = new Set<string>()
-  for await (const units of membersOf(redis, `${turns}:due`))
-    for (const unit of units) hosts.add(unit.replace(/~\d+~\d+$/, ''))
-  for (const host of hosts) {
-    const priorities = await redis.zrevrange(`${turns}:prios:${host}`, 0, -1)
-    const above = priorities.filter((priority) => Number(priority) > 0)
-    const below = priorities.filter((priority) => Number(priority) < 0)
-    for await (const late of membersOf(redis, `${turns}:late:${host}`)) yield late.map(withoutTwoLines)
-    const lanes = Array.from({ length: LANES_MAX }, (_, lane) => `${turns}:flight:${lane}:${host}`)
-    for (const lane of lanes) yield (await redis.hvals(lane)).map(withoutLine)
-    for (const priority of [...above, '0', ...below])
-      yield* listed(redis, `${turns}:line:${priority}:${host}`)
+/** QUEUE_MODE=turns; the layout is in `lua/slots/keys.lua`. Keeps the slots' own order. */
+async function* textsOfBuckets({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
+  const { frontier } = keys
+  const units = await unitsOf(redis, frontier)
+  const slots = units.filter((unit) => !isBucket(unit))
+  for (const unit of new Set([...units, ...slots.map(bucketOf)])) {
+    for await (const late of membersOf(redis, `${frontier}:late:${unit}`))
+      yield late.map((text) => after(text, 3))
+    for (let lane = 0; lane < LANES_MAX; lane++)
+      yield (await redis.hvals(`${frontier}:flight:${lane}:${unit}`)).map((text) => after(text, 2))
+    if (isBucket(unit)) yield* textsOfLines(redis, frontier, unit)
   }
 }
 
-/** As many as `hosts/host.lua` has. */
+async function* textsOfLines(
+  redis: Redis,
+  frontier: string,
+  bucket: string,
+): AsyncGenerator<readonly string[]> {
+  // A scan may meet a field twice.
+  const met = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, fields] = await redis.hscanBuffer(
+      `${frontier}:lines:${bucket}`,
+      cursor,
+      'COUNT',
+      MAX_ENTRIES_PER_READ,
+    )
+    cursor = String(next)
+    for (let at = 0; at < fields.length; at += 2) {
+      const slot = String(fields[at])
+      if (met.has(slot)) continue
+      met.add(slot)
+      const texts = shortLine(fields[at + 1]!)
+      if (texts) yield texts
+      else yield* listsOf(redis, frontier, slot)
+    }
+  } while (cursor !== '0')
+}
+
+/** Undefined for a long line, which has lists of its own; see `lua/slots/lines.lua`. Lengths are in bytes. */
+function shortLine(value: Buffer): string[] | undefined {
+  let from = value.indexOf('\n') + 1
+  if (value[from] === '@'.charCodeAt(0)) return undefined
+  const texts: string[] = []
+  while (from < value.length) {
+    const start = value.indexOf('\n', from) + 1
+    const length = Number(value.toString('latin1', value.indexOf(' ', from) + 1, start - 1))
+    texts.push(value.toString('utf8', start, start + length))
+    from = start + length
+  }
+  return texts
+}
+
+/**
+ * QUEUE_MODE=turns of an earlier release (record without `format`): a job for each host. Such a crawl cannot be gone on with, but
+ * `webloom export` takes it along.
+ */
+async function* textsOfHosts({ redis, keys }: CrawlOnRedis): AsyncGenerator<readonly string[]> {
+  const turns = formerBase(keys)
+  for (const host of await unitsOf(redis, turns)) {
+    for await (const late of membersOf(redis, `${turns}:late:${host}`))
+      yield late.map((text) => after(text, 2))
+    for (let lane = 0; lane < LANES_MAX; lane++)
+      yield (await redis.hvals(`${turns}:flight:${lane}:${host}`)).map((text) => after(text, 1))
+    yield* listsOf(redis, turns, host)
+  }
+}
+
+async function unitsOf(redis: Redis, base: string): Promise<string[]> {
+  const units = new Set<string>()
+  for await (const jobs of membersOf(redis, `${base}:due`))
+    for (const job of jobs) units.add(job.replace(/~\d+~\d+$/, ''))
+  return [...units]
+}
+
+async function* listsOf(redis: Redis, base: string, slot: string): AsyncGenerator<readonly string[]> {
+  const priorities = await redis.zrevrange(`${base}:prios:${slot}`, 0, -1)
+  const above = priorities.filter((priority) => Number(priority) > 0)
+  const below = priorities.filter((priority) => Number(priority) < 0)
+  for (const priority of [...above, '0', ...below]) yield* listed(redis, `${base}:line:${priority}:${slot}`)
+}
+
+/** As many as `slots/keys.lua` has. */
 const LANES_MAX = 16
 
 /** QUEUE_MODE=job. */
@@ -92,12 +162,11 @@ async function* membersOf(redis: Redis, key: string): AsyncGenerator<string[]> {
   }
 }
 
-function withoutLine(text: string): string {
-  return text.slice(text.indexOf('\n') + 1)
-}
-
-function withoutTwoLines(text: string): string {
-  return withoutLine(withoutLine(text))
+/** What comes after so many line ends. */
+function after(text: string, lines: number): string {
+  let from = 0
+  for (let line = 0; line < lines; line++) from = text.indexOf('\n', from) + 1
+  return text.slice(from)
 }
 
 export function entryOf(text: string): FrontierEntry {

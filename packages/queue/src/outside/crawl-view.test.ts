@@ -24,7 +24,7 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
   await worker.record.takeStart(new AbortController().signal)
   await worker.record.startMoved(0, 3)
   await pauseCrawl({ redis: bench.redis, keys })
-  await bench.redis.hset(keys.turnCounts, { waiting: 7, delayed: 2, leased: 1 })
+  await bench.redis.hset(keys.frontierCounts, { waiting: 7, delayed: 2, leased: 1 })
   await bench.redis.hset(keys.quarantine, 'poison', '{}')
   worker.stats.inc('response_received_count', 600)
   // Whoever asks makes them be written every second.

@@ -1,7 +1,7 @@
 import { Request, type RequestQueue } from '@webloom/core'
 import { expect, test, vi } from 'vitest'
+import { BucketBench } from '../../testing/bucket-bench.ts'
 import { JobBench } from '../../testing/job-bench.ts'
-import { TurnBench } from '../../testing/turn-bench.ts'
 import { MemoryRequestQueue } from '../local/memory-request-queue.ts'
 import { HostSlots, type ResolveHost, type SlotGrouping } from './host-slots.ts'
 import { MemoryHostClock } from './memory-host-clock.ts'
@@ -99,7 +99,7 @@ test('a name that has no address, or not in time, keeps its own name, until it i
 test('by ip, every queue has hosts of one address in one line, children and retries, too', async () => {
   const slots = slotsBy('ip', async () => ['10.0.0.1'])
   const pace = { delayMs: 0, concurrency: 1, randomize: false }
-  const [turns, jobs] = [new TurnBench(), new JobBench()]
+  const [turns, jobs] = [new BucketBench(), new JobBench()]
   await Promise.all([turns.start(), jobs.start()])
   const memory = new MemoryRequestQueue({ clock: new MemoryHostClock({ pace }), slots })
   await memory.open()

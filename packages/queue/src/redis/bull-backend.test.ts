@@ -4,9 +4,9 @@ import { type Logger, PROTOCOL_TIMES, Request, type RequestQueue, silentLogger }
 import { startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test, vi } from 'vitest'
+import { BucketQueue } from '../buckets/bucket-queue.ts'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
-import { HostTurnQueue } from '../turns/host-turn-queue.ts'
 import { crawlRedisKeys } from './crawl-redis-keys.ts'
 
 const TIMES = {
@@ -57,7 +57,7 @@ test.concurrent.each(['turns', 'job'] as const)(
     await common.redis.connect()
     const queue: RequestQueue =
       mode === 'turns'
-        ? new HostTurnQueue({ ...common, pace: () => PACE })
+        ? new BucketQueue({ ...common, pace: () => PACE })
         : new BullJobQueue({ ...common, clock: new MemoryHostClock({ pace: PACE }) })
     used.defer(() => queue.close())
     await queue.open()

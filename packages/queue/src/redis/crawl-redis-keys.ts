@@ -31,9 +31,9 @@ export interface CrawlRedisKeys {
   /** Hash: request id → packed request that is set aside in doubt; `<doubts>:<name>`: what belongs to it. */
   readonly doubts: string
   /** Hash: `waiting`, `delayed`, `leased` of QUEUE_MODE=turns, and what else that queue keeps count of. */
-  readonly turnCounts: string
-  /** `<turns>:<name>`: all else of QUEUE_MODE=turns. */
-  readonly turns: string
+  readonly frontierCounts: string
+  /** `<frontier>:<name>`: all else of QUEUE_MODE=turns, `lua/slots/keys.lua`. */
+  readonly frontier: string
 }
 
 export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
@@ -50,8 +50,8 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     publicHosts: key('webloom:%(queue)s:public-hosts'),
     noted: key('webloom:%(queue)s:noted'),
     doubts: key('webloom:%(queue)s:doubts'),
-    turnCounts: key('webloom:%(queue)s:turns:counts'),
-    turns: key('webloom:%(queue)s:turns'),
+    frontierCounts: key('webloom:%(queue)s:frontier:counts'),
+    frontier: key('webloom:%(queue)s:frontier'),
   }
 }
 
@@ -61,7 +61,7 @@ export function stateKeys(keys: CrawlRedisKeys): string[] {
   return [
     keys.record,
     keys.workers,
-    keys.turnCounts,
+    keys.frontierCounts,
     keys.quarantine,
     ...bull.map((list) => `${BULL_PREFIX}:${keys.queueName}:${list}`),
     keys.doubts,

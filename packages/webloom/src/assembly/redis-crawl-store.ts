@@ -11,6 +11,7 @@ import {
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import {
+  BucketQueue,
   BullJobQueue,
   CRAWL_LOST,
   CrawlChannel,
@@ -18,7 +19,6 @@ import {
   type CrawlRedisKeys,
   crawlRedisKeys,
   HostSlots,
-  HostTurnQueue,
   LockKeeper,
   MemoryHostClock,
   RedisCrawlRecord,
@@ -225,7 +225,7 @@ function requestQueue(
         ...(times && { times }),
         logger,
       })
-    : HostTurnQueue.fromCrawler(crawler, parts)
+    : BucketQueue.fromCrawler(crawler, parts)
 }
 
 /** What happened, what is lost, what to do. */

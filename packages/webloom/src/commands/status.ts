@@ -8,8 +8,9 @@ import {
   type RedisHealth,
   readCrawl,
   readSeedCounts,
-  readTurnHosts,
+  readSlots,
   redisHealth,
+  refuseOtherFormat,
   type SeedCounts,
 } from '@webloom/queue'
 import { isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
@@ -52,6 +53,7 @@ export async function status(Class: SpiderClass, flags: OutsideFlags, config: Lo
 async function statusOf(crawl: CrawlFromOutside): Promise<Status> {
   const { keys, crawler } = crawl
   const mode = crawler.settings.get('QUEUE_MODE')
+  await refuseOtherFormat(crawl)
   // It opens all connections.
   const servers = await serversOf(crawl)
   const [view, seeds, itemsQueued] = await Promise.all([
@@ -65,7 +67,7 @@ async function statusOf(crawl: CrawlFromOutside): Promise<Status> {
 /** The delay of each with that of the settings in it. */
 async function hostsOf({ redis, keys, crawler }: CrawlFromOutside): Promise<HostView[]> {
   const pace = paceOf(crawler.settings)
-  const hosts = await readTurnHosts(redis, keys, HOSTS_MAX)
+  const hosts = await readSlots(redis, keys, HOSTS_MAX)
   return hosts.map((host) => ({ ...host, delayMs: Math.max(pace(host.slot).delayMs, host.delayMs) }))
 }
 

@@ -1,7 +1,7 @@
 /** The crawl whose requests are written elsewhere: on Redis, or in its JOBDIR. It must not move meanwhile. */
 
 import { UsageError, WebloomError } from '@webloom/core'
-import { crawlFrontier, type FrontierEntry, JobDir, readCrawl } from '@webloom/queue'
+import { crawlFrontier, type FrontierEntry, JobDir, keysAsStored, readCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,
@@ -63,7 +63,7 @@ export async function withCrawlSource<T>(
 }
 
 async function sizeAtRest(crawl: CrawlFromOutside): Promise<number> {
-  const { counts, workers, paused, state } = await readCrawl(crawl)
+  const { counts, workers, paused, state } = await readCrawl({ ...crawl, keys: await keysAsStored(crawl) })
   const present = workers.filter(({ lost }) => !lost).length
   const isStill = present === 0 || (paused && counts.leased === 0)
   if (!isStill)

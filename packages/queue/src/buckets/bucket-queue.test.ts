@@ -3,9 +3,9 @@ import type { Lease } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { crawl, page, pages, TurnBench } from '../../testing/turn-bench.ts'
+import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
 
-const bench = new TurnBench()
+const bench = new BucketBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
@@ -21,7 +21,7 @@ const gaps = (startedAt: readonly number[]) => {
 requestQueueContract(
   { describe, test },
   {
-    name: 'HostTurnQueue',
+    name: 'BucketQueue',
     create: async ({ order = 'priority', delayMs = 0, concurrency = 0 }) => {
       const queue = await bench.queue({ order, pace: { delayMs, concurrency } })
       return { queue, dispose: () => queue.close() }
@@ -104,7 +104,7 @@ describe('several workers', () => {
     const before = await one.lease(3)
     await other.push(pages('a', 200), 'p')
     before.push(...(await other.lease(3)))
-    const host = `${keys.turns}:host:a.test`
+    const host = `${keys.frontier}:unit:a.test`
     expect(await bench.redis.hget(host, 'up')).toBe('2')
     for (const lease of before) lease.started()
     await one.commit(before[0]!, { host: { delayMs: 100 } })

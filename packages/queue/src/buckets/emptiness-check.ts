@@ -1,9 +1,14 @@
 import type { ProtocolTimes, QueueCounts } from '@webloom/core'
-import type { HeldTurns } from './held-turns.ts'
+
+/** The turns that a worker has. */
+export interface TurnActivity {
+  readonly size: number
+  /** When it last gave one up, by `performance.now()`. */
+  readonly removedAtMs: number
+}
 
 export interface EmptinessCheckOptions {
-  /** The turns that this worker has. */
-  readonly turns: Pick<HeldTurns, 'size' | 'removedAtMs'>
+  readonly turns: TurnActivity
   /** The requests of all workers, as Redis counts them now. */
   readonly counts: () => Promise<QueueCounts>
   readonly times: ProtocolTimes

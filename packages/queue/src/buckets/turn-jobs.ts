@@ -1,10 +1,10 @@
 /**
- * A host's turn as a BullMQ job: added, fetched, left, completed. A job carries no data; its id tells all,
- * `<host>~<lane>~<generation>`.
+ * A turn as a BullMQ job: added, fetched, left, completed. A job carries no data; its id tells all,
+ * `<unit>~<lane>~<generation>`: the unit is a bucket or a hot slot.
  *
  * Jobs are fetched one by one, when this worker wants another turn, and not by BullMQ's own loop: that would fetch as many
  * as it may, and a turn that a worker without room holds is kept from all others. So no processor can throw, and no job can
- * fail; a failed turn would strand its host. One worker looks for lost turns for all, see turn-care.ts.
+ * fail; a failed turn would strand its bucket. One worker looks for lost turns for all, see bucket-care.ts.
  *
  * BullMQ's connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given
  * connection takes a silent server to be alive.
@@ -17,7 +17,7 @@ import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
-import type { Stirred, Wake } from './turn-scripts.ts'
+import type { Stirred, Wake } from './bucket-scripts.ts'
 
 const CLOSE_MS_MAX = 2000
 const EVENTS_MAX = 100
@@ -29,8 +29,9 @@ type BullMQ = typeof import('bullmq')
 
 /** A turn that this worker may begin: it has the job's lock. */
 export interface TurnJob {
+  /** Its id in BullMQ. */
+  readonly id: string
   readonly unit: string
-  readonly host: string
   readonly lane: string
   readonly generation: string
   readonly lockToken: string
@@ -83,11 +84,11 @@ export class TurnJobs {
     if (wakes.length === 0) return
     const sorted = [...wakes].sort((a, b) => b.priority - a.priority)
     await this.#queue!.addBulk(
-      sorted.map(({ unit, priority }) => ({
+      sorted.map(({ job, priority }) => ({
         name: 'turn',
         data: {},
         opts: {
-          jobId: unit,
+          jobId: job,
           priority: bullPriority(priority),
           removeOnComplete: true,
           removeOnFail: true,
@@ -100,7 +101,7 @@ export class TurnJobs {
   /** Makes turns that wait in BullMQ more urgent. */
   async raise(wakes: readonly Wake[]): Promise<void> {
     await Promise.all(
-      wakes.map(({ unit, priority }) => this.#worker!.backend.changePriority(unit, bullPriority(priority))),
+      wakes.map(({ job, priority }) => this.#worker!.backend.changePriority(job, bullPriority(priority))),
     )
   }
 
@@ -210,15 +211,15 @@ export class TurnJobs {
 }
 
 function turnJob(job: Job, lockMs: number): TurnJob {
-  const unit = job.id!
-  const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit) ?? []
-  if (host === undefined)
-    throw new WebloomError('WL_USAGE', `the job ${unit} of this queue is no host's turn; who has added it?`)
+  const id = job.id!
+  const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(id) ?? []
+  if (unit === undefined)
+    throw new WebloomError('WL_USAGE', `the job ${id} of this queue is no turn; who has added it?`)
   // The lock began when BullMQ sent the command, by this machine's clock.
   const lockedForMs = lockMs - Math.max(0, Date.now() - (job.processedOn ?? Date.now()))
   return {
+    id,
     unit,
-    host,
     lane: lane!,
     generation: generation!,
     lockToken: job.token!,

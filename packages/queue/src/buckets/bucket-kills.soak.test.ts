@@ -1,9 +1,9 @@
 import { type RedisServer, type StartedProcess, startProcess, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import type { TurnWorkerOptions } from '../../testing/turn-worker.ts'
+import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { TurnScripts } from './turn-scripts.ts'
+import { BucketScripts } from './bucket-scripts.ts'
 
 const PAGES = 4000
 const KILLS_MIN = 100
@@ -22,7 +22,7 @@ function startWorker(server: RedisServer, options: Partial<TurnWorkerOptions>): 
     process.execPath,
     [
       '--conditions=webloom-source',
-      new URL('../../testing/turn-worker.ts', import.meta.url).pathname,
+      new URL('../../testing/bucket-worker.ts', import.meta.url).pathname,
       JSON.stringify(all),
     ],
     { timeoutMs: 900_000 },
@@ -63,7 +63,7 @@ test.each([
     // A page committed twice would bring its children twice, each as new.
     expect([...firsts].filter(([, times]) => times > 1)).toEqual([])
     const keys = crawlRedisKeys({ spider: 'kills', crawlId: null })
-    const counts = await new TurnScripts({ redis, keys, order: 'priority' }).counts()
+    const counts = await new BucketScripts({ redis, keys, order: 'priority' }).counts()
     expect(counts).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
     redis.disconnect()
   },

@@ -6,7 +6,7 @@ import { BullJobQueue } from '../jobs/bull-job-queue.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { HostTurnQueue } from './host-turn-queue.ts'
+import { BucketQueue } from './bucket-queue.ts'
 
 const { server, redis } = await redisOfFile()
 
@@ -24,13 +24,13 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
   const queue =
     mode === 'job'
       ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace: PACE }) })
-      : new HostTurnQueue({ ...options, pace: () => PACE })
+      : new BucketQueue({ ...options, pace: () => PACE })
   await queue.open()
   await queue.push([page('form'), page('detail', 'parseDetail'), page('1'), page('2')], 'start/0')
   await queue.close()
   const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
   if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
-  else await redis.lset(`${keys.turns}:line:0:a.test`, 0, text)
+  else await redis.lset(`${keys.frontier}:line:0:a.test`, 0, text)
 }
 
 test.concurrent.each(['turns', 'job'])(

@@ -1,11 +1,11 @@
 /** A look for lost turns may reach Redis long after it was sent: when its connection is back, with the locks run out. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { TurnBench } from '../../testing/turn-bench.ts'
+import { BucketBench } from '../../testing/bucket-bench.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { TurnScripts } from './turn-scripts.ts'
+import { BucketScripts } from './bucket-scripts.ts'
 
-const bench = new TurnBench()
+const bench = new BucketBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
@@ -15,14 +15,14 @@ const NO_GAP_MS = -1
 const UNIT = 'a.test~0~1'
 
 let keys: CrawlRedisKeys
-let scripts: TurnScripts
+let scripts: BucketScripts
 const bull = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
 const active = () => bench.redis.lrange(bull('active'), 0, -1)
 const waiting = () => bench.redis.lrange(bull('wait'), 0, -1)
 
 beforeEach(async () => {
   keys = bench.nextKeys()
-  scripts = new TurnScripts({ redis: bench.redis, keys, order: 'priority' })
+  scripts = new BucketScripts({ redis: bench.redis, keys, order: 'priority' })
   await bench.redis.rpush(bull('active'), UNIT)
 })
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { page, pages, TurnBench } from '../../testing/turn-bench.ts'
+import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
+import { bucketOf } from './bucket-of.ts'
 
-const bench = new TurnBench()
+const bench = new BucketBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
@@ -67,7 +68,7 @@ describe('askers', () => {
     await queue.clear()
     await queue.close()
     const left = await bench.redis.keys(`*${keys.queueName}*`)
-    const expected = ['turns:counts', 'meta', 'id', 'stalled-check', 'turns:owners', 'turns:workers']
+    const expected = ['frontier:counts', 'meta', 'id', 'stalled-check', 'frontier:owners', 'frontier:workers']
     expect(
       left
         .map((key) => key.replace(`${BULL_PREFIX}:${keys.queueName}:`, ''))
@@ -84,7 +85,12 @@ describe('a request that no worker can do', () => {
     const [lease] = await queue.lease(1)
     await queue.reject(lease!, 'no callback parseList')
     const [seconds, micros] = await bench.redis.time()
-    const [, dueAt] = await bench.redis.zrange(`${keys.turns}:late:a.test`, '0', '0', 'WITHSCORES')
+    const [, dueAt] = await bench.redis.zrange(
+      `${keys.frontier}:late:${bucketOf('a.test')}`,
+      '0',
+      '0',
+      'WITHSCORES',
+    )
     const inMs = Number(dueAt) - (Number(seconds) * 1000 + Number(micros) / 1000)
     expect(inMs).toBeGreaterThan(4500)
     expect(inMs).toBeLessThanOrEqual(5000)
@@ -109,8 +115,9 @@ describe('a request that no worker can do', () => {
     const keys = bench.nextKeys()
     const queue = await bench.queue({ keys })
     await queue.push([page('a', 1), page('a', 2)], 'o')
-    const line = `${keys.turns}:line:0:a.test`
-    await bench.redis.lset(line, 0, 'a/1\n\n{"v":99,"url":"http://a.test/1"}')
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
+    const line = (await bench.redis.hget(lines, 'a.test'))!
+    await bench.redis.hset(lines, 'a.test', line.replace('"v":1', '"v":9'))
     expect(ids(await queue.lease(1))).toEqual(['a/2'])
     await vi.waitFor(async () => expect(await queue.counts()).toEqual({ ...EMPTY, leased: 1, delayed: 1 }))
   })

@@ -43,7 +43,7 @@ test('webloom clear --force: the workers’ leases are lost, nothing of theirs i
   await bench.redis.hset(keys.record, { run: 'n.2', state: 'running' })
   await expect(queue.push(pages('d', 3), 'page 2')).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
   expect(await queue.counts()).toEqual(EMPTY)
-  expect(await bench.redis.exists(`${keys.turns}:heard`)).toBe(0)
+  expect(await bench.redis.exists(`${keys.frontier}:heard`)).toBe(0)
   expect(warnings).toEqual([])
   expect(await other.push(pages('a', 1), 'start/0')).toBe(1)
 })
@@ -54,19 +54,23 @@ test('what is in flight in a worker’s name is told of turns, too, that the wor
   expect(await queue.inFlight()).toEqual([])
   await queue.push(pages('held', 1), 'start/0')
   const [lease] = await queue.lease(1)
-  const [key] = await bench.redis.keys(`${keys.turns}:unit:*`)
+  const [key] = await bench.redis.keys(`${keys.frontier}:unit:*`)
   const holder = (await bench.redis.hget(key!, 'o0'))!.replace(/\/\d+$/, '')
   expect(await queue.inFlight()).toEqual([{ slot: lease!.slot, count: 1, holder }])
   // More turns than one script looks at; one is this worker's by name, and another's begins with the same letters.
   const units = Array.from({ length: 1200 }, (_, n) => [Date.now() + 60_000, `h${n}~0~1`])
-  await bench.redis.zadd(`${keys.turns}:due`, ...units.flat())
+  await bench.redis.zadd(`${keys.frontier}:due`, ...units.flat())
   for (const [host, lane, name] of [
     ['h700', '0', `${holder}/77`],
     ['h701', '0', `${holder}1/1`],
   ]) {
-    await bench.redis.hset(`${keys.turns}:unit:${host}`, { up: '1', [`g${lane}`]: '1', [`o${lane}`]: name! })
+    await bench.redis.hset(`${keys.frontier}:unit:${host}`, {
+      up: '1',
+      [`g${lane}`]: '1',
+      [`o${lane}`]: name!,
+    })
     await bench.redis.hset(
-      `${keys.turns}:flight:${lane}:${host}`,
+      `${keys.frontier}:flight:${lane}:${host}`,
       '5.1',
       `${host}\n0\n{}`,
       '5.2',
@@ -91,7 +95,7 @@ test('a worker that stood still after it was handed a turn takes nothing from th
   await queue.push(pages('held', 3), 'start/0')
   const [lease] = await queue.lease(1)
   lease!.started()
-  const [unit] = await bench.redis.zrange(`${keys.turns}:due`, 0, '-1')
+  const [unit] = await bench.redis.zrange(`${keys.frontier}:due`, 0, '-1')
   const [, host, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(unit!)!
   const scripts = new BucketScripts({ redis: bench.redis, keys, order: 'priority' })
   const late = { unit: host!, lane: lane!, generation: generation!, delayMs: 0, isSecond: false }

@@ -95,7 +95,7 @@ describe.concurrent('Redis', () => {
     const queue = await bench.queue({ keys, url: proxy.url })
     await queue.push(pages('a', 2), 'o')
     const leases = await queue.lease(2)
-    await vi.waitFor(async () => expect(await bench.redis.keys(`${keys.turns}:started:*`)).toHaveLength(1))
+    await vi.waitFor(async () => expect(await bench.redis.keys(`${keys.frontier}:started:*`)).toHaveLength(1))
     proxy.hang()
     const began = performance.now()
     await queue.close()

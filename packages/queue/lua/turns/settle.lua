@@ -1,7 +1,0 @@
--- Shortens the life of what is noted under an asker: it is needed only as long as a command can be late.
---
--- Input    ARGV[2] asker, [3] how long it is kept (ms)
--- Output   nothing
-if redis.call('PEXPIRE', KEYS[8] .. ':' .. arg(), ARGV[3]) == 1 then
-  redis.call('ZADD', KEYS[1] .. ':owners', whole(now + ARGV[3]), ARGV[2])
-end

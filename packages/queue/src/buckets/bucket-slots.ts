@@ -1,0 +1,40 @@
+import type { Redis } from 'ioredis'
+import type { HostView } from '../outside/crawl-view.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { isBucket } from './bucket-of.ts'
+import { BucketScripts } from './bucket-scripts.ts'
+
+/** How many slots are looked at; of more, the largest of these are shown. */
+const LOOKED_AT_MAX = 2000
+const MAX_SLOTS_PER_LOOK = 200
+
+/**
+ * Returns slots of which something waits: paused ones, longest pause first, then those with the most waiting. At most `most`.
+ * Paused and hot ones are looked at first, of the others as many as one look may take.
+ */
+export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<HostView[]> {
+  const scripts = new BucketScripts({ redis, keys, order: 'priority' })
+  const seen = new Map<string, HostView>()
+  const look = async (bucket: string, cursor: string, slots: readonly string[] = []): Promise<string> => {
+    const part = await scripts.slots(bucket, cursor, MAX_SLOTS_PER_LOOK, slots)
+    for (const view of part.slots)
+      if (view.waiting + view.delayed + view.leased + view.pausedMs > 0) seen.set(view.slot, view)
+    return part.cursor
+  }
+  const paused = await scripts.pausedSlots(MAX_SLOTS_PER_LOOK)
+  const units = await scripts.units()
+  await look(
+    '',
+    '0',
+    [...new Set([...paused, ...units.filter((unit) => !isBucket(unit))])].slice(0, LOOKED_AT_MAX),
+  )
+  for (const bucket of units.filter(isBucket)) {
+    let cursor = '0'
+    do cursor = await look(bucket, cursor)
+    while (cursor !== '0' && seen.size < LOOKED_AT_MAX)
+    if (seen.size >= LOOKED_AT_MAX) break
+  }
+  return [...seen.values()]
+    .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))
+    .slice(0, most)
+}

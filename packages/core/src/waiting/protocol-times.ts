@@ -24,6 +24,8 @@ export interface ProtocolTimes {
     readonly blockMsMax: number
     /** When the answer to a blocking call is so much later, the connection is given up. */
     readonly blockLateMs: number
+    /** A bucket that has had nothing to do for so long is left: beginning it again costs as much as some pages. */
+    readonly restMs: number
     /** How often a worker looks whether turns are to be left. */
     readonly tendEveryMs: number
     readonly sweepEveryMs: number
@@ -191,6 +193,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     stalledLateMs: 1000,
     blockMsMax: 10_000,
     blockLateMs: 5000,
+    restMs: 5000,
     tendEveryMs: 100,
     sweepEveryMs: 4000,
     sweepMissedMs: 4800,

@@ -20,8 +20,8 @@ local function learn(record, news)
   if untilMs > record.paused then
     record.paused, record.why = untilMs, news.why or ''
     redis.call('ZADD', KEYS[1] .. ':paused', whole(untilMs), record.slot)
-    -- Workers that have lanes of a hot slot may have requests lying ready: they are told at once.
-    if tonumber(unitOf(record.slot).up or 0) > 1 then
+    -- Workers that have a lane of a hot slot, or had its bucket, may have requests lying ready: they are told at once.
+    if unitOf(record.slot).up then
       redis.call('PUBLISH', KEYS[1] .. ':pauses', news.pause .. '\n' .. record.slot)
     end
   end

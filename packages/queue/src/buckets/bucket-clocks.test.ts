@@ -1,6 +1,6 @@
 /** A worker's clock may be wrong: BullMQ delays turns, and finds those that are due, by the clocks of workers. */
 
-import type { Lease } from '@webloom/core'
+import { type Lease, PROTOCOL_TIMES } from '@webloom/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, pages } from '../../testing/bucket-bench.ts'
 import type { BucketQueue } from './bucket-queue.ts'
@@ -22,6 +22,7 @@ async function oneOf(queue: BucketQueue): Promise<Lease> {
 const ONE_MS_MAX = 20_000
 
 const HOUR_MS = 3_600_000
+const LEAVES_SOON = { ...PROTOCOL_TIMES, turns: { ...PROTOCOL_TIMES.turns, restMs: 500 } }
 
 test.each([
   ['an hour ahead, and goes right again', HOUR_MS, 0],
@@ -30,7 +31,7 @@ test.each([
   'a turn that is left while the clock is %s goes on when its host may be asked',
   async (_what, atFirst, then) => {
     const keys = bench.nextKeys()
-    const queue = await bench.queue({ keys, pace: { delayMs: 2500 } })
+    const queue = await bench.queue({ keys, pace: { delayMs: 2500 }, times: LEAVES_SOON })
     try {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + atFirst })
       await queue.push(pages('a', 2), 'start/0')
@@ -39,7 +40,7 @@ test.each([
       await queue.commit(first!)
       const startedAt = performance.now()
       const next = oneOf(queue)
-      // It is left when its host must wait for more than two seconds.
+      // It is left when nothing may go for a while.
       await vi.waitFor(
         async () => expect(await bench.redis.zcard(`webloom:${keys.queueName}:delayed`)).toBe(1),
         10_000,

@@ -28,8 +28,6 @@ export const LEAD_MS = 10
 /** How many requests a worker has ahead at the most, and how many bytes of them. */
 export const AHEAD_REQUESTS_MAX = 1000
 export const AHEAD_BYTES_MAX = 8 * 2 ** 20
-/** A bucket that has had nothing to do for so long is left: beginning it again costs as much as some pages. */
-const REST_MS = 5000
 /** A slot of a bucket with more requests than this gets a unit of its own, with several lanes, when there are other workers. */
 const HOT_FROM = 64
 /** How often Redis is asked for another lane of a hot slot. */
@@ -250,11 +248,11 @@ export class FrontierMachine {
 
   /** Lets no request of the slot start for so long: another worker with a lane of it has said so. */
   paused(slot: string, ms: number, nowMs: number): void {
-    const held = this.#turns.get(slot)?.slots.get(slot)
-    if (!held) return
-    held.pause(ms, nowMs)
-    this.#callBack(held)
-    this.#place(held, nowMs)
+    for (const held of this.#heldAs(slot)) {
+      held.pause(ms, nowMs)
+      this.#callBack(held)
+      this.#place(held, nowMs)
+    }
   }
 
   /** Gives all back that is not in flight; what is has been given back by its caller, by `end`. */
@@ -337,13 +335,10 @@ export class FrontierMachine {
     }
     this.#say({ slot, ended, lease, adds, done })
     if (!news) return
-    slot.learn(news)
     slot.news = laterNews(slot.news, news)
     slot.turn.told.add(slot)
-    if (news.pauseMs !== undefined) {
-      slot.pause(news.pauseMs, nowMs)
-      this.#callBack(slot)
-    }
+    for (const held of this.#heldAs(slot.key)) held.learn(news)
+    if (news.pauseMs !== undefined) this.paused(slot.key, news.pauseMs, nowMs)
     this.#place(slot, nowMs)
   }
 
@@ -487,9 +482,10 @@ export class FrontierMachine {
   #shouldLeave(turn: HeldTurn, nowMs: number): boolean {
     const isEmpty = turn.tokens.size === 0 && turn.head === undefined
     const restsUntilMs = Math.min(turn.dueAtMs, ...[...turn.slots.values()].map((slot) => slot.goesAtMs()))
-    if (isEmpty && restsUntilMs - nowMs > REST_MS) {
+    const { restMs } = this.#options.times
+    if (isEmpty && restsUntilMs - nowMs > restMs) {
       turn.restsSinceMs ??= nowMs
-      return nowMs - turn.restsSinceMs > REST_MS
+      return nowMs - turn.restsSinceMs > restMs
     }
     turn.restsSinceMs = undefined
     const isUnserved =
@@ -515,6 +511,14 @@ export class FrontierMachine {
     // A hot slot is held as long as its lane is.
     const slot = this.#slotOf(turn, turn.job.unit)
     if (standing.known) slot.heard(standing.known, nowMs)
+  }
+
+  /** The slot in its bucket's turn, and in that of a hot slot: it may be in both when it has become hot. */
+  *#heldAs(key: string): Generator<HeldSlot> {
+    for (const unit of [this.#options.bucketOf(key), key]) {
+      const held = this.#turns.get(unit)?.slots.get(key)
+      if (held) yield held
+    }
   }
 
   #slotOf(turn: HeldTurn, key: string): HeldSlot {

@@ -6,6 +6,7 @@ import { BullJobQueue } from '../jobs/bull-job-queue.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { bucketOf } from './bucket-of.ts'
 import { BucketQueue } from './bucket-queue.ts'
 
 const { server, redis } = await redisOfFile()
@@ -30,7 +31,12 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
   await queue.close()
   const text = 'form\n\n{"v":99,"url":"http://a.test/form"}'
   if (mode === 'job') await redis.hset(`webloom:${keys.queueName}:r-form`, 'data', JSON.stringify(text))
-  else await redis.lset(`${keys.frontier}:line:0:a.test`, 0, text)
+  else {
+    const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
+    const line = (await redis.hget(lines, 'a.test'))!
+    const [, head, first] = /^([^\n]*\n0 )\d+\n(form\n\n[^}]*\})/.exec(line)!
+    await redis.hset(lines, 'a.test', line.replace(`${head}${first!.length}\n${first}`, `${head}${text.length}\n${text}`))
+  }
 }
 
 test.concurrent.each(['turns', 'job'])(

@@ -202,7 +202,8 @@ export class HeldSlot {
     if (pausedMs > 0) this.pause(pausedMs, nowMs)
     // News that are on their way are newer.
     if (!this.news) this.state = { delayMs: floorMs, failures }
-    if (this.#startedAtMs === Number.NEGATIVE_INFINITY) this.dueAtMs = nowMs + waitMs
+    // Of a hot slot another worker may have started the last request.
+    this.dueAtMs = Math.max(this.dueAtMs, nowMs + waitMs)
   }
 
   /** Lets no request start for so long; a longer pause stays. */

@@ -30,11 +30,13 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   const format = await crawlFormatOf(crawl)
   if (format === undefined || format === CRAWL_FORMAT) return
   const { queueName } = crawl.keys
+  const [spider, id] = queueName.slice(1, -1).split('@')
+  const typed = id === undefined ? spider : `${spider} -s CRAWL_ID=${id}`
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
     format > CRAWL_FORMAT
       ? `crawl ${queueName} was begun by a newer release of Webloom (format ${format}; this one knows ${CRAWL_FORMAT}): install that release, or clear the crawl`
-      : `crawl ${queueName} was begun by an earlier release of Webloom, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release, or take along what is left: stop all workers, then run webloom export, webloom clear and webloom import for it (docs/cli.md)`,
+      : `crawl ${queueName} was begun by an earlier release of Webloom, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
   )
 }
 

@@ -10,7 +10,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 /** As that release wrote it: four requests that wait, one that is delayed, one in flight. */
 const FORMER = join(import.meta.dirname, 'fixtures/crawl-format-1.json')
-const PAGES = ['a.test/1', 'a.test/2', 'a.test/3', 'b.test/1', 'b.test/2', 'c.test/1'].map((path) => `http://${path}`)
+const PAGES = ['a.test/1', 'a.test/2', 'a.test/3', 'b.test/1', 'b.test/2', 'c.test/1'].map(
+  (path) => `http://${path}`,
+)
 
 let server: RedisServer
 let redis: Redis

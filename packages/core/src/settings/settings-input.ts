@@ -298,8 +298,8 @@ export type KnownSettingsInput = {
    */
   readonly CRAWL_ID?: WrittenSetting<'CRAWL_ID'>
   /**
-   * With Redis: `turns`, a BullMQ job is a host’s turn and pace holds for the cluster; `job`, one BullMQ job a request,
-   * and each worker keeps its own pace. Default `turns`.
+   * With Redis: `turns`, a BullMQ job is a turn at a bucket of hosts and pace holds for the cluster; `job`, one BullMQ job
+   * a request, and each worker keeps its own pace. Default `turns`.
    */
   readonly QUEUE_MODE?: WrittenSetting<'QUEUE_MODE'>
   /** Redis of the request queue and the crawl record, where it is not that of REDIS_URL. Default `null`. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
-import { bucketOf } from './bucket-of.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

@@ -1,7 +1,7 @@
 import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
-import { bucketOf } from './bucket-of.ts'
 import type { Placed, Pushed } from './bucket-scripts.ts'
 
 /** In no line: the line is looked up when the doubt is over. */

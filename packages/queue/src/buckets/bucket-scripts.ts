@@ -16,9 +16,9 @@ import { historyKey } from '../leasing/quarantine.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import type { Swept } from '../members/crawl-channel.ts'
 import type { HostView } from '../outside/crawl-view.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-import { bucketOf } from './bucket-of.ts'
 import { type Said, WentBack } from './said-numbers.ts'
 
 /** A job that BullMQ must get, or that must become more urgent. */

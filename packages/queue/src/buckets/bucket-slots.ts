@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { HostView } from '../outside/crawl-view.ts'
+import { isBucket } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { isBucket } from './bucket-of.ts'
 import { BucketScripts } from './bucket-scripts.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { bucketOf } from './bucket-of.ts'
 import { BucketQueue } from './bucket-queue.ts'
 
 const { server, redis } = await redisOfFile()
@@ -35,7 +35,11 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
     const lines = `${keys.frontier}:lines:${bucketOf('a.test')}`
     const line = (await redis.hget(lines, 'a.test'))!
     const [, head, first] = /^([^\n]*\n0 )\d+\n(form\n\n[^}]*\})/.exec(line)!
-    await redis.hset(lines, 'a.test', line.replace(`${head}${first!.length}\n${first}`, `${head}${text.length}\n${text}`))
+    await redis.hset(
+      lines,
+      'a.test',
+      line.replace(`${head}${first!.length}\n${first}`, `${head}${text.length}\n${text}`),
+    )
   }
 }
 

@@ -20,7 +20,7 @@ export class WentBack extends Error {
 
 /**
  * Numbers a worker's commands to Redis. Redis notes the latest number in the step that runs the command, and each command
- * tells the latest one that was answered (`lua/turns/steps/said.lua`). So the first command that would build on something
+ * tells the latest one that was answered (`lua/buckets/steps/said.lua`). So the first command that would build on something
  * which Redis has lost finds that out, before any of it is done.
  */
 export class SaidNumbers {

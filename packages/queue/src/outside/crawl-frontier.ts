@@ -7,9 +7,9 @@
 
 import type { Request } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { bucketOf, isBucket } from '../buckets/bucket-of.ts'
 import { formerBase } from '../crawl/crawl-format.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
+import { bucketOf, isBucket } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /** A request that waits, is delayed, or is in flight. `unreadable` says why this release cannot read it. */

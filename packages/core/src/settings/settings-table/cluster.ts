@@ -18,7 +18,7 @@ export const CLUSTER_SETTINGS = [
     default: 'turns',
     since: 'webloom',
     summary:
-      'With Redis: `turns`, a BullMQ job is a host’s turn and pace holds for the cluster; `job`, one BullMQ job a request, and each worker keeps its own pace.',
+      'With Redis: `turns`, a BullMQ job is a turn at a bucket of hosts and pace holds for the cluster; `job`, one BullMQ job a request, and each worker keeps its own pace.',
   },
   {
     name: 'QUEUE_REDIS_URL',

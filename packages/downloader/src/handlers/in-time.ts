@@ -32,13 +32,23 @@ export function downloadDeadlineOf({ settings, stats, logger }: Crawler): Downlo
  *
  * HttpDownloadHandler keeps the deadline itself, without the time in which a body waits for room.
  */
-export async function inTime(
+export function inTime(
   handler: DownloadHandler,
   request: Request,
   options: DownloadOptions,
   deadline: DownloadDeadline,
 ): Promise<unknown> {
+  // Of nearly every page: no promise more than is needed.
   if (handler.download === HttpDownloadHandler.prototype.download) return handler.download(request, options)
+  return cutInTime(handler, request, options, deadline)
+}
+
+async function cutInTime(
+  handler: DownloadHandler,
+  request: Request,
+  options: DownloadOptions,
+  deadline: DownloadDeadline,
+): Promise<unknown> {
   options.signal.throwIfAborted()
   const timeoutMs = timeoutMsOf(request, deadline)
   const cut = new AbortController()

@@ -59,6 +59,7 @@ export {
   DUPEFILTERS,
   expires,
   expiringFilters,
+  extendedInProcess,
   filterClass,
   forgettingFilters,
 } from './builtin-dupefilters.ts'

@@ -50,6 +50,10 @@ export type { Verdict } from './servers/tcp-proxy-connection.ts'
 
 export { WAYS_INSIDE, type WayInside } from './hostile/ways-inside.ts'
 
+// A name server.
+
+export { type DnsRecords, DnsServer, type DnsServerOptions, startDnsServer } from './servers/dns-server.ts'
+
 // Folders and processes of a test, and the time it takes.
 
 export { cpuMs } from './processes/cpu-ms.ts'

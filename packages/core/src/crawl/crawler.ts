@@ -59,7 +59,7 @@ export interface Crawler {
   close(reason: string): void
 }
 
-/** The addresses of hosts, remembered for about a minute; one for all parts of a crawl. */
+/** The addresses of hosts, remembered while they hold; one for all parts of a crawl. */
 export interface HostLookup {
   /**
    * At least one address, in the order in which to try them; that of an address is itself. Rejects with a `DownloadError`

@@ -447,12 +447,25 @@ export type KnownSettingsInput = {
    * Off: they count as a stranger’s. Default `false`.
    */
   readonly SEEDS_TRUSTED?: WrittenSetting<'SEEDS_TRUSTED'>
-  /** Remembers the addresses of hosts for 60 s, and hosts without an address for 5 s. Default `true`. */
+  /**
+   * Remembers the addresses of hosts for as long as their name servers say, and hosts without an address for 5 s. Default
+   * `true`.
+   */
   readonly DNSCACHE_ENABLED?: WrittenSetting<'DNSCACHE_ENABLED'>
   /** Host names that are remembered; past it the name used longest ago is forgotten. Default `10000` (names). */
   readonly DNSCACHE_SIZE?: WrittenSetting<'DNSCACHE_SIZE'>
   /** Longest wait for the addresses of a host. Default `60` (s). */
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
+  /**
+   * Who looks names up: `auto` asks the machine’s name servers where they know all that the machine knows, else the
+   * operating system; `system` always asks the operating system. Default `auto`.
+   */
+  readonly DNS_RESOLVER?: WrittenSetting<'DNS_RESOLVER'>
+  /**
+   * Name servers that `auto` asks instead of the machine’s: addresses, with or without a port. The hosts file still holds.
+   * Default `[]`.
+   */
+  readonly DNS_SERVERS?: WrittenSetting<'DNS_SERVERS'>
   /** Uses HTTP/2 with the https sites that have it, and with https sites behind a proxy. Default `true`. */
   readonly HTTP2_ENABLED?: WrittenSetting<'HTTP2_ENABLED'>
   /** The same as HTTP2_ENABLED (Scrapy: off). */
@@ -773,11 +786,9 @@ export type KnownSettingsInput = {
   readonly FTP_USER?: WrittenSetting<'FTP_USER'>
   /** Known, not used: frames of HTTP/2 have the size that Node gives them, 16 KiB. */
   readonly HTTP2_MAX_FRAME_SIZE?: WrittenSetting<'HTTP2_MAX_FRAME_SIZE'>
-  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
-  readonly DNS_RESOLVER?: WrittenSetting<'DNS_RESOLVER'>
-  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
+  /** Known, not used: TLS is Node’s. */
   readonly DOWNLOADER_CLIENTCONTEXTFACTORY?: WrittenSetting<'DOWNLOADER_CLIENTCONTEXTFACTORY'>
-  /** Known, not used: names are looked up by the operating system, and TLS is Node’s. */
+  /** Known, not used: TLS is Node’s. */
   readonly DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING?: WrittenSetting<'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING'>
   /** Known, not used: the built-in components stand in the code; the setting without _BASE adds to them and disables them. */
   readonly DOWNLOADER_MIDDLEWARES_BASE?: WrittenSetting<'DOWNLOADER_MIDDLEWARES_BASE'>

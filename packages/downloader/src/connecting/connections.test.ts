@@ -63,7 +63,7 @@ function naming(names: Record<string, string[][]>): HostAddresses {
       const answers = names[hostname] ?? []
       asked[hostname] = (asked[hostname] ?? 0) + 1
       const answer = answers[Math.min(asked[hostname], answers.length) - 1]
-      if (answer) return answer
+      if (answer) return { addresses: answer }
       throw new Error('no such name')
     },
   })
@@ -287,7 +287,8 @@ describe('connections', () => {
     const never = new HostAddresses({
       cacheSize: 10,
       timeoutMs: 60_000,
-      lookup: (name) => (name === 'good.test' ? Promise.resolve(['127.0.0.1']) : new Promise(() => {})),
+      lookup: (name) =>
+        name === 'good.test' ? Promise.resolve({ addresses: ['127.0.0.1'] }) : new Promise(() => {}),
     })
     const get = fetching({ addresses: never }, 400)
     const hanging = [

@@ -1,4 +1,5 @@
-import { DownloadError } from '@webloom/core'
+import { DownloadError, Settings } from '@webloom/core'
+import { startDnsServer } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { HostAddresses, type HostAddressesOptions } from './host-addresses.ts'
 
@@ -14,7 +15,7 @@ function resolver(options: Partial<HostAddressesOptions> = {}) {
     lookup: (hostname) => {
       asked.push(hostname)
       return new Promise((resolve, reject) =>
-        waiting.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer))),
+        waiting.push((answer) => (answer instanceof Error ? reject(answer) : resolve({ addresses: answer }))),
       )
     },
     ...options,
@@ -26,7 +27,7 @@ function resolver(options: Partial<HostAddressesOptions> = {}) {
 
 const told = (asked: string[], name: string) => {
   asked.push(name)
-  return ['10.0.0.1']
+  return { addresses: ['10.0.0.1'] }
 }
 
 const kindOf = (error: unknown) => (error instanceof DownloadError ? error.kind : error)
@@ -57,6 +58,24 @@ test('addresses are remembered for a minute, and that there are none for five se
   const again = hosts.of('a.test')
   answer(['10.0.0.2'])
   expect(await again).toEqual(['10.0.0.2'])
+})
+
+test.each([
+  [300, 300_000],
+  [0, 1000],
+  [1_000_000, 3_600_000],
+])('an answer that holds for %i s is remembered for %i ms', async (seconds, ms) => {
+  const asked: string[] = []
+  const { hosts, clock } = resolver({
+    lookup: async (name) => ({ ...told(asked, name), ttlMs: seconds * 1000 }),
+  })
+  await hosts.of('a.test')
+  clock.ms = ms - 1
+  await hosts.of('a.test')
+  expect(asked.length).toBe(1)
+  clock.ms = ms
+  await hosts.of('a.test')
+  expect(asked.length).toBe(2)
 })
 
 test('no more names are remembered than DNSCACHE_SIZE; the one used longest ago goes', async () => {
@@ -118,4 +137,26 @@ describe('nobody is asked for', () => {
 test('the operating system is asked for others, and what it does not know is a failure', async () => {
   const hosts = new HostAddresses({ cacheSize: 10, timeoutMs: 20_000 })
   await expect(hosts.of('nowhere.invalid').catch(kindOf)).resolves.toBe('CannotResolveHostError')
+})
+
+test('DNS_SERVERS: 200 names that are answered after 20 ms are asked for once each', async () => {
+  const answer = () => ({ addresses: ['192.0.2.1'], ttl: 60 })
+  await using dns = await startDnsServer({ answer, delayMs: 20 })
+  const settings = Settings.fromLayers({ command: { DNS_SERVERS: [dns.address] } })
+  const hosts = HostAddresses.fromCrawler({ settings })
+  const names = Array.from({ length: 200 }, (_, n) => `host-${n}.test`)
+  for (let round = 0; round < 2; round++)
+    expect(new Set((await Promise.all(names.map((name) => hosts.of(name)))).flat())).toEqual(
+      new Set(['192.0.2.1']),
+    )
+  expect(dns.asked.filter((question) => question.startsWith('A ')).toSorted()).toEqual(
+    names.map((name) => `A ${name}`).toSorted(),
+  )
+})
+
+test('DNS_SERVERS must be addresses', () => {
+  const settings = Settings.fromLayers({ command: { DNS_SERVERS: ['dns.example'] } })
+  expect(() => HostAddresses.fromCrawler({ settings })).toThrow(
+    'DNS_SERVERS is ["dns.example"]; expected addresses',
+  )
 })

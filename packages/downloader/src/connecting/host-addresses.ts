@@ -1,16 +1,24 @@
 /**
- * The addresses of hosts, as the operating system tells them (getaddrinfo: its hosts file, its name servers), and
- * remembered.
+ * The addresses of hosts, remembered for as long as they hold.
  *
- * Each question takes a thread of libuv's pool until it is answered, and a dead name may take half a minute. So all who ask
- * for one name share one question, no more than CONCURRENT_LOOKUPS_MAX run at once, and the others wait here, where those
- * that nobody waits for any more are left out, and not in libuv's line, which cannot be left. (libuv itself gives names at
- * most half its threads, two of four; a broad crawl does well to raise UV_THREADPOOL_SIZE.)
+ * All who ask for one name share one question. A name that never answers holds a place in the line for as long as its
+ * source waits, so the number of places is that of the source: of the operating system (getaddrinfo) each question takes
+ * a thread of libuv's pool, where names have at most half the threads, two of four, and a dead name may take half a
+ * minute; questions to name servers take a packet. Questions past that number wait here, where those that nobody waits
+ * for any more are left out, and not in libuv's line, which cannot be left. (UV_THREADPOOL_SIZE raises its threads.)
  */
 
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { DownloadError, type HostLookup, type Settings, timerMs, withDeadline } from '@webloom/core'
+import {
+  DownloadError,
+  type HostLookup,
+  type Settings,
+  SettingsError,
+  timerMs,
+  withDeadline,
+} from '@webloom/core'
+import { type NameServers, nameServersAt, nameServersOfMachine } from '../names/name-servers.ts'
+import { type FoundAddresses, systemLookup } from '../names/system-lookup.ts'
 import { Recent } from './recent.ts'
 
 export interface HostAddressesOptions {
@@ -19,16 +27,23 @@ export interface HostAddressesOptions {
   /** How long a caller waits for an answer, milliseconds. */
   readonly timeoutMs: number
   /** Looks a name up. Default: the operating system does; tests give their own. */
-  readonly lookup?: (hostname: string) => Promise<readonly string[]>
+  readonly lookup?: (hostname: string) => Promise<FoundAddresses>
+  /** How many lookups run at once. Default: what the operating system bears. */
+  readonly lookupsMax?: number
   /** Milliseconds of a monotonic clock. Tests give their own. */
   readonly now?: () => number
 }
 
-// getaddrinfo does not tell how long an answer holds. Most names on the web allow between one and five minutes.
+// The operating system does not tell how long an answer holds. Most names on the web allow between one and five minutes.
 const FOUND_TTL_MS = 60_000
+// Balancers say 0 and mean "ask often": one page's requests still share an answer. A name is asked for again each hour.
+const FOUND_TTL_MS_MIN = 1000
+const FOUND_TTL_MS_MAX = 3_600_000
 // Short, as a name server that failed a moment ago may be back for the first retry.
 const FAILED_TTL_MS = 5000
 const CONCURRENT_LOOKUPS_MAX = 16
+// At 20 ms an answer, 12 800 names a second. One that never answers has its place for 15 s.
+const SERVER_LOOKUPS_MAX = 256
 
 // RFC 6761 (6.3): these names are this machine, whatever a name server may say.
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
@@ -49,24 +64,28 @@ interface Question {
 
 export class HostAddresses implements HostLookup {
   readonly #timeoutMs: number
-  readonly #lookup: (hostname: string) => Promise<readonly string[]>
+  readonly #lookup: (hostname: string) => Promise<FoundAddresses>
+  readonly #lookupsMax: number
   readonly #now: () => number
   readonly #known: Recent<Answer>
   readonly #asking = new Map<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
 
-  constructor({ cacheSize, timeoutMs, lookup = systemLookup, now }: HostAddressesOptions) {
+  constructor({ cacheSize, timeoutMs, lookup = systemLookup, lookupsMax, now }: HostAddressesOptions) {
     this.#timeoutMs = timerMs(timeoutMs)
     this.#lookup = lookup
+    this.#lookupsMax = lookupsMax ?? CONCURRENT_LOOKUPS_MAX
     this.#now = now ?? (() => performance.now())
     this.#known = new Recent(cacheSize)
   }
 
   static fromCrawler({ settings }: { readonly settings: Settings }): HostAddresses {
+    const servers = nameServers(settings)
     return new this({
       cacheSize: settings.getBool('DNSCACHE_ENABLED') ? settings.getInt('DNSCACHE_SIZE') : 0,
       timeoutMs: settings.getFloat('DNS_TIMEOUT') * 1000,
+      ...(servers && { lookup: (name: string) => servers.lookup(name), lookupsMax: SERVER_LOOKUPS_MAX }),
     })
   }
 
@@ -92,7 +111,7 @@ export class HostAddresses implements HostLookup {
   }
 
   #next(): void {
-    while (this.#lookups < CONCURRENT_LOOKUPS_MAX) {
+    while (this.#lookups < this.#lookupsMax) {
       const question = this.#line.shift()
       if (!question) return
       // Its callers have been told already that no answer came.
@@ -104,8 +123,9 @@ export class HostAddresses implements HostLookup {
   async #answer({ hostname, resolve, reject }: Question): Promise<void> {
     this.#lookups++
     try {
-      const addresses = await this.#lookup(hostname)
-      this.#known.set(hostname, { addresses, untilMs: this.#now() + FOUND_TTL_MS })
+      const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
+      const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
+      this.#known.set(hostname, { addresses, untilMs: this.#now() + heldMs })
       resolve(addresses)
     } catch (cause) {
       const error = cannotResolve(hostname, (cause as Error).message, cause)
@@ -122,9 +142,18 @@ export class HostAddresses implements HostLookup {
   }
 }
 
-async function systemLookup(hostname: string): Promise<string[]> {
-  const found = await lookup(hostname, { all: true, order: 'verbatim' })
-  return found.map(({ address }) => address)
+/** Returns the name servers to ask; undefined when the operating system is asked. */
+function nameServers(settings: Settings): NameServers | undefined {
+  if (settings.get('DNS_RESOLVER') === 'system') return undefined
+  const servers = settings.getList('DNS_SERVERS').map(String)
+  if (servers.length === 0) return nameServersOfMachine()
+  try {
+    return nameServersAt(servers)
+  } catch {
+    throw new SettingsError([
+      `DNS_SERVERS is ${JSON.stringify(servers)}; expected addresses with or without a port, such as 192.0.2.1 or 192.0.2.1:53`,
+    ])
+  }
 }
 
 function cannotResolve(hostname: string, why: string, cause?: unknown): DownloadError {

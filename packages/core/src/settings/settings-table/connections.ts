@@ -32,7 +32,8 @@ export const CONNECTION_SETTINGS = [
     type: 'bool',
     default: true,
     since: 'scrapy',
-    summary: 'Remembers the addresses of hosts for 60 s, and hosts without an address for 5 s.',
+    summary:
+      'Remembers the addresses of hosts for as long as their name servers say, and hosts without an address for 5 s.',
   },
   {
     name: 'DNSCACHE_SIZE',
@@ -52,6 +53,27 @@ export const CONNECTION_SETTINGS = [
     max: 2_147_483,
     since: 'scrapy',
     summary: 'Longest wait for the addresses of a host.',
+  },
+  {
+    name: 'DNS_RESOLVER',
+    type: 'enum',
+    choices: ['auto', 'system'],
+    synonyms: {
+      'scrapy.resolver.CachingThreadedResolver': 'auto',
+      'scrapy.resolver.CachingHostnameResolver': 'auto',
+    },
+    default: 'auto',
+    since: 'scrapy',
+    summary:
+      'Who looks names up: `auto` asks the machine’s name servers where they know all that the machine knows, else the operating system; `system` always asks the operating system.',
+  },
+  {
+    name: 'DNS_SERVERS',
+    type: 'list',
+    default: [],
+    since: 'webloom',
+    summary:
+      'Name servers that `auto` asks instead of the machine’s: addresses, with or without a port. The hosts file still holds.',
   },
   {
     name: 'HTTP2_ENABLED',

@@ -38,9 +38,8 @@ export const UNUSED_SCRAPY_SETTINGS = [
   },
   {
     since: 'scrapy',
-    because: 'names are looked up by the operating system, and TLS is Node’s.',
+    because: 'TLS is Node’s.',
     rows: [
-      { name: 'DNS_RESOLVER', type: 'component', nullable: true, default: null },
       { name: 'DOWNLOADER_CLIENTCONTEXTFACTORY', type: 'component', nullable: true, default: null },
       { name: 'DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING', type: 'bool', default: false },
     ],

@@ -1,0 +1,148 @@
+/**
+ * Looks names up at name servers directly, over sockets: as many at once as are asked for, where the operating system's
+ * lookup takes one of a few threads for each. The answer tells how long it holds.
+ *
+ *     a name without a dot, of the hosts file, or below `.local`    the operating system is asked
+ *     a name that the servers do not know, and resolv.conf has
+ *     search domains                                                the operating system is asked next
+ *     all others                                                    the name servers alone
+ *
+ * Not asked for itself: which kinds of sources the machine has beside files and name servers. With one of these
+ * (`resolve`, LDAP) `nameServersOfMachine` gives none, and all names are the operating system's.
+ */
+
+import { Resolver } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { type FoundAddresses, systemLookup } from './system-lookup.ts'
+
+export interface NameServersOptions {
+  /** `address` or `address:port`. Absent: those of the machine. */
+  readonly servers?: readonly string[]
+  /** Whether IPv6 addresses are asked for in any case. Without it only of names that have no IPv4 address. */
+  readonly asksIpv6: boolean
+  /** Names of the hosts file, in lower case. */
+  readonly hostsFileNames: ReadonlySet<string>
+  /** Whether the operating system is asked about names that the servers do not know. */
+  readonly hasSearchDomains: boolean
+}
+
+// A lost packet is asked for again after a second, then after two and four: 15 s in all with one server.
+const FIRST_TRY_MS = 1000
+const TRIES = 4
+// What a name server may make us remember of one name.
+const ADDRESSES_MAX = 16
+
+// Sources of nsswitch.conf whose answers are those of files, of name servers, or of names that the system is asked about.
+const KNOWN_SOURCES = new Set([
+  'files',
+  'dns',
+  'myhostname',
+  'mdns_minimal',
+  'mdns4_minimal',
+  'mdns6_minimal',
+])
+
+export class NameServers {
+  readonly #resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
+  readonly #options: NameServersOptions
+
+  /** Throws when one of the servers is no address. */
+  constructor(options: NameServersOptions) {
+    this.#options = options
+    if (options.servers) this.#resolver.setServers(options.servers)
+  }
+
+  /** Rejects with the error of `node:dns` when the name has no address, or no server answers. */
+  async lookup(hostname: string): Promise<FoundAddresses> {
+    if (this.#isOfTheSystem(hostname)) return systemLookup(hostname)
+    try {
+      return await this.#ask(hostname)
+    } catch (error) {
+      if (this.#options.hasSearchDomains && isUnknown(error)) return systemLookup(hostname)
+      throw error
+    }
+  }
+
+  #isOfTheSystem(hostname: string): boolean {
+    const name = hostname.toLowerCase().replace(/\.$/, '')
+    return !name.includes('.') || name.endsWith('.local') || this.#options.hostsFileNames.has(name)
+  }
+
+  async #ask(hostname: string): Promise<FoundAddresses> {
+    const askFor6 = () => this.#resolver.resolve6(hostname, { ttl: true })
+    const askFor4 = () => this.#resolver.resolve4(hostname, { ttl: true })
+    if (!this.#options.asksIpv6)
+      return found(
+        await askFor4().catch((error: unknown) => {
+          if (isUnknown(error)) return askFor6()
+          throw error
+        }),
+      )
+    // IPv6 first, as the operating system orders them. Of a name with one kind the other is not waited for in vain: a
+    // server answers at once that there is none.
+    const [six, four] = await Promise.allSettled([askFor6(), askFor4()])
+    const records = [six, four].flatMap((kind) => (kind.status === 'fulfilled' ? kind.value : []))
+    if (records.length === 0 && four.status === 'rejected') throw four.reason
+    return found(records)
+  }
+}
+
+/**
+ * Returns what asks the machine's name servers; undefined where the operating system may know more than they: on another
+ * system than Linux, without resolv.conf, or with further sources in nsswitch.conf.
+ *
+ * @param etc the folder of the three files
+ */
+export function nameServersOfMachine(etc = '/etc'): NameServers | undefined {
+  if (process.platform !== 'linux') return undefined
+  const resolv = linesOf(`${etc}/resolv.conf`)
+  if (!resolv.some((line) => /^nameserver\s/.test(line))) return undefined
+  const sources =
+    linesOf(`${etc}/nsswitch.conf`).find((line) => line.startsWith('hosts:')) ?? 'hosts: files dns'
+  const named = sources
+    .slice('hosts:'.length)
+    .replace(/\[.*?\]/g, ' ')
+    .trim()
+    .split(/\s+/)
+  if (!named.includes('dns') || !named.every((source) => KNOWN_SOURCES.has(source))) return undefined
+  const hasSearchDomains = resolv.some((line) => /^(?:search|domain)\s+[^\s.]/.test(line))
+  return new NameServers({ ...ofMachine(etc), hasSearchDomains })
+}
+
+/** Returns what asks these servers alone; the hosts file holds all the same. */
+export function nameServersAt(servers: readonly string[]): NameServers {
+  return new NameServers({ ...ofMachine('/etc'), servers, hasSearchDomains: false })
+}
+
+function ofMachine(etc: string): Pick<NameServersOptions, 'asksIpv6' | 'hostsFileNames'> {
+  const names = linesOf(`${etc}/hosts`).flatMap((line) => line.toLowerCase().split(/\s+/).slice(1))
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const asksIpv6 = addresses.some(
+    ({ family, internal, address }) => family === 'IPv6' && !internal && !address.startsWith('fe80:'),
+  )
+  return { asksIpv6, hostsFileNames: new Set(names) }
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .map((line) => line.replace(/#.*/, '').trim())
+  } catch {
+    // Each of the files may be absent; what follows from that is the caller's.
+    return []
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOTFOUND' || code === 'ENODATA'
+}
+
+function found(records: readonly { address: string; ttl: number }[]): FoundAddresses {
+  return {
+    addresses: records.slice(0, ADDRESSES_MAX).map(({ address }) => address),
+    ttlMs: Math.min(...records.map(({ ttl }) => ttl)) * 1000,
+  }
+}

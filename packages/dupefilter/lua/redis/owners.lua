@@ -46,7 +46,13 @@ end
 local function generation(make)
   local known, isKnown = redis.call('HGET', KEYS[5], 'generation'), 1
   if header.crawl and (header.crawlName or (make and not known)) then
-    local isFirst = redis.call('HSET', KEYS[5], 'crawl:' .. header.crawl, nowText .. ' ' .. (header.crawlName or ''))
+    local field, isFirst = 'crawl:' .. header.crawl, nil
+    if header.crawlName then
+      isFirst = redis.call('HSET', KEYS[5], field, nowText .. ' ' .. header.crawlName)
+    else
+      -- This question brings no name, and must not take away the one that is there.
+      isFirst = redis.call('HSETNX', KEYS[5], field, nowText .. ' ')
+    end
     isKnown = make and isFirst == 1 and 0 or 1
   end
   if not known and make then

@@ -120,6 +120,16 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await again.requestsSeen(pages(0, 3), 'x')).toEqual(fresh(3))
   })
 
+  test('a crawl that ends right after a page went back empties its filter: it does not take itself for another', async () => {
+    const key = bench.nextKey()
+    const filter = await joined(key, 'redis://one {a}/1 run')
+    await filter.requestsSeen(pages(0, 2), PAGE)
+    await filter.givenBack(PAGE)
+    await filter.requestsSeen(pages(2, 2), 'the next page')
+    await filter.clear()
+    expect(await filter.exists()).toBe(false)
+  })
+
   test('a crawl that asks nothing for long, as it is paused, keeps its filter; one that is gone does not', async () => {
     const [key, redis] = [bench.nextKey(), bench.connect()]
     const filterTimes = { ...PROTOCOL_TIMES.filter, crawlGoneMs: 300, crawlNotedEveryMs: 30 }

@@ -118,8 +118,10 @@ export class FilterCrawl {
     const now = await nowOf(redis)
     return (await this.#notes())
       .filter(
-        ({ name, atMs }) =>
-          crawlIn(name) !== crawlIn(this.#name) && now - atMs < this.#options.times.crawlGoneMs,
+        ({ tag, name, atMs }) =>
+          tag !== this.#tag &&
+          crawlIn(name) !== crawlIn(this.#name) &&
+          now - atMs < this.#options.times.crawlGoneMs,
       )
       .map(({ name }) => name)
   }

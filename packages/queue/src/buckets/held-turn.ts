@@ -191,10 +191,9 @@ export class HeldSlot {
     return nowMs < this.#pausedUntilMs
   }
 
-  /** In how many milliseconds the next holder may ask it; 0: at once. */
+  /** In how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
   waitMs(nowMs: number): number {
-    const dueAtMs = this.isPaced ? this.dueAtMs : 0
-    return Math.max(0, Math.max(dueAtMs, this.#pausedUntilMs) - nowMs)
+    return this.isPaced ? Math.max(0, this.dueAtMs - nowMs) : 0
   }
 
   /** Takes what Redis knows. */

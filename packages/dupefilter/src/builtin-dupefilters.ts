@@ -63,14 +63,6 @@ export function expiringFilters(): string {
   return namesOf(({ expires }) => expires === true)
 }
 
-/** The built-in filter in this process that the class extends, or is: no other process can ask it. Undefined for any other. */
-export function extendedInProcess(Class: ComponentClass<unknown>): string | undefined {
-  const classes = Object.values(DUPEFILTERS).flatMap(({ inProcess }) =>
-    inProcess ? [inProcess.Class, ...(inProcess.byHost ? [inProcess.byHost] : [])] : [],
-  )
-  return classes.find((builtin) => Class === builtin || Class.prototype instanceof builtin)?.name
-}
-
 /** Whether requests that this class keeps are met again after a while; of a class that extends a built-in one, too. */
 export function expires(Class: ComponentClass<unknown>): boolean {
   return Object.values(DUPEFILTERS).some((row) => {

@@ -59,7 +59,6 @@ export {
   DUPEFILTERS,
   expires,
   expiringFilters,
-  extendedInProcess,
   filterClass,
   forgettingFilters,
 } from './builtin-dupefilters.ts'

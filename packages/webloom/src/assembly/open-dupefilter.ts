@@ -19,7 +19,6 @@ import {
   DUPEFILTERS,
   expires,
   expiringFilters,
-  extendedInProcess,
   filterClass,
   forgettingFilters,
   NoDupeFilter,
@@ -41,8 +40,6 @@ export interface FilterSurroundings {
   readonly servers: RedisServers
   /** The filter of a JOBDIR: what `memory` means there, as Scrapy's RFPDupeFilter keeps its set in it. */
   readonly jobDirFilter?: DupeFilter
-  /** True when several processes ask it. */
-  readonly isShared?: boolean
 }
 
 /** Opens nothing. Throws `SettingsError` for a filter that cannot be had with these settings. */
@@ -54,11 +51,6 @@ export async function chooseDupefilter(
   const { servers, jobDirFilter } = surroundings
   const typed = typedCrawl(crawler.spider, settings.get('CRAWL_ID'))
   const Class = await chosenClass(settings, surroundings)
-  const extended = Class && surroundings.isShared ? extendedInProcess(Class) : undefined
-  if (extended !== undefined)
-    throw new SettingsError([
-      `DUPEFILTER_CLASS is ${Class!.name}, which extends ${extended}: it is in one process, and workers cannot share it; each would fetch every page. Extend RedisSetDupeFilter or another filter on Redis`,
-    ])
   const filter = Class ? completeDupeFilter(madeOf(Class, { ...crawler, typed }, servers)) : jobDirFilter!
   if (settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE') && !filter.forget)
     throw new SettingsError([

@@ -65,7 +65,7 @@ export async function redisStore(
     redisRunId,
     onQueueBack: (listener) => void queueRedis.on('ready', listener),
   }
-  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers, isShared: part.isWorker })
+  const filter = await chooseDupefilter({ ...crawler, run }, { folder, servers })
   const filterRedis = servers.used('dupefilter')
   const channel = new CrawlChannel({ redis: queueRedis, keys })
   const keeper = LockKeeper.fromCrawler(crawler, servers.targets('queue')[0]!.options)

@@ -1,6 +1,6 @@
 /** Settings name components by class, by `./file.ts#Export` or by a built-in name; here they become what is meant. */
 
-import { type Component, type ComponentClass, didYouMean, type Settings, SettingsError } from '@webloom/core'
+import { type Component, type ComponentClass, type Settings, SettingsError } from '@webloom/core'
 import { loadComponent } from './component-reference.ts'
 
 /** The class that a setting names; a built-in name is not for here, and `builtins` is for the message. */
@@ -15,21 +15,13 @@ export async function componentClass<T>(
       ? await loadComponent(component, { folder, setting })
       : component
   if (typeof value === 'function') return value as ComponentClass<T>
-  if (isFile(component)) throw whichExport(setting, component)
+  if (typeof component === 'string' && SCRIPT.test(component))
+    throw new SettingsError([
+      `${setting} names the file ${JSON.stringify(component)}; say which of its exports is meant: ${component}#default, or ${component}#Name`,
+    ])
   const known = builtins.length > 0 ? ` a built-in name (${builtins.join(', ')}),` : ''
-  const meant = typeof component === 'string' ? didYouMean(component, builtins) : ''
   throw new SettingsError([
-    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class${meant && `.${meant}`}`,
-  ])
-}
-
-function isFile(component: unknown): component is string {
-  return typeof component === 'string' && SCRIPT.test(component)
-}
-
-function whichExport(setting: string, file: string): SettingsError {
-  return new SettingsError([
-    `${setting} names the file ${JSON.stringify(file)}; say which of its exports is meant: ${file}#default, or ${file}#Name`,
+    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class`,
   ])
 }
 
@@ -47,40 +39,31 @@ const FUNCTIONS = [
 /** Settings that hold classes by name. */
 const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES'] as const
 
-/**
- * What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. Throws one
- * error that tells all that cannot be loaded.
- */
+/** What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
-  const failures: Error[] = []
-  const load = async (setting: string, written: unknown): Promise<unknown> => {
-    try {
-      if (typeof written === 'string' && written.includes('#'))
-        return await loadComponent(written, { folder, setting })
-      if (isFile(written)) throw whichExport(setting, written)
-    } catch (error) {
-      failures.push(error as Error)
-    }
-    return written
-  }
   let loaded = settings
   for (const setting of FUNCTIONS) {
+    const written = settings.get(setting)
     const layer = settings.source(setting)
+    if (typeof written !== 'string' || !written.includes('#')) continue
     if (layer === undefined || layer === 'default') continue
-    loaded = loaded.with(layer, { [setting]: await load(setting, settings.get(setting)) })
+    loaded = loaded.with(layer, { [setting]: await loadComponent(written, { folder, setting }) })
   }
-  for (const setting of CLASSES_BY_NAME) {
-    const layer = settings.source(setting)
-    if (layer === undefined || layer === 'default') continue
-    const classes: Record<string, unknown> = {}
-    for (const [name, written] of Object.entries(settings.getDict(setting)))
-      classes[name] = await load(setting, written)
-    loaded = loaded.with(layer, { [setting]: classes })
-  }
-  if (failures.length === 1) throw failures[0]!
-  if (failures.length > 1)
-    throw new SettingsError(
-      failures.flatMap((error) => (error instanceof SettingsError ? error.problems : [error.message])),
-    )
+  for (const setting of CLASSES_BY_NAME) loaded = await withLoadedClasses(loaded, setting, folder)
   return loaded
+}
+
+async function withLoadedClasses(
+  settings: Settings,
+  setting: (typeof CLASSES_BY_NAME)[number],
+  folder: string,
+): Promise<Settings> {
+  const layer = settings.source(setting)
+  if (layer === undefined || layer === 'default') return settings
+  const classes: Record<string, unknown> = {}
+  for (const [name, written] of Object.entries(settings.getDict(setting))) {
+    const isReference = typeof written === 'string' && written.includes('#')
+    classes[name] = isReference ? await loadComponent(written, { folder, setting }) : written
+  }
+  return settings.with(layer, { [setting]: classes })
 }

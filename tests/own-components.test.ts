@@ -177,7 +177,7 @@ describe('the HTTP cache', () => {
     writeFileSync(folder.join('half.ts'), 'export class Half { mayStore() { return true } }')
     const half = await crawled(once(), { ...CACHE, HTTPCACHE_POLICY: './half.ts#Half' })
     expect(half.code).not.toBe(0)
-    expect(half.log).toContain('HTTP cache policy Half has no mayCacheRequest')
+    expect(half.log).toContain('HTTP cache policy Half (HTTPCACHE_POLICY) has no mayCacheRequest')
     expect(asked).toEqual([])
   })
 })
@@ -247,7 +247,7 @@ describe('FEED_STORAGES and FEED_EXPORTERS', () => {
     writeFileSync(folder.join('half.ts'), 'export class Half { put() {} }')
     const half = await crawled(once(), { FEED_STORAGES: { ftp: './half.ts#Half' } })
     expect(half.code).toBe(2)
-    expect(half.log).toContain('feed storage Half has no store')
+    expect(half.log).toContain('feed storage Half (FEED_STORAGES) has no store')
     const out = await crawled(once(), { FEED_STORAGES: { s3: null } }, ['-o', 's3://bucket/out.jsonl'])
     expect(out.code).toBe(2)
     expect(out.log).toContain('FEED_STORAGES takes s3:// out')
@@ -338,4 +338,22 @@ describe('SPIDER_LOADER_CLASS', () => {
     expect(broken.code).toBe(2)
     expect(broken.stderr).toContain('the spider loader ShopLoader (SPIDER_LOADER_CLASS) failed: ENOENT')
   })
+})
+
+test('wrong entries of several settings are told at once, each with its setting, its entry and what to write', async () => {
+  await using project = await ownProject()
+  writeFileSync(project.folder.join('mine.ts'), 'export class Mine {}')
+  const { code, log } = await project.crawled('', {
+    DOWNLOAD_HANDLERS: { aa: './nope.ts#Mine', bb: './mine.ts' },
+    FEED_EXPORTERS: { cc: './mine.ts#Min' },
+  })
+  expect(code).toBe(2)
+  expect(log).toContain(
+    'DOWNLOAD_HANDLERS["aa"] names "./nope.ts#Mine", which cannot be loaded: there is no file',
+  )
+  expect(log).toContain(
+    'DOWNLOAD_HANDLERS["bb"] names the file "./mine.ts"; say which of its exports is meant',
+  )
+  expect(log).toContain('FEED_EXPORTERS["cc"] names "./mine.ts#Min", which cannot be loaded')
+  expect(log).toContain('Did you mean Mine?')
 })

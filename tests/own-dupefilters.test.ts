@@ -1,9 +1,9 @@
 /** Dupefilters of one's own, on Redis: the examples of docs/own-components.md in crawls of the real command line. */
 
 import { writeFileSync } from 'node:fs'
-import { startRedis } from '@webloom/testkit'
+import { runProcess, startRedis } from '@webloom/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type OwnProject, ownProject } from './own-project.ts'
+import { CLI, type OwnProject, ownProject } from './own-project.ts'
 
 let project: OwnProject
 let origin: string
@@ -110,4 +110,22 @@ test('DUPEFILTER_TTL has an effect on a class that extends redis-key', async () 
   expect(brief.log).not.toContain('DUPEFILTER_TTL has no effect')
   const { log } = await crawled(start(), settings)
   expect(log).toContain('DUPEFILTER_TTL has no effect: only redis-key keeps requests for a while')
+})
+
+test('workers are refused one that extends a filter in memory, as they are refused that filter', async () => {
+  await using redis = await startRedis()
+  writeFileSync(
+    project.folder.join('mine.ts'),
+    "import { MemoryDupeFilter } from 'webloom/ports'\nexport class Mine extends MemoryDupeFilter {}\n",
+  )
+  const settings = { DUPEFILTER_CLASS: './mine.ts#Mine', REDIS_URL: redis.url }
+  expect(await crawled(start(), settings), 'one process may have it').toMatchObject({ code: 0 })
+  const asked = project.asked.length
+  const given = Object.entries(settings).flatMap(([name, value]) => ['-s', `${name}=${value}`])
+  const worker = await runProcess(process.execPath, [CLI, 'worker', 'spider.mjs', ...given], {
+    cwd: project.folder.path,
+  })
+  expect(worker.code).toBe(2)
+  expect(worker.stderr).toContain('DUPEFILTER_CLASS is ./mine.ts#Mine, which workers cannot share')
+  expect(project.asked).toHaveLength(asked)
 })

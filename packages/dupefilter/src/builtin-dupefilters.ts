@@ -11,6 +11,7 @@ import { RedisHostBloomDupeFilter } from './bloom/redis-host-bloom-dupefilter.ts
 import { CountingBloomDupeFilter } from './counting/counting-bloom-dupefilter.ts'
 import { MemoryCountingBloomDupeFilter } from './counting/memory-counting-bloom-dupefilter.ts'
 import { MemoryDupeFilter } from './process/memory-dupefilter.ts'
+import { ProcessDupeFilter } from './process/process-dupefilter.ts'
 import { RedisKeyDupeFilter } from './redis/redis-key-dupefilter.ts'
 import { RedisSetDupeFilter } from './redis/redis-set-dupefilter.ts'
 import type { Shard } from './sharded/sharded-dupefilter.ts'
@@ -69,6 +70,11 @@ export function expires(Class: ComponentClass<unknown>): boolean {
     const builtin = row.expires && row.onRedis?.Class
     return builtin !== undefined && (Class === builtin || Class.prototype instanceof builtin)
   })
+}
+
+/** Whether this class keeps requests in the process that crawls; of a class that extends a built-in one, too. */
+export function isInProcess(Class: ComponentClass<unknown>): boolean {
+  return Class.prototype instanceof ProcessDupeFilter
 }
 
 function namesOf(isMeant: (row: BuiltinDupeFilter) => boolean): string {

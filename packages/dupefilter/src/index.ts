@@ -61,6 +61,7 @@ export {
   expiringFilters,
   filterClass,
   forgettingFilters,
+  isInProcess,
 } from './builtin-dupefilters.ts'
 
 // Bloom filters

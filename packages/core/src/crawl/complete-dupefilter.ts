@@ -22,7 +22,7 @@ type EachName = { readonly [Name in keyof Required<DupeFilter>]: DupeFilter[Name
  * false and true, and a forgotten `return` would let every link pass, so that a site with loops is crawled without end.
  */
 export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
-  requireMethods(own, ['requestSeen'], 'dupefilter')
+  requireMethods(own, ['requestSeen'], 'dupefilter', 'DUPEFILTER_CLASS')
   const knowsAskers = own.requestsSeen !== undefined && own.settled !== undefined
   const complete: EachName = {
     open: () => told(() => own.open?.()),

@@ -52,14 +52,19 @@ function asyncFromCrawler(name: string, made: PromiseLike<unknown>): WebloomErro
   )
 }
 
-/** Throws WL_COMPONENT_LOAD when a component lacks one of the methods that its port needs. */
-export function requireMethods(component: object, methods: readonly string[], what: string): void {
+/** Throws WL_COMPONENT_LOAD, which names the setting, when a component lacks one of the methods that its port needs. */
+export function requireMethods(
+  component: object,
+  methods: readonly string[],
+  what: string,
+  setting: string,
+): void {
   const missing = methods.filter((method) => typeof Reflect.get(component, method) !== 'function')
   if (missing.length === 0) return
   const hint = didYouMeanMethod(methodsOf(component), missing)
   throw new WebloomError(
     'WL_COMPONENT_LOAD',
-    `${what} ${component.constructor?.name ?? ''} has no ${missing.join(', no ')}; a ${what} needs ${methods.join(', ')}.${hint}`,
+    `${what} ${component.constructor?.name ?? ''} (${setting}) has no ${missing.join(', no ')}; it needs ${methods.join(', ')}.${hint}`,
   )
 }
 

@@ -5,6 +5,7 @@
  * config file. Booleans follow Scrapy's `getbool`.
  */
 
+import { didYouMean } from '@webloom/url'
 import type { ComponentEntry, SettingRow } from './setting-row.ts'
 
 /** The value, or what was expected instead. */
@@ -159,9 +160,15 @@ function readComponent(row: NamedRow, raw: unknown): Reading {
   const name = row.synonyms && Object.hasOwn(row.synonyms, text) ? row.synonyms[text]! : text
   // Without choices the code that makes the component knows the names, and the table does not.
   const isKnown = row.choices === undefined || row.choices.includes(name) || name.includes('#')
-  return isKnown
-    ? { value: name }
-    : { expected: isPythonPath(name) ? `${expected}; ${name} is Python's` : expected }
+  return isKnown ? { value: name } : { expected: `${expected}${componentHint(name, row.choices ?? [])}` }
+}
+
+function componentHint(name: string, choices: readonly string[]): string {
+  if (/\.[cm]?[jt]s$/.test(name))
+    return `; say which export of the file is meant: ${name}#default, or ${name}#Name`
+  if (isPythonPath(name)) return `; ${name} is Python's`
+  const meant = didYouMean(name, choices)
+  return meant && `.${meant}`
 }
 
 /** Returns true for `scrapy.extensions.httpcache.DummyPolicy` and `myproject.stats.Mine`. */

@@ -128,7 +128,7 @@ describe('DOWNLOAD_HANDLERS', () => {
     expect(refused).not.toThrow('leave s3 out')
     expect(refused).toThrow('DOWNLOAD_HANDLERS has 21 for ftp; expected a class, ./file.ts#Export, or null')
     expect(() => downloadHandlersOf(testCrawler({ DOWNLOAD_HANDLERS: { ftp: class Fetcher {} } }))).toThrow(
-      'download handler Fetcher has no download',
+      'download handler Fetcher (DOWNLOAD_HANDLERS) has no download',
     )
   })
 })

@@ -75,7 +75,7 @@ export function handlerFor(request: Request, handlers: DownloadHandlers): Downlo
 
 function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {
   const handler = fromCrawler(Class, crawler)
-  requireMethods(handler, ['download'], 'download handler')
+  requireMethods(handler, ['download'], 'download handler', 'DOWNLOAD_HANDLERS')
   return handler
 }
 

@@ -75,8 +75,8 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     const { settings, stats, logger, signals } = crawler
     if (!settings.getBool('HTTPCACHE_ENABLED')) throw new NotConfigured('HTTPCACHE_ENABLED is false')
     const [storageClass, policyClass] = [settings.get('HTTPCACHE_STORAGE'), settings.get('HTTPCACHE_POLICY')]
-    const policy = componentOf(policyClass, POLICIES, POLICY_METHODS, 'HTTP cache policy', crawler)
-    const storage = componentOf(storageClass, STORAGES, STORAGE_METHODS, 'HTTP cache storage', crawler)
+    const policy = componentOf(policyClass, POLICIES, POLICY_METHODS, 'HTTPCACHE_POLICY', crawler)
+    const storage = componentOf(storageClass, STORAGES, STORAGE_METHODS, 'HTTPCACHE_STORAGE', crawler)
     signals.connect('spiderClosed', () => storage.close())
     return new this({
       policy,
@@ -298,15 +298,16 @@ function componentOf<T extends object>(
   component: Component,
   builtins: Readonly<Record<string, ComponentClass<T>>>,
   methods: OptionNames<T>,
-  what: string,
+  setting: 'HTTPCACHE_POLICY' | 'HTTPCACHE_STORAGE',
   crawler: Crawler,
 ): T {
   const Class = typeof component === 'string' ? builtins[component] : (component as ComponentClass<T>)
   if (typeof Class !== 'function')
     throw new SettingsError([
-      `the ${what} is ${String(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
+      `${setting} is ${String(component)}; expected ${Object.keys(builtins).join(', ')}, a class or ./file.ts#Export`,
     ])
   const made = fromCrawler(Class, crawler)
-  requireMethods(made, Object.keys(methods), what)
+  const what = setting === 'HTTPCACHE_POLICY' ? 'HTTP cache policy' : 'HTTP cache storage'
+  requireMethods(made, Object.keys(methods), what, setting)
   return made
 }

@@ -44,7 +44,8 @@ export class ItemProcessor {
   readonly #limit: LimitFunction
 
   constructor(options: ItemProcessorOptions) {
-    for (const { component } of options.pipelines) requireMethods(component, ['processItem'], 'item pipeline')
+    for (const { component } of options.pipelines)
+      requireMethods(component, ['processItem'], 'item pipeline', 'ITEM_PIPELINES')
     this.#options = options
     this.#limit = pLimit(options.concurrency)
   }

@@ -86,7 +86,7 @@ function statsCollector(settings: Settings): StatsCollector {
       `STATS_CLASS is ${JSON.stringify(chosen)}; expected memory, a class or ./file.ts#Export`,
     ])
   const stats = made(chosen as new () => StatsCollector)
-  requireMethods(stats, Object.keys(STATS_METHODS), 'stats collector')
+  requireMethods(stats, Object.keys(STATS_METHODS), 'stats collector', 'STATS_CLASS')
   return stats
 }
 

@@ -50,8 +50,8 @@ export async function crawlStore(
         ? 'JOBDIR keeps a crawl for one process; a worker joins a crawl on Redis. Unset JOBDIR, or use webloom crawl'
         : 'a worker joins a crawl on Redis, and none is named. Set REDIS_URL=redis://host:6379, or use webloom crawl',
     ])
-  const inProcess = inProcessFilter(settings)
-  if (part.isWorker && inProcess !== undefined)
+  const inProcess = part.isWorker ? await inProcessFilter(settings, folder) : undefined
+  if (inProcess !== undefined)
     throw new SettingsError([
       `DUPEFILTER_CLASS is ${inProcess}, which workers cannot share: each would fetch every page. Use redis-set or another filter on Redis`,
     ])
@@ -104,7 +104,8 @@ async function localStore(
     slots,
     queue,
     filter,
-    isInProcess: jobDir !== null ? filter === jobDir.filter : inProcessFilter(settings) !== undefined,
+    isInProcess:
+      jobDir !== null ? filter === jobDir.filter : (await inProcessFilter(settings, folder)) !== undefined,
     record: jobDir?.record ?? new MemoryCrawlRecord(),
     run,
     outlivesRun: jobDir !== null,

@@ -21,6 +21,7 @@ import {
   expiringFilters,
   filterClass,
   forgettingFilters,
+  isInProcess,
   NoDupeFilter,
   RedisDupeFilter,
   type Shard,
@@ -74,7 +75,10 @@ async function chosenClass(
   if (chosen === 'none') return NoDupeFilter
   if (!isBuiltin(chosen)) return componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
   const { onRedis, inProcess } = DUPEFILTERS[chosen]
-  return filterClass<SimpleDupeFilter>((inProcessFilter(settings) ? inProcess : onRedis)!, settings)
+  return filterClass<SimpleDupeFilter>(
+    (isBuiltinInProcess(chosen, settings) ? inProcess : onRedis)!,
+    settings,
+  )
 }
 
 function madeOf(
@@ -102,12 +106,22 @@ function chosenName(settings: Settings, hasJobDir: boolean) {
   return settings.get('DUPEFILTER_CLASS') ?? (isRedisNamed(settings) && !hasJobDir ? 'redis-set' : 'memory')
 }
 
-/** The name of a filter that ends with the process that crawls, and that no other can ask; undefined for all others. */
-export function inProcessFilter(settings: Settings): string | undefined {
+/**
+ * The name of a filter that ends with the process that crawls, and that no other can ask; undefined for all others. A class of the
+ * user's own that extends such a filter is one, too.
+ */
+export async function inProcessFilter(settings: Settings, folder: string): Promise<string | undefined> {
   const chosen = chosenName(settings, false)
-  if (!isBuiltin(chosen)) return undefined
-  const { onRedis, inProcess } = DUPEFILTERS[chosen]
-  return inProcess && !(onRedis && isRedisNamed(settings)) ? chosen : undefined
+  if (chosen === 'none') return undefined
+  if (isBuiltin(chosen)) return isBuiltinInProcess(chosen, settings) ? chosen : undefined
+  const Class = await componentClass('DUPEFILTER_CLASS', chosen, DUPEFILTER_NAMES, folder)
+  if (!isInProcess(Class)) return undefined
+  return typeof chosen === 'string' ? chosen : `the class ${Class.name}`
+}
+
+function isBuiltinInProcess(name: keyof typeof DUPEFILTERS, settings: Settings): boolean {
+  const { onRedis, inProcess } = DUPEFILTERS[name]
+  return inProcess !== undefined && !(onRedis && isRedisNamed(settings))
 }
 
 function isRedisNamed(settings: Settings): boolean {
@@ -158,7 +172,7 @@ export async function openDupefilter(
   const base = await crawlBase(Class, options)
   const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
   const crawler: Crawler = { ...base, redis: servers.redis, close() {} }
-  refuseInvisible(crawler.settings)
+  await refuseInvisible(crawler.settings, options.folder)
   const filter = await chooseDupefilter(crawler, { ...options, servers })
   const close = async () => {
     await filter.close()
@@ -175,7 +189,7 @@ export async function openDupefilter(
   }
 }
 
-function refuseInvisible(settings: Settings): void {
+async function refuseInvisible(settings: Settings, folder: string): Promise<void> {
   const jobDir = settings.get('JOBDIR')
   if (jobDir !== null && jobDir !== '') {
     throw new UsageError(
@@ -188,7 +202,7 @@ function refuseInvisible(settings: Settings): void {
       'WL_USAGE',
       'DUPEFILTER_CLASS is none: nothing is remembered, so there is nothing to look at',
     )
-  const inProcess = inProcessFilter(settings)
+  const inProcess = await inProcessFilter(settings, folder)
   if (inProcess !== undefined) {
     throw new UsageError(
       'WL_USAGE',

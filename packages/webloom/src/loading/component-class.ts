@@ -1,6 +1,6 @@
 /** Settings name components by class, by `./file.ts#Export` or by a built-in name; here they become what is meant. */
 
-import { type Component, type ComponentClass, type Settings, SettingsError } from '@webloom/core'
+import { type Component, type ComponentClass, didYouMean, type Settings, SettingsError } from '@webloom/core'
 import { loadComponent } from './component-reference.ts'
 
 /** The class that a setting names; a built-in name is not for here, and `builtins` is for the message. */
@@ -15,17 +15,21 @@ export async function componentClass<T>(
       ? await loadComponent(component, { folder, setting })
       : component
   if (typeof value === 'function') return value as ComponentClass<T>
-  if (typeof component === 'string' && SCRIPT.test(component))
-    throw new SettingsError([
-      `${setting} names the file ${JSON.stringify(component)}; say which of its exports is meant: ${component}#default, or ${component}#Name`,
-    ])
+  if (isScript(component)) throw new SettingsError([withoutExport(setting, component)])
   const known = builtins.length > 0 ? ` a built-in name (${builtins.join(', ')}),` : ''
+  const meant = typeof component === 'string' ? didYouMean(component, builtins) : ''
   throw new SettingsError([
-    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class`,
+    `${setting} names ${JSON.stringify(component)}; expected${known} ./file.ts#Export or a class${meant && `.${meant}`}`,
   ])
 }
 
-const SCRIPT = /\.[cm]?[jt]s$/
+function isScript(component: unknown): component is string {
+  return typeof component === 'string' && /\.[cm]?[jt]s$/.test(component)
+}
+
+function withoutExport(setting: string, file: string): string {
+  return `${setting} names the file ${JSON.stringify(file)}; say which of its exports is meant: ${file}#default, or ${file}#Name`
+}
 
 /** Settings that are a function or a class. */
 const FUNCTIONS = [
@@ -39,31 +43,50 @@ const FUNCTIONS = [
 /** Settings that hold classes by name. */
 const CLASSES_BY_NAME = ['DOWNLOAD_HANDLERS', 'FEED_EXPORTERS', 'FEED_STORAGES'] as const
 
-/** What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. */
+/**
+ * What a setting names by `./file.ts#Export` is loaded once, here, so that whoever reads the setting finds the class. Throws an
+ * error with all that cannot be loaded.
+ */
 export async function withLoadedFunctions(settings: Settings, folder: string): Promise<Settings> {
-  let loaded = settings
-  for (const setting of FUNCTIONS) {
-    const written = settings.get(setting)
-    const layer = settings.source(setting)
-    if (typeof written !== 'string' || !written.includes('#')) continue
-    if (layer === undefined || layer === 'default') continue
-    loaded = loaded.with(layer, { [setting]: await loadComponent(written, { folder, setting }) })
+  const errors: unknown[] = []
+  const load = async (written: unknown, setting: string): Promise<unknown> => {
+    try {
+      if (isScript(written)) throw new SettingsError([withoutExport(setting, written)])
+      const isReference = typeof written === 'string' && written.includes('#')
+      return isReference ? await loadComponent(written, { folder, setting }) : written
+    } catch (error) {
+      errors.push(error)
+      return written
+    }
   }
-  for (const setting of CLASSES_BY_NAME) loaded = await withLoadedClasses(loaded, setting, folder)
+  let loaded = settings
+  for (const setting of [...FUNCTIONS, ...CLASSES_BY_NAME]) {
+    const layer = settings.source(setting)
+    if (layer === undefined || layer === 'default') continue
+    loaded = loaded.with(layer, { [setting]: await loadedValue(settings, setting, load) })
+  }
+  if (errors.length === 1) throw errors[0]
+  if (errors.length > 1) throw new SettingsError(errors.flatMap(problemsOf))
   return loaded
 }
 
-async function withLoadedClasses(
+async function loadedValue(
   settings: Settings,
-  setting: (typeof CLASSES_BY_NAME)[number],
-  folder: string,
-): Promise<Settings> {
-  const layer = settings.source(setting)
-  if (layer === undefined || layer === 'default') return settings
+  setting: (typeof FUNCTIONS)[number] | (typeof CLASSES_BY_NAME)[number],
+  load: (written: unknown, setting: string) => Promise<unknown>,
+): Promise<unknown> {
+  if (!isByName(setting)) return load(settings.get(setting), setting)
   const classes: Record<string, unknown> = {}
-  for (const [name, written] of Object.entries(settings.getDict(setting))) {
-    const isReference = typeof written === 'string' && written.includes('#')
-    classes[name] = isReference ? await loadComponent(written, { folder, setting }) : written
-  }
-  return settings.with(layer, { [setting]: classes })
+  for (const [name, written] of Object.entries(settings.getDict(setting)))
+    classes[name] = await load(written, `${setting}[${JSON.stringify(name)}]`)
+  return classes
+}
+
+function isByName(setting: string): setting is (typeof CLASSES_BY_NAME)[number] {
+  return CLASSES_BY_NAME.some((name) => name === setting)
+}
+
+/** What an error of a component says, as lines of a `SettingsError`. */
+export function problemsOf(error: unknown): readonly string[] {
+  return error instanceof SettingsError ? error.problems : [(error as Error).message]
 }

@@ -53,7 +53,7 @@ export async function ownSpiderLoader(
     )
   }
   const loader = await told(Class.name, () => Class.fromSettings?.(settings) ?? new Class())
-  requireMethods(loader, ['list', 'load'], 'spider loader')
+  requireMethods(loader, ['list', 'load'], 'spider loader', 'SPIDER_LOADER_CLASS')
   const { name } = Class
   return {
     list: () => told(name, async () => namesOnly(await loader.list())),

@@ -14,7 +14,7 @@ import {
   type SpiderMiddleware,
   UsageError,
 } from '@webloom/core'
-import { componentClass } from './component-class.ts'
+import { componentClass, problemsOf } from './component-class.ts'
 
 /** A built-in component: its short name, Scrapy's import path for it, and its place. */
 export interface Builtin<T> extends Placed<T> {
@@ -126,7 +126,7 @@ async function merged<T>(
         )
         placed.set(key, { name: typeof component === 'string' ? component : Class.name, order, Class })
       } catch (error) {
-        problems.push(...(error instanceof SettingsError ? error.problems : [(error as Error).message]))
+        problems.push(...problemsOf(error))
       }
     }
   }

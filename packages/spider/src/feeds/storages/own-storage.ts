@@ -62,7 +62,7 @@ export function feedStorages(crawler: Crawler): FeedStorages {
 
 function madeOf(Class: ComponentClass<FeedStorage>, crawler: Crawler): FeedStorage {
   const storage = fromCrawler(Class, crawler)
-  requireMethods(storage, ['store'], 'feed storage')
+  requireMethods(storage, ['store'], 'feed storage', 'FEED_STORAGES')
   return storage
 }
 

@@ -1,4 +1,4 @@
--- Keys and fields of buckets, units and slots, and the clock. Every script of buckets begins with this file.
+-- Keys and fields of buckets, units and slots. Every script of buckets begins with slots/clock.lua and this file.
 --
 -- A slot is what shares one politeness: a host, a domain, an address. Slots are hashed into buckets. A unit is what a BullMQ job
 -- stands for: a bucket "#<n>", or a slot that is hot, by its own name. A unit has lanes; a bucket has one.
@@ -25,11 +25,9 @@
 --          KEYS[2] counts, KEYS[3] alone, KEYS[4] quarantine, KEYS[5] its histories, KEYS[6] BullMQ's prefix and queue with
 --          a colon, KEYS[7] record, KEYS[8] noted
 --          ARGV[1] order: priority, fifo, lifo
--- Output   LANES_MAX, now, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
+-- Output   LANES_MAX, key, unitOf, set, arg, number; moved, woken and raised, which tally() and the replies make use of
 local LANES_MAX = 16
 local order, at, units = ARGV[1], 1, {}
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local moved, woken, raised = { waiting = 0, delayed = 0, leased = 0 }, {}, {}
 
 local function arg()

@@ -204,8 +204,9 @@ export interface Renewed<T> extends Stirred {
   readonly putBack: ReadonlyMap<T, number>
 }
 
+const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
 const BASE = [
-  'slots/keys.lua',
+  ...KEYS,
   'slots/wake.lua',
   'slots/lines.lua',
   'slots/record.lua',
@@ -248,21 +249,21 @@ const renewScript = luaScript(
   ...BACK,
   'buckets/renew.lua',
 )
-const settleScript = luaScript('slots/keys.lua', 'buckets/settle.lua')
-const aloneScript = luaScript('slots/keys.lua', 'buckets/alone.lua')
-const sweepScript = luaScript('slots/keys.lua', 'buckets/sweep.lua')
-const watchScript = luaScript('slots/keys.lua', 'buckets/watch.lua')
-const countsScript = luaScript('slots/keys.lua', 'buckets/counts.lua')
-const inFlightScript = luaScript('slots/keys.lua', 'buckets/in-flight.lua')
+const settleScript = luaScript(...KEYS, 'buckets/settle.lua')
+const aloneScript = luaScript(...KEYS, 'buckets/alone.lua')
+const sweepScript = luaScript(...KEYS, 'buckets/sweep.lua')
+const watchScript = luaScript(...KEYS, 'buckets/watch.lua')
+const countsScript = luaScript(...KEYS, 'buckets/counts.lua')
+const inFlightScript = luaScript(...KEYS, 'buckets/in-flight.lua')
 const slotsScript = luaScript(
-  'slots/keys.lua',
+  ...KEYS,
   'slots/wake.lua',
   'slots/lines.lua',
   'slots/record.lua',
   'buckets/slots.lua',
 )
-const nudgeScript = luaScript('slots/keys.lua', 'buckets/nudge.lua')
-const clearScript = luaScript('slots/keys.lua', 'slots/wake.lua', 'buckets/clear.lua')
+const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
+const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/clear.lua')
 
 const CLEAR_PAGE = 100
 /** The reply to a push of start() when elements before it are missing. */

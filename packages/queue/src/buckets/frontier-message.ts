@@ -174,8 +174,7 @@ function tellOf(
   { nowMs, lanesOf, lanesMax, place }: Composing,
 ): void {
   const isLeft = turn.isLeaving && turn.tokens.size === (drafts.get(turn)?.ended.length ?? 0)
-  if (isLeft && turn.isBucket)
-    for (const slot of turn.slots.values()) if (slot.waiting > 0) turn.releasing.add(slot)
+  if (isLeft && turn.isBucket) for (const slot of turn.slots.values()) tellLast(slot, nowMs)
   for (const slot of turn.releasing) {
     turn.told.delete(slot)
     const lanes = turn.isLeaving ? 0 : lanesOf(slot)
@@ -205,6 +204,12 @@ function tellOf(
   // The slot stays here: others that get a lane must not ask too soon.
   if (hot.isPaced && !draft.told.some(({ slot }) => slot === hot.key))
     draft.told.push({ ...toldOf(hot, nowMs), waiting: 0 })
+}
+
+/** Of a turn that is left with this message. The slot's last requests may end with it: none will be left here that tells more. */
+function tellLast(slot: HeldSlot, nowMs: number): void {
+  if (slot.waiting > 0) slot.turn.releasing.add(slot)
+  else if (slot.news || slot.waitMs(nowMs) > 0) slot.turn.told.add(slot)
 }
 
 function toldOf(slot: HeldSlot, nowMs: number): Told {

@@ -1,0 +1,16 @@
+/** 10 ** 5 random operations on the scripts and on their model. */
+
+import { afterAll, beforeAll, test } from 'vitest'
+import { BucketBench } from '../../testing/bucket-bench.ts'
+import { compareRun } from '../../testing/model/compared-run.ts'
+
+const bench = new BucketBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const OPERATIONS = 2500
+const SEEDS = Array.from({ length: 40 }, (_, n) => 1000 + n)
+
+test.each(SEEDS)('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
+  compareRun(bench.redis, seed, OPERATIONS),
+)

@@ -1,0 +1,15 @@
+/** The model of the scripts is held to the scripts: without that, what is shown with the model would say nothing. */
+
+import { afterAll, beforeAll, test } from 'vitest'
+import { BucketBench } from '../../testing/bucket-bench.ts'
+import { compareRun } from '../../testing/model/compared-run.ts'
+
+const bench = new BucketBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+const OPERATIONS = 1000
+
+test.each([1, 2, 3, 4, 5])('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
+  compareRun(bench.redis, seed, OPERATIONS),
+)

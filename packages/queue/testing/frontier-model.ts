@@ -1,0 +1,343 @@
+/**
+ * A model of the scripts of buckets, for tests with virtual time: the same inputs and answers as `BucketScripts`, at once and
+ * without Redis. `src/buckets/frontier-model.test.ts` holds it to the real scripts; without that it would prove nothing.
+ *
+ *     FrontierState   what Redis holds           model/frontier-state.ts
+ *     SlotsStep       lua/slots/                 model/slots-step.ts
+ *     TurnStep        lua/buckets/steps/         model/turn-step.ts
+ *     FrontierModel   lua/buckets/               here
+ *     ModelJobs       BullMQ                     model/model-jobs.ts
+ *
+ * Left out: links in doubt, `webloom clear`, a Redis at its maxmemory, and texts that are not ASCII. A script of the model
+ * counts what it has changed as it goes; the real one does so at its end.
+ */
+
+import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type {
+  BegunTurn,
+  HoldingTurn,
+  PushPart,
+  Renewed,
+  Standing,
+  Stirred,
+  TurnAnswer,
+  TurnSays,
+  Wake,
+} from '../src/buckets/bucket-scripts.ts'
+import { type Said, WentBack } from '../src/buckets/said-numbers.ts'
+import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
+import { ModelJobs, prioritize } from './model/model-jobs.ts'
+import { remarked, type Turn, TurnStep } from './model/turn-step.ts'
+
+const NOTED_MS = 604_800_000
+const KNOWN_MS = 86_400_000
+const KNOWN_WAIT_MS = { seen: 30_000, owed: 3000 }
+const LATE_MS = 1000
+const FAR_MS = 30_000
+const LOOKED_AT_MAX = 200
+
+export interface FrontierModelOptions {
+  readonly order: QueueOrder
+  readonly lockMs: number
+  /** Redis's clock, whole milliseconds. */
+  readonly now: () => number
+  readonly onPublished?: (channel: string, text: string) => void
+}
+
+export class FrontierModel {
+  readonly #options: FrontierModelOptions
+  readonly jobs: ModelJobs
+  state: FrontierState = newState()
+  /** How many workers listen. */
+  present = 1
+
+  constructor(options: FrontierModelOptions) {
+    this.#options = options
+    this.jobs = new ModelJobs(() => this.state)
+  }
+
+  get #nowMs(): number {
+    return this.#options.now()
+  }
+
+  /** Throws WentBack. */
+  push({ said, asker, isNoting, groups }: Omit<PushPart, 'start'>): Stirred & { added: number } {
+    this.#hear(said)
+    const step = this.#step(said.worker)
+    let added = 0
+    for (const { bucket, slot, priority, requests } of groups) {
+      const texts: string[] = []
+      for (const { id, text } of requests) if (!isNoting || this.#isNew(asker, id)) texts.push(text)
+      if (texts.length > 0) step.append(bucket, slot, priority, texts)
+      added += texts.length
+    }
+    if (isNoting) this.state.owners.set(asker, this.#nowMs + NOTED_MS)
+    return { added, ...step.stirred }
+  }
+
+  begin(
+    { unit: name, lane, generation, holder, delayMs, isSecond, lockToken }: BegunTurn,
+    quarantineAfter: number,
+  ): (Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken' {
+    const step = this.#step()
+    const turn = step.turnOf({ unit: name, lane, generation, holder }, delayMs)
+    const { unit } = turn
+    if (unit.generations[turn.lane] !== generation) return 'gone'
+    const job = step.jobOf(unit, turn.lane)
+    const { active, stalled, locks } = this.state.jobs
+    const token = this.#lockOf(job)
+    if (token !== lockToken && (token !== undefined || !active.includes(job))) return 'taken'
+    stalled.delete(job)
+    locks.set(job, { token: lockToken, untilMs: this.#nowMs + this.#options.lockMs })
+    const takenBack = step.begun(turn, { isSecond, quarantineAfter })
+    if (takenBack === 'gone') return 'gone'
+    const standing = step.standingOf(turn)
+    return { standing, takenBack, ...step.stirred }
+  }
+
+  /** Throws WentBack. */
+  exchange(turns: readonly TurnSays[], _isGrowing: boolean, said: Said): Stirred & { answers: TurnAnswer[] } {
+    this.#hear(said)
+    const step = this.#step(said.worker)
+    const read = turns.map((says) => ({ says, turn: step.said(says) }))
+    const answers = read.map(({ says, turn }) => step.answer(turn, says))
+    return { answers, ...step.stirred }
+  }
+
+  started(worker: string, tokens: readonly string[]): void {
+    const started = inMap(this.state.started, worker, () => new Set())
+    for (const token of tokens) started.add(token)
+  }
+
+  ended(worker: string, tokens: readonly string[]): void {
+    const started = this.state.started.get(worker)
+    for (const token of tokens) started?.delete(token)
+    if (started?.size === 0) this.state.started.delete(worker)
+  }
+
+  beginAlone(worker: string, id: string): void {
+    this.state.workers.set(worker, this.#nowMs)
+    this.state.alone.set(worker, id)
+  }
+
+  endAlone(worker: string): void {
+    this.state.alone.delete(worker)
+  }
+
+  renew<T extends HoldingTurn>(
+    turns: readonly T[],
+    lockMs: number,
+    { coming, resets = false }: { coming: number; resets?: boolean },
+  ): Renewed<T> {
+    const step = this.#step()
+    const lost: T[] = []
+    const putBack = new Map<T, number>()
+    for (const one of turns) {
+      const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(one.job)!
+      const turn = step.turnOf(
+        { unit: unit!, lane: lane!, generation: generation!, holder: one.holder },
+        one.delayMs,
+      )
+      const open = one.batch ?? coming
+      if (!this.#isRenewed(one, turn, lockMs)) lost.push(one)
+      else if (open > 0) {
+        const count = step.putUnheldBack(turn, new Set(one.tokens), { open, resets })
+        if (count > 0) putBack.set(one, count)
+      }
+    }
+    return { lost, putBack, ...step.stirred }
+  }
+
+  sweep(
+    worker: string,
+    everyMs: number,
+  ): { isSwept: boolean; worker: string; workers: number; waiting: number; requests: number; woken: Wake[] } {
+    const { counts, jobs, paused, owners, due } = this.state
+    const nowMs = this.#nowMs
+    const requests = counts.waiting + counts.delayed + counts.leased
+    const swept = { worker, workers: this.present, requests }
+    const waiting = jobs.prioritized.size
+    if (nowMs - counts.sweptAt < everyMs) return { isSwept: false, ...swept, waiting, woken: [] }
+    counts.sweptAt = nowMs
+    for (const set of [owners, paused]) for (const one of upTo(set, nowMs)) set.delete(one)
+    const { workers, alone } = this.state
+    for (const one of upTo(workers, nowMs - KNOWN_MS)) workers.delete(one)
+    for (const one of alone.keys()) if (!workers.has(one)) alone.delete(one)
+    const woken: Wake[] = []
+    for (const job of upTo(due, nowMs, LOOKED_AT_MAX)) {
+      const [, name, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(job)!
+      const unit = this.state.units.get(name!)
+      const hasJob = jobs.jobs.has(job)
+      if (unit?.generations[Number(lane)] !== generation) due.delete(job)
+      else {
+        due.set(job, nowMs + (hasJob ? KNOWN_WAIT_MS.seen : KNOWN_WAIT_MS.owed))
+        if (!hasJob) woken.push({ job, priority: unit?.urgency ?? 0 })
+      }
+    }
+    const overdue = this.#overdue()
+    for (const job of overdue) {
+      jobs.delayed.delete(job)
+      jobs.jobs.get(job)!.delay = 0
+      prioritize(jobs, job)
+    }
+    const all = waiting + overdue.length
+    const isDue = [...jobs.delayed.values()].some((score) => score <= nowMs * 4096)
+    if (all > 0 || isDue) jobs.hasMarker = true
+    this.#options.onPublished?.('sweeps', [worker, this.present, all, requests].join('\n'))
+    return { isSwept: true, ...swept, waiting: all, woken }
+  }
+
+  watch(gapMs: number): void {
+    const { counts, jobs } = this.state
+    if (this.#nowMs - counts.watchedAt > gapMs) jobs.stalled.clear()
+    counts.watchedAt = this.#nowMs
+  }
+
+  takeStalled(gapMs: number): void {
+    this.watch(gapMs)
+    const { jobs } = this.state
+    for (const job of [...jobs.stalled].sort()) {
+      const at = jobs.active.indexOf(job)
+      if (this.#lockOf(job) !== undefined || at < 0) continue
+      jobs.active.splice(at, 1)
+      jobs.wait.push(job)
+      jobs.hasMarker = true
+    }
+    jobs.stalled.clear()
+    for (const job of jobs.active) jobs.stalled.add(job)
+  }
+
+  leave(worker: string): void {
+    this.state.workers.delete(worker)
+    this.state.heard.delete(worker)
+    this.state.started.delete(worker)
+  }
+
+  counts(): QueueCounts {
+    const { waiting, delayed, leased } = this.state.counts
+    return { waiting, delayed, leased, quarantined: this.state.quarantined.size }
+  }
+
+  #overdue(): string[] {
+    const { delayed } = this.state.jobs
+    const overdue = upTo(delayed, (this.#nowMs - LATE_MS) * 4096, LOOKED_AT_MAX)
+    const far = ranked(delayed).filter(([, score]) => score >= (this.#nowMs + FAR_MS) * 4096)
+    for (const [job] of far.reverse().slice(0, LOOKED_AT_MAX)) {
+      const unit = this.state.units.get(job.replace(/~\d+~\d+$/, ''))
+      if ((unit?.asleep ?? 0) <= this.#nowMs) overdue.push(job)
+    }
+    return overdue
+  }
+
+  #isRenewed({ job, lockToken, holder }: HoldingTurn, { unit, lane }: Turn, lockMs: number): boolean {
+    const { active, stalled, locks } = this.state.jobs
+    const token = this.#lockOf(job)
+    const mayTakeAgain = token === undefined && unit.holders[lane] === holder && active.includes(job)
+    if (token !== lockToken && !mayTakeAgain) return false
+    locks.set(job, { token: lockToken, untilMs: this.#nowMs + lockMs })
+    stalled.delete(job)
+    return true
+  }
+
+  #lockOf(job: string): string | undefined {
+    const lock = this.state.jobs.locks.get(job)
+    return lock && lock.untilMs >= this.#nowMs ? lock.token : undefined
+  }
+
+  #hear({ worker, number, answered }: Said): void {
+    const heard = this.state.heard.get(worker) ?? 0
+    if (heard < answered) throw new WentBack(heard)
+    this.state.heard.set(worker, Math.max(heard, number))
+  }
+
+  #isNew(asker: string, id: string): boolean {
+    const noted = inMap(this.state.noted, asker, () => new Set())
+    return noted.size < noted.add(id).size
+  }
+
+  #step(caller?: string): ScriptStep {
+    const { order, onPublished = () => {} } = this.#options
+    const { state } = this
+    return new ScriptStep({ state, order, nowMs: this.#nowMs, onPublished, ...(caller && { caller }) })
+  }
+}
+
+/** The files `begin`, `exchange` and `renew` of `lua/buckets/`, as far as they are about one turn. */
+class ScriptStep extends TurnStep {
+  turnOf(
+    { unit: name, lane, generation, holder }: Pick<TurnSays, 'unit' | 'lane' | 'generation' | 'holder'>,
+    delayMs: number,
+  ): Turn {
+    const unit = this.unitOf(name)
+    const isMine = unit.holders[Number(lane)] === holder
+    return { unit, lane: Number(lane), generation, holder, delayMs, isMine }
+  }
+
+  /** Returns how many requests were taken back, or that the turn is over. */
+  begun(
+    turn: Turn,
+    { isSecond, quarantineAfter }: { isSecond: boolean; quarantineAfter: number },
+  ): number | 'gone' {
+    const { unit, lane, holder, delayMs } = turn
+    const before = unit.holders[lane]
+    const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
+    const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
+    if (unit.bucket !== undefined && unit.up !== 1 && (isSecond || isPaced())) {
+      this.close(unit, lane)
+      unit.folded = this.nowMs + 1000
+      return 'gone'
+    }
+    unit.asleep = undefined
+    unit.rests = false
+    unit.holders[lane] = holder
+    return backs
+  }
+
+  /** What has ended, and is new of slots. */
+  said(says: TurnSays): Turn {
+    const turn = this.turnOf(says, says.asked.delayMs)
+    for (const ended of says.ended) this.finish(turn, ended)
+    if (!turn.isMine) return turn
+    for (const told of says.told) this.tellOf(told)
+    for (const released of says.released) this.release(turn, released)
+    return turn
+  }
+
+  answer(turn: Turn, { asked, leaves }: TurnSays): TurnAnswer {
+    if (!turn.isMine) return this.answeredBefore(turn)
+    const { unit } = turn
+    const isAsking = asked.more.reduce((sum, { most }) => sum + most, 0) + asked.slots * asked.each > 0
+    const taken = isAsking && !leaves ? this.take(turn, { ...asked }) : []
+    const standing = this.standingOf(turn)
+    const isEmpty = taken.length === 0 && this.flightOf(turn).size === 0
+    const status = isEmpty ? this.leave(turn, standing, leaves) : 'held'
+    if (status === 'over') return { status }
+    if (status === 'held') {
+      this.widen(turn, asked.lanes)
+      if (standing.head === undefined) unit.rests = true
+      unit.urgency = standing.head || undefined
+    }
+    return { status, standing, taken }
+  }
+
+  /** Returns how many requests in flight, which the holder does not have, went back. */
+  putUnheldBack(
+    turn: Turn,
+    holds: ReadonlySet<string>,
+    { open, resets }: { open: number; resets: boolean },
+  ): number {
+    if (!turn.isMine) return 0
+    const flight = [...this.flightOf(turn)]
+    const unheld = this.inOrder(
+      flight.filter(([token]) => !holds.has(token) && Number.parseInt(token, 10) < open),
+    )
+    for (const { token, slot, priority, text } of unheld) {
+      this.dropFlight(turn, [token])
+      if (turn.unit.bucket === undefined) this.unmix(slot)
+      this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [remarked(text, 0, false).text])
+    }
+    this.state.counts.leased -= unheld.length
+    if (resets) this.slotsBack(turn)
+    return unheld.length
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * A whole crawl in virtual time: real `FrontierMachine`s against the model of Redis, with slow and lost connections, killed workers,
+ * a Redis that comes back older, and wall clocks that jump. A seed replays exactly. What must hold is looked at on the way:
+ *
+ * - A page is in one place: it waits, is held back, is in flight, or is committed. None is lost, none committed twice. What Redis
+ *   counts is what there is.
+ * - Of a slot no more are fetched at a moment by workers that have its lock than its concurrency, and with a delay none starts
+ *   earlier after another than the delay.
+ * - The crawl ends.
+ */
+
+import type { HostPace } from '@webloom/core'
+import type { Placed } from '../src/buckets/bucket-scripts.ts'
+import type { BucketLease } from '../src/buckets/held-turn.ts'
+import { SeededChance } from './model/seeded-chance.ts'
+import { type CrawlPlan, SimulatedRedis } from './simulation/simulated-redis.ts'
+import { SimulatedWorker } from './simulation/simulated-worker.ts'
+import { VirtualWorld } from './simulation/virtual-world.ts'
+
+const LOCK_MS = 6000
+const BUCKETS = 3
+const CHECKED_EVERY = 200
+/** A crawl that takes longer than this does not end. */
+const VIRTUAL_MS_MAX = 3_600_000
+/** Two starts may be closer than the delay by so much: held-turn.ts, and whole milliseconds. */
+const CREDIT_MS = 7
+/** What a lost worker, or an older Redis, has known of starts is gone: gaps after it are not judged for so long. */
+const FORGOTTEN_MS = 20_000
+
+export interface Trouble {
+  readonly kills: number
+  readonly drops: number
+  readonly setBacks: number
+  readonly clockJumps: number
+}
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly pages?: number
+  readonly workers?: number
+  readonly trouble?: Trouble
+}
+
+export interface SimulationResult {
+  readonly steps: number
+  readonly virtualMs: number
+  readonly starts: number
+}
+
+interface Fetch {
+  readonly worker: SimulatedWorker
+  readonly lease: BucketLease
+}
+
+/** Runs a crawl to its end. Throws with seed and step when something is wrong. */
+export function simulate(options: SimulationOptions): SimulationResult {
+  return new FrontierSimulation(options).run()
+}
+
+class FrontierSimulation {
+  readonly #seed: number
+  readonly #chance: SeededChance
+  readonly #world: VirtualWorld
+  readonly #redis: SimulatedRedis
+  readonly #plan: CrawlPlan
+  readonly #paces = new Map<string, HostPace>()
+  readonly #priorities = new Map<string, number>()
+  readonly #fetches = new Set<Fetch>()
+  readonly #startedAtMs = new Map<string, number>()
+  #workers: SimulatedWorker[] = []
+  #hired = 0
+  #starts = 0
+  #troubledUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor({ seed, pages = 150, workers = 3, trouble }: SimulationOptions) {
+    this.#seed = seed
+    this.#chance = new SeededChance(seed)
+    this.#world = new VirtualWorld(this.#chance)
+    this.#redis = new SimulatedRedis(this.#world, LOCK_MS, (channel, text) => this.#publish(channel, text))
+    this.#plan = this.#planned(pages)
+    for (let n = 0; n < workers; n++) this.#hire()
+    this.#workers[0]!.push(this.#plan.first.map((id) => this.#placed(id)))
+    if (trouble) this.#plot(trouble)
+  }
+
+  run(): SimulationResult {
+    const world = this.#world
+    try {
+      while (!this.#isOver) {
+        if (!world.step()) throw new Error('nothing is planned any more')
+        if (this.#redis.wrong !== undefined) throw new Error(this.#redis.wrong)
+        if (world.steps % CHECKED_EVERY === 0) this.#check()
+        if (world.nowMs > VIRTUAL_MS_MAX) throw new Error(`the crawl does not end: ${this.#rest()}`)
+      }
+      this.#check()
+    } catch (error) {
+      const where = `seed ${this.#seed}, step ${world.steps}, at ${Math.round(world.nowMs)} ms`
+      throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
+    }
+    return { steps: world.steps, virtualMs: world.nowMs, starts: this.#starts }
+  }
+
+  get #isOver(): boolean {
+    return this.#redis.committed.size === this.#plan.pages
+  }
+
+  #check(): void {
+    if (this.#redis.model.state.heard.size === 0 || this.#redis.model.state.noted.size === 0) return
+    const wrong = this.#redis.check(this.#plan)
+    if (wrong !== undefined) throw new Error(wrong)
+  }
+
+  #rest(): string {
+    const { waiting, delayed, leased } = this.#redis.model.counts()
+    return `${this.#redis.committed.size} of ${this.#plan.pages} pages are done; ${waiting} wait, ${delayed} are held back, ${leased} are in flight`
+  }
+
+  #planned(pages: number): CrawlPlan {
+    const chance = this.#chance
+    const hosts = Array.from({ length: 2 + chance.below(8) }, (_, n) => `h${n}.test`)
+    for (const host of hosts) this.#paces.set(host, this.#paceOf(chance.next()))
+    const isDeep = chance.is(0.5)
+    const ids = Array.from(
+      { length: pages },
+      (_, n) => `${chance.is(0.3) ? hosts[0] : chance.of(hosts)}/${n}`,
+    )
+    const children = new Map<string, string[]>()
+    const first = ids.slice(0, 1 + chance.below(Math.min(100, pages)))
+    for (const [n, id] of ids.entries()) {
+      this.#priorities.set(id, chance.is(0.8) ? 0 : chance.below(5) - 2)
+      if (n < first.length) continue
+      const parent = ids[isDeep ? Math.max(0, n - 1 - chance.below(5)) : chance.below(n)]!
+      children.set(parent, [...(children.get(parent) ?? []), id])
+    }
+    return { first, pages, childrenOf: (id) => children.get(id) ?? [] }
+  }
+
+  #paceOf(kind: number): HostPace {
+    const steady = { randomize: false, jitter: 0 }
+    if (kind < 0.3) return { delayMs: 100 + this.#chance.below(900), concurrency: 8, ...steady }
+    return { delayMs: 0, concurrency: kind < 0.7 ? 1 + this.#chance.below(4) : 0, ...steady }
+  }
+
+  #placed(id: string): Placed {
+    const slot = id.slice(0, id.indexOf('/'))
+    const text = `${id}\n\n{"v":1,"url":"http://${id}"}`
+    return { place: 'end', bucket: bucketOf(slot), slot, priority: this.#priorities.get(id)!, texts: [text] }
+  }
+
+  #hire(): void {
+    const worker = new SimulatedWorker({
+      name: `w${++this.#hired}`,
+      world: this.#world,
+      redis: this.#redis,
+      pace: (slot) => this.#paces.get(slot) ?? { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 },
+      bucketOf,
+      buckets: BUCKETS,
+      linksOf: (id) => this.#plan.childrenOf(id).map((child) => this.#placed(child)),
+      onStart: (by, lease) => this.#onStart({ worker: by, lease }),
+      onStop: (lease) => {
+        for (const fetch of this.#fetches) if (fetch.lease === lease) this.#fetches.delete(fetch)
+      },
+      onHungry: ({ name }) => this.#publish('hungry', name),
+    })
+    this.#workers.push(worker)
+    this.#redis.model.present = this.#workers.length
+  }
+
+  #publish(channel: string, text: string): void {
+    for (const worker of this.#workers)
+      this.#world.in(0.1 + this.#chance.next() * 3, () => worker.heard(channel, text))
+  }
+
+  // Trouble
+
+  #plot({ kills, drops, setBacks, clockJumps }: Trouble): void {
+    const spanMs = 20_000 + this.#chance.below(60_000)
+    const plan = (count: number, run: () => void) => {
+      for (let n = 0; n < count; n++) this.#world.in(this.#chance.next() * spanMs, run)
+    }
+    plan(kills, () => this.#kill())
+    plan(drops, () => this.#chance.of(this.#workers).connection.drop())
+    plan(clockJumps, () => {
+      this.#chance.of(this.#workers).clockOffMs = (this.#chance.next() - 0.5) * 7_200_000
+    })
+    plan(setBacks, () => this.#setBack())
+  }
+
+  #kill(): void {
+    this.#forgets()
+    const worker = this.#chance.of(this.#workers)
+    worker.kill()
+    this.#workers = this.#workers.filter((one) => one !== worker)
+    this.#hire()
+  }
+
+  #setBack(): void {
+    if (this.#redis.model.state.noted.size === 0) return
+    this.#redis.takeSnapshot()
+    this.#world.in(this.#chance.next() * 5000, () => {
+      this.#forgets()
+      for (const worker of this.#workers) worker.connection.drop()
+      this.#redis.goBack()
+    })
+  }
+
+  #forgets(): void {
+    this.#troubledUntilMs = Math.max(this.#troubledUntilMs, this.#world.nowMs + FORGOTTEN_MS)
+  }
+
+  // What is looked at as a page starts
+
+  #onStart(fetch: Fetch): void {
+    this.#starts++
+    const { slot } = fetch.lease
+    const { delayMs, concurrency } = this.#paces.get(slot)!
+    const nowMs = this.#world.nowMs
+    const sinceMs = nowMs - (this.#startedAtMs.get(slot) ?? Number.NEGATIVE_INFINITY)
+    this.#startedAtMs.set(slot, nowMs)
+    this.#fetches.add(fetch)
+    if (nowMs < this.#troubledUntilMs || !this.#hasLock(fetch)) return
+    if (delayMs > 0 && sinceMs < delayMs - CREDIT_MS)
+      throw new Error(`${slot} is asked after ${sinceMs.toFixed(1)} ms; its delay is ${delayMs} ms`)
+    let running = 0
+    for (const one of this.#fetches) if (one.lease.slot === slot && this.#hasLock(one)) running++
+    if (concurrency > 0 && running > concurrency)
+      throw new Error(`${running} pages of ${slot} are fetched at once; ${concurrency} may be`)
+  }
+
+  #hasLock({ worker, lease }: Fetch): boolean {
+    const { job, lockToken } = lease.turn.job
+    return !worker.isDead && lease.state === 'out' && this.#redis.hasLock(job, lockToken)
+  }
+}
+
+function bucketOf(slot: string): string {
+  return `#${slot.charCodeAt(1) % BUCKETS}`
+}

@@ -1,0 +1,404 @@
+/**
+ * One run of a script, as far as it concerns slots, lines and units: the files of `lua/slots/` as methods, in the same order of
+ * steps. What a script reads once and keeps for its time is kept here, too.
+ */
+
+import type { HostNews, QueueOrder } from '@webloom/core'
+import type { SlotTold, Stirred, Wake } from '../../src/buckets/bucket-scripts.ts'
+import {
+  dropFrom,
+  type Entry,
+  type FrontierState,
+  inMap,
+  type Line,
+  type LineState,
+  ranked,
+  type ScoredSet,
+  type SlotRecord,
+  type Unit,
+  upTo,
+} from './frontier-state.ts'
+
+export const LANES_MAX = 16
+const LINE_BYTES_MAX = 1024
+const LATE_AT_ONCE = 100
+const LATER_AT_ONCE = 100
+const OWED_MS = 3000
+const LEARNT_KEPT_MS = 86_400_000
+
+export interface StepOptions {
+  readonly state: FrontierState
+  readonly order: QueueOrder
+  readonly nowMs: number
+  /** Called with what is published, and on which channel. */
+  readonly onPublished: (channel: string, text: string) => void
+  readonly caller?: string
+}
+
+export type KeptRecord = SlotRecord & { isStored: boolean }
+
+export class SlotsStep {
+  protected readonly state: FrontierState
+  protected readonly nowMs: number
+  protected readonly publish: StepOptions['onPublished']
+  readonly #order: QueueOrder
+  readonly #caller: string | undefined
+  readonly #records = new Map<string, KeptRecord>()
+  readonly #woken: Wake[] = []
+  readonly #raised: Wake[] = []
+
+  constructor({ state, order, nowMs, onPublished, caller }: StepOptions) {
+    this.state = state
+    this.nowMs = nowMs
+    this.publish = onPublished
+    this.#order = order
+    this.#caller = caller
+  }
+
+  get stirred(): Stirred {
+    return { woken: this.#woken, raised: this.#raised }
+  }
+
+  // slots/keys.lua
+
+  unitOf(name: string): Unit {
+    return inMap(this.state.units, name, () => ({ name, generations: [], holders: [] }))
+  }
+
+  // slots/wake.lua
+
+  jobOf(unit: Unit, lane: number): string {
+    return `${unit.name}~${lane}~${unit.generations[lane]}`
+  }
+
+  protected open(unit: Unit): void {
+    let lane = 0
+    while (unit.generations[lane] !== undefined) lane++
+    unit.up = (unit.up ?? 0) + 1
+    this.#wake(unit, lane)
+  }
+
+  protected arrived(unit: Unit, priority: number): void {
+    const isMoreUrgent = priority > (unit.urgency ?? 0)
+    if (!unit.up || isMoreUrgent) unit.urgency = priority || undefined
+    if (!unit.up) this.open(unit)
+    else if (unit.asleep !== undefined) this.#rouse(unit)
+    else this.#tell(unit, priority, isMoreUrgent)
+  }
+
+  #tell(unit: Unit, priority: number, isMoreUrgent: boolean): void {
+    if (isMoreUrgent) this.#raise(unit, priority)
+    if (unit.rests || isMoreUrgent) this.#nudge(unit, priority)
+  }
+
+  #arrivedLater(unit: Unit, dueMs: number): void {
+    if (!unit.up) this.open(unit)
+    else if (unit.asleep !== undefined && dueMs < unit.asleep) this.#rouse(unit)
+  }
+
+  #wake(unit: Unit, lane: number): void {
+    unit.generations[lane] = `${++this.state.counts.generation}`
+    this.state.due.set(this.jobOf(unit, lane), this.nowMs + OWED_MS)
+    this.#woken.push({ job: this.jobOf(unit, lane), priority: unit.urgency ?? 0 })
+  }
+
+  #rouse(unit: Unit): void {
+    unit.asleep = undefined
+    for (let lane = 0; lane < LANES_MAX; lane++) {
+      if (unit.generations[lane] === undefined) continue
+      this.state.due.delete(this.jobOf(unit, lane))
+      this.#wake(unit, lane)
+    }
+  }
+
+  #nudge(unit: Unit, priority: number): void {
+    const holder = unit.holders[0]?.replace(/\/\d+$/, '')
+    if (holder === undefined || holder === this.#caller) return
+    unit.rests = false
+    this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)
+  }
+
+  #raise(unit: Unit, priority: number): void {
+    for (let lane = 0; lane < LANES_MAX; lane++)
+      if (unit.generations[lane] !== undefined && unit.holders[lane] === undefined)
+        this.#raised.push({ job: this.jobOf(unit, lane), priority })
+  }
+
+  // slots/lines.lua
+
+  lineOf(bucket: string, slot: string): Line {
+    const known = this.state.lines.get(bucket)?.get(slot)
+    return known ?? { bucket, slot, priority: 0, entries: [], lists: new Map() }
+  }
+
+  protected add(line: Line, priority: number, texts: readonly string[], isHead: boolean): void {
+    this.state.counts.waiting += texts.length
+    const { entries } = line
+    if (!entries) {
+      this.#toLists(line, priority, texts, isHead)
+      return
+    }
+    for (const text of isHead ? [...texts].reverse() : texts) {
+      // Where the last that came goes first, the head is the end.
+      if (isHead && this.#order !== 'lifo') entries.unshift({ priority, text })
+      else entries.push({ priority, text })
+    }
+    if (bytesOf(entries) > LINE_BYTES_MAX) this.spill(line)
+  }
+
+  protected spill(line: Line): void {
+    for (const { priority, text } of line.entries!) inMap(line.lists, priority, () => []).push(text)
+    line.entries = undefined
+  }
+
+  #toLists(line: Line, priority: number, texts: readonly string[], isHead: boolean): void {
+    const list = inMap(line.lists, priority, () => [])
+    if (!isHead) list.push(...texts)
+    else if (this.#order === 'lifo') list.push(...[...texts].reverse())
+    else list.unshift(...texts)
+  }
+
+  headOf(line: Line): number | undefined {
+    if (line.entries) return line.entries[this.#firstOf(line.entries)]?.priority
+    return headOfLists(line.lists)
+  }
+
+  #firstOf(entries: readonly Entry[]): number {
+    if (this.#order === 'lifo') return entries.length - 1
+    let first = 0
+    if (this.#order === 'priority')
+      for (const [at, { priority }] of entries.entries()) if (priority > entries[first]!.priority) first = at
+    return first
+  }
+
+  protected takeOff(line: Line, most: number): Entry[] {
+    const taken: Entry[] = []
+    const { entries } = line
+    if (!entries) this.#takeOffLists(line, most, taken)
+    else
+      while (taken.length < most && entries.length > 0)
+        taken.push(...entries.splice(this.#firstOf(entries), 1))
+    this.state.counts.waiting -= taken.length
+    return taken
+  }
+
+  #takeOffLists({ lists }: Line, most: number, taken: Entry[]): void {
+    while (taken.length < most) {
+      const priority = headOfLists(lists)
+      if (priority === undefined) return
+      const list = lists.get(priority)!
+      const text = (this.#order === 'lifo' ? list.pop() : list.shift())!
+      taken.push({ priority, text })
+      if (list.length === 0) lists.delete(priority)
+    }
+  }
+
+  protected save(line: Line, state: LineState, priority: number): void {
+    if (this.headOf(line) === undefined) {
+      dropFrom(this.state.lines, line.bucket, line.slot)
+      line.state = undefined
+      return
+    }
+    line.state = state
+    line.priority = priority
+    inMap(this.state.lines, line.bucket, () => new Map()).set(line.slot, line)
+  }
+
+  lengthOf(line: Line): number {
+    return line.entries?.length ?? line.lists.get(headOfLists(line.lists) ?? 0)?.length ?? 0
+  }
+
+  // slots/record.lua
+
+  recordOf(slot: string): KeptRecord {
+    return inMap(this.#records, slot, () => {
+      const stored = this.state.records.get(slot)
+      const isStored = stored !== undefined && stored.untilMs >= this.nowMs
+      if (!isStored) return { slot, next: 0, floor: 0, failures: 0, paused: 0, why: '', isStored }
+      const { next, floor, failures, paused, why } = stored
+      return { slot, next, floor, failures, paused, why, isStored }
+    })
+  }
+
+  protected keep(record: KeptRecord): void {
+    const { slot, next, floor, failures, paused, why } = record
+    const learnt = floor > 0 || failures > 0 ? this.nowMs + LEARNT_KEPT_MS : 0
+    const untilMs = Math.max(learnt, next, paused)
+    record.isStored = untilMs > this.nowMs
+    if (record.isStored) {
+      const stored = { slot, at: this.nowMs, next, floor, failures, paused, why, untilMs: untilMs + 1 }
+      this.state.records.set(slot, stored)
+    } else this.state.records.delete(slot)
+  }
+
+  // slots/news.lua, and tellOf() of buckets/steps/release.lua
+
+  protected tellOf({ slot, waitMs, news }: SlotTold): KeptRecord {
+    const record = this.recordOf(slot)
+    const wait = waitMs === undefined ? undefined : Math.ceil(waitMs)
+    if (wait !== undefined) record.next = wait > 0 ? this.nowMs + wait : 0
+    if (news) this.#learn(record, news)
+    if (wait !== undefined || news) this.keep(record)
+    return record
+  }
+
+  #learn(record: KeptRecord, { delayMs, failures, pauseMs, pauseReason = '' }: HostNews): void {
+    record.floor = delayMs === undefined ? record.floor : Math.ceil(delayMs)
+    record.failures = failures ?? record.failures
+    const untilMs = pauseMs === undefined ? 0 : this.nowMs + Math.ceil(pauseMs)
+    if (untilMs <= record.paused) return
+    record.paused = untilMs
+    record.why = pauseReason
+    this.state.paused.set(record.slot, untilMs)
+    if (this.unitOf(record.slot).up) this.publish('pauses', `${Math.ceil(pauseMs!)}\n${record.slot}`)
+  }
+
+  // slots/ready.lua
+
+  protected stand(line: Line, priority: number): void {
+    this.save(line, 'r', priority)
+    if (!line.state) return
+    const unit = this.unitOf(line.bucket)
+    const lists = inMap(this.state.ready, line.bucket, () => new Map<number, string[]>())
+    inMap(lists, priority, () => []).push(line.slot)
+    if (priority !== 0) {
+      inMap(this.state.urgent, line.bucket, () => new Set()).add(priority)
+      unit.urgent = true
+    }
+    this.arrived(unit, priority)
+  }
+
+  protected wait(line: Line, dueMs: number): void {
+    this.save(line, 'l', this.headOf(line) ?? 0)
+    if (!line.state) return
+    const unit = this.unitOf(line.bucket)
+    inMap(this.state.later, line.bucket, () => new Map() as ScoredSet).set(line.slot, dueMs)
+    unit.later = true
+    this.#arrivedLater(unit, dueMs)
+  }
+
+  #grown(line: Line, priority: number): void {
+    if (!line.state || (line.state === 'r' && priority > line.priority)) {
+      this.stand(line, priority)
+      return
+    }
+    this.save(line, line.state, line.priority)
+    if (line.state === 'h') this.arrived(this.unitOf(line.slot), priority)
+  }
+
+  append(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
+    const line = this.lineOf(bucket, slot)
+    this.add(line, priority, texts, false)
+    this.#grown(line, priority)
+  }
+
+  putBack(bucket: string, slot: string, priority: number, texts: readonly string[]): void {
+    const line = this.lineOf(bucket, slot)
+    this.add(line, priority, texts, true)
+    this.#grown(line, priority)
+  }
+
+  protected headOfBucket({ name, urgent }: Unit): number | undefined {
+    const priorities = urgent ? [...(this.state.urgent.get(name) ?? [])] : []
+    const top = priorities.length > 0 ? Math.max(...priorities) : undefined
+    if (top !== undefined && top > 0) return top
+    return this.state.ready.get(name)?.has(0) ? 0 : top
+  }
+
+  /** Undefined: no slot is ready. */
+  protected nextReady(unit: Unit, most: number): Line[] | undefined {
+    const priority = this.headOfBucket(unit)
+    const list = priority === undefined ? undefined : this.state.ready.get(unit.name)?.get(priority)
+    if (priority === undefined || !list) return undefined
+    const slots = this.#order === 'lifo' ? list.splice(-most).reverse() : list.splice(0, most)
+    if (list.length === 0) this.#listEnded(unit, priority)
+    const lines = new Set<Line>()
+    for (const slot of slots) {
+      const line = this.state.lines.get(unit.name)?.get(slot)
+      if (line?.state === 'r' && line.priority === priority) lines.add(line)
+    }
+    return [...lines]
+  }
+
+  #listEnded(unit: Unit, priority: number): void {
+    dropFrom(this.state.ready, unit.name, priority)
+    if (priority === 0) return
+    dropFrom(this.state.urgent, unit.name, priority)
+    unit.urgent = this.state.urgent.has(unit.name)
+  }
+
+  /** Returns when the next one's time comes. */
+  protected joinLater(unit: Unit): number | undefined {
+    if (!unit.later) return undefined
+    for (const slot of upTo(this.state.later.get(unit.name), this.nowMs, LATER_AT_ONCE)) {
+      dropFrom(this.state.later, unit.name, slot)
+      const line = this.lineOf(unit.name, slot)
+      if (line.state === 'l') this.stand(line, this.headOf(line)!)
+    }
+    const first = ranked(this.state.later.get(unit.name))[0]?.[1]
+    unit.later = first !== undefined
+    return first
+  }
+
+  // slots/late.lua
+
+  protected delay(
+    bucket: string,
+    slot: string,
+    priority: number,
+    ms: number,
+    unique: string,
+    text: string,
+  ): void {
+    const unit = this.unitOf(bucket)
+    const member = `${slot}\n${priority}\n${unique}\n${text}`
+    inMap(this.state.late, bucket, () => new Map() as ScoredSet).set(member, this.nowMs + ms)
+    this.state.counts.delayed++
+    unit.late = true
+    this.#arrivedLater(unit, this.nowMs + ms)
+  }
+
+  /** Returns when the next one's time comes. */
+  protected joinLate(unit: Unit): number | undefined {
+    if (!unit.late) return undefined
+    for (const member of upTo(this.state.late.get(unit.name), this.nowMs, LATE_AT_ONCE)) {
+      const [slot, priority, , ...text] = member.split('\n')
+      dropFrom(this.state.late, unit.name, member)
+      this.append(unit.name, slot!, Number(priority), [text.join('\n')])
+      this.state.counts.delayed--
+    }
+    const first = ranked(this.state.late.get(unit.name))[0]?.[1]
+    unit.late = first !== undefined
+    return first
+  }
+
+  // slots/close.lua
+
+  protected close(unit: Unit, lane: number): void {
+    this.state.due.delete(this.jobOf(unit, lane))
+    if (unit.up !== 1) {
+      unit.generations[lane] = undefined
+      unit.holders[lane] = undefined
+      unit.up!--
+      return
+    }
+    if (unit.bucket !== undefined) dropFrom(this.state.lines, unit.bucket, unit.name)
+    this.state.units.delete(unit.name)
+  }
+}
+
+export function mayGoAt({ next, paused }: SlotRecord): number {
+  return Math.max(next, paused)
+}
+
+function headOfLists(lists: ReadonlyMap<number, readonly string[]>): number | undefined {
+  let top: number | undefined
+  for (const priority of lists.keys()) if (top === undefined || priority > top) top = priority
+  return top
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  let bytes = 0
+  for (const { text } of entries) bytes += text.length
+  return bytes
+}

@@ -1,0 +1,388 @@
+/** One run of a script about turns: the files of `lua/buckets/steps/` as methods, and those of `lua/leasing/quarantine.lua`. */
+
+import type {
+  Asked,
+  Ended,
+  Placed,
+  SlotKnown,
+  SlotReleased,
+  Standing,
+  Taken,
+  TurnAnswer,
+} from '../../src/buckets/bucket-scripts.ts'
+import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
+import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
+
+const LINE_PER_LANE = 64
+const PASSED_MAX = 64
+const LOST_KEPT_MS = 3_600_000
+const HISTORY_BYTES_MAX = 8000
+
+/** A turn, as a script reads of it. */
+export interface Turn {
+  readonly unit: Unit
+  readonly lane: number
+  readonly generation: string
+  readonly holder: string
+  readonly delayMs: number
+  readonly isMine: boolean
+}
+
+interface Held extends InFlight {
+  readonly token: string
+  readonly batch: number
+  readonly n: number
+}
+
+/** While something is taken. */
+type Taking = { -readonly [Key in keyof Asked]: Asked[Key] }
+
+export class TurnStep extends SlotsStep {
+  // flight.lua
+
+  flightOf({ unit, lane }: Pick<Turn, 'unit' | 'lane'>): Map<string, InFlight> {
+    return this.state.flight.get(`${lane}:${unit.name}`) ?? new Map()
+  }
+
+  protected dropFlight(turn: Turn, tokens: Iterable<string>): number {
+    const flight = this.flightOf(turn)
+    let dropped = 0
+    for (const token of tokens) if (flight.delete(token)) dropped++
+    if (flight.size === 0) this.state.flight.delete(`${turn.lane}:${turn.unit.name}`)
+    return dropped
+  }
+
+  /** The last that was taken first, so that each goes back before the one after it. */
+  protected inOrder(flight: Iterable<[string, InFlight]>): Held[] {
+    const held = [...flight].map(([token, one]) => {
+      const [batch, n] = token.split('.').map(Number)
+      return { ...one, token, batch: batch!, n: n! }
+    })
+    return held.sort((a, b) => b.batch - a.batch || b.n - a.n)
+  }
+
+  protected unmix(slot: string): void {
+    const unit = this.unitOf(slot)
+    if (unit.mixed !== undefined) unit.mixed = unit.mixed === 1 ? undefined : unit.mixed - 1
+  }
+
+  // standing.lua
+
+  standingOf({ unit }: Turn): Standing {
+    if (unit.bucket !== undefined) {
+      const line = this.lineOf(unit.bucket, unit.name)
+      const head = this.headOf(line)
+      const known = this.#known(this.recordOf(unit.name))
+      return {
+        ...(head !== undefined && { head }),
+        ready: head === undefined ? 0 : this.lengthOf(line),
+        known,
+      }
+    }
+    const dues = [this.joinLate(unit), this.joinLater(unit)]
+    const due = Math.min(...dues.map((at) => at ?? Number.POSITIVE_INFINITY))
+    const head = this.headOfBucket(unit)
+    const ready = head === undefined ? 0 : (this.state.ready.get(unit.name)?.get(head)?.length ?? 0)
+    const dueInMs = due < Number.POSITIVE_INFINITY && { dueInMs: Math.max(0, due - this.nowMs) }
+    return { ...(head !== undefined && { head }), ready, ...dueInMs }
+  }
+
+  #known({ next, floor, failures, paused }: KeptRecord): SlotKnown {
+    const { nowMs } = this
+    return {
+      waitMs: Math.max(0, next - nowMs),
+      floorMs: floor,
+      failures,
+      pausedMs: Math.max(0, paused - nowMs),
+    }
+  }
+
+  // take.lua
+
+  take(turn: Turn, asked: Taking): Taken[] {
+    const before = this.#takenBefore(turn, asked)
+    if (before.length > 0) return before
+    const taken: Taken[] = []
+    if (turn.unit.bucket !== undefined) this.#takeHot(turn, taken, asked)
+    else {
+      for (const { slot, most } of asked.more) {
+        const line = this.lineOf(turn.unit.name, slot)
+        if (line.state === 'w') this.#took(taken, asked, line, this.takeOff(line, most))
+      }
+      this.#takeReady(turn, taken, asked)
+    }
+    if (taken.length === 0) return taken
+    const flight = inMap(this.state.flight, `${turn.lane}:${turn.unit.name}`, () => new Map())
+    for (const { token, slot, priority, text } of taken) flight.set(token, { slot, priority, text })
+    this.state.counts.leased += taken.length
+    return taken
+  }
+
+  #takenBefore(turn: Turn, { batch }: Taking): Taken[] {
+    const taken: Taken[] = []
+    const flight = this.flightOf(turn)
+    for (let n = 1; ; n++) {
+      const token = `${batch}.${n}`
+      const held = flight.get(token)
+      if (!held) return taken
+      taken.push(this.#taken(token, held, this.lineOf(turn.unit.bucket ?? turn.unit.name, held.slot)))
+    }
+  }
+
+  #taken(token: string, { slot, priority, text }: InFlight, line: Line): Taken {
+    const head = this.headOf(line)
+    const record = this.recordOf(slot)
+    return {
+      token,
+      slot,
+      priority,
+      text,
+      waiting: head === undefined ? 0 : this.lengthOf(line),
+      ...(head !== undefined && { head }),
+      ...(record.isStored && { known: this.#known(record) }),
+    }
+  }
+
+  #took(taken: Taken[], asked: Taking, line: Line, entries: readonly Entry[]): void {
+    const { bucket, slot } = line
+    if (line.state !== 'h') {
+      const hasMore = this.headOf(line) !== undefined
+      if (line.state !== 'w' && hasMore) inMap(this.state.held, bucket, () => new Set()).add(slot)
+      else if (line.state === 'w' && !hasMore) this.#letGo(line)
+      this.save(line, 'w', 0)
+    }
+    for (const entry of entries) {
+      taken.push(this.#taken(`${asked.batch}.${taken.length + 1}`, { slot, ...entry }, line))
+      asked.bytes -= entry.text.length
+    }
+  }
+
+  #letGo({ bucket, slot }: Line): void {
+    const held = this.state.held.get(bucket)
+    held?.delete(slot)
+    if (held?.size === 0) this.state.held.delete(bucket)
+  }
+
+  #takeReady(turn: Turn, taken: Taken[], asked: Taking): void {
+    this.joinLate(turn.unit)
+    this.joinLater(turn.unit)
+    let [passed, left] = [0, asked.slots]
+    while (left > 0 && passed < PASSED_MAX && asked.bytes > 0) {
+      const lines = this.nextReady(turn.unit, left)
+      if (!lines) return
+      for (const line of lines) {
+        const goesAt = mayGoAt(this.recordOf(line.slot))
+        if (goesAt - asked.aheadMs > this.nowMs) {
+          passed++
+          this.wait(line, goesAt)
+        } else if (asked.bytes <= 0) this.stand(line, line.priority)
+        else {
+          left--
+          this.#took(taken, asked, line, this.takeOff(line, asked.each))
+        }
+      }
+      if (lines.length === 0) passed++
+    }
+  }
+
+  #roomIn(turn: Turn, { concurrency }: Taking): number {
+    const up = turn.unit.up ?? 1
+    const own = this.flightOf(turn).size
+    let all = turn.unit.mixed ?? 0
+    if (up === 1) return concurrency - own - all
+    for (let lane = 0; lane < LANES_MAX; lane++)
+      if (turn.unit.generations[lane] !== undefined) all += this.flightOf({ unit: turn.unit, lane }).size
+    return Math.min(concurrency - all, Math.ceil(concurrency / up) - own)
+  }
+
+  #takeHot({ unit, ...turn }: Turn, taken: Taken[], asked: Taking): void {
+    const record = this.recordOf(unit.name)
+    if (asked.slots === 0 || record.paused > this.nowMs) return
+    let most = asked.each
+    if (asked.concurrency > 0) most = Math.min(most, this.#roomIn({ unit, ...turn }, asked))
+    if (Math.max(asked.delayMs, record.floor) > 0) {
+      const isAlone = unit.up === 1
+      const isDue = record.next - this.nowMs <= (isAlone ? asked.aheadMs : 0)
+      const isFirst = unit.holders.slice(0, turn.lane).every((holder) => holder === undefined)
+      most = isDue && (isAlone || isFirst) ? Math.min(most, 1) : 0
+    }
+    if (most <= 0) return
+    const line = this.lineOf(unit.bucket!, unit.name)
+    this.#took(taken, asked, line, this.takeOff(line, most))
+  }
+
+  // release.lua
+
+  release(turn: Turn, told: SlotReleased): void {
+    const record = this.tellOf(told)
+    const line = this.lineOf(turn.unit.name, told.slot)
+    if (line.state !== 'w') return
+    this.#letGo(line)
+    if (mayGoAt(record) > this.nowMs) this.wait(line, mayGoAt(record))
+    else if (told.lanes > 1) this.#heat(line, told)
+    else this.stand(line, this.headOf(line)!)
+  }
+
+  #heat(line: Line, { lanes, mixed }: SlotReleased): void {
+    if (line.entries) this.spill(line)
+    this.save(line, 'h', 0)
+    const unit = this.unitOf(line.slot)
+    unit.bucket = line.bucket
+    unit.mixed = mixed > 0 ? mixed : undefined
+    unit.urgency = this.headOf(line) || undefined
+    const most = Math.min(lanes, Math.ceil(this.lengthOf(line) / LINE_PER_LANE))
+    for (let n = 0; n < most; n++) this.open(unit)
+  }
+
+  widen({ unit }: Turn, lanes: number): void {
+    if (unit.bucket === undefined || unit.up! >= lanes || this.nowMs <= (unit.folded ?? 0)) return
+    if (this.recordOf(unit.name).floor > 0) return
+    if (this.lengthOf(this.lineOf(unit.bucket, unit.name)) > unit.up! * LINE_PER_LANE) this.open(unit)
+  }
+
+  // ended.lua
+
+  finish(turn: Turn, { token, id, refusal = '', hot, placed }: Ended): void {
+    if (!turn.isMine || this.dropFlight(turn, [token]) === 0) return
+    this.state.counts.leased--
+    if (hot !== undefined) this.unmix(hot)
+    if (refusal !== '') this.#note(id!, turn.holder.replace(/\/\d+$/, ''), refusal)
+    else if (id !== undefined) this.state.histories.delete(id)
+    for (const one of placed) this.#put(one, `${turn.holder}/${token}`, refusal)
+  }
+
+  #put({ place, bucket, slot, priority, texts }: Placed, unique: string, refusal: string): void {
+    if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
+    else if (place === 'end') this.append(bucket, slot, priority, texts)
+    else if (place === 'head') this.putBack(bucket, slot, priority, texts)
+    else if (place === 'doubt') throw new Error('the model has no links in doubt')
+    else this.delay(bucket, slot, priority, place, unique, texts[0]!)
+  }
+
+  // leave.lua
+
+  leave(
+    { unit, lane, delayMs }: Turn,
+    { head, dueInMs }: Standing,
+    leaves: boolean,
+  ): 'over' | 'held' | 'left' {
+    const hasSlots = unit.bucket === undefined && this.state.held.has(unit.name)
+    const isHot = unit.bucket !== undefined
+    const isEmpty = head === undefined && dueInMs === undefined && !hasSlots
+    const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
+    if ((isHot && unit.up !== 1 && (head === undefined || isPaced())) || (isEmpty && (leaves || isHot))) {
+      this.close(unit, lane)
+      return 'over'
+    }
+    if (!leaves || hasSlots) return 'held'
+    unit.holders[lane] = undefined
+    unit.rests = false
+    unit.urgency = head || undefined
+    const asleep = isHot ? mayGoAt(this.recordOf(unit.name)) : head === undefined ? this.nowMs + dueInMs! : 0
+    unit.asleep = asleep > this.nowMs ? asleep : undefined
+    return 'left'
+  }
+
+  answeredBefore(turn: Turn): TurnAnswer {
+    if ((this.state.lost.get(turn.holder) ?? 0) >= this.nowMs) return { status: 'lost' }
+    const { unit, lane, generation } = turn
+    if (unit.generations[lane] === generation && unit.holders[lane] === undefined)
+      return { status: 'left', standing: this.standingOf(turn), taken: [] }
+    return { status: 'over' }
+  }
+
+  // back.lua and blame.lua
+
+  protected takeBack(turn: Turn, before: string, quarantineAfter: number): number {
+    const worker = before.replace(/\/\d+$/, '')
+    const held = this.inOrder(this.flightOf(turn))
+    if (held.length === 0) {
+      this.slotsBack(turn)
+      return 0
+    }
+    this.state.flight.delete(`${turn.lane}:${turn.unit.name}`)
+    this.state.lost.set(before, this.nowMs + LOST_KEPT_MS)
+    this.state.counts.leased -= held.length
+    for (const { token, slot, priority, text } of held) {
+      if (turn.unit.bucket === undefined) this.unmix(slot)
+      const hasStarted = this.state.started.get(worker)?.has(token) ?? false
+      const back = hasStarted ? this.#blamed(text, worker) : { text, kills: 0 }
+      if (hasStarted) this.#defer(slot, turn.delayMs)
+      if (back.kills >= quarantineAfter)
+        this.#quarantine(back.text, `it killed ${back.kills} workers, running alone`)
+      else this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
+    }
+    this.slotsBack(turn)
+    return held.length
+  }
+
+  protected slotsBack({ unit, delayMs }: Turn): void {
+    if (unit.bucket !== undefined) return
+    const slots = [...(this.state.held.get(unit.name) ?? [])].sort()
+    this.state.held.delete(unit.name)
+    for (const slot of slots) {
+      const line = this.lineOf(unit.name, slot)
+      const goesAt = mayGoAt(this.#defer(slot, delayMs))
+      if (line.state === 'w' && goesAt > this.nowMs) this.wait(line, goesAt)
+      else if (line.state === 'w') this.stand(line, this.headOf(line)!)
+    }
+  }
+
+  /** When a lost worker asked the slot last is not known: a delay is counted from now. */
+  #defer(slot: string, turnDelayMs: number): KeptRecord {
+    const record = this.recordOf(slot)
+    const delayMs = Math.max(turnDelayMs, record.floor)
+    if (delayMs === 0) return record
+    record.next = Math.max(record.next, this.nowMs + delayMs)
+    this.keep(record)
+    return record
+  }
+
+  #blamed(text: string, worker: string): { text: string; kills: number } {
+    const alone = this.state.alone.get(worker)
+    const id = text.slice(0, text.indexOf('\n'))
+    const isToBlame = alone === id
+    if (isToBlame || alone === undefined)
+      this.#note(
+        id,
+        worker,
+        isToBlame ? 'the worker was lost while it ran alone' : 'the worker was lost while it was in flight',
+      )
+    return remarked(text, isToBlame ? 1 : 0, isToBlame || alone === undefined)
+  }
+
+  // leasing/quarantine.lua
+
+  #note(id: string, worker: string, what: string): void {
+    const line = `{"at":${this.nowMs},"worker":${luaJson(worker)},"what":${luaJson(what)}}`
+    const known = this.state.histories.get(id)
+    let lines = known === undefined ? line : `${known}\n${line}`
+    while (lines.length > HISTORY_BYTES_MAX && lines.includes('\n'))
+      lines = lines.slice(lines.indexOf('\n') + 1)
+    this.state.histories.set(id, lines)
+  }
+
+  #quarantine(text: string, reason: string): void {
+    const [id, , ...json] = text.split('\n')
+    const history = (this.state.histories.get(id!) ?? '').replaceAll('\n', ',')
+    this.state.quarantined.set(
+      id!,
+      `{"id":${luaJson(id!)},"request":${json.join('\n')},"reason":${luaJson(reason)},"history":[${history}],"quarantinedAt":${this.nowMs}}`,
+    )
+    this.state.histories.delete(id!)
+  }
+}
+
+/** The text with another attempt; blame.lua. */
+export function remarked(text: string, kill: number, isSuspect: boolean): { text: string; kills: number } {
+  const [id, marks, ...json] = text.split('\n')
+  const [, attempt = 1, before = 0, refusals = 0] = /^(\d+):(\d+):(\d+):[01]$/.exec(marks!) ?? []
+  const kills = Number(before) + kill
+  const line = `${Number(attempt) + 1}:${kills}:${refusals}:${isSuspect ? 1 : 0}`
+  return { text: `${id}\n${line}\n${json.join('\n')}`, kills }
+}
+
+/** As cjson writes a string. */
+function luaJson(text: string): string {
+  return JSON.stringify(text).replaceAll('/', '\\/')
+}

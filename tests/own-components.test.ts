@@ -326,7 +326,9 @@ describe('SPIDER_LOADER_CLASS', () => {
     )
     writeFileSync(folder.join('half.ts'), 'export class Half { list() { return [] } }')
     withLoader('./half.ts#Half')
-    expect((await webloom('crawl', 'hats')).stderr).toContain('spider loader Half (SPIDER_LOADER_CLASS) has no load')
+    expect((await webloom('crawl', 'hats')).stderr).toContain(
+      'spider loader Half (SPIDER_LOADER_CLASS) has no load',
+    )
     writeFileSync(folder.join('old.ts'), 'export class Old { static from_settings() {} }')
     withLoader('./old.ts#Old')
     expect((await webloom('list')).stderr).toContain(

@@ -42,8 +42,18 @@ local function rouse(unit)
   end
 end
 
+-- Of several lanes the first that has one: its first lanes may be closed.
+local function holderOf(unit)
+  for lane = 0, LANES_MAX - 1 do
+    local owner = unit['o' .. lane]
+    if owner then
+      return string.match(owner, '^(.*)/%d+$')
+    end
+  end
+end
+
 local function nudge(unit, priority)
-  local holder = unit.o0 and string.match(unit.o0, '^(.*)/%d+$')
+  local holder = holderOf(unit)
   if holder and holder ~= caller then
     set(unit, 'rests', nil)
     redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name)

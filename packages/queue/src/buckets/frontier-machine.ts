@@ -481,7 +481,9 @@ export class FrontierMachine {
 
   #shouldLeave(turn: HeldTurn, nowMs: number): boolean {
     const isEmpty = turn.tokens.size === 0 && turn.head === undefined
-    const restsUntilMs = Math.min(turn.dueAtMs, ...[...turn.slots.values()].map((slot) => slot.goesAtMs()))
+    // A hot slot is here as long as its lane is: by itself it has nothing to wait for.
+    const slots = turn.isBucket ? [...turn.slots.values()] : []
+    const restsUntilMs = Math.min(turn.dueAtMs, ...slots.map((slot) => slot.goesAtMs()))
     const { restMs } = this.#options.times
     if (isEmpty && restsUntilMs - nowMs > restMs) {
       turn.restsSinceMs ??= nowMs

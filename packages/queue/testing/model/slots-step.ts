@@ -112,7 +112,7 @@ export class SlotsStep {
   }
 
   #nudge(unit: Unit, priority: number): void {
-    const holder = unit.holders[0]?.replace(/\/\d+$/, '')
+    const holder = unit.holders.find((one) => one !== undefined)?.replace(/\/\d+$/, '')
     if (holder === undefined || holder === this.#caller) return
     unit.rests = false
     this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)

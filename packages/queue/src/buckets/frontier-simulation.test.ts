@@ -23,8 +23,11 @@ const MIXED =
   'pages that ended as their slot became hot were counted as in flight for ever, and the slot waited for them'
 const RESTING = 'a lane of a hot slot that had missed a nudge rested for ever, with a page waiting'
 
+const ROUSED =
+  'a lane that slept was woken together with one that its worker had: what that had in flight was fetched again'
+
 /** Seeds that have found something, with what that was. */
-const FOUND: readonly [seed: number, trouble: TroubleName, what: string][] = [
+const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?: number][] = [
   [79, 'nothing goes wrong', UNTOLD],
   [86, 'nothing goes wrong', UNTOLD],
   [21, 'connections are lost, and clocks jump', UNTOLD],
@@ -32,8 +35,9 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string][] = [
   [158, 'connections are lost, and clocks jump', MIXED],
   [82, 'Redis comes back older', MIXED],
   [45, 'connections are lost, and clocks jump', RESTING],
+  [1, 'connections are lost, and clocks jump', ROUSED, 600],
 ]
 
-test.each(FOUND)('seed %i, %s: %s', (seed, name) => {
-  simulate({ seed, trouble: TROUBLES[name] })
+test.each(FOUND)('seed %i, %s: %s', (seed, name, _what, pages = 150) => {
+  simulate({ seed, pages, trouble: TROUBLES[name] })
 })

@@ -46,7 +46,8 @@ const FOUND: readonly [seed: number, trouble: TroubleName, what: string, pages?:
   [158, 'connections are lost, and clocks jump', MIXED],
   [82, 'Redis comes back older', MIXED],
   [45, 'connections are lost, and clocks jump', RESTING],
-  [1, 'connections are lost, and clocks jump', ROUSED, 600],
+  [87, 'connections are lost, and clocks jump', ROUSED, 400],
+  [100, 'workers are killed', ROUSED, 400],
   [11, 'nothing goes wrong', TWICE, 600],
 ]
 

@@ -282,7 +282,10 @@ class ScriptStep extends TurnStep {
     const before = unit.holders[lane]
     const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
     const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
-    if (unit.bucket !== undefined && unit.up !== 1 && (isSecond || isPaced())) {
+    const hasOther = unit.holders.some(
+      (other, of) => of !== lane && other && workerOf(other) === workerOf(holder),
+    )
+    if (unit.bucket !== undefined && unit.up !== 1 && (isSecond || hasOther || isPaced())) {
       this.close(unit, lane)
       unit.folded = this.nowMs + 1000
       return 'gone'
@@ -340,4 +343,8 @@ class ScriptStep extends TurnStep {
     if (resets) this.slotsBack(turn)
     return unheld.length
   }
+}
+
+function workerOf(holder: string): string {
+  return holder.replace(/\/\d+$/, '')
 }

@@ -17,6 +17,11 @@ local locked = redis.call('GET', KEYS[6] .. job .. ':lock')
 if locked ~= token and (locked or not redis.call('LPOS', KEYS[6] .. 'active', job)) then
   return { 'taken' }
 end
+-- Of two lanes that a worker fetches at the same moment it has neither when it asks.
+for lane = 0, LANES_MAX - 1 do
+  local other = tostring(lane) ~= turn.lane and unit['o' .. lane]
+  isSecond = isSecond or other and string.match(other, '^(.*)/') == string.match(owner, '^(.*)/')
+end
 local before = unit['o' .. turn.lane]
 -- The first write is one that Redis never refuses: at its maxmemory, turns must begin so that something gets done.
 redis.call('HDEL', KEYS[2], '')

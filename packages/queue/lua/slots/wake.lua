@@ -1,7 +1,7 @@
 -- Units that have something to do: their lanes, and the jobs that BullMQ must get.
 --
--- Input    jobOf(unit, lane): name of its job; open(unit): another lane; rouse(unit): its only lane, whose job sleeps in BullMQ,
---          gets another generation: the old job will find that it is over
+-- Input    jobOf(unit, lane): name of its job; open(unit): another lane; rouse(unit): its lanes whose job sleeps in BullMQ get
+--          another generation: the old job will find that it is over. A lane that a worker has keeps its own
 --          arrived(unit, priority): something of that priority may be taken now
 --          arrivedLater(unit, dueMs): something may be taken then
 --          caller: the worker that runs this script, nil for one that is not named
@@ -35,15 +35,25 @@ end
 local function rouse(unit)
   set(unit, 'asleep', nil)
   for lane = 0, LANES_MAX - 1 do
-    if unit['g' .. lane] then
+    if unit['g' .. lane] and not unit['o' .. lane] then
       redis.call('ZREM', KEYS[1] .. ':due', jobOf(unit, lane))
       wake(unit, lane)
     end
   end
 end
 
+-- Of several lanes the first that has one: its first lanes may be closed.
+local function holderOf(unit)
+  for lane = 0, LANES_MAX - 1 do
+    local owner = unit['o' .. lane]
+    if owner then
+      return string.match(owner, '^(.*)/%d+$')
+    end
+  end
+end
+
 local function nudge(unit, priority)
-  local holder = unit.o0 and string.match(unit.o0, '^(.*)/%d+$')
+  local holder = holderOf(unit)
   if holder and holder ~= caller then
     set(unit, 'rests', nil)
     redis.call('PUBLISH', KEYS[1] .. ':nudges', holder .. '\n' .. priority .. '\n' .. unit.name)
@@ -66,7 +76,7 @@ local function arrived(unit, priority)
   if not unit.up then
     return open(unit)
   elseif unit.asleep then
-    return rouse(unit)
+    rouse(unit)
   elseif isMoreUrgent then
     raise(unit, priority)
   end

@@ -178,8 +178,7 @@ function tellOf(
   for (const slot of turn.releasing) {
     turn.told.delete(slot)
     const lanes = turn.isLeaving ? 0 : lanesOf(slot)
-    // Those that end with this message are in flight until Redis has read of them.
-    const mixed = lanes > 0 ? slot.heldCount : 0
+    const mixed = lanes > 0 ? staysInFlight(slot, drafts.get(turn)?.ended ?? []) : 0
     draftOf(turn, drafts).released.push({ ...toldOf(slot, nowMs), lanes, mixed })
     slot.waiting = 0
     if (lanes > 0) slot.isHot = true
@@ -204,6 +203,12 @@ function tellOf(
   // The slot stays here: others that get a lane must not ask too soon.
   if (hot.isPaced && !draft.told.some(({ slot }) => slot === hot.key))
     draft.told.push({ ...toldOf(hot, nowMs), waiting: 0 })
+}
+
+/** How many of the slot are in flight here when Redis has read of those that end with this message. */
+function staysInFlight(slot: HeldSlot, ended: readonly Ended[]): number {
+  const over = new Set(ended.map(({ token }) => token))
+  return [...slot.queue, ...slot.out].filter(({ token }) => !over.has(token)).length
 }
 
 /** Of a turn that is left with this message. The slot's last requests may end with it: none will be left here that tells more. */

@@ -81,13 +81,12 @@ export class SlotsStep {
   protected arrived(unit: Unit, priority: number): void {
     const isMoreUrgent = priority > (unit.urgency ?? 0)
     if (!unit.up || isMoreUrgent) unit.urgency = priority || undefined
-    if (!unit.up) this.open(unit)
-    else if (unit.asleep !== undefined) this.#rouse(unit)
-    else this.#tell(unit, priority, isMoreUrgent)
-  }
-
-  #tell(unit: Unit, priority: number, isMoreUrgent: boolean): void {
-    if (isMoreUrgent) this.#raise(unit, priority)
+    if (!unit.up) {
+      this.open(unit)
+      return
+    }
+    if (unit.asleep !== undefined) this.#rouse(unit)
+    else if (isMoreUrgent) this.#raise(unit, priority)
     if (unit.rests || isMoreUrgent) this.#nudge(unit, priority)
   }
 
@@ -105,14 +104,14 @@ export class SlotsStep {
   #rouse(unit: Unit): void {
     unit.asleep = undefined
     for (let lane = 0; lane < LANES_MAX; lane++) {
-      if (unit.generations[lane] === undefined) continue
+      if (unit.generations[lane] === undefined || unit.holders[lane] !== undefined) continue
       this.state.due.delete(this.jobOf(unit, lane))
       this.#wake(unit, lane)
     }
   }
 
   #nudge(unit: Unit, priority: number): void {
-    const holder = unit.holders[0]?.replace(/\/\d+$/, '')
+    const holder = unit.holders.find((one) => one !== undefined)?.replace(/\/\d+$/, '')
     if (holder === undefined || holder === this.#caller) return
     unit.rests = false
     this.publish('nudges', `${holder}\n${priority}\n${unit.name}`)

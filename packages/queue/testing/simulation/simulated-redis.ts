@@ -18,6 +18,18 @@ export interface CrawlPlan {
   readonly childrenOf: (id: string) => readonly string[]
 }
 
+/** How often what is rare has come up. */
+export interface Seen {
+  /** Looks at the state in which a slot was hot, and in which it had several lanes. */
+  hot: number
+  lanes: number
+  /** Turns begun with requests of a lost worker. */
+  takenBack: number
+  lost: number
+  putBack: number
+  wentBack: number
+}
+
 export class SimulatedRedis {
   readonly model: FrontierModel
   readonly #world: VirtualWorld
@@ -26,6 +38,9 @@ export class SimulatedRedis {
   #snapshot: { state: FrontierState; committed: Set<string> } | undefined
   /** When Redis last came back with an older state. */
   wentBackAtMs = Number.NEGATIVE_INFINITY
+  readonly seen: Seen = { hot: 0, lanes: 0, takenBack: 0, lost: 0, putBack: 0, wentBack: 0 }
+  /** How many messages have come. */
+  messages = 0
   /** What an invariant found wrong. */
   wrong: string | undefined
 
@@ -41,6 +56,7 @@ export class SimulatedRedis {
 
   exchange(turns: readonly TurnSays[], said: Said): ReturnType<FrontierModel['exchange']> {
     const ending = turns.flatMap((turn) => this.#ending(turn))
+    this.messages++
     const answer = this.model.exchange(turns, true, said)
     for (const { id, flight, token } of ending) {
       if (flight.has(token)) continue
@@ -91,6 +107,14 @@ export class SimulatedRedis {
   /** Returns what is wrong with the state as a whole. */
   check({ first, childrenOf }: CrawlPlan): string | undefined {
     const { state } = this.model
+    for (const { name, bucket, mixed = 0, up = 0 } of state.units.values()) {
+      if (up > 1) this.seen.lanes++
+      if (bucket === undefined) continue
+      this.seen.hot++
+      const held = [...(state.flight.get(`0:${bucket}`)?.values() ?? [])].filter(({ slot }) => slot === name)
+      if (held.length !== mixed)
+        return `${held.length} pages of the hot ${name} are in flight in its bucket, and ${mixed} are counted`
+    }
     const places = { waiting: 0, delayed: 0, leased: 0 }
     const seen = new Map<string, string>()
     let twice: string | undefined

@@ -285,6 +285,7 @@ export class SimulatedWorker {
 
   #onWentBack(error: WentBack): void {
     if (!this.#said.wentBack(error)) return
+    this.#redis.seen.wentBack++
     this.machine.startOver('Redis has come back older')
     this.#mustReset = true
     this.#renew()
@@ -426,6 +427,7 @@ export class SimulatedWorker {
         if (reply === 'gone')
           this.#send(() => this.#redis.model.jobs.complete(id, lockToken, this.#redis.nowMs))
         if (reply === 'gone' || reply === 'taken') return
+        if (reply.takenBack > 0) this.#redis.seen.takenBack++
         this.#stir(reply)
         const job = { ...name, job: id, lockedUntilMs }
         const turn = this.machine.begun(job, holder, reply.standing, this.#nowMs)
@@ -469,6 +471,8 @@ export class SimulatedWorker {
         if (resets) this.#mustReset = false
         const turnOf = new Map(holding.map((one, n) => [one, turns[n]!]))
         const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
+        this.#redis.seen.lost += lost.size
+        this.#redis.seen.putBack += renewed.putBack.size
         for (const turn of lost) if (machine.has(turn)) machine.lose(turn, 'its lock ran out')
         machine.renewed(
           turns.filter((turn) => !lost.has(turn)),

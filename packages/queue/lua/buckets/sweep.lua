@@ -16,6 +16,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':workers', '-inf', whole(now - KNOWN_
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
 redis.call('PEXPIRE', KEYS[1] .. ':heard', KNOWN_MS)
+-- Those of killed workers would stay for good where a finished crawl is not emptied.
+for _, worker in ipairs(redis.call('HKEYS', KEYS[1] .. ':heard')) do
+  redis.call('PEXPIRE', key('started', worker), KNOWN_MS)
+end
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':paused', '-inf', whole(now))
 for _, worker in ipairs(redis.call('HKEYS', KEYS[3])) do
   if not redis.call('ZSCORE', KEYS[1] .. ':workers', worker) then

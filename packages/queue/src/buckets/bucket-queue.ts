@@ -479,6 +479,12 @@ export class BucketQueue implements RequestQueue {
     this.#desk.ended(lease)
   }
 
+  /** It may lie here still, as suspects do until all others have ended; nobody would end it once it is handed out. */
+  #lost(lease: BucketLease): void {
+    this.#desk.remove(lease)
+    this.#ended(lease)
+  }
+
   async #rejected(
     slot: HeldSlot,
     one: { readonly id: string; readonly priority: number; readonly text: string },
@@ -580,7 +586,7 @@ export class BucketQueue implements RequestQueue {
 
   #do(effect: Effect): void {
     if (effect.kind === 'done') effect.ending.done(effect.error)
-    else if (effect.kind === 'lost') this.#ended(effect.lease)
+    else if (effect.kind === 'lost') this.#lost(effect.lease)
     else if (effect.kind === 'unreadable') this.#refuseUnreadable(effect.slot, effect.taken, effect.why)
     else {
       const { turn } = effect

@@ -58,6 +58,9 @@ const FOUND_MS = 4000 * FACTOR + 500
 
 const LOCK_MS = 6000 * FACTOR
 
+/** What was queued so short a time before the queue's Redis began another run may have been lost with the run before. */
+const LOST_COMMIT_MS = 20_000 * FACTOR
+
 export async function judged(evidence: Evidence): Promise<WorldVerdict> {
   const { struck, missed, isStuck } = evidence
   const { web, visited } = evidence.site
@@ -179,7 +182,21 @@ function allowanceOf(
         2,
       )
   }
+  // A page that a filter has forgotten runs again; if the queue's Redis began another run meanwhile, that may have lost its links.
+  for (const { fault, fromMs } of inOrder)
+    if (beginsAnotherRun(fault) && inOrder.some((other) => goesBack(other.fault) && other.fromMs < fromMs))
+      allow(new Set(ranBeforeAndAfter(fromMs, hits).flatMap((url) => site.linksOf(url))))
   return allowance
+}
+
+/** Of the queue's Redis. */
+function beginsAnotherRun(fault: Fault): boolean {
+  return fault.kind === 'restart redis' && fault.role !== 'filter'
+}
+
+function ranBeforeAndAfter(ms: number, hits: readonly Hit[]): string[] {
+  const before = new Set(hits.filter((hit) => isDuring(hit, ms - LOST_COMMIT_MS, ms)).map(({ url }) => url))
+  return hits.filter(({ url, atMs }) => atMs > ms && before.has(url)).map(({ url }) => url)
 }
 
 /** Stretches of a lock's length, of which the worker could not run for half: a renewal comes due in a third of a lock. */

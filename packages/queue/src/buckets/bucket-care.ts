@@ -175,17 +175,25 @@ export class BucketCare {
   async #checkStalled(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    const { scripts, logger, times } = this.#options
-    const { stalledGapMs, stalledLateMs } = this.#times
-    const askedAtMs = performance.now()
-    try {
-      await scripts.watch(stalledGapMs)
-      const nowMs = performance.now()
-      if (nowMs - askedAtMs > stalledLateMs) this.#checksFromMs = nowMs + times.redis.reconnectMsMax
-      if (nowMs >= this.#checksFromMs) await scripts.takeStalled(stalledGapMs)
-    } catch (error) {
-      logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
-    }
+    const { scripts } = this.#options
+    const { stalledGapMs } = this.#times
+    if (await this.#look(scripts.watch(stalledGapMs))) await this.#look(scripts.takeStalled(stalledGapMs))
     this.#isChecking = false
+  }
+
+  /** Resolves to false when nothing may be taken now: Redis answers late, so it was away, and others come back to it first. */
+  async #look(looking: Promise<void>): Promise<boolean> {
+    const { logger, times } = this.#options
+    const askedAtMs = performance.now()
+    const isDone = await looking.then(
+      () => true,
+      (error: unknown) => {
+        logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
+        return false
+      },
+    )
+    const nowMs = performance.now()
+    if (nowMs - askedAtMs > this.#times.stalledLateMs) this.#checksFromMs = nowMs + times.redis.reconnectMsMax
+    return isDone && nowMs >= this.#checksFromMs
   }
 }

@@ -1,6 +1,9 @@
 /** A look for lost turns may reach Redis long after it was sent: when its connection is back, with the locks run out. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { scaledTimes } from '@webloom/core'
+import { startTcpProxy } from '@webloom/testkit'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketScripts } from './bucket-scripts.ts'
@@ -57,3 +60,31 @@ test('a look that takes nothing leaves the next one what it has found', async ()
   await scripts.takeStalled(GAP_MS)
   expect(await waiting()).toEqual([UNIT])
 })
+
+test('a look that was under way when Redis went is followed by no other before all workers may be back', async () => {
+  const times = scaledTimes(0.4)
+  const { stalledGapMs, stalledLateMs } = times.turns
+  await bench.redis.set(bull(`${UNIT}:lock`), 'token')
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const isTaking = (command: readonly string[]) =>
+    command.at(-1) === '1' && command.at(-2) === String(stalledGapMs)
+  let looks = 0
+  proxy.judgeBy((command) => {
+    if (isTaking(command)) looks++
+    return 'forward'
+  })
+  const fault = proxy.dropBefore(isTaking)
+  await bench.queue({ keys, times, url: proxy.url })
+  await vi.waitFor(() => expect(fault.count).toBe(1), 10_000)
+  await proxy.down()
+  // The lock runs out while Redis is away.
+  await bench.redis.del(bull(`${UNIT}:lock`))
+  await sleep(2 * stalledLateMs)
+  const before = looks
+  await proxy.up()
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(before), 10_000)
+  // Its holder needs a while longer to come back.
+  await sleep(0.9 * times.redis.reconnectMsMax)
+  expect(await active()).toContain(UNIT)
+  await vi.waitFor(async () => expect(await active()).not.toContain(UNIT), 10_000)
+}, 40_000)

@@ -10,7 +10,7 @@ import {
 } from '@webloom/core'
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { BucketQueue } from '../src/buckets/bucket-queue.ts'
+import { type BucketPoint, BucketQueue } from '../src/buckets/bucket-queue.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
@@ -26,6 +26,7 @@ export interface TurnQueueUnderTest {
   readonly times?: ProtocolTimes
   readonly logger?: Logger
   readonly mayDoubt?: () => boolean
+  readonly onPoint?: (name: BucketPoint) => void
 }
 
 /** One real Redis for some tests; each crawl has keys of its own. */

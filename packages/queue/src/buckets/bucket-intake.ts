@@ -8,6 +8,9 @@ import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 /** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */
 const BEGINNING_MAX = 16
+/** How long a second lane of a slot that this worker has is left to others, and how often before it is closed. */
+const SECOND_LANE_REST_MS = 20
+const SECOND_LANE_TRIES = 5
 /** How long what was served already waits while more turns are at hand. */
 const FRESH_WAIT_MS = 50
 
@@ -39,7 +42,10 @@ export interface BucketIntakeOptions {
 
 export class BucketIntake {
   readonly #options: BucketIntakeOptions
-  readonly #beginning = new Set<Promise<void>>()
+  /** The turns that begin, and their units. */
+  readonly #beginning = new Map<Promise<void>, string>()
+  /** By unit: how often another of its lanes was given back to others. */
+  readonly #secondLanes = new Map<string, number>()
   /** By unit: until when its turns are left to others. */
   readonly #leftUntilMs = new Map<string, number>()
   #hasLeftLast = false
@@ -85,7 +91,7 @@ export class BucketIntake {
 
   /** Resolves when all fetched turns have begun, or have gone back. */
   async settled(): Promise<void> {
-    await Promise.all(this.#beginning)
+    await Promise.all(this.#beginning.keys())
   }
 
   async #run(): Promise<void> {
@@ -100,7 +106,8 @@ export class BucketIntake {
         const job = await jobs.fetch({ block: this.#isDrained })
         this.#isDrained = !job
         if (!job) await this.#drained()
-        else if (!(await this.#isLeft(job))) this.#track(this.#begin(job))
+        else if (!(await this.#isLeft(job)) && !(await this.#isSecondLane(job)))
+          this.#track(this.#begin(job), job.unit)
       } catch (error) {
         if (this.#isClosed) return
         await this.#onRefusal(error as Error)
@@ -109,17 +116,17 @@ export class BucketIntake {
   }
 
   async #drained(): Promise<void> {
-    await Promise.all(this.#beginning)
+    await Promise.all(this.#beginning.keys())
     this.#lookingSinceMs = undefined
     this.#options.onDrained()
   }
 
-  #track(begin: Promise<void>): void {
+  #track(begin: Promise<void>, unit: string): void {
     const beginning = begin.finally(() => {
       this.#beginning.delete(beginning)
       this.#wake?.()
     })
-    this.#beginning.add(beginning)
+    this.#beginning.set(beginning, unit)
   }
 
   /**
@@ -135,6 +142,23 @@ export class BucketIntake {
     await this.#options.jobs.giveBack(job, 0)
     if (this.#hasLeftLast) await sleep(leftMs)
     this.#hasLeftLast = !this.#hasLeftLast
+    return true
+  }
+
+  /**
+   * Returns true for another lane of a slot of which this worker has one: it goes back, and the worker that needs it gets it while
+   * this one rests. When nobody takes it, Redis closes it.
+   */
+  async #isSecondLane(job: BullTurn): Promise<boolean> {
+    const { hasUnit, jobs } = this.#options
+    const { unit } = job
+    const tries = (this.#secondLanes.get(unit) ?? 0) + 1
+    this.#secondLanes.delete(unit)
+    if (!hasUnit(unit) && ![...this.#beginning.values()].includes(unit)) return false
+    if (tries > SECOND_LANE_TRIES) return false
+    this.#secondLanes.set(unit, tries)
+    await jobs.giveBack(job, 0)
+    await sleep(SECOND_LANE_REST_MS)
     return true
   }
 

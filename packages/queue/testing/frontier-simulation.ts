@@ -51,6 +51,7 @@ export interface SimulationResult {
   readonly steps: number
   readonly virtualMs: number
   readonly starts: number
+  readonly messages: number
   /** How often what is rare has come up. */
   readonly seen: Readonly<Seen>
 }
@@ -107,7 +108,13 @@ class FrontierSimulation {
       const where = `seed ${this.#seed}, step ${world.steps}, at ${Math.round(world.nowMs)} ms`
       throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
     }
-    return { steps: world.steps, virtualMs: world.nowMs, starts: this.#starts, seen: this.#redis.seen }
+    return {
+      steps: world.steps,
+      virtualMs: world.nowMs,
+      starts: this.#starts,
+      messages: this.#redis.messages,
+      seen: this.#redis.seen,
+    }
   }
 
   get #isOver(): boolean {

@@ -19,7 +19,7 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { PriorityRing } from '../structures/priority-ring.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
-import type { Ended, Placed, Standing, Taken, TurnAnswer } from './bucket-scripts.ts'
+import type { Asked, Ended, Placed, Standing, Taken, TurnAnswer } from './bucket-scripts.ts'
 import { asksAny, composed, type Ending, goesToHead, type Message, type Told } from './frontier-message.ts'
 import { BucketLease, HeldSlot, HeldTurn, type TurnJob } from './held-turn.ts'
 
@@ -413,7 +413,7 @@ export class FrontierMachine {
       else if (answer.status === 'left')
         this.#gone(turn, { kind: 'give back', turn, ...givenBack(answer.standing) })
       else {
-        this.#accept(turn, says.asked.more, answer, nowMs)
+        this.#accept(turn, says.asked, answer, nowMs)
         if (says.leaves) this.stay(turn, nowMs)
       }
     }
@@ -501,7 +501,7 @@ export class FrontierMachine {
   }
 
   #lookAgain(slot: HeldSlot, nowMs: number): void {
-    if (!slot.isFull || slot.heldCount > 0) return
+    if (!slot.isFull) return
     slot.isFull = false
     this.#place(slot, nowMs)
   }
@@ -534,7 +534,7 @@ export class FrontierMachine {
 
   #accept(
     turn: HeldTurn,
-    more: readonly { readonly slot: string }[],
+    { more, slots }: Pick<Asked, 'more' | 'slots'>,
     { standing, taken }: { standing: Standing; taken: readonly Taken[] },
     nowMs: number,
   ): void {
@@ -552,8 +552,9 @@ export class FrontierMachine {
       const [slot] = turn.slots.values()
       slot!.isAsked = false
       slot!.waiting = 0
-      slot!.isFull =
-        taken.length === 0 && standing.head !== undefined && !slot!.isPaced && slot!.heldCount === 0
+      // Asked again at once it would be as full: a worker would send a script a millisecond until a page of another lane ends.
+      const isRefused = taken.length === 0 && standing.head !== undefined && !slot!.isPaced
+      slot!.isFull = isRefused && (slots > 0 || slot!.heldCount === 0)
     }
     for (const slot of touched) {
       if (slot.isPaused(nowMs) || this.#goingBack.has(slot) || turn.isLeaving) this.#callBack(slot)

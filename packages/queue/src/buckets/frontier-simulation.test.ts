@@ -13,6 +13,14 @@ test.each(TROUBLE_NAMES)(
   },
 )
 
+test.each([23, 21, 1])(
+  'seed %i: a hot slot of which all lanes are full is not asked again and again',
+  (seed) => {
+    const { messages, starts } = simulate({ seed, trouble: TROUBLES['nothing goes wrong'] })
+    expect(messages).toBeLessThan(4 * starts)
+  },
+)
+
 test('a seed replays exactly', () => {
   const trouble = TROUBLES['Redis comes back older']
   expect(simulate({ seed: 11, trouble })).toEqual(simulate({ seed: 11, trouble }))

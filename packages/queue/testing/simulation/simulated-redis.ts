@@ -39,6 +39,8 @@ export class SimulatedRedis {
   /** When Redis last came back with an older state. */
   wentBackAtMs = Number.NEGATIVE_INFINITY
   readonly seen: Seen = { hot: 0, lanes: 0, takenBack: 0, lost: 0, putBack: 0, wentBack: 0 }
+  /** How many messages have come. */
+  messages = 0
   /** What an invariant found wrong. */
   wrong: string | undefined
 
@@ -54,6 +56,7 @@ export class SimulatedRedis {
 
   exchange(turns: readonly TurnSays[], said: Said): ReturnType<FrontierModel['exchange']> {
     const ending = turns.flatMap((turn) => this.#ending(turn))
+    this.messages++
     const answer = this.model.exchange(turns, true, said)
     for (const { id, flight, token } of ending) {
       if (flight.has(token)) continue

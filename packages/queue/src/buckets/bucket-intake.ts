@@ -157,6 +157,7 @@ export class BucketIntake {
     if (!hasUnit(unit) && ![...this.#beginning.values()].includes(unit)) return false
     if (tries > SECOND_LANE_TRIES) return false
     this.#secondLanes.set(unit, tries)
+    this.#lookingSinceMs = undefined
     await jobs.giveBack(job, 0)
     await sleep(SECOND_LANE_REST_MS)
     return true

@@ -30,7 +30,7 @@ export interface DupeFilter {
   requestSeen(request: Request, asker?: string): Promise<boolean>
   /**
    * Returns the same for a page's links, in order, in one round trip. A request that is given twice is new only once. A
-   * link that was set aside in doubt is asked about by the asker `doubt/<id>/<page that met it>`, always the same.
+   * link that was set aside in doubt is asked about by the asker `doubt/<id>`, always the same.
    *
    * A page whose requests all go past the filter asks about no links. That is needed: links that an earlier run of the page
    * was told are new, perhaps on a worker that is gone, are not queued by this run, and must not count as queued when the
@@ -85,11 +85,12 @@ export interface DupeFilter {
 }
 
 /**
- * The asker of a link that was set aside in doubt. The same link, met by the same page, always has the same asker. So when the
- * queue comes back older and the page runs again, its link is told "new" again, and the link of another page is not.
+ * The asker of a link that was set aside in doubt: the same whichever page met it. The queue keeps for 30 s which links it has
+ * queued so, and sets none of them aside again. So when one is asked about again, with the queue's Redis in another run, that queue
+ * has come back older and has lost the link: it is told "new" again.
  */
-export function inDoubtAsker({ id, inDoubt }: { readonly id: string; readonly inDoubt?: string }): string {
-  return inDoubt ? `doubt/${id}/${inDoubt}` : `doubt/${id}`
+export function inDoubtAsker({ id }: { readonly id: string }): string {
+  return `doubt/${id}`
 }
 
 /** A filter's description. */

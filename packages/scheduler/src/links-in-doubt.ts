@@ -3,7 +3,7 @@
  *
  *     set aside (by the queue)      in the step that takes out the page they were found on.
  *     ask the filter, as            that page is settled: "seen", and they go. It has given them back, or its worker is lost:
- *     `doubt/<id>/<found on>`       "new". Else they stay. Crash after it: whoever asks next asks as the same asker.
+ *     `doubt/<id>`                  "new". Else they stay. Crash after it: whoever asks next asks as the same asker.
  *     end the doubt (the queue)     one step: the new ones are queued, the others go. It was done before by another worker, or
  *                                   the queue has gone back to where nothing was set aside: nothing is queued.
  *     settle the asker              crash before it: it is queued; the next page that meets it is in doubt, or told "new" when

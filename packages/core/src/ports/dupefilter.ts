@@ -89,7 +89,7 @@ export interface DupeFilter {
  * queued so, and sets none of them aside again. So when one is asked about again, with the queue's Redis in another run, that queue
  * has come back older and has lost the link: it is told "new" again.
  */
-export function inDoubtAsker({ id }: { readonly id: string }): string {
+export function inDoubtAsker({ id }: { readonly id: string; readonly inDoubt?: string }): string {
   return `doubt/${id}`
 }
 

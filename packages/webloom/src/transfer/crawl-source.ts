@@ -1,7 +1,14 @@
 /** The crawl whose requests are written elsewhere: on Redis, or in its JOBDIR. It must not move meanwhile. */
 
 import { UsageError, WebloomError } from '@webloom/core'
-import { crawlFrontier, crawlShown, type FrontierEntry, JobDir, keysAsStored, readCrawl } from '@webloom/queue'
+import {
+  crawlFrontier,
+  crawlShown,
+  type FrontierEntry,
+  JobDir,
+  keysAsStored,
+  readCrawl,
+} from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,

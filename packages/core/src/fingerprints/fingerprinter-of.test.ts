@@ -104,9 +104,9 @@ describe('a FINGERPRINTER that would fail for each request is refused at the sta
     [ByPath, /FINGERPRINTER is the class ByPath; expected a function \(request\) => string.*each request\.$/],
     [
       WithMethod,
-      /the class WithMethod; .* export {2}\(request\) => new WithMethod\(\)\.fingerprint\(request\)$/,
+      /the class WithMethod; .* export const byMethod = \(request\) => new WithMethod\(\)\.fingerprint\(request\)/,
     ],
-    [new WithMethod(), /FINGERPRINTER is .*WithMethod.*; expected auto.* theObject\.fingerprint\(request\)$/],
+    [new WithMethod(), /FINGERPRINTER is .*WithMethod.*; expected auto.* theObject\.fingerprint\(request\)/],
     [async () => 'x', /FINGERPRINTER is the AsyncFunction .* without async/],
   ])('%o', (chosen, reason) => {
     const settings = new Settings({ FINGERPRINTER: chosen as never })

@@ -119,7 +119,7 @@ function methodHint(owner: unknown, object = 'theObject'): string {
   const method: unknown =
     typeof owner === 'object' && owner !== null ? Reflect.get(owner, 'fingerprint') : undefined
   return typeof method === 'function'
-    ? ` It has the method fingerprint; export  (request) => ${object}.fingerprint(request)`
+    ? ` It has the method fingerprint: write  export const byMethod = (request) => ${object}.fingerprint(request)  and set FINGERPRINTER to byMethod`
     : ''
 }
 

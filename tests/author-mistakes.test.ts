@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { crawl, crawlItems, Spider } from 'webloom'
+import { crawl, crawlItems, type SettingsError, Spider } from 'webloom'
 
 class Quiet extends Spider {
   override name = 'quiet'
@@ -41,6 +41,33 @@ describe('components of which nothing would be called', () => {
   ])('%s %o', async (setting, Class, reason) => {
     const running = crawl(Quiet, { settings: { LOG_ENABLED: false, [setting]: [[Class, 100]] } })
     await expect(running).rejects.toThrow(reason)
+  })
+
+  test('all of all lists are told at once, each with its setting', async () => {
+    const running = crawl(Quiet, {
+      settings: {
+        LOG_ENABLED: false,
+        DOWNLOADER_MIDDLEWARES: [
+          [Almost, 100],
+          [PythonProxy, 200],
+        ],
+        SPIDER_MIDDLEWARES: [[Empty, 100]],
+        ITEM_PIPELINES: [
+          [PythonProxy, 100],
+          [Empty, 200],
+        ],
+        EXTENSIONS: [[Empty, 100]],
+      },
+    })
+    const { problems } = (await running.catch((error: unknown) => error)) as SettingsError
+    expect(problems.map((problem) => /"(\w+)" of (\w+)/.exec(problem)?.slice(1))).toEqual([
+      ['Empty', 'EXTENSIONS'],
+      ['Almost', 'DOWNLOADER_MIDDLEWARES'],
+      ['PythonProxy', 'DOWNLOADER_MIDDLEWARES'],
+      ['Empty', 'SPIDER_MIDDLEWARES'],
+      ['PythonProxy', 'ITEM_PIPELINES'],
+      ['Empty', 'ITEM_PIPELINES'],
+    ])
   })
 
   test('an extension may do all it does in fromCrawler', async () => {

@@ -5,9 +5,16 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeScrapyRequest, encodeScrapyRequest, Request } from '@webloom/core'
 import { crawlFrontier, crawlRedisKeys } from '@webloom/queue'
-import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
+import {
+  type RedisServer,
+  runProcess,
+  startProcess,
+  startRedis,
+  type TempDir,
+  tempDir,
+} from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
 const KEY = 'quotes:requests'
@@ -109,4 +116,22 @@ test('a bad line is named and left out, and the lines around it are queued', asy
   expect(said).toMatch(/:3\b.*its b is an object; expected bytes in base64/)
   expect(said).toMatch(/:4\b.*a request has no part "zzz"; there are v, url, m, h/)
   expect((await waitingPaths()).toSorted()).toEqual(['1', '5'])
+})
+
+test('an import that is killed leaves its number on Redis for a day at most', async () => {
+  const lines = Array.from({ length: 500 }, (_, n) => `{"v":1,"url":"http://a.test/${n}"}\n`).join('')
+  await using importing = startProcess(
+    process.execPath,
+    [join(PACKAGE, 'bin/webloom.js'), 'import', '-', 'quotes.mjs'],
+    { cwd: folder.path },
+  )
+  importing.write(lines)
+  const heard = `${crawlRedisKeys({ spider: 'quotes', crawlId: null }).frontier}:heard`
+  await vi.waitFor(async () => expect(await client.hlen(heard)).toBe(1), 20_000)
+  importing.kill('SIGKILL')
+  expect(await importing.exited).toMatchObject({ signal: 'SIGKILL' })
+  const [ttlMs, numbers] = [await client.pttl(heard), await client.hlen(heard)]
+  expect(numbers).toBe(1)
+  expect(ttlMs).toBeGreaterThan(0)
+  expect(ttlMs).toBeLessThanOrEqual(24 * 3_600_000)
 })

@@ -68,6 +68,15 @@ describe('webloom seed', () => {
     expect(await waiting()).toEqual([url(1), json])
   })
 
+  test('a URL that the crawl’s URL_RULES refuse is bad', async () => {
+    const odd = 'http://example.com\\\\['
+    const by = (rules: string) => seed(['quotes', '--json', odd, '-s', `URL_RULES=${rules}`])
+    expect(JSON.parse((await by('w3lib-2.5')).stdout)).toMatchObject({ pushed: 1, bad: 0 })
+    const { code, stdout } = await by('w3lib-2.4')
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ pushed: 0, bad: 1 })
+  })
+
   test.each([
     ['a file', (path: string) => ({ args: ['quotes', path] })],
     ['--file', (path: string) => ({ args: ['quotes', '--file', path] })],

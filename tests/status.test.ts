@@ -61,6 +61,7 @@ test('status shows hosts with a line, the paused ones first, seeds and items tha
     /^ {4}slow\.test {3}waiting 2 · in flight 0 · delay 30 s · next in [12]\d(\.\d)? s$/,
   )
   expect(lines.filter((line) => line.includes('.test   waiting'))).toHaveLength(20)
+  expect(stdout).toMatch(/^crawl "\w+" {3}\w+/)
   expect(stdout).toMatch(/^ {2}seeds {5}waiting 2 · in work 0 · invalid 0$/m)
   expect(stdout).toMatch(/^ {2}items {5}queued 1$/m)
 

@@ -20,7 +20,7 @@ export {
 export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
 export { Quarantine, type QuarantinedRequest } from './leasing/quarantine.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
-export { type CrawlRedisKeys, crawlRedisKeys } from './redis/crawl-redis-keys.ts'
+export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-redis-keys.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 

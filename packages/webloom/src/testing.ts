@@ -20,17 +20,17 @@ import { Workbench, type Yielded } from './authoring/workbench.ts'
 
 export type { Yielded }
 
-/** A page to run a callback on; each part but `url` may be left out. */
+/** A page to run a callback on; each part but `url` may be left out. Without `body` and `file` the page is empty. */
 export interface SavedPage {
-  /** Where the page is from: relative links count from here. */
+  /** The absolute URL of the page; relative links are joined to it. */
   readonly url: string
-  /** Its text or bytes; or `file`. */
+  /** The page's text or bytes. `file`, if given, is read in its place. */
   readonly body?: string | Uint8Array
-  /** Where it was saved, a path or `import.meta.resolve('./page.html')`. */
+  /** The file that holds the body: a path from the current folder, or `import.meta.resolve('./page.html')`. */
   readonly file?: string | URL
-  /** Default 200. */
+  /** HTTP status; default 200. */
   readonly status?: number
-  /** Default: a Content-Type of HTML. */
+  /** Headers of the answer; default `content-type: text/html`. */
   readonly headers?: HeadersInit
 }
 
@@ -38,13 +38,13 @@ export interface SavedPage {
 export interface RunCallbackOptions {
   /** A method of the spider, or its name. Default `parse`. */
   readonly callback?: Callback
-  /** Of the request that the page answers. */
+  /** `meta` of the request that the page answers. */
   readonly meta?: JsonObject
   /** The callback's second argument. */
   readonly cbKwargs?: JsonObject
-  /** What `-a name=value` gives on the command line. */
+  /** The spider's arguments, as `-a name=value` on the command line. */
   readonly args?: Readonly<Record<string, string>>
-  /** In the place of the command line's. */
+  /** Settings that override those of all other places, as `-s NAME=VALUE` on the command line. */
   readonly settings?: SettingsInput
 }
 
@@ -65,10 +65,11 @@ const RUN_OPTIONS = {
 } as const satisfies OptionNames<RunCallbackOptions>
 
 /**
- * What a callback yields for a saved page: items as it yields them, and the requests that the crawl would queue.
+ * Runs a callback on a saved page. Resolves to what it yields: the items, unchanged, and the requests that the crawl would queue.
  *
  * Spider middlewares run as in a crawl, pipelines and feeds do not; nothing is fetched. Rejects with what the callback
- * throws, and with `SettingsError` for settings that a crawl would refuse.
+ * throws, with `SettingsError` for settings that a crawl would refuse, with WL_CALLBACK_UNKNOWN when the spider has no method of
+ * that name, and with Node's error when `file` cannot be read.
  */
 export async function runCallback(
   Class: SpiderClass,
@@ -95,9 +96,9 @@ async function bodyOf({ body = '', file }: SavedPage): Promise<string | Uint8Arr
   return readFile(String(file).startsWith('file:') ? fileURLToPath(file) : file)
 }
 
-/** A crawl's end, and the items that came through its pipelines, in the order in which they came. */
+/** How a crawl ended, and the items that came through its pipelines. */
 export interface CollectedCrawl extends CrawlResult {
-  /** As they left the pipelines. */
+  /** The items as the last pipeline returned them, in the order in which they came. */
   readonly items: readonly unknown[]
 }
 
@@ -105,20 +106,23 @@ export interface CollectedCrawl extends CrawlResult {
 export interface RecordedCrawlOptions {
   /** The folder of the recording. It holds each answer as plain files; keep it beside the test. */
   readonly folder: string
-  /** What `-a name=value` gives on the command line. */
+  /** The spider's arguments, as `-a name=value` on the command line. */
   readonly args?: Readonly<Record<string, string>>
-  /** In the place of the command line's. */
+  /** Settings as of the command line; the recording itself sets HTTPCACHE_ENABLED, HTTPCACHE_POLICY and HTTPCACHE_DIR. */
   readonly settings?: SettingsInput
 }
 
-/** Crawls, and keeps every answer in the folder; what is there already is not fetched again. */
+/**
+ * Crawls, and keeps every answer in the folder; answers that are there already are not fetched again. Resolves when the crawl has
+ * ended; rejects as `crawl()` does.
+ */
 export function recordCrawl(Class: SpiderClass, options: RecordedCrawlOptions): Promise<CollectedCrawl> {
   return collect(Class, options, {})
 }
 
 /**
- * Crawls what was recorded and asks no server for anything: what is not in the folder is dropped and counted under
- * `httpcache/ignore`. robots.txt is not asked for, and no host is waited for.
+ * Crawls what was recorded and asks no server for anything: a request whose answer is not in the folder is dropped and counted
+ * under `httpcache/ignore`. robots.txt is not asked for, and delays do not count. Rejects as `crawl()` does.
  */
 export function replayCrawl(Class: SpiderClass, options: RecordedCrawlOptions): Promise<CollectedCrawl> {
   return collect(Class, options, {

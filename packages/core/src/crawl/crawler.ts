@@ -62,7 +62,7 @@ export interface Crawler {
 /** The addresses of hosts, remembered while they hold; one for all parts of a crawl. */
 export interface HostLookup {
   /**
-   * At least one address, in the order in which to try them; that of an address is itself. Rejects with a `DownloadError`
+   * Resolves to at least one address, in the order in which to try them; an address resolves to itself. Rejects with a `DownloadError`
    * of the kind `CannotResolveHostError` when there is none, or no answer within DNS_TIMEOUT.
    */
   of(hostname: string): Promise<readonly string[]>

@@ -89,3 +89,27 @@ describe('CANONICALIZER=normalize-url', () => {
     expect(() => fingerprinterOf(own, 'scrapy')).toThrow('CANONICALIZER is normalize-url, and FINGERPRINTER')
   })
 })
+
+describe('a FINGERPRINTER that would fail for each request is refused at the start', () => {
+  class ByPath {
+    readonly part = 'path'
+  }
+  class WithMethod {
+    fingerprint(request: Request) {
+      return request.url
+    }
+  }
+
+  test.each([
+    [ByPath, /FINGERPRINTER is the class ByPath; expected a function \(request\) => string.*each request\.$/],
+    [
+      WithMethod,
+      /the class WithMethod; .* export const byMethod = \(request\) => new WithMethod\(\)\.fingerprint\(request\)/,
+    ],
+    [new WithMethod(), /FINGERPRINTER is .*WithMethod.*; expected auto.* theObject\.fingerprint\(request\)/],
+    [async () => 'x', /FINGERPRINTER is the AsyncFunction .* without async/],
+  ])('%o', (chosen, reason) => {
+    const settings = new Settings({ FINGERPRINTER: chosen as never })
+    expect(() => fingerprinterOf(settings, 'scrapy')).toThrow(reason)
+  })
+})

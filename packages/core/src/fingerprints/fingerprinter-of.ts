@@ -1,3 +1,4 @@
+import { valueShown } from '@webloom/url'
 import type { StatsCollector } from '../crawl/stats.ts'
 import { SettingsError } from '../errors/errors.ts'
 import { type Request, rememberedFingerprint } from '../requests/request.ts'
@@ -71,15 +72,16 @@ function makeFingerprinter(
   const chosen = settings.get('FINGERPRINTER')
   if (typeof chosen === 'function') {
     refuseCanonicalizerBeside(settings)
+    refuseUncallable(chosen as Callable)
     return {
-      ...customFingerprinter(chosen as (request: Request) => unknown),
+      ...customFingerprinter(chosen as Callable),
       urlRules: crawlUrlRules(settings),
     }
   }
   const algorithm = chosen === 'auto' ? auto : String(chosen)
   if (!isAlgorithm(algorithm)) {
     throw new SettingsError([
-      `FINGERPRINTER is ${JSON.stringify(chosen)}; expected auto, ${ALGORITHMS.join(', ')} or a function (request) => string`,
+      `FINGERPRINTER is ${valueShown(chosen)}; expected auto, ${ALGORITHMS.join(', ')} or a function (request) => string.${methodHint(chosen)}`,
     ])
   }
   const { canonicalize, named } = canonicalizerOf(settings, stats)
@@ -87,6 +89,38 @@ function makeFingerprinter(
   const keepFragments = settings.getBool('FINGERPRINT_KEEP_FRAGMENTS')
   const options = { algorithm, includeHeaders, keepFragments }
   return named(createFingerprinter(options, canonicalize, crawlUrlRules(settings)))
+}
+
+type Callable = (request: Request) => unknown
+
+/** Throws for functions that would fail for each request: a class, which needs `new`, and what answers with a Promise. */
+function refuseUncallable(chosen: Callable): void {
+  const name = chosen.name || 'without a name'
+  if (isClass(chosen)) {
+    const hint = methodHint(chosen.prototype, `new ${chosen.name || 'TheClass'}()`)
+    throw new SettingsError([
+      `FINGERPRINTER is the class ${name}; expected a function (request) => string, which is called with each request.${hint}`,
+    ])
+  }
+  if (/^Async/.test(chosen.constructor.name) || chosen.constructor.name === 'GeneratorFunction') {
+    throw new SettingsError([
+      `FINGERPRINTER is the ${chosen.constructor.name} ${name}, whose answer is no string; expected a function (request) => string that answers at once. Write it without async and *`,
+    ])
+  }
+}
+
+/** A class cannot be called; its `prototype` cannot be set, and a function's can. */
+function isClass(chosen: Callable): boolean {
+  return Object.getOwnPropertyDescriptor(chosen, 'prototype')?.writable === false
+}
+
+/** @param object how the object is written in code; absent for one that has no name there */
+function methodHint(owner: unknown, object = 'theObject'): string {
+  const method: unknown =
+    typeof owner === 'object' && owner !== null ? Reflect.get(owner, 'fingerprint') : undefined
+  return typeof method === 'function'
+    ? ` It has the method fingerprint: write  export const byMethod = (request) => ${object}.fingerprint(request)  and set FINGERPRINTER to byMethod`
+    : ''
 }
 
 function isAlgorithm(name: string): name is FingerprintAlgorithm {
@@ -140,7 +174,7 @@ function refuseWhatDigestsLeaveOut(settings: Settings, digest: string): void {
   }
 }
 
-function customFingerprinter(make: (request: Request) => unknown): Fingerprinter {
+function customFingerprinter(make: Callable): Fingerprinter {
   const name = make.name || 'custom'
   const checked = (request: Request): string => {
     const fingerprint = make(request)

@@ -8,7 +8,7 @@
  * settings and not here, nor are bounds of one process alone, as how long it may take to close.
  */
 export interface ProtocolTimes {
-  /** QUEUE_MODE=turns: hosts' turns. */
+  /** QUEUE_MODE=turns: turns at buckets of hosts. */
   readonly turns: {
     /** A turn whose lock is not renewed for so long is another worker's. A killed worker must be missed within 10 s. */
     readonly lockMs: number

@@ -1,4 +1,4 @@
--- Requests in each state, in either QUEUE_MODE. Where host turns keep counts they are right, and BullMQ's jobs are turns.
+-- Requests in each state, in either QUEUE_MODE. Where buckets keep counts they are right, and BullMQ's jobs are turns.
 --
 -- Input    KEYS[3] turn counts, KEYS[4] quarantine, KEYS[5…10] BullMQ's wait, paused, prioritized, waiting-children,
 --          delayed, active, KEYS[11] doubts, see leasing/doubts.lua

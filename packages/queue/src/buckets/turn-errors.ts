@@ -1,4 +1,4 @@
-/** The errors that callers of a queue of host turns get. */
+/** The errors that callers of a queue of buckets get. */
 
 import { isRedisFull, WebloomError } from '@webloom/core'
 

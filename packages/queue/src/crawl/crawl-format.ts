@@ -5,7 +5,7 @@
 
 import { WebloomError } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { BULL_PREFIX, type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 
 /** The form of this release, as the record's `format`. 1, which had no such field: a job and lines for each host. */
 export const CRAWL_FORMAT = 2
@@ -35,8 +35,8 @@ export async function refuseOtherFormat(crawl: CrawlOnRedis): Promise<void> {
   throw new WebloomError(
     'WL_CRAWL_FORMAT',
     format > CRAWL_FORMAT
-      ? `crawl ${queueName} was begun by a newer release of Webloom (format ${format}; this one knows ${CRAWL_FORMAT}): install that release, or clear the crawl`
-      : `crawl ${queueName} was begun by an earlier release of Webloom, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
+      ? `${crawlShown(crawl.keys)} was begun by a newer release of Webloom (format ${format}; this one knows ${CRAWL_FORMAT}): install that release, or clear the crawl`
+      : `${crawlShown(crawl.keys)} was begun by an earlier release of Webloom, whose queue has another form (format ${format}; this one has ${CRAWL_FORMAT}). Go on with that release, or take along what is left. With no worker running: webloom export ${typed} -o left.jsonl; webloom clear ${typed}; webloom import left.jsonl ${typed}`,
   )
 }
 

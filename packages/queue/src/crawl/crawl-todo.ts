@@ -31,7 +31,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NoAnswer, PROTOCOL_TIMES, type ProtocolTimes, within } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
 export type Todo = 'all' | 'queue' | 'owners'
@@ -117,6 +117,6 @@ export async function whenNobodyIsAtIt<T>(
     await sleep(times.record.todoPollMs)
   }
   throw new Error(
-    `queue and filter of ${keys.queueName} have been being emptied by another worker for ${WAIT_MAX_MS / 60_000} minutes; \`webloom status\` shows who is there`,
+    `another worker has been emptying queue and filter of ${crawlShown(keys)} for ${WAIT_MAX_MS / 60_000} minutes; \`webloom status\` shows which workers are there`,
   )
 }

@@ -1,5 +1,5 @@
 /**
- * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of host turns: what waits is seen in Bull Board job by
+ * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of buckets and their turns: what waits is seen in Bull Board job by
  * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
  *
  *     queue ──► JobFetchLoop ──► HostBacklog ──► LeaseDispatcher ──► engine

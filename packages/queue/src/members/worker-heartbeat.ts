@@ -29,6 +29,7 @@ import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import type { CrawlChannel } from './crawl-channel.ts'
 import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
+import { LeftNumbers } from './left-numbers.ts'
 
 export interface WorkerHeartbeatOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
@@ -84,6 +85,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   readonly #logger: Logger
   readonly #times: ProtocolTimes['members']
   readonly #crawlStats: CrawlStats
+  readonly #leftNumbers: LeftNumbers
   /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
@@ -112,6 +114,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#logger = options.logger ?? silentLogger
     this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
+    this.#leftNumbers = new LeftNumbers({ ...options, silentMsMax: LOST_SHOWN_MS })
     const renewal = { lua: beatScript.lua, keys: beatKeys(options.keys), args: [] }
     this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
   }
@@ -308,7 +311,9 @@ export class WorkerHeartbeat implements OtherWorkers {
       // Until now, as one that only stood still would take a Redis that forgot its commands to have gone back in time.
       await Promise.all([redis.hdel(keys.workers, ...old), redis.hdel(`${keys.frontier}:heard`, ...old)])
     }
-    await this.#crawlStats.forgetAllBut(entries.map(([id]) => id).filter((id) => !old.includes(id)))
+    const recent = entries.map(([id]) => id).filter((id) => !old.includes(id))
+    await this.#crawlStats.forgetAllBut(recent)
+    await this.#leftNumbers.sweep(new Set([...recent, ...old]), nowMs)
   }
 
   #onSilence(reason: string): void {

@@ -7,7 +7,7 @@ import { CRAWL_FORMAT, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { newRunId, runNameOf } from '../crawl/run-name.ts'
 import { Quarantine } from '../leasing/quarantine.ts'
-import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { BULL_PREFIX, type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 
@@ -99,7 +99,7 @@ export async function adoptCrawl(
   if (found !== 'emptied') return { found, runName: runNameOf(keys, run, firstRun) }
   throw new UsageError(
     'WL_USAGE',
-    `the queue of crawl ${keys.queueName} is still to be emptied, as a webloom clear was cut off: run webloom clear again`,
+    `the queue of ${crawlShown(keys)} is still to be emptied, as a webloom clear was cut off: run webloom clear again`,
   )
 }
 

@@ -55,6 +55,12 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
   }
 }
 
+/** Returns what messages call the crawl: `crawl "quotes"`, or `crawl "quotes" (CRAWL_ID 2026-11)`. */
+export function crawlShown({ queueName }: Pick<CrawlRedisKeys, 'queueName'>): string {
+  const [spider, id] = queueName.slice(1, -1).split('@').map(decodeURIComponent)
+  return `crawl ${JSON.stringify(spider)}${id === undefined ? '' : ` (CRAWL_ID ${id})`}`
+}
+
 /** Keys of what must be looked at together to tell how a crawl is doing, in the order of crawl/counts.lua. */
 export function stateKeys(keys: CrawlRedisKeys): string[] {
   const bull = ['wait', 'paused', 'prioritized', 'waiting-children', 'delayed', 'active']

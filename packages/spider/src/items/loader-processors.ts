@@ -25,7 +25,7 @@ export function TakeFirst(): LoaderProcessor {
   return (value) => listOf(value).find((one) => one !== null && one !== undefined && one !== '')
 }
 
-/** Returns the values as one text. */
+/** Returns the values as one text, with the separator between them. */
 export function Join(separator = ' '): LoaderProcessor {
   return (value) => listOf(value).join(separator)
 }

@@ -22,7 +22,7 @@ import type { Spider } from '../spider.ts'
 import { requestFromScrapyRedisSeed } from './scrapy-redis-seed.ts'
 import { checkStrangersRequest } from './strangers-request.ts'
 
-/** SEEDS_FORMAT. */
+/** How messages are read, SEEDS_FORMAT: `webloom` takes URLs and JSON objects, `scrapy-redis` takes what its spiders take. */
 export type SeedFormat = 'webloom' | 'scrapy-redis'
 
 /** How a start message is read, and who may have written it. */

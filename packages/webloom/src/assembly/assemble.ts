@@ -26,7 +26,7 @@ import {
   type SpiderClass,
   seedOptionsOf,
 } from '@webloom/spider'
-import { placedComponents } from '../loading/placed-components.ts'
+import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
 import { EXTENSIONS, ITEM_PIPELINES } from './builtin-components.ts'
 import { Crawl } from './crawl.ts'
@@ -91,8 +91,11 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   }
   Spider.attach(spider, { crawler, logger })
 
-  const extensions = await placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder)
-  const { downloader, scraper } = await pages.open(crawler, spider)
+  const [extensions, { downloader, scraper }, pipelines] = await inOneError(
+    () => placedComponents('EXTENSIONS', EXTENSIONS, crawler, folder),
+    () => pages.open(crawler, spider),
+    () => placedComponents<ItemPipeline>('ITEM_PIPELINES', ITEM_PIPELINES, crawler, folder),
+  )
   const scheduler = Scheduler.fromCrawler(crawler, {
     filter: store.filter,
     queue: store.queue,
@@ -113,7 +116,6 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     stats,
     ...(store.outlivesRun && { record: store.record }),
   })
-  const pipelines = await placedComponents<ItemPipeline>('ITEM_PIPELINES', ITEM_PIPELINES, crawler, folder)
   const items = new ItemProcessor({
     pipelines,
     feeds,

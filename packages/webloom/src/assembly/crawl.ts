@@ -35,9 +35,12 @@ export interface CrawlSnapshot {
 
 /** How a crawl ended. */
 export interface CrawlResult {
-  /** `finished`, `shutdown`, `closespider_…`, `start_error`, or what the spider gave to `close`. */
+  /**
+   * `finished` when nothing was left to fetch; else why the crawl ended: `shutdown` (a signal), `closespider_…` (a limit that was set),
+   * `start_error`, `internal_error`, `crawl_lost` and the like, or the reason that the spider gave to `close` or `CloseSpider`.
+   */
   readonly finishReason: string
-  /** What was counted, by Scrapy's keys (docs/stats.md); of a crawl that workers share, what this one counted. */
+  /** What was counted, by Scrapy's keys (docs/stats.md); of a crawl that several workers share, only what this process counted. */
   readonly stats: Record<string, StatValue>
 }
 

@@ -19,8 +19,15 @@ import {
   ownHandlerOf,
 } from '@webloom/downloader'
 import { type HostSlots, MemoryHostClock } from '@webloom/queue'
-import { type CrawlsResponse, pageBoundsOf, Response, Scraper, type Spider } from '@webloom/spider'
-import { placedComponents } from '../loading/placed-components.ts'
+import {
+  type CrawlsResponse,
+  pageBoundsOf,
+  Response,
+  Scraper,
+  type ScraperOptions,
+  type Spider,
+} from '@webloom/spider'
+import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } from './builtin-components.ts'
 import { PacedFetch } from './paced-fetch.ts'
 
@@ -62,8 +69,12 @@ export function pageFetching(base: Crawler, { slots, urls, folder }: PageFetchin
   return {
     fetch: (request, given) => paced.fetch(request, given),
     async open(crawler, spider) {
-      downloader = await downloaderOf(crawler, folder)
-      return { downloader, scraper: await scraperOf(crawler, spider, downloader, folder, urls) }
+      const [made, middlewares] = await inOneError(
+        () => downloaderOf(crawler, folder),
+        () => placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
+      )
+      downloader = made
+      return { downloader, scraper: scraperOf(crawler, spider, { downloader, middlewares, urls }) }
     },
   }
 }
@@ -122,23 +133,24 @@ async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloade
   return downloader
 }
 
-/**
- * @param folder as for `downloaderOf`
- * @param urls as for `responseFactory`
- */
-async function scraperOf(
+interface ScraperParts {
+  readonly downloader: Downloader
+  readonly middlewares: ScraperOptions['middlewares']
+  /** What the crawl knows of the URLs that its pages link to. */
+  readonly urls: UrlMemory
+}
+
+function scraperOf(
   crawler: Crawler,
   spider: Spider,
-  downloader: Downloader,
-  folder: string,
-  urls: UrlMemory,
-): Promise<Scraper> {
+  { downloader, middlewares, urls }: ScraperParts,
+): Scraper {
   const { settings, stats, signals, logger } = crawler
   const crawls = crawlsResponse(crawler, urls)
   return new Scraper({
     spider,
     adopt: (response) => Response.attach(response, crawls),
-    middlewares: await placedComponents('SPIDER_MIDDLEWARES', SPIDER_MIDDLEWARES, crawler, folder),
+    middlewares,
     admits: (request) => downloader.admits(request),
     urls,
     outputMax: settings.getInt('CALLBACK_OUTPUT_MAX'),

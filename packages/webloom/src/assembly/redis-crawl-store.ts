@@ -18,6 +18,7 @@ import {
   CrawlEnding,
   type CrawlRedisKeys,
   crawlRedisKeys,
+  crawlShown,
   HostSlots,
   LockKeeper,
   MemoryHostClock,
@@ -162,7 +163,7 @@ export async function redisStore(
       const filterServers =
         filterRedis.length === 0 ? [] : servers.targets('dupefilter').map((target) => target.shown)
       return [
-        `crawl ${keys.queueName} on ${shown}, worker ${workerId}`,
+        `${crawlShown(keys)} on ${shown}, worker ${workerId}`,
         ...(await healthNotes('queue', queueRedis, logger)),
         ...(filterRedis.length > 1 ? [`the dupefilter is spread over ${filterServers.join(', ')}`] : []),
         ...(

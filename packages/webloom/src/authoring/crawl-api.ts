@@ -17,17 +17,18 @@ import { loggerOf } from '../terminal/logger-of.ts'
 
 /** What `crawl()` can be told; each part may be left out. */
 export interface CrawlCallOptions {
-  /** They count like the command line's: nothing overrides them. */
+  /** Settings that override those of all other places, as `-s NAME=VALUE` on the command line. */
   readonly settings?: SettingsInput
-  /** What `-a name=value` gives on the command line. */
+  /** The spider's arguments, as `-a name=value` on the command line. */
   readonly args?: Readonly<Record<string, string>>
-  /** When it fires, what is in flight is finished and the crawl ends with `finishReason` `shutdown`. */
+  /** When it is aborted, requests in flight are finished, within SHUTDOWN_GRACE, and `finishReason` is `shutdown`. */
   readonly signal?: AbortSignal
-  /** Gets the log lines; without it they go where LOG_FILE and LOG_FORMAT say, as on the command line. */
+  /** Gets the log lines. Absent: they go where LOG_FILE and LOG_FORMAT say, as on the command line. */
   readonly logger?: Logger
   /**
-   * Gets each item that came through the pipelines and feeds, with the page it is of. The page waits for what it answers,
-   * so a slow one slows the crawl. When it throws, the crawl is stopped and `crawl()` rejects with its error.
+   * Called with each item that came through the pipelines and feeds, and with the item's page, which is null for an item of
+   * `start()`. A Promise that the function returns is awaited before the page counts as done, so a slow function slows the crawl.
+   * When the function throws or rejects, the crawl is stopped and `crawl()` rejects with that error.
    */
   readonly onItem?: (item: unknown, response: Response | null) => unknown
 }
@@ -43,8 +44,9 @@ const OPTIONS = {
 /**
  * Runs a spider in this process, from start to end.
  *
- * Resolves with the final stats and `finishReason`. Rejects with `SettingsError` or WL_OUTPUT_UNWRITABLE before
- * anything is fetched, and with WL_OUTPUT_FAILED when an output could not be written to its end.
+ * Resolves with the final stats and `finishReason`, also for a crawl that was stopped or ended by an error of its own: look at
+ * `finishReason`. Rejects before anything is fetched with `SettingsError`, with `UsageError` (WL_USAGE for options, WL_SPIDER_ARGUMENT,
+ * WL_COMPONENT_LOAD), with WL_OUTPUT_UNWRITABLE, or with WL_REDIS_UNREACHABLE; and with WL_OUTPUT_FAILED when an output could not be written to its end.
  */
 export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}): Promise<CrawlResult> {
   checkCall('crawl()', Class, options)
@@ -79,8 +81,9 @@ export async function crawl(Class: SpiderClass, options: CrawlCallOptions = {}):
 }
 
 /**
- * `crawl()` as a stream of its items: `for await (const item of crawlItems(Quotes)) …`. The crawl goes no faster than they
- * are taken, and leaving the loop stops it. The generator's return value is what `crawl()` resolves with.
+ * `crawl()` as a stream of its items: `for await (const item of crawlItems(Quotes)) …`. The crawl goes no faster than the loop
+ * takes the items. Leaving the loop stops the crawl, and waits for its end. The loop throws what `crawl()` rejects with; the
+ * generator's return value is what `crawl()` resolves with. Throws WL_USAGE at once for what is no spider class, and for unknown options.
  */
 export function crawlItems(
   Class: SpiderClass,

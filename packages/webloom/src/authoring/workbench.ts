@@ -33,9 +33,9 @@ import { pageFetching, responseFactory } from '../assembly/fetching.ts'
 import { lineFields, newWorkerId } from '../assembly/worker-id.ts'
 import { placedComponents } from '../loading/placed-components.ts'
 
-/** What a callback yielded. */
+/** What a callback has yielded, after the spider middlewares. */
 export interface Yielded {
-  /** As the callback yielded them; no pipeline has seen them. */
+  /** The items, in their order; no pipeline has seen them. */
   readonly items: readonly unknown[]
   /** Those that the crawl would queue: what offsite, depth and other middlewares refuse is left out. */
   readonly requests: readonly Request[]

@@ -1,7 +1,7 @@
 /** `webloom pause|resume|stop|clear`: what all workers of a crawl are told, within two seconds. */
 
 import { UsageError } from '@webloom/core'
-import { pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
+import { crawlShown, pauseCrawl, resumeCrawl, stopCrawl } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
 import {
@@ -55,16 +55,16 @@ export async function clear(
     if (present > 0 && !flags.force)
       throw new UsageError(
         'WL_USAGE',
-        `${present} worker${present === 1 ? ' is' : 's are'} at work on crawl ${crawl.keys.queueName}: nothing was deleted. webloom stop ends them; --force deletes all the same`,
+        `${present} worker${present === 1 ? ' is' : 's are'} at work on ${crawlShown(crawl.keys)}: nothing was deleted. webloom stop ends them; --force deletes all the same`,
       )
-    console.log(`crawl ${crawl.keys.queueName} is gone: queue, requests met, record, stats, quarantine`)
+    console.log(`${crawlShown(crawl.keys)} is gone: queue, requests met, record, stats, quarantine`)
   })
 }
 
-function noCrawl({ crawler, name }: CrawlFromOutside): UsageError {
+function noCrawl({ crawler, keys, name }: CrawlFromOutside): UsageError {
   const typed = typedCrawl(crawler.spider, name.crawlId)
   return new UsageError(
     'WL_USAGE',
-    `no crawl of ${typed} is running. webloom status ${typed}  tells how it stands`,
+    `no ${crawlShown(keys)} is running. webloom status ${typed}  tells how it stands`,
   )
 }

@@ -3,6 +3,7 @@
 import { crawlKey, REDIS_ROLES, type StatValue } from '@webloom/core'
 import {
   type CrawlView,
+  crawlShown,
   type HostView,
   paceOf,
   type RedisHealth,
@@ -112,7 +113,7 @@ export function statusLines(seen: Status, now: number): string[] {
   const since = begunAt ? `, begun ${begunAt.toISOString()}` : ''
   const ended = endedAt ? `, ended ${endedAt.toISOString()}${finishReason ? ` (${finishReason})` : ''}` : ''
   return [
-    `${crawl}   ${state}${paused ? ', paused' : ''}${flushing ? ', being emptied' : ''}${since}${ended}`,
+    `${crawlShown({ queueName: crawl })}   ${state}${paused ? ', paused' : ''}${flushing ? ', being emptied' : ''}${since}${ended}`,
     ...queueLines(seen),
     ...workerLines(seen, now),
     ...totalLines(seen.stats),

@@ -15,18 +15,18 @@ import { importProjectFile } from './import-project-file.ts'
 import { shownPath } from './source-place.ts'
 import { isSpiderClass } from './spider-class.ts'
 
-/** A folder (searched through), a file, or a class. Paths are relative to the config file. */
+/** Where spiders are: a folder, which is searched with all its folders, a file, or a class. Paths are relative to the config file. */
 export type SpiderSource = string | SpiderClass
 
 /** What `webloom.config.ts` exports as its default. */
 export interface WebloomConfig {
-  /** Where the spiders are. Default `spiders`. */
+  /** Where the spiders are; default `spiders`, a folder. */
   readonly spiders?: SpiderSource | readonly SpiderSource[]
   /** Settings of all spiders. A spider's customSettings, the environment and the command line override them. */
   readonly settings?: SettingsInput
 }
 
-/** Returns what it is given: it is there for the editor, which then knows each name. */
+/** Returns the config unchanged. An editor then knows the names, and `tsc` finds misspelt ones. */
 export function defineConfig(config: WebloomConfig): WebloomConfig {
   return config
 }

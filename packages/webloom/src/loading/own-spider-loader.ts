@@ -20,9 +20,9 @@ import { isSpiderClass } from './spider-class.ts'
  * WL_SPIDER_LOAD.
  */
 export interface SpiderLoader {
-  /** The names of all spiders there are: for `webloom list`, `webloom check`, and where a name is not found. */
+  /** Returns the names of all spiders: for `webloom list`, `webloom check`, and where a name is not found. */
   list(): Awaitable<readonly string[]>
-  /** The class of the spider of that name; undefined when there is none. */
+  /** Returns the class of the spider of that name; undefined when there is none, and the command then lists the names with WL_SPIDER_NOT_FOUND. */
   load(name: string): Awaitable<SpiderClass | undefined>
 }
 

@@ -13,6 +13,7 @@ import {
   SettingsError,
   type SpiderMiddleware,
   UsageError,
+  WebloomError,
 } from '@webloom/core'
 import { componentClass, problemsOf } from './component-class.ts'
 
@@ -35,13 +36,55 @@ export async function placedComponents<T>(
   const placed = await merged(setting, base, crawler.settings.get(setting), folder)
   const builtins = new Set<unknown>(base.map(({ Class }) => Class))
   const own = placed.filter(({ Class }) => !builtins.has(Class))
-  for (const { name, Class } of own) refusePythonName(setting, name, Class)
+  checkEach(own, ({ name, Class }) => refusePythonName(setting, name, Class))
   const built = buildComponents(placed, crawler)
-  for (const { name } of own) {
+  checkEach(own, ({ name }) => {
     const component = built.find((one) => one.name === name)?.component
     if (component) checkHooks(setting, name, component)
-  }
+  })
   return built
+}
+
+/** Makes the lists of several settings, one after the other. What is wrong with components of several lists is told in one error. */
+export async function inOneError<T extends readonly (() => Promise<unknown>)[]>(
+  ...makes: T
+): Promise<{ -readonly [K in keyof T]: Awaited<ReturnType<T[K]>> }> {
+  const made: unknown[] = []
+  const errors: unknown[] = []
+  for (const make of makes) {
+    try {
+      made.push(await make())
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throwAll(errors)
+  return made as { -readonly [K in keyof T]: Awaited<ReturnType<T[K]>> }
+}
+
+/** Checks each component. What is wrong with several is told in one error. */
+function checkEach<T>(checked: readonly T[], check: (one: T) => void): void {
+  const errors: unknown[] = []
+  for (const one of checked) {
+    try {
+      check(one)
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throwAll(errors)
+}
+
+function throwAll(errors: readonly unknown[]): void {
+  if (errors.length === 0) return
+  const other = errors.find((error) => !isOfComponent(error))
+  if (other !== undefined || errors.length === 1) throw other ?? errors[0]
+  throw new SettingsError(errors.flatMap(problemsOf))
+}
+
+/** False for trouble of another kind, such as a Redis that does not answer: it is told by itself. */
+function isOfComponent(error: unknown): boolean {
+  return error instanceof WebloomError && ['WL_COMPONENT_LOAD', 'WL_SETTINGS_INVALID'].includes(error.code)
 }
 
 const WHAT = {
@@ -82,7 +125,7 @@ function refusePythonName(setting: ComponentsSetting, name: string, Class: objec
   if (!('from_crawler' in Class)) return
   throw new UsageError(
     'WL_COMPONENT_LOAD',
-    `${WHAT[setting]} ${JSON.stringify(name)} has static from_crawler; here it is called fromCrawler`,
+    `${WHAT[setting]} ${JSON.stringify(name)} of ${setting} has static from_crawler; here it is called fromCrawler`,
   )
 }
 

@@ -1,4 +1,12 @@
-import { type Request, type Settings, UsageError, WebloomError, withDeadline } from '@webloom/core'
+import {
+  crawlUrlRules,
+  putUnderRules,
+  type Request,
+  type Settings,
+  UsageError,
+  WebloomError,
+  withDeadline,
+} from '@webloom/core'
 import { MAX_SEEDS_PER_PUSH, type RedisSeedPush, type SeedToPush } from '@webloom/queue'
 import {
   methodNamed,
@@ -122,8 +130,10 @@ function checkOf(spider: SeededSpider, settings: Settings): (text: string) => Re
   )
   if (!isUsual) return () => undefined
   const [format, trusted] = [settings.get('SEEDS_FORMAT'), settings.getBool('SEEDS_TRUSTED')]
+  const rules = crawlUrlRules(settings)
   return (text) => {
     const request = requestFromSeed(text, { format, trusted, spider })
+    putUnderRules(request, rules.current)
     if (typeof request.callback === 'string') methodNamed(spider, request.callback, 'callback')
     if (typeof request.errback === 'string') methodNamed(spider, request.errback, 'errback')
     return request

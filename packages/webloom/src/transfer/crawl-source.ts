@@ -1,7 +1,14 @@
 /** The crawl whose requests are written elsewhere: on Redis, or in its JOBDIR. It must not move meanwhile. */
 
 import { UsageError, WebloomError } from '@webloom/core'
-import { crawlFrontier, type FrontierEntry, JobDir, keysAsStored, readCrawl } from '@webloom/queue'
+import {
+  crawlFrontier,
+  crawlShown,
+  type FrontierEntry,
+  JobDir,
+  keysAsStored,
+  readCrawl,
+} from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,
@@ -52,7 +59,7 @@ export async function withCrawlSource<T>(
     const size = await sizeAtRest(crawl)
     return act({
       crawler,
-      shown: `crawl ${crawl.keys.queueName} on ${crawl.shown}`,
+      shown: `${crawlShown(crawl.keys)} on ${crawl.shown}`,
       size,
       entries: crawlFrontier(crawl),
       async checkStill() {
@@ -69,7 +76,7 @@ async function sizeAtRest(crawl: CrawlFromOutside): Promise<number> {
   if (!isStill)
     throw new UsageError(
       'WL_USAGE',
-      `crawl ${crawl.keys.queueName} moves: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}  lets them finish what they have; then export it`}`,
+      `${crawlShown(crawl.keys)} is still running: ${present} worker${present === 1 ? ' is' : 's are'} ${paused ? `finishing ${counts.leased} requests; wait for them` : `at work (${state}). webloom pause ${typedCrawl(crawl.crawler.spider, crawl.name.crawlId)}  lets them finish what they have; then export it`}`,
     )
   return counts.waiting + counts.delayed + counts.leased
 }
@@ -77,6 +84,6 @@ async function sizeAtRest(crawl: CrawlFromOutside): Promise<number> {
 function moved(crawl: CrawlFromOutside): WebloomError {
   return new WebloomError(
     'WL_OUTPUT_FAILED',
-    `crawl ${crawl.keys.queueName} has moved while it was written: what was written is incomplete. Pause it and write it again`,
+    `${crawlShown(crawl.keys)} has moved while it was exported: the export is incomplete. Pause the crawl and export it again`,
   )
 }

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
-import { type AdoptedCrawl, adoptCrawl, HostSlots, JobDir } from '@webloom/queue'
+import { type AdoptedCrawl, adoptCrawl, crawlShown, HostSlots, JobDir } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
   type CrawlerFromOutside,
@@ -96,7 +96,7 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
   const doneKey = `${keys.noted}:imported`
   return {
     crawler,
-    shown: `crawl ${keys.queueName} on ${shown}`,
+    shown: `${crawlShown(keys)} on ${shown}`,
     goesOnBy: `webloom worker ${typedCrawl(crawler.spider, crawl.name.crawlId)}`,
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,

@@ -22,4 +22,8 @@ end
 
 local function hear(said)
   redis.call('HSET', KEYS[1] .. ':heard', said.worker, whole(math.max(said.heard, said.number)))
+  -- For a crawl to which nobody comes who sweeps, as after an import that was killed.
+  if said.heard == 0 then
+    redis.call('PEXPIRE', KEYS[1] .. ':heard', 86400000)
+  end
 end

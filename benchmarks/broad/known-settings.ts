@@ -14,7 +14,7 @@ const NEEDED: readonly string[] = [
   'DNS_SERVERS',
 ]
 
-/** The checkout has no setting that the row cannot do without. */
+/** The checkout has no setting, or no command, that the row cannot do without. */
 export class RowNotKnown extends Error {}
 
 /** The settings that the checkout's table has. Throws `RowNotKnown` when one of those it lacks is needed. */

@@ -23,7 +23,7 @@ import {
 } from './crawl-of-row.ts'
 import { costs, type Figures, gapsQuestion, memory, pace, speed } from './figures.ts'
 import { answeredNames, pageUrl, type WebAddress } from './hosts.ts'
-import { knownSettings } from './known-settings.ts'
+import { knownSettings, RowNotKnown } from './known-settings.ts'
 import { startNameServer } from './names.ts'
 import type { SpiderUse } from './pages-spider.ts'
 import type { Row } from './rows.ts'
@@ -138,6 +138,9 @@ async function weigh(
     'pages-spider.ts',
     ...flagsOf(settings),
   ]
-  await ended([startProcess(program!, args, { cwd: folder.path, input: '', timeoutMs: RUN_MS_MAX })])
+  const importing = startProcess(program!, args, { cwd: folder.path, input: '', timeoutMs: RUN_MS_MAX })
+  if ((await importing.exited).stderr.includes("unknown command 'import'"))
+    throw new RowNotKnown(`${checkout} has no command import`)
+  await ended([importing])
   return { 'bytes a request': ((await redisUse(queueRedis)).bytes - bytes) / hosts }
 }

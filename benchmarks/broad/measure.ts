@@ -49,7 +49,9 @@ export async function measureRow(row: Row, checkout: string): Promise<Figures> {
   await writeFile(folder.join('settings.json'), JSON.stringify(settings))
   if (row.onlyQueued) return await weigh(row, checkout, { folder, queueRedis, settings, address })
   if (row.pinned) await pin([web.pid, queueRedis.pid, filterRedis.pid])
+  const began = performance.now()
   await crawled(row, web, folder, commandOf(row, checkout, settings))
+  const wholeSeconds = (performance.now() - began) / 1000
   const visits = await web.visits(gapsQuestion(row))
   const expected = pagesOf(row)
   if (visits.different < expected * (1 - MISSED_MAX))
@@ -63,6 +65,8 @@ export async function measureRow(row: Row, checkout: string): Promise<Figures> {
     ...memory(uses),
     ...(row.robots && { 'robots.txt a host': visits.robots / row.hosts }),
     ...(names && { 'DNS questions a host': names.asked.length / row.hosts }),
+    // Names without an answer keep a crawl waiting after its last page.
+    ...(row.fromStart && { 'seconds of the whole process': wholeSeconds }),
     ...pace(row, visits, uses),
   }
 }

@@ -5,15 +5,20 @@
  *
  * Hosts are addresses of 127.0.0.0/8, all served by one process, with pages of 6 KB and ten links. Each row runs in fresh
  * processes, with a Redis for each role. `--scale` makes hosts (or pages, of few hosts) fewer. `--against` names another
- * checkout, built: each row runs with its code, too, in turn. Medians are shown; `--out` gets them as Markdown and JSON.
+ * checkout, built: each row runs with its code, too, in turn; settings it has not are left out, and a row that cannot do
+ * without them is n/a. So is a row that fails: the others go on, and the command ends with 1. Medians are shown; `--out`
+ * gets them as Markdown and JSON, after each row.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Figures, measureRow } from './broad/measure.ts'
+import type { Figures } from './broad/figures.ts'
+import { RowNotKnown } from './broad/known-settings.ts'
+import { measureRow } from './broad/measure.ts'
 import { ROWS, type Row, scaled } from './broad/rows.ts'
+import { type Result, resultsTable } from './broad/table.ts'
 
 const { values } = parseArgs({
   options: {
@@ -24,24 +29,6 @@ const { values } = parseArgs({
     out: { type: 'string' },
   },
 })
-
-interface Result {
-  readonly row: Row
-  readonly code: string
-  readonly figures: Figures
-}
-
-/** In the table of all rows; the others stand below it, for the rows that have them. */
-const COLUMNS = [
-  'pages/s',
-  'CPU ms',
-  'queue µs',
-  'queue scripts',
-  'XADD',
-  'filter µs',
-  'filter scripts',
-  'peak MB',
-]
 
 function wantedRows(): Row[] {
   const keys = values.rows?.split(',') ?? ROWS.map(({ key }) => key)
@@ -58,6 +45,31 @@ function checkouts(): Map<string, string> {
   return all.set('this', join(import.meta.dirname, '..'))
 }
 
+/** All rounds of a row, with each checkout's code in turn. */
+async function resultsOf(row: Row): Promise<Result[]> {
+  const rounds = new Map<string, Figures[]>([...checkouts().keys()].map((code) => [code, []]))
+  for (let round = 1; round <= Number(values.rounds); round++)
+    for (const [code, checkout] of checkouts()) {
+      const figures = await figuresOrNone(row, checkout)
+      console.error(`${row.key}, ${code}, round ${round}: ${JSON.stringify(figures) ?? 'n/a'}`)
+      if (figures) rounds.get(code)!.push(figures)
+    }
+  return [...rounds].map(([code, all]) => ({ row, code, figures: all.length > 0 ? medians(all) : null }))
+}
+
+async function figuresOrNone(row: Row, checkout: string): Promise<Figures | undefined> {
+  try {
+    return await measureRow(row, checkout)
+  } catch (error) {
+    if (error instanceof RowNotKnown) console.error(`${row.key}: ${error.message}`)
+    else {
+      console.error(row.key, error)
+      process.exitCode = 1
+    }
+    return undefined
+  }
+}
+
 function medians(rounds: readonly Figures[]): Figures {
   const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!
   return Object.fromEntries(
@@ -65,49 +77,24 @@ function medians(rounds: readonly Figures[]): Figures {
   )
 }
 
-function shown(figure: number | undefined): string {
-  if (figure === undefined) return ''
-  if (Number.isInteger(figure)) return String(figure)
-  return figure.toFixed(figure < 1 ? 3 : figure < 10 ? 2 : figure < 100 ? 1 : 0)
+const machine = `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores, ${cpus()[0]!.model} · Node ${process.versions.node}`
+const command = `node benchmarks/broad-bench.ts ${process.argv.slice(2).join(' ')}`
+
+function written(results: readonly Result[]): string {
+  return `${machine}\n\n\`npm run build && ${command}\`\n\n${resultsTable(results)}`
 }
 
-function markdown(results: readonly Result[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
-  const table = results.map(({ row, code, figures }) =>
-    line([row.title, code, ...COLUMNS.map((name) => shown(figures[name]))]),
-  )
-  const more = results.map(({ row, code, figures }) => {
-    const others = Object.entries(figures).filter(([name]) => !COLUMNS.includes(name))
-    const { hosts, pagesPerHost, workers } = row
-    const crawl = `${row.title} (${row.key}; ${hosts} hosts × ${pagesPerHost} pages, workers: ${workers}), ${code}`
-    return `- ${crawl}: ${others.map(([name, figure]) => `${name} ${shown(figure)}`).join('; ')}\n`
-  })
-  const head = [line(['row', 'code', ...COLUMNS]), line(['---', '---', ...COLUMNS.map(() => '---:')])]
-  return `${[...head, ...table].join('')}\nAll but pages/s and peak MB are for one page.\n\n${more.join('')}`
+async function keep(results: readonly Result[], folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'broad.md'), written(results))
+  const json = JSON.stringify({ machine, command, results }, null, 2)
+  await writeFile(join(folder, 'broad.json'), `${json}\n`)
 }
 
 const results: Result[] = []
 for (const row of wantedRows()) {
-  const rounds = new Map<string, Figures[]>([...checkouts().keys()].map((code) => [code, []]))
-  for (let round = 1; round <= Number(values.rounds); round++) {
-    for (const [code, checkout] of checkouts()) {
-      const figures = await measureRow(row, checkout)
-      rounds.get(code)!.push(figures)
-      console.error(`${row.key}, ${code}, round ${round}: ${JSON.stringify(figures)}`)
-    }
-  }
-  for (const [code, all] of rounds) results.push({ row, code, figures: medians(all) })
+  results.push(...(await resultsOf(row)))
+  // Rows take hours: what was measured stays if a later one is stopped.
+  if (values.out !== undefined) await keep(results, values.out)
 }
-
-const machine = `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores, ${cpus()[0]!.model} · Node ${process.versions.node}`
-const command = `node benchmarks/broad-bench.ts ${process.argv.slice(2).join(' ')}`
-const text = `${machine}\n\n\`npm run build && ${command}\`\n\n${markdown(results)}`
-console.log(text)
-if (values.out !== undefined) {
-  await mkdir(values.out, { recursive: true })
-  await writeFile(join(values.out, 'broad.md'), text)
-  await writeFile(
-    join(values.out, 'broad.json'),
-    `${JSON.stringify({ machine, command, results }, null, 2)}\n`,
-  )
-}
+console.log(written(results))

@@ -5,8 +5,10 @@
  *
  * nginx serves pages of 7.4 KB with 30 links each. Every system runs in fresh processes, follows all links, 32 at a
  * time, and, where it says so, selects each page's title. Pages and seconds come from nginx's log, from the first request
- * to the last, so that starting an interpreter does not count. All systems run once in each round, the slowest two only in
- * the first; medians are shown. The peers are installed on the first run (`peers/installed.ts`).
+ * to the last, so that starting an interpreter does not count. A system that did not ask for every page ends the run. All
+ * systems run once in each round, the slowest two only in the first; medians are shown. The peers are installed on the
+ * first run (`peers/installed.ts`), or compiled, Colly where there is `go` and spider where there is `cargo`
+ * (`peers/compiled.ts`).
  */
 
 import { execFile } from 'node:child_process'
@@ -15,6 +17,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { COMPILED_PEERS, type CompiledPeers, compilePeers } from './peers/compiled.ts'
 import { type Installed, installPeers } from './peers/installed.ts'
 import type { PeerTask, ProcessUse } from './peers/peer-task.ts'
 import { type BenchSite, serveBenchSite } from './peers/site.ts'
@@ -32,10 +35,14 @@ const pages = Number(values.pages)
 const CONCURRENCY = 32
 // scrapy-redis with the Bloom fork makes about 20 pages a second.
 const RUN_MS_MAX = 1_800_000
+const BLOOM_MISSED_MAX = 0.001
+/** A system that knows a page by two addresses, as its first one, fetches it again. */
+const TWICE_MAX = 0.01
+const INSTALLED_FILES = ['scrapy_pages.py', 'crawlee.ts', 'node-crawler.ts']
 
 interface System {
   readonly name: string
-  /** A file of `peers/`. */
+  /** A file of `peers/`; of a peer that is compiled, its folder there. */
   readonly file: string
   readonly flavour?: string
   readonly select?: boolean
@@ -82,6 +89,7 @@ const SYSTEMS: readonly System[] = [
     needs: 'redis',
     processes: 2,
   },
+  { name: 'Scrapy, links only', file: 'scrapy_pages.py', flavour: 'plain' },
   { name: 'Scrapy, title', file: 'scrapy_pages.py', select: true, flavour: 'plain' },
   {
     name: 'scrapy-redis, title',
@@ -99,9 +107,15 @@ const SYSTEMS: readonly System[] = [
     needs: 'redis',
     runsOnce: true,
   },
+  { name: 'Crawlee, storage in memory, links only', file: 'crawlee.ts' },
   { name: 'Crawlee, storage in memory, title', file: 'crawlee.ts', select: true },
   { name: 'Crawlee, default storage, title', file: 'crawlee.ts', select: true, needs: 'storage' },
+  { name: 'node-crawler, links only', file: 'node-crawler.ts' },
   { name: 'node-crawler, title', file: 'node-crawler.ts', select: true },
+  { name: 'Colly, links only', file: 'colly' },
+  { name: 'Colly, title', file: 'colly', select: true },
+  { name: 'spider, links only', file: 'spider' },
+  { name: 'spider, title', file: 'spider', select: true },
 ]
 
 interface Measured {
@@ -112,7 +126,7 @@ interface Measured {
   readonly redisMicros: number
 }
 
-async function measure(system: System, site: BenchSite, peers: Installed): Promise<Measured> {
+async function measure(system: System, site: BenchSite): Promise<Measured> {
   await using redis = await startRedis()
   await using storage = await tempDir()
   const task: PeerTask = {
@@ -123,14 +137,14 @@ async function measure(system: System, site: BenchSite, peers: Installed): Promi
     redis: system.needs === 'redis' ? redis.url : null,
     storage: system.needs === 'storage' ? storage.path : null,
   }
-  const command = system.file.endsWith('.py') ? [peers.python] : [process.execPath]
+  const [program, ...before] = commandOf(system)
   // Ten thousand URLs are more than a command line takes.
   const taskFile = storage.join('task.json')
   await writeFile(taskFile, JSON.stringify(task))
-  const args = [...command.slice(1), join(import.meta.dirname, 'peers', system.file), taskFile]
+  const args = [...before, taskFile]
   const ended = await Promise.all(
     Array.from({ length: system.processes ?? 1 }, () =>
-      runProcess(command[0]!, args, { cwd: storage.path, timeoutMs: RUN_MS_MAX }),
+      runProcess(program!, args, { cwd: storage.path, timeoutMs: RUN_MS_MAX }),
     ),
   )
   const used = ended.map(({ code, stdout, stderr }) => {
@@ -138,9 +152,11 @@ async function measure(system: System, site: BenchSite, peers: Installed): Promi
     return JSON.parse(stdout.trim().split('\n').at(-1)!) as ProcessUse
   })
   const visits = await site.visits()
-  // A Bloom filter may take a page for a seen one.
-  if (visits.different < pages * 0.999)
-    throw new Error(`${system.name} asked for ${visits.different} of ${pages} pages`)
+  const least = isBloom(system) ? Math.floor(pages * (1 - BLOOM_MISSED_MAX)) : pages
+  if (visits.different < least || visits.pages > visits.different * (1 + TWICE_MAX))
+    throw new Error(
+      `${system.name} asked ${visits.pages} times for ${visits.different} different pages of ${pages}`,
+    )
   const info = String(await redis.command('INFO', 'cpu'))
   const redisSeconds = ['user', 'sys'].reduce(
     (sum, kind) => sum + Number(new RegExp(`^used_cpu_${kind}:([\\d.]+)`, 'm').exec(info)?.[1] ?? 0),
@@ -152,6 +168,20 @@ async function measure(system: System, site: BenchSite, peers: Installed): Promi
     rssMb: Math.max(...used.map(({ rssMb }) => rssMb)),
     redisMicros: (redisSeconds * 1e6) / visits.pages,
   }
+}
+
+function commandOf({ file }: System): string[] {
+  const compiled = compiledPeers.get(file)
+  if (compiled) return [compiled.program]
+  return [
+    file.endsWith('.py') ? installed.python : process.execPath,
+    join(import.meta.dirname, 'peers', file),
+  ]
+}
+
+/** A Bloom filter may take a page for a seen one. */
+function isBloom({ flavour }: System): boolean {
+  return flavour?.includes('bloom') ?? false
 }
 
 function median(numbers: readonly number[]): number {
@@ -167,15 +197,20 @@ function row({ name, needs }: System, all: readonly Measured[], scrapy: number):
   return `| ${name} | ${of('pagesPerSecond').toFixed(0)} | ${spread} | ${times} | ${of('cpuMsPerPage').toFixed(2)} | ${of('rssMb').toFixed(0)} | ${redis} |`
 }
 
-const peers = await installPeers()
+const parts = values.only?.split(',')
+const wanted = SYSTEMS.filter(({ name }) => !parts || parts.some((part) => name.includes(part)))
+const compiledPeers: CompiledPeers = await compilePeers(
+  wanted.map(({ file }) => file).filter((file) => COMPILED_PEERS.includes(file)),
+)
+const systems = wanted.filter(({ file }) => !COMPILED_PEERS.includes(file) || compiledPeers.has(file))
+const installed: Installed = await installPeers(systems.some(({ file }) => INSTALLED_FILES.includes(file)))
+const versions = [...installed.versions, ...[...compiledPeers.values()].map(({ version }) => version)]
 await using site = await serveBenchSite(pages)
-const wanted = values.only?.split(',')
-const systems = SYSTEMS.filter(({ name }) => !wanted || wanted.some((part) => name.includes(part)))
 const results = new Map<System, Measured[]>(systems.map((system) => [system, []]))
 for (let round = 1; round <= rounds; round++) {
   for (const system of systems.filter(({ runsOnce }) => round === 1 || !runsOnce)) {
     await site.visits()
-    const measured = await measure(system, site, peers)
+    const measured = await measure(system, site)
     results.get(system)!.push(measured)
     console.error(`round ${round}: ${system.name}: ${measured.pagesPerSecond.toFixed(0)} pages/s`)
   }
@@ -184,7 +219,7 @@ for (let round = 1; round <= rounds; round++) {
 const scrapySpeeds = [...results].find(([{ name }]) => name === 'Scrapy, title')?.[1] ?? []
 const scrapy = scrapySpeeds.length > 0 ? median(scrapySpeeds.map(({ pagesPerSecond }) => pagesPerSecond)) : 0
 const nginx = (await promisify(execFile)('nginx', ['-v'])).stderr.trim()
-const text = `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores, ${cpus()[0]!.model} · Node ${process.versions.node} · ${nginx} · ${peers.versions.join(' · ')}
+const text = `${new Date().toISOString().slice(0, 10)} · ${cpus().length} cores, ${cpus()[0]!.model} · Node ${process.versions.node} · ${nginx} · ${versions.join(' · ')}
 
 \`npm run build && node benchmarks/peers-bench.ts ${process.argv.slice(2).join(' ')}\`: ${pages} pages of 7.4 KB with 30 links, ${CONCURRENCY} at a time, ${rounds} rounds, medians.
 

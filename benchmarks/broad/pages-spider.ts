@@ -6,10 +6,10 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Request, type Response, Spider } from 'webloom'
-import { hostOf, pageUrl, SILENT_HOST } from './hosts.ts'
+import { hostOf, pageUrl, SILENT_HOST, type WebAddress } from './hosts.ts'
 
 export interface SpiderTask {
-  readonly port: number
+  readonly web: WebAddress
   /** Follow the links of pages, from the first page of the first host. Otherwise `start()` requests every page. */
   readonly follow: boolean
   readonly hosts: number
@@ -64,15 +64,15 @@ export class Pages extends Spider {
   override name = 'pages'
 
   override *start(): Generator<unknown> {
-    const { port, follow, hosts, pagesPerHost, hotPages } = task
+    const { web, follow, hosts, pagesPerHost, hotPages } = task
     if (follow) {
-      yield new Request(pageUrl(port, 0, 0))
+      yield new Request(pageUrl(web, 0, 0))
       return
     }
-    if (hotPages > 0) yield new Request(pageUrl(port, SILENT_HOST, 0))
+    if (hotPages > 0) yield new Request(pageUrl(web, SILENT_HOST, 0))
     for (let page = 0; page < pagesPerHost; page++)
-      for (let host = 0; host < hosts; host++) yield new Request(pageUrl(port, host, page))
-    for (let page = 0; page < hotPages; page++) yield new Request(pageUrl(port, hosts, page))
+      for (let host = 0; host < hosts; host++) yield new Request(pageUrl(web, host, page))
+    for (let page = 0; page < hotPages; page++) yield new Request(pageUrl(web, hosts, page))
   }
 
   override *parse(response: Response): Generator<unknown> {

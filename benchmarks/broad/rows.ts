@@ -11,14 +11,21 @@ export interface Row {
   readonly filter?: 'redis-set' | 'redis-bloom'
   /** Default `crawl()`. */
   readonly by?: 'crawl' | 'cli'
+  /** `start()` requests every page, and no links are followed; so it is with a delay, too. */
+  readonly fromStart?: boolean
   readonly delaySeconds?: number
   /** Of one more host, which has so many pages; and beside it there is a host that never answers. */
   readonly hotPages?: number
   readonly robots?: boolean
+  /** Hosts have names; the name server takes a while, and of one name in a hundred it says nothing. */
+  readonly isNamed?: boolean
+  readonly isTls?: boolean
   /** All workers share one core, Redis and the site have the other. */
   readonly pinned?: boolean
   /** Nothing is crawled: requests are imported and weighed. */
   readonly onlyQueued?: boolean
+  /** The key of a row that this one differs from in one thing: figures are told as multiples of that row's, too. */
+  readonly beside?: string
 }
 
 const ONE_PAGE = { hosts: 60_000, pagesPerHost: 1, workers: 1 }
@@ -26,6 +33,7 @@ const TEN_PAGES = { hosts: 6_000, pagesPerHost: 10, workers: 1 }
 const ONE_HOST = { hosts: 1, pagesPerHost: 10_000, workers: 1 }
 const PACED = { hosts: 5_000, pagesPerHost: 10, workers: 4, delaySeconds: 10 }
 const PINNED = { hosts: 10, pagesPerHost: 4_000, pinned: true }
+const LOOKED_UP = { hosts: 20_000, pagesPerHost: 1, workers: 1, fromStart: true }
 const MILLION = { hosts: 1_000_000, pagesPerHost: 1, workers: 1 }
 const [SET, BLOOM] = [{ filter: 'redis-set' }, { filter: 'redis-bloom' }] as const
 
@@ -40,13 +48,14 @@ export const ROWS: readonly Row[] = [
   { key: 'paced', title: 'a delay, 4 workers', ...PACED, ...SET },
   {
     key: 'paced-hot',
-    title: 'the same beside a hot host and a silent one',
+    title: 'a delay, 4 workers, beside a hot host and a silent one',
     ...PACED,
     ...SET,
     hotPages: 50_000,
+    beside: 'paced',
   },
   { key: 'pinned-1', title: '1 worker on one core', ...PINNED, ...SET, workers: 1 },
-  { key: 'pinned-4', title: '4 workers on one core', ...PINNED, ...SET, workers: 4 },
+  { key: 'pinned-4', title: '4 workers on one core', ...PINNED, ...SET, workers: 4, beside: 'pinned-1' },
   {
     key: 'robots',
     title: 'robots.txt, one process',
@@ -63,6 +72,24 @@ export const ROWS: readonly Row[] = [
     workers: 4,
     robots: true,
     ...SET,
+  },
+  { key: 'addresses', title: 'hosts by address, all from start()', ...LOOKED_UP, ...SET },
+  {
+    key: 'names',
+    title: 'hosts by name, all from start()',
+    ...LOOKED_UP,
+    ...SET,
+    isNamed: true,
+    beside: 'addresses',
+  },
+  { key: 'tls', title: 'ten pages a host, TLS, one process', ...TEN_PAGES, isTls: true, beside: 'ten-pages' },
+  {
+    key: 'tls-set',
+    title: 'ten pages a host, TLS, Redis set',
+    ...TEN_PAGES,
+    ...SET,
+    isTls: true,
+    beside: 'ten-pages-set',
   },
   { key: 'queued', title: 'queued, one request a host', ...MILLION, ...SET, onlyQueued: true },
   { key: 'rss-cli', title: 'RSS by CLI', ...MILLION, ...SET, by: 'cli' },

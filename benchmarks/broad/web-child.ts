@@ -6,13 +6,15 @@
  * pages of all hosts, numbered host by host: so the first page leads to every page. The others are spread evenly.
  */
 
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { LOCAL_CERTIFICATE } from '../../packages/downloader/testing/local-certificates.ts'
 import { type Gaps, gapsOf, type Visit } from './gaps.ts'
-import { hostAddress, hostOf, pageUrl, SILENT_HOST } from './hosts.ts'
+import { hostAddress, hostOf, pageUrl, SILENT_HOST, type WebAddress } from './hosts.ts'
 
 /** Which web it is: the first message. It is answered with the port. */
-export interface WebPlan {
+export interface WebPlan extends Omit<WebAddress, 'port'> {
   readonly hosts: number
   readonly pagesPerHost: number
 }
@@ -91,13 +93,15 @@ class VisitLog {
   }
 }
 
-function pageHtml({ hosts, pagesPerHost }: WebPlan, port: number, host: number, page: number): string {
+function pageHtml(plan: WebPlan, port: number, host: number, page: number): string {
+  const { hosts, pagesPerHost } = plan
+  const web = { ...plan, port }
   const total = hosts * pagesPerHost
   const number = page * hosts + host
   let html = `<!DOCTYPE html><html><head><meta charset="utf-8"><title>Page ${page} of ${hostAddress(host)}</title></head><body><ul>\n`
   for (let n = 0; n < LINKS; n++) {
     const to = n < CHILDREN ? (number * CHILDREN + n + 1) % total : (number * 31 + n * 337) % total
-    html += `<li><a href="${pageUrl(port, to % hosts, Math.floor(to / hosts))}">page ${to}</a></li>\n`
+    html += `<li><a href="${pageUrl(web, to % hosts, Math.floor(to / hosts))}">page ${to}</a></li>\n`
   }
   html += '</ul>\n'
   const paragraphs = Math.floor((PAGE_BYTES - html.length) / FILLING.length)
@@ -111,7 +115,7 @@ function serve(plan: WebPlan): void {
     res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
     res.end(body)
   }
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => {
+  const answer: RequestListener = (req, res) => {
     const { port } = server.address() as AddressInfo
     const host = hostOf(req.headers.host!.split(':')[0]!)
     if (host === SILENT_HOST) return
@@ -123,7 +127,11 @@ function serve(plan: WebPlan): void {
     const page = Number(/^\/p\/(\d+)$/.exec(req.url!)?.[1])
     log.add(host, page)
     send(res, 'text/html', pageHtml(plan, port, host, page))
-  })
+  }
+  const options = { keepAliveTimeout: KEEP_ALIVE_MS }
+  const server = plan.isTls
+    ? createTlsServer({ ...options, ...LOCAL_CERTIFICATE }, answer)
+    : createServer(options, answer)
   server.listen({ port: 0, host: '0.0.0.0', backlog: BACKLOG }, () =>
     process.send!((server.address() as AddressInfo).port),
   )

@@ -17,9 +17,11 @@ export interface Installed {
   readonly versions: readonly string[]
 }
 
-export async function installPeers(): Promise<Installed> {
+/** @param wanted false: none of these peers is measured, so nothing is installed and no version told */
+export async function installPeers(wanted: boolean): Promise<Installed> {
   const venv = join(FOLDER, 'venv')
   const python = join(venv, 'bin', 'python')
+  if (!wanted) return { folder: FOLDER, python, versions: [] }
   const isThere = await access(python).then(
     () => true,
     () => false,

@@ -83,6 +83,24 @@ test('status shows hosts with a line, the paused ones first, seeds and items tha
   })
 })
 
+test('status --host tells of one host what waits, its state and who has it, even of one that was never met', async () => {
+  await leaveCrawl()
+  await using web = await startFakeWebProcess({ pagesPerHost: 1 })
+  const settings = { QUEUE_REDIS_URL: queueRedis.url, REDIS_URL: itemsRedis.url }
+  await using folder = await ClusterFolder.of(web, settings, seededSpider([]))
+  const hostsOf = async (host: string) =>
+    JSON.parse((await folder.run('status', 'pages', '--host', host, '--json')).stdout).hosts
+
+  // Of 33 hosts it would not be among the 20 that are shown.
+  expect(await hostsOf('short29.test')).toMatchObject([{ slot: 'short29.test', state: 'ready', waiting: 1 }])
+  expect(await hostsOf('slow.test')).toMatchObject([{ state: 'later', waiting: 2, leased: 0, holders: [] }])
+  expect(await hostsOf('never:met')).toMatchObject([{ slot: 'never:met', state: 'none', waiting: 0 }])
+  const { stdout, stderr } = await folder.run('status', 'pages', '--host', 'long.test')
+  expect(stdout, stderr).toMatch(/^ {2}host {6}ready · its bucket is with no worker$/m)
+  expect(stdout).toMatch(/^ {4}long\.test {3}waiting 3 · in flight 0$/m)
+  expect(stdout.match(/\.test {3}waiting/g)).toHaveLength(1)
+})
+
 test('in job mode it says that each worker keeps its own pace', async () => {
   await using web = await startFakeWebProcess({ pagesPerHost: 1 })
   const settings = { REDIS_URL: queueRedis.url, QUEUE_MODE: 'job', CRAWL_ID: 'jobs' }

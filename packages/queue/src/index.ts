@@ -24,7 +24,7 @@ export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-r
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
-export { readSlots, readSlots as readTurnHosts } from './buckets/bucket-slots.ts'
+export { readSlot, readSlots, readSlots as readTurnHosts } from './buckets/bucket-slots.ts'
 export { paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 
@@ -68,6 +68,8 @@ export {
   type HostView,
   type ReadCrawlOptions,
   readCrawl,
+  type SlotState,
+  type SlotView,
 } from './outside/crawl-view.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {

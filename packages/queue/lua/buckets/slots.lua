@@ -3,7 +3,8 @@
 -- Input    ARGV[2] bucket of which some lines are looked at, "" for none, [3] cursor, "0" at first, [4] how many, about; then
 --          slots that are looked at in any case, as bucket, slot, …
 -- Output   {cursor, "0" when all were seen; [{slot, waiting, delayed, in flight, ms until its delay lets it be asked, floor under
---          its delay (ms), failures, ms until its pause is over, why it pauses or ""}, …]}; a slot may come twice
+--          its delay (ms), failures, ms until its pause is over, why it pauses or "", its line's state or "", lanes when it is hot,
+--          [workers that have its bucket, or a lane of it when it is hot]}, …]}; a slot may come twice
 local LATE_LOOKED_AT_MAX = 1000
 local flights, lates = {}, {}
 
@@ -54,13 +55,25 @@ local function msUntil(moment)
   return math.max(0, moment - now)
 end
 
+local function holdersOf(unit)
+  local holders = {}
+  for lane = 0, LANES_MAX - 1 do
+    if unit['o' .. lane] then
+      holders[#holders + 1] = string.match(unit['o' .. lane], '^(.*)/%d+$')
+    end
+  end
+  return holders
+end
+
 local views = {}
 local function look(bucket, slot, value)
-  local record, pausedMs = recordOf(slot), 0
-  pausedMs = msUntil(record.paused)
+  local record, line = recordOf(slot), lineOf(bucket, slot, value)
+  local pausedMs, isHot = msUntil(record.paused), line.state == 'h'
+  local unit = unitOf(isHot and slot or bucket)
   views[#views + 1] = {
-    slot, waitingOf(lineOf(bucket, slot, value)), delayedOf(bucket, slot), flightOf(bucket, slot), msUntil(record.next),
+    slot, waitingOf(line), delayedOf(bucket, slot), flightOf(bucket, slot), msUntil(record.next),
     record.floor, record.failures, pausedMs, pausedMs > 0 and record.why or '',
+    line.state or '', isHot and tonumber(unit.up or 0) or 0, holdersOf(unit),
   }
 end
 

@@ -57,6 +57,6 @@ export class BucketPlacing {
 }
 
 /** Returns a slot's name in keys and job ids, which may hold no colon. */
-function slotKey(slot: string): string {
+export function slotKey(slot: string): string {
   return encodeURIComponent(slot.toWellFormed())
 }

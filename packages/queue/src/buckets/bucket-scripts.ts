@@ -15,7 +15,7 @@ import { idsOf } from '../leasing/doubts.ts'
 import { historyKey } from '../leasing/quarantine.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import type { Swept } from '../members/crawl-channel.ts'
-import type { HostView } from '../outside/crawl-view.ts'
+import type { SlotState, SlotView } from '../outside/crawl-view.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
@@ -467,7 +467,7 @@ export class BucketScripts {
     cursor: string,
     count: number,
     slots: readonly string[],
-  ): Promise<{ cursor: string; slots: HostView[] }> {
+  ): Promise<{ cursor: string; slots: SlotView[] }> {
     const named = slots.flatMap((slot) => [bucketOf(slot), slot])
     const reply = await this.#run(slotsScript, [bucket, cursor, count, ...named])
     const [next, views] = reply as [string, SlotReply[]]
@@ -546,6 +546,8 @@ function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
 type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
 type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
 type StirredReply = [woken: string[], raised: string[]]
+/** As a line has them; see slots/lines.lua. */
+const SLOT_STATES = { '': 'none', r: 'ready', l: 'later', w: 'held', h: 'hot' } as const
 type SlotReply = [
   slot: string,
   waiting: number,
@@ -556,6 +558,9 @@ type SlotReply = [
   failures: number,
   pausedMs: number,
   why: string,
+  state: keyof typeof SLOT_STATES,
+  lanes: number,
+  holders: string[],
 ]
 type TakenReply = [string, string, string, string, number, string, KnownReply | '']
 type TurnReply =
@@ -568,6 +573,12 @@ function answerOf([status, standing, taken]: TurnReply): TurnAnswer {
   return { status, standing: standingOf(standing!), taken: taken!.map(takenOf) }
 }
 
+/** A line tells ready and later as when it was last tried; its record tells which of the two holds now. */
+function stateOf(state: keyof typeof SLOT_STATES, waitMs: number): SlotState {
+  if (state === 'r' || state === 'l') return waitMs > 0 ? 'later' : 'ready'
+  return SLOT_STATES[state]
+}
+
 function slotViewOf([
   name,
   waiting,
@@ -578,9 +589,13 @@ function slotViewOf([
   failures,
   pausedMs,
   why,
-]: SlotReply): HostView {
+  state,
+  lanes,
+  holders,
+]: SlotReply): SlotView {
   const slot = decodeURIComponent(name)
-  const view = { slot, waiting, delayed, leased, nextInMs, delayMs, failures, pausedMs }
+  const pace = { slot, waiting, delayed, leased, nextInMs, delayMs, failures, pausedMs }
+  const view = { ...pace, state: stateOf(state, nextInMs + pausedMs), lanes, holders }
   return why === '' ? view : { ...view, pauseReason: why }
 }
 

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import type { HostView } from '../outside/crawl-view.ts'
+import type { SlotView } from '../outside/crawl-view.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { slotKey } from './bucket-placing.ts'
 import { BucketScripts } from './bucket-scripts.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */
@@ -12,9 +13,9 @@ const MAX_SLOTS_PER_LOOK = 200
  * Returns slots of which something waits: paused ones, longest pause first, then those with the most waiting. At most `most`.
  * Paused and hot ones are looked at first, of the others as many as one look may take.
  */
-export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<HostView[]> {
+export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<SlotView[]> {
   const scripts = new BucketScripts({ redis, keys, order: 'priority' })
-  const seen = new Map<string, HostView>()
+  const seen = new Map<string, SlotView>()
   const look = async (bucket: string, cursor: string, slots: readonly string[] = []): Promise<string> => {
     const part = await scripts.slots(bucket, cursor, MAX_SLOTS_PER_LOOK, slots)
     for (const view of part.slots)
@@ -37,4 +38,12 @@ export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number
   return [...seen.values()]
     .sort((a, b) => b.pausedMs - a.pausedMs || b.waiting - a.waiting || (a.slot < b.slot ? -1 : 1))
     .slice(0, most)
+}
+
+/** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never met has nothing waiting. */
+export async function readSlot(redis: Redis, keys: CrawlRedisKeys, slot: string): Promise<SlotView> {
+  const { slots } = await new BucketScripts({ redis, keys, order: 'priority' }).slots('', '0', 0, [
+    slotKey(slot),
+  ])
+  return slots[0]!
 }

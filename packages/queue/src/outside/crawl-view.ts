@@ -24,6 +24,22 @@ export interface HostView extends HostState {
   readonly pauseReason?: string
 }
 
+/** What becomes of a slot's line: `none`: nothing waits for it, though something may be in flight or held until its own time. */
+export type SlotState = 'none' | 'ready' | 'later' | 'held' | 'hot'
+
+/** A slot of a bucket, and who has it. */
+export interface SlotView extends HostView {
+  /**
+   * `ready`: whoever has the bucket may take of it; `later`: when its delay or pause is over; `held`: a worker has it, with a few of
+   * its requests; `hot`: it has lanes of its own.
+   */
+  readonly state: SlotState
+  /** The lanes of a hot slot, with a holder or waiting for one; 0: it is not hot. */
+  readonly lanes: number
+  /** Ids of the workers that have its bucket, or a lane of it when it is hot; none when that turn waits for a worker. */
+  readonly holders: readonly string[]
+}
+
 export interface CrawlView {
   /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
   readonly state: CrawlState

@@ -2,6 +2,7 @@
 
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import type { StatusFlags } from '../commands/status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { type CliCommand, command, flag, group, type OptionsFor, SPIDER_OPTIONS, value } from './command.ts'
@@ -25,10 +26,10 @@ function outside<Flags extends Named>(
 const control = () => import('../commands/crawl-control.ts')
 const JSON_TOO = { ...SPIDER_OPTIONS, json: flag('--json', 'as JSON') }
 
-export const status = outside<OutsideFlags>(
+export const status = outside<StatusFlags>(
   'status <spider>',
   'print what the crawl of a spider is doing, on all machines',
-  JSON_TOO,
+  { ...JSON_TOO, host: value('--host <name>', 'of the hosts this one alone, with its state and who has it') },
   async () => (await import('../commands/status.ts')).status,
 )
 

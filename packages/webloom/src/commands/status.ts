@@ -4,15 +4,16 @@ import { crawlKey, REDIS_ROLES, type StatValue } from '@webloom/core'
 import {
   type CrawlView,
   crawlShown,
-  type HostView,
   paceOf,
   type RedisHealth,
   readCrawl,
   readSeedCounts,
+  readSlot,
   readSlots,
   redisHealth,
   refuseOtherFormat,
   type SeedCounts,
+  type SlotView,
 } from '@webloom/queue'
 import { isRedisSpider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import {
@@ -30,6 +31,11 @@ interface ServerView extends RedisHealth {
   readonly shown: string
 }
 
+export interface StatusFlags extends OutsideFlags {
+  /** The one host that is shown; default: those that are paused, or have most waiting. */
+  readonly host?: string
+}
+
 interface Status extends CrawlView {
   readonly crawl: string
   /** QUEUE_MODE. */
@@ -39,37 +45,42 @@ interface Status extends CrawlView {
   /** Items that lie where the pipeline `redis` writes them; null when there is nothing. */
   readonly itemsQueued: number | null
   readonly servers: readonly ServerView[]
+  readonly hosts: readonly SlotView[]
+  /** The host that was asked for; null: none was. */
+  readonly host: string | null
 }
 
 /** Hosts shown: the paused ones, then those with the longest lines. */
 const HOSTS_MAX = 20
 
 /** Prints state, queue, workers, totals, hosts and servers. */
-export async function status(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
-  const seen = await withCrawlFromOutside(Class, flags, config, statusOf)
+export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
+  const host = flags.host ?? null
+  const seen = await withCrawlFromOutside(Class, flags, config, (crawl) => statusOf(crawl, host))
   if (flags.json) console.log(visibleJson(JSON.stringify(seen)))
   else for (const line of statusLines(seen, Date.now())) console.log(visible(line))
 }
 
-async function statusOf(crawl: CrawlFromOutside): Promise<Status> {
+async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<Status> {
   const { keys, crawler } = crawl
   const mode = crawler.settings.get('QUEUE_MODE')
   await refuseOtherFormat(crawl)
   // It opens all connections.
   const servers = await serversOf(crawl)
-  const [view, seeds, itemsQueued] = await Promise.all([
-    readCrawl({ ...crawl, hosts: async () => (mode === 'turns' ? hostsOf(crawl) : []) }),
+  const [view, hosts, seeds, itemsQueued] = await Promise.all([
+    readCrawl(crawl),
+    mode === 'turns' ? hostsOf(crawl, host) : [],
     seedsOf(crawl),
     itemsQueuedOf(crawl),
   ])
-  return { crawl: keys.queueName, mode, ...view, seeds, itemsQueued, servers }
+  return { crawl: keys.queueName, mode, ...view, hosts, host, seeds, itemsQueued, servers }
 }
 
 /** The delay of each with that of the settings in it. */
-async function hostsOf({ redis, keys, crawler }: CrawlFromOutside): Promise<HostView[]> {
+async function hostsOf({ redis, keys, crawler }: CrawlFromOutside, host: string | null): Promise<SlotView[]> {
   const pace = paceOf(crawler.settings)
-  const hosts = await readSlots(redis, keys, HOSTS_MAX)
-  return hosts.map((host) => ({ ...host, delayMs: Math.max(pace(host.slot).delayMs, host.delayMs) }))
+  const slots = host === null ? await readSlots(redis, keys, HOSTS_MAX) : [await readSlot(redis, keys, host)]
+  return slots.map((slot) => ({ ...slot, delayMs: Math.max(pace(slot.slot).delayMs, slot.delayMs) }))
 }
 
 async function seedsOf({
@@ -178,14 +189,21 @@ function seedLines({ seeds, itemsQueued }: Status): string[] {
   ]
 }
 
-function hostLines({ hosts, mode, counts }: Status): string[] {
-  if (mode === 'job' && counts.waiting + counts.delayed + counts.leased > 0)
+function hostLines({ hosts, host, mode, counts }: Status): string[] {
+  if (mode === 'job' && (host !== null || counts.waiting + counts.delayed + counts.leased > 0))
     return [row('hosts', 'each worker keeps its own pace (QUEUE_MODE=job)')]
   if (hosts.length === 0) return []
+  if (host !== null) return [row('host', stateOf(hosts[0]!)), ...hosts.map(hostLine)]
   return [row('hosts', 'paused ones, then those with the most waiting'), ...hosts.map(hostLine)]
 }
 
-function hostLine(host: HostView): string {
+function stateOf({ state, lanes, holders }: SlotView): string {
+  const by = holders.length > 0 ? holders.join(', ') : 'no worker'
+  if (state === 'hot') return `hot, ${lanes} lanes · with ${by}`
+  return `${state === 'none' ? 'nothing waits' : state} · its bucket is with ${by}`
+}
+
+function hostLine(host: SlotView): string {
   const { slot, waiting, delayed, leased, delayMs, nextInMs, pausedMs, pauseReason, failures } = host
   const seconds = (ms: number) => durationInWords(ms / 1000)
   return [

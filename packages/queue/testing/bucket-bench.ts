@@ -17,6 +17,8 @@ import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-ke
 export interface TurnQueueUnderTest {
   /** Absent: those of a crawl of its own. */
   readonly keys?: CrawlRedisKeys
+  /** Absent: a name of its own. */
+  readonly workerId?: string
   readonly order?: QueueOrder
   readonly pace?: Partial<HostPace>
   readonly url?: string

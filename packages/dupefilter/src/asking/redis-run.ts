@@ -7,6 +7,9 @@ export type RedisRunId = () => string | Promise<string>
 /** Calls `listener` whenever the connection to the queue's Redis is there again: it may be another run of it. */
 export type OnQueueBack = (listener: () => void) => void
 
+/** The longest that a queue without room makes a run young for, in multiples of the usual time. */
+const HELD_UP_MAX = 5
+
 /** Which marks may be deleted: those of this run, settled no later than `before` by the clock of the filter's Redis. */
 export interface Cleaning {
   readonly run: string
@@ -32,7 +35,9 @@ export class RedisRun {
   #askedAt = Number.NEGATIVE_INFINITY
   #isAsking = false
   #isYoung = false
+  #youngSince = 0
   #youngUntil = 0
+  #heldUpMs = 0
   #onChange = () => {}
 
   /** @param onBack without it no run is ever young: the queue is in this process */
@@ -51,11 +56,20 @@ export class RedisRun {
     this.#onBack?.(() => void this.now().catch(() => {}))
   }
 
-  /** The present run while it is young. */
-  get young(): string | undefined {
+  /** The present run while it is young, and before how long at most (ms) what was settled in another run may have been lost. */
+  get young(): { readonly run: string; readonly lostMs: number } | undefined {
     if (!this.#isYoung) return undefined
     this.#isYoung = performance.now() < this.#youngUntil
-    return this.#isYoung ? this.#current : undefined
+    if (!this.#isYoung) return undefined
+    return { run: this.#current, lostMs: this.#times.lostCommitMs + this.#heldUpMs }
+  }
+
+  /** Called when the queue has no room, or does not answer: pages whose commits it has lost run again later by so much. */
+  heldUp(): void {
+    if (!this.young) return
+    const now = performance.now()
+    this.#heldUpMs = Math.min(now - this.#youngSince, HELD_UP_MAX * this.#times.lostCommitMs)
+    this.#youngUntil = this.#youngSince + this.#heldUpMs + this.#times.lostCommitMs
   }
 
   /** The run that was heard of last. If it is outdated, marks of an earlier run only stay longer. */
@@ -104,7 +118,9 @@ export class RedisRun {
     if (run === this.#current) return
     this.#current = run
     this.#isYoung = this.#onBack !== undefined
-    this.#youngUntil = performance.now() + this.#times.lostCommitMs
+    this.#youngSince = performance.now()
+    this.#heldUpMs = 0
+    this.#youngUntil = this.#youngSince + this.#times.lostCommitMs
     this.#onChange()
   }
 

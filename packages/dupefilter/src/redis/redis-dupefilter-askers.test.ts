@@ -337,6 +337,31 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await other.requestsSeen(pages(0, 1), setAsideBy('another page'))).toEqual([false])
   })
 
+  test('while a queue that has gone back has no room, what was settled before counts as lost for longer', async () => {
+    let run = '1'
+    const back: (() => void)[] = []
+    const filter = await bench.open(make, {
+      key: bench.nextKey(),
+      redisRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      times: { ...PROTOCOL_TIMES, filter: { ...PROTOCOL_TIMES.filter, lostCommitMs: 400 } },
+      cacheSize: 100,
+    })
+    await filter.requestsSeen(pages(0, 1), 'page')
+    await filter.settled('page')
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    await wait(300)
+    expect(await filter.requestsSeen(pages(10, 1), 'postponed')).toEqual([false])
+    await filter.givenBack('postponed')
+    await wait(250)
+    // The page of another asker may run again only now, and show other links.
+    expect(await filter.requestsSeen(pages(0, 1), 'other')).toEqual(['in doubt'])
+    await wait(400)
+    expect(await filter.requestsSeen(pages(0, 1), 'another')).toEqual([true])
+  })
+
   test('what another crawl, with a queue elsewhere, has set aside and queued is seen', async () => {
     const key = bench.nextKey()
     const make2 = (crawl: string) =>

@@ -137,7 +137,10 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#kept = new KeptAskers({
       everyMs: this.#pendingStaleMs / 4,
-      tell: (owners) => this.#send(this.#keepScript, [], { owners, count: 0 }),
+      tell: (owners) => {
+        this.#run.heldUp()
+        return this.#send(this.#keepScript, [], { owners, count: 0 })
+      },
       onFailure: (error) =>
         this.logger.debug(
           { err: error },
@@ -335,6 +338,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   async givenBack(asker: string): Promise<void> {
     const ended = this.#claims.giveBack(asker)
     if (!ended) return
+    this.#run.heldUp()
     await this.#settling.add(ended)
     // A Redis that is away is told later. Until then questions wait, too.
     await this.#settling.tellAll().catch(() => {})
@@ -380,8 +384,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
     if (isNoted) Object.assign(header, { heard: true })
     const { young } = this.#run
-    if (young !== undefined)
-      Object.assign(header, { young: [young, this.#times.lostCommitMs, this.#crawl.tag] })
+    if (young) Object.assign(header, { young: [young.run, young.lostMs, this.#crawl.tag] })
     if (this.#shard) Object.assign(header, { shard: partText(this.#shard) })
     if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
     try {

@@ -7,8 +7,12 @@ export type RedisRunId = () => string | Promise<string>
 /** Calls `listener` whenever the connection to the queue's Redis is there again: it may be another run of it. */
 export type OnQueueBack = (listener: () => void) => void
 
-/** The longest that a queue without room makes a run young for, in multiples of the usual time. */
-const HELD_UP_MAX = 5
+/**
+ * A run stays young while the crawl stands still, as for a queue without room: pages that it has lost run again later. Of the time
+ * between two questions so much counts at most, as a part of `lostCommitMs`; and in all it is young for so many times as long.
+ */
+const COUNTED_PART = 1 / 40
+const YOUNG_MAX = 5
 
 /** Which marks may be deleted: those of this run, settled no later than `before` by the clock of the filter's Redis. */
 export interface Cleaning {
@@ -35,9 +39,10 @@ export class RedisRun {
   #askedAt = Number.NEGATIVE_INFINITY
   #isAsking = false
   #isYoung = false
-  #youngSince = 0
-  #youngUntil = 0
-  #heldUpMs = 0
+  #youngSinceMs = 0
+  /** How much of the time since then has counted, and until when that is. */
+  #countedMs = 0
+  #countedUntilMs = 0
   #onChange = () => {}
 
   /** @param onBack without it no run is ever young: the queue is in this process */
@@ -59,17 +64,12 @@ export class RedisRun {
   /** The present run while it is young, and before how long at most (ms) what was settled in another run may have been lost. */
   get young(): { readonly run: string; readonly lostMs: number } | undefined {
     if (!this.#isYoung) return undefined
-    this.#isYoung = performance.now() < this.#youngUntil
-    if (!this.#isYoung) return undefined
-    return { run: this.#current, lostMs: this.#times.lostCommitMs + this.#heldUpMs }
-  }
-
-  /** Called when the queue has no room, or does not answer: pages whose commits it has lost run again later by so much. */
-  heldUp(): void {
-    if (!this.young) return
-    const now = performance.now()
-    this.#heldUpMs = Math.min(now - this.#youngSince, HELD_UP_MAX * this.#times.lostCommitMs)
-    this.#youngUntil = this.#youngSince + this.#heldUpMs + this.#times.lostCommitMs
+    const { lostCommitMs } = this.#times
+    const sinceMs = performance.now() - this.#youngSinceMs
+    this.#isYoung = this.#countedMs < lostCommitMs && sinceMs < YOUNG_MAX * lostCommitMs
+    return this.#isYoung
+      ? { run: this.#current, lostMs: lostCommitMs + sinceMs - this.#countedMs }
+      : undefined
   }
 
   /** The run that was heard of last. If it is outdated, marks of an earlier run only stay longer. */
@@ -95,8 +95,9 @@ export class RedisRun {
     this.#cleaning ??= cleaning
   }
 
-  /** Called with the time of the filter's Redis (ms). Now and then this asks for the run id, in the background. */
+  /** Called after each question, with the time of the filter's Redis (ms). Now and then this asks for the run id, in the background. */
   heardOf(now: number): void {
+    this.#count()
     if (this.#isAsking || performance.now() - this.#askedAt < this.#times.runIdEveryMs) return
     this.#askedAt = performance.now()
     this.#isAsking = true
@@ -114,13 +115,20 @@ export class RedisRun {
       })
   }
 
+  #count(): void {
+    if (!this.#isYoung) return
+    const nowMs = performance.now()
+    this.#countedMs += Math.min(nowMs - this.#countedUntilMs, COUNTED_PART * this.#times.lostCommitMs)
+    this.#countedUntilMs = nowMs
+  }
+
   #heard(run: string): void {
     if (run === this.#current) return
     this.#current = run
     this.#isYoung = this.#onBack !== undefined
-    this.#youngSince = performance.now()
-    this.#heldUpMs = 0
-    this.#youngUntil = this.#youngSince + this.#times.lostCommitMs
+    this.#youngSinceMs = performance.now()
+    this.#countedMs = 0
+    this.#countedUntilMs = this.#youngSinceMs
     this.#onChange()
   }
 

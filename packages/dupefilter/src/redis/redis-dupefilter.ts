@@ -137,10 +137,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     })
     this.#kept = new KeptAskers({
       everyMs: this.#pendingStaleMs / 4,
-      tell: (owners) => {
-        this.#run.heldUp()
-        return this.#send(this.#keepScript, [], { owners, count: 0 })
-      },
+      tell: (owners) => this.#send(this.#keepScript, [], { owners, count: 0 }),
       onFailure: (error) =>
         this.logger.debug(
           { err: error },
@@ -338,7 +335,6 @@ export abstract class RedisDupeFilter implements DupeFilter {
   async givenBack(asker: string): Promise<void> {
     const ended = this.#claims.giveBack(asker)
     if (!ended) return
-    this.#run.heldUp()
     await this.#settling.add(ended)
     // A Redis that is away is told later. Until then questions wait, too.
     await this.#settling.tellAll().catch(() => {})

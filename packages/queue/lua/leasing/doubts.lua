@@ -10,7 +10,8 @@
 --          <base>doubts:ended:<token>  string  ids that a command has queued: the command may be sent twice
 -- Output   setAside(base, texts), drop(base, id) → how many were not in there, or were
 local ENDED_KEPT_MS = 30000
-local QUEUED_KEPT_MS = 30000
+-- Longer than a link may count as lost: `lostCommitMs`, and while the crawl stands still.
+local QUEUED_KEPT_MS = 120000
 
 local function setAside(base, texts)
   local added = 0

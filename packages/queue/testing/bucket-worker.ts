@@ -18,6 +18,8 @@ export interface TurnWorkerOptions {
   readonly hosts: number
   readonly fetchMs?: number
   readonly delayMs?: number
+  /** The delay of h0.test, which a setting names. */
+  readonly ownDelayMs?: number
   readonly perHost?: number
   readonly concurrency?: number
   /** Kills itself when it comes by this point for the nth time, */
@@ -56,7 +58,12 @@ const queue = new BucketQueue({
   redis,
   keys: crawlRedisKeys({ spider: options.spider, crawlId: null }),
   workerId: options.workerId,
-  pace: () => ({ delayMs: options.delayMs ?? 0, concurrency: options.perHost ?? 8, randomize: false }),
+  pace: (slot) => ({
+    delayMs: (slot === 'h0.test' ? options.ownDelayMs : undefined) ?? options.delayMs ?? 0,
+    concurrency: options.perHost ?? 8,
+    randomize: false,
+  }),
+  ...(options.ownDelayMs !== undefined && { namedSlots: ['h0.test'] }),
   onPoint: pass,
   times: scaledTimes(options.factor ?? 1),
 })

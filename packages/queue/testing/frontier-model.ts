@@ -76,7 +76,7 @@ export class FrontierModel {
   }
 
   begin(
-    { unit: name, lane, generation, holder, delayMs, isSecond, lockToken }: BegunTurn,
+    { unit: name, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = new Map() }: BegunTurn,
     quarantineAfter: number,
   ): (Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken' {
     const step = this.#step()
@@ -89,7 +89,7 @@ export class FrontierModel {
     if (token !== lockToken && (token !== undefined || !active.includes(job))) return 'taken'
     stalled.delete(job)
     locks.set(job, { token: lockToken, untilMs: this.#nowMs + this.#options.lockMs })
-    const takenBack = step.begun(turn, { isSecond, quarantineAfter })
+    const takenBack = step.begun(turn, { isSecond, quarantineAfter, ownDelays })
     if (takenBack === 'gone') return 'gone'
     const standing = step.standingOf(turn)
     return { standing, takenBack, ...step.stirred }
@@ -276,10 +276,16 @@ class ScriptStep extends TurnStep {
   /** Returns how many requests were taken back, or that the turn is over. */
   begun(
     turn: Turn,
-    { isSecond, quarantineAfter }: { isSecond: boolean; quarantineAfter: number },
+    {
+      isSecond,
+      quarantineAfter,
+      ownDelays,
+    }: { isSecond: boolean; quarantineAfter: number; ownDelays: ReadonlyMap<string, number> },
   ): number | 'gone' {
     const { unit, lane, holder, delayMs } = turn
     const before = unit.holders[lane]
+    if (before !== undefined && before !== holder)
+      for (const [slot, ownMs] of ownDelays) this.defer(slot, ownMs)
     const backs = before === holder ? 0 : this.takeBack(turn, before ?? holder, quarantineAfter)
     const isPaced = () => Math.max(delayMs, this.recordOf(unit.name).floor) > 0
     const hasOther = unit.holders.some(

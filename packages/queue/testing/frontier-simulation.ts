@@ -12,6 +12,7 @@
 import type { HostPace } from '@webloom/core'
 import type { Placed } from '../src/buckets/bucket-scripts.ts'
 import type { BucketLease } from '../src/buckets/held-turn.ts'
+import { ownDelays } from '../src/politeness/own-delays.ts'
 import { SeededChance } from './model/seeded-chance.ts'
 import { type CrawlPlan, type Seen, SimulatedRedis } from './simulation/simulated-redis.ts'
 import { SimulatedWorker } from './simulation/simulated-worker.ts'
@@ -19,6 +20,7 @@ import { VirtualWorld } from './simulation/virtual-world.ts'
 
 const LOCK_MS = 6000
 const BUCKETS = 3
+const USUAL_PACE: HostPace = { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 }
 const CHECKED_EVERY = 100
 /** A crawl that takes longer than this does not end. */
 const VIRTUAL_MS_MAX = 3_600_000
@@ -26,12 +28,6 @@ const VIRTUAL_MS_MAX = 3_600_000
 const CREDIT_MS = 7
 /** Of what an older Redis has forgotten nothing is said: starts are not judged for so long. */
 const FORGOTTEN_MS = 20_000
-/**
- * The delay of a slot by the settings is not known to the script that takes back what a killed worker had, and its last start was
- * not told. So a delay that is longer than a lock lasts may not be kept once, after a kill: seeds 24, 74 and 80 of `workers are
- * killed`. Shorter ones are over when the lock is.
- */
-const SLOW_KNOWN_MS = 60_000
 
 export interface Trouble {
   readonly kills: number
@@ -80,7 +76,6 @@ class FrontierSimulation {
   #hired = 0
   #starts = 0
   #troubledUntilMs = Number.NEGATIVE_INFINITY
-  #killedUntilMs = Number.NEGATIVE_INFINITY
 
   constructor({ seed, pages = 150, trouble, ...given }: SimulationOptions) {
     this.#seed = seed
@@ -167,11 +162,13 @@ class FrontierSimulation {
   }
 
   #hire(): void {
+    const pace = (slot: string) => this.#paces.get(slot) ?? USUAL_PACE
     const worker = new SimulatedWorker({
       name: `w${++this.#hired}`,
       world: this.#world,
       redis: this.#redis,
-      pace: (slot) => this.#paces.get(slot) ?? { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 },
+      pace,
+      ownDelays: ownDelays({ named: [...this.#paces.keys()], pace, usualPace: USUAL_PACE, bucketOf }),
       bucketOf,
       buckets: BUCKETS,
       linksOf: (id) => this.#plan.childrenOf(id).map((child) => this.#placed(child)),
@@ -206,7 +203,6 @@ class FrontierSimulation {
   }
 
   #kill(): void {
-    this.#killedUntilMs = this.#world.nowMs + SLOW_KNOWN_MS
     const worker = this.#chance.of(this.#workers)
     worker.kill()
     this.#workers = this.#workers.filter((one) => one !== worker)
@@ -239,8 +235,7 @@ class FrontierSimulation {
     this.#startedAtMs.set(slot, nowMs)
     this.#fetches.add(fetch)
     if (nowMs < this.#troubledUntilMs || !this.#hasLock(fetch)) return
-    const isKnown = delayMs < LOCK_MS || nowMs > this.#killedUntilMs
-    if (isKnown && delayMs > 0 && sinceMs < delayMs - CREDIT_MS)
+    if (delayMs > 0 && sinceMs < delayMs - CREDIT_MS)
       throw new Error(`${slot} is asked after ${sinceMs.toFixed(1)} ms; its delay is ${delayMs} ms`)
     let running = 0
     for (const one of this.#fetches) if (one.lease.slot === slot && this.#hasLock(one)) running++

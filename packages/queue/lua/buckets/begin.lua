@@ -2,7 +2,8 @@
 -- until now may find that another, living one has it. A lock that no worker has missed is taken again.
 --
 -- Input    ARGV[2…] unit, lane, generation, holder, delay of the settings (ms), quarantineAfter, "1" when this worker has
---          another of its lanes, token of its lock, lock (ms)
+--          another of its lanes, token of its lock, lock (ms), then slots of the bucket with a delay longer than that of the
+--          settings, each with its own (ms): a lost worker may have asked them just before, with nothing in flight or waiting
 -- Output   {"gone"} when the turn is over, {"taken"} when another worker has it, or {"begun", see buckets/steps/standing.lua,
 --          reclaimed, woken, raised}
 local turn = { unit = unitOf(arg()), lane = arg() }
@@ -27,6 +28,9 @@ local before = unit['o' .. turn.lane]
 redis.call('HDEL', KEYS[2], '')
 redis.call('SREM', KEYS[6] .. 'stalled', job)
 redis.call('SET', KEYS[6] .. job .. ':lock', token, 'PX', lockMs)
+while before and before ~= owner and at < #ARGV do
+  defer(arg(), number())
+end
 local backs = before ~= owner and takeBack(turn, before or owner) or 0
 if unit.bucket and unit.up ~= '1' and (isSecond or math.max(turn.delay, recordOf(unit.name).floor) > 0) then
   close(unit, turn.lane)

@@ -89,6 +89,18 @@ test.concurrent('what a killed worker held is run by another within ten seconds,
   for (const { id } of again) expect(second.stdout).toMatch(new RegExp(`start ${id} 2 \\d+\ndone ${id}\n`))
 }, 90_000)
 
+test.concurrent('a delay of DOWNLOAD_SLOTS that is longer than a lock holds after a kill, with nothing in flight', async () => {
+  const ownDelayMs = 8000
+  const tree = { spider: freshSpider('own-delay'), pages: 3, hosts: 1, ownDelayMs, factor: SHORT_TIMES }
+  await using first = startWorker({ ...tree, killAt: 'committed' })
+  await first.waitForOutput(/start p0/, STARTING_MS_MAX)
+  await first.exited
+  await using second = startWorker(tree)
+  await second.waitForOutput(/start p1/, STARTING_MS_MAX)
+  const [before, after] = starts(first, second)
+  expect(after!.atMs - before!.atMs).toBeGreaterThan(ownDelayMs - 50)
+}, 90_000)
+
 test.concurrent('a request that kills its workers runs alone, is quarantined with its history, and its neighbours are done', async () => {
   const tree = {
     spider: freshSpider('poison'),

@@ -28,6 +28,8 @@ export interface BucketIntakeOptions {
   readonly workerId: string
   /** The delay of slots by the settings, milliseconds. */
   readonly delayOf: (unit: string) => number
+  /** Slots of a bucket that have a longer delay, each with its own. */
+  readonly ownDelaysOf: (unit: string) => ReadonlyMap<string, number> | undefined
   readonly quarantineAfter: number
   readonly times: ProtocolTimes
   readonly logger: Logger
@@ -166,6 +168,7 @@ export class BucketIntake {
   async #begin(bull: BullTurn): Promise<void> {
     const { scripts, jobs, workerId, delayOf, quarantineAfter, logger, hasUnit, onBegun, onPoint } =
       this.#options
+    const ownDelays = this.#options.ownDelaysOf(bull.unit)
     try {
       if (this.#isClosed) return await jobs.giveBack(bull, 0)
       onPoint('fetched')
@@ -173,7 +176,12 @@ export class BucketIntake {
       const holder = `${workerId}/${++this.#turns}`
       const turn = { unit, lane, generation, lockToken, holder }
       const begun = await scripts.begin(
-        { ...turn, delayMs: Math.ceil(delayOf(unit)), isSecond: hasUnit(unit) },
+        {
+          ...turn,
+          delayMs: Math.ceil(delayOf(unit)),
+          isSecond: hasUnit(unit),
+          ...(ownDelays && { ownDelays }),
+        },
         quarantineAfter,
       )
       onPoint('begun')

@@ -2,6 +2,7 @@ import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/cor
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import type { Placed, Pushed } from './bucket-scripts.ts'
 
 /** In no line: the line is looked up when the doubt is over. */
@@ -54,9 +55,4 @@ export class BucketPlacing {
     const slot = slotKey(this.#slots.slotOf(request))
     return { slot, bucket: bucketOf(slot), priority: this.#order === 'priority' ? request.priority : 0 }
   }
-}
-
-/** Returns a slot's name in keys and job ids, which may hold no colon. */
-export function slotKey(slot: string): string {
-  return encodeURIComponent(slot.toWellFormed())
 }

@@ -46,6 +46,7 @@ import { CrawlChannel } from '../members/crawl-channel.ts'
 import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import { ownDelays } from '../politeness/own-delays.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketCare } from './bucket-care.ts'
 import { BucketExchange } from './bucket-exchange.ts'
@@ -79,6 +80,8 @@ export interface BucketQueueOptions {
   readonly order?: QueueOrder
   readonly slots?: HostSlots
   readonly pace: (slot: string) => HostPace
+  /** Slots whose pace is their own: those that DOWNLOAD_SLOTS names. Default: none. */
+  readonly namedSlots?: readonly string[]
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
   /** How long a rejected request is held back. Default: that of `times`. */
@@ -196,9 +199,16 @@ export class BucketQueue implements RequestQueue {
     this.#desk.onDemand(() => this.#serve())
     const delayOf = (unit: string) =>
       pace(unit.startsWith('#') ? NAMED_BY_NOBODY : decodeURIComponent(unit)).delayMs
+    const delays = ownDelays({
+      named: options.namedSlots ?? [],
+      pace,
+      usualPace: pace(NAMED_BY_NOBODY),
+      bucketOf,
+    })
     const common = { machine, scripts, said, workerId, times, logger, jobs: this.#jobs, delayOf }
     this.#intake = new BucketIntake({
       ...common,
+      ownDelaysOf: (unit) => delays.get(unit),
       quarantineAfter: options.quarantineAfter ?? 3,
       wants: (beginning) => machine.wantsTurn(beginning, this.#demand),
       hasUnit: (unit) => machine.hasUnit(unit),
@@ -255,6 +265,7 @@ export class BucketQueue implements RequestQueue {
       ...connected,
       order: settings.get('SCHEDULER_QUEUE_CLASS'),
       pace: paceOf(settings),
+      namedSlots: Object.keys(settings.getDict('DOWNLOAD_SLOTS')),
       quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
       ...(times && { times }),
       logger,

@@ -180,6 +180,8 @@ export interface BegunTurn extends TurnName {
   readonly delayMs: number
   /** True when the worker has another of the unit's lanes. */
   readonly isSecond: boolean
+  /** Slots of the bucket with a delay longer than `delayMs`, each with its own; after a lost worker they wait for that. */
+  readonly ownDelays?: ReadonlyMap<string, number>
 }
 
 /** What a renewal of a turn's lock needs. */
@@ -325,9 +327,10 @@ export class BucketScripts {
     turn: BegunTurn,
     quarantineAfter: number,
   ): Promise<(Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
-    const { unit, lane, generation, holder, delayMs, isSecond, lockToken } = turn
+    const { unit, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = [] } = turn
     const { lockMs } = this.#times.turns
     const args = [unit, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
+    for (const slotAndDelay of ownDelays) args.push(...slotAndDelay)
     const reply = (await this.#run(beginScript, args)) as
       | ['gone' | 'taken']
       | ['begun', StandingReply, number, ...StirredReply]

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { SlotView } from '../outside/crawl-view.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { slotKey } from './bucket-placing.ts'
 import { BucketScripts } from './bucket-scripts.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */

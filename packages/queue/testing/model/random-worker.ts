@@ -111,7 +111,12 @@ export class RandomWorker {
     const holder = lockToken
     const name = { unit: unit!, lane: lane!, generation: generation!, lockToken, holder }
     const isSecond = this.#turns.some((turn) => turn.unit === unit)
-    const begun = { ...name, delayMs: unit === 'slow.test' || chance.is(0.1) ? 500 : 0, isSecond }
+    const isBucket = unit!.startsWith('#')
+    const ownDelays = new Map(
+      isBucket ? chance.some(SLOTS, 0.2).map((slot) => [slot, 700 + chance.below(9000)]) : [],
+    )
+    const delayMs = unit === 'slow.test' || chance.is(0.1) ? 500 : 0
+    const begun = { ...name, delayMs, isSecond, ownDelays }
     const reply = await this.#both.run('begin', (on) => on.begin(begun, 2))
     if (reply instanceof WentBack || reply === 'taken') return
     if (reply === 'gone') {

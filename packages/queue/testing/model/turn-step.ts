@@ -307,7 +307,7 @@ export class TurnStep extends SlotsStep {
       if (turn.unit.bucket === undefined) this.unmix(slot)
       const hasStarted = this.state.started.get(worker)?.has(token) ?? false
       const back = hasStarted ? this.#blamed(text, worker) : { text, kills: 0 }
-      if (hasStarted) this.#defer(slot, turn.delayMs)
+      if (hasStarted) this.defer(slot, turn.delayMs)
       if (back.kills >= quarantineAfter)
         this.#quarantine(back.text, `it killed ${back.kills} workers, running alone`)
       else this.putBack(turn.unit.bucket ?? turn.unit.name, slot, priority, [back.text])
@@ -322,16 +322,16 @@ export class TurnStep extends SlotsStep {
     this.state.held.delete(unit.name)
     for (const slot of slots) {
       const line = this.lineOf(unit.name, slot)
-      const goesAt = mayGoAt(this.#defer(slot, delayMs))
+      const goesAt = mayGoAt(this.defer(slot, delayMs))
       if (line.state === 'w' && goesAt > this.nowMs) this.wait(line, goesAt)
       else if (line.state === 'w') this.stand(line, this.headOf(line)!)
     }
   }
 
   /** When a lost worker asked the slot last is not known: a delay is counted from now. */
-  #defer(slot: string, turnDelayMs: number): KeptRecord {
+  protected defer(slot: string, ownDelayMs: number): KeptRecord {
     const record = this.recordOf(slot)
-    const delayMs = Math.max(turnDelayMs, record.floor)
+    const delayMs = Math.max(ownDelayMs, record.floor)
     if (delayMs === 0) return record
     record.next = Math.max(record.next, this.nowMs + delayMs)
     this.keep(record)

@@ -29,6 +29,8 @@ export interface SimulatedWorkerOptions {
   readonly world: VirtualWorld
   readonly redis: SimulatedRedis
   readonly pace: (slot: string) => HostPace
+  /** By bucket: its slots with a delay of their own. */
+  readonly ownDelays: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly bucketOf: (slot: string) => string
   readonly buckets: number
   readonly linksOf: (id: string) => Placed[]
@@ -418,7 +420,14 @@ export class SimulatedWorker {
     const [, unit, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(id)!
     const name = { unit: unit!, lane: lane!, generation: generation!, lockToken }
     const holder = `${this.name}/${++this.#turns}`
-    const begun = { ...name, holder, delayMs: this.#delayOf(unit!), isSecond: this.machine.hasUnit(unit!) }
+    const ownDelays = this.#options.ownDelays.get(unit!)
+    const begun = {
+      ...name,
+      holder,
+      delayMs: this.#delayOf(unit!),
+      isSecond: this.machine.hasUnit(unit!),
+      ...(ownDelays && { ownDelays }),
+    }
     this.#beginning++
     this.#send(
       () => this.#redis.model.begin(begun, QUARANTINE_AFTER),

@@ -2,6 +2,7 @@
 --
 -- Input    takeBack(turn, before): before, the lane's holder until now, "<worker>/<n>"
 --          turn.quarantineAfter: so many workers lost to a request that ran alone; turn.delay (ms)
+--          defer(slot, delay): when a lost worker asked the slot last is not known, so its delay (ms) is counted from now
 -- Output   how many were reclaimed: to the head of their lines, or to quarantine. Only those that had started are suspects
 local function startedOf(worker, entries)
   local tokens, started = {}, {}
@@ -14,7 +15,17 @@ local function startedOf(worker, entries)
   return started
 end
 
--- Slots that the lost worker had go back; when it asked them last is not known.
+local function defer(slot, delay)
+  local record = recordOf(slot)
+  local delayMs = math.max(delay, record.floor)
+  if delayMs > 0 then
+    record.next = math.max(record.next, now + delayMs)
+    keep(record)
+  end
+  return record
+end
+
+-- Slots that the lost worker had go back.
 local function slotsBack(turn)
   local unit = turn.unit
   if unit.bucket then
@@ -24,12 +35,7 @@ local function slotsBack(turn)
   local slots = redis.call('SMEMBERS', with)
   redis.call('DEL', with)
   for _, slot in ipairs(slots) do
-    local line, record = lineOf(unit.name, slot), recordOf(slot)
-    local delayMs = math.max(turn.delay, record.floor)
-    if delayMs > 0 then
-      record.next = math.max(record.next, now + delayMs)
-      keep(record)
-    end
+    local line, record = lineOf(unit.name, slot), defer(slot, turn.delay)
     if line.state == 'w' and mayGoAt(record) > now then
       wait(line, mayGoAt(record))
     elseif line.state == 'w' then
@@ -53,12 +59,7 @@ local function takeBack(turn, before)
       end
       if started[entry.token] then
         text, kills = marked(entry.text, noted, worker)
-        local record = recordOf(entry.slot)
-        local delayMs = math.max(turn.delay, record.floor)
-        if delayMs > 0 then
-          record.next = math.max(record.next, now + delayMs)
-          keep(record)
-        end
+        defer(entry.slot, turn.delay)
       end
       if kills >= turn.quarantineAfter then
         quarantine(KEYS[4], KEYS[5], text, 'it killed ' .. kills .. ' workers, running alone', whole(now))

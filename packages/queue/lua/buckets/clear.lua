@@ -5,20 +5,23 @@
 local page, gone = number(), 0
 
 -- Long lines have lists of their own.
+local function dropLine(lines, slot, value)
+  if string.find(value, '\n@', 1, true) then
+    local old = { key('line', slot, '0'), key('prios', slot) }
+    for _, priority in ipairs(redis.call('ZRANGE', key('prios', slot), 0, -1)) do
+      old[#old + 1] = key('line', slot, priority)
+    end
+    redis.call('UNLINK', unpack(old))
+  end
+  redis.call('HDEL', lines, slot)
+  gone = gone + 1
+end
+
 local function dropLines(bucket)
   local lines = key('lines', bucket)
   local scanned = redis.call('HSCAN', lines, '0', 'COUNT', page)
   for i = 1, #scanned[2], 2 do
-    local slot, old = scanned[2][i], {}
-    if string.find(scanned[2][i + 1], '\n@', 1, true) then
-      old = { key('line', slot, '0'), key('prios', slot) }
-      for _, priority in ipairs(redis.call('ZRANGE', key('prios', slot), 0, -1)) do
-        old[#old + 1] = key('line', slot, priority)
-      end
-      redis.call('UNLINK', unpack(old))
-    end
-    redis.call('HDEL', lines, slot)
-    gone = gone + 1
+    dropLine(lines, scanned[2][i], scanned[2][i + 1])
   end
   return redis.call('EXISTS', lines) == 1
 end
@@ -37,6 +40,11 @@ local function dropUnit(unit)
   end
   old[#old + 1] = key('unit', unit.name)
   redis.call('UNLINK', unpack(old))
+  -- Of a bucket in which nothing else waits there is no unit that would lead to this line.
+  local line = unit.bucket and redis.call('HGET', key('lines', unit.bucket), unit.name)
+  if line then
+    dropLine(key('lines', unit.bucket), unit.name, line)
+  end
   units[unit.name] = nil
 end
 

@@ -99,6 +99,26 @@ describe('several workers', () => {
     expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(1495)
   })
 
+  test('clear deletes what waits for a hot host whose bucket has nothing else', async () => {
+    const keys = bench.nextKeys()
+    const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]
+    await one.push(pages('a', 100), 'o')
+    await one.lease(1)
+    await other.push(pages('a', 200), 'p')
+    await other.lease(1)
+    const bucket = await bench.redis.hget(`${keys.frontier}:unit:a.test`, 'bucket')
+    expect(bucket).not.toBeNull()
+    for (const queue of [one, other]) await queue.close()
+    const cleared = await bench.queue({ keys })
+    await vi.waitFor(async () => {
+      expect(await bench.redis.exists(`${keys.frontier}:unit:${bucket}`)).toBe(0)
+      expect((await cleared.counts()).waiting).toBeGreaterThan(0)
+    }, 10_000)
+    await cleared.clear()
+    await cleared.close()
+    expect(await bench.redis.keys(`${keys.frontier}:*`)).toEqual([`${keys.frontier}:counts`])
+  })
+
   test('a host that is given a delay while several have it: one goes on, and keeps it', async () => {
     const keys = bench.nextKeys()
     const [one, other] = [await bench.queue({ keys }), await bench.queue({ keys })]

@@ -12,10 +12,12 @@
 -- Input    lineOf(bucket, slot, value): the line, value as read or absent
 --          add(line, priority, texts, isHead): to its end or head, in order
 --          takeOff(line, most)
---          save(line, state, priority): as changed; a line without requests goes
--- Output   lineOf → {bucket, slot, state, priority, entries or nil for one with lists}, state nil for none
+--          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
+-- Output   lineOf → {bucket, slot, state, priority, entries or nil for one with lists}, state nil for none; isLong: its field says so
+--          longLines[slot]: one that is long, as last read or saved. What comes to it changes nothing in its field
 --          takeOff → {{priority, text}, …}
 local LINE_BYTES_MAX = 1024
+local longLines = {}
 
 local function lineOf(bucket, slot, value)
   if value == nil then
@@ -27,6 +29,7 @@ local function lineOf(bucket, slot, value)
   local state, priority, from = string.match(value, '^(%a)(%-?%d+)\n()')
   local line = { bucket = bucket, slot = slot, state = state, priority = priority, stored = value }
   if string.byte(value, from) == 64 then
+    line.isLong, longLines[slot] = true, line
     return line
   end
   line.entries = {}
@@ -151,10 +154,13 @@ local function takeOff(line, most)
   return taken
 end
 
-local function save(line, state, priority)
-  if not headOf(line) then
+local function save(line, state, priority, head)
+  if head == nil then
+    head = headOf(line)
+  end
+  if not head then
     redis.call('HDEL', key('lines', line.bucket), line.slot)
-    line.state = nil
+    line.state, line.isLong, longLines[line.slot] = nil, nil, nil
     return
   end
   local parts = { state .. priority .. '\n' }
@@ -168,10 +174,13 @@ local function save(line, state, priority)
   local value = table.concat(parts)
   if value ~= line.stored then
     redis.call('HSET', key('lines', line.bucket), line.slot, value)
+    line.stored = value
   end
+  line.isLong = not line.entries
+  longLines[line.slot] = line.isLong and line or nil
 end
 
 -- How many wait in it, about: of a long line those of the priority that goes next.
-local function lengthOf(line)
-  return line.entries and #line.entries or redis.call('LLEN', key('line', line.slot, headOfLists(line.slot) or '0'))
+local function lengthOf(line, head)
+  return line.entries and #line.entries or redis.call('LLEN', key('line', line.slot, head or headOfLists(line.slot) or '0'))
 end

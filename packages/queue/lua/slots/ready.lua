@@ -41,7 +41,9 @@ local function grown(line, priority)
   elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
     stand(line, priority)
   else
-    save(line, line.state, line.priority)
+    if not line.isLong then
+      save(line, line.state, line.priority)
+    end
     if line.state == 'h' then
       arrived(unitOf(line.slot), priority)
     end
@@ -49,16 +51,16 @@ local function grown(line, priority)
 end
 
 local function append(bucket, slot, priority, texts)
+  local line, text = longLines[slot], texts[1]
   -- Most slots are new: then nothing is read.
-  local text = texts[1]
-  if #texts == 1 and #text <= LINE_BYTES_MAX then
+  if not line and #texts == 1 and #text <= LINE_BYTES_MAX then
     local value = 'r' .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
     if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
       return stand({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority)
     end
   end
-  local line = lineOf(bucket, slot)
+  line = line or lineOf(bucket, slot)
   add(line, priority, texts, false)
   grown(line, priority)
 end

@@ -48,7 +48,7 @@ export class BucketExchange {
 
   /** Called when there may be something to send. */
   kick(): void {
-    if (this.#hurry && this.#options.demand() > 0) this.#hurry()
+    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
     if (this.#isRunning) return
     this.#isRunning = true
     this.#running = this.#run()
@@ -73,12 +73,18 @@ export class BucketExchange {
 
   async #gather(): Promise<void> {
     await immediate()
-    if (this.#options.demand() > 0) return
+    const ms = this.#waitsMs()
+    if (ms === 0) return
     await new Promise<void>((resolve) => {
       this.#hurry = resolve
-      setTimeout(resolve, GATHER_MS)
+      setTimeout(resolve, ms)
     })
     this.#hurry = undefined
+  }
+
+  #waitsMs(): number {
+    const { demand, machine } = this.#options
+    return demand() > 0 ? machine.patienceMs(performance.now()) : GATHER_MS
   }
 
   #next(): Message | undefined {

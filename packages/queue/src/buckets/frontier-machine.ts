@@ -25,6 +25,10 @@ import { BucketLease, HeldSlot, HeldTurn, type TurnJob } from './held-turn.ts'
 
 /** A slot is taken a little before it may be asked, so that the request is here when it may go. */
 export const LEAD_MS = 10
+/** A slot with a delay, of which more waits, is taken so much before its time: together with others, where nothing hurries. */
+const TAKEN_AHEAD_MS = 100
+/** How long a message waits for more to say when nothing that it would bring could go any sooner. */
+const PATIENCE_MS = 40
 /** How many requests a worker has ahead at the most, and how many bytes of them. */
 export const AHEAD_REQUESTS_MAX = 1000
 export const AHEAD_BYTES_MAX = 8 * 2 ** 20
@@ -127,6 +131,17 @@ export class FrontierMachine {
   /** True when Redis has something that may be taken now. */
   get hasSources(): boolean {
     return this.#sources.size > 0
+  }
+
+  /** How long a message may wait (ms): what ends belongs to slots with a delay, and so does what would be taken. */
+  patienceMs(nowMs: number): number {
+    let ms = PATIENCE_MS
+    for (const { slot } of this.#endings) if (!slot.isPaced) return 0
+    for (const source of this.#sources) {
+      if (source instanceof HeldTurn) return 0
+      ms = Math.min(ms, source.goesAtMs() - LEAD_MS - nowMs)
+    }
+    return Math.max(0, ms)
   }
 
   /** When something may go, or be taken, that may not now; infinity: nothing. */
@@ -599,7 +614,7 @@ export class FrontierMachine {
     if (first && goesAtMs > nowMs && goesAtMs < Number.POSITIVE_INFINITY) this.#timed.add(goesAtMs, slot)
     const mayTake =
       slot.waiting > 0 && slot.room > 0 && isLocked && !turn.isLeaving && this.#lanesOf(slot) === 0
-    const takenAtMs = goesAtMs - LEAD_MS
+    const takenAtMs = goesAtMs - (slot.isPaced && turn.isBucket ? TAKEN_AHEAD_MS : LEAD_MS)
     if (mayTake && takenAtMs <= nowMs) {
       this.#sources.add(slot, slot.head)
       turn.readySinceMs ??= nowMs

@@ -314,6 +314,7 @@ function takeAhead(
       if (!slot.isPaced || slot.waiting === 0 || slot.room === 0 || !isNear || slot.isPaused(nowMs)) continue
       asked.more.push({ slot: slot.key, most: 1 })
       slot.isAsked = true
+      turn.served()
       sources.remove(slot)
       spares++
     }

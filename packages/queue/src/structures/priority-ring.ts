@@ -20,6 +20,11 @@ export class PriorityRing<T> {
     return this.#places.has(item)
   }
 
+  /** All of them, in no order. */
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#places.keys()
+  }
+
   /** Puts it at the end of that priority's ring; where it stands there already, it keeps its place. */
   add(item: T, priority: number): void {
     if (this.#places.get(item)?.priority === priority) return

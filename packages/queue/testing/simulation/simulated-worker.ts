@@ -315,19 +315,23 @@ export class SimulatedWorker {
   // bucket-exchange.ts
 
   #kick(): void {
-    if (this.#hurry && this.#demand > 0) this.#hurry()
+    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
     if (this.#isExchanging) return
     this.#isExchanging = true
     this.#gather()
   }
 
   #gather(): void {
-    const next = this.#world.in(this.#demand > 0 ? 0.05 : 3, () => this.#next())
+    const next = this.#world.in(Math.max(0.05, this.#waitsMs()), () => this.#next())
     this.#hurry = () => {
       if (next.isOff) return
       next.isOff = true
       this.#world.in(0, () => this.#next())
     }
+  }
+
+  #waitsMs(): number {
+    return this.#demand > 0 ? this.machine.patienceMs(this.#nowMs) : 3
   }
 
   #next(): void {

@@ -32,16 +32,16 @@ end
 
 -- Notes as taken what was taken off a line; of one that has more the turn is the holder.
 local function took(turn, taken, asked, line, entries)
+  local head = headOf(line)
   if line.state ~= 'h' then
-    if line.state ~= 'w' and headOf(line) then
+    if line.state ~= 'w' and head then
       redis.call('SADD', key('with', line.bucket), line.slot)
-    elseif line.state == 'w' and not headOf(line) then
+    elseif line.state == 'w' and not head then
       redis.call('SREM', key('with', line.bucket), line.slot)
     end
-    save(line, 'w', '0')
+    save(line, 'w', '0', head or false)
   end
-  local head = headOf(line)
-  local waiting = head and lengthOf(line) or 0
+  local waiting = head and lengthOf(line, head) or 0
   for _, entry in ipairs(entries) do
     taken[#taken + 1] = { asked.batch .. '.' .. (#taken + 1), line.slot, entry[1], entry[2], waiting, head or '', saidOf(recordOf(line.slot)) }
     asked.bytes = asked.bytes - #entry[2]

@@ -22,6 +22,9 @@ import { StartReader } from './start-reader.ts'
 /** A batch of start() may exceed START_LOW_WATER by this share of it, and so may a batch that is read ahead. */
 const START_BATCH_SHARE = 1 / 4
 const MAX_SEEDS_PER_BATCH = 64
+/** How long not to ask again how many requests wait, for each that may: at 2 500 pages a second a twentieth of them goes meanwhile. */
+const ASKED_AGAIN_MS = 0.02
+const ASKED_AGAIN_MS_MAX = 50
 
 export interface FeederOptions {
   readonly scheduler: EngineScheduler
@@ -229,8 +232,12 @@ export class Feeder {
   async #lowWater(mark: number): Promise<void> {
     const { scheduler, stopping, isPaused, pulse, times } = this.#options
     while (!stopping.aborted) {
+      const askedAtMs = performance.now()
       if (!isPaused() && (await scheduler.hasRoom(mark))) return
       await pulse.next(times.leaseWaitMaxMs)
+      // A pulse comes with each page, and on Redis each question costs a script.
+      const restMs = askedAtMs + Math.min(ASKED_AGAIN_MS_MAX, mark * ASKED_AGAIN_MS) - performance.now()
+      if (restMs > 0) await sleep(restMs, undefined, { signal: stopping }).catch(() => {})
     }
   }
 }

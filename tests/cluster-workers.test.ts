@@ -43,7 +43,7 @@ test.concurrent(
 
 test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its part', LONG, async (mode) => {
   const crawlId = freshCrawlId(`late-${mode}`)
-  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 10, latencyMs: 100 })
+  await using web = await startFakeWebProcess({ hosts: 8, pagesPerHost: 40, latencyMs: 100 })
   const [first, ...others] = web.seeds
   const spider = seededSpider([first!])
   await using folder = await ClusterFolder.of(web, settings(crawlId, { QUEUE_MODE: mode }), spider)

@@ -104,14 +104,14 @@ export class FrontierModel {
     return { answers, ...step.stirred }
   }
 
-  started(worker: string, tokens: readonly string[]): void {
+  started(worker: string, names: readonly string[]): void {
     const started = inMap(this.state.started, worker, () => new Set())
-    for (const token of tokens) started.add(token)
+    for (const name of names) started.add(name)
   }
 
-  ended(worker: string, tokens: readonly string[]): void {
+  ended(worker: string, names: readonly string[]): void {
     const started = this.state.started.get(worker)
-    for (const token of tokens) started?.delete(token)
+    for (const name of names) started?.delete(name)
     if (started?.size === 0) this.state.started.delete(worker)
   }
 

@@ -17,7 +17,7 @@
 --                           <frontier>:late:<unit>          zset  "<slot>\n<priority>\n<unique>\n<request>" → when it may go (ms)
 --                           <frontier>:flight:<lane>:<unit> hash  token → "<slot>\n<priority>\n<request>"
 --                           <frontier>:slot:<slot>          string what is known of it, see slots/record.lua
---                           <frontier>:started:<worker>     set   tokens of requests in flight that have started
+--                           <frontier>:started:<worker>     set   "<unit>~<lane> <token>" of requests in flight that have started
 --                           <frontier>:paused               zset  slot → until when it is paused (ms)
 --                           <frontier>:due                  zset  "<unit>~<lane>~<generation>" → when to look after it
 --                           <frontier>:lost:<holder>        requests that this holder had were reclaimed

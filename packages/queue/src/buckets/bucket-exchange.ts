@@ -100,7 +100,7 @@ export class BucketExchange {
   async #send(message: Message): Promise<void> {
     const { machine, scripts, said, workerId, onStirred } = this.#options
     const number = said.next()
-    const started = message.endings.flatMap(({ lease, ended }) => (lease?.isNoted ? [ended.token] : []))
+    const started = message.endings.flatMap(({ lease }) => (lease?.isNoted ? [lease.startedName] : []))
     try {
       const { answers, ...stirred } = await scripts.exchange(
         [...message.says.values()],

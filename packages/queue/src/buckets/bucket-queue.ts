@@ -571,7 +571,7 @@ export class BucketQueue implements RequestQueue {
     void this.#scripts
       .started(
         this.#options.workerId,
-        going.map(({ token }) => token),
+        going.map(({ startedName }) => startedName),
       )
       .catch(() => {})
     for (const lease of going) this.#desk.put(lease)

@@ -368,13 +368,17 @@ export class BucketScripts {
     await this.#run(settleScript, [asker, this.#times.turns.settledKeptMs])
   }
 
-  /** Notes that these requests start now: if the worker is lost, they are suspects. */
-  async started(worker: string, tokens: readonly string[]): Promise<void> {
-    await this.#redis.sadd(this.#startedKey(worker), ...tokens)
+  /**
+   * Notes that these requests start now: if the worker is lost, they are suspects.
+   *
+   * @param names as `startedName` has them: turns that are asked with one message have requests of the same token
+   */
+  async started(worker: string, names: readonly string[]): Promise<void> {
+    await this.#redis.sadd(this.#startedKey(worker), ...names)
   }
 
-  async ended(worker: string, tokens: readonly string[]): Promise<void> {
-    await this.#redis.srem(this.#startedKey(worker), ...tokens)
+  async ended(worker: string, names: readonly string[]): Promise<void> {
+    await this.#redis.srem(this.#startedKey(worker), ...names)
   }
 
   /** Notes that this worker runs that request alone. */

@@ -40,3 +40,34 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
   await crawling
   expect(fetched.sort()).toEqual(['a/0', 'a/1', 'a/2', 'b/0'])
 }, 30_000)
+
+test('of requests that came with one message, the end of one does not make another count as never started', async () => {
+  await using proxy = await startTcpProxy({ target: bench.server.url })
+  const keys = bench.nextKeys()
+  const killed = await bench.queue({ keys, times, url: proxy.url })
+  await killed.push(
+    ['a', 'b', 'c', 'd'].map((host) => page(host, 0)),
+    'o',
+  )
+  const leases = await killed.lease(4)
+  while (leases.length < 4) leases.push(...(await killed.lease(4 - leases.length)))
+  for (const lease of leases) lease.started()
+  const [first, ...others] = leases
+  await killed.commit(first!)
+  // The note of its end goes after the commit.
+  const started = `${keys.frontier}:started:${'bench:'}*`
+  await vi.waitFor(async () => {
+    const [key] = await bench.redis.keys(started)
+    expect(await bench.redis.scard(key!)).toBe(3)
+  })
+  proxy.hang()
+  await killed.close()
+  const queue = await bench.queue({ keys, times })
+  const attempts: [string, number][] = []
+  await crawl(queue, 4, async (lease) => {
+    attempts.push([lease.id, lease.attempt])
+    lease.started()
+    await queue.commit(lease)
+  })
+  expect(attempts.sort()).toEqual(others.map(({ id }): [string, number] => [id, 2]).sort())
+}, 30_000)

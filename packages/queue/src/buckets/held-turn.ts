@@ -15,6 +15,9 @@ const CREDIT_MS = 5
 /** A start that is later than this does not count from the one before. */
 const LATE_MS_MAX = 50
 
+/** The name of a request that has started, in the set of its worker. */
+export const startedName = (unit: string, lane: number | string, token: string) => `${unit}~${lane} ${token}`
+
 /** A turn as BullMQ has handed it out. */
 export interface TurnJob extends Pick<BegunTurn, 'unit' | 'lane' | 'generation' | 'lockToken'> {
   /** Its name in BullMQ. */
@@ -299,6 +302,12 @@ export class BucketLease implements Lease, DispatchItem {
 
   get isPaced(): boolean {
     return this.heldSlot.isPaced
+  }
+
+  /** What its start is noted as: a token is unique in its turn only. */
+  get startedName(): string {
+    const { unit, lane } = this.turn.job
+    return startedName(unit, lane, this.token)
   }
 
   get attempt(): number {

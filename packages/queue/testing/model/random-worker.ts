@@ -15,6 +15,7 @@ import type {
   TurnAnswer,
   TurnSays,
 } from '../../src/buckets/bucket-scripts.ts'
+import { startedName } from '../../src/buckets/held-turn.ts'
 import { type Said, SaidNumbers, WentBack } from '../../src/buckets/said-numbers.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
 import type { SeededChance } from './seeded-chance.ts'
@@ -274,7 +275,11 @@ export class RandomWorker {
 
   async #note(): Promise<void> {
     const chance = this.#chance
-    const tokens = chance.some(this.#turns.flatMap((turn) => [...turn.tokens.keys()]))
+    const names = chance.some(
+      this.#turns.flatMap(({ unit, lane, tokens }) =>
+        [...tokens.keys()].map((token) => startedName(unit, lane, token)),
+      ),
+    )
     const at = chance.next()
     if (at < 0.2) {
       const ids = this.#turns.flatMap((turn) =>
@@ -283,10 +288,10 @@ export class RandomWorker {
       const id = chance.of([...ids, 'none'])
       await this.#both.run('begin alone', (on) => on.beginAlone(this.name, id))
     } else if (at < 0.4) await this.#both.run('end alone', async (on) => void (await on.endAlone(this.name)))
-    else if (tokens.length > 0 && at < 0.8)
-      await this.#both.run('started', async (on) => void (await on.started(this.name, tokens)))
-    else if (tokens.length > 0)
-      await this.#both.run('ended', async (on) => void (await on.ended(this.name, tokens)))
+    else if (names.length > 0 && at < 0.8)
+      await this.#both.run('started', async (on) => void (await on.started(this.name, names)))
+    else if (names.length > 0)
+      await this.#both.run('ended', async (on) => void (await on.ended(this.name, names)))
   }
 
   async #sweep(): Promise<void> {

@@ -10,6 +10,7 @@ import type {
   Taken,
   TurnAnswer,
 } from '../../src/buckets/bucket-scripts.ts'
+import { startedName } from '../../src/buckets/held-turn.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
 
@@ -305,7 +306,8 @@ export class TurnStep extends SlotsStep {
     this.state.counts.leased -= held.length
     for (const { token, slot, priority, text } of held) {
       if (turn.unit.bucket === undefined) this.unmix(slot)
-      const hasStarted = this.state.started.get(worker)?.has(token) ?? false
+      const name = startedName(turn.unit.name, turn.lane, token)
+      const hasStarted = this.state.started.get(worker)?.has(name) ?? false
       const back = hasStarted ? this.#blamed(text, worker) : { text, kills: 0 }
       if (hasStarted) this.defer(slot, turn.delayMs)
       if (back.kills >= quarantineAfter)

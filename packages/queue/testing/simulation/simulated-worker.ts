@@ -184,8 +184,8 @@ export class SimulatedWorker {
       lease.isNoted = true
       this.#out.add(lease)
     }
-    const tokens = leases.map(({ token }) => token)
-    this.#send(() => this.#redis.model.started(this.name, tokens))
+    const names = leases.map(({ startedName }) => startedName)
+    this.#send(() => this.#redis.model.started(this.name, names))
     const { chance } = this.#world
     for (const lease of leases)
       this.#world.in(chance.next() * (chance.is(0.02) ? 100 : 2), () => {
@@ -354,7 +354,7 @@ export class SimulatedWorker {
 
   #exchange(message: Message): void {
     const said = this.#said.next()
-    const started = message.endings.flatMap(({ lease, ended }) => (lease?.isNoted ? [ended.token] : []))
+    const started = message.endings.flatMap(({ lease }) => (lease?.isNoted ? [lease.startedName] : []))
     const says = [...message.says.values()]
     this.#send(
       () => this.#redis.exchange(says, said),

@@ -4,13 +4,13 @@
 --          turn.quarantineAfter: so many workers lost to a request that ran alone; turn.delay (ms)
 --          defer(slot, delay): when a lost worker asked the slot last is not known, so its delay (ms) is counted from now
 -- Output   how many were reclaimed: to the head of their lines, or to quarantine. Only those that had started are suspects
-local function startedOf(worker, entries)
-  local tokens, started = {}, {}
+local function startedOf(worker, turn, entries)
+  local names, started = {}, {}
   for i, entry in ipairs(entries) do
-    tokens[i] = entry.token
+    names[i] = turn.unit.name .. '~' .. turn.lane .. ' ' .. entry.token
   end
-  for i, has in ipairs(redis.call('SMISMEMBER', key('started', worker), unpack(tokens))) do
-    started[tokens[i]] = has == 1
+  for i, has in ipairs(redis.call('SMISMEMBER', key('started', worker), unpack(names))) do
+    started[entries[i].token] = has == 1
   end
   return started
 end
@@ -48,7 +48,7 @@ local function takeBack(turn, before)
   local flight, worker = flightOf(turn), string.match(before, '^(.*)/%d+$') or before
   local entries = inOrder(redis.call('HGETALL', flight))
   if #entries > 0 then
-    local noted, started = redis.call('HGET', KEYS[3], worker), startedOf(worker, entries)
+    local noted, started = redis.call('HGET', KEYS[3], worker), startedOf(worker, turn, entries)
     redis.call('DEL', flight)
     redis.call('SET', KEYS[1] .. ':lost:' .. before, 1, 'PX', 3600000)
     moved.leased = moved.leased - #entries

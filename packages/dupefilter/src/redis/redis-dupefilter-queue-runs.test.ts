@@ -1,0 +1,117 @@
+/** What counts as queued, and what may have been lost, when the queue's Redis has begun another run. */
+
+import { inDoubtAsker, PROTOCOL_TIMES } from '@webloom/core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { FilterBench } from '../../testing/filter-bench.ts'
+import { fresh, pages } from '../../testing/pages.ts'
+import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
+import type { RedisDupeFilter } from './redis-dupefilter.ts'
+import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
+import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
+
+const bench = new FilterBench()
+beforeAll(() => bench.start())
+afterAll(() => bench.stop())
+
+/** For times that only Redis's clock can tell. */
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
+  'redis-set': (options) => new RedisSetDupeFilter(options),
+  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
+}
+
+describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+  test('once the queue has gone back, what a page had queued lately is in doubt for others: it may run again and show other links', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const back: (() => void)[] = []
+    const shared = {
+      key,
+      redisRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      cacheSize: 100,
+    }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    await filter.requestsSeen(pages(0, 3), 'page')
+    await filter.settled('page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    expect(await other.requestsSeen(pages(0, 3), 'x')).toEqual(['in doubt', 'in doubt', 'in doubt'])
+    expect(await filter.requestsSeen(pages(0, 1), 'y'), 'the cache has forgotten').toEqual(['in doubt'])
+    expect(await other.requestsSeen(pages(1, 2), 'page'), 'the page runs again').toEqual(fresh(2))
+    await other.settled('page')
+    await other.requestsSeen(pages(51, 1), 'carries the settling')
+    expect(await filter.requestsSeen(pages(0, 3), 'doubt/x')).toEqual([false, true, true])
+  })
+
+  test('what was set aside and queued is new again, once the queue has gone back, whichever page has it set aside then', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const back: (() => void)[] = []
+    const filterTimes = { ...PROTOCOL_TIMES.filter, lostCommitMs: 400 }
+    const shared = {
+      key,
+      redisRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      times: { ...PROTOCOL_TIMES, filter: filterTimes },
+      cacheSize: 100,
+    }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    const setAsideBy = (inDoubt: string) => inDoubtAsker({ id: '0', inDoubt })
+    expect(await filter.requestsSeen(pages(0, 1), setAsideBy('page'))).toEqual([false])
+    await filter.settled(setAsideBy('page'))
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual([true])
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    for (const one of [filter, other])
+      expect(await one.requestsSeen(pages(0, 1), 'page')).toEqual(['in doubt'])
+    expect(await other.requestsSeen(pages(0, 1), setAsideBy('another page'))).toEqual([false])
+  })
+
+  test('while a crawl stands still, what was settled before its queue went back counts as lost for longer', async () => {
+    let run = '1'
+    const back: (() => void)[] = []
+    const filter = await bench.open(make, {
+      key: bench.nextKey(),
+      redisRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      times: { ...PROTOCOL_TIMES, filter: { ...PROTOCOL_TIMES.filter, lostCommitMs: 400 } },
+      cacheSize: 100,
+    })
+    await filter.requestsSeen(pages(0, 1), 'page')
+    await filter.settled('page')
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    // A queue without room: nothing is asked meanwhile.
+    await wait(600)
+    // Its page may run again only now, and show other links.
+    expect(await filter.requestsSeen(pages(0, 1), 'other')).toEqual(['in doubt'])
+    await vi.waitFor(async () => {
+      expect(await filter.requestsSeen(pages(0, 1), 'another')).toEqual([true])
+    }, 2000)
+  })
+
+  test('what another crawl, with a queue elsewhere, has set aside and queued is seen', async () => {
+    const key = bench.nextKey()
+    const make2 = (crawl: string) =>
+      bench.open(make, {
+        key,
+        crawl: () => crawl,
+        redisRunId: () => `queue of ${crawl}`,
+        onQueueBack: () => {},
+      })
+    const [filter, other] = [await make2('a run-1'), await make2('b run-1')]
+    for (const one of [filter, other]) await one.joined(false)
+    expect(await filter.requestsSeen(pages(0, 1), 'doubt/0/page')).toEqual([false])
+    await filter.settled('doubt/0/page')
+    await filter.requestsSeen(pages(50, 1), 'carries the settling')
+    expect(await other.requestsSeen(pages(0, 1), 'doubt/0/x')).toEqual([true])
+  })
+})

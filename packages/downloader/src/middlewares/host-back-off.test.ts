@@ -197,6 +197,7 @@ test('what stands out is watched: times of answers, failures, pauses, and who is
   const { answers, fails, middleware } = watchedHost()
   const request = new Request('http://x/', { meta: { download_latency: 0.5 } })
   middleware.processResponse(request, new Response(request.url, { status: 200 }))
+  request.meta.download_latency = 9
   middleware.processException(request, new DownloadError('DownloadTimeoutError', 'x'))
   expect(middleware.watch.lists()).toEqual({
     failing: [{ host: 'x', failures: 1, lastError: 'DownloadTimeoutError' }],

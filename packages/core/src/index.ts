@@ -63,6 +63,18 @@ export type {
   OtherWorkers,
   ShardPart,
 } from './crawl/crawler.ts'
+export {
+  boundedHostLists,
+  type FailingHost,
+  type GivenUpHost,
+  HOST_LIST_MAX,
+  HOST_LISTS_BYTES_MAX,
+  type HostLists,
+  mergedHostLists,
+  type PausedHost,
+  type QueuedSlot,
+  type SlowHost,
+} from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export {
   type SignalHandler,

@@ -79,6 +79,7 @@ export { UserAgentMiddleware } from './middlewares/user-agent.ts'
 
 export type { HostBackOffRules } from './pace/host-back-off.ts'
 export type { HostOf } from './pace/host-of.ts'
+export { type HostSighting, HostWatch } from './pace/host-watch.ts'
 export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-delay.ts'
 
 // robots.txt

@@ -192,3 +192,24 @@ test('requests to a given-up host are dropped, but for one in each HOST_BACKOFF_
   expect([passes(), passes()]).toEqual([true, false])
   expect(stats.get('host_backoff/dropped')).toBe(3)
 })
+
+test('what stands out is watched: times of answers, failures, pauses, and who is given up', () => {
+  const { answers, fails, middleware } = watchedHost()
+  const request = new Request('http://x/', { meta: { download_latency: 0.5 } })
+  middleware.processResponse(request, new Response(request.url, { status: 200 }))
+  request.meta.download_latency = 9
+  middleware.processException(request, new DownloadError('DownloadTimeoutError', 'x'))
+  expect(middleware.watch.lists()).toEqual({
+    failing: [{ host: 'x', failures: 1, lastError: 'DownloadTimeoutError' }],
+    slowest: [{ host: 'x', latencyMs: 500 }],
+    paused: [],
+    givenUp: [],
+  })
+  answers(503)
+  answers(503)
+  expect(middleware.watch.lists().paused).toMatchObject([{ host: 'x', why: expect.stringContaining('503') }])
+  for (let n = 3; n < 12; n++) fails('DownloadTimeoutError')
+  expect(middleware.watch.lists().givenUp).toMatchObject([{ host: 'x', why: 'DownloadTimeoutError' }])
+  answers(200)
+  expect(middleware.watch.lists()).toMatchObject({ failing: [], givenUp: [] })
+})

@@ -1,6 +1,8 @@
 import type {
   Crawler,
   DownloaderMiddleware,
+  HostNews,
+  HostState,
   Logger,
   Request,
   Response,
@@ -16,6 +18,7 @@ import {
   outcomeOfResponse,
 } from '../pace/host-back-off.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
+import { type HostSighting, HostWatch } from '../pace/host-watch.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
 
 export interface HostBackOffOptions {
@@ -23,6 +26,8 @@ export interface HostBackOffOptions {
   readonly hostOf: HostOf
   /** Told of each request that has failed through its host, which has answered before. */
   readonly blameHost: (request: Request) => void
+  /** Is shown each exchange. Default: one of its own. */
+  readonly watch?: HostWatch
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -50,9 +55,12 @@ export function hostBackOffRules(settings: Settings): HostBackOffRules {
 export class HostBackOffMiddleware implements DownloaderMiddleware {
   readonly #options: HostBackOffOptions
   readonly #haveAnswered = new HostsMet<true>(HOSTS_MAX)
+  /** What has been seen of the hosts. */
+  readonly watch: HostWatch
 
   constructor(options: HostBackOffOptions) {
     this.#options = options
+    this.watch = options.watch ?? new HostWatch()
   }
 
   static fromCrawler(crawler: Crawler): HostBackOffMiddleware {
@@ -67,7 +75,10 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
   }
 
   processResponse(request: Request, response: Response): Response {
-    if (!response.flags.includes('cached')) this.#learnt(request, outcomeOfResponse(response))
+    // Only here: a request that is tried again may bring the time of its last answer along.
+    const { download_latency: seconds } = request.meta
+    const latencyMs = typeof seconds === 'number' ? seconds * 1000 : undefined
+    if (!response.flags.includes('cached')) this.#learnt(request, outcomeOfResponse(response), latencyMs)
     return response
   }
 
@@ -76,20 +87,22 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     if (outcome) this.#learnt(request, outcome)
   }
 
-  #learnt(request: Request, outcome: HostOutcome): void {
+  #learnt(request: Request, outcome: HostOutcome, latencyMs?: number): void {
     if (outcome.failure === undefined) {
       if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
     } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {
       this.#options.blameHost(request)
     }
-    this.#tell(request, outcome)
+    this.#tell(request, outcome, latencyMs)
   }
 
-  #tell(request: Request, outcome: HostOutcome): void {
+  #tell(request: Request, outcome: HostOutcome, latencyMs?: number): void {
     const { rules, hostOf, stats, logger } = this.#options
     const told = hostOf(request)
     const before = told?.host ?? { delayMs: 0, failures: 0 }
     const news = newsOf(outcome, before, rules)
+    const sighting = sightingOf(outcome, { ...before, ...news }, rules)
+    this.watch.saw(request, { ...sighting, ...(latencyMs !== undefined && { latencyMs }) })
     if (!news) return
     told?.onHostNews?.(news)
     if (news.pauseMs !== undefined) {
@@ -104,5 +117,19 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
         { url: request.url, failures: news.failures, reason: outcome.failure },
         'the host has only failed and is given up: its requests are dropped (HOST_FAILURES_MAX)',
       )
+  }
+}
+
+function sightingOf(
+  { failure }: HostOutcome,
+  state: HostState & HostNews,
+  rules: HostBackOffRules,
+): HostSighting {
+  const { failures, pauseMs: ms, pauseReason: why = '' } = state
+  return {
+    ...(failure !== undefined && { failure }),
+    failures,
+    ...(ms !== undefined && { pause: { ms, why } }),
+    isGivenUp: isGivenUp(state, rules),
   }
 }

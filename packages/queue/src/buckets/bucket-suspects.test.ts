@@ -1,4 +1,4 @@
-import { scaledTimes } from '@webloom/core'
+import { type Lease, scaledTimes } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
@@ -45,12 +45,23 @@ test('of requests that came with one message, the end of one does not make anoth
   await using proxy = await startTcpProxy({ target: bench.server.url })
   const keys = bench.nextKeys()
   const killed = await bench.queue({ keys, times, url: proxy.url })
-  await killed.push(
-    ['a', 'b', 'c', 'd'].map((host) => page(host, 0)),
-    'o',
-  )
-  const leases = await killed.lease(4)
-  while (leases.length < 4) leases.push(...(await killed.lease(4 - leases.length)))
+  const hosts = ['a', 'b', 'c', 'd']
+  const all = async () => {
+    const leases: Lease[] = []
+    while (leases.length < hosts.length) leases.push(...(await killed.lease(hosts.length - leases.length)))
+    return leases
+  }
+  const push = (path: number) =>
+    killed.push(
+      hosts.map((host) => page(host, path)),
+      `${path}`,
+    )
+  await push(0)
+  for (const lease of await all()) await killed.commit(lease)
+  // Its buckets rest here now, so one message asks for what comes to all of them.
+  const taken = all()
+  await push(1)
+  const leases = await taken
   for (const lease of leases) lease.started()
   const [first, ...others] = leases
   await killed.commit(first!)

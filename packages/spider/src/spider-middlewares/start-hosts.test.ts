@@ -1,7 +1,7 @@
-import type { StartHosts } from '@webloom/core'
+import { Request, type StartHosts } from '@webloom/core'
 import { startHostsContract } from '@webloom/core/contract'
 import { describe, expect, test } from 'vitest'
-import { DeclaredStartHosts } from './start-hosts.ts'
+import { DeclaredStartHosts, StartHostsMiddleware } from './start-hosts.ts'
 
 /** What the crawl keeps, as its workers share it. */
 function noted(): StartHosts {
@@ -36,4 +36,36 @@ test('a host of startUrls is a start host before its request is made, unless it 
   expect(await hosts.has('outside.example:80')).toBe(false)
   expect(await hosts.has('inside.example:8080')).toBe(true)
   expect(await kept.has('inside.example:8080')).toBe(true)
+})
+
+async function* startOf(count: number): AsyncGenerator<Request> {
+  for (let n = 0; n < count; n++) yield new Request(`http://h${n}.example/`)
+}
+
+test('a long start() does not wait for each of its hosts to be noted, and does not end before all are', async () => {
+  const added: string[] = []
+  const { promise: replies, resolve: answer } = Promise.withResolvers<void>()
+  const add = (place: string) => {
+    added.push(place)
+    return replies
+  }
+  const startHosts = { ...noted(), add }
+  const elements = new StartHostsMiddleware({ startHosts }).processStart(startOf(100))
+  for (let n = 0; n < 100; n++) {
+    await elements.next()
+    expect(added).toHaveLength(n + 1)
+  }
+  const end = elements.next()
+  expect(await Promise.race([end, Promise.resolve('waits')])).toBe('waits')
+  answer()
+  expect(await end).toEqual({ done: true, value: undefined })
+})
+
+test('a host that cannot be noted ends start()', async () => {
+  const startHosts = { ...noted(), add: () => Promise.reject(new Error('no rights')) }
+  const elements = new StartHostsMiddleware({ startHosts }).processStart(startOf(5))
+  const all = async () => {
+    for await (const _element of elements);
+  }
+  await expect(all()).rejects.toThrow('no rights')
 })

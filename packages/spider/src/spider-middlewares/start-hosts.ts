@@ -23,11 +23,28 @@ export class StartHostsMiddleware implements SpiderMiddleware {
     return new this({ startHosts })
   }
 
+  /**
+   * Does not wait for each host: over one connection to Redis it is noted before its request is queued, and a start() of a hundred
+   * thousand hosts need not wait for as many replies. What fails is thrown with a later element, or at the end.
+   */
   async *processStart(start: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    const noting = new Set<Promise<void>>()
+    let failure: { readonly error: unknown } | undefined
     for await (const element of start) {
-      if (element instanceof Request) await noteStartHost(this.#startHosts, element)
+      if (element instanceof Request) {
+        const note = noteStartHost(this.#startHosts, element)
+          .catch((error: unknown) => {
+            failure = { error }
+          })
+          .finally(() => noting.delete(note))
+        noting.add(note)
+        if (noting.size >= NOTING_MAX) await Promise.race(noting)
+      }
+      if (failure) throw failure.error
       yield element
     }
+    await Promise.all(noting)
+    if (failure) throw failure.error
   }
 }
 
@@ -36,6 +53,9 @@ export async function noteStartHost(startHosts: StartHosts, { url }: Request): P
   const place = hostAndPort(url)
   if (place !== undefined) await startHosts.add(place)
 }
+
+/** So many hosts may be on their way to be noted. */
+const NOTING_MAX = 256
 
 /** A longer list is not read for a host that is outside: its hosts are noted as their requests are made. */
 const START_URLS_READ_MAX = 1000

@@ -1,6 +1,4 @@
-import type { Awaitable, Crawler, Settings } from '@webloom/core'
-import { RecentBytes } from './recent-bytes.ts'
-import { SiteTable } from './site-table.ts'
+import { type Awaitable, type Crawler, RecentBytes, type Settings, SiteTable } from '@webloom/core'
 
 interface Asked {
   /** When the site is to be asked again, by `Date.now()`. Until then the entry holds. */

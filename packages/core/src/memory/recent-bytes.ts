@@ -16,6 +16,15 @@ export class RecentBytes<Key, Value> {
     this.#onForgotten = onForgotten
   }
 
+  /** What the values weigh together. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
   get(key: Key): Value | undefined {
     const known = this.#values.get(key)
     if (!known) return undefined

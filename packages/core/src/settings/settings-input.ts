@@ -558,7 +558,8 @@ export type KnownSettingsInput = {
   readonly ROBOTSTXT_CACHE_TTL?: WrittenSetting<'ROBOTSTXT_CACHE_TTL'>
   /**
    * How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once.
-   * Beyond it the oldest are forgotten. Default `33554432` (bytes).
+   * Beyond it the oldest are forgotten. What workers share on Redis takes twice as much at most, for all of them. Default
+   * `33554432` (bytes).
    */
   readonly ROBOTSTXT_CACHE_MAXSIZE?: WrittenSetting<'ROBOTSTXT_CACHE_MAXSIZE'>
   /**

@@ -53,7 +53,7 @@ export type { KnownUrl } from './requests/known-url.ts'
 
 // What a process keeps of hosts, within a number of bytes
 
-export { RecentBytes } from './memory/recent-bytes.ts'
+export { ENTRY_BYTES, RecentBytes } from './memory/recent-bytes.ts'
 export { BYTES_PER_SITE, type SiteAnswer, SiteTable } from './memory/site-table.ts'
 
 // A crawl's own vocabulary

@@ -3,6 +3,9 @@ interface Weighed<Value> {
   readonly bytes: number
 }
 
+/** What an entry takes beside the characters of its key, and beside what its value refers to. Measured: 100 to 120. */
+export const ENTRY_BYTES = 128
+
 /** A map that forgets the values used longest ago when its values weigh more than `bytesMax`. The newest one always stays. */
 export class RecentBytes<Key, Value> {
   // The first entry is the one used longest ago.

@@ -9,7 +9,7 @@
 
 import { parseArgs } from 'node:util'
 import { Parser } from 'htmlparser2'
-import { UrlMemory } from '../packages/core/src/url-memory/url-memory.ts'
+import { UrlMemory } from '../packages/core/src/memory/url-memory.ts'
 import { streamHrefs } from '../packages/selectors/src/markup/link-stream.ts'
 import { Response } from '../packages/spider/src/responses/response.ts'
 

@@ -1,6 +1,6 @@
 /**
- * How often hosts are asked for their robots.txt, how often pages go through the queue, and what a worker's memory of
- * robots.txt weighs a host.
+ * How often hosts are asked for their robots.txt, how often pages go through the queue, and what the memory of robots.txt
+ * weighs a host: a worker's, and what the workers share on Redis.
  *
  *     npm run build && node --expose-gc --conditions=webloom-source benchmarks/robots-bench.ts [--hosts 20000] [--pages 3] [--workers 0,1,4]
  *
@@ -75,26 +75,22 @@ async function measure(workers: number): Promise<string[]> {
   for (const { code, stderr } of ended) if (code !== 0) throw new Error(stderr)
   const requests = [...asked.values()].reduce((sum, count) => sum + count, 0)
   const pages = folder.counted('response_received_count')
-  const robots = workers > 0 ? await commandsOf(queue) : { get: 0, set: 0, us: 0 }
   return [
     workers === 0 ? 'one process' : `${workers} on Redis`,
     String(asked.size),
     (requests / asked.size).toFixed(4),
     (folder.counted('scheduler/dequeued') / pages).toFixed(4),
     String(folder.counted('robotstxt/forgotten')),
-    (robots.get / asked.size).toFixed(2),
-    (robots.set / asked.size).toFixed(2),
-    (robots.us / pages).toFixed(1),
+    workers > 0 ? ((await sharedBytes(queue)) / asked.size).toFixed(1) : '',
   ]
 }
 
-/** The commands GET and SET of the queue's Redis that came from outside of scripts, nearly all for robots.txt, and their time. */
-async function commandsOf(redis: RedisServer) {
-  const text = String(await redis.command('INFO', 'commandstats'))
-  const of = (command: string, field: string) =>
-    Number(new RegExp(`^cmdstat_${command}:.*?\\b${field}=(\\d+)`, 'm').exec(text)?.[1] ?? 0)
-  const us = of('get', 'usec') + of('set', 'usec')
-  return { get: of('get', 'calls'), set: of('set', 'calls'), us }
+/** What is stored of robots.txt when the crawl has ended. */
+async function sharedBytes(redis: RedisServer): Promise<number> {
+  const keys = (await redis.command('KEYS', 'pages:robots:*')) as string[]
+  let bytes = 0
+  for (const key of keys) bytes += Number(await redis.command('MEMORY', 'USAGE', key, 'SAMPLES', '0'))
+  return bytes
 }
 
 /** Heap and buffers a host, bytes, when all hosts allow all. */
@@ -123,9 +119,9 @@ function memoryPerHost(): number {
 if (globalThis.gc)
   console.log(`memory of ${HOSTS} hosts that allow all: ${memoryPerHost().toFixed(1)} bytes a host\n`)
 console.log(
-  '| workers | hosts | robots.txt a host | ways through the queue a page | forgotten | GET a host | SET a host | their Redis µs a page |',
+  '| workers | hosts | robots.txt a host | ways through the queue a page | forgotten | bytes a host on Redis |',
 )
-console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
 for (const workers of values.workers.split(',').map(Number))
   console.log(`| ${(await measure(workers)).join(' | ')} |`)
 server.closeAllConnections()

@@ -48,8 +48,13 @@ export {
   urlRulesOf,
   urlRulesOfNote,
 } from './fingerprints/url-rules-of.ts'
+export { UrlMemory } from './memory/url-memory.ts'
 export type { KnownUrl } from './requests/known-url.ts'
-export { UrlMemory } from './url-memory/url-memory.ts'
+
+// What a process keeps of hosts, within a number of bytes
+
+export { ENTRY_BYTES, RecentBytes } from './memory/recent-bytes.ts'
+export { BYTES_PER_SITE, type SiteAnswer, SiteTable } from './memory/site-table.ts'
 
 // A crawl's own vocabulary
 

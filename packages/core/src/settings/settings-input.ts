@@ -452,7 +452,10 @@ export type KnownSettingsInput = {
    * `true`.
    */
   readonly DNSCACHE_ENABLED?: WrittenSetting<'DNSCACHE_ENABLED'>
-  /** Host names that are remembered; past it the name used longest ago is forgotten. Default `10000` (names). */
+  /**
+   * Host names that are remembered, in 512 bytes each; past it the name used longest ago is forgotten. A name with many
+   * addresses counts for several. Default `10000` (names).
+   */
   readonly DNSCACHE_SIZE?: WrittenSetting<'DNSCACHE_SIZE'>
   /** Longest wait for the addresses of a host. Default `60` (s). */
   readonly DNS_TIMEOUT?: WrittenSetting<'DNS_TIMEOUT'>
@@ -558,7 +561,8 @@ export type KnownSettingsInput = {
   readonly ROBOTSTXT_CACHE_TTL?: WrittenSetting<'ROBOTSTXT_CACHE_TTL'>
   /**
    * How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once.
-   * Beyond it the oldest are forgotten. Default `33554432` (bytes).
+   * Beyond it the oldest are forgotten. What workers share on Redis takes twice as much at most, for all of them. Default
+   * `33554432` (bytes).
    */
   readonly ROBOTSTXT_CACHE_MAXSIZE?: WrittenSetting<'ROBOTSTXT_CACHE_MAXSIZE'>
   /**
@@ -595,7 +599,10 @@ export type KnownSettingsInput = {
   readonly COOKIE_MAXSIZE?: WrittenSetting<'COOKIE_MAXSIZE'>
   /** Cookies that one domain may have in a jar; past it the oldest is dropped. Default `180` (cookies). */
   readonly COOKIES_PER_DOMAIN_MAX?: WrittenSetting<'COOKIES_PER_DOMAIN_MAX'>
-  /** Cookies in all jars together; past it the domain used longest ago loses its own. Default `50000` (cookies). */
+  /**
+   * Cookies in all jars together, in 640 bytes each; past it the domain used longest ago loses its own. A longer cookie
+   * counts for several. Default `50000` (cookies).
+   */
   readonly COOKIES_MAX?: WrittenSetting<'COOKIES_MAX'>
   /** Jars (`meta.cookiejar`) that are kept at once; past it the one used longest ago is dropped. Default `1000` (jars). */
   readonly COOKIE_JARS_MAX?: WrittenSetting<'COOKIE_JARS_MAX'>

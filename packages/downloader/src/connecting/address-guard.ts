@@ -16,17 +16,18 @@
 
 import { isIP } from 'node:net'
 import {
+  ENTRY_BYTES,
   hostAndPort,
   IgnoreRequest,
   type Logger,
   protectionStat,
+  RecentBytes,
   type StartHosts,
   type StatsCollector,
 } from '@webloom/core'
 import { type AddressRange, addressRange } from './address-range.ts'
 import type { AllowedAddresses } from './allowed-addresses.ts'
 import { ipAddress } from './ip-network.ts'
-import { Recent } from './recent.ts'
 
 export interface AddressGuardOptions {
   readonly allowed: AllowedAddresses
@@ -36,14 +37,14 @@ export interface AddressGuardOptions {
   readonly logger: Logger
 }
 
-// Host names take about a hundred bytes each.
-const PUBLIC_HOSTS_REMEMBERED = 20_000
-const HOSTS_WARNED_OF = 1000
+// Some 26 000 hosts; one that was forgotten is noted once more. And 1600 that a WARNING has told of.
+const PUBLIC_HOSTS_BYTES_MAX = 4_194_304
+const HOSTS_WARNED_OF_BYTES_MAX = 262_144
 
 export class AddressGuard {
   readonly #options: AddressGuardOptions
-  readonly #publicHosts = new Recent<true>(PUBLIC_HOSTS_REMEMBERED)
-  readonly #warnedOf = new Recent<true>(HOSTS_WARNED_OF)
+  readonly #publicHosts = new RecentBytes<string, true>(PUBLIC_HOSTS_BYTES_MAX)
+  readonly #warnedOf = new RecentBytes<string, true>(HOSTS_WARNED_OF_BYTES_MAX)
   #hasToldOfProxies = false
 
   constructor(options: AddressGuardOptions) {
@@ -103,7 +104,7 @@ export class AddressGuard {
   async #notePublic(hostAndPort: string): Promise<void> {
     if (this.#publicHosts.get(hostAndPort)) return
     await this.#options.startHosts?.notePublic(hostAndPort)
-    this.#publicHosts.set(hostAndPort, true)
+    this.#publicHosts.set(hostAndPort, true, ENTRY_BYTES + hostAndPort.length)
   }
 
   async #isStartHost(hostAndPort: string): Promise<boolean> {
@@ -122,7 +123,7 @@ export class AddressGuard {
     if (this.#warnedOf.get(hostAndPort)) logger.debug(line, 'a request leads inside; nothing is sent')
     else
       logger.warn(line, 'a request leads inside; nothing is sent. Further ones to this host are only counted')
-    this.#warnedOf.set(hostAndPort, true)
+    this.#warnedOf.set(hostAndPort, true, ENTRY_BYTES + hostAndPort.length)
     return new IgnoreRequest(
       `${hostAndPort} is at ${address}, which is ${range} and no start host of this crawl; ${setting} lets it in`,
       'WL_ADDRESS_REFUSED',

@@ -87,6 +87,25 @@ test('no more names are remembered than DNSCACHE_SIZE; the one used longest ago 
   expect(asked).toEqual(['a.test', 'b.test', 'c.test', 'b.test'])
 })
 
+test('a name with many addresses counts for several, so that names take no more than 512 bytes each', async () => {
+  const many = Array.from({ length: 16 }, (_, n) => `2001:db8:1111:2222:3333:4444:5555:${n}`)
+  const asked: string[] = []
+  const { hosts } = resolver({
+    cacheSize: 4,
+    lookup: async (name) => {
+      asked.push(name)
+      return { addresses: name.startsWith('many') ? many : ['10.0.0.1'] }
+    },
+  })
+  for (const name of ['a.test', 'b.test', 'many.test', 'many.test', 'b.test', 'a.test']) await hosts.of(name)
+  expect(asked).toEqual(['a.test', 'b.test', 'many.test', 'a.test'])
+})
+
+test('a failure that is remembered says what the first one said', async () => {
+  const { hosts } = resolver({ lookup: () => Promise.reject(new Error('queryA EREFUSED')) })
+  for (let n = 0; n < 2; n++) await expect(hosts.of('a.test')).rejects.toThrow('a.test: queryA EREFUSED')
+})
+
 test('without a cache each asks for itself', async () => {
   const { hosts, asked } = resolver({
     cacheSize: 0,

@@ -11,7 +11,9 @@
 import { isIP } from 'node:net'
 import {
   DownloadError,
+  ENTRY_BYTES,
   type HostLookup,
+  RecentBytes,
   type Settings,
   SettingsError,
   timerMs,
@@ -19,10 +21,9 @@ import {
 } from '@webloom/core'
 import { type NameServers, nameServersAt, nameServersOfMachine } from '../names/name-servers.ts'
 import { type FoundAddresses, systemLookup } from '../names/system-lookup.ts'
-import { Recent } from './recent.ts'
 
 export interface HostAddressesOptions {
-  /** How many names are remembered; 0: none. */
+  /** How many names are remembered, each in 512 bytes; a name with many addresses counts for several. 0: none. */
   readonly cacheSize: number
   /** How long a caller waits for an answer, milliseconds. */
   readonly timeoutMs: number
@@ -49,9 +50,14 @@ const SERVER_LOOKUPS_MAX = 256
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
 const LOOPBACK = ['127.0.0.1', '::1']
 
+// What one of DNSCACHE_SIZE names may take: a name of 60 characters with five addresses does.
+const NAME_BYTES = 512
+const ADDRESS_BYTES = 64
+
 interface Answer {
   readonly addresses?: readonly string[]
-  readonly error?: unknown
+  /** Why there are none. An error would take a kilobyte more. */
+  readonly failure?: string
   readonly untilMs: number
 }
 
@@ -67,7 +73,8 @@ export class HostAddresses implements HostLookup {
   readonly #lookup: (hostname: string) => Promise<FoundAddresses>
   readonly #lookupsMax: number
   readonly #now: () => number
-  readonly #known: Recent<Answer>
+  readonly #known: RecentBytes<string, Answer>
+  readonly #remembers: boolean
   readonly #asking = new Map<string, Promise<readonly string[]>>()
   readonly #line: Question[] = []
   #lookups = 0
@@ -77,7 +84,8 @@ export class HostAddresses implements HostLookup {
     this.#lookup = lookup
     this.#lookupsMax = lookupsMax ?? CONCURRENT_LOOKUPS_MAX
     this.#now = now ?? (() => performance.now())
-    this.#known = new Recent(cacheSize)
+    this.#known = new RecentBytes(cacheSize * NAME_BYTES)
+    this.#remembers = cacheSize > 0
   }
 
   static fromCrawler({ settings }: { readonly settings: Settings }): HostAddresses {
@@ -95,7 +103,7 @@ export class HostAddresses implements HostLookup {
     const known = this.#known.get(hostname)
     if (known && known.untilMs > this.#now()) {
       if (known.addresses) return known.addresses
-      throw known.error
+      throw cannotResolve(hostname, known.failure ?? 'no address')
     }
     const asking = this.#asking.get(hostname) ?? this.#ask(hostname)
     return withDeadline(this.#timeoutMs, asking, () => this.#late(hostname))
@@ -125,16 +133,23 @@ export class HostAddresses implements HostLookup {
     try {
       const { addresses, ttlMs = FOUND_TTL_MS } = await this.#lookup(hostname)
       const heldMs = Math.min(Math.max(ttlMs, FOUND_TTL_MS_MIN), FOUND_TTL_MS_MAX)
-      this.#known.set(hostname, { addresses, untilMs: this.#now() + heldMs })
+      this.#know(hostname, { addresses, untilMs: this.#now() + heldMs })
       resolve(addresses)
     } catch (cause) {
-      const error = cannotResolve(hostname, (cause as Error).message, cause)
-      this.#known.set(hostname, { error, untilMs: this.#now() + FAILED_TTL_MS })
-      reject(error)
+      const failure = (cause as Error).message
+      this.#know(hostname, { failure, untilMs: this.#now() + FAILED_TTL_MS })
+      reject(cannotResolve(hostname, failure, cause))
     } finally {
       this.#lookups--
       this.#next()
     }
+  }
+
+  #know(hostname: string, answer: Answer): void {
+    if (!this.#remembers) return
+    const { addresses = [], failure = '' } = answer
+    const bytes = ENTRY_BYTES + hostname.length + failure.length + ADDRESS_BYTES * (addresses.length + 1)
+    this.#known.set(hostname, answer, Math.max(NAME_BYTES, bytes))
   }
 
   #late(hostname: string): DownloadError {

@@ -1,7 +1,9 @@
 import { MemoryStatsCollector } from '@webloom/core'
-import { describe, test } from 'vitest'
-import { cookieJarStoreContract, PER_DOMAIN_MAX } from './cookie-jar-store-contract.ts'
+import { describe, expect, test } from 'vitest'
+import { cookie, cookieJarStoreContract, PER_DOMAIN_MAX } from './cookie-jar-store-contract.ts'
 import { MemoryCookieJarStore } from './memory-cookie-jar-store.ts'
+
+const BOUNDS = { perDomainMax: PER_DOMAIN_MAX, cookiesMax: 1000, jarsMax: 10 }
 
 cookieJarStoreContract(
   { describe, test },
@@ -9,8 +11,26 @@ cookieJarStoreContract(
     name: 'MemoryCookieJarStore',
     create: async () => {
       const stats = new MemoryStatsCollector()
-      const bounds = { perDomainMax: PER_DOMAIN_MAX, cookiesMax: 1000, jarsMax: 10 }
-      return { subject: new MemoryCookieJarStore({ ...bounds, stats }), dispose: async () => {} }
+      return { subject: new MemoryCookieJarStore({ ...BOUNDS, stats }), dispose: async () => {} }
     },
   },
 )
+
+test('a long cookie counts for several, so that cookies take no more than 640 bytes each', () => {
+  const stats = new MemoryStatsCollector()
+  const store = new MemoryCookieJarStore({ ...BOUNDS, cookiesMax: 20, stats })
+  const long = (domain: string) => store.keep('1', [cookie('long', 'x'.repeat(4000), { domain })])
+  const kept = (domain: string) => store.cookies('1', [domain]).length
+  store.keep('1', [cookie('short', 'x', { domain: 'short.test' })])
+  for (const domain of ['a.test', 'b.test']) long(domain)
+  expect(['short.test', 'a.test', 'b.test'].map(kept)).toEqual([1, 1, 1])
+  // Set again it weighs once.
+  for (let n = 0; n < 5; n++) long('a.test')
+  expect(['short.test', 'b.test', 'a.test'].map(kept)).toEqual([1, 1, 1])
+  long('c.test')
+  expect(['short.test', 'b.test', 'a.test', 'c.test'].map(kept)).toEqual([0, 0, 1, 1])
+  expect(stats.get('cookies/evicted')).toBe(2)
+  store.keep('1', [cookie('long', '', { domain: 'a.test', expiresAtMs: 1 })])
+  store.keep('1', [cookie('long', '', { domain: 'c.test', expiresAtMs: 1 })])
+  expect(store.isEmpty).toBe(true)
+})

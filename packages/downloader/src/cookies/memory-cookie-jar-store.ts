@@ -5,11 +5,15 @@ import { cookieIdentity, hasExpired, type KeptCookie } from './kept-cookie.ts'
 export interface MemoryCookieJarStoreOptions {
   /** The most cookies of one domain in one jar. */
   readonly perDomainMax: number
-  /** The most cookies of all jars together. */
+  /** The most cookies of all jars together, in COOKIE_BYTES each; a longer one counts for several. */
   readonly cookiesMax: number
   readonly jarsMax: number
   readonly stats: StatsCollector
 }
+
+// A domain with one cookie, and its jar's part of it, take 512 bytes beside the cookie's text (measured).
+const COOKIE_BYTES = 640
+const COOKIE_OVERHEAD_BYTES = 512
 
 /** A cookie and when it was first set, counted in cookies of the store. */
 interface Placed {
@@ -27,7 +31,8 @@ export class MemoryCookieJarStore implements CookieJarStore {
   readonly #options: MemoryCookieJarStoreOptions
   // The first entry of either map is the one used longest ago.
   readonly #jars = new Map<string, Jar>()
-  #count = 0
+  /** What is kept, in cookies of COOKIE_BYTES. */
+  #weight = 0
   #placedCount = 0
 
   constructor(options: MemoryCookieJarStoreOptions) {
@@ -44,7 +49,7 @@ export class MemoryCookieJarStore implements CookieJarStore {
   }
 
   get isEmpty(): boolean {
-    return this.#count === 0
+    return this.#weight === 0
   }
 
   cookies(name: string, domains: readonly string[]): readonly KeptCookie[] {
@@ -74,11 +79,15 @@ export class MemoryCookieJarStore implements CookieJarStore {
   #keepOne(jar: Jar, cookie: KeptCookie): void {
     const ofDomain = jar.get(cookie.domain) ?? new Map<string, Placed>()
     const identity = cookieIdentity(cookie)
-    const before = ofDomain.size
+    const before = ofDomain.get(identity)
+    if (before) this.#weight -= weightOf(before)
     if (hasExpired(cookie, Date.now())) ofDomain.delete(identity)
-    // Set anew it keeps its place: RFC 6265bis sends the one first that was made first.
-    else ofDomain.set(identity, { cookie, order: ofDomain.get(identity)?.order ?? this.#placedCount++ })
-    this.#count += ofDomain.size - before
+    else {
+      // Set anew it keeps its place: RFC 6265bis sends the one first that was made first.
+      const placed = { cookie, order: before?.order ?? this.#placedCount++ }
+      ofDomain.set(identity, placed)
+      this.#weight += weightOf(placed)
+    }
     if (ofDomain.size > this.#options.perDomainMax) this.#dropCookie(ofDomain)
     if (ofDomain.size === 0) jar.delete(cookie.domain)
     else toEnd(jar, cookie.domain, ofDomain)
@@ -90,29 +99,40 @@ export class MemoryCookieJarStore implements CookieJarStore {
       .filter(([, { cookie }]) => hasExpired(cookie, now))
       .map(([identity]) => identity)
     if (expired.length === 0) this.#options.stats.inc('cookies/evicted')
-    for (const identity of expired.length > 0 ? expired : [...ofDomain.keys()].slice(0, 1))
-      if (ofDomain.delete(identity)) this.#count--
+    for (const identity of expired.length > 0 ? expired : [...ofDomain.keys()].slice(0, 1)) {
+      this.#weight -= weightOf(ofDomain.get(identity)!)
+      ofDomain.delete(identity)
+    }
   }
 
   #dropJars(): void {
     while (this.#jars.size > this.#options.jarsMax) {
       const [name, jar] = first(this.#jars)
       this.#jars.delete(name)
-      for (const ofDomain of jar.values()) this.#count -= ofDomain.size
+      for (const ofDomain of jar.values()) this.#weight -= weightOfAll(ofDomain)
       this.#options.stats.inc('cookies/jars_evicted')
     }
   }
 
   #dropDomains(): void {
-    while (this.#count > this.#options.cookiesMax) {
+    while (this.#weight > this.#options.cookiesMax) {
       const [name, jar] = first(this.#jars)
       const [domain, ofDomain] = first(jar)
       jar.delete(domain)
       if (jar.size === 0) this.#jars.delete(name)
-      this.#count -= ofDomain.size
+      this.#weight -= weightOfAll(ofDomain)
       this.#options.stats.inc('cookies/evicted', ofDomain.size)
     }
   }
+}
+
+function weightOf({ cookie: { name, value, domain, path } }: Placed): number {
+  const bytes = COOKIE_OVERHEAD_BYTES + name.length + value.length + domain.length + path.length
+  return Math.ceil(bytes / COOKIE_BYTES)
+}
+
+function weightOfAll(ofDomain: ReadonlyMap<string, Placed>): number {
+  return [...ofDomain.values()].reduce((sum, placed) => sum + weightOf(placed), 0)
 }
 
 function toEnd<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {

@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url'
 import {
   type Crawler,
   type DownloaderMiddleware,
+  ENTRY_BYTES,
   IgnoreRequest,
   type Logger,
   type Request,
@@ -20,6 +21,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   readonly #stats: StatsCollector
   readonly #logger: Logger
   readonly #domainsSeen = new Set<string>()
+  #domainsSeenBytes = 0
   #given: unknown
   #givenLength = 0
   #allowed: readonly string[] = []
@@ -85,15 +87,17 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
 
   #count(host: string): void {
     this.#stats.inc('offsite/filtered')
-    if (this.#domainsSeen.has(host) || this.#domainsSeen.size >= DOMAINS_SEEN_MAX) return
+    if (this.#domainsSeen.has(host) || this.#domainsSeenBytes >= DOMAINS_SEEN_BYTES_MAX) return
+    this.#domainsSeenBytes += ENTRY_BYTES + host.length
     this.#domainsSeen.add(host)
     this.#stats.inc('offsite/domains')
     this.#logger.debug({ host }, 'filtered offsite requests; further ones to this host are only counted')
   }
 }
 
-// A bound, as hosts come from pages and a hostile page could name any number.
-const DOMAINS_SEEN_MAX = 100_000
+// A bound, as hosts come from pages and a hostile page could name any number: 100 000 of 40 characters. Further ones are
+// counted as filtered only.
+const DOMAINS_SEEN_BYTES_MAX = 16_777_216
 
 function isWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)

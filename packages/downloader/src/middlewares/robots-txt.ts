@@ -4,12 +4,12 @@ import {
   IgnoreRequest,
   type Logger,
   NotConfigured,
+  RecentBytes,
   type Request,
   RetryLater,
   redisTargets,
   type StatsCollector,
 } from '@webloom/core'
-import { RecentBytes } from '../robots/recent-bytes.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'

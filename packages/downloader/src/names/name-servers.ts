@@ -14,7 +14,7 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { type FoundAddresses, systemLookup } from './system-lookup.ts'
+import { ADDRESSES_MAX, type FoundAddresses, systemLookup } from './system-lookup.ts'
 
 export interface NameServersOptions {
   /** `address` or `address:port`. Absent: those of the machine. */
@@ -30,8 +30,6 @@ export interface NameServersOptions {
 // A lost packet is asked for again after a second, then after two and four: 15 s in all with one server.
 const FIRST_TRY_MS = 1000
 const TRIES = 4
-// What a name server may make us remember of one name.
-const ADDRESSES_MAX = 16
 
 // Sources of nsswitch.conf whose answers are those of files, of name servers, or of names that the system is asked about.
 const KNOWN_SOURCES = new Set([

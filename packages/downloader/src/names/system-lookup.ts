@@ -1,5 +1,8 @@
 import { lookup } from 'node:dns/promises'
 
+// What one name may make us remember.
+export const ADDRESSES_MAX = 16
+
 /** What a lookup found: at least one address. */
 export interface FoundAddresses {
   /** In the order in which to try them. */
@@ -11,5 +14,5 @@ export interface FoundAddresses {
 /** Asks the operating system, as `getaddrinfo` does: its hosts file, its name servers and whatever else it knows. */
 export async function systemLookup(hostname: string): Promise<FoundAddresses> {
   const found = await lookup(hostname, { all: true, order: 'verbatim' })
-  return { addresses: found.map(({ address }) => address) }
+  return { addresses: found.slice(0, ADDRESSES_MAX).map(({ address }) => address) }
 }

@@ -1,13 +1,12 @@
-import { originOf, type Request } from '@webloom/core'
+import { ENTRY_BYTES, originOf, RecentBytes, type Request } from '@webloom/core'
 
-/** A value for each host (scheme, name and port), for a bounded number of hosts. */
-export class HostsMet<Known> {
-  readonly #hosts = new Map<string, Known>()
-  readonly #hostsMax: number
+/** A number or flag for each host (scheme, name and port), within a number of bytes. */
+export class HostsMet<Known extends number | boolean> {
+  readonly #hosts: RecentBytes<string, Known>
 
-  /** @param hostsMax beyond so many, the host that was set first is forgotten */
-  constructor(hostsMax: number) {
-    this.#hostsMax = hostsMax
+  /** @param bytesMax beyond it the host that was asked about longest ago is forgotten */
+  constructor(bytesMax: number) {
+    this.#hosts = new RecentBytes(bytesMax)
   }
 
   get(request: Request): Known | undefined {
@@ -15,7 +14,7 @@ export class HostsMet<Known> {
   }
 
   set(request: Request, known: Known): void {
-    this.#hosts.set(originOf(request.url), known)
-    if (this.#hosts.size > this.#hostsMax) this.#hosts.delete(this.#hosts.keys().next().value!)
+    const origin = originOf(request.url)
+    this.#hosts.set(origin, known, ENTRY_BYTES + origin.length)
   }
 }

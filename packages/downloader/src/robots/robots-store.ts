@@ -1,6 +1,4 @@
-import type { Awaitable, Crawler, Settings } from '@webloom/core'
-import { RecentBytes } from './recent-bytes.ts'
-import { SiteTable } from './site-table.ts'
+import { type Awaitable, type Crawler, RecentBytes, type Settings, SiteTable } from '@webloom/core'
 
 interface Asked {
   /** When the site is to be asked again, by `Date.now()`. Until then the entry holds. */
@@ -87,18 +85,16 @@ export class MemoryRobotsStore implements RobotsStore {
   readonly #numbers = new Map<string, number>()
   readonly #troubles: RecentBytes<string, Trouble>
   readonly #now: () => number
-  readonly #onForgotten: () => void
   #lastNumber = ABSENT
 
   constructor(options: MemoryRobotsStoreOptions) {
     const { sitesBytes, filesBytes, troublesBytes, onForgotten = () => {}, now = Date.now } = options
-    this.#sites = new SiteTable(sitesBytes)
+    this.#sites = new SiteTable(sitesBytes, onForgotten)
     this.#files = new RecentBytes(filesBytes, (_, file) => {
       this.#numbers.delete(file)
       onForgotten()
     })
     this.#troubles = new RecentBytes(troublesBytes, onForgotten)
-    this.#onForgotten = onForgotten
     this.#now = now
   }
 
@@ -128,8 +124,7 @@ export class MemoryRobotsStore implements RobotsStore {
     this.#troubles.delete(origin)
     const answer = entry.outcome === 'absent' ? ABSENT : this.#numberOf(entry.file)
     const [askAgainAtS, untilS] = [Math.ceil(entry.askAgainAtMs / 1000), Math.ceil(untilMs / 1000)]
-    const forgotten = this.#sites.set(origin, { answer, askAgainAtS, untilS }, nowMs / 1000)
-    if (forgotten) this.#onForgotten()
+    this.#sites.set(origin, { answer, askAgainAtS, untilS }, nowMs / 1000)
   }
 
   #numberOf(file: string): number {

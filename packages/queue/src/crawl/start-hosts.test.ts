@@ -53,6 +53,20 @@ startHostsContract(
   },
 )
 
+test('start hosts without room are forgotten, and count as none; one that had a public address stays known as such', async () => {
+  // Room for 64.
+  const hosts = new MemoryStartHosts(1)
+  await hosts.add('rebinds.example:80')
+  await hosts.notePublic('rebinds.example:80')
+  const names = Array.from({ length: 1000 }, (_, n) => `host-${n}.example:80`)
+  for (const name of names) await hosts.add(name)
+  const known = await Promise.all(names.map((name) => hosts.has(name)))
+  expect(known.filter(Boolean).length).toBe(63)
+  expect(known.slice(-20)).toEqual(Array(20).fill(true))
+  await hosts.add('rebinds.example:80')
+  expect(await hosts.has('rebinds.example:80')).toBe(false)
+})
+
 test('a crawl that is resumed in its JOBDIR knows its start hosts, and which of them were public', async () => {
   await using dir = await tempDir()
   const first = jobDir(dir.path)

@@ -70,6 +70,27 @@ test('by ip, hosts of one address share a line, and of several addresses the sma
   expect(asked.sort(), 'each once').toEqual(['a.test', 'b.test', 'c.test'])
 })
 
+test('beyond its bytes a name is looked up again, and none of the batch that is being queued is forgotten', async () => {
+  const asked: string[] = []
+  const resolve = async (name: string) => {
+    asked.push(name)
+    return [`10.0.0.${name.length}`]
+  }
+  const slots = new HostSlots({ groupBy: 'ip', resolve, namesBytesMax: 4096 })
+  const batchOf = (prefix: string) =>
+    Array.from({ length: 40 }, (_, n) => ({ request: request(`http://${prefix}${n % 10}-${n}.test/`) }))
+  for (const prefix of ['a', 'b', 'c']) {
+    const batch = batchOf(prefix)
+    await slots.prepare(batch)
+    for (const one of batch) expect(slots.slotOf(one.request)).toMatch(/^10\.0\.0\./)
+  }
+  expect(asked.length).toBe(120)
+  await slots.prepare(batchOf('c'))
+  expect(asked.length).toBe(120)
+  await slots.prepare(batchOf('a'))
+  expect(asked.length).toBe(160)
+})
+
 test('a name that has no address, or not in time, keeps its own name, until it is looked up again', async () => {
   vi.useFakeTimers()
   try {

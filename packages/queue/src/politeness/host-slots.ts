@@ -7,7 +7,7 @@
  * cannot be resolved in time is a group of its own until it is looked up again.
  */
 
-import { type Request, type Settings, waitAtMost } from '@webloom/core'
+import { ENTRY_BYTES, type Request, type Settings, waitAtMost } from '@webloom/core'
 import { getDomain } from 'tldts'
 
 export type SlotGrouping = 'host' | 'domain' | 'ip'
@@ -19,7 +19,10 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 const RESOLVE_MS_MAX = 5000
 const RESOLVED_KEPT_MS = 10 * 60_000
 const UNRESOLVED_KEPT_MS = 60_000
-const NAMES_MAX = 50_000
+// 2 ** 24, 16 MiB: some 70 000 names.
+const NAMES_BYTES_MAX = 16_777_216
+// The object and its address.
+const RESOLVED_BYTES = 96
 
 interface Resolved {
   readonly slot: string
@@ -29,12 +32,25 @@ interface Resolved {
 export class HostSlots {
   readonly #groupBy: SlotGrouping
   readonly #resolve: ResolveHost
+  // The first entry is the one met longest ago.
   readonly #resolved = new Map<string, Resolved>()
+  readonly #namesBytesMax: number
+  #namesBytes = 0
   readonly #resolving = new Map<string, Promise<void>>()
 
-  constructor({ groupBy, resolve }: { groupBy: SlotGrouping; resolve: ResolveHost }) {
+  /** @param namesBytesMax how much memory names and their addresses may take; beyond it the one met longest ago is forgotten */
+  constructor({
+    groupBy,
+    resolve,
+    namesBytesMax = NAMES_BYTES_MAX,
+  }: {
+    groupBy: SlotGrouping
+    resolve: ResolveHost
+    namesBytesMax?: number
+  }) {
     this.#groupBy = groupBy
     this.#resolve = resolve
+    this.#namesBytesMax = namesBytesMax
   }
 
   static fromCrawler({ settings }: { settings: Settings }, resolve: ResolveHost): HostSlots {
@@ -59,14 +75,18 @@ export class HostSlots {
     const names = new Set(batch.map(({ request }) => hostName(request.url)))
     const unknown = [...names].filter((name) => !addressIn(name) && !this.#isKnown(name, nowMs))
     if (unknown.length === 0) return
-    this.#forgetOldest()
+    this.#forgetOldest(names)
     await waitAtMost(RESOLVE_MS_MAX, Promise.all(unknown.map((name) => this.#lookUp(name))))
     // What is late must not make two lines of one name while it is pushed in several parts.
     for (const name of unknown) if (!this.#isKnown(name, nowMs)) this.#know(name, undefined)
   }
 
   #isKnown(name: string, nowMs: number): boolean {
-    return nowMs < (this.#resolved.get(name)?.untilMs ?? 0)
+    const known = this.#resolved.get(name)
+    if (!known || known.untilMs <= nowMs) return false
+    this.#resolved.delete(name)
+    this.#resolved.set(name, known)
+    return true
   }
 
   #lookUp(name: string): Promise<void> {
@@ -84,16 +104,22 @@ export class HostSlots {
 
   #know(name: string, address: string | undefined): void {
     const keptMs = address === undefined ? UNRESOLVED_KEPT_MS : RESOLVED_KEPT_MS
-    this.#resolved.delete(name)
+    if (!this.#resolved.delete(name)) this.#namesBytes += bytesOf(name)
     this.#resolved.set(name, { slot: address ?? name, untilMs: performance.now() + keptMs })
   }
 
-  #forgetOldest(): void {
+  /** Makes room before names are added, not after: those of one batch are in use until it is queued, however many they are. */
+  #forgetOldest(inUse: ReadonlySet<string>): void {
     for (const name of this.#resolved.keys()) {
-      if (this.#resolved.size < NAMES_MAX) return
+      if (this.#namesBytes <= this.#namesBytesMax || inUse.has(name)) return
       this.#resolved.delete(name)
+      this.#namesBytes -= bytesOf(name)
     }
   }
+}
+
+function bytesOf(name: string): number {
+  return ENTRY_BYTES + RESOLVED_BYTES + name.length
 }
 
 /** Of politeness by host, which needs no addresses. */

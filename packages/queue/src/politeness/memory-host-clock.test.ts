@@ -87,3 +87,57 @@ test('hosts that hold nothing worth keeping are forgotten when many are known', 
   expect(clock.waitMs('h1', 0), 'forgotten').toBe(0)
   expect(clock.stateOf('h2').failures, 'something was learnt').toBe(1)
 })
+
+test('a host at rest has what was learned of it, and waits as long as before', () => {
+  const clock = new MemoryHostClock({ pace: { delayMs: 0, concurrency: 8, randomize: false }, hostsMax: 2 })
+  const visit = (slot: string, nowMs: number) => {
+    clock.taken(slot)
+    clock.started(slot, nowMs)
+    clock.ended(slot, true)
+  }
+  visit('slow', 0)
+  clock.learn('slow', { delayMs: 500_000, failures: 3 }, 0)
+  visit('slower', 0)
+  clock.learn('slower', { delayMs: 900_500 }, 0)
+  clock.learn('paused', { pauseMs: 70_000 }, 0)
+  for (let n = 0; n < 8; n++) visit(`h${n}`, 1000)
+  clock.learn('h3', { delayMs: 7 }, 1000)
+  clock.forgetIdle(2000)
+  expect(clock.stateOf('slow')).toEqual({ delayMs: 500_000, failures: 3 })
+  expect(clock.stateOf('slower').delayMs).toBe(901_000)
+  expect(clock.stateOf('h3').delayMs).toBe(7)
+  expect(['slow', 'paused', 'h4'].map((slot) => clock.waitMs(slot, 2000))).toEqual([498_000, 68_000, 0])
+  expect([clock.isPaced('slow'), clock.isPaced('h4')]).toEqual([true, false])
+  clock.taken('slow')
+  clock.started('slow', 500_000)
+  clock.ended('slow', true)
+  expect(clock.waitMs('slow', 500_000)).toBe(500_000)
+})
+
+test('until the last forgotten host may be asked, no unknown one is; then one request at a time brings its delay', () => {
+  // Room for 64 hosts at rest.
+  const clock = new MemoryHostClock({
+    pace: { delayMs: 0, concurrency: 8, randomize: false },
+    hostsMax: 4,
+    restingBytesMax: 1,
+  })
+  for (let n = 0; n < 200; n++) {
+    clock.taken(`h${n}`)
+    clock.started(`h${n}`, 0)
+    clock.ended(`h${n}`, true)
+    clock.learn(`h${n}`, { delayMs: 60_000 }, 0)
+    clock.forgetIdle(0)
+  }
+  expect(Array.from({ length: 200 }, (_, n) => clock.waitMs(`h${n}`, 0))).toEqual(Array(200).fill(60_000))
+  const unknown = Array.from({ length: 200 }, (_, n) => `h${n}`).filter(
+    (slot) => clock.stateOf(slot).delayMs === 0,
+  )
+  expect(unknown.length).toBeGreaterThan(100)
+  const [slot] = unknown as [string]
+  clock.taken(slot)
+  clock.started(slot, 60_000)
+  expect(clock.waitMs(slot, 60_000)).toBe(Number.POSITIVE_INFINITY)
+  clock.ended(slot, true)
+  clock.learn(slot, { delayMs: 60_000 }, 61_000)
+  expect(clock.waitMs(slot, 61_000)).toBe(59_000)
+})

@@ -1,5 +1,6 @@
 import type { Crawler, HostClock, HostNews, HostPace, HostState } from '@webloom/core'
 import { drawnDelayMs, paceFrom, slotPaces } from './host-pace.ts'
+import { RestingHosts } from './resting-hosts.ts'
 
 interface SlotState {
   readonly pace: HostPace
@@ -13,6 +14,8 @@ interface SlotState {
   starting: number
   /** Floor and failures. */
   learnt: HostState
+  /** Its delay may have been forgotten: one request at a time until the first has ended, as that brings it again. */
+  isUnsure: boolean
 }
 
 const NOTHING_LEARNT: HostState = { delayMs: 0, failures: 0 }
@@ -24,23 +27,39 @@ export interface MemoryHostClockOptions {
   readonly slots?: Readonly<Record<string, Partial<HostPace>>>
   /** 0 ≤ answer < 1. For tests; Math.random otherwise. */
   readonly random?: () => number
+  /** How many hosts are kept in full before idle ones are put to rest. */
+  readonly hostsMax?: number
+  /** How much memory resting hosts may take. */
+  readonly restingBytesMax?: number
 }
 
-// Idle hosts are forgotten when this many are known, and again whenever their number has doubled.
-const FORGET_FROM = 4096
+// Hosts that have nothing in flight are put to rest when a quarter of this are known, and again whenever their number has
+// doubled; past it, those that must wait, too. A host takes about 400 bytes.
+const HOSTS_MAX = 16_384
+// 2 ** 24, 16 MiB: 838 860 hosts.
+const RESTING_BYTES_MAX = 16_777_216
 
-/** The hosts' pace within one process. */
+/**
+ * The hosts' pace within one process. Hosts that have nothing in flight are kept in 20 bytes (`resting-hosts.ts`), or forgotten
+ * when nothing was learned of them, so memory is bounded however many hosts are met.
+ */
 export class MemoryHostClock implements HostClock {
   readonly #pace: HostPace
   readonly #paces: Readonly<Record<string, Partial<HostPace>>>
   readonly #random: () => number
   readonly #slots = new Map<string, SlotState>()
-  #forgetAt = FORGET_FROM
+  readonly #resting: RestingHosts
+  readonly #hostsMax: number
+  #restAt: number
 
-  constructor({ pace, slots = {}, random = Math.random }: MemoryHostClockOptions) {
+  constructor(options: MemoryHostClockOptions) {
+    const { pace, slots = {}, random = Math.random, hostsMax = HOSTS_MAX } = options
     this.#pace = pace
     this.#paces = slots
     this.#random = random
+    this.#resting = new RestingHosts(options.restingBytesMax ?? RESTING_BYTES_MAX)
+    this.#hostsMax = hostsMax
+    this.#restAt = hostsMax / 4
   }
 
   static fromCrawler({ settings }: Crawler): MemoryHostClock {
@@ -49,7 +68,8 @@ export class MemoryHostClock implements HostClock {
 
   waitMs(slot: string, nowMs: number): number {
     const state = this.#slots.get(slot)
-    if (!state) return 0
+    if (!state) return Math.max(0, (this.#resting.get(slot)?.nextAtMs ?? this.#resting.unknownFromMs) - nowMs)
+    if (state.isUnsure && state.inFlight > 0) return Number.POSITIVE_INFINITY
     const { concurrency } = state.pace
     if (concurrency > 0 && state.inFlight >= concurrency) return Number.POSITIVE_INFINITY
     if (state.starting > 0 && this.isPaced(slot)) return Number.POSITIVE_INFINITY
@@ -72,7 +92,8 @@ export class MemoryHostClock implements HostClock {
   ended(slot: string, hadStarted: boolean): void {
     const state = this.#state(slot)
     state.inFlight--
-    if (!hadStarted) state.starting--
+    if (hadStarted) state.isUnsure = false
+    else state.starting--
   }
 
   learn(slot: string, { delayMs, failures, pauseMs }: HostNews, nowMs: number): void {
@@ -85,39 +106,55 @@ export class MemoryHostClock implements HostClock {
   }
 
   isPaced(slot: string): boolean {
-    const known = this.#slots.get(slot)
-    const { delayMs } = known?.pace ?? { ...this.#pace, ...this.#paces[slot] }
-    return delayMs > 0 || (known?.learnt.delayMs ?? 0) > 0
+    const { delayMs } = this.#slots.get(slot)?.pace ?? this.#paceOf(slot)
+    return delayMs > 0 || this.stateOf(slot).delayMs > 0
   }
 
   stateOf(slot: string): HostState {
-    return this.#slots.get(slot)?.learnt ?? NOTHING_LEARNT
+    return (this.#slots.get(slot) ?? this.#resting.get(slot))?.learnt ?? NOTHING_LEARNT
   }
 
   forgetIdle(nowMs: number): void {
-    if (this.#slots.size < this.#forgetAt) return
+    if (this.#slots.size < this.#restAt) return
+    this.#rest(nowMs, (state) => nextAtMs(state) <= nowMs)
+    if (this.#slots.size >= this.#hostsMax) this.#rest(nowMs, () => true)
+    const twice = this.#slots.size * 2
+    const next = this.#slots.size < this.#hostsMax ? Math.min(twice, this.#hostsMax) : twice
+    this.#restAt = Math.max(this.#hostsMax / 4, next)
+  }
+
+  /** Puts those to rest that have nothing in flight and that `which` names. */
+  #rest(nowMs: number, which: (state: SlotState) => boolean): void {
     for (const [slot, state] of this.#slots) {
-      const { delayMs, failures } = state.learnt
-      const isWorthKeeping = state.inFlight > 0 || delayMs > 0 || failures > 0 || nextAtMs(state) > nowMs
-      if (!isWorthKeeping) this.#slots.delete(slot)
+      if (state.inFlight > 0 || !which(state)) continue
+      const { learnt } = state
+      const isWorthKeeping = learnt.delayMs > 0 || learnt.failures > 0 || nextAtMs(state) > nowMs
+      if (isWorthKeeping) this.#resting.set(slot, { learnt, nextAtMs: nextAtMs(state) }, nowMs)
+      this.#slots.delete(slot)
     }
-    this.#forgetAt = Math.max(FORGET_FROM, this.#slots.size * 2)
   }
 
   #state(slot: string): SlotState {
     const known = this.#slots.get(slot)
     if (known) return known
+    const resting = this.#resting.get(slot)
+    if (resting) this.#resting.delete(slot)
     const state: SlotState = {
-      pace: { ...this.#pace, ...this.#paces[slot] },
+      pace: this.#paceOf(slot),
       startedAtMs: Number.NEGATIVE_INFINITY,
       drawnDelayMs: 0,
-      pausedUntilMs: 0,
+      pausedUntilMs: resting?.nextAtMs ?? this.#resting.unknownFromMs,
       inFlight: 0,
       starting: 0,
-      learnt: NOTHING_LEARNT,
+      learnt: resting?.learnt ?? NOTHING_LEARNT,
+      isUnsure: !resting && this.#resting.hasForgottenDelays,
     }
     this.#slots.set(slot, state)
     return state
+  }
+
+  #paceOf(slot: string): HostPace {
+    return Object.hasOwn(this.#paces, slot) ? { ...this.#pace, ...this.#paces[slot] } : this.#pace
   }
 }
 

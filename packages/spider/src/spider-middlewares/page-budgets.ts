@@ -1,8 +1,10 @@
 import {
   type Crawler,
+  ENTRY_BYTES,
   type Logger,
   NotConfigured,
   originOf,
+  RecentBytes,
   type Request,
   type Response,
   type SpiderMiddleware,
@@ -15,12 +17,14 @@ export interface PageBudgetsOptions {
   readonly pagesPerHost: number
   /** The most pages of one path that have a query. 0: no limit. */
   readonly pagesPerPath: number
+  /** How much memory the counts may take. Default: 16 MiB. */
+  readonly countedBytesMax?: number
   readonly stats: StatsCollector
   readonly logger: Logger
 }
 
-// How many hosts and paths are counted. Past it, the count of the one met first begins anew.
-const COUNTED_MAX = 100_000
+// 2 ** 24, 16 MiB: some 85 000 hosts and paths. Past it, the count of the one that was met longest ago begins anew.
+const COUNTED_BYTES_MAX = 16_777_216
 
 /**
  * Drops links to hosts, and to paths with a query, that have had enough pages. This is for endless sites that
@@ -29,11 +33,12 @@ const COUNTED_MAX = 100_000
  */
 export class PageBudgetsMiddleware implements SpiderMiddleware {
   readonly #options: PageBudgetsOptions
-  readonly #pages = new Map<string, number>()
+  readonly #pages: RecentBytes<string, number>
   readonly #report: TrapReport
 
   constructor(options: PageBudgetsOptions) {
     this.#options = options
+    this.#pages = new RecentBytes(options.countedBytesMax ?? COUNTED_BYTES_MAX)
     this.#report = new TrapReport(options)
   }
 
@@ -66,8 +71,7 @@ export class PageBudgetsMiddleware implements SpiderMiddleware {
   }
 
   #count(what: string): void {
-    this.#pages.set(what, (this.#pages.get(what) ?? 0) + 1)
-    if (this.#pages.size > COUNTED_MAX) this.#pages.delete(this.#pages.keys().next().value!)
+    this.#pages.set(what, (this.#pages.get(what) ?? 0) + 1, ENTRY_BYTES + what.length)
   }
 }
 

@@ -6,8 +6,8 @@ import { clearCrawl } from '@webloom/queue'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { withQueueAndFilter } from './redis-crawl-store.ts'
 
-/** Cookies and robots.txt of a crawl: one key for each jar and domain, and for each site. */
-const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\((jar|origin)\)s.*/, ''))
+/** Cookies and robots.txt of a crawl: keys for each jar and domain, and for each part of the sites. */
+const PATTERNS = [COOKIES_KEY, ROBOTS_KEY].map((pattern) => pattern.replace(/%\((jar|part)\)s.*/, ''))
 
 /** Returns how many workers are present. While there are any, nothing is deleted unless `force` is true. */
 export function clearFromOutside(crawl: CrawlFromOutside, force = false): Promise<number> {

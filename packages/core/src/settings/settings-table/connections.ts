@@ -42,7 +42,8 @@ export const CONNECTION_SETTINGS = [
     default: 10_000,
     min: 1,
     since: 'scrapy',
-    summary: 'Host names that are remembered; past it the name used longest ago is forgotten.',
+    summary:
+      'Host names that are remembered, in 512 bytes each; past it the name used longest ago is forgotten. A name with many addresses counts for several.',
   },
   {
     name: 'DNS_TIMEOUT',

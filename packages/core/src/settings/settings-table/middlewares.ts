@@ -48,11 +48,12 @@ export const MIDDLEWARE_SETTINGS = [
     name: 'COOKIES_MAX',
     type: 'int',
     unit: 'cookies',
-    // About 25 MB of ordinary cookies.
+    // 32 MB.
     default: 50_000,
     min: 1,
     since: 'webloom',
-    summary: 'Cookies in all jars together; past it the domain used longest ago loses its own.',
+    summary:
+      'Cookies in all jars together, in 640 bytes each; past it the domain used longest ago loses its own. A longer cookie counts for several.',
   },
   {
     name: 'COOKIE_JARS_MAX',

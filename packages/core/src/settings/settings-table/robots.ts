@@ -59,7 +59,7 @@ export const ROBOTS_SETTINGS = [
     min: 65_536,
     since: 'webloom',
     summary:
-      'How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once. Beyond it the oldest are forgotten.',
+      'How much memory a worker takes to remember what sites’ robots.txt said: 20 bytes a site, and each different file once. Beyond it the oldest are forgotten. What workers share on Redis takes twice as much at most, for all of them.',
   },
   {
     name: 'ROBOTSTXT_RETRY_DELAY',

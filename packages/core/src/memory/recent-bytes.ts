@@ -3,6 +3,9 @@ interface Weighed<Value> {
   readonly bytes: number
 }
 
+/** What an entry takes beside the characters of its key, and beside what its value refers to. Measured: 100 to 120. */
+export const ENTRY_BYTES = 128
+
 /** A map that forgets the values used longest ago when its values weigh more than `bytesMax`. The newest one always stays. */
 export class RecentBytes<Key, Value> {
   // The first entry is the one used longest ago.
@@ -14,6 +17,15 @@ export class RecentBytes<Key, Value> {
   constructor(bytesMax: number, onForgotten: (key: Key, value: Value) => void = () => {}) {
     this.#bytesMax = bytesMax
     this.#onForgotten = onForgotten
+  }
+
+  /** What the values weigh together. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get size(): number {
+    return this.#values.size
   }
 
   get(key: Key): Value | undefined {

@@ -1,7 +1,7 @@
 /**
- * What is known of very many sites, in 20 bytes each. A Map of them would take 200 and more.
+ * What is known of very many sites, or hosts, in 20 bytes each. A Map of them would take 200 and more.
  *
- *     slot   | 64 bits of the origin's SHA-1 | answer | ask again at | kept until |     times in seconds
+ *     slot   | 64 bits of the name's SHA-1   | answer | ask again at | kept until |     times in seconds
  *
  * A site lies in one of the WINDOW slots from the one that its hash names. A slot once used is never emptied, only
  * overwritten, so the first unused slot ends a search. The table doubles when it is two thirds full, or a window is, up to
@@ -30,10 +30,13 @@ const SITES_AT_FIRST_MAX = 1024
 
 export class SiteTable {
   readonly #sitesMax: number
+  readonly #onForgotten: (site: SiteAnswer) => void
   #slots: Uint32Array
   #used = 0
 
-  constructor(bytesMax: number) {
+  /** @param onForgotten told of each site that is forgotten before its time, as there is no room */
+  constructor(bytesMax: number, onForgotten: (site: SiteAnswer) => void = () => {}) {
+    this.#onForgotten = onForgotten
     this.#sitesMax = Math.max(WINDOW, Math.floor(bytesMax / BYTES_PER_SITE))
     let sites = this.#sitesMax
     while (sites > SITES_AT_FIRST_MAX) sites = Math.ceil(sites / 2)
@@ -45,28 +48,32 @@ export class SiteTable {
     return this.#slots.byteLength
   }
 
-  get(origin: string): SiteAnswer | undefined {
-    const [high, low] = keyOf(origin)
+  /** @param name an origin, or what else names the site to the caller */
+  get(name: string): SiteAnswer | undefined {
+    const [high, low] = keyOf(name)
     const at = this.#find(high, low)
     return at === undefined ? undefined : this.#read(at)
   }
 
-  /** Stores what is known. Returns what had to be forgotten of another site for it; undefined when there was room. */
-  set(origin: string, { answer, askAgainAtS, untilS }: SiteAnswer, nowS: number): SiteAnswer | undefined {
-    const [high, low] = keyOf(origin)
-    if (this.#used >= this.#sites * FULL) this.#grow()
-    while (this.#freeSlot(low, nowS) === undefined && this.#grow()) {}
+  set(name: string, { answer, askAgainAtS, untilS }: SiteAnswer, nowS: number): void {
+    const [high, low] = keyOf(name)
+    if (this.#used >= this.#sites * FULL) this.#grow(nowS)
+    while (this.#freeSlot(low, nowS) === undefined && this.#grow(nowS)) {}
     const at = this.#find(high, low) ?? this.#freeSlot(low, nowS) ?? this.#takenSlot(low)
-    const before = this.#slots[at + ANSWER] === 0 || this.#isOf(at, high, low) ? undefined : this.#read(at)
-    if (this.#slots[at + ANSWER] === 0) this.#used++
+    if (!this.#isOf(at, high, low)) this.#forget(at, nowS)
     this.#slots.set([high, low, answer, askAgainAtS, untilS], at)
-    return before && before.untilS > nowS ? before : undefined
   }
 
-  delete(origin: string): void {
-    const [high, low] = keyOf(origin)
+  delete(name: string): void {
+    const [high, low] = keyOf(name)
     const at = this.#find(high, low)
     if (at !== undefined) this.#slots[at + UNTIL] = 0
+  }
+
+  /** Makes a slot ready for another site. */
+  #forget(at: number, nowS: number): void {
+    if (this.#slots[at + ANSWER] === 0) this.#used++
+    else if (this.#slots[at + UNTIL]! > nowS) this.#onForgotten(this.#read(at))
   }
 
   get #sites(): number {
@@ -115,17 +122,17 @@ export class SiteTable {
   }
 
   /** Returns false when the table has reached its bound. */
-  #grow(): boolean {
+  #grow(nowS: number): boolean {
     const sites = Math.min(this.#sitesMax, this.#sites * 2)
     if (sites === this.#sites) return false
     const old = this.#slots
     this.#slots = new Uint32Array(sites * FIELDS)
     this.#used = 0
     for (let from = 0; from < old.length; from += FIELDS) {
-      if (old[from + ANSWER] === 0 || old[from + UNTIL] === 0) continue
+      if (old[from + ANSWER] === 0 || old[from + UNTIL]! <= nowS) continue
       const low = old[from + LOW]!
-      const at = this.#freeSlot(low, 0) ?? this.#takenSlot(low)
-      if (this.#slots[at + ANSWER] === 0) this.#used++
+      const at = this.#freeSlot(low, nowS) ?? this.#takenSlot(low)
+      this.#forget(at, nowS)
       this.#slots.set(old.subarray(from, from + FIELDS), at)
     }
     return true

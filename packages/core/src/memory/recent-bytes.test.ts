@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { RecentBytes } from './recent-bytes.ts'
+
+test('past its bytes the value used longest ago goes; one that was asked for stays', () => {
+  const forgotten: string[] = []
+  const kept = new RecentBytes<string, number>(300, (key) => void forgotten.push(key))
+  for (const key of ['a', 'b', 'c']) kept.set(key, 1, 100)
+  kept.get('a')
+  kept.set('d', 1, 150)
+  expect(forgotten).toEqual(['b', 'c'])
+  expect([kept.bytes, kept.size]).toEqual([250, 2])
+})
+
+test('a value that is set again weighs what it weighs now, and what was deleted nothing', () => {
+  const kept = new RecentBytes<string, number>(300)
+  kept.set('a', 1, 200)
+  kept.set('a', 2, 50)
+  kept.set('b', 3, 60)
+  kept.delete('b')
+  kept.delete('b')
+  expect([kept.get('a'), kept.get('b'), kept.bytes]).toEqual([2, undefined, 50])
+})
+
+test('a value that is too heavy stays until the next comes', () => {
+  const kept = new RecentBytes<string, number>(10)
+  kept.set('a', 1, 100)
+  expect(kept.get('a')).toBe(1)
+  kept.set('b', 2, 5)
+  expect([kept.get('a'), kept.get('b')]).toEqual([undefined, 2])
+})

@@ -3,18 +3,28 @@
  * has them: pages of 7.4 KB with the queue in the process and on Redis, and pages of 3 MB. Run by the command line.
  *
  *     npm run build && node benchmarks/worker-memory-bench.ts [few] [many] [large]
+ *
+ * With `--hosts`, instead, of a worker on Redis that fetches a page and robots.txt of each of so many hosts with names, after half of them
+ * and at the end: run by the command line, and by `crawl()`, which sets none of V8's flags.
+ *
+ *     npm run build && node benchmarks/worker-memory-bench.ts --hosts 1000000
  */
 
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { parseArgs } from 'node:util'
+import { runProcess, startDnsServer, startRedis, tempDir } from '@webloom/testkit'
 import { serveBenchSite } from './peers/site.ts'
 
-const [few = 20_000, many = 100_000, large = 600] = process.argv.slice(2).map(Number)
+const { values, positionals } = parseArgs({
+  options: { hosts: { type: 'string' } },
+  allowPositionals: true,
+})
+const [few = 20_000, many = 100_000, large = 600] = positionals.map(Number)
 const PACKAGE = join(import.meta.dirname, '../packages/webloom')
-const RUN_MS_MAX = 1_800_000
+const RUN_MS_MAX = 7_200_000
 const LARGE_PAGE_BYTES = 3_000_000
 
 const SETTINGS = {
@@ -110,6 +120,92 @@ async function serveLargePages() {
       await new Promise((closed) => server.close(closed))
     },
   }
+}
+
+/** Names of hosts to addresses of 127.0.0.0/8, and one server for all of them. */
+async function serveHosts() {
+  const dns = await startDnsServer({
+    answer: (name) => {
+      // All questions would be kept.
+      dns.asked.length = 0
+      const n = Number(/^h(\d+)\./.exec(name)?.[1])
+      return { addresses: [`127.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`], ttl: 3600 }
+    },
+  })
+  let robots = 0
+  const server = createServer(({ url }, res) => {
+    if (url === '/robots.txt') robots++
+    res.end(url === '/robots.txt' ? 'User-agent: *\nDisallow: /private\n' : '<title>page</title>')
+  }).listen(0, '0.0.0.0')
+  await new Promise((listening) => server.once('listening', listening))
+  return {
+    port: (server.address() as AddressInfo).port,
+    nameServer: dns.address,
+    robotsAsked: () => robots,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+      await dns[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const hostsSpider = (hosts: number, port: number) => `
+import { appendFileSync } from 'node:fs'
+import { Request, Spider } from 'webloom'
+let pages = 0
+export class Hosts extends Spider {
+  name = 'hosts';
+  *start() {
+    for (let n = 0; n < ${hosts}; n++) yield new Request(\`http://h\${n}.bench.test:${port}/\`)
+  }
+  parse() {
+    if (++pages !== ${Math.ceil(hosts / 2)} && pages !== ${hosts}) return
+    const { rss, heapUsed } = process.memoryUsage()
+    const { userCPUTime, systemCPUTime } = process.resourceUsage()
+    appendFileSync('figures.txt', JSON.stringify([rss / 1e6, heapUsed / 1e6, (userCPUTime + systemCPUTime) / 1e3]) + '\\n')
+  }
+}
+`
+
+/** RSS of a worker after half of the hosts, and after all of them. */
+async function measureHosts(hosts: number, by: 'the command line' | 'crawl()'): Promise<void> {
+  await using site = await serveHosts()
+  await using queue = await startRedis()
+  await using folder = await tempDir()
+  await mkdir(folder.join('node_modules'))
+  await symlink(PACKAGE, folder.join('node_modules/webloom'))
+  await writeFile(folder.join('spider.mjs'), hostsSpider(hosts, site.port))
+  const settings = {
+    CONCURRENT_REQUESTS: 64,
+    LOG_LEVEL: 'ERROR',
+    STATS_DUMP: false,
+    REDIS_URL: queue.url,
+    DNS_SERVERS: [site.nameServer],
+    PRIVATE_ADDRESSES_ALLOWED: ['*'],
+  }
+  await writeFile(
+    folder.join('crawl.mjs'),
+    `import { crawl } from 'webloom'\nimport { Hosts } from './spider.mjs'\nawait crawl(Hosts, { settings: ${JSON.stringify(settings)} })\n`,
+  )
+  const written = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-s', `${name}=${written(value)}`])
+  const command =
+    by === 'crawl()' ? ['crawl.mjs'] : [join(PACKAGE, 'bin/webloom.js'), 'runspider', 'spider.mjs', ...args]
+  const { stderr } = await runProcess(process.execPath, command, { cwd: folder.path, timeoutMs: RUN_MS_MAX })
+  process.stderr.write(stderr)
+  const lines = (await readFile(folder.join('figures.txt'), 'utf8')).trim().split('\n')
+  const [half, end] = lines.map((line) => JSON.parse(line)) as [number[], number[]]
+  const asked = (site.robotsAsked() / hosts).toFixed(4)
+  console.log(
+    `${hosts} hosts on Redis, by ${by}: RSS ${half[0]!.toFixed(0)} MB after half, ${end[0]!.toFixed(0)} MB at the end, heap ${half[1]!.toFixed(0)} and ${end[1]!.toFixed(0)} MB; CPU ${(end[2]! / hosts).toFixed(3)} ms a page; ${asked} requests for robots.txt a host`,
+  )
+}
+
+if (values.hosts !== undefined) {
+  const hosts = Number(values.hosts)
+  for (const by of ['the command line', 'crawl()'] as const) await measureHosts(hosts, by)
+  process.exit()
 }
 
 {

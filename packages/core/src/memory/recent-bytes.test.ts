@@ -28,3 +28,15 @@ test('a value that is too heavy stays until the next comes', () => {
   kept.set('b', 2, 5)
   expect([kept.get('a'), kept.get('b')]).toEqual([undefined, 2])
 })
+
+test('all entries can be looked at, which is no use of them', () => {
+  const kept = new RecentBytes<string, number>(300)
+  for (const key of ['a', 'b', 'c']) kept.set(key, key.charCodeAt(0), 100)
+  expect([...kept.entries()]).toEqual([
+    ['a', 97],
+    ['b', 98],
+    ['c', 99],
+  ])
+  kept.set('d', 1, 100)
+  expect([...kept.entries()].map(([key]) => key)).toEqual(['b', 'c', 'd'])
+})

@@ -47,6 +47,11 @@ export class RecentBytes<Key, Value> {
     }
   }
 
+  /** All entries, the one that was used longest ago first. A look at them is no use of them. */
+  *entries(): Generator<[key: Key, value: Value]> {
+    for (const [key, { value }] of this.#values) yield [key, value]
+  }
+
   delete(key: Key): void {
     const known = this.#values.get(key)
     if (!known) return

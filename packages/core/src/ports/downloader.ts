@@ -23,6 +23,12 @@ export interface DownloadOptions {
   readonly signal: AbortSignal
   /** Must be called when the request leaves: the host's delay is counted from then. */
   readonly onStart: () => void
+  /**
+   * Awaits what the request needs before it can leave, such as its host's addresses, without one of CONCURRENT_REQUESTS. Settles
+   * as `wait` does, once there is a place for the request again: it goes before requests that are new. Absent, and when too
+   * many have stepped aside: the request keeps its place meanwhile.
+   */
+  readonly stepAside?: <T>(wait: Promise<T>) => Promise<T>
   /** True: of a body that is longer than allowed, the beginning is enough. */
   readonly cutsBody?: boolean
   /** Takes the body chunk by chunk, in place of `Response.body`. */

@@ -7,7 +7,10 @@ export type SettingsInput = KnownSettingsInput & { readonly [name: CustomSetting
 
 /** The settings of the framework as an author writes them, with what each does. */
 export type KnownSettingsInput = {
-  /** Requests in flight at once, all hosts together. There is no unlimited: 0 is refused. Default `16` (requests). */
+  /**
+   * Requests in flight at once, all hosts together, without those that wait for their host’s name. There is no unlimited:
+   * 0 is refused. Default `16` (requests).
+   */
   readonly CONCURRENT_REQUESTS?: WrittenSetting<'CONCURRENT_REQUESTS'>
   /** Requests in flight at once at one host (or one `download_slot`). Default `8` (requests). */
   readonly CONCURRENT_REQUESTS_PER_DOMAIN?: WrittenSetting<'CONCURRENT_REQUESTS_PER_DOMAIN'>

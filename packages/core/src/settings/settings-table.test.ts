@@ -114,7 +114,7 @@ describe('docs/settings.md', () => {
   test('is what the table says', () => {
     const options = { encoding: 'utf8', stdio: 'pipe' } as const
     const script = ['--conditions=webloom-source', fromRoot('scripts/settings-docs.ts'), '--check']
-    expect(execFileSync(fromRoot('node_modules/.bin/node'), script, options)).toBe('')
+    expect(execFileSync(process.execPath, script, options)).toBe('')
   })
 })
 

@@ -5,6 +5,7 @@ import { proxyOf } from '../proxies/proxy-address.ts'
 import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
 import { HostAddresses } from './host-addresses.ts'
+import { hostNameOf } from './host-name.ts'
 import { ProxyAgents } from './proxy-agents.ts'
 import { SitePools } from './site-pools.ts'
 import { type TlsOptions, tlsFromSettings } from './tls-settings.ts'
@@ -35,6 +36,7 @@ const CONNECT_TIMEOUT_MS = 30_000
 
 /** All connections of a crawl: to sites, and by way of proxies. */
 export class Connections {
+  readonly #addresses: HostLookup
   readonly #sites: SitePools
   readonly #proxies: ProxyAgents
   readonly #guard: AddressGuard | undefined
@@ -56,6 +58,7 @@ export class Connections {
       bodyTimeout: 0,
       maxHeaderSize: options.headerBytesMax ?? 65_536,
     }
+    this.#addresses = connecting.addresses
     this.#sites = new SitePools(connecting, pool)
     this.#proxies = new ProxyAgents({ agentsMax: options.proxyAgentsMax ?? 100, connecting, pool })
     this.#guard = options.guard
@@ -80,6 +83,17 @@ export class Connections {
       headerBytesMax: settings.getInt('DOWNLOAD_MAX_HEADER_SIZE'),
       proxyAgentsMax: settings.getInt('PROXY_AGENTS_MAX'),
     })
+  }
+
+  /**
+   * Asks for the addresses of the site before a connection is made, as `HostLookup.ahead` does. Returns undefined when the site's
+   * name is not needed: a connection is open, or a proxy looks it up. What may be connected to is decided at the connection.
+   */
+  addressesAhead(request: Request, origin: string): Promise<unknown> | undefined {
+    if (this.#addresses.ahead === undefined || proxyOf(request)) return undefined
+    if (this.#sites.isConnected(origin, bindAddressOf(request) ?? this.#bindAddress)) return undefined
+    const hostname = hostNameOf(origin)
+    return hostname === '' || hostname.startsWith('[') ? undefined : this.#addresses.ahead(hostname)
   }
 
   /**

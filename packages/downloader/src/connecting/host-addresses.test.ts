@@ -140,6 +140,51 @@ test('an answer that comes too late for those who asked is remembered all the sa
   expect(asked.length).toBe(1)
 })
 
+describe('asked ahead', () => {
+  test('a name is not asked for again in its turn, be there an answer or a failure', async () => {
+    const { hosts, asked, answer } = resolver()
+    const [found, lost] = [hosts.ahead('a.test'), hosts.ahead('b.test')]
+    const again = hosts.of('a.test')
+    answer(['10.0.0.1'])
+    answer(new Error('queryA ENOTFOUND'))
+    await found
+    await expect(lost).rejects.toThrow('b.test: queryA ENOTFOUND')
+    expect(await again).toEqual(['10.0.0.1'])
+    await expect(hosts.of('b.test')).rejects.toThrow('b.test: queryA ENOTFOUND')
+    expect([hosts.ahead('a.test'), hosts.ahead('b.test')]).toEqual([undefined, undefined])
+    expect(asked).toEqual(['a.test', 'b.test'])
+  })
+
+  test('nobody waits for an address, for this machine, or for what would not be remembered', () => {
+    const { hosts } = resolver()
+    expect(['127.0.0.1', 'localhost'].map((host) => hosts.ahead(host))).toEqual([undefined, undefined])
+    expect(resolver({ cacheSize: 0 }).hosts.ahead('a.test')).toBeUndefined()
+  })
+
+  test('a source that has enough to do is left alone, but an open question is waited for', () => {
+    const { hosts, asked } = resolver({ lookupsMax: 2 })
+    const ahead = ['a.test', 'b.test', 'c.test', 'a.test'].map((host) => hosts.ahead(host)?.catch(kindOf))
+    expect(ahead.map((wait) => wait !== undefined)).toEqual([true, true, false, true])
+    expect(asked).toEqual(['a.test', 'b.test'])
+  })
+
+  test('a source that says nothing at all gets few questions, until it says something', async () => {
+    const { hosts, asked, answer, clock } = resolver({ lookupsMax: 4096, timeoutMs: 60_000 })
+    const askMany = (from: number) => {
+      for (let n = from; n < from + 300; n++) hosts.ahead(`host-${n}.test`)?.catch(kindOf)
+    }
+    askMany(0)
+    expect(asked.length).toBe(300)
+    clock.ms = 2000
+    askMany(300)
+    expect(asked.length).toBe(300)
+    answer(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }))
+    await new Promise((resolve) => setImmediate(resolve))
+    askMany(300)
+    expect(asked.length).toBe(600)
+  })
+})
+
 describe('nobody is asked for', () => {
   test.each([
     ['127.0.0.1', ['127.0.0.1']],

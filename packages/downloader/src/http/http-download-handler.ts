@@ -26,11 +26,14 @@ import {
   type ResponseInit,
   type StatsCollector,
   timerMs,
+  unlessAborted,
+  withDeadline,
 } from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { Connections } from '../connecting/connections.ts'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { BodyRoom } from './body-room.ts'
+import { tooLate } from './exchange-errors.ts'
 import { DEFAULT_LIMITS, type ExchangeLimits, exchangeLimitsOf } from './exchange-limits.ts'
 import { type Answer, HttpExchange } from './http-exchange.ts'
 import { RateClock } from './rate-watch.ts'
@@ -38,6 +41,8 @@ import { byName, wireHeaders, wireTarget } from './wire-request.ts'
 
 /** What a request over HTTP is handed to. */
 export interface HttpConnections {
+  /** Asks for the site's addresses before a connection is made. Undefined or absent: there is nothing to wait for. */
+  addressesAhead?(request: Request, origin: string): Promise<unknown> | undefined
   /** Of the site, or of the proxy that `meta.proxy` names. Rejects for a request that may not be made. */
   dispatcherFor(request: Request, origin: string): Promise<Dispatcher>
   /** Ends all connections. */
@@ -108,10 +113,11 @@ export class HttpDownloadHandler implements DownloadHandler {
   async download(request: Request, options: DownloadOptions): Promise<Response> {
     const { signal, onStart, cutsBody = false, bodyTo } = options
     const target = wireTarget(request.url)
-    const dispatcher = await this.#connections.dispatcherFor(request, target.origin)
     const limits = { ...this.#limitsOf(request), cutsBody }
     const seconds = numberOf(request, 'download_timeout', 0)
     const timeoutMs = timerMs(seconds > 0 ? seconds * 1000 : this.#timeoutMs)
+    const lookupMs = await this.#lookupAside(request, target.origin, timeoutMs, options)
+    const dispatcher = await this.#connections.dispatcherFor(request, target.origin)
     const answer = await new Promise<Answer>((resolve, reject) => {
       const exchange = new HttpExchange(
         {
@@ -120,6 +126,7 @@ export class HttpDownloadHandler implements DownloadHandler {
           room: this.#room,
           rateClock: this.#rateClock,
           timeoutMs,
+          elapsedMs: lookupMs,
           signal,
           onStart,
           bodyTo: bodyTo && ((status, headers) => bodyTo(status, Headers.fromWire(headers))),
@@ -147,6 +154,33 @@ export class HttpDownloadHandler implements DownloadHandler {
 
   async close(): Promise<void> {
     await this.#connections.close()
+  }
+
+  /**
+   * Waits for the addresses of the request's site, and lets other requests go meanwhile. Resolves to how long the look-up took,
+   * milliseconds: it counts for DOWNLOAD_TIMEOUT, and the wait for a place afterwards does not. Rejects with the same errors as the
+   * exchange, which then need not begin.
+   */
+  async #lookupAside(
+    request: Request,
+    origin: string,
+    timeoutMs: number,
+    { signal, stepAside }: DownloadOptions,
+  ): Promise<number> {
+    const lookup = stepAside && this.#connections.addressesAhead?.(request, origin)
+    if (!lookup) return 0
+    const askedAtMs = performance.now()
+    const late = () => {
+      const error = tooLate(request, timeoutMs)
+      this.#count(error)
+      return error
+    }
+    const lookedUp = async () => {
+      await withDeadline(timeoutMs, unlessAborted(signal, lookup), late)
+      signal.throwIfAborted()
+      return performance.now() - askedAtMs
+    }
+    return stepAside(lookedUp())
   }
 
   #limitsOf(request: Request): ExchangeLimits {

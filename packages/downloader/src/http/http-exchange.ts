@@ -17,6 +17,8 @@ export interface ExchangeOptions {
   readonly rateClock: RateClock
   /** Milliseconds for connecting, headers and body together, without the time that the body waits for room. */
   readonly timeoutMs: number
+  /** How much of that is over, as the host's name was looked up before. Default 0. */
+  readonly elapsedMs?: number
   readonly signal: AbortSignal
   /** Called when the request leaves. */
   readonly onStart: () => void
@@ -57,11 +59,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler, RoomGuest {
   #headers: Answer['headers'] = {}
 
   constructor(options: ExchangeOptions, resolve: (answer: Answer) => void, reject: (error: unknown) => void) {
-    const { request, limits, timeoutMs, signal, rateClock } = options
+    const { request, limits, timeoutMs, elapsedMs = 0, signal, rateClock } = options
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
-    this.#deadline = new Deadline(timeoutMs, () => this.#fail(tooLate(request, timeoutMs)))
+    this.#deadline = new Deadline(timeoutMs - elapsedMs, () => this.#fail(tooLate(request, timeoutMs)))
     this.#rate = new RateWatch(rateClock, () =>
       this.#fail(tooSlow(request, this.#status === 0 ? 'slow_headers' : 'slow_body', limits)),
     )

@@ -10,6 +10,7 @@ import {
   redisTargets,
   type StatsCollector,
 } from '@webloom/core'
+import { HostWatch } from '../pace/host-watch.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'
@@ -55,6 +56,8 @@ export interface RobotsTxtPaceListeners {
    * once and to its place, to be handed out when the host may be asked again; otherwise it leaves right after the answer.
    */
   readonly isPaced?: (request: Request) => boolean
+  /** Awaits what robots.txt needs for the request, as `DownloadOptions.stepAside` does. */
+  readonly stepAside?: <T>(request: Request, wait: Promise<T>) => Promise<T>
   /** Called for each request that may be fetched and whose host asks for so many seconds between two requests. */
   readonly onCrawlDelay?: (request: Request, seconds: number) => void
   /** Called when no request to this host can be fetched for that long, so that none need be leased. */
@@ -157,14 +160,18 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   async #asked(request: Request, origin: string, known: RobotsEntry | undefined): Promise<Verdict> {
-    const { inquiry, onStart, isPaced, ownHandlerOf } = this.#options
-    const entry = await inquiry.ask(known, {
+    const { inquiry, onStart, isPaced, ownHandlerOf, stepAside = (_, wait) => wait } = this.#options
+    const isAnothers = inquiry.isAsking(origin)
+    const answer = inquiry.ask(known, {
       origin,
       userAgent: this.#userAgentOf(request),
       asking: request,
       ownHandler: ownHandlerOf?.(origin),
       onStart: () => onStart?.(request),
+      stepAside: (wait) => stepAside(request, wait),
     })
+    // The request that asks has the place for robots.txt; the others that wait for the file send nothing.
+    const entry = await (isAnothers ? stepAside(request, answer) : answer)
     const verdict = this.#verdict(request, origin, entry)
     if (verdict || !onStart) return verdict
     // The file has used up the request's turn, or has just brought a delay.
@@ -256,20 +263,26 @@ function storeOf(crawler: Crawler): RobotsStore {
 }
 
 /** Returns parts that fetch by the crawl's downloader and tell the hosts' pace to its queue. */
-function partsOf({ downloader }: Crawler): Pick<
+function partsOf({ downloader, hostLists }: Crawler): Pick<
   RobotsTxtMiddlewareOptions,
   'ownHandlerOf' | keyof RobotsTxtPaceListeners
 > & {
   readonly download: RobotsDownload
 } {
   const optionsOf = (request: Request) => downloader?.optionsOf(request)
+  const watch = new HostWatch()
+  hostLists?.add(() => watch.lists())
   return {
     download: (request, given) => downloader!.download(request, given),
     ownHandlerOf: (url) => downloader?.ownHandlerOf(url),
     onStart: (request) => optionsOf(request)?.onStart(),
     isPaced: (request) => optionsOf(request)?.isPaced ?? false,
+    stepAside: (request, wait) => optionsOf(request)?.stepAside?.(wait) ?? wait,
     onCrawlDelay: (request, seconds) => optionsOf(request)?.onHostNews?.({ delayMs: seconds * 1000 }),
-    onWait: (request, pauseMs) =>
-      optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason: 'its robots.txt cannot be had' }),
+    onWait: (request, pauseMs) => {
+      const pauseReason = 'its robots.txt cannot be had'
+      optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason })
+      watch.paused(request, { ms: pauseMs, why: pauseReason })
+    },
   }
 }

@@ -39,7 +39,9 @@ test('a machine with IPv6 is told of both kinds, one without is told of IPv6 onl
 test('a name that does not exist is an error', async () => {
   await using dns = await startDnsServer({ answer: (name) => WEB[name] })
   await expect(asking(dns.address, true).lookup('nowhere.test')).rejects.toThrow('ENOTFOUND')
+  dns.asked.length = 0
   await expect(asking(dns.address).lookup('nowhere.test')).rejects.toThrow('ENOTFOUND')
+  expect(dns.asked, 'nor is it asked for as one of IPv6 alone').toEqual(['A nowhere.test'])
 })
 
 test('an answer that is cut is asked for over TCP', async () => {

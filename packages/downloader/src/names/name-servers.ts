@@ -27,9 +27,11 @@ export interface NameServersOptions {
   readonly hasSearchDomains: boolean
 }
 
-// A lost packet is asked for again after a second, then after two and four: 15 s in all with one server.
+// A lost packet is asked for again after a second at the most, then each time after up to twice as long. The resolver waits less,
+// 250 ms at least, where the server's answers come faster: a name without an answer is given up after 9 to 63 s with one
+// server. Four tries would be over after two, and a server may take longer to find a name.
 const FIRST_TRY_MS = 1000
-const TRIES = 4
+const TRIES = 6
 
 // Sources of nsswitch.conf whose answers are those of files, of name servers, or of names that the system is asked about.
 const KNOWN_SOURCES = new Set([
@@ -40,6 +42,10 @@ const KNOWN_SOURCES = new Set([
   'mdns4_minimal',
   'mdns6_minimal',
 ])
+
+// Link-local and unique local addresses (RFC 4291, RFC 4193), from which the IPv6 web is out of reach. The operating system, too,
+// then puts IPv4 first (RFC 6724).
+const LOCAL_IPV6 = /^f(?:e[89ab]|[cd])/i
 
 export class NameServers {
   readonly #resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
@@ -57,7 +63,7 @@ export class NameServers {
     try {
       return await this.#ask(hostname)
     } catch (error) {
-      if (this.#options.hasSearchDomains && isUnknown(error)) return systemLookup(hostname)
+      if (this.#options.hasSearchDomains && isUnknownName(error)) return systemLookup(hostname)
       throw error
     }
   }
@@ -73,7 +79,8 @@ export class NameServers {
     if (!this.#options.asksIpv6)
       return found(
         await askFor4().catch((error: unknown) => {
-          if (isUnknown(error)) return askFor6()
+          // ENOTFOUND means that the name has no addresses of either kind.
+          if ((error as NodeJS.ErrnoException).code === 'ENODATA') return askFor6()
           throw error
         }),
       )
@@ -117,7 +124,7 @@ function ofMachine(etc: string): Pick<NameServersOptions, 'asksIpv6' | 'hostsFil
   const names = linesOf(`${etc}/hosts`).flatMap((line) => line.toLowerCase().split(/\s+/).slice(1))
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const asksIpv6 = addresses.some(
-    ({ family, internal, address }) => family === 'IPv6' && !internal && !address.startsWith('fe80:'),
+    ({ family, internal, address }) => family === 'IPv6' && !internal && !LOCAL_IPV6.test(address),
   )
   return { asksIpv6, hostsFileNames: new Set(names) }
 }
@@ -133,7 +140,8 @@ function linesOf(path: string): string[] {
   }
 }
 
-function isUnknown(error: unknown): boolean {
+/** Returns whether the error is an answer: there is no such name, or none with such an address. */
+export function isUnknownName(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOTFOUND' || code === 'ENODATA'
 }

@@ -3,27 +3,10 @@ import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testCrawler } from '../../testing/fetching.ts'
+import { DAY_MS, NOW_MS, rules, SHARES, site, unreachable } from '../../testing/robots-entries.ts'
 import { RedisRobotsStore } from './redis-robots-store.ts'
 import { MemoryRobotsStore, type RobotsEntry } from './robots-store.ts'
 import { robotsStoreContract } from './robots-store-contract.ts'
-
-const NOW_MS = 1_000_000
-const DAY_MS = 86_400_000
-const rules = (file: string, askAgainAtMs = NOW_MS + DAY_MS): RobotsEntry => ({
-  outcome: 'rules',
-  file,
-  askAgainAtMs,
-})
-const unreachable = (askAgainAtMs: number): RobotsEntry => ({
-  outcome: 'unreachable',
-  reason: '503',
-  tries: 2,
-  sinceMs: NOW_MS,
-  isGivenUp: false,
-  askAgainAtMs,
-})
-const SHARES = { sitesBytes: 10_000, filesBytes: 1_000_000, troublesBytes: 10_000 }
-const site = (n: number) => `https://site${n}.example`
 
 let server: RedisServer
 let redis: Redis

@@ -10,6 +10,7 @@ import {
   urlJoin,
 } from '@webloom/core'
 import { ResponseDecoder } from '../compression/response-decoder.ts'
+import { Deadline } from '../http/deadline.ts'
 import { asWritten } from '../http/wire-text.ts'
 
 /** Sends a request to a site: `HttpDownloadHandler.download`, or that with middlewares before it, such as proxies. */
@@ -33,6 +34,8 @@ export interface RobotsFetchRequest {
   readonly signal: AbortSignal
   /** Called when the request leaves for the site; not called for redirects, which may lead elsewhere. */
   readonly onStart: () => void
+  /** Of the request that waits for it, for which the file is fetched: `DownloadOptions.stepAside`. */
+  readonly stepAside?: NonNullable<DownloadOptions['stepAside']>
 }
 
 // RFC 9309, 2.3.1.2: at least five redirects are followed; after more the file counts as unavailable.
@@ -54,17 +57,18 @@ export class RobotsFetch {
    * with the error of `download` when the site itself failed, with a `DownloadError` when the target of a redirect did.
    */
   async fetch(request: RobotsFetchRequest): Promise<Response | undefined> {
-    const { origin, signal, onStart } = request
+    const { origin, signal, onStart, stepAside } = request
     const cut = new AbortController()
     const end = () => cut.abort(signal.reason)
-    const deadline = setTimeout(() => cut.abort(this.#late(origin)), this.#options.timeoutMs)
+    const deadline = new Deadline(this.#options.timeoutMs, () => cut.abort(this.#late(origin)))
+    const options = { signal: cut.signal, ...(stepAside && { stepAside: timed(stepAside, deadline) }) }
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
     try {
-      const first = await this.#get(`${origin}/robots.txt`, request, { signal: cut.signal, onStart })
-      return await this.#followed(first, request, { signal: cut.signal, onStart() {} })
+      const first = await this.#get(`${origin}/robots.txt`, request, { ...options, onStart })
+      return await this.#followed(first, request, { ...options, onStart() {} })
     } finally {
-      clearTimeout(deadline)
+      deadline.clear()
       signal.removeEventListener('abort', end)
     }
   }
@@ -128,6 +132,20 @@ export class RobotsFetch {
       'DownloadTimeoutError',
       `${origin}/robots.txt took longer than ${timeoutMs / 1000} s (ROBOTSTXT_TIMEOUT)`,
     )
+  }
+}
+
+/** The same, where the time does not count in which the request only waits for a place: the site is not to blame for it. */
+function timed(
+  stepAside: NonNullable<DownloadOptions['stepAside']>,
+  deadline: Deadline,
+): NonNullable<DownloadOptions['stepAside']> {
+  return async (wait) => {
+    try {
+      return await stepAside(wait.finally(() => deadline.pause()))
+    } finally {
+      deadline.resume()
+    }
   }
 }
 

@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS, NOW_MS, rules, SHARES, site, unreachable } from '../../testing/robots-entries.ts'
 import { MemoryRobotsStore, type RobotsEntry } from './robots-store.ts'
 import { robotsStoreContract } from './robots-store-contract.ts'
-
-const NOW_MS = 1_000_000
-const DAY_MS = 86_400_000
-const rules = (file: string, askAgainAtMs = NOW_MS + DAY_MS): RobotsEntry => ({
-  outcome: 'rules',
-  file,
-  askAgainAtMs,
-})
-const unreachable = (askAgainAtMs: number): RobotsEntry => ({
-  outcome: 'unreachable',
-  reason: '503',
-  tries: 2,
-  sinceMs: NOW_MS,
-  isGivenUp: false,
-  askAgainAtMs,
-})
-const SHARES = { sitesBytes: 10_000, filesBytes: 1_000_000, troublesBytes: 10_000 }
-const site = (n: number) => `https://site${n}.example`
 
 robotsStoreContract(
   { describe, test },

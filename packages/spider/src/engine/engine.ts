@@ -5,8 +5,9 @@
  *     intake   while there is room: lease → `PageFlow`, which has the page until it is committed
  *     start    `Feeder`: start() and seeds go to the scheduler whenever few requests wait
  *
- * There is room while fewer than CONCURRENT_REQUESTS downloads run and the responses in callbacks and pipelines have less
- * than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes. So a slow pipeline slows the intake down instead of filling the memory.
+ * There is room while fewer than CONCURRENT_REQUESTS downloads run, not counting those that wait for their host's name
+ * (`DownloadPlaces`), and the responses in callbacks and pipelines have less than SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes. So a
+ * slow pipeline slows the intake down instead of filling the memory.
  *
  * The crawl is over when start() has ended and the queue says, in one step, that no request is waiting, delayed or leased.
  * A page is leased until its links are queued, so that answer stays true.
@@ -80,7 +81,6 @@ const MAX_LEASES_PER_CALL = 1000
 
 export class Engine {
   readonly #options: EngineOptions
-  readonly #downloadsMax: number
   readonly #leaseWaitMaxMs: number
   /** Fires whenever there is more room, start() has moved, or the crawl is told to end. */
   readonly #pulse = new Pulse()
@@ -98,7 +98,6 @@ export class Engine {
     const { times = PROTOCOL_TIMES } = options
     this.#options = options
     this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
-    this.#downloadsMax = options.downloadsMax > 0 ? options.downloadsMax : Number.POSITIVE_INFINITY
     const onStop = (reason: string) => this.stop(reason)
     const onFailure = (error: unknown) => this.#fail(error)
     this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
@@ -191,8 +190,6 @@ export class Engine {
       const leases = await scheduler.next(Math.min(room, MAX_LEASES_PER_CALL), this.#stopping.signal)
       for (const lease of leases) this.#pages.begin(lease)
       if (leases.length > 0) continue
-      // Not part of the question whether the crawl is over: a worker that never ends by itself does not ask that.
-      if (this.#pages.size === 0) void this.#feeder.resumeStart()
       const over = (await unlessAborted(this.#stopping.signal, this.#isOver())) ?? false
       if (over !== false) return this.stop(over === true ? 'finished' : over)
       // No request can be leased now, but start() may bring more, or pages in flight may.
@@ -203,7 +200,7 @@ export class Engine {
   #room(): number {
     if (this.#isPaused) return 0
     if (this.#pages.scrapingBytes >= this.#options.scrapingBytesMax) return 0
-    return Math.max(0, this.#downloadsMax - this.#pages.downloading)
+    return this.#pages.room
   }
 
   async #isOver(): Promise<boolean | string> {

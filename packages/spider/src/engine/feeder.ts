@@ -55,8 +55,6 @@ export class Feeder {
   #feeding = 0
   #startEnded = false
   #isAskingAgain = false
-  /** When the feeder last asked whether start() has ended. */
-  #askedAtMs = Number.NEGATIVE_INFINITY
   #startError: { readonly error: unknown } | undefined
 
   constructor(options: FeederOptions) {
@@ -78,19 +76,21 @@ export class Feeder {
   }
 
   begin(): void {
+    const { stopping, times } = this.#options
     void this.#pumpStart()
     void this.#pumpSeeds()
+    const timer = setInterval(() => void this.#resumeStart(), times.leaseWaitMaxMs).unref()
+    stopping.addEventListener('abort', () => clearInterval(timer), { once: true })
   }
 
   /**
-   * Called while there is nothing to do. A record that came back older may lie before the end of start(), which must then
-   * run on. Asks the record only now and then.
+   * A record that came back older may lie before the end of start(), which must then run on. At once, and not only when nothing
+   * else is left to do: for some seconds links of the pages that start() brings are in doubt, and hold the crawl open; a page that
+   * runs again later may show other links, which nobody would queue any more.
    */
-  async resumeStart(): Promise<void> {
-    const { record, stopping, times, logger } = this.#options
+  async #resumeStart(): Promise<void> {
+    const { record, stopping, logger } = this.#options
     if (!this.#startEnded || this.#startError || this.#isAskingAgain) return
-    if (performance.now() - this.#askedAtMs < times.leaseWaitMaxMs) return
-    this.#askedAtMs = performance.now()
     this.#isAskingAgain = true
     try {
       const cursor = await record.takeStart(stopping)

@@ -25,6 +25,7 @@ import type { ItemProcessor } from '../scraping/item-processor.ts'
 import type { Scraper } from '../scraping/scraper.ts'
 import type { Spider } from '../spider.ts'
 import { DownloadCut } from './download-cut.ts'
+import { type DownloadPlace, DownloadPlaces } from './download-places.ts'
 import type { EngineDownloader, EngineScheduler } from './engine-ports.ts'
 import { eventLoopTurn } from './event-loop-turn.ts'
 
@@ -45,6 +46,8 @@ export interface PageFlowOptions {
   readonly onFailure: (error: unknown) => void
   /** Called when there is more room than before. */
   readonly onRoom: () => void
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly downloadsMax: number
 }
 
 // The least that a response counts, so that many tiny ones do not count as nothing (the figure is Scrapy's).
@@ -58,7 +61,7 @@ export class PageFlow {
   readonly #hostNews = new WeakMap<Lease, HostNews>()
   /** The cut of each download that is under way. */
   readonly #cuts = new Set<DownloadCut>()
-  #downloading = 0
+  readonly #places: DownloadPlaces
   #scrapingBytes = 0
   #abortReason: Error | undefined
   /** True when the leases were given up: pages that end from now on are too late. */
@@ -66,10 +69,21 @@ export class PageFlow {
 
   constructor(options: PageFlowOptions) {
     this.#options = options
+    const { downloadsMax, onRoom } = options
+    this.#places = new DownloadPlaces({
+      max: downloadsMax > 0 ? downloadsMax : Number.POSITIVE_INFINITY,
+      onRoom,
+    })
   }
 
+  /** How many downloads have not ended; those whose requests wait for their hosts' names are among them. */
   get downloading(): number {
-    return this.#downloading
+    return this.#places.downloads
+  }
+
+  /** How many requests more may be leased. */
+  get room(): number {
+    return this.#places.free
   }
 
   /** How many pages have not handed on all of their output. */
@@ -87,8 +101,7 @@ export class PageFlow {
   }
 
   begin(lease: Lease): void {
-    this.#downloading++
-    const page = this.#page(lease)
+    const page = this.#page(lease, this.#places.begin(lease.request))
       .catch((error: unknown) => this.#options.onFailure(error))
       .finally(() => {
         this.#pages.delete(page)
@@ -108,13 +121,16 @@ export class PageFlow {
     this.#isClosed = true
   }
 
-  async #page(lease: Lease): Promise<void> {
+  async #page(lease: Lease, place: DownloadPlace): Promise<void> {
     const { scraper, stats, signals, logger, spider } = this.#options
     let result: DownloadResult
     const cannot = scraper.whyNot(lease.request)
-    if (cannot !== undefined) return this.#reject(lease, cannot)
+    if (cannot !== undefined) {
+      place.leave()
+      return this.#reject(lease, cannot)
+    }
     try {
-      result = await this.#fetch(lease)
+      result = await this.#fetch(lease, place)
     } catch (error) {
       if (this.isAborted || lease.signal.aborted) return this.#requeue(lease)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
@@ -137,15 +153,17 @@ export class PageFlow {
     }
   }
 
-  async #fetch(lease: Lease): Promise<DownloadResult> {
+  async #fetch(lease: Lease, place: DownloadPlace): Promise<DownloadResult> {
     const cut = new DownloadCut()
     const onLost = () => cut.now(lease.signal.reason)
     this.#cuts.add(cut)
     lease.signal.addEventListener('abort', onLost)
     try {
+      if (!place.isHeld) await cut.over(place.entered())
       const download = this.#options.downloader.fetch(lease.request, {
         signal: cut.signal,
         onStart: () => lease.started(),
+        stepAside: (wait) => place.stepAside(wait),
         host: lease.host,
         isPaced: lease.isPaced,
         onHostNews: (news) => this.#hostNews.set(lease, strictestNews(this.#hostNews.get(lease), news)),
@@ -154,8 +172,7 @@ export class PageFlow {
     } finally {
       this.#cuts.delete(cut)
       lease.signal.removeEventListener('abort', onLost)
-      this.#downloading--
-      this.#options.onRoom()
+      place.leave()
     }
   }
 
@@ -218,8 +235,6 @@ export class PageFlow {
 
   /** Rejects a request that this worker cannot do: another release yielded it, or another program queued it. */
   async #reject(lease: Lease, reason: string): Promise<void> {
-    this.#downloading--
-    this.#options.onRoom()
     this.#options.logger.warn({ url: lease.request.url, reason }, 'rejected: this worker cannot do it')
     await this.#options.scheduler.reject(lease, reason)
   }

@@ -9,7 +9,8 @@ export const PACE_SETTINGS = [
     default: 16,
     min: 1,
     since: 'scrapy',
-    summary: 'Requests in flight at once, all hosts together. There is no unlimited: 0 is refused.',
+    summary:
+      'Requests in flight at once, all hosts together, without those that wait for their host’s name. There is no unlimited: 0 is refused.',
   },
   {
     name: 'CONCURRENT_REQUESTS_PER_DOMAIN',

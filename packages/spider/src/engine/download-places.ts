@@ -1,0 +1,173 @@
+/**
+ * The places of CONCURRENT_REQUESTS, and which requests wait without one.
+ *
+ *     held ──stepAside──► aside ──what it waits for has come──► in line ──a place is free──► held ──leave──► over
+ *
+ * A request that waits for its host's name sends nothing, so others have its place meanwhile. It goes before new requests when it
+ * comes back: each place that becomes free is handed to the first in line, and nothing is leased while one stands there.
+ *
+ * Requests that are aside are leased and in memory, so their number and bytes are bounded. Past a bound a request waits in its
+ * place, which slows the intake.
+ */
+
+import type { Request } from '@webloom/core'
+
+export interface DownloadPlacesOptions {
+  /** CONCURRENT_REQUESTS. Infinity: no bound. */
+  readonly max: number
+  /** Called when there is more room than before. */
+  readonly onRoom: () => void
+  /** How many requests may be aside at once. Default: ASIDE_MAX. */
+  readonly asideMax?: number
+  /** How many bytes they may take. Default: ASIDE_BYTES_MAX. */
+  readonly asideBytesMax?: number
+}
+
+// As many as the names that the downloader looks up at once (SERVER_LOOKUPS_MAX).
+const ASIDE_MAX = 4096
+const ASIDE_BYTES_MAX = 64 * 2 ** 20
+// What a request takes beside its URL, body and meta: its lease, and the promises of its download.
+const REQUEST_BYTES = 8192
+
+export class DownloadPlaces {
+  readonly #max: number
+  readonly #onRoom: () => void
+  readonly #asideMax: number
+  readonly #asideBytesMax: number
+  #taken = 0
+  #aside = 0
+  #asideBytes = 0
+  /** Those that wait for a place, in the order in which they came. */
+  readonly #line = new Map<DownloadPlace, () => void>()
+
+  constructor({ max, onRoom, asideMax = ASIDE_MAX, asideBytesMax = ASIDE_BYTES_MAX }: DownloadPlacesOptions) {
+    this.#max = max
+    this.#onRoom = onRoom
+    this.#asideMax = asideMax
+    this.#asideBytesMax = asideBytesMax
+  }
+
+  /** How many more requests may be leased. */
+  get free(): number {
+    return Math.max(0, this.#max - this.#taken)
+  }
+
+  /** How many downloads have not ended, whether they have a place or not. */
+  get downloads(): number {
+    return this.#taken + this.#aside
+  }
+
+  /** Begins a download. It has a place unless those that came back took the last ones while its request was being leased. */
+  begin(request: Request): DownloadPlace {
+    const place = new DownloadPlace(this, request)
+    if (this.free > 0) this.#enter(place)
+    else this.#aside++
+    return place
+  }
+
+  /** Gives the place to another one. Returns false when it must be kept: too many are aside. */
+  vacate(place: DownloadPlace, bytes: number): boolean {
+    if (this.#aside >= this.#asideMax || this.#asideBytes + bytes > this.#asideBytesMax) return false
+    this.#aside++
+    this.#asideBytes += bytes
+    place.asideBytes = bytes
+    place.isHeld = false
+    this.#free()
+    return true
+  }
+
+  /** Resolves when the download has a place, or is over. */
+  async enter(place: DownloadPlace): Promise<void> {
+    if (this.free === 0) return new Promise((resolve) => this.#line.set(place, resolve))
+    this.#notAside(place)
+    this.#enter(place)
+  }
+
+  leave(place: DownloadPlace): void {
+    if (place.isHeld) this.#free()
+    else {
+      this.#notAside(place)
+      this.#line.get(place)?.()
+      this.#line.delete(place)
+      this.#onRoom()
+    }
+  }
+
+  #enter(place: DownloadPlace): void {
+    this.#taken++
+    place.isHeld = true
+  }
+
+  #notAside(place: DownloadPlace): void {
+    this.#aside--
+    this.#asideBytes -= place.asideBytes
+    place.asideBytes = 0
+  }
+
+  #free(): void {
+    this.#taken--
+    const { done, value: first } = this.#line.entries().next()
+    if (done) this.#onRoom()
+    else this.#handTo(...first)
+  }
+
+  #handTo(place: DownloadPlace, resolve: () => void): void {
+    this.#line.delete(place)
+    this.#notAside(place)
+    this.#enter(place)
+    resolve()
+  }
+}
+
+/** The place of one download, which may give it to others for a while. */
+export class DownloadPlace {
+  readonly #places: DownloadPlaces
+  readonly #request: Request
+  #isOver = false
+  isHeld = false
+  asideBytes = 0
+
+  constructor(places: DownloadPlaces, request: Request) {
+    this.#places = places
+    this.#request = request
+  }
+
+  /** Resolves when there is a place for the download to begin, or when it is over. */
+  async entered(): Promise<void> {
+    if (!this.isHeld) await this.#places.enter(this)
+  }
+
+  /** Settles as `wait` does, once there is a place again. Others have the place meanwhile. */
+  async stepAside<T>(wait: Promise<T>): Promise<T> {
+    // A download that awaits two things at once comes back with the first of them; one that is over has no place to give.
+    if (this.#isOver || !this.isHeld || !this.#places.vacate(this, bytesOf(this.#request))) return wait
+    try {
+      return await wait
+    } finally {
+      if (!this.#isOver) await this.#places.enter(this)
+    }
+  }
+
+  /** The download is over. */
+  leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#places.leave(this)
+  }
+}
+
+function bytesOf(request: Request): number {
+  const { url, body, hasMeta, hasCbKwargs } = request
+  const meta = hasMeta ? jsonLength(request.meta) : 0
+  const cbKwargs = hasCbKwargs ? jsonLength(request.cbKwargs) : 0
+  return REQUEST_BYTES + 2 * (url.length + meta + cbKwargs) + body.length
+}
+
+/** What a middleware has put there may be no JSON. A request that cannot be weighed keeps its place. */
+function jsonLength(value: unknown): number {
+  try {
+    return JSON.stringify(value).length
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

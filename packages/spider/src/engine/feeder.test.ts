@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MemoryStatsCollector, PROTOCOL_TIMES, Request, silentLogger } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { Feeder, type FeederOptions } from './feeder.ts'
+import { Pulse } from './pulse.ts'
+
+const ELEMENTS = [0, 1, 2].map((n) => new Request(`https://a.test/${n}`))
+
+/** A record that goes back, and a scheduler that is never without something in doubt: the crawl does not come to rest. */
+function feeding(): { feeder: Feeder; pushed: string[]; goesBackTo(cursor: number): void; end(): void } {
+  const pushed: string[] = []
+  const stopping = new AbortController()
+  let cursor = 0
+  let hasEnded = false
+  const record: Partial<FeederOptions['record']> = {
+    takeStart: async () => (hasEnded ? null : cursor),
+    startEnded: async () => {
+      hasEnded = true
+    },
+  }
+  const scheduler: Partial<FeederOptions['scheduler']> = {
+    hasRoom: async () => true,
+    enqueueStarts: async (batch, from) => {
+      cursor = from + batch.length
+      pushed.push(...batch.map((request) => request!.url))
+      return batch.length
+    },
+  }
+  const scraper: Partial<FeederOptions['scraper']> = {
+    startElements: async function* () {
+      yield* ELEMENTS
+    },
+  }
+  const feeder = new Feeder({
+    scheduler: scheduler as FeederOptions['scheduler'],
+    record: record as FeederOptions['record'],
+    scraper: scraper as FeederOptions['scraper'],
+    items: {} as FeederOptions['items'],
+    stats: new MemoryStatsCollector(),
+    logger: silentLogger,
+    startLowWater: 1000,
+    times: { ...PROTOCOL_TIMES.engine, leaseWaitMaxMs: 5 },
+    isPaused: () => false,
+    pulse: new Pulse(),
+    stopping: stopping.signal,
+    onStop: () => {},
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  return {
+    feeder,
+    pushed,
+    goesBackTo: (before) => {
+      cursor = before
+      hasEnded = false
+    },
+    end: () => stopping.abort(),
+  }
+}
+
+test('start() runs on where a record that came back older has it, though the crawl has other things to do', async () => {
+  const { feeder, pushed, goesBackTo, end } = feeding()
+  feeder.begin()
+  await expect.poll(() => feeder.isIdle).toBe(true)
+  expect(pushed).toEqual(ELEMENTS.map(({ url }) => url))
+  goesBackTo(1)
+  await expect.poll(() => pushed.length).toBe(5)
+  expect(pushed.slice(3)).toEqual(['https://a.test/1', 'https://a.test/2'])
+  await expect.poll(() => feeder.isIdle).toBe(true)
+  end()
+})
+
+test('a crawl that was told to end runs no start() on', async () => {
+  const { feeder, pushed, goesBackTo, end } = feeding()
+  feeder.begin()
+  await expect.poll(() => feeder.isIdle).toBe(true)
+  end()
+  goesBackTo(0)
+  await sleep(50)
+  expect(pushed).toHaveLength(3)
+})

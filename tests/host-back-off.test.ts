@@ -1,6 +1,6 @@
 /** Hosts that ask to be left alone, are away for a while, or are dead: what a crawl of them loses, and how often it asks. */
 
-import { silentLogger } from '@webloom/core'
+import { type HostLists, silentLogger } from '@webloom/core'
 import { startFakeWeb } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { type CrawlResult, crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
@@ -99,4 +99,27 @@ test('AutoThrottle begins with its start delay, and goes down to what the host b
   // 40 ms where nothing else runs.
   expect(gaps.at(-1)).toBeLessThan(200)
   expect(web.maxConcurrent(0)).toBe(1)
+})
+
+test('a crawl in one process knows what stands out among its hosts: crawler.hostLists', async () => {
+  await using web = await startFakeWeb({ hosts: 2, pagesPerHost: 30 })
+  await web.hostDown(1)
+  const seen: (HostLists | undefined)[] = []
+  class Looks extends Spider {
+    override name = 'looks'
+    override *start() {
+      for (let page = 0; page < 30; page++)
+        for (const host of [1, 0]) yield new Request(web.pageUrl(host, page), { dontFilter: true })
+    }
+    override parse() {
+      seen.push(this.crawler.hostLists?.now())
+    }
+  }
+  const settings = { ROBOTSTXT_OBEY: false, HOST_BACKOFF: 0, HOST_FAILURES_MAX: 2, RETRY_BACKOFF: 0 }
+  await crawl(Looks, { settings: { ...settings, CONCURRENT_REQUESTS_PER_DOMAIN: 1 }, logger: silentLogger })
+  const [up, down] = web.origins.map((origin) => new URL(origin)) as [URL, URL]
+  expect(seen.at(-1)?.givenUp).toMatchObject([{ host: down.host, why: 'DownloadConnectionRefusedError' }])
+  const queued = seen.map((lists) => lists!.mostQueued.find(({ slot }) => slot === up.hostname)?.waiting ?? 0)
+  expect(Math.max(...queued)).toBeGreaterThan(5)
+  expect(queued.at(-1)).toBe(0)
 })

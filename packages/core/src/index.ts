@@ -68,6 +68,8 @@ export type {
   OtherWorkers,
   ShardPart,
 } from './crawl/crawler.ts'
+export { highest } from './crawl/highest.ts'
+export { type HostListSource, HostListSources } from './crawl/host-list-sources.ts'
 export {
   boundedHostLists,
   type FailingHost,
@@ -77,8 +79,11 @@ export {
   type HostLists,
   mergedHostLists,
   type PausedHost,
-  type QueuedSlot,
+  type RecoveredHost,
+  SLOW_FROM_MS,
   type SlowHost,
+  shiftedHostLists,
+  wholeHostLists,
 } from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export {
@@ -120,6 +125,7 @@ export {
   type LinkDoubts,
   type QueueCounts,
   type QueuedRequest,
+  type QueuedSlot,
   type QueueOrder,
   REJECTIONS_MAX,
   type RequestQueue,
@@ -133,7 +139,7 @@ export type { StartHosts } from './ports/start-hosts.ts'
 
 // Settings
 
-export { environmentSettings } from './settings/environment-settings.ts'
+export { environmentSettings, environmentVariable } from './settings/environment-settings.ts'
 export type {
   Component,
   ComponentEntry,

@@ -44,6 +44,8 @@ export { composeMiddlewares } from './middleware-onion.ts'
 
 export { Connections, type ConnectionsOptions } from './connecting/connections.ts'
 export { HostAddresses, type HostAddressesOptions } from './connecting/host-addresses.ts'
+export { EnvironmentProxies } from './proxies/environment-proxies.ts'
+export type { ProxyAddress } from './proxies/proxy-address.ts'
 
 // Middlewares
 
@@ -79,7 +81,7 @@ export { UserAgentMiddleware } from './middlewares/user-agent.ts'
 
 export type { HostBackOffRules } from './pace/host-back-off.ts'
 export type { HostOf } from './pace/host-of.ts'
-export { type HostSighting, HostWatch } from './pace/host-watch.ts'
+export { type BadSighting, type HostPause, HostWatch } from './pace/host-watch.ts'
 export { type AnswerTime, nextDelay, type ThrottleRules } from './pace/next-delay.ts'
 
 // robots.txt

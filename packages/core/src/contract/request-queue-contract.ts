@@ -415,6 +415,33 @@ const TESTS: ContractTests<Make> = {
       `it came after ${performance.now() - pushedAt} ms`,
     )
   },
+  'the slots with the most waiting are named, the longest first': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    assert.deepEqual(queue.mostQueued(10), [])
+    await queue.push([on('a', 1), on('b', 1), ...[2, 3, 4].flatMap((n) => [on('a', n), on('b', n)])], 'o')
+    await queue.push(
+      [5, 6].map((n) => on('b', n)),
+      'p',
+    )
+    const leases: Lease[] = []
+    while (leases.length < 2) leases.push(...(await queue.lease(2)))
+    const longest = [
+      { slot: 'b.test', waiting: 5 },
+      { slot: 'a.test', waiting: 3 },
+    ]
+    // A worker may learn of them only when it looks for more, and a little later.
+    const none = queue.lease(8)
+    for (const until = performance.now() + 3000; queue.mostQueued(10)[0]?.waiting !== 5; ) {
+      assert.ok(performance.now() < until, `it names ${JSON.stringify(queue.mostQueued(10))}`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    assert.deepEqual(queue.mostQueued(10), longest)
+    assert.deepEqual(queue.mostQueued(1), longest.slice(0, 1))
+    for (const lease of leases) await queue.commit(lease)
+    for (const lease of await none) await queue.commit(lease)
+    await drain(queue)
+    assert.deepEqual(queue.mostQueued(10), [])
+  },
   'clear deletes everything that waits': async (make) => {
     const queue = await make()
     await queue.push([on('a', 1), on('b', 1)], 'o')

@@ -5,6 +5,7 @@ import type { Request } from '../requests/request.ts'
 import type { Response, ResponseInit } from '../requests/response.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ProtocolTimes } from '../waiting/protocol-times.ts'
+import type { HostListSources } from './host-list-sources.ts'
 import type { Logger } from './logger.ts'
 import type { Signals } from './signals.ts'
 import type { SpiderLike } from './spider-like.ts'
@@ -51,6 +52,11 @@ export interface Crawler {
   readonly shard?: ShardPart
   /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */
   readonly run?: CrawlRun
+  /**
+   * What stands out among the hosts that this process fetches from: `now()` returns it, for an extension that shows it, and
+   * `add()` takes what a component knows beside that. Absent where there is no crawl, as in tests.
+   */
+  readonly hostLists?: HostListSources
   /** The crawl as it is written on a command line, for lines to type in messages: `quotes -s CRAWL_ID=monday`. */
   readonly typed?: string
   /** How long the crawl's parts wait for each other. Absent: PROTOCOL_TIMES. */
@@ -66,6 +72,12 @@ export interface HostLookup {
    * of the kind `CannotResolveHostError` when there is none, or no answer within DNS_TIMEOUT.
    */
   of(hostname: string): Promise<readonly string[]>
+  /**
+   * Asks ahead of `of`, for a caller that lets others go first meanwhile. Settles as `of` does, which then has the answer.
+   * Returns undefined where that would gain nothing: the answer is known already, will not be remembered, or comes from a
+   * source that has enough to do. The caller then asks `of` in its turn.
+   */
+  ahead?(hostname: string): Promise<unknown> | undefined
 }
 
 /** Which part of a dupefilter is on one server. */

@@ -1,20 +1,29 @@
 import { expect, test } from 'vitest'
+import { HostListSources } from './host-list-sources.ts'
 import {
   boundedHostLists,
   HOST_LIST_MAX,
   HOST_LISTS_BYTES_MAX,
   type HostLists,
   mergedHostLists,
+  shiftedHostLists,
+  wholeHostLists,
 } from './host-lists.ts'
 
-const NONE: HostLists = { mostQueued: [], failing: [], slowest: [], paused: [], givenUp: [] }
+const listed = (lists: Partial<HostLists>): HostLists => wholeHostLists(lists)
+const failing = (host: string, failures: number, seenAtMs: number) => ({
+  host,
+  failures,
+  lastError: '500',
+  seenAtMs,
+})
 
 test('of too many hosts those that matter most are kept, in that order', () => {
-  const slowest = Array.from({ length: 1000 }, (_, n) => ({ host: `h${n}`, latencyMs: n }))
-  const bounded = boundedHostLists({ ...NONE, slowest })
+  const slowest = Array.from({ length: 1000 }, (_, n) => ({ host: `h${n}`, latencyMs: n, seenAtMs: 1 }))
+  const bounded = boundedHostLists(listed({ slowest }))
   expect(bounded.slowest).toHaveLength(HOST_LIST_MAX)
-  expect(bounded.slowest[0]).toEqual({ host: 'h999', latencyMs: 999 })
-  expect(bounded.slowest.at(-1)).toEqual({ host: 'h800', latencyMs: 800 })
+  expect(bounded.slowest[0]).toEqual({ host: 'h999', latencyMs: 999, seenAtMs: 1 })
+  expect(bounded.slowest.at(-1)).toEqual({ host: 'h800', latencyMs: 800, seenAtMs: 1 })
 })
 
 test('lists of long names stay within their bytes, and none is empty for it', () => {
@@ -22,20 +31,95 @@ test('lists of long names stay within their bytes, and none is empty for it', ()
   const of = <Entry>(entry: (n: number) => Entry) => Array.from({ length: 300 }, (_, n) => entry(n))
   const bounded = boundedHostLists({
     mostQueued: of((n) => ({ slot: long(n), waiting: n })),
-    failing: of((n) => ({ host: long(n), failures: n, lastError: long(n) })),
-    slowest: of((n) => ({ host: long(n), latencyMs: n })),
+    failing: of((n) => ({ host: long(n), failures: n, lastError: long(n), seenAtMs: n })),
+    slowest: of((n) => ({ host: long(n), latencyMs: n, seenAtMs: n })),
     paused: of((n) => ({ host: long(n), untilMs: n, why: long(n) })),
-    givenUp: of((n) => ({ host: long(n), sinceMs: n, why: long(n) })),
+    givenUp: of((n) => ({ host: long(n), sinceMs: n, why: long(n), seenAtMs: n })),
+    recovered: of((n) => ({ host: long(n), seenAtMs: n })),
   })
   expect(Buffer.byteLength(JSON.stringify(bounded))).toBeLessThanOrEqual(HOST_LISTS_BYTES_MAX)
   for (const list of Object.values(bounded)) expect(list.length).toBeGreaterThan(0)
   expect(bounded.failing[0]!.failures).toBe(299)
 })
 
-test('of a host that two workers list, the worst is kept, once', () => {
-  const a = { ...NONE, failing: [{ host: 'x', failures: 2, lastError: '500' }] }
-  const b = { ...NONE, failing: [...a.failing, { host: 'x', failures: 7, lastError: '503' }] }
-  const c = { ...NONE, failing: [{ host: 'y', failures: 3, lastError: '500' }] }
-  expect(mergedHostLists([a, b, c]).failing).toEqual([b.failing[1], c.failing[0]])
-  expect(mergedHostLists([a, b, c], 1).failing).toEqual([b.failing[1]])
+test('of a host that several workers have asked, what was seen last counts, and not the worst', () => {
+  const before = { failing: [failing('x', 9, 1000), failing('y', 1, 1000), failing('z', 4, 1000)] }
+  const after = {
+    failing: [failing('y', 2, 3000)],
+    recovered: [{ host: 'x', seenAtMs: 2000 }],
+    givenUp: [{ host: 'z', why: '500', sinceMs: 2000, seenAtMs: 2000 }],
+  }
+  for (const all of [
+    [before, after],
+    [after, before],
+  ]) {
+    const merged = mergedHostLists(all)
+    expect(merged.failing).toEqual([failing('y', 2, 3000)])
+    expect(merged.recovered).toEqual([{ host: 'x', seenAtMs: 2000 }])
+    expect(merged.givenUp).toEqual(after.givenUp)
+  }
+  const again = { failing: [failing('x', 1, 5000)] }
+  expect(mergedHostLists([before, after, again])).toMatchObject({
+    failing: [failing('y', 2, 3000), failing('x', 1, 5000)],
+    recovered: [],
+  })
+})
+
+test('the longer pause of a host, its newer latency, and what was gathered last of a slot are kept, once', () => {
+  const older = {
+    mostQueued: [
+      { slot: 'moved', waiting: 5000 },
+      { slot: 'stayed', waiting: 3 },
+    ],
+    slowest: [{ host: 'x', latencyMs: 9000, seenAtMs: 1 }],
+    paused: [{ host: 'x', untilMs: 60_000, why: 'it asked' }],
+  }
+  const newer = {
+    mostQueued: [{ slot: 'moved', waiting: 40 }],
+    slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 2 }],
+    paused: [{ host: 'x', untilMs: 50_000, why: 'it failed' }],
+  }
+  expect(mergedHostLists([newer, older])).toMatchObject({
+    mostQueued: [
+      { slot: 'moved', waiting: 40 },
+      { slot: 'stayed', waiting: 3 },
+    ],
+    slowest: newer.slowest,
+    paused: older.paused,
+  })
+})
+
+test('the moments of another machine are put right', () => {
+  const lists = listed({
+    mostQueued: [{ slot: 'x', waiting: 1 }],
+    failing: [failing('x', 1, 1000)],
+    slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1000 }],
+    paused: [{ host: 'x', untilMs: 2000, why: '' }],
+    givenUp: [{ host: 'x', why: '', sinceMs: 500, seenAtMs: 1000 }],
+    recovered: [{ host: 'x', seenAtMs: 1000 }],
+  })
+  expect(shiftedHostLists(lists, 50)).toEqual({
+    mostQueued: [{ slot: 'x', waiting: 1 }],
+    failing: [failing('x', 1, 1050)],
+    slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1050 }],
+    paused: [{ host: 'x', untilMs: 2050, why: '' }],
+    givenUp: [{ host: 'x', why: '', sinceMs: 550, seenAtMs: 1050 }],
+    recovered: [{ host: 'x', seenAtMs: 1050 }],
+  })
+})
+
+test('the parts of a crawl are asked when somebody looks, and what two of them know is listed once', () => {
+  const sources = new HostListSources()
+  expect(sources.now()).toEqual(listed({}))
+  let asked = 0
+  sources.add(() => {
+    asked++
+    return { paused: [{ host: 'x', untilMs: 9, why: 'robots.txt' }] }
+  })
+  sources.add(() => ({ paused: [{ host: 'x', untilMs: 5, why: '429' }], failing: [failing('x', 1, 1)] }))
+  expect(asked).toBe(0)
+  expect(sources.now()).toEqual(
+    listed({ paused: [{ host: 'x', untilMs: 9, why: 'robots.txt' }], failing: [failing('x', 1, 1)] }),
+  )
+  expect(asked).toBe(1)
 })

@@ -4,113 +4,195 @@
  *
  * A crawl may know millions of hosts and names come from strangers, so a worker's lists are bounded in entries, in the
  * length of each text, and in bytes together.
+ *
+ * A host goes from worker to worker. What the worker that asked it last has seen counts, and not the worst that any of them
+ * has seen. So entries say when that was, and a host that answers again is listed as such: it takes the place of the older
+ * entries of other workers.
+ *
+ * All moments are milliseconds since 1970, by the clock of the process that gathered them; whoever reads those of another
+ * machine corrects them (`shiftedHostLists`).
  */
 
-/** A slot and how much waits for it. */
-export interface QueuedSlot {
-  readonly slot: string
-  /** Requests that wait, as many as this worker knows of. */
-  readonly waiting: number
-}
+import type { QueuedSlot } from '../ports/request-queue.ts'
+import { highest } from './highest.ts'
 
 /** A host whose last requests have had no good answer. */
 export interface FailingHost {
+  /** Its name, and its port where the URL gives one. */
   readonly host: string
   /** Failures in a row. */
   readonly failures: number
   /** The last failure as the log names it. */
   readonly lastError: string
+  /** When it failed last. */
+  readonly seenAtMs: number
 }
 
 /** A host and how slowly it answers. */
 export interface SlowHost {
+  /** Its name, and its port where the URL gives one. */
   readonly host: string
-  /** Mean of the times from a request's start to its answer, milliseconds. */
+  /** From a request's start to its answer, milliseconds: a mean in which the last eight or so answers count most. */
   readonly latencyMs: number
+  /** When it answered last. */
+  readonly seenAtMs: number
 }
 
 /** A host that is left alone for a while. */
 export interface PausedHost {
+  /** Its name, and its port where the URL gives one. */
   readonly host: string
-  /** When the pause ends, milliseconds since 1970. */
+  /** When the pause ends. */
   readonly untilMs: number
+  /** The reason: `429, Retry-After 120 s`. */
   readonly why: string
 }
 
-/** A host whose requests are dropped (HOST_FAILURES_MAX). */
+/** A host whose requests are dropped (HOST_FAILURES_MAX). It is not listed as failing, too. */
 export interface GivenUpHost {
+  /** Its name, and its port where the URL gives one. */
   readonly host: string
+  /** The last failure as the log names it. */
   readonly why: string
-  /** When it was given up, milliseconds since 1970. */
+  /** When it was given up. */
   readonly sinceMs: number
+  /** When it was tried last. */
+  readonly seenAtMs: number
+}
+
+/** A host that had failed and answers again. */
+export interface RecoveredHost {
+  /** Its name, and its port where the URL gives one. */
+  readonly host: string
+  /** When it answered for the first time since. */
+  readonly seenAtMs: number
 }
 
 /** At most HOST_LIST_MAX entries a list, sorted: what matters most comes first. */
 export interface HostLists {
+  /** The slot of which most waits comes first. */
   readonly mostQueued: readonly QueuedSlot[]
+  /** Most failures in a row come first. */
   readonly failing: readonly FailingHost[]
+  /** Hosts that take SLOW_FROM_MS or longer, the slowest first. */
   readonly slowest: readonly SlowHost[]
   /** The pause that ends last comes first. */
   readonly paused: readonly PausedHost[]
   /** Who was given up last comes first. */
   readonly givenUp: readonly GivenUpHost[]
+  /** Who answered last comes first. */
+  readonly recovered: readonly RecoveredHost[]
 }
 
 /** The most entries of one list. */
 export const HOST_LIST_MAX = 200
 
-/** The most bytes of one worker's lists, as JSON in UTF-8: each heartbeat may carry them. */
+/** The most bytes of one worker's lists, as JSON in UTF-8: a heartbeat may carry them. */
 export const HOST_LISTS_BYTES_MAX = 64 * 1024
+
+/** A host that answers sooner does not stand out, and is not listed as slow. */
+export const SLOW_FROM_MS = 500
 
 // The longest name that DNS has is 253 characters; a `meta.download_slot` may be longer.
 const TEXT_CHARS_MAX = 256
 
 /** Returns the lists sorted and within all bounds. Where their bytes are too many, each list is halved until they fit. */
 export function boundedHostLists(lists: HostLists): HostLists {
-  let entriesMax = HOST_LIST_MAX
-  let bounded = topOfHostLists(lists, entriesMax)
-  while (entriesMax > 1 && Buffer.byteLength(JSON.stringify(bounded)) > HOST_LISTS_BYTES_MAX) {
-    entriesMax = Math.floor(entriesMax / 2)
-    bounded = topOfHostLists(bounded, entriesMax)
-  }
+  let bounded = topOfHostLists(lists, HOST_LIST_MAX)
+  for (let most = HOST_LIST_MAX / 2; most >= 1 && isTooLong(bounded); most /= 2)
+    bounded = topOfHostLists(bounded, Math.floor(most))
   return bounded
 }
 
-/** Returns the lists of all workers as one. Of a host that several workers list, the worst that one of them knows is kept. */
-export function mergedHostLists(all: readonly HostLists[], entriesMax = HOST_LIST_MAX): HostLists {
-  return topOfHostLists(
-    {
-      mostQueued: all.flatMap((lists) => lists.mostQueued),
-      failing: all.flatMap((lists) => lists.failing),
-      slowest: all.flatMap((lists) => lists.slowest),
-      paused: all.flatMap((lists) => lists.paused),
-      givenUp: all.flatMap((lists) => lists.givenUp),
-    },
-    entriesMax,
-  )
+/**
+ * Returns the lists of all workers, or of all parts of one, as one, sorted, with HOST_LIST_MAX entries a list at the most.
+ *
+ * @param all those that were gathered last come first: how much waits for a slot is taken from the first that names it
+ */
+export function mergedHostLists(all: readonly Partial<HostLists>[]): HostLists {
+  const { mostQueued, failing, slowest, paused, givenUp, recovered } = joined(all)
+  const seen = newestOf<Seen>([...failing, ...givenUp, ...recovered])
+  const isNewest = (entry: Seen) => seen.get(entry.host) === entry
+  const merged: HostLists = {
+    // Of entries with the same name a map keeps the last.
+    mostQueued: [...new Map(mostQueued.toReversed().map((entry) => [entry.slot, entry])).values()],
+    failing: failing.filter(isNewest),
+    slowest: [...newestOf(slowest).values()],
+    paused: [...latestOf(paused, ({ untilMs }) => untilMs).values()],
+    givenUp: givenUp.filter(isNewest),
+    recovered: recovered.filter(isNewest),
+  }
+  return topOfHostLists(merged, HOST_LIST_MAX)
 }
 
-function topOfHostLists(lists: HostLists, entriesMax: number): HostLists {
+/** Returns the lists with all moments so many milliseconds later, for a clock that is ahead by that. */
+export function shiftedHostLists(lists: HostLists, byMs: number): HostLists {
+  const seen = <Entry extends Seen>(entry: Entry) => ({ ...entry, seenAtMs: entry.seenAtMs + byMs })
   return {
-    mostQueued: top(lists.mostQueued, entriesMax, (entry) => entry.waiting),
-    failing: top(lists.failing, entriesMax, (entry) => entry.failures),
-    slowest: top(lists.slowest, entriesMax, (entry) => entry.latencyMs),
-    paused: top(lists.paused, entriesMax, (entry) => entry.untilMs),
-    givenUp: top(lists.givenUp, entriesMax, (entry) => entry.sinceMs),
+    mostQueued: lists.mostQueued,
+    failing: lists.failing.map(seen),
+    slowest: lists.slowest.map(seen),
+    paused: lists.paused.map((entry) => ({ ...entry, untilMs: entry.untilMs + byMs })),
+    givenUp: lists.givenUp.map((entry) => ({ ...seen(entry), sinceMs: entry.sinceMs + byMs })),
+    recovered: lists.recovered.map(seen),
   }
 }
 
-function top<Entry extends QueuedSlot | { readonly host: string }>(
+/** Returns the lists of which some may be missing, as another release may leave out some, or have others. */
+export function wholeHostLists(lists: Partial<HostLists>): HostLists {
+  return joined([lists])
+}
+
+interface Seen {
+  readonly host: string
+  readonly seenAtMs: number
+}
+
+function joined(all: readonly Partial<HostLists>[]): HostLists {
+  const every = <Name extends keyof HostLists>(name: Name) =>
+    all.flatMap((lists) => (lists[name] ?? []) as HostLists[Name][number][])
+  return {
+    mostQueued: every('mostQueued'),
+    failing: every('failing'),
+    slowest: every('slowest'),
+    paused: every('paused'),
+    givenUp: every('givenUp'),
+    recovered: every('recovered'),
+  }
+}
+
+function newestOf<Entry extends Seen>(entries: readonly Entry[]): Map<string, Entry> {
+  return latestOf(entries, ({ seenAtMs }) => seenAtMs)
+}
+
+/** Returns by host its entry with the latest moment; of two with the same one the first. */
+function latestOf<Entry extends { readonly host: string }>(
   entries: readonly Entry[],
-  entriesMax: number,
-  rank: (entry: Entry) => number,
-): Entry[] {
-  const names = new Set<string>()
-  const isFirst = (name: string) => names.size < names.add(name).size
-  return [...entries]
-    .sort((a, b) => rank(b) - rank(a))
-    .filter((entry) => names.size < entriesMax && isFirst('slot' in entry ? entry.slot : entry.host))
-    .map(shortened)
+  momentOf: (entry: Entry) => number,
+): Map<string, Entry> {
+  const latest = new Map<string, Entry>()
+  for (const entry of entries) {
+    const known = latest.get(entry.host)
+    if (!known || momentOf(entry) > momentOf(known)) latest.set(entry.host, entry)
+  }
+  return latest
+}
+
+function topOfHostLists(lists: HostLists, most: number): HostLists {
+  const top = <Entry extends object>(entries: readonly Entry[], rank: (entry: Entry) => number) =>
+    highest(entries, most, rank).map(shortened)
+  return {
+    mostQueued: top(lists.mostQueued, ({ waiting }) => waiting),
+    failing: top(lists.failing, ({ failures }) => failures),
+    slowest: top(lists.slowest, ({ latencyMs }) => latencyMs),
+    paused: top(lists.paused, ({ untilMs }) => untilMs),
+    givenUp: top(lists.givenUp, ({ sinceMs }) => sinceMs),
+    recovered: top(lists.recovered, ({ seenAtMs }) => seenAtMs),
+  }
+}
+
+function isTooLong(lists: HostLists): boolean {
+  return Buffer.byteLength(JSON.stringify(lists)) > HOST_LISTS_BYTES_MAX
 }
 
 function shortened<Entry extends object>(entry: Entry): Entry {

@@ -83,6 +83,14 @@ export interface InFlight {
   readonly holder: string
 }
 
+/** A slot and how much waits for it. */
+export interface QueuedSlot {
+  /** The line’s name: a host, domain or address, or `meta.download_slot`. */
+  readonly slot: string
+  /** Requests that wait, as many as this worker knows of. */
+  readonly waiting: number
+}
+
 /** The links in doubt that a queue has set aside. */
 export interface LinkDoubts {
   /**
@@ -118,6 +126,11 @@ export interface RequestQueue {
   close(): Promise<void>
   /** Deletes everything that waits. The last worker that leaves a crawl calls this after `close`. */
   clear(): Promise<void>
+  /**
+   * Deletes what nobody needs of a crawl that has finished and stays (SCHEDULER_PERSIST). The last worker that leaves calls this
+   * after `close`. Absent: nothing is left then.
+   */
+  crawlEnded?(): Promise<void>
   /** Returns the queue's name and order, for the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**
@@ -162,6 +175,8 @@ export interface RequestQueue {
   readonly doubts: LinkDoubts
   /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
+  /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */
+  mostQueued(most: number): readonly QueuedSlot[]
   /**
    * The requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: one that
    * holds nothing and finds some here warns. Absent where store and worker are one process, and where each request has a lock

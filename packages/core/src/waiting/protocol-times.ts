@@ -18,8 +18,6 @@ export interface ProtocolTimes {
     readonly stalledCheckEveryMs: number
     /** When no worker has looked for this long, locks may have run out because Redis was away. Less than `lockMs` without `renewEveryMs`. */
     readonly stalledGapMs: number
-    /** When Redis answers a look so late, it was away, and other workers may need `reconnectMsMax` longer to come back. */
-    readonly stalledLateMs: number
     /** How long BullMQ blocks while nothing is due; BullMQ itself never blocks for longer than ten seconds. */
     readonly blockMsMax: number
     /** When the answer to a blocking call is so much later, the connection is given up. */
@@ -34,6 +32,8 @@ export interface ProtocolTimes {
     readonly sweepLookEveryMs: number
     /** Among several workers that would sweep, one does in this time. */
     readonly sweptMsMin: number
+    /** A turn whose job BullMQ lacks for so long is handed out by whoever sweeps: its adder died, or Redis has lost it. */
+    readonly owedMs: number
     /** A turn that could go and is not served for so long goes to another worker. */
     readonly yieldAfterMs: number
     /** A turn without a delay goes behind the others after so long. */
@@ -95,6 +95,8 @@ export interface ProtocolTimes {
     /** The interval while other workers' counts matter, or Redis does not answer. */
     readonly beatOftenMs: number
     readonly statsEveryMs: number
+    /** How often a worker tells what stands out among its hosts: with every third heartbeat or so, as people look at it. */
+    readonly hostListsEveryMs: number
     /** A heartbeat that is unanswered for so long is logged. */
     readonly answerLateMs: number
     /** When no worker has sent a heartbeat for this long, Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
@@ -190,7 +192,6 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     renewEveryMs: 2000,
     stalledCheckEveryMs: 2000,
     stalledGapMs: 3000,
-    stalledLateMs: 1000,
     blockMsMax: 10_000,
     blockLateMs: 5000,
     restMs: 5000,
@@ -199,6 +200,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     sweepMissedMs: 4800,
     sweepLookEveryMs: 400,
     sweptMsMin: 3000,
+    owedMs: 3000,
     yieldAfterMs: 250,
     quotaMs: 5000,
     lookAgainMs: 500,
@@ -238,6 +240,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     beatEveryMs: 3000,
     beatOftenMs: 1000,
     statsEveryMs: 10_000,
+    hostListsEveryMs: 9000,
     answerLateMs: 3000,
     silenceMs: 6000,
     lostAfterMs: 10_000,

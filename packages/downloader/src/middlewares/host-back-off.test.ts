@@ -9,6 +9,7 @@ import {
 } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
 import type { HostBackOffRules } from '../pace/host-back-off.ts'
+import { HostWatch } from '../pace/host-watch.ts'
 import { GivenUpHostsMiddleware } from './given-up-hosts.ts'
 import { HostBackOffMiddleware } from './host-back-off.ts'
 
@@ -33,7 +34,9 @@ function watchedHost(rules: Partial<HostBackOffRules> = {}) {
     },
   })
   const stats = new MemoryStatsCollector()
+  const watch = new HostWatch()
   const middleware = new HostBackOffMiddleware({
+    watch,
     rules: { ...RULES, ...rules },
     hostOf,
     blameHost: (request) => void blamed.push(request),
@@ -42,6 +45,7 @@ function watchedHost(rules: Partial<HostBackOffRules> = {}) {
   })
   return {
     middleware,
+    watch,
     blamed,
     hostOf,
     told,
@@ -194,12 +198,12 @@ test('requests to a given-up host are dropped, but for one in each HOST_BACKOFF_
 })
 
 test('what stands out is watched: times of answers, failures, pauses, and who is given up', () => {
-  const { answers, fails, middleware } = watchedHost()
+  const { answers, fails, middleware, watch } = watchedHost()
   const request = new Request('http://x/', { meta: { download_latency: 0.5 } })
   middleware.processResponse(request, new Response(request.url, { status: 200 }))
   request.meta.download_latency = 9
   middleware.processException(request, new DownloadError('DownloadTimeoutError', 'x'))
-  expect(middleware.watch.lists()).toEqual({
+  expect(watch.lists()).toMatchObject({
     failing: [{ host: 'x', failures: 1, lastError: 'DownloadTimeoutError' }],
     slowest: [{ host: 'x', latencyMs: 500 }],
     paused: [],
@@ -207,9 +211,12 @@ test('what stands out is watched: times of answers, failures, pauses, and who is
   })
   answers(503)
   answers(503)
-  expect(middleware.watch.lists().paused).toMatchObject([{ host: 'x', why: expect.stringContaining('503') }])
+  expect(watch.lists().paused).toMatchObject([{ host: 'x', why: expect.stringContaining('503') }])
   for (let n = 3; n < 12; n++) fails('DownloadTimeoutError')
-  expect(middleware.watch.lists().givenUp).toMatchObject([{ host: 'x', why: 'DownloadTimeoutError' }])
+  expect(watch.lists()).toMatchObject({
+    failing: [],
+    givenUp: [{ host: 'x', why: 'DownloadTimeoutError' }],
+  })
   answers(200)
-  expect(middleware.watch.lists()).toMatchObject({ failing: [], givenUp: [] })
+  expect(watch.lists()).toMatchObject({ failing: [], givenUp: [], recovered: [{ host: 'x' }] })
 })

@@ -18,7 +18,7 @@ import {
   outcomeOfResponse,
 } from '../pace/host-back-off.ts'
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
-import { type HostSighting, HostWatch } from '../pace/host-watch.ts'
+import { HostWatch } from '../pace/host-watch.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
 
 export interface HostBackOffOptions {
@@ -26,7 +26,7 @@ export interface HostBackOffOptions {
   readonly hostOf: HostOf
   /** Told of each request that has failed through its host, which has answered before. */
   readonly blameHost: (request: Request) => void
-  /** Is shown each exchange. Default: one of its own. */
+  /** Is shown what comes back from hosts. Default: one of its own. */
   readonly watch?: HostWatch
   readonly stats: StatsCollector
   readonly logger: Logger
@@ -55,17 +55,19 @@ export function hostBackOffRules(settings: Settings): HostBackOffRules {
 export class HostBackOffMiddleware implements DownloaderMiddleware {
   readonly #options: HostBackOffOptions
   readonly #haveAnswered = new HostsMet<true>(HOSTS_BYTES_MAX)
-  /** What has been seen of the hosts. */
-  readonly watch: HostWatch
+  readonly #watch: HostWatch
 
   constructor(options: HostBackOffOptions) {
     this.#options = options
-    this.watch = options.watch ?? new HostWatch()
+    this.#watch = options.watch ?? new HostWatch()
   }
 
   static fromCrawler(crawler: Crawler): HostBackOffMiddleware {
     const { settings, stats, logger, downloader } = crawler
+    const watch = new HostWatch()
+    crawler.hostLists?.add(() => watch.lists())
     return new this({
+      watch,
       rules: hostBackOffRules(settings),
       hostOf: hostOfCrawler(crawler),
       blameHost: (request) => downloader?.blameHost(request),
@@ -101,8 +103,8 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     const told = hostOf(request)
     const before = told?.host ?? { delayMs: 0, failures: 0 }
     const news = newsOf(outcome, before, rules)
-    const sighting = sightingOf(outcome, { ...before, ...news }, rules)
-    this.watch.saw(request, { ...sighting, ...(latencyMs !== undefined && { latencyMs }) })
+    if (outcome.failure === undefined) this.#watch.answered(request, latencyMs, before.failures > 0)
+    else this.#show(request, { ...before, ...news }, { failure: outcome.failure, latencyMs })
     if (!news) return
     told?.onHostNews?.(news)
     if (news.pauseMs !== undefined) {
@@ -118,18 +120,15 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
         'the host has only failed and is given up: its requests are dropped (HOST_FAILURES_MAX)',
       )
   }
-}
 
-function sightingOf(
-  { failure }: HostOutcome,
-  state: HostState & HostNews,
-  rules: HostBackOffRules,
-): HostSighting {
-  const { failures, pauseMs: ms, pauseReason: why = '' } = state
-  return {
-    ...(failure !== undefined && { failure }),
-    failures,
-    ...(ms !== undefined && { pause: { ms, why } }),
-    isGivenUp: isGivenUp(state, rules),
+  /** Shows a failure to people who look at what stands out. */
+  #show(
+    request: Request,
+    { failures, pauseMs: ms, pauseReason: why = '', ...state }: HostState & HostNews,
+    failed: { readonly failure: string; readonly latencyMs: number | undefined },
+  ): void {
+    const isDropped = isGivenUp({ ...state, failures }, this.#options.rules)
+    this.#watch.failed(request, { ...failed, failures, isGivenUp: isDropped })
+    if (ms !== undefined) this.#watch.paused(request, { ms, why })
   }
 }

@@ -1,55 +1,88 @@
-import { Request } from '@webloom/core'
+import { Request, SLOW_FROM_MS } from '@webloom/core'
 import { expect, test } from 'vitest'
-import { type HostSighting, HostWatch } from './host-watch.ts'
+import { HostWatch } from './host-watch.ts'
 
-const GOOD: HostSighting = { failures: 0, isGivenUp: false }
-
-function watchedAt(startMs: number) {
+function watchedAt(startMs: number, bytesMax?: number) {
   const clock = { ms: startMs }
-  const watch = new HostWatch(() => clock.ms)
-  const saw = (host: string, sighting: HostSighting) => watch.saw(new Request(`http://${host}/`), sighting)
-  return { clock, watch, saw }
+  const watch = new HostWatch(() => clock.ms, bytesMax)
+  const to = (host: string) => new Request(`http://${host}/`)
+  return {
+    clock,
+    watch,
+    answered: (host: string, latencyMs = 10, hasRecovered = false) =>
+      watch.answered(to(host), latencyMs, hasRecovered),
+    failed: (host: string, failures: number, isGivenUp = false) =>
+      watch.failed(to(host), { failure: '503', failures, latencyMs: undefined, isGivenUp }),
+    paused: (host: string, ms: number, why: string) => watch.paused(to(host), { ms, why }),
+  }
 }
 
-test('a host that answers is listed with its mean time, the slowest first', () => {
-  const { watch, saw } = watchedAt(0)
-  saw('quick', { ...GOOD, latencyMs: 100 })
-  saw('slow', { ...GOOD, latencyMs: 1000 })
-  saw('slow', { ...GOOD, latencyMs: 3000 })
-  expect(watch.lists()).toEqual({
-    failing: [],
-    slowest: [
-      { host: 'slow', latencyMs: 2000 },
-      { host: 'quick', latencyMs: 100 },
-    ],
-    paused: [],
-    givenUp: [],
-  })
+const NONE = { failing: [], slowest: [], paused: [], givenUp: [], recovered: [] }
+
+test('a slow host is listed with its mean time until it answers soon again, or is asked no more', () => {
+  const { clock, watch, answered } = watchedAt(1000)
+  answered('quick', SLOW_FROM_MS - 1)
+  answered('slow', 1000)
+  clock.ms = 2000
+  answered('slow', 3000)
+  expect(watch.lists()).toEqual({ ...NONE, slowest: [{ host: 'slow', latencyMs: 1250, seenAtMs: 2000 }] })
+  for (let n = 0; n < 20; n++) answered('slow', 10)
+  expect(watch.lists()).toEqual(NONE)
+  answered('slow', 1000)
+  clock.ms += 700_000
+  expect(watch.lists()).toEqual(NONE)
 })
 
 test('a pause is listed until it ends, and a shorter one does not cut it', () => {
-  const { clock, watch, saw } = watchedAt(1000)
-  const failed = { failure: '503', failures: 1, isGivenUp: false }
-  saw('x', { ...failed, pause: { ms: 5000, why: 'it asked' } })
-  saw('x', { ...failed, failures: 2, pause: { ms: 10, why: 'it failed' } })
-  expect(watch.lists().paused).toEqual([{ host: 'x', untilMs: 6000, why: 'it asked' }])
-  expect(watch.lists().failing).toEqual([{ host: 'x', failures: 2, lastError: '503' }])
+  const { clock, watch, failed, paused } = watchedAt(1000)
+  failed('x', 1)
+  paused('x', 5000, 'it asked')
+  failed('x', 2)
+  paused('x', 10, 'it failed')
+  expect(watch.lists()).toEqual({
+    ...NONE,
+    paused: [{ host: 'x', untilMs: 6000, why: 'it asked' }],
+    failing: [{ host: 'x', failures: 2, lastError: '503', seenAtMs: 1000 }],
+  })
   clock.ms = 6000
   expect(watch.lists().paused).toEqual([])
 })
 
 test('a host stays given up since it was given up first, until it answers', () => {
-  const { clock, watch, saw } = watchedAt(1000)
-  saw('x', { failure: 'timeout', failures: 12, isGivenUp: true })
+  const { clock, watch, failed, answered } = watchedAt(1000)
+  failed('x', 12, true)
   clock.ms = 2000
-  saw('x', { failure: 'refused', failures: 13, isGivenUp: true })
-  expect(watch.lists().givenUp).toEqual([{ host: 'x', why: 'refused', sinceMs: 1000 }])
-  saw('x', { ...GOOD, latencyMs: 100 })
-  expect(watch.lists()).toMatchObject({ failing: [], givenUp: [] })
+  failed('x', 13, true)
+  expect(watch.lists()).toEqual({
+    ...NONE,
+    givenUp: [{ host: 'x', why: '503', sinceMs: 1000, seenAtMs: 2000 }],
+  })
+  answered('x')
+  expect(watch.lists()).toEqual({ ...NONE, recovered: [{ host: 'x', seenAtMs: 2000 }] })
+  failed('x', 1)
+  expect(watch.lists()).toMatchObject({ failing: [{ failures: 1 }], givenUp: [], recovered: [] })
+})
+
+test('a host that failed at another worker and answers here is listed as recovered, one that never failed is not', () => {
+  const { watch, answered } = watchedAt(1000)
+  answered('x', 10, true)
+  answered('y')
+  expect(watch.lists()).toEqual({ ...NONE, recovered: [{ host: 'x', seenAtMs: 1000 }] })
+})
+
+test('past its bytes the host goes of which nothing was seen for the longest time', () => {
+  const { watch, failed } = watchedAt(1000, 10_000)
+  for (let n = 0; n < 1000; n++) {
+    failed('first', n)
+    failed(`h${n}`, 1)
+  }
+  const hosts = watch.lists().failing.map(({ host }) => host)
+  expect(hosts.length).toBeLessThan(40)
+  expect(hosts.slice(-2)).toEqual(['first', 'h999'])
 })
 
 test('a password in a URL is not listed', () => {
-  const { watch } = watchedAt(0)
-  watch.saw(new Request('http://me:secret@x:81/'), { ...GOOD, latencyMs: 1 })
-  expect(watch.lists().slowest).toEqual([{ host: 'x:81', latencyMs: 1 }])
+  const { watch, failed } = watchedAt(0)
+  failed('me:secret@x:81', 1)
+  expect(watch.lists().failing).toMatchObject([{ host: 'x:81' }])
 })

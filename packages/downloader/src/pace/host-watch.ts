@@ -1,98 +1,152 @@
-import { boundedHostLists, type HostLists, originOf, type Request } from '@webloom/core'
+import { ENTRY_BYTES, type HostLists, originOf, RecentBytes, type Request, SLOW_FROM_MS } from '@webloom/core'
 
-/** What one exchange has told of its host. */
-export interface HostSighting {
-  /** The failure as the log names it. Absent: the answer was a good one. */
-  readonly failure?: string
+/** A request that had no good answer. */
+export interface BadSighting {
+  /** The failure as the log names it. */
+  readonly failure: string
   /** Failures in a row, with this one. */
   readonly failures: number
-  /** From the request's start to its answer. Absent: there was no answer. */
-  readonly latencyMs?: number
-  /** The host pauses from now on. */
-  readonly pause?: { readonly ms: number; readonly why: string }
+  /** Undefined: there was no answer. */
+  readonly latencyMs: number | undefined
   readonly isGivenUp: boolean
+}
+
+/** A host that is left alone from now on. */
+export interface HostPause {
+  readonly ms: number
+  readonly why: string
 }
 
 interface WatchedHost {
   lastError: string
   failures: number
-  latencyMsSum: number
-  answers: number
+  failedAtMs: number
+  /** When it was given up, and when it answered again; 0: it has not. */
+  givenUpAtMs: number
+  recoveredAtMs: number
+  /** 0: it is not slow. */
+  latencyMs: number
+  answeredAtMs: number
   pausedUntilMs: number
   pausedFor: string
-  givenUpSinceMs: number | undefined
 }
 
-// About two megabytes. The host that was met first is forgotten; it is listed again when more is seen of it.
-const HOSTS_MAX = 10_000
+// 2 ** 21, 2 MiB: some 6 000 hosts. One that is forgotten is listed again when more is seen of it.
+const HOSTS_BYTES_MAX = 2_097_152
+// The object, its numbers, and the texts that are made for it.
+const WATCHED_BYTES = 192
+/** How much the latest answer counts in a host's latency: an eighth, as in TCP's round-trip times. */
+const LATENCY_WEIGHT = 1 / 8
+// Its requests may go to another worker, where it answers sooner.
+const SLOW_KEPT_MS = 600_000
 
 /**
- * What this worker has seen of the hosts that it fetches from, for people who look. A page costs one look into a map; the
- * lists are sorted only when somebody asks for them.
+ * What this worker has seen of hosts that stand out, for people who look. Of a host that answers soon and well nothing is kept:
+ * a page of it costs one comparison, or one look into a map while other hosts stand out.
  */
 export class HostWatch {
-  readonly #hosts = new Map<string, WatchedHost>()
+  readonly #hosts: RecentBytes<string, WatchedHost>
   readonly #now: () => number
 
   /** @param now milliseconds since 1970; Date.now otherwise */
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = Date.now, hostsBytesMax = HOSTS_BYTES_MAX) {
     this.#now = now
+    this.#hosts = new RecentBytes(hostsBytesMax)
   }
 
-  /** Notes an exchange with the network. */
-  saw({ url }: Request, { failure, failures, latencyMs, pause, isGivenUp }: HostSighting): void {
-    const host = this.#host(hostOf(url))
+  /**
+   * The host has given a good answer.
+   *
+   * @param latencyMs from the request's start to its answer; undefined where nobody has measured it
+   * @param hasRecovered true when the host's last answer was a bad one, whichever worker got it
+   */
+  answered({ url }: Request, latencyMs = 0, hasRecovered = false): void {
+    const isNews = hasRecovered || latencyMs >= SLOW_FROM_MS
+    if (!isNews && this.#hosts.size === 0) return
+    const name = hostOf(url)
+    const host = this.#hosts.get(name) ?? (isNews ? this.#add(name) : undefined)
+    if (!host) return
+    if (hasRecovered || host.failures > 0) host.recoveredAtMs = this.#now()
+    host.failures = 0
+    host.givenUpAtMs = 0
+    this.#measured(host, latencyMs)
+    if (!isWorthKeeping(host, this.#now)) this.#hosts.delete(name)
+  }
+
+  /** A request to the host has failed through it. */
+  failed({ url }: Request, { failure, failures, latencyMs = 0, isGivenUp }: BadSighting): void {
+    const host = this.#of(url)
+    host.lastError = failure
     host.failures = failures
-    host.lastError = failure ?? ''
-    if (latencyMs !== undefined) {
-      host.latencyMsSum += latencyMs
-      host.answers++
-    }
-    const endsAtMs = pause ? this.#now() + pause.ms : 0
-    if (pause && endsAtMs > host.pausedUntilMs) {
-      host.pausedUntilMs = endsAtMs
-      host.pausedFor = pause.why
-    }
-    host.givenUpSinceMs = isGivenUp ? (host.givenUpSinceMs ?? this.#now()) : undefined
+    host.failedAtMs = this.#now()
+    host.recoveredAtMs = 0
+    host.givenUpAtMs = isGivenUp ? host.givenUpAtMs || this.#now() : 0
+    this.#measured(host, latencyMs)
   }
 
-  /** Returns what stands out now. What waits is the queue's to say. */
+  /** The host pauses from now on; a longer pause stays. */
+  paused({ url }: Request, { ms, why }: HostPause): void {
+    const host = this.#of(url)
+    const endsAtMs = this.#now() + ms
+    if (endsAtMs <= host.pausedUntilMs) return
+    host.pausedUntilMs = endsAtMs
+    host.pausedFor = why
+  }
+
+  /** Returns what stands out now, unsorted. What waits is the queue's to say. */
   lists(): Omit<HostLists, 'mostQueued'> {
-    const hosts = [...this.#hosts].map(([host, seen]) => ({ host, ...seen }))
-    const { mostQueued: _, ...lists } = boundedHostLists({
-      mostQueued: [],
-      failing: hosts
-        .filter(({ failures }) => failures > 0)
-        .map(({ host, failures, lastError }) => ({ host, failures, lastError })),
-      slowest: hosts
-        .filter(({ answers }) => answers > 0)
-        .map(({ host, latencyMsSum, answers }) => ({ host, latencyMs: Math.round(latencyMsSum / answers) })),
-      paused: hosts
-        .filter(({ pausedUntilMs }) => pausedUntilMs > this.#now())
-        .map(({ host, pausedUntilMs, pausedFor }) => ({ host, untilMs: pausedUntilMs, why: pausedFor })),
-      givenUp: hosts.flatMap(({ host, lastError, givenUpSinceMs }) =>
-        givenUpSinceMs === undefined ? [] : [{ host, why: lastError, sinceMs: givenUpSinceMs }],
-      ),
-    })
+    const lists: GatheredLists = { failing: [], slowest: [], paused: [], givenUp: [], recovered: [] }
+    const now = this.#now()
+    for (const [name, host] of this.#hosts.entries()) list(lists, name, host, now)
     return lists
   }
 
-  #host(name: string): WatchedHost {
-    const known = this.#hosts.get(name)
-    if (known) return known
+  /** A host becomes slow by one slow answer, and is so until the mean of its answers says otherwise. */
+  #measured(host: WatchedHost, latencyMs: number): void {
+    if (latencyMs === 0 || (host.latencyMs === 0 && latencyMs < SLOW_FROM_MS)) return
+    const before = host.latencyMs || latencyMs
+    const mean = before + LATENCY_WEIGHT * (latencyMs - before)
+    host.latencyMs = mean < SLOW_FROM_MS ? 0 : mean
+    host.answeredAtMs = this.#now()
+  }
+
+  #of(url: string): WatchedHost {
+    const name = hostOf(url)
+    return this.#hosts.get(name) ?? this.#add(name)
+  }
+
+  #add(name: string): WatchedHost {
     const host: WatchedHost = {
       lastError: '',
       failures: 0,
-      latencyMsSum: 0,
-      answers: 0,
+      failedAtMs: 0,
+      givenUpAtMs: 0,
+      recoveredAtMs: 0,
+      latencyMs: 0,
+      answeredAtMs: 0,
       pausedUntilMs: 0,
       pausedFor: '',
-      givenUpSinceMs: undefined,
     }
-    this.#hosts.set(name, host)
-    if (this.#hosts.size > HOSTS_MAX) this.#hosts.delete(this.#hosts.keys().next().value!)
+    this.#hosts.set(name, host, ENTRY_BYTES + WATCHED_BYTES + name.length)
     return host
   }
+}
+
+type GatheredLists = { -readonly [Name in Exclude<keyof HostLists, 'mostQueued'>]: HostLists[Name][number][] }
+
+function list(lists: GatheredLists, host: string, seen: WatchedHost, now: number): void {
+  const { failures, lastError, failedAtMs, givenUpAtMs, recoveredAtMs, latencyMs, answeredAtMs } = seen
+  if (givenUpAtMs > 0)
+    lists.givenUp.push({ host, why: lastError, sinceMs: givenUpAtMs, seenAtMs: failedAtMs })
+  else if (failures > 0) lists.failing.push({ host, failures, lastError, seenAtMs: failedAtMs })
+  if (recoveredAtMs > 0) lists.recovered.push({ host, seenAtMs: recoveredAtMs })
+  if (latencyMs > 0 && now - answeredAtMs < SLOW_KEPT_MS)
+    lists.slowest.push({ host, latencyMs: Math.round(latencyMs), seenAtMs: answeredAtMs })
+  if (seen.pausedUntilMs > now) lists.paused.push({ host, untilMs: seen.pausedUntilMs, why: seen.pausedFor })
+}
+
+function isWorthKeeping(host: WatchedHost, now: () => number): boolean {
+  return host.recoveredAtMs > 0 || host.latencyMs > 0 || host.pausedUntilMs > now()
 }
 
 /** Returns name and port, without a user's name and password: the lists are shown. */

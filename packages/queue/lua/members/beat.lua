@@ -1,16 +1,22 @@
 -- A worker's heartbeat, answered with what the crawl wants of it.
 --
--- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua
+-- Input    KEYS[1] record, KEYS[2] workers, KEYS[3] cleared, KEYS[4] doubts, see doubts.lua, KEYS[5] host lists
 --          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
 --          ARGV[5] ms without a heartbeat of any worker after which it was Redis that was away
+--          ARGV[6] what stands out among its hosts as JSON, without `at`; "" leaves what it told before
 -- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when the worker's run was ended from
 --          outside: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
---          doubt}; "" for what is not there
+--          doubt, 1 when ARGV[6] is written}; "" for what is not there
 local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded')
+local isTold = false
 local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
 if told[1] == ARGV[2] then
   if isNoted then
     redis.call('HSET', KEYS[2], ARGV[1], '{"at":' .. nowText .. ',' .. string.sub(ARGV[3], 2))
+    isTold = ARGV[6] ~= ''
+  end
+  if isTold then
+    redis.call('HSET', KEYS[5], ARGV[1], '{"at":' .. nowText .. ',' .. string.sub(ARGV[6], 2))
   end
   redis.call('HSET', KEYS[1], 'beatAt', nowText)
   if now - tonumber(told[6] or nowText) > tonumber(ARGV[5]) then
@@ -24,5 +30,5 @@ if told[1] ~= ARGV[2] then
 end
 return {
   isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0,
-  told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]),
+  told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]), isTold and 1 or 0,
 }

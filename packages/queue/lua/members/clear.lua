@@ -1,7 +1,7 @@
 -- Forgets the crawl. Queue and filter are emptied next: until that is done, a worker that begins the crawl has to do it.
 --
--- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers, KEYS[3] alone, KEYS[4] cleared; ARGV[1] since when (ms ago) a
---          worker must have been silent to count as lost, ARGV[2] "1": even while workers are present, ARGV[3] for how many ms those that
+-- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers, KEYS[3] alone, KEYS[4] cleared, KEYS[5] host lists; ARGV[1] since when
+--          (ms ago) a worker must have been silent to count as lost, ARGV[2] "1": even while workers are present, ARGV[3] for how many ms those that
 --          may still live are told that the crawl was cleared
 -- Output   how many workers are present; nothing is changed when there are any and they count
 local present = presentBesides('', now - ARGV[1])
@@ -13,7 +13,7 @@ if run and redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('SET', KEYS[4], run, 'PX', ARGV[3])
 end
 local _, untilMs, holder = todoOf(KEYS[1])
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[5])
 owe(KEYS[1], 'all', untilMs or '', holder or '')
 redis.call('PUBLISH', KEYS[1] .. ':asked', '')
 return present

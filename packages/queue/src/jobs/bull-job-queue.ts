@@ -43,6 +43,7 @@ import {
   type ProtocolTimes,
   type QueueCounts,
   type QueuedRequest,
+  type QueuedSlot,
   type QueueOrder,
   type Request,
   type RequestQueue,
@@ -283,6 +284,10 @@ export class BullJobQueue implements RequestQueue {
 
   counts(): Promise<QueueCounts> {
     return this.#scripts.counts()
+  }
+
+  mostQueued(most: number): readonly QueuedSlot[] {
+    return this.#backlog.mostQueued(most)
   }
 
   async isEmpty(): Promise<boolean> {

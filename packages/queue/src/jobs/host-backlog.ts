@@ -11,7 +11,7 @@
  * may be asked faster keeps its old pace until its parked requests are due, PARK_MS_MAX at the longest.
  */
 
-import { type HostClock, timerMs } from '@webloom/core'
+import { type HostClock, highest, type QueuedSlot, timerMs } from '@webloom/core'
 
 /** What the backlog needs to know of a request. */
 export interface BacklogItem {
@@ -92,6 +92,13 @@ export class HostBacklog<Item extends BacklogItem> {
   /** All requests that are held. */
   *items(): Generator<Item> {
     for (const { held } of this.#hosts.values()) yield* held
+  }
+
+  /** The slots of which something is held, those with the most first. */
+  mostQueued(most: number): QueuedSlot[] {
+    return highest(this.#hosts, most, ([, { held }]) => held.length)
+      .map(([slot, { held }]) => ({ slot, waiting: held.length }))
+      .filter(({ waiting }) => waiting > 0)
   }
 
   enter(item: Item): void {

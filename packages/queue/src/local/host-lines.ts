@@ -47,6 +47,11 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
     return this.#timed.nextAtMs
   }
 
+  /** All lines, empty ones of which something is in flight too. */
+  all(): Iterable<HostLine<Held, Delayed>> {
+    return this.#lines.values()
+  }
+
   /** A line of an earlier run. */
   restore(slot: string, waiting: WaitingLine<Held, Delayed>): void {
     const line = new HostLine(slot, waiting)

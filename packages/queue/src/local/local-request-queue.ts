@@ -13,12 +13,14 @@ import {
   type FailedDoubt,
   type HostClock,
   type HostNews,
+  highest,
   inDoubtAsker,
   LEASE_WAIT_MAX_MS,
   type Lease,
   type LinkDoubts,
   type QueueCounts,
   type QueuedRequest,
+  type QueuedSlot,
   type QueueOrder,
   type Request,
   type RequestQueue,
@@ -229,6 +231,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       leased: this.#leased.size,
       quarantined: this.#store.unreadable + this.#rejected,
     }
+  }
+
+  mostQueued(most: number): readonly QueuedSlot[] {
+    return highest(this.#lines.all(), most, ({ waiting }) => waiting.length)
+      .map(({ slot, waiting }) => ({ slot, waiting: waiting.length }))
+      .filter(({ waiting }) => waiting > 0)
   }
 
   async isEmpty(): Promise<boolean> {

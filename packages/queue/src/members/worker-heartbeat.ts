@@ -7,12 +7,15 @@
  * The worker writes its stats about every ten seconds, and when it ends; a worker that is killed loses the stats of its last
  * ten seconds. Where limits hold for all workers together (CLOSESPIDER_*), heartbeat and stats are sent every second.
  *
+ * About every ten seconds it also carries what stands out among the worker's hosts, if that has changed (host-report.ts).
+ *
  * One heartbeat at a time: while Redis does not answer, the next one waits, and the log says so once. A Redis that is away
  * never ends a crawl from here.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type HostLists,
   type Logger,
   type OtherWorkers,
   PROTOCOL_TIMES,
@@ -29,6 +32,7 @@ import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
 import type { CrawlChannel } from './crawl-channel.ts'
 import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
+import { HostReport } from './host-report.ts'
 import { LeftNumbers } from './left-numbers.ts'
 
 export interface WorkerHeartbeatOptions {
@@ -45,6 +49,8 @@ export interface WorkerHeartbeatOptions {
   readonly stats: StatsCollector
   /** What is under way at this moment. */
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  /** What stands out among the hosts of this process. Absent: none of it is told. */
+  readonly hostLists?: () => HostLists
   readonly onPause: () => void
   readonly onResume: () => void
   /**
@@ -67,10 +73,10 @@ const RATE_MS = 10_500
 
 const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
 
-type BeatReply = [number, string, string, string, string, string, string, number, number, number]
+type BeatReply = [number, string, string, string, string, string, string, number, number, number, number]
 
-function beatKeys({ record, workers, cleared, doubts }: CrawlRedisKeys): string[] {
-  return [record, workers, cleared, doubts]
+function beatKeys({ record, workers, cleared, doubts, hostLists }: CrawlRedisKeys): string[] {
+  return [record, workers, cleared, doubts, hostLists]
 }
 
 /** How many pages and items this worker had done at one moment of the monotonic clock. */
@@ -85,6 +91,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   readonly #logger: Logger
   readonly #times: ProtocolTimes['members']
   readonly #crawlStats: CrawlStats
+  readonly #hostReport: HostReport
   readonly #leftNumbers: LeftNumbers
   /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
@@ -114,6 +121,11 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#logger = options.logger ?? silentLogger
     this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
+    this.#hostReport = new HostReport({
+      ...(options.hostLists && { hostLists: options.hostLists }),
+      everyMs: this.#times.hostListsEveryMs,
+      logger: this.#logger,
+    })
     this.#leftNumbers = new LeftNumbers({ ...options, silentMsMax: LOST_SHOWN_MS })
     const renewal = { lua: beatScript.lua, keys: beatKeys(options.keys), args: [] }
     this.#blockedBeat = options.keeper?.locks(renewal) ?? KEPT_BY_NOBODY
@@ -221,18 +233,16 @@ export class WorkerHeartbeat implements OtherWorkers {
     const activity = this.#activity()
     const entry = workerEntry(workerId, this.#startedAt, activity)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
-    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs])
-    const beating = beatScript.run(redis, beatKeys(keys), [
-      workerId,
-      id,
-      entry,
-      this.#isNoted ? 0 : 1,
-      this.#times.silenceMs,
-    ])
+    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, ''])
+    const beat = [workerId, id, entry, this.#isNoted ? 0 : 1, this.#times.silenceMs]
+    const report = this.#hostReport.due()
+    const beating = beatScript.run(redis, beatKeys(keys), [...beat, report.text], [...beat, ''])
     const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
-    const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, startEnded, inDoubt] =
+    const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, startEnded, inDoubt, isTold] =
       reply as BeatReply
     this.#isNoted = isNoted === 1
+    if (isTold === 1) report.sent()
+    if (!this.#isNoted) this.#hostReport.forgotten()
     this.#clock = { redisMs: Number(now), at: performance.now() }
     if (run !== id) return this.#stop(isOver === 1 ? 'cleared' : CRAWL_LOST)
     this.#run = { id, begunAt, runningSince: Number(runningSince) }
@@ -309,7 +319,8 @@ export class WorkerHeartbeat implements OtherWorkers {
     const old = entries.filter(([, text]) => isOld(text)).map(([id]) => id)
     if (old.length > 0) {
       // Until now, as one that only stood still would take a Redis that forgot its commands to have gone back in time.
-      await Promise.all([redis.hdel(keys.workers, ...old), redis.hdel(`${keys.frontier}:heard`, ...old)])
+      const hashes = [keys.workers, keys.hostLists, `${keys.frontier}:heard`]
+      await Promise.all(hashes.map((hash) => redis.hdel(hash, ...old)))
     }
     const recent = entries.map(([id]) => id).filter((id) => !old.includes(id))
     await this.#crawlStats.forgetAllBut(recent)

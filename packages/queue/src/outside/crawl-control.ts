@@ -113,7 +113,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   const { redis, keys, statsKey, force = false, clear, alsoUnder = [] } = options
   const present = (await clearScript.run(
     redis,
-    [keys.record, keys.workers, keys.alone, keys.cleared],
+    [keys.record, keys.workers, keys.alone, keys.cleared, keys.hostLists],
     [PROTOCOL_TIMES.members.lostAfterMs, force ? 1 : 0, CLEARED_KEPT_MS],
   )) as number
   if (present > 0 && !force) return present
@@ -123,7 +123,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
     const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
     // These stay: they belong to this clearing, or to a crawl that begins right after it.
-    const others = [keys.record, keys.workers, keys.cleared]
+    const others = [keys.record, keys.workers, keys.hostLists, keys.cleared]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
     await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)
   }

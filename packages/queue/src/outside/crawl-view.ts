@@ -61,6 +61,8 @@ export interface CrawlView {
   readonly stats: Readonly<Record<string, StatValue>>
   /** Paused ones first, then those with the most waiting; none where the queue keeps no lines of hosts. */
   readonly hosts: readonly HostView[]
+  /** When this was read, by Redis's clock. */
+  readonly readAt: Date
 }
 
 export interface ReadCrawlOptions {
@@ -107,6 +109,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     counts: { waiting, delayed, leased, quarantined },
     stats: begunAt ? await readTotals(redis, statsKey, begunAt.getTime()) : {},
     hosts: lines,
+    readAt: new Date(Number(now)),
   }
 }
 

@@ -6,6 +6,8 @@
 import {
   type Crawler,
   fingerprinterOf,
+  HOST_LIST_MAX,
+  HostListSources,
   type ItemPipeline,
   type ProtocolTimes,
   type Settings,
@@ -65,6 +67,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
   const { folder, part = { begins: true, isWorker: false } } = options
   const servers = new RedisServers(settings, logger, { spider: spider.name, times: options.times })
   const addresses = HostAddresses.fromCrawler({ settings })
+  const hostLists = new HostListSources()
   const base: Crawler = {
     settings,
     stats,
@@ -74,12 +77,14 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     redis: servers.redis,
     createResponse,
     addresses,
+    hostLists,
     ...times,
     close: controls.stop,
   }
   const resolve = (hostname: string) => addresses.of(hostname)
   const store = await crawlStore(base, { spider, folder, part, controls, servers, resolve, workerId })
   const { others } = store
+  hostLists.add(() => ({ mostQueued: store.queue.mostQueued(HOST_LIST_MAX) }))
   const startHosts = new DeclaredStartHosts(spider, store.startHosts)
   const pages = pageFetching(base, { slots: store.slots, urls, folder })
   const crawler: Crawler = {

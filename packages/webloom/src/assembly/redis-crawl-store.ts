@@ -56,7 +56,7 @@ export async function redisStore(
   crawler: Crawler,
   { spider, folder, part, controls, servers, slots, queueRedis, workerId }: RedisStoreParts,
 ): Promise<CrawlStore> {
-  const { settings, stats, logger } = crawler
+  const { settings, stats, logger, hostLists } = crawler
   const times = crawler.times && { times: crawler.times }
   const name: CrawlName = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const keys = crawlRedisKeys(name)
@@ -98,6 +98,7 @@ export async function redisStore(
     logger,
     ...times,
     activity: () => controls.activity(),
+    ...(hostLists && { hostLists: () => hostLists.now() }),
     onPause: () => controls.pause(),
     onResume: () => controls.resume(),
     onStop: (reason) => {

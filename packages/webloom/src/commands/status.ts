@@ -1,12 +1,13 @@
 /** `webloom status`: a crawl on Redis as it is at this moment. */
 
-import { crawlKey, REDIS_ROLES, type StatValue } from '@webloom/core'
+import { crawlKey, type HostLists, REDIS_ROLES, type StatValue } from '@webloom/core'
 import {
   type CrawlView,
   crawlShown,
   paceOf,
   type RedisHealth,
   readCrawl,
+  readHostLists,
   readSeedCounts,
   readSlot,
   readSlots,
@@ -22,8 +23,9 @@ import {
   withCrawlFromOutside,
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
-import { byteSize, duration, durationInWords, grouped } from '../terminal/figures.ts'
+import { byteSize, duration, durationInWords, grouped, row } from '../terminal/figures.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { hostLines, hostListLines } from './status-hosts.ts'
 
 /** A server with the roles it has. */
 interface ServerView extends RedisHealth {
@@ -46,6 +48,8 @@ interface Status extends CrawlView {
   readonly itemsQueued: number | null
   readonly servers: readonly ServerView[]
   readonly hosts: readonly SlotView[]
+  /** What stands out among the hosts, as the workers that are present have told within the last ten seconds or so. */
+  readonly hostLists: HostLists
   /** The host that was asked for; null: none was. */
   readonly host: string | null
 }
@@ -53,7 +57,7 @@ interface Status extends CrawlView {
 /** Hosts shown: the paused ones, then those with the longest lines. */
 const HOSTS_MAX = 20
 
-/** Prints state, queue, workers, totals, hosts and servers. */
+/** Prints state, queue, workers, totals, hosts, what stands out among them, and servers. */
 export async function status(Class: SpiderClass, flags: StatusFlags, config: LoadedConfig): Promise<void> {
   const host = flags.host ?? null
   const seen = await withCrawlFromOutside(Class, flags, config, (crawl) => statusOf(crawl, host))
@@ -73,7 +77,9 @@ async function statusOf(crawl: CrawlFromOutside, host: string | null): Promise<S
     seedsOf(crawl),
     itemsQueuedOf(crawl),
   ])
-  return { crawl: keys.queueName, mode, ...view, hosts, host, seeds, itemsQueued, servers }
+  const present = view.workers.filter(({ lost }) => !lost).map(({ id }) => id)
+  const hostLists = await readHostLists(crawl.redis, keys, present)
+  return { crawl: keys.queueName, mode, ...view, hosts, hostLists, host, seeds, itemsQueued, servers }
 }
 
 /** The delay of each with that of the settings in it. */
@@ -130,6 +136,7 @@ export function statusLines(seen: Status, now: number): string[] {
     ...totalLines(seen.stats),
     ...seedLines(seen),
     ...hostLines(seen),
+    ...hostListLines(seen),
     ...seen.servers.flatMap(serverLines),
   ]
 }
@@ -189,34 +196,6 @@ function seedLines({ seeds, itemsQueued }: Status): string[] {
   ]
 }
 
-function hostLines({ hosts, host, mode, counts }: Status): string[] {
-  if (mode === 'job' && (host !== null || counts.waiting + counts.delayed + counts.leased > 0))
-    return [row('hosts', 'each worker keeps its own pace (QUEUE_MODE=job)')]
-  if (hosts.length === 0) return []
-  if (host !== null) return [row('host', stateOf(hosts[0]!)), ...hosts.map(hostLine)]
-  return [row('hosts', 'paused ones, then those with the most waiting'), ...hosts.map(hostLine)]
-}
-
-function stateOf({ state, lanes, holders }: SlotView): string {
-  const by = holders.length > 0 ? holders.join(', ') : 'no worker'
-  if (state === 'hot') return `hot, ${lanes} lanes · with ${by}`
-  return `${state === 'none' ? 'nothing waits' : state} · its bucket is with ${by}`
-}
-
-function hostLine(host: SlotView): string {
-  const { slot, waiting, delayed, leased, delayMs, nextInMs, pausedMs, pauseReason, failures } = host
-  const seconds = (ms: number) => durationInWords(ms / 1000)
-  return [
-    `    ${slot}   waiting ${grouped(waiting)}`,
-    ...(delayed > 0 ? [`delayed ${grouped(delayed)}`] : []),
-    `in flight ${grouped(leased)}`,
-    ...(delayMs > 0 ? [`delay ${seconds(delayMs)}`] : []),
-    ...(nextInMs > 0 ? [`next in ${seconds(nextInMs)}`] : []),
-    ...(pausedMs > 0 ? [`paused for ${seconds(pausedMs)}${pauseReason ? ` (${pauseReason})` : ''}`] : []),
-    ...(failures > 0 ? [`${grouped(failures)} failures in a row`] : []),
-  ].join(' · ')
-}
-
 function serverLines({
   roles,
   shown,
@@ -235,8 +214,4 @@ function serverLines({
     ),
     ...warnings.map((warning) => `    ${warning}`),
   ]
-}
-
-function row(name: string, text: string): string {
-  return `  ${name.padEnd(10)}${text}`
 }

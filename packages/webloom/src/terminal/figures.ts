@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers as people read them, and the lines of reports that have them. */
 
 /** `1234567.891` as `1,234,567.891`. */
 export function grouped(value: number): string {
@@ -42,4 +42,9 @@ export function durationInWords(seconds: number): string {
     [whole % 60, 's'],
   ] as const
   return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
+}
+
+/** A line of a report: its name, and what there is to say of that. */
+export function row(name: string, text: string): string {
+  return `  ${name.padEnd(10)}${text}`
 }

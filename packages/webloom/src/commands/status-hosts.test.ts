@@ -1,0 +1,93 @@
+import { wholeHostLists } from '@webloom/core'
+import type { SlotView } from '@webloom/queue'
+import { expect, test } from 'vitest'
+import { type HostsSeen, hostListLines } from './status-hosts.ts'
+
+const NOW = 1_000_000
+
+function seen(lists: Parameters<typeof wholeHostLists>[0], more: Partial<HostsSeen> = {}): HostsSeen {
+  return {
+    mode: 'turns',
+    counts: { waiting: 0, delayed: 0, leased: 0, quarantined: 0 },
+    hosts: [],
+    hostLists: wholeHostLists(lists),
+    host: null,
+    readAt: new Date(NOW),
+    ...more,
+  }
+}
+
+const slot = (name: string, waiting: number): SlotView => ({
+  slot: name,
+  waiting,
+  delayed: 0,
+  leased: 0,
+  nextInMs: 0,
+  delayMs: 0,
+  failures: 0,
+  pausedMs: 0,
+  state: 'ready',
+  lanes: 0,
+  holders: [],
+})
+
+test('of a long list the first ten are printed, and how many there are', () => {
+  const failing = Array.from({ length: 200 }, (_, n) => ({
+    host: `h${n}`,
+    failures: 200 - n,
+    lastError: '500',
+    seenAtMs: NOW - 60_000,
+  }))
+  const lines = hostListLines(seen({ failing }))
+  expect(lines).toHaveLength(11)
+  expect(lines[0]).toBe('  failing   200 hosts or more, most failures in a row first; the first 10')
+  expect(lines[1]).toBe('    h0   200 failures in a row · 500 · 1 min ago')
+  expect(hostListLines(seen({ failing: failing.slice(0, 12) }))[0]).toMatch(/^ {2}failing {3}12 hosts, /)
+})
+
+test('nothing is printed of empty lists, pauses that are over, and hosts that have recovered', () => {
+  expect(
+    hostListLines(
+      seen({
+        paused: [{ host: 'x', untilMs: NOW, why: '429' }],
+        recovered: [{ host: 'y', seenAtMs: NOW }],
+      }),
+    ),
+  ).toEqual([])
+})
+
+test('paused and queued hosts that Redis has told of are not printed again, longer lines that it has not are', () => {
+  const lists = {
+    paused: [
+      { host: 'shown:8080', untilMs: NOW + 5000, why: '429' },
+      { host: 'other', untilMs: NOW + 2500, why: '503' },
+    ],
+    mostQueued: [
+      { slot: 'shown', waiting: 900 },
+      { slot: 'longer', waiting: 700 },
+      { slot: 'shorter', waiting: 3 },
+    ],
+  }
+  expect(hostListLines(seen(lists, { hosts: [slot('shown', 900), slot('last', 50)] }))).toEqual([
+    '  paused    1 host, the longest pause first',
+    '    other   for 2.5 s more · 503',
+    '  queued    1 host, the longest lines first, as far as the workers know',
+    '    longer   waiting 700',
+  ])
+  expect(hostListLines(seen(lists, { mode: 'job' }))).toHaveLength(7)
+})
+
+test('--host prints what stands out of that one, with any port', () => {
+  const givenUp = ['x:81', 'x', 'y'].map((host) => ({
+    host,
+    why: 'DownloadTimeoutError',
+    sinceMs: NOW - 5000,
+    seenAtMs: NOW,
+  }))
+  expect(hostListLines(seen({ givenUp }, { host: 'x', hosts: [slot('x', 1)] }))).toEqual([
+    '  given up  2 hosts, whose requests are dropped (HOST_FAILURES_MAX)',
+    '    x:81   since 5 s · DownloadTimeoutError',
+    '    x   since 5 s · DownloadTimeoutError',
+  ])
+  expect(hostListLines(seen({ givenUp }, { host: 'z', hosts: [slot('z', 1)] }))).toEqual([])
+})

@@ -1,0 +1,118 @@
+/** What `webloom status` tells of hosts: those that wait, from Redis, and those that stand out, as the workers have told. */
+
+import { HOST_LIST_MAX, type HostLists, type QueueCounts, SLOW_FROM_MS } from '@webloom/core'
+import type { SlotView } from '@webloom/queue'
+import { counted, durationInWords, grouped, row } from '../terminal/figures.ts'
+
+export interface HostsSeen {
+  /** QUEUE_MODE. */
+  readonly mode: 'turns' | 'job'
+  readonly counts: QueueCounts
+  readonly hosts: readonly SlotView[]
+  readonly hostLists: HostLists
+  /** The host that was asked for; null: none was. */
+  readonly host: string | null
+  readonly readAt: Date
+}
+
+/** How many entries of each list are printed; `--json` has all. */
+const LISTED_MAX = 10
+
+export function hostLines({ hosts, host, mode, counts }: HostsSeen): string[] {
+  if (mode === 'job' && (host !== null || counts.waiting + counts.delayed + counts.leased > 0))
+    return [row('hosts', 'each worker keeps its own pace (QUEUE_MODE=job)')]
+  if (hosts.length === 0) return []
+  if (host !== null) return [row('host', stateOf(hosts[0]!)), ...hosts.map(hostLine)]
+  return [row('hosts', 'paused ones, then those with the most waiting'), ...hosts.map(hostLine)]
+}
+
+/**
+ * The lists of what stands out, each with its first entries. `hostLines` has the same of paused and most queued hosts, and newer,
+ * so only those that it does not show are listed here: in a crawl of very many hosts, and where each worker keeps its own pace.
+ */
+export function hostListLines(seen: HostsSeen): string[] {
+  const { failing, slowest, paused, givenUp, mostQueued } = seen.hostLists
+  const now = seen.readAt.getTime()
+  const isAsked = ({ host }: { readonly host: string }) => seen.host === null || isOf(host, seen.host)
+  const shown = new Set(seen.hosts.map(({ slot }) => slot))
+  const isShown = (name: string) => shown.has(name) || shown.has(withoutPort(name))
+  const leastShown = seen.hosts.at(-1)?.waiting ?? 0
+  const ago = (ms: number) => `${seconds(now - ms)} ago`
+  return [
+    ...section('failing', ', most failures in a row first', failing.filter(isAsked), (entry) => [
+      entry.host,
+      `${counted(entry.failures, 'failure')} in a row · ${entry.lastError} · ${ago(entry.seenAtMs)}`,
+    ]),
+    ...section(
+      'given up',
+      ', whose requests are dropped (HOST_FAILURES_MAX)',
+      givenUp.filter(isAsked),
+      ({ host, sinceMs, why }) => [host, `since ${seconds(now - sinceMs)} · ${why}`],
+    ),
+    ...section(
+      'slowest',
+      ` with answers that take ${seconds(SLOW_FROM_MS)} or longer`,
+      slowest.filter(isAsked),
+      ({ host, latencyMs, seenAtMs }) => [host, `${seconds(latencyMs)} · answered ${ago(seenAtMs)}`],
+    ),
+    ...section(
+      'paused',
+      ', the longest pause first',
+      paused.filter((entry) => isAsked(entry) && !isShown(entry.host) && entry.untilMs > now),
+      ({ host, untilMs, why }) => [host, `for ${seconds(untilMs - now)} more · ${why}`],
+    ),
+    ...section(
+      'queued',
+      ', the longest lines first, as far as the workers know',
+      mostQueued.filter(
+        ({ slot, waiting }) => isAsked({ host: slot }) && !isShown(slot) && waiting > leastShown,
+      ),
+      ({ slot, waiting }) => [slot, `waiting ${grouped(waiting)}`],
+    ),
+  ]
+}
+
+function section<Entry>(
+  name: string,
+  what: string,
+  entries: readonly Entry[],
+  words: (entry: Entry) => readonly [host: string, seen: string],
+): string[] {
+  if (entries.length === 0) return []
+  const count = `${counted(entries.length, 'host')}${entries.length === HOST_LIST_MAX ? ' or more' : ''}`
+  const of = entries.length > LISTED_MAX ? `; the first ${LISTED_MAX}` : ''
+  const lines = entries.slice(0, LISTED_MAX).map(words)
+  return [row(name, `${count}${what}${of}`), ...lines.map(([host, seen]) => `    ${host}   ${seen}`)]
+}
+
+/** A slot is named without a port. */
+function isOf(name: string, host: string): boolean {
+  return name === host || withoutPort(name) === host
+}
+
+function withoutPort(name: string): string {
+  return name.replace(/:\d+$/, '')
+}
+
+function seconds(ms: number): string {
+  return durationInWords(Math.max(0, ms) / 1000)
+}
+
+function stateOf({ state, lanes, holders }: SlotView): string {
+  const by = holders.length > 0 ? holders.join(', ') : 'no worker'
+  if (state === 'hot') return `hot, ${lanes} lanes · with ${by}`
+  return `${state === 'none' ? 'nothing waits' : state} · its bucket is with ${by}`
+}
+
+function hostLine(host: SlotView): string {
+  const { slot, waiting, delayed, leased, delayMs, nextInMs, pausedMs, pauseReason, failures } = host
+  return [
+    `    ${slot}   waiting ${grouped(waiting)}`,
+    ...(delayed > 0 ? [`delayed ${grouped(delayed)}`] : []),
+    `in flight ${grouped(leased)}`,
+    ...(delayMs > 0 ? [`delay ${seconds(delayMs)}`] : []),
+    ...(nextInMs > 0 ? [`next in ${seconds(nextInMs)}`] : []),
+    ...(pausedMs > 0 ? [`paused for ${seconds(pausedMs)}${pauseReason ? ` (${pauseReason})` : ''}`] : []),
+    ...(failures > 0 ? [`${counted(failures, 'failure')} in a row`] : []),
+  ].join(' · ')
+}

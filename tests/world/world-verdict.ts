@@ -135,10 +135,12 @@ function allowanceOf(
       if (fault.kind === 'visit') allow([...site.visited.linked(), ...site.visited.seeds])
   /**
    * What was fetched from then on may be held at that moment. A page is not handed on while one of the servers is away, and
-   * the later for each reply that is late or lost.
+   * the later for each reply that is late or lost, and for each moment in which the machine did not let its worker run.
    */
-  const heldSince = (ms: number) => {
+  const heldSince = (ms: number, stood: readonly Span[] = []) => {
     let sinceMs = ms - HANDING_ON_MS
+    for (const span of [...stood].sort((a, b) => b.fromMs - a.fromMs))
+      if (span.fromMs < ms && span.untilMs > sinceMs) sinceMs -= Math.min(ms, span.untilMs) - span.fromMs
     for (const { fault, fromMs, untilMs } of [...inOrder].reverse())
       if (holdsUp(fault) && fromMs < ms && untilMs + againMs(fault) > sinceMs)
         sinceMs = Math.min(sinceMs, fromMs - HANDING_ON_MS)
@@ -146,7 +148,8 @@ function allowanceOf(
   }
   /** A page that it held may also be a new link of another that it had handed on, and not settled. */
   const lost = (name: string, fromMs: number, untilMs = fromMs) => {
-    const near = hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs), untilMs))
+    const stood = stoodStill.find((one) => one.name === name)?.spans
+    const near = hits.filter((hit) => isBy(hit, name) && isDuring(hit, heldSince(fromMs, stood), untilMs))
     allow(new Set(near.map(({ url }) => url)))
     allow(new Set(near.flatMap(({ url }) => site.linksOf(url))))
   }

@@ -49,6 +49,7 @@ export {
   type Swept,
 } from './members/crawl-channel.ts'
 export type { WholeTotals } from './members/crawl-stats.ts'
+export { readHostLists } from './members/host-report.ts'
 export { mergedStats } from './members/stats-merging.ts'
 export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
 export {

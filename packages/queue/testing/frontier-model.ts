@@ -31,7 +31,7 @@ import { remarked, type Turn, TurnStep } from './model/turn-step.ts'
 
 const NOTED_MS = 604_800_000
 const KNOWN_MS = 86_400_000
-const KNOWN_WAIT_MS = { seen: 30_000, owed: 3000 }
+const SEEN_MS = 30_000
 const LATE_MS = 1000
 const FAR_MS = 30_000
 const LOOKED_AT_MAX = 200
@@ -151,6 +151,7 @@ export class FrontierModel {
   sweep(
     worker: string,
     everyMs: number,
+    owedMs: number,
   ): { isSwept: boolean; worker: string; workers: number; waiting: number; requests: number; woken: Wake[] } {
     const { counts, jobs, paused, owners, due } = this.state
     const nowMs = this.#nowMs
@@ -164,13 +165,13 @@ export class FrontierModel {
     for (const one of upTo(workers, nowMs - KNOWN_MS)) workers.delete(one)
     for (const one of alone.keys()) if (!workers.has(one)) alone.delete(one)
     const woken: Wake[] = []
-    for (const job of upTo(due, nowMs, LOOKED_AT_MAX)) {
+    for (const job of upTo(due, nowMs - owedMs, LOOKED_AT_MAX)) {
       const [, name, lane, generation] = /^(.*)~(\d+)~(\d+)$/.exec(job)!
       const unit = this.state.units.get(name!)
       const hasJob = jobs.jobs.has(job)
       if (unit?.generations[Number(lane)] !== generation) due.delete(job)
       else {
-        due.set(job, nowMs + (hasJob ? KNOWN_WAIT_MS.seen : KNOWN_WAIT_MS.owed))
+        due.set(job, nowMs + (hasJob ? SEEN_MS : 0))
         if (!hasJob) woken.push({ job, priority: unit?.urgency ?? 0 })
       }
     }
@@ -187,14 +188,19 @@ export class FrontierModel {
     return { isSwept: true, ...swept, waiting: all, woken }
   }
 
-  watch(gapMs: number): void {
+  takeStalled(gapMs: number, backMs: number): void {
     const { counts, jobs } = this.state
-    if (this.#nowMs - counts.watchedAt > gapMs) jobs.stalled.clear()
+    if (this.#nowMs - counts.watchedAt > gapMs) {
+      counts.cameBackAt = this.#nowMs
+      jobs.stalled.clear()
+    }
     counts.watchedAt = this.#nowMs
+    const backForMs = this.#nowMs - counts.cameBackAt
+    if (backForMs >= backMs || backForMs < 0) this.#giveStalled()
+    for (const job of jobs.active) jobs.stalled.add(job)
   }
 
-  takeStalled(gapMs: number): void {
-    this.watch(gapMs)
+  #giveStalled(): void {
     const { jobs } = this.state
     for (const job of [...jobs.stalled].sort()) {
       const at = jobs.active.indexOf(job)
@@ -204,7 +210,6 @@ export class FrontierModel {
       jobs.hasMarker = true
     }
     jobs.stalled.clear()
-    for (const job of jobs.active) jobs.stalled.add(job)
   }
 
   leave(worker: string): void {

@@ -22,8 +22,9 @@ const LOCK_MS = 6000
 const BUCKETS = 3
 const USUAL_PACE: HostPace = { delayMs: 0, concurrency: 4, randomize: false, jitter: 0 }
 const CHECKED_EVERY = 100
-/** A crawl that takes longer than this does not end. */
-const VIRTUAL_MS_MAX = 3_600_000
+const SLOWEST_MS = 20_000
+/** A crawl that takes longer than its pages would one after the other, all of the slowest host, and this, does not end. */
+const ENDS_WITHIN_MS = 600_000
 /** Two starts may be closer than the delay by so much: held-turn.ts, and whole milliseconds. */
 const CREDIT_MS = 7
 /** Of what an older Redis has forgotten nothing is said: starts are not judged for so long. */
@@ -96,7 +97,8 @@ class FrontierSimulation {
         if (!world.step()) throw new Error('nothing is planned any more')
         if (this.#redis.wrong !== undefined) throw new Error(this.#redis.wrong)
         if (world.steps % CHECKED_EVERY === 0) this.#check()
-        if (world.nowMs > VIRTUAL_MS_MAX) throw new Error(`the crawl does not end: ${this.#rest()}`)
+        if (world.nowMs > this.#plan.pages * SLOWEST_MS + ENDS_WITHIN_MS)
+          throw new Error(`the crawl does not end: ${this.#rest()}`)
       }
       this.#check()
     } catch (error) {
@@ -150,7 +152,7 @@ class FrontierSimulation {
 
   #paceOf(kind: number, mayBeSlow: boolean): HostPace {
     const steady = { randomize: false, jitter: 0 }
-    if (kind < 0.1 && mayBeSlow) return { delayMs: 20_000, concurrency: 8, ...steady }
+    if (kind < 0.1 && mayBeSlow) return { delayMs: SLOWEST_MS, concurrency: 8, ...steady }
     if (kind < 0.3) return { delayMs: 100 + this.#chance.below(900), concurrency: 8, ...steady }
     return { delayMs: 0, concurrency: kind < 0.7 ? 1 + this.#chance.below(4) : 0, ...steady }
   }

@@ -1,9 +1,10 @@
 -- Looks after turns that no worker has had for a while, and after what dead workers left. Publishes the state to all workers.
 --
--- Input    ARGV[2] worker, [3] least time between two sweeps of any workers (ms)
+-- Input    ARGV[2] worker, [3] least time between two sweeps of any workers (ms), [4] a job may be owed for so long: it takes time
+--          to add it (ms)
 -- Output   {1 when it was this worker, workers, turns that wait in BullMQ, requests, woken}: those whose job is owed to
 --          BullMQ, as its adder died or Redis lost it
-local KNOWN_MS, SEEN_MS, LATE_MS, FAR_MS, sweeper, least = 86400000, 30000, 1000, 30000, arg(), number()
+local KNOWN_MS, SEEN_MS, LATE_MS, FAR_MS, sweeper, least, owed = 86400000, 30000, 1000, 30000, arg(), number(), number()
 local sweptAt, queued, later, leased = unpack(redis.call('HMGET', KEYS[2], 'sweptAt', 'waiting', 'delayed', 'leased'))
 local present = redis.call('PUBSUB', 'NUMSUB', KEYS[1] .. ':sweeps')[2]
 local waiting = redis.call('ZCARD', KEYS[6] .. 'prioritized')
@@ -16,24 +17,20 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':workers', '-inf', whole(now - KNOWN_
 redis.call('HSET', KEYS[2], 'sweptAt', whole(now))
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':owners', '-inf', whole(now))
 redis.call('PEXPIRE', KEYS[1] .. ':heard', KNOWN_MS)
--- Those of killed workers would stay for good where a finished crawl is not emptied.
-for _, worker in ipairs(redis.call('HKEYS', KEYS[1] .. ':heard')) do
-  redis.call('PEXPIRE', key('started', worker), KNOWN_MS)
-end
 redis.call('ZREMRANGEBYSCORE', KEYS[1] .. ':paused', '-inf', whole(now))
 for _, worker in ipairs(redis.call('HKEYS', KEYS[3])) do
   if not redis.call('ZSCORE', KEYS[1] .. ':workers', worker) then
     redis.call('HDEL', KEYS[3], worker)
   end
 end
-for _, unit in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. ':due', '-inf', whole(now), 'LIMIT', 0, 200)) do
+for _, unit in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. ':due', '-inf', whole(now - owed), 'LIMIT', 0, 200)) do
   local name, lane, generation = string.match(unit, '^(.*)~(%d+)~(%d+)$')
   local fields = redis.call('HMGET', key('unit', name), 'g' .. lane, 'urgency')
   local hasJob = redis.call('EXISTS', KEYS[6] .. unit) == 1
   if fields[1] ~= generation then
     redis.call('ZREM', KEYS[1] .. ':due', unit)
   else
-    redis.call('ZADD', KEYS[1] .. ':due', whole(now + (hasJob and SEEN_MS or 3000)), unit)
+    redis.call('ZADD', KEYS[1] .. ':due', whole(now + (hasJob and SEEN_MS or 0)), unit)
     if not hasJob then
       woken[#woken + 1], woken[#woken + 2] = unit, fields[2] or '0'
     end

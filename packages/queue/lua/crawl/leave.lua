@@ -1,13 +1,14 @@
 -- A worker leaves. The last one stops the crawl, unless it is finished or goes on without workers, and notes in the same step
 -- what is owed to it now: until that is done no worker crawls on. Workers that may still be there are waited for: crawl-leaving.ts.
 --
--- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers
+-- Input    todoOf, owe; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists
 --          ARGV[1] {worker, run, reason, lostMs, stops: the last one stops the crawl, empties: and
 --          empties queue and filter, wakes: but not of a finished crawl, which goes on when seeds come, waited: it asks again}
 -- Output   {1 when no other worker is present, 1 when it leaves the crawl finished, 1 when something is owed that nobody does
 --          yet, 1 when it is to wait}
 local left = cjson.decode(ARGV[1])
 local wasThere = redis.call('HDEL', KEYS[2], left.worker) == 1
+redis.call('HDEL', KEYS[3], left.worker)
 local run, state, owner, silentUntil, endedAt, emptied = unpack(redis.call('HMGET', KEYS[1],
   'run', 'state', 'startOwner', 'silentUntil', 'endedAt', 'emptied'))
 -- A worker that has waited while the crawl was woken, or while another was the last, has nothing to do.
@@ -33,6 +34,10 @@ if isLast and not emptied and (wasThere or left.waited) then
     owe(KEYS[1], 'all', '', '')
   elseif state == 'finished' and not todoOf(KEYS[1]) then
     owe(KEYS[1], 'owners', '', '')
+  end
+  if state ~= 'running' then
+    -- Of workers that were lost: nobody is left who would delete it later.
+    redis.call('DEL', KEYS[3])
   end
 end
 local what, _, holder = todoOf(KEYS[1])

@@ -1,6 +1,6 @@
 -- Joins the crawl, or begins or resumes it.
 --
--- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers
+-- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists
 --          ARGV[1] {worker, run: id for a new run, format: its form, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is met outlives the crawl}
 --          ARGV[2] the worker's entry as JSON, without `at`
@@ -26,7 +26,7 @@ elseif not isOver and (state ~= 'running' or others == 0) then
 end
 if not isOver then
   if others == 0 then
-    redis.call('DEL', workers)
+    redis.call('DEL', workers, KEYS[3])
   end
   redis.call('HSET', record, 'persists', asked.persists and '1' or '0')
   redis.call('HSET', workers, asked.worker, '{"at":' .. nowText .. ',' .. string.sub(ARGV[2], 2))

@@ -9,8 +9,6 @@
 --          raised: job, priority, …: jobs that wait there and have become more urgent
 --          Whoever holds a unit and rests is told that something has come, unless that is the caller.
 
--- A unit that no worker has had for so long is looked after. Longer than it takes to add its job.
-local OWED_MS = 3000
 local caller
 
 local function jobOf(unit, lane)
@@ -19,7 +17,7 @@ end
 
 local function wake(unit, lane)
   set(unit, 'g' .. lane, whole(redis.call('HINCRBY', KEYS[2], 'generation', 1)))
-  redis.call('ZADD', KEYS[1] .. ':due', whole(now + OWED_MS), jobOf(unit, lane))
+  redis.call('ZADD', KEYS[1] .. ':due', whole(now), jobOf(unit, lane))
   woken[#woken + 1], woken[#woken + 2] = jobOf(unit, lane), unit.urgency or '0'
 end
 

@@ -44,8 +44,6 @@ export class BucketCare {
   /** Runs while this worker is in charge. */
   #stalledCheck: NodeJS.Timeout | undefined
   #isChecking = false
-  /** Until then no lock counts as lost: Redis was away, and other workers may have had no time to renew theirs. */
-  #checksFromMs = Number.NEGATIVE_INFINITY
 
   constructor(options: BucketCareOptions) {
     this.#options = options
@@ -145,7 +143,7 @@ export class BucketCare {
     const { scripts, workerId, onOwed, logger } = this.#options
     this.#sweptAtMs = performance.now()
     try {
-      const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin)
+      const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin, this.#times.owedMs)
       this.#heard(swept, isSwept)
       onOwed(woken)
     } catch (error) {
@@ -175,25 +173,12 @@ export class BucketCare {
   async #checkStalled(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    const { scripts } = this.#options
-    const { stalledGapMs } = this.#times
-    if (await this.#look(scripts.watch(stalledGapMs))) await this.#look(scripts.takeStalled(stalledGapMs))
+    const { scripts, times, logger } = this.#options
+    try {
+      await scripts.takeStalled(this.#times.stalledGapMs, times.redis.reconnectMsMax)
+    } catch (error) {
+      logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
+    }
     this.#isChecking = false
-  }
-
-  /** Resolves to false when nothing may be taken now: Redis answers late, so it was away, and others come back to it first. */
-  async #look(looking: Promise<void>): Promise<boolean> {
-    const { logger, times } = this.#options
-    const askedAtMs = performance.now()
-    const isDone = await looking.then(
-      () => true,
-      (error: unknown) => {
-        logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
-        return false
-      },
-    )
-    const nowMs = performance.now()
-    if (nowMs - askedAtMs > this.#times.stalledLateMs) this.#checksFromMs = nowMs + times.redis.reconnectMsMax
-    return isDone && nowMs >= this.#checksFromMs
   }
 }

@@ -67,6 +67,11 @@ export class BucketIntake {
     return sinceMs !== undefined && performance.now() - sinceMs < FRESH_WAIT_MS
   }
 
+  /** True while BullMQ has no turn at hand, and this worker waits for one. */
+  get isDrained(): boolean {
+    return this.#isDrained
+  }
+
   open(): void {
     void this.#run()
   }

@@ -4,6 +4,7 @@ import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())
@@ -97,6 +98,24 @@ describe('several workers', () => {
     }
     await Promise.race([comes(one), comes(other)])
     expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(1495)
+  })
+
+  test('the end of a crawl that stays deletes jobs that nobody will begin, and nothing of one that goes on', async () => {
+    const keys = bench.nextKeys()
+    const bull = (name: string) => `${BULL_PREFIX}:${keys.queueName}:${name}`
+    const queue = await bench.queue({ keys })
+    await queue.push([page('a', 0), page('a', 1)], 'o')
+    const [first, second] = await queue.lease(2)
+    await queue.commit(first!)
+    // Whose lock ran out when it told BullMQ of its end.
+    await bench.redis.lpush(bull('active'), 'a.test~1~4')
+    await bench.redis.hset(bull('a.test~1~4'), { name: 'turn' })
+    await queue.crawlEnded()
+    expect(await bench.redis.exists(bull('a.test~1~4'))).toBe(1)
+    await queue.commit(second!)
+    await queue.close()
+    await queue.crawlEnded()
+    expect(await bench.redis.exists(bull('a.test~1~4'), bull('active'), bull('stalled'))).toBe(0)
   })
 
   test('clear deletes what waits for a hot host whose bucket has nothing else', async () => {

@@ -24,6 +24,7 @@ import {
   type ProtocolTimes,
   type QueueCounts,
   type QueuedRequest,
+  type QueuedSlot,
   type QueueOrder,
   type Request,
   type RequestQueue,
@@ -64,6 +65,7 @@ import { EmptinessCheck } from './emptiness-check.ts'
 import { type Effect, FrontierMachine } from './frontier-machine.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from './frontier-message.ts'
 import { BucketLease, type HeldSlot, type HeldTurn } from './held-turn.ts'
+import { mostQueuedOf } from './most-queued.ts'
 import { SaidNumbers, WentBack } from './said-numbers.ts'
 import { explained } from './turn-errors.ts'
 import { type TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
@@ -111,6 +113,8 @@ const CLOSE_MS_MAX = 3000
 const STOCK_PART = 8
 /** How long it is remembered that another worker has nothing to do. */
 const HUNGRY_MS = 2000
+/** All workers with nothing to do together say so about once in this time, and each no more often than twice in HUNGRY_MS. */
+const HUNGRY_GAP_MS = 50
 /** How many turns a script looks at, and how many scripts one look at requests in flight sends. */
 const FLIGHT_PAGE = 500
 const FLIGHT_PAGES_MAX = 20
@@ -236,7 +240,10 @@ export class BucketQueue implements RequestQueue {
       onStirred: (stirred) => this.#jobs.stir(stirred),
       onSwept: ({ requests }) => this.#emptiness.heard(requests),
       onOwed: (woken) => this.#jobs.stir({ woken, raised: [] }),
-      onTended: () => this.#settle(),
+      onTended: () => {
+        if (this.#intake.isDrained) this.#sayHungry()
+        this.#settle()
+      },
     })
     this.#channel.listen({
       onPause: (slot, ms) => {
@@ -244,7 +251,7 @@ export class BucketQueue implements RequestQueue {
         this.#settle()
       },
       onHungry: (worker) => {
-        if (worker !== workerId) machine.hungryUntilMs = performance.now() + HUNGRY_MS
+        if (worker !== workerId) machine.heardHungry(performance.now() + HUNGRY_MS)
       },
       onNudged: (worker, unit, priority) => {
         if (worker !== workerId) return
@@ -306,6 +313,10 @@ export class BucketQueue implements RequestQueue {
   async clear(): Promise<void> {
     await this.#scripts.clear()
     this.#isCleared = true
+  }
+
+  async crawlEnded(): Promise<void> {
+    await this.#scripts.tidy()
   }
 
   describe(): { readonly name: string; readonly order: QueueOrder } {
@@ -429,6 +440,10 @@ export class BucketQueue implements RequestQueue {
 
   counts(): Promise<QueueCounts> {
     return this.#scripts.counts()
+  }
+
+  mostQueued(most: number): readonly QueuedSlot[] {
+    return mostQueuedOf(this.#machine.turns, most)
   }
 
   isEmpty(): Promise<boolean> {
@@ -616,14 +631,19 @@ export class BucketQueue implements RequestQueue {
     }
   }
 
-  /** BullMQ has no more turns at hand: others that have more than they serve are told that this worker has nothing to do. */
+  /** BullMQ has no more turns at hand. */
   #onDrained(): void {
-    const nowMs = performance.now()
-    if (this.#machine.workers > 1 && this.#demand > 0 && nowMs - this.#hungrySaidAtMs > HUNGRY_MS / 2) {
-      this.#hungrySaidAtMs = nowMs
-      this.#channel.hungry(this.#options.workerId)
-    }
+    this.#sayHungry()
     this.#serve()
+  }
+
+  /** Others that have more than they serve are told, again and again, that this worker has nothing to do. */
+  #sayHungry(): void {
+    const nowMs = performance.now()
+    const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * this.#machine.workers)
+    if (this.#isClosed || this.#demand === 0 || nowMs - this.#hungrySaidAtMs < gapMs) return
+    this.#hungrySaidAtMs = nowMs
+    this.#channel.hungry(this.#options.workerId)
   }
 
   #onBegun({ job, bull, holder, standing, stirred }: Begun): void {

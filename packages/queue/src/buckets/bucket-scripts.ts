@@ -265,9 +265,12 @@ const slotsScript = luaScript(
   'buckets/slots.lua',
 )
 const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
-const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/clear.lua')
+const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/clear.lua')
+const tidyScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/tidy.lua')
 
 const CLEAR_PAGE = 100
+/** A crawl whose workers were all lost may stand over a long weekend, and its suspects are still known: a week. */
+const STARTED_KEPT_MS = 7 * 86_400_000
 /** The reply to a push of start() when elements before it are missing. */
 const START_GAP = -1
 /** The reply to a command of a run that was cleared, or followed by another. */
@@ -374,7 +377,9 @@ export class BucketScripts {
    * @param names as `startedName` has them: turns that are asked with one message have requests of the same token
    */
   async started(worker: string, names: readonly string[]): Promise<void> {
-    await this.#redis.sadd(this.#startedKey(worker), ...names)
+    const key = this.#startedKey(worker)
+    // What comes late from a worker that is gone, when the crawl has been cleared, goes by itself.
+    await Promise.all([this.#redis.sadd(key, ...names), this.#redis.pexpire(key, STARTED_KEPT_MS)])
   }
 
   async ended(worker: string, names: readonly string[]): Promise<void> {
@@ -419,21 +424,27 @@ export class BucketScripts {
   /**
    * Resolves to the state of the crawl's turns, and to the jobs that BullMQ does not have. `isSwept` is false when another
    * worker has swept lately.
+   *
+   * @param owedMs jobs that BullMQ lacks for less than that are left alone: somebody may be adding them
    */
-  async sweep(worker: string, everyMs: number): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
-    const reply = await this.#run(sweepScript, [worker, everyMs])
+  async sweep(
+    worker: string,
+    everyMs: number,
+    owedMs: number,
+  ): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
+    const reply = await this.#run(sweepScript, [worker, everyMs, owedMs])
     const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
     return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
   }
 
-  /** Says that a worker looks for locks that have run out. Those that ran out before a gap of that length do not count. */
-  async watch(gapMs: number): Promise<void> {
-    await this.#run(watchScript, [gapMs, ''])
-  }
-
-  /** Gives jobs whose lock has run out to others. */
-  async takeStalled(gapMs: number): Promise<void> {
-    await this.#run(watchScript, [gapMs, '1'])
+  /**
+   * Gives jobs whose lock has run out to others.
+   *
+   * @param gapMs when no worker has looked for longer, Redis was away
+   * @param backMs for so long after that nothing is given to others, as workers may still be on their way back
+   */
+  async takeStalled(gapMs: number, backMs: number): Promise<void> {
+    await this.#run(watchScript, [gapMs, backMs])
   }
 
   async leave(worker: string): Promise<void> {
@@ -506,6 +517,11 @@ export class BucketScripts {
 
   async clear(): Promise<void> {
     while ((await this.#run(clearScript, [CLEAR_PAGE])) !== 0);
+  }
+
+  /** Deletes what is left of the jobs of a crawl in which nothing waits. */
+  async tidy(): Promise<void> {
+    while ((await this.#run(tidyScript, [CLEAR_PAGE])) !== 0);
   }
 
   #startedKey(worker: string): string {

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { BucketBench, pages } from '../../testing/bucket-bench.ts'
+import { BucketBench, crawl, pages } from '../../testing/bucket-bench.ts'
 import { readSlot } from './bucket-slots.ts'
 
 const bench = new BucketBench()
@@ -37,4 +38,31 @@ test('a hot slot tells its lanes, and each worker that has one', async () => {
     expect(new Set(seen.holders)).toEqual(new Set(['one:1:1', 'other:1:1']))
   })
   await Promise.all([one.close(), other.close()])
+})
+
+test('a worker that serves all its hosts in turn, and is full, leaves half of them to one with nothing to do', async () => {
+  const keys = bench.nextKeys()
+  const first = await bench.queue({ keys })
+  const hosts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  await first.push(
+    hosts.flatMap((host) => pages(host, 60)),
+    'o',
+  )
+  const fetched = { byFirst: 0, byLate: 0 }
+  const crawling = crawl(first, 4, async (lease) => {
+    fetched.byFirst++
+    await sleep(20)
+    await first.commit(lease)
+  })
+  // It has been to each of the hosts.
+  await vi.waitFor(() => expect(fetched.byFirst).toBeGreaterThan(40))
+  const late = await bench.queue({ keys })
+  const crawlingLate = crawl(late, 4, async (lease) => {
+    fetched.byLate++
+    await sleep(20)
+    await late.commit(lease)
+  })
+  await Promise.all([crawling, crawlingLate])
+  expect(fetched.byFirst + fetched.byLate).toBe(480)
+  expect(fetched.byLate).toBeGreaterThan(120)
 })

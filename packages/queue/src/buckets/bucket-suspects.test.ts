@@ -3,6 +3,7 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
 import type { BucketPoint } from './bucket-queue.ts'
+import { BucketScripts } from './bucket-scripts.ts'
 
 const times = scaledTimes(0.2)
 const bench = new BucketBench()
@@ -40,6 +41,13 @@ test('suspects that wait for their turn, and are lost meanwhile, come again, and
   await crawling
   expect(fetched.sort()).toEqual(['a/0', 'a/1', 'a/2', 'b/0'])
 }, 30_000)
+
+test('what had started is known after a long weekend without a worker; what is noted of a cleared crawl goes by itself', async () => {
+  const keys = bench.nextKeys()
+  const scripts = new BucketScripts({ redis: bench.redis, keys, order: 'priority' })
+  await scripts.started('late', ['a.test~0 1'])
+  expect(await bench.redis.pttl(`${keys.frontier}:started:late`)).toBeGreaterThan(4 * 86_400_000)
+})
 
 test('of requests that came with one message, the end of one does not make another count as never started', async () => {
   await using proxy = await startTcpProxy({ target: bench.server.url })

@@ -89,10 +89,12 @@ export class FrontierMachine {
   #bytes = 0
   #isFull = false
   #isClosing = false
+  /** Until when another worker is known to have nothing to do. */
+  #hungryUntilMs = Number.NEGATIVE_INFINITY
+  /** True when nothing was given to it since it said so. */
+  #mayShare = false
   /** How many workers the crawl has, as last heard of. */
   workers = 1
-  /** Until when another worker is known to have nothing to do. */
-  hungryUntilMs = Number.NEGATIVE_INFINITY
   /** True when BullMQ has jobs that wait. */
   othersWait = false
 
@@ -270,6 +272,13 @@ export class FrontierMachine {
     }
   }
 
+  /** Another worker has nothing to do, and is known not to until `untilMs`. */
+  heardHungry(untilMs: number): void {
+    this.workers = Math.max(2, this.workers)
+    this.#hungryUntilMs = untilMs
+    this.#mayShare = true
+  }
+
   /** Gives all back that is not in flight; what is has been given back by its caller, by `end`. */
   close(nowMs: number): void {
     this.#isClosing = true
@@ -278,6 +287,7 @@ export class FrontierMachine {
 
   /** Looks after turns that others should have, or that have nothing to do. Called about ten times a second. */
   tend(nowMs: number, demand: number): void {
+    if (demand === 0 && this.#mayShare && nowMs < this.#hungryUntilMs) this.#shareOut(nowMs)
     let surplus = this.workers > 1 ? this.#bucketTurns - this.#share : 0
     for (const turn of this.#turns.values()) {
       if (turn.isLeaving) this.#tendLeaving(turn, nowMs)
@@ -285,7 +295,7 @@ export class FrontierMachine {
         this.leave(turn, nowMs)
         surplus--
       } else if (this.#shouldLeave(turn, nowMs)) this.leave(turn, nowMs)
-      else if (nowMs < this.hungryUntilMs && this.#mayWiden(turn, nowMs)) turn.widens = true
+      else if (nowMs < this.#hungryUntilMs && this.#mayWiden(turn, nowMs)) turn.widens = true
       else if (demand > 0) for (const slot of turn.slots.values()) this.#lookAgain(slot, nowMs)
     }
   }
@@ -489,6 +499,15 @@ export class FrontierMachine {
     return true
   }
 
+  /** This worker has more than it can serve, and another has nothing: it leaves half of the buckets that have something to do. */
+  #shareOut(nowMs: number): void {
+    this.#mayShare = false
+    const busy = [...this.#turns.values()].filter(
+      (turn) => turn.isBucket && !turn.isLeaving && turn.hasMore(nowMs),
+    )
+    for (const turn of busy.slice(Math.ceil(busy.length / 2))) this.leave(turn, nowMs)
+  }
+
   #tendLeaving(turn: HeldTurn, nowMs: number): void {
     const isTooLong = nowMs - turn.leavingSinceMs! > this.#options.times.lingerMs
     if (!this.#isClosing && turn.tokens.size > 0 && isTooLong) this.stay(turn, nowMs)
@@ -507,7 +526,7 @@ export class FrontierMachine {
     turn.restsSinceMs = undefined
     const isUnserved =
       turn.readySinceMs !== undefined && nowMs - turn.readySinceMs > this.#options.times.yieldAfterMs
-    if (isUnserved && nowMs < this.hungryUntilMs) return true
+    if (isUnserved && nowMs < this.#hungryUntilMs) return true
     if (turn.isBucket) return false
     const [slot] = turn.slots.values()
     const isOverQuota = nowMs - turn.quotaFromMs > this.#options.times.quotaMs || turn.taken > QUOTA_REQUESTS

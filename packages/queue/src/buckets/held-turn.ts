@@ -82,6 +82,14 @@ export class HeldTurn {
     return this.job.lockToken
   }
 
+  /** Whether another worker that took it over could fetch something of it now. */
+  hasMore(nowMs: number): boolean {
+    if (this.head !== undefined) return true
+    for (const slot of this.slots.values())
+      if (slot.queue.length + slot.waiting > 0 && slot.goesAtMs() <= nowMs) return true
+    return false
+  }
+
   isLocked(nowMs: number): boolean {
     return !this.isLost && nowMs < this.lockedUntilMs
   }

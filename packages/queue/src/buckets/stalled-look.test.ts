@@ -30,44 +30,47 @@ beforeEach(async () => {
 })
 
 test('a turn that had no lock at two looks is the next worker’s', async () => {
-  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
   expect(await active()).toEqual([UNIT])
-  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
   expect(await active()).toEqual([])
   expect(await waiting()).toEqual([UNIT])
   expect(await bench.redis.zscore(bull('marker'), '0')).toBe('0')
 })
 
 test('a look that comes after a time without Redis takes nothing, and counts as the first of two', async () => {
-  await scripts.takeStalled(GAP_MS)
-  await scripts.takeStalled(NO_GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
+  await scripts.takeStalled(NO_GAP_MS, 0)
   expect(await active()).toEqual([UNIT])
-  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
   expect(await waiting()).toEqual([UNIT])
 })
 
 test('a turn whose lock was renewed between two looks is its worker’s', async () => {
-  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
   await bench.redis.set(bull(`${UNIT}:lock`), 'token')
-  await scripts.takeStalled(GAP_MS)
+  await scripts.takeStalled(GAP_MS, 0)
   expect(await active()).toEqual([UNIT])
 })
 
-test('a look that takes nothing leaves the next one what it has found', async () => {
-  await scripts.takeStalled(GAP_MS)
-  await scripts.watch(GAP_MS)
-  expect(await active()).toEqual([UNIT])
-  await scripts.takeStalled(GAP_MS)
-  expect(await waiting()).toEqual([UNIT])
+test('after a time without Redis nothing is taken before all workers may be back, whoever looks', async () => {
+  const backMs = 300
+  const sinceMs = performance.now()
+  await scripts.takeStalled(NO_GAP_MS, backMs)
+  await vi.waitFor(async () => {
+    await scripts.takeStalled(GAP_MS, backMs)
+    expect(await waiting()).toEqual([UNIT])
+  }, 10_000)
+  expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(backMs)
 })
 
 test('a look that was under way when Redis went is followed by no other before all workers may be back', async () => {
   const times = scaledTimes(0.4)
-  const { stalledGapMs, stalledLateMs } = times.turns
+  const { stalledGapMs } = times.turns
   await bench.redis.set(bull(`${UNIT}:lock`), 'token')
   await using proxy = await startTcpProxy({ target: bench.server.url })
   const isTaking = (command: readonly string[]) =>
-    command.at(-1) === '1' && command.at(-2) === String(stalledGapMs)
+    command.at(-1) === String(times.redis.reconnectMsMax) && command.at(-2) === String(stalledGapMs)
   let looks = 0
   proxy.judgeBy((command) => {
     if (isTaking(command)) looks++
@@ -79,7 +82,7 @@ test('a look that was under way when Redis went is followed by no other before a
   await proxy.down()
   // The lock runs out while Redis is away.
   await bench.redis.del(bull(`${UNIT}:lock`))
-  await sleep(2 * stalledLateMs)
+  await sleep(1.5 * stalledGapMs)
   const before = looks
   await proxy.up()
   await vi.waitFor(() => expect(looks).toBeGreaterThan(before), 10_000)

@@ -258,3 +258,16 @@ describe('a worker that was killed just before the crawl finished', () => {
     expect(await todoOf(keys)).toEqual([])
   })
 })
+
+test('what lost workers have told of hosts goes with the last worker of a crawl that has ended, and stays while it runs', async () => {
+  const keys = bench.nextCrawl()
+  const record = await begun(keys)
+  await bench.redis.hset(keys.hostLists, 'lost:1:a', '{"failing":[]}')
+  const other = bench.record(keys)
+  await other.open()
+  await other.ended('memusage_exceeded')
+  await other.leave()
+  expect(await bench.redis.hkeys(keys.hostLists)).toEqual(['lost:1:a'])
+  await finished(record)
+  expect(await bench.redis.exists(keys.hostLists)).toBe(0)
+})

@@ -23,7 +23,7 @@ export interface CrawlEndingOptions {
   readonly keys: CrawlRedisKeys
   readonly workerId: string
   readonly record: Pick<RedisCrawlRecord, 'isFilterJoined' | 'noteFilter'>
-  readonly queue: Pick<RequestQueue, 'clear' | 'counts'>
+  readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded'>
   readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
   readonly startHosts: { clear(): Promise<void> }
   /** SCHEDULER_PERSIST, and so a new crawl knows what the last one met. */
@@ -81,7 +81,10 @@ export class CrawlEnding {
 
   async #do(todo: Todo): Promise<void> {
     const { queue, filter, startHosts } = this.#options
-    if (todo === 'owners') return filter.crawlEnded?.()
+    if (todo === 'owners') {
+      await queue.crawlEnded?.()
+      return filter.crawlEnded?.()
+    }
     await startHosts.clear()
     await queue.clear()
     if (todo === 'all') await filter.clear()

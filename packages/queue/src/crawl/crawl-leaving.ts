@@ -73,7 +73,7 @@ export async function leaveCrawl(leaving: Leaving, options: LeavingOptions): Pro
   const { lostAfterMs } = times.members
   const ask = async (waited: boolean) => {
     const asked = JSON.stringify({ ...leaving, lostMs: lostAfterMs, waited })
-    const asking = leaveScript.run(redis, [keys.record, keys.workers], [asked])
+    const asking = leaveScript.run(redis, [keys.record, keys.workers, keys.hostLists], [asked])
     return (await within(LEAVE_ANSWER_MS_MAX, 'leaving the crawl', asking)) as number[]
   }
   const deadline = performance.now() + WAITS_MAX * lostAfterMs

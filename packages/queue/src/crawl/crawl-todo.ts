@@ -5,7 +5,8 @@
  *     all      queue and filter are emptied: a crawl begins anew, the last worker leaves without SCHEDULER_PERSIST,
  *              SCHEDULER_FLUSH_ON_START, `webloom clear`
  *     queue    the queue is emptied, the filter stays: a crawl begins anew after one whose filter outlives it
- *     owners   a crawl is finished and its filter stays: what it keeps of this run's askers is deleted
+ *     owners   a crawl is finished and its filter stays: what it keeps of this run's askers is deleted, and what BullMQ
+ *              keeps of a worker that was silent at the end
  *
  * Queue and filter may be on two servers, so it takes a while, and the worker that does it may die on the way. So the record
  * has a field, written in the step from which it is owed. The first worker does it: the one that leaves, or the next one,

@@ -16,6 +16,8 @@ export interface CrawlRedisKeys {
   readonly record: string
   /** Hash: worker id → heartbeat as JSON. */
   readonly workers: string
+  /** Hash: worker id → what stands out among its hosts, as JSON. */
+  readonly hostLists: string
   /** String: the run that `webloom clear` ended while workers were known to it. */
   readonly cleared: string
   /** Hash: worker id → id of the request that it runs alone, as a suspect. */
@@ -43,6 +45,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     queueName,
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
+    hostLists: key('webloom:%(queue)s:host-lists'),
     cleared: key('webloom:%(queue)s:cleared'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),

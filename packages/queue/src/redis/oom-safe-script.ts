@@ -20,16 +20,18 @@ export class OomSafeScript {
     return this.#script.lua
   }
 
+  /** @param argsWhenFull for a full Redis, in place of `args`, where these would write more than a few bytes */
   async run(
     redis: ScriptRunner,
     keys: readonly string[],
     args: readonly (string | number)[],
+    argsWhenFull = args,
   ): Promise<unknown> {
     try {
       return await this.#script.run(redis, keys, args)
     } catch (error) {
       if (!isRedisFull(error)) throw error
-      return this.#runWhenFull(redis, keys, args, error)
+      return this.#runWhenFull(redis, keys, argsWhenFull, error)
     }
   }
 

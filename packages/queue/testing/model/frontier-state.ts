@@ -90,6 +90,7 @@ export interface FrontierState {
     generation: number
     sweptAt: number
     watchedAt: number
+    cameBackAt: number
   }
   readonly units: Map<string, Unit>
   /** By bucket, then by slot. */
@@ -120,7 +121,7 @@ export interface FrontierState {
 
 export function newState(): FrontierState {
   return {
-    counts: { waiting: 0, delayed: 0, leased: 0, generation: 0, sweptAt: 0, watchedAt: 0 },
+    counts: { waiting: 0, delayed: 0, leased: 0, generation: 0, sweptAt: 0, watchedAt: 0, cameBackAt: 0 },
     units: new Map(),
     lines: new Map(),
     ready: new Map(),

@@ -296,14 +296,15 @@ export class RandomWorker {
 
   async #sweep(): Promise<void> {
     const everyMs = this.#chance.of([0, 1000])
-    const reply = await this.#both.run('sweep', (on) => on.sweep(this.name, everyMs))
+    const owedMs = this.#chance.of([0, 3000])
+    const reply = await this.#both.run('sweep', (on) => on.sweep(this.name, everyMs, owedMs))
     if (!(reply instanceof WentBack)) await this.#stir({ woken: reply.woken, raised: [] })
   }
 
   async #watch(): Promise<void> {
     const gapMs = this.#chance.of([3000, 100_000])
-    if (this.#chance.is(0.3)) await this.#both.run('watch', (on) => on.watch(gapMs))
-    else await this.#both.run('takeStalled', (on) => on.takeStalled(gapMs))
+    const backMs = this.#chance.of([0, 2000])
+    await this.#both.run('takeStalled', (on) => on.takeStalled(gapMs, backMs))
   }
 
   async #leave(): Promise<void> {

@@ -23,7 +23,6 @@ export const LANES_MAX = 16
 const LINE_BYTES_MAX = 1024
 const LATE_AT_ONCE = 100
 const LATER_AT_ONCE = 100
-const OWED_MS = 3000
 const LEARNT_KEPT_MS = 86_400_000
 
 export interface StepOptions {
@@ -97,7 +96,7 @@ export class SlotsStep {
 
   #wake(unit: Unit, lane: number): void {
     unit.generations[lane] = `${++this.state.counts.generation}`
-    this.state.due.set(this.jobOf(unit, lane), this.nowMs + OWED_MS)
+    this.state.due.set(this.jobOf(unit, lane), this.nowMs)
     this.#woken.push({ job: this.jobOf(unit, lane), priority: unit.urgency ?? 0 })
   }
 

@@ -69,7 +69,6 @@ export class SimulatedWorker {
   #sweptAtMs = Number.NEGATIVE_INFINITY
   #isInCharge = false
   #isChecking = false
-  #checksFromMs = Number.NEGATIVE_INFINITY
 
   constructor(options: SimulatedWorkerOptions) {
     const { name, world, redis, pace, bucketOf, buckets } = options
@@ -143,8 +142,7 @@ export class SimulatedWorker {
     } else if (channel === 'nudges' && first === this.name) {
       this.machine.nudged(third!, Number(second), this.#nowMs)
       this.#serve()
-    } else if (channel === 'hungry' && first !== this.name)
-      this.machine.hungryUntilMs = this.#nowMs + HUNGRY_MS
+    } else if (channel === 'hungry' && first !== this.name) this.machine.heardHungry(this.#nowMs + HUNGRY_MS)
     else if (channel === 'sweeps')
       this.#heardSweep({ workers: Number(second), waiting: Number(third) }, first === this.name)
   }
@@ -413,11 +411,14 @@ export class SimulatedWorker {
 
   #drained(): void {
     if (this.#beginning === 0) this.#lookingSinceMs = undefined
-    if (this.machine.workers > 1 && this.#demand > 0 && this.#nowMs - this.#hungrySaidAtMs > HUNGRY_MS / 2) {
-      this.#hungrySaidAtMs = this.#nowMs
-      this.#options.onHungry(this)
-    }
+    this.#sayHungry()
     if (this.#beginning === 0) this.#handOut()
+  }
+
+  #sayHungry(): void {
+    if (this.#demand === 0 || this.#nowMs - this.#hungrySaidAtMs < HUNGRY_MS / 2) return
+    this.#hungrySaidAtMs = this.#nowMs
+    this.#options.onHungry(this)
   }
 
   #begin(id: string, lockToken: string, lockedUntilMs: number): void {
@@ -458,6 +459,7 @@ export class SimulatedWorker {
 
   #tend(): void {
     this.machine.tend(this.#nowMs, this.#demand)
+    if (this.#isDrained) this.#sayHungry()
     this.#settle()
   }
 
@@ -509,7 +511,7 @@ export class SimulatedWorker {
   #sweep(everyMs: number): void {
     this.#sweptAtMs = this.#nowMs
     this.#send(
-      () => this.#redis.model.sweep(this.name, everyMs),
+      () => this.#redis.model.sweep(this.name, everyMs, TIMES.owedMs),
       ({ isSwept, woken, ...swept }) => {
         this.#heardSweep(swept, isSwept)
         this.#stir({ woken, raised: [] })
@@ -527,15 +529,11 @@ export class SimulatedWorker {
   #checkStalled(): void {
     if (!this.#isInCharge || this.#isChecking) return
     this.#isChecking = true
-    const askedAtMs = this.#nowMs
     const { model } = this.#redis
     this.#send(
-      () => model.watch(TIMES.stalledGapMs),
+      () => model.takeStalled(TIMES.stalledGapMs, PROTOCOL_TIMES.redis.reconnectMsMax),
       () => {
         this.#isChecking = false
-        if (this.#nowMs - askedAtMs > TIMES.stalledLateMs)
-          this.#checksFromMs = this.#nowMs + PROTOCOL_TIMES.redis.reconnectMsMax
-        if (this.#nowMs >= this.#checksFromMs) this.#send(() => model.takeStalled(TIMES.stalledGapMs))
       },
     )
   }

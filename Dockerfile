@@ -16,13 +16,16 @@ COPY packages/scheduler/package.json packages/scheduler/
 COPY packages/downloader/package.json packages/downloader/
 COPY packages/spider/package.json packages/spider/
 COPY packages/webloom/package.json packages/webloom/
+COPY packages/create-webloom/package.json packages/create-webloom/
 COPY packages/testkit/package.json packages/testkit/
 COPY packages/webloom/bin packages/webloom/bin
+COPY packages/create-webloom/bin packages/create-webloom/bin
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build \
  && npm prune --omit=dev --no-audit --no-fund \
- && rm -rf packages/testkit node_modules/@webloom/testkit packages/*/src packages/*/tsconfig* packages/*/.turbo
+ && rm -rf packages/testkit node_modules/@webloom/testkit packages/create-webloom node_modules/create-webloom \
+  node_modules/.bin/create-webloom packages/*/src packages/*/tsconfig*
 
 FROM node:24-bookworm-slim AS webloom
 ENV NODE_ENV=production

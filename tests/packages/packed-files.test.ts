@@ -1,0 +1,141 @@
+/** Every public package as it would be published: judged by publint, by attw, by npm, and by what a user opens in it. */
+
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { checkPackage } from '@arethetypeswrong/core'
+import { runProcess } from '@webloom/testkit'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { beforeAll, expect, test } from 'vitest'
+import { publicPackages } from '../../scripts/release/public-packages.ts'
+import { publishArguments } from '../../scripts/release/publish.ts'
+import { type PackedPackage, packedPackages, ROOT } from './packed-packages.ts'
+
+const NAMES = publicPackages(ROOT).map(({ name }) => name)
+const manifestOf = (path: string) => JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
+
+let packed: Map<string, PackedPackage>
+
+beforeAll(async () => {
+  packed = new Map((await packedPackages()).map((one) => [one.name, one]))
+})
+
+test('the private testkit is not among them, and nothing that is needs it', () => {
+  expect(NAMES).toContain('webloom')
+  expect(NAMES).not.toContain('@webloom/testkit')
+  for (const { name, paths, textOf } of packed.values()) {
+    const asking = [...paths].filter(
+      (path) => /\.(js|ts)$/.test(path) && textOf(path).includes('@webloom/testkit'),
+    )
+    expect(asking, name).toEqual([])
+  }
+})
+
+test.each(NAMES)('%s has nothing for publint to say', async (name) => {
+  const { tarball } = packed.get(name)!
+  const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true })
+  expect(messages.map((message) => formatMessage(message, pkg!, { color: false }))).toEqual([])
+})
+
+test.each(NAMES)(
+  '%s has types that say what each import gets, by the profile esm-only of attw',
+  async (name) => {
+    const { content, folder, paths } = packed.get(name)!
+    if (manifestOf(folder).exports === undefined) {
+      // It is run, and nothing can be imported of it.
+      expect([...paths].filter((path) => path.startsWith('dist/') && path.endsWith('.d.ts'))).toEqual([])
+      return
+    }
+    const result = await checkPackage(content)
+    expect(result.types).not.toBe(false)
+    if (!result.types) return
+    // esm-only leaves out who cannot import ES modules: Node 10, and require().
+    const problems = result.problems.filter(
+      (problem) =>
+        !('resolutionKind' in problem) ||
+        (problem.resolutionKind !== 'node10' && problem.resolutionKind !== 'node16-cjs'),
+    )
+    expect(problems).toEqual([])
+  },
+)
+
+test.each(NAMES)('%s has a package.json with all that the registry shows', (name) => {
+  const { folder } = packed.get(name)!
+  const { repository, engines } = manifestOf('.')
+  const page = repository.url.replace(/^git\+|\.git$/g, '')
+  const keywords = expect.arrayContaining(['crawler'])
+  expect(manifestOf(folder)).toMatchObject({
+    description: expect.stringMatching(/^[A-Z].{10,}/),
+    license: 'MIT',
+    type: 'module',
+    keywords,
+    homepage: expect.stringContaining(page),
+    bugs: { url: `${page}/issues` },
+    repository: { ...repository, directory: folder },
+    engines,
+    publishConfig: { access: 'public' },
+  })
+})
+
+test.each(NAMES)('%s ships README, licence and what runs, and nothing that only tests need', (name) => {
+  const { paths, textOf } = packed.get(name)!
+  expect(textOf('LICENSE')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'))
+  expect(textOf('README.md')).toMatch(new RegExp(`^# ${name}\n`))
+  const unwanted =
+    /\.(test|bench)\.|\.tsbuildinfo$|^(testdata|testing|node_modules)\/|\/testdata\/|tsconfig\.json$/
+  // What a template brings is the user's own, tests and tsconfig included.
+  const ours = [...paths].filter((path) => !/^(templates|shared)\//.test(path))
+  expect(ours.filter((path) => unwanted.test(path))).toEqual([])
+})
+
+test.each(NAMES)('%s has each file that its exports and commands name', (name) => {
+  const { folder, paths } = packed.get(name)!
+  const { exports = {}, bin = {} } = manifestOf(folder)
+  const targets = [...leaves(exports), ...leaves(bin)].map((path) => posix.normalize(path))
+  expect(targets.length).toBeGreaterThan(0)
+  expect(targets.filter((path) => !paths.has(path))).toEqual([])
+})
+
+test.each(NAMES)('%s has maps that lead to sources in the package', (name) => {
+  const { paths, textOf } = packed.get(name)!
+  const lost = [...paths]
+    .filter((path) => path.endsWith('.map'))
+    .flatMap((path) => {
+      const { sources, sourceRoot = '' } = JSON.parse(textOf(path)) as {
+        sources: string[]
+        sourceRoot?: string
+      }
+      return sources
+        .map((source) => posix.join(posix.dirname(path), sourceRoot, source))
+        .filter((source) => !paths.has(source))
+        .map((source) => `${path} leads to ${source}`)
+    })
+  expect(lost).toEqual([])
+  const compiled = [...paths].filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path))
+  expect(compiled.filter((path) => !paths.has(`${path}.map`))).toEqual([])
+})
+
+test('npm publish --dry-run takes each as it is, and mends nothing in it', async () => {
+  const packages = publicPackages(ROOT)
+  const { code, stdout, stderr } = await runProcess('npm', publishArguments(packages, true), { cwd: ROOT })
+  expect(code, stderr).toBe(0)
+  const said = packages.map(({ name, version }) => `+ ${name}@${version}`)
+  expect(stdout.split('\n').filter((line) => line.startsWith('+ '))).toEqual(said)
+  const warnings = stderr.split('\n').filter((line) => line.startsWith('npm warn publish'))
+  expect(warnings.filter((line) => !line.includes('requires you to be logged in'))).toEqual([])
+})
+
+test('all have one version, and ask for one another at exactly that', () => {
+  const packages = publicPackages(ROOT)
+  const version = packages[0]!.version
+  for (const one of packages) {
+    expect(one.version, one.name).toBe(version)
+    for (const other of NAMES) expect(one.manifest.dependencies?.[other] ?? version, one.name).toBe(version)
+  }
+})
+
+/** Every string in it. */
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return Object.values(value as object).flatMap(leaves)
+}

@@ -1,0 +1,62 @@
+/** What installing webloom brings along: no more than is stated here, and nothing that only some need. */
+
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { publicPackages } from '../../scripts/release/public-packages.ts'
+import { lockEntries, productionPlaces } from './lock.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Bounds, a little above what is: raise one in the pull request that explains what the new weight brings. */
+const MOST = { directDependencies: 12, foreignPackages: 114, ownMegabytes: 10, foreignMegabytes: 38 }
+
+const entries = lockEntries(ROOT)
+const places = productionPlaces(entries, 'webloom')
+const foreign = [...places].filter(
+  (place) => place.startsWith('node_modules/') || place.includes('/node_modules/'),
+)
+
+test('webloom names and brings no more packages than stated', () => {
+  const names = Object.keys(entries['packages/webloom']!.dependencies ?? {})
+  expect(names.length).toBeLessThanOrEqual(MOST.directDependencies)
+  expect(foreign.length).toBeLessThanOrEqual(MOST.foreignPackages)
+})
+
+test('webloom with all that it brings unpacks to no more than stated', () => {
+  const brought = publicPackages(ROOT).filter(({ folder }) => places.has(folder))
+  expect(brought.length).toBeGreaterThan(5)
+  const own = brought.flatMap(({ folder }) => [join(folder, 'dist'), join(folder, 'src')])
+  expect(megabytesOf(own)).toBeLessThanOrEqual(MOST.ownMegabytes)
+  expect(megabytesOf(foreign)).toBeLessThanOrEqual(MOST.foreignMegabytes)
+})
+
+test('browser, PostgreSQL and cloud clients are nothing that webloom brings', () => {
+  const names = [...places].map((place) => place.slice(place.lastIndexOf('node_modules/')))
+  const wanted = /^node_modules\/(pg|playwright.*|puppeteer.*|chromium.*|@aws-sdk\/.*|@google-cloud\/.*)$/
+  expect(names.filter((name) => wanted.test(name))).toEqual([])
+})
+
+test('a peer of a public package is an optional one', () => {
+  for (const { folder } of publicPackages(ROOT)) {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = entries[folder]!
+    const asked = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)
+    expect(asked, folder).toEqual([])
+  }
+})
+
+test('no public package, and nothing it brings, runs a script when it is installed, but for a native part that may be missing', () => {
+  const running = [...places].filter((place) => entries[place]!.hasInstallScript && !entries[place]!.optional)
+  expect(running).toEqual([])
+})
+
+function megabytesOf(folders: readonly string[]): number {
+  const files = folders.flatMap((folder) =>
+    globSync(`${folder}/**`, { cwd: ROOT, exclude: ['**/*.test.ts'] }),
+  )
+  const bytes = [...new Set(files)]
+    .map((path) => statSync(join(ROOT, path)))
+    .filter((stat) => stat.isFile())
+    .reduce((sum, { size }) => sum + size, 0)
+  return bytes / 1e6
+}

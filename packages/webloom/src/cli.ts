@@ -7,8 +7,11 @@ import { type ProtocolTimes, WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
 import { clear, pause, quarantine, resume, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
+import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
+import { doctor } from './cli/doctor.ts'
 import { dupefilter } from './cli/dupefilters.ts'
+import { firstScreen, MORE_HELP } from './cli/first-screen.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
 import { exportTo, importFrom } from './cli/transfers.ts'
@@ -41,7 +44,12 @@ export async function main(argv: readonly string[], times?: ProtocolTimes): Prom
   }, times)
   try {
     registerTypeScriptLoader()
-    await program.parseAsync(argv)
+    // A script whose command got lost must not go on as if all were well.
+    if (argv.length > 2) await program.parseAsync(argv)
+    else {
+      process.stdout.write(firstScreen(program))
+      exitCode = EXIT.usage
+    }
   } catch (error) {
     exitCode = failure(error)
   }
@@ -72,31 +80,17 @@ function failureOf(error: (Error & { code?: string }) | undefined): number {
 }
 
 /** In the order of the help. */
-const COMMANDS: readonly CliCommand[] = [
-  crawl,
-  worker,
-  seed,
-  runspider,
-  list,
-  settings,
-  plan,
-  bench,
-  shell,
-  fetch,
-  view,
-  parse,
-  genspider,
-  check,
-  status,
-  pause,
-  resume,
-  stop,
-  clear,
-  quarantine,
-  dupefilter,
-  importFrom,
-  exportTo,
-  version,
+const COMMANDS: readonly { readonly title: string; readonly commands: readonly CliCommand[] }[] = [
+  { title: 'Crawl:', commands: [crawl, runspider, worker, seed] },
+  { title: 'Write a spider:', commands: [genspider, shell, fetch, view, parse, check, list] },
+  {
+    title: 'A crawl of many workers:',
+    commands: [status, pause, resume, stop, clear, quarantine, dupefilter, importFrom, exportTo],
+  },
+  {
+    title: 'This folder and this machine:',
+    commands: [doctor, settings, plan, bench, completion, complete, version],
+  },
 ]
 
 /** All commands and what they take; `exitsWith` gets what an action ended with. */
@@ -106,9 +100,14 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
     .version(VERSION, '-V, --version', 'print the version')
     .showHelpAfterError('(webloom --help shows what there is)')
     .showSuggestionAfterError()
+    .addHelpText('after', MORE_HELP)
     .exitOverride()
-  for (const add of COMMANDS) add(program, { exitsWith, ...(times && { times }) })
-  return program
+  for (const { title, commands } of COMMANDS) {
+    program.commandsGroup(title)
+    for (const add of commands) add(program, { exitsWith, ...(times && { times }) })
+  }
+  // Under the last title.
+  return program.helpCommand('help [command]', 'print the help of a command')
 }
 
 /** Prints what went wrong; returns the exit code. */

@@ -5,7 +5,16 @@ import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
 import type { StatusFlags } from '../commands/status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { namedSpider } from '../loading/named-spider.ts'
-import { type CliCommand, command, flag, group, type OptionsFor, SPIDER_OPTIONS, value } from './command.ts'
+import {
+  type CliCommand,
+  command,
+  type Example,
+  flag,
+  group,
+  type OptionsFor,
+  SPIDER_OPTIONS,
+  value,
+} from './command.ts'
 
 type Named = Pick<OutsideFlags, 'set' | 'argument'>
 type Act<Flags> = (Class: SpiderClass, flags: Flags, config: LoadedConfig) => Promise<void>
@@ -16,11 +25,18 @@ function outside<Flags extends Named>(
   help: string,
   options: OptionsFor<Flags>,
   load: () => Promise<Act<Flags>>,
+  examples: readonly Example[],
 ): CliCommand {
-  return command<Flags, [name: string]>(form, help, options, async (flags, [name]) => {
-    const [act, { Class, config }] = [await load(), await namedSpider(name, flags)]
-    await act(Class, flags, config)
-  })
+  return command<Flags, [name: string]>(
+    form,
+    help,
+    options,
+    async (flags, [name]) => {
+      const [act, { Class, config }] = [await load(), await namedSpider(name, flags)]
+      await act(Class, flags, config)
+    },
+    examples,
+  )
 }
 
 const control = () => import('../commands/crawl-control.ts')
@@ -31,6 +47,11 @@ export const status = outside<StatusFlags>(
   'print what the crawl of a spider is doing, on all machines',
   { ...JSON_TOO, host: value('--host <name>', 'of the hosts this one alone, with its state and who has it') },
   async () => (await import('../commands/status.ts')).status,
+  [
+    ['webloom status quotes', 'queue, workers, hosts, totals, and memory of each Redis'],
+    ['webloom status quotes --host quotes.toscrape.com', 'one host: its state, and which worker has it'],
+    ['webloom status quotes --json', 'for a program to read'],
+  ],
 )
 
 export const pause = outside<Named>(
@@ -38,6 +59,10 @@ export const pause = outside<Named>(
   'let all workers of a crawl begin nothing new',
   SPIDER_OPTIONS,
   async () => (await control()).pause,
+  [
+    ['webloom pause quotes', 'within two seconds nobody begins anything new; resume goes on'],
+    ['webloom pause quotes -s CRAWL_ID=2026-11', 'one crawl of several of that spider'],
+  ],
 )
 
 export const resume = outside<Named>(
@@ -45,6 +70,10 @@ export const resume = outside<Named>(
   'let a paused crawl go on',
   SPIDER_OPTIONS,
   async () => (await control()).resume,
+  [
+    ['webloom resume quotes', 'all workers go on'],
+    ['webloom resume quotes -s CRAWL_ID=2026-11', 'those of one crawl of several of that spider'],
+  ],
 )
 
 export const stop = outside<Named & { readonly reason?: string }>(
@@ -52,6 +81,10 @@ export const stop = outside<Named & { readonly reason?: string }>(
   'end a crawl for all its workers',
   { ...SPIDER_OPTIONS, reason: value('--reason <text>', 'the finish_reason (default stopped)') },
   async () => (await control()).stop,
+  [
+    ['webloom stop quotes', 'what is in flight is finished, and what waits stays on Redis'],
+    ['webloom stop quotes --reason maintenance', 'the finish_reason in the stats of all workers'],
+  ],
 )
 
 export const clear = outside<Named & { readonly force?: boolean }>(
@@ -59,16 +92,26 @@ export const clear = outside<Named & { readonly force?: boolean }>(
   'delete queue, requests met, record and stats of a crawl',
   { ...SPIDER_OPTIONS, force: flag('--force', 'even while workers are present') },
   async () => (await control()).clear,
+  [
+    ['webloom clear quotes', 'the next crawl begins from nothing'],
+    ['webloom clear quotes --force', 'even while workers are present'],
+  ],
 )
 
 export const quarantine = group(
   'quarantine',
   'requests in quarantine: they killed their workers, or every worker rejected them',
   [
-    outside<OutsideFlags>('list <spider>', 'print them with their history', JSON_TOO, async () => {
-      const { quarantineList } = await import('../commands/quarantine.ts')
-      return quarantineList
-    }),
+    outside<OutsideFlags>(
+      'list <spider>',
+      'print them with their history',
+      JSON_TOO,
+      async () => (await import('../commands/quarantine.ts')).quarantineList,
+      [
+        ['webloom quarantine list quotes', 'each with its id, its URL and what happened to it'],
+        ['webloom quarantine list quotes --json', 'for a program to read'],
+      ],
+    ),
     command<OutsideFlags & { readonly all?: boolean }, [name: string, ids: string[]]>(
       'retry <spider> [ids...]',
       'queue them again',
@@ -78,6 +121,14 @@ export const quarantine = group(
         const { Class, config } = await namedSpider(name, flags)
         await quarantineRetry(Class, ids, flags, config)
       },
+      [
+        ['webloom quarantine retry quotes 8f14e45fceea167a', 'one of them, by the id that list prints'],
+        ['webloom quarantine retry quotes --all', 'every one'],
+      ],
     ),
+  ],
+  [
+    ['webloom quarantine list quotes', 'what is in quarantine, and why'],
+    ['webloom quarantine retry quotes --all', 'queues all of it again'],
   ],
 )

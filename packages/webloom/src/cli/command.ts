@@ -17,6 +17,9 @@ export interface CommandLineParts {
 /** Adds itself to the program, or to the command whose part it is. */
 export type CliCommand = (parent: Command, parts: CommandLineParts) => void
 
+/** A line as a shell takes it, and what it does. */
+export type Example = readonly [line: string, does: string]
+
 /** `--json`, or `--no-start`, whose flag is false when it is given. */
 export interface FlagOption {
   readonly kind: 'flag'
@@ -79,12 +82,14 @@ export const SPIDER_OPTIONS = {
 /**
  * @param form name and arguments, as in its help: `seed <spider> [messages...]`
  * @param run gets the flags, then an argument for each in the form; what it returns is the exit code
+ * @param examples the end of its help: two to four
  */
 export function command<Flags extends object, Args extends readonly unknown[]>(
   form: string,
   help: string,
   options: OptionsFor<Flags>,
   run: (flags: Flags, args: Args, parts: CommandLineParts) => Awaitable<number | undefined | void>,
+  examples: readonly Example[] = [],
 ): CliCommand {
   return (parent, parts) => {
     const made = parent.command(form).description(help)
@@ -97,11 +102,27 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
       made.addOption(option)
     }
     made.showHelpAfterError(whatToWrite(parent, form))
+    made.addHelpText('after', helpExamples(examples))
+    EXAMPLES.set(made, examples)
     made.action(async (...called: unknown[]) => {
       const code = await run(called.at(-2) as Flags, called.slice(0, -2) as unknown as Args, parts)
       if (typeof code === 'number') parts.exitsWith(code)
     })
   }
+}
+
+/** Commander keeps what it prints behind the help, but gives it back to nobody. */
+const EXAMPLES = new WeakMap<Command, readonly Example[]>()
+
+/** What the help of a command ends with; none of one that was not made here. */
+export function examplesOf(command: Command): readonly Example[] {
+  return EXAMPLES.get(command) ?? []
+}
+
+/** What `--help` ends with. */
+function helpExamples(examples: readonly Example[]): string {
+  if (examples.length === 0) return ''
+  return `\nExamples:\n${examples.map(([line, does]) => `  ${line}\n      ${does}`).join('\n')}`
 }
 
 /** Behind what is wrong with a command line: the line as it should be. */
@@ -113,9 +134,15 @@ function whatToWrite(parent: Command, form: string): string {
 }
 
 /** Commands under one word: `webloom dupefilter has`. */
-export function group(name: string, help: string, commands: readonly CliCommand[]): CliCommand {
+export function group(
+  name: string,
+  help: string,
+  commands: readonly CliCommand[],
+  examples: readonly Example[] = [],
+): CliCommand {
   return (parent, parts) => {
-    const made = parent.command(name).description(help)
+    const made = parent.command(name).description(help).addHelpText('after', helpExamples(examples))
+    EXAMPLES.set(made, examples)
     for (const add of commands) add(made, parts)
   }
 }

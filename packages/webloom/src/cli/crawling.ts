@@ -18,6 +18,18 @@ export const crawl = command<CrawlFlags, [name: string]>(
     const { runCrawl } = await import('../commands/run-crawl.ts')
     return runCrawl(Class, flags, config, { ...(times && { times }) })
   },
+  [
+    ['webloom crawl quotes', 'runs the spider of that name; its items are only counted'],
+    [
+      'webloom crawl quotes -O quotes.jsonl -a tag=love',
+      'writes its items to a file, and gives the spider an argument',
+    ],
+    [
+      'webloom crawl quotes -s JOBDIR=job -o quotes.jsonl',
+      'can be stopped and resumed: the same line goes on where it was',
+    ],
+    ['webloom crawl quotes -s CLOSESPIDER_PAGECOUNT=10 -L DEBUG', 'fetches ten pages and logs each of them'],
+  ],
 )
 
 export const worker = command<WorkerFlags, [name: string]>(
@@ -37,6 +49,14 @@ export const worker = command<WorkerFlags, [name: string]>(
     const { worker: run } = await import('../commands/worker.ts')
     return run(Class, flags, config, { ...(times && { times }) })
   },
+  [
+    [
+      'REDIS_URL=redis://127.0.0.1:6379 webloom worker quotes --processes 4',
+      'four processes of one crawl; the same line on another machine joins it',
+    ],
+    ['webloom worker quotes --stay', 'waits for more when there is nothing left to do'],
+    ['webloom worker quotes --new', 'begins a new crawl after the last one has finished'],
+  ],
 )
 
 export const seed = command<SeedFlags, [name: string, messages: string[]]>(
@@ -54,6 +74,11 @@ export const seed = command<SeedFlags, [name: string, messages: string[]]>(
     const { seed: run } = await import('../commands/seed.ts')
     return run(Class, messages, flags, config)
   },
+  [
+    ['webloom seed quotes https://quotes.toscrape.com/', 'pushes one start URL'],
+    ['webloom seed quotes urls.txt', 'pushes one of each line of a file'],
+    ['cat urls.txt | webloom seed quotes - --front', 'pushes those of standard input before what waits'],
+  ],
 )
 
 export const runspider = command<CrawlFlags, [file: string]>(
@@ -65,4 +90,12 @@ export const runspider = command<CrawlFlags, [file: string]>(
     const { runCrawl } = await import('../commands/run-crawl.ts')
     return runCrawl(Class, flags, await configHere())
   },
+  [
+    [
+      'webloom runspider spider.ts -O quotes.jsonl',
+      'runs the spider in that file; items of an earlier run are replaced',
+    ],
+    ['webloom runspider spider.ts -o - --nolog | head', 'writes items to standard output'],
+    ['webloom runspider spider.ts -s DOWNLOAD_DELAY=1', 'asks each host once a second'],
+  ],
 )

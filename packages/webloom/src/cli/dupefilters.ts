@@ -9,32 +9,62 @@ const filter = () => import('../commands/dupefilter.ts')
 
 type WithUrls = [name: string, urls: string[]]
 
-export const dupefilter = group('dupefilter', 'look into the filter of a spider’s crawl', [
-  command<DupeFilterFlags, WithUrls>(
-    'has <spider> <urls...>',
-    'print for each URL whether it was met (- reads them from stdin)',
-    OPTIONS,
-    async (flags, [name, urls]) =>
-      (await filter()).dupefilterHas(await namedSpider(name, flags), urls, flags),
-  ),
-  command<DupeFilterFlags, WithUrls>(
-    'add <spider> <urls...>',
-    'record URLs as met: the crawl passes them over',
-    OPTIONS,
-    async (flags, [name, urls]) =>
-      (await filter()).dupefilterAdd(await namedSpider(name, flags), urls, flags),
-  ),
-  command<DupeFilterFlags, WithUrls>(
-    'rm <spider> <urls...>',
-    'make URLs new again',
-    OPTIONS,
-    async (flags, [name, urls]) =>
-      (await filter()).dupefilterRemove(await namedSpider(name, flags), urls, flags),
-  ),
-  command<DupeFilterFlags, [name: string]>(
-    'stats <spider>',
-    'print how much is recorded, and how well it fits',
-    OPTIONS,
-    async (flags, [name]) => (await filter()).dupefilterStats(await namedSpider(name, flags), flags),
-  ),
-])
+export const dupefilter = group(
+  'dupefilter',
+  'look into the filter of a spider’s crawl',
+  [
+    command<DupeFilterFlags, WithUrls>(
+      'has <spider> <urls...>',
+      'print for each URL whether it was met (- reads them from stdin)',
+      OPTIONS,
+      async (flags, [name, urls]) =>
+        (await filter()).dupefilterHas(await namedSpider(name, flags), urls, flags),
+      [
+        ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl met this page?'],
+        ['webloom dupefilter has quotes - < urls.txt', 'a line for each URL of a file'],
+      ],
+    ),
+    command<DupeFilterFlags, WithUrls>(
+      'add <spider> <urls...>',
+      'record URLs as met: the crawl passes them over',
+      OPTIONS,
+      async (flags, [name, urls]) =>
+        (await filter()).dupefilterAdd(await namedSpider(name, flags), urls, flags),
+      [
+        [
+          'webloom dupefilter add quotes https://quotes.toscrape.com/login',
+          'the crawl passes this page over',
+        ],
+        ['webloom dupefilter add quotes - < done.txt', 'those of a file'],
+      ],
+    ),
+    command<DupeFilterFlags, WithUrls>(
+      'rm <spider> <urls...>',
+      'make URLs new again',
+      OPTIONS,
+      async (flags, [name, urls]) =>
+        (await filter()).dupefilterRemove(await namedSpider(name, flags), urls, flags),
+      [
+        [
+          'webloom dupefilter rm quotes https://quotes.toscrape.com/',
+          'the next link to it has the page fetched again',
+        ],
+        ['webloom dupefilter rm quotes - < changed.txt', 'those of a file'],
+      ],
+    ),
+    command<DupeFilterFlags, [name: string]>(
+      'stats <spider>',
+      'print how much is recorded, and how well it fits',
+      OPTIONS,
+      async (flags, [name]) => (await filter()).dupefilterStats(await namedSpider(name, flags), flags),
+      [
+        ['webloom dupefilter stats quotes', 'how many requests were met, in how much memory, at which error'],
+        ['webloom dupefilter stats quotes --json', 'for a program to read'],
+      ],
+    ),
+  ],
+  [
+    ['webloom dupefilter has quotes https://quotes.toscrape.com/', 'has the crawl met this page?'],
+    ['webloom dupefilter stats quotes', 'how much is recorded, and how well it fits'],
+  ],
+)

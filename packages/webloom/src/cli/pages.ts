@@ -21,6 +21,10 @@ export const shell = command<ShellFlags, [url: string | undefined]>(
     const { shell: run } = await import('../commands/shell.ts')
     await run(url, flags, await configHere())
   },
+  [
+    ['webloom shell https://quotes.toscrape.com/', 'a prompt with response, request, spider and fetch()'],
+    [`webloom shell page.html -c "response.css('title::text').get()"`, 'answers for a local file, and ends'],
+  ],
 )
 
 export const fetch = command<FetchFlags, [url: string]>(
@@ -34,6 +38,13 @@ export const fetch = command<FetchFlags, [url: string]>(
     const { fetchPage } = await import('../commands/fetch.ts')
     await fetchPage(url, flags, await configHere())
   },
+  [
+    ['webloom fetch https://quotes.toscrape.com/ > page.html', 'keeps the page as the crawl gets it'],
+    [
+      'webloom fetch https://quotes.toscrape.com/ --headers --no-redirect',
+      'shows what was sent and answered',
+    ],
+  ],
 )
 
 export const view = command<ViewFlags, [url: string]>(
@@ -44,6 +55,13 @@ export const view = command<ViewFlags, [url: string]>(
     const { view: run } = await import('../commands/view.ts')
     await run(url, flags, await configHere())
   },
+  [
+    ['webloom view https://quotes.toscrape.com/', 'shows what a crawl sees: no script has run in the page'],
+    [
+      'webloom view https://quotes.toscrape.com/ --no-open --spider quotes',
+      'saves the page as that spider gets it, and prints where',
+    ],
+  ],
 )
 
 export const parse = command<ParseFlags, [url: string]>(
@@ -65,21 +83,37 @@ export const parse = command<ParseFlags, [url: string]>(
     const { parse: run } = await import('../commands/parse.ts')
     return run(url, flags, await configHere())
   },
+  [
+    ['webloom parse https://quotes.toscrape.com/', 'items and requests of the callback parse'],
+    ['webloom parse https://quotes.toscrape.com/ --spider spider.ts -d 2', 'follows its requests, too'],
+    [
+      `webloom parse https://quotes.toscrape.com/ -c parseAuthor --cbkwargs '{"page": 1}' --json`,
+      'another callback with its arguments, for a program to read',
+    ],
+  ],
 )
 
 export const genspider = command<GenspiderFlags, [name: string | undefined, site: string | undefined]>(
   'genspider [name] [site]',
   'write a spider to start from',
   {
-    template: value('-t, --template <name>', 'basic, crawl, redis, sitemap, xmlfeed or csvfeed', 'basic'),
+    template: value('-t, --template <template>', 'basic, crawl, redis, sitemap, xmlfeed or csvfeed', 'basic'),
     list: flag('-l, --list', 'print the templates'),
-    dump: value('-d, --dump <name>', 'print a template'),
+    dump: value('-d, --dump <template>', 'print a template'),
     force: flag('--force', 'write over a file that is there'),
   },
   async (flags, [name, site]) => {
     const { genspider: run } = await import('../commands/genspider.ts')
     run(name, site, flags, await configHere())
   },
+  [
+    [
+      'webloom genspider quotes quotes.toscrape.com',
+      'writes spiders/quotes.ts, or quotes.ts where there is no project',
+    ],
+    ['webloom genspider news example.com -t sitemap', 'begins with the site’s sitemap'],
+    ['webloom genspider --dump crawl', 'prints a template'],
+  ],
 )
 
 export const check = command<CheckFlags, [name: string | undefined]>(
@@ -90,4 +124,8 @@ export const check = command<CheckFlags, [name: string | undefined]>(
     const { check: run } = await import('../commands/check.ts')
     return run(name, flags, await configHere())
   },
+  [
+    ['webloom check', 'tests the contracts of all spiders'],
+    ['webloom check quotes --json', 'those of one spider, for a program to read'],
+  ],
 )

@@ -17,6 +17,10 @@ export const list = command<ListFlags, []>(
     const given = givenSettings(flags)
     await run(await projectConfig(process.cwd(), undefined, given), flags, given)
   },
+  [
+    ['webloom list', 'a name each line'],
+    ['webloom list --json', 'with the file of each'],
+  ],
 )
 
 export const settings = command<SettingsFlags, []>(
@@ -32,6 +36,11 @@ export const settings = command<SettingsFlags, []>(
     const { showSettings } = await import('../commands/settings.ts')
     showSettings(flags, await configHere())
   },
+  [
+    ['webloom settings --explain DOWNLOAD_DELAY', 'its value, what it does, and every place that sets it'],
+    ['webloom settings --get CONCURRENT_REQUESTS', 'its value alone'],
+    ['webloom settings -s DOWNLOAD_DELAY=1', 'all settings as a crawl with this flag has them'],
+  ],
 )
 
 export const plan = command<PlanFlags, []>(
@@ -47,6 +56,11 @@ export const plan = command<PlanFlags, []>(
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/plan.ts')).plan(flags),
+  [
+    ['webloom plan --urls 1e9', 'memory, error and pages lost of each dupefilter for 10 ** 9 URLs'],
+    ['webloom plan --urls 1e8 --error 1e-4', 'for one link in ten thousand that is taken for met'],
+    ['webloom plan --urls 1e8 --bit 30 --hash-number 6', 'compares with a Bloom filter of scrapy-redis'],
+  ],
 )
 
 export const bench = command<BenchFlags, []>(
@@ -58,6 +72,13 @@ export const bench = command<BenchFlags, []>(
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/bench.ts')).bench(flags),
+  [
+    ['webloom bench', 'pages a second of one process on this machine'],
+    [
+      'REDIS_URL=redis://127.0.0.1:6379 webloom bench --pages 2000 --rounds 1',
+      'on Redis, too, and sooner done',
+    ],
+  ],
 )
 
 export const version = command<{ readonly verbose?: boolean; readonly json?: boolean }, []>(
@@ -68,4 +89,8 @@ export const version = command<{ readonly verbose?: boolean; readonly json?: boo
     json: flag('--json', 'as JSON'),
   },
   async (flags) => (await import('../commands/version.ts')).showVersion(flags),
+  [
+    ['webloom version', 'the version alone'],
+    ['webloom version -v', 'what a report of a defect should have'],
+  ],
 )

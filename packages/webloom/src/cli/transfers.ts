@@ -23,6 +23,11 @@ export const importFrom = command<ImportFlags, [from: string, name: string]>(
       ? importScrapyRedis(Class, flags, config)
       : importLines(Class, from, flags, config)
   },
+  [
+    ['webloom import scrapy-redis quotes --dry-run', 'tells what a Python crawl has left, and moves nothing'],
+    ['webloom import scrapy-redis quotes --callback parse_author=parseAuthor', 'takes it over'],
+    ['webloom import left.jsonl quotes', 'reads what export wrote'],
+  ],
 )
 
 export const exportTo = command<ExportFlags, [name: string]>(
@@ -40,4 +45,12 @@ export const exportTo = command<ExportFlags, [name: string]>(
     const { Class, config } = await namedSpider(name, flags)
     return exportCrawl(Class, flags, config)
   },
+  [
+    ['webloom export quotes -o left.jsonl', 'what a stopped crawl still has to fetch'],
+    ['webloom export quotes --seeds', 'as start URLs for another crawl'],
+    [
+      'webloom export quotes --to scrapy-redis --callback parseAuthor=parse_author',
+      'into the queue of a Python crawl',
+    ],
+  ],
 )

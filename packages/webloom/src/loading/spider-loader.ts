@@ -200,7 +200,8 @@ function filesGiven(source: SpiderSource, { folder, path }: LoadedConfig): strin
   return stats.isDirectory() ? scriptsBelow(given) : [given]
 }
 
-function scriptsBelow(folder: string): string[] {
+/** Files below a folder in which a project may have spiders, by path. */
+export function scriptsBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !isLeftOut(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1))

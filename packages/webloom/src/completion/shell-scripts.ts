@@ -1,0 +1,89 @@
+/**
+ * What the shells need to be told. They know nothing of the commands: they ask `webloom __complete`, so that a script that was
+ * printed once fits later releases, and each project's own.
+ */
+
+import { didYouMean, UsageError } from '@webloom/core'
+
+// Bash splits words at COMP_WORDBREAKS, of which = and : stand in ours, and replaces only what follows the last of them.
+const BASH = `# bash completion of webloom. In ~/.bashrc:   source <(webloom completion bash)
+_webloom() {
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$'\\n' candidate kept=''
+  local word=\${line##*[[:space:]]}
+  [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && kept=\${word%"\${word##*=}"}
+  [[ $COMP_WORDBREAKS == *:* && \${word#"$kept"} == *:* ]] && kept=\${word%"\${word##*:}"}
+  COMPREPLY=()
+  while read -r candidate; do
+    if [[ $candidate == :files ]]; then
+      compopt -o filenames
+      COMPREPLY+=($(compgen -f -- "\${word#"$kept"}"))
+    else
+      COMPREPLY+=("\${candidate#"$kept"}")
+    fi
+  done < <("\${COMP_WORDS[0]}" __complete bash -- "$line" 2>/dev/null)
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace
+  return 0
+}
+complete -F _webloom webloom
+`
+
+const ZSH = `#compdef webloom
+# zsh completion of webloom. In ~/.zshrc, below compinit:   source <(webloom completion zsh)
+_webloom() {
+  local -a lines plain open plain_shown open_shown
+  local line value files=0
+  lines=("\${(@f)$("\${(Q)words[1]}" __complete zsh -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)}")
+  for line in $lines; do
+    if [[ $line == :files ]]; then
+      files=1
+      continue
+    fi
+    value=\${line%%$'\\t'*}
+    if [[ $value == *[=/] ]]; then
+      open+=("$value")
+      open_shown+=("\${line/$'\\t'/   }")
+    else
+      plain+=("$value")
+      plain_shown+=("\${line/$'\\t'/   }")
+    fi
+  done
+  (( $#plain )) && compadd -l -d plain_shown -- $plain
+  (( $#open )) && compadd -l -S '' -d open_shown -- $open
+  (( files )) && _files
+  (( $#lines ))
+}
+if [[ $funcstack[1] == _webloom ]]; then
+  _webloom "$@"
+else
+  compdef _webloom webloom
+fi
+`
+
+const FISH = `# fish completion of webloom:   webloom completion fish > ~/.config/fish/completions/webloom.fish
+function __webloom_candidates
+    set -l words (commandline -opc)
+    set -l typed (commandline -ct)
+    for line in ($words[1] __complete fish -- $words[2..-1] "$typed" 2>/dev/null)
+        if test "$line" = ':files'
+            __fish_complete_path "$typed"
+        else
+            echo $line
+        end
+    end
+end
+complete -c webloom -f -a '(__webloom_candidates)'
+`
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH }
+
+export const SHELLS: readonly string[] = Object.keys(SCRIPTS)
+
+/** Throws WL_USAGE for a shell that there is no script for. */
+export function completionScript(shell: string): string {
+  const script = SCRIPTS[shell]
+  if (script !== undefined) return script
+  throw new UsageError(
+    'WL_USAGE',
+    `there is no completion for ${JSON.stringify(shell)}.${didYouMean(shell, SHELLS)} There are ${SHELLS.join(', ')}`,
+  )
+}

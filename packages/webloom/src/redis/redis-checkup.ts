@@ -1,0 +1,276 @@
+/**
+ * A look at each Redis that the settings name, for `webloom doctor`: by the connection that workers open, and by what they
+ * ask at their start.
+ */
+
+import {
+  environmentVariable,
+  luaScriptsIn,
+  REDIS_ROLES,
+  type RedisOptions,
+  type RedisRole,
+  type RedisTarget,
+  redisTargets,
+  type Settings,
+  SettingsError,
+  silentLogger,
+} from '@webloom/core'
+import { type RedisHealth, redisHealth } from '@webloom/queue'
+import type { Redis } from 'ioredis'
+import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
+import { byteSize } from '../terminal/figures.ts'
+import { shellQuoted } from '../terminal/resume-line.ts'
+import { RedisLink } from './redis-connection.ts'
+import { aclLine, REDIS_RIGHTS } from './redis-rights.ts'
+
+/** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
+const ANSWER_MS_MAX = 3000
+const PINGS = 10
+/** A page costs some round trips, one after the other. */
+const PING_MS_MAX = 20
+/** Times of one machine are shown beside those of the other. */
+const CLOCK_MS_MAX = 2000
+/** Above this part of its maxmemory a Redis has no room for what one crawl adds. */
+const USED_MAX = 0.9
+const MISSING_SHOWN_MAX = 12
+const VERSION_MIN = [6, 2] as const
+
+const missingRights = luaScriptsIn(new URL('../../lua/', import.meta.url))('missing-rights.lua')
+
+interface Server {
+  readonly target: RedisTarget
+  readonly roles: readonly RedisRole[]
+  /** The address with its roles, for people. */
+  readonly named: string
+}
+
+/**
+ * Checks them all at once.
+ *
+ * @param spider whose keys the user must be allowed to use; undefined: any
+ */
+export async function checkRedisServers(settings: Settings, spider?: string): Promise<CheckResults> {
+  const servers = serversOf(settings)
+  if (servers.length === 0) {
+    const found = 'none is named: a crawl runs in one process. For many workers name one'
+    return [{ check: 'Redis', state: 'info', found, type: 'export REDIS_URL=redis://127.0.0.1:6379' }]
+  }
+  return (await Promise.all(servers.map((server) => checkServer(server, spider)))).flat()
+}
+
+function serversOf(settings: Settings): Server[] {
+  const uses = REDIS_ROLES.flatMap((role) => redisTargets(settings, role).map((target) => ({ role, target })))
+  const byPlace = Map.groupBy(uses, ({ target }) => JSON.stringify(target.options))
+  return [...byPlace.values()].map((same) => {
+    const [{ target }, roles] = [same[0]!, same.map(({ role }) => role)]
+    return { target, roles, named: `${target.shown} (${roles.join(', ')})` }
+  })
+}
+
+async function checkServer(server: Server, spider: string | undefined): Promise<CheckResults> {
+  const { target, roles } = server
+  const link = new RedisLink(target, {
+    startTimeoutMs: ANSWER_MS_MAX,
+    logger: silentLogger,
+    roles,
+    spider,
+  })
+  try {
+    await Promise.race([link.open(), hopeless(link.client)])
+    return await checkOpen(link.client, server, spider)
+  } catch (error) {
+    return [unusable(error as Error & { code?: string }, server, spider)]
+  } finally {
+    link.close()
+  }
+}
+
+/** Rejects where asking again within a few seconds is of no use. */
+function hopeless(client: Redis): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(error.code ?? '')) reject(error)
+  })
+  promise.catch(() => {})
+  return promise
+}
+
+function unusable(error: Error & { code?: string }, server: Server, spider: string | undefined): CheckResult {
+  const { target, roles, named } = server
+  const line = aclLine(roles, spider)
+  const fail = (found: string, type: string): CheckResult => ({ check: 'Redis', state: 'fail', found, type })
+  if (error instanceof SettingsError)
+    return fail(error.problems.join('; '), `webloom settings --explain ${target.setting}`)
+  if (error.message.includes(line)) {
+    const words = error.message.split(`: ${line}`)[0]!
+    return fail(`${named}: ${words}`, rightsLine(server, spider))
+  }
+  if (error.code === 'WL_REDIS_REFUSED')
+    return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
+  const why =
+    error.code === 'WL_REDIS_UNREACHABLE' ? `no answer within ${ANSWER_MS_MAX / 1000} s` : error.message
+  return fail(`${named} does not answer: ${why || error.code}`, startLine(target))
+}
+
+async function checkOpen(
+  redis: Redis,
+  server: Server,
+  spider: string | undefined,
+): Promise<readonly CheckResult[]> {
+  const health = await redisHealth(redis)
+  const pingMs = await shortestPingMs(redis)
+  return [
+    {
+      check: 'Redis',
+      state: 'ok',
+      found: `${server.named}: version ${health.version}, ${memoryOf(health)}, ${pingMs.toFixed(1)} ms away`,
+    },
+    ...versionResults(health, server),
+    ...storageResults(health, server),
+    ...(pingMs > PING_MS_MAX ? [farAway(pingMs, server)] : []),
+    ...(await clockResults(redis, server)),
+    ...(await rightsResults(redis, server, spider)),
+  ]
+}
+
+function memoryOf({ usedBytes, maxBytes }: RedisHealth): string {
+  return maxBytes > 0
+    ? `${byteSize(usedBytes)} of ${byteSize(maxBytes)} used`
+    : `${byteSize(usedBytes)} used, no maxmemory`
+}
+
+function versionResults({ version }: RedisHealth, { named }: Server): CheckResults {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isOld = major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])
+  if (!isOld || version === 'unknown') return []
+  const found = `${named} is ${version}; dupefilters and start URLs need ${VERSION_MIN.join('.')} or later`
+  return [{ check: 'Redis version', state: 'fail', found, type: 'docker run -d -p 6379:6379 redis:7' }]
+}
+
+/** In the words of the log at a worker's start. */
+function storageResults(health: RedisHealth, { target, roles, named }: Server): CheckResults {
+  const { eviction, warnings, usedBytes, maxBytes } = health
+  const isQueueOrFilter = roles.includes('queue') || roles.includes('dupefilter')
+  const set = (name: string, value: string) => `${cliOf(target.options)} CONFIG SET ${name} ${value}`
+  return [
+    ...warnings.map((warning): CheckResult => {
+      const found = `${named}: ${warning}, and write it into its redis.conf`
+      return warning === eviction
+        ? {
+            check: 'Redis policy',
+            state: isQueueOrFilter ? 'fail' : 'warn',
+            found,
+            type: set('maxmemory-policy', 'noeviction'),
+          }
+        : { check: 'Redis on disk', state: 'warn', found, type: set('appendonly', 'yes') }
+    }),
+    ...(maxBytes > 0 && usedBytes > USED_MAX * maxBytes
+      ? [
+          {
+            check: 'Redis memory',
+            state: 'warn',
+            found: `${named} is nearly full: new links wait while what is queued is crawled`,
+            type: set('maxmemory', String(2 * maxBytes)),
+          } as const,
+        ]
+      : []),
+  ]
+}
+
+/** The shortest of several: the others waited for this machine, which may be busy. */
+async function shortestPingMs(redis: Redis): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY
+  for (let n = 0; n < PINGS; n++) {
+    const before = performance.now()
+    await redis.ping()
+    shortest = Math.min(shortest, performance.now() - before)
+  }
+  return shortest
+}
+
+function farAway(pingMs: number, { target, named }: Server): CheckResult {
+  const found = `${named} answers after ${Math.round(pingMs)} ms, and a page waits for several answers: put workers and Redis into one network`
+  return { check: 'Redis latency', state: 'warn', found, type: `${cliOf(target.options)} --latency` }
+}
+
+async function clockResults(redis: Redis, { named }: Server): Promise<CheckResults> {
+  const before = Date.now()
+  // The role of items has no right to ask.
+  const time = await redis.time().catch(() => undefined)
+  if (!time) return []
+  const theirs = Number(time[0]) * 1000 + Number(time[1]) / 1000
+  const aheadMs = theirs - (before + Date.now()) / 2
+  if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return []
+  const how = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`
+  const found = `the clock of ${named} is ${how}: times in logs and in webloom status do not fit together`
+  return [{ check: 'Redis clock', state: 'warn', found, type: 'timedatectl status' }]
+}
+
+/** A right that is missing ends a crawl in its middle. Before Redis 7 a user cannot ask for its own rights. */
+async function rightsResults(
+  redis: Redis,
+  server: Server,
+  spider: string | undefined,
+): Promise<CheckResults> {
+  const { roles, named } = server
+  const commands = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].commands))]
+  const patterns = [...new Set(roles.flatMap((role) => REDIS_RIGHTS[role].keys))]
+  const keys = spider === undefined ? [] : patterns.map((pattern) => keyOf(pattern, spider))
+  // `type` is a right of every role.
+  const asked = [
+    ...commands.flatMap((command) => askedFor(command, keys[0])),
+    ...keys.map((key) => `type ${key}`),
+  ]
+  const missing = (await missingRights.run(redis, [], asked)) as string[] | null
+  if (!missing || missing.length === 0) return []
+  const shown = missing.slice(0, MISSING_SHOWN_MAX).join(', ')
+  const more =
+    missing.length > MISSING_SHOWN_MAX ? ` and ${missing.length - MISSING_SHOWN_MAX} others more` : ''
+  const found = `${named}: its user has no right to ${shown}${more}; a crawl that needs one of them ends there`
+  return [{ check: 'Redis rights', state: 'warn', found, type: rightsLine(server, spider) }]
+}
+
+/** What these do to their key depends on their arguments, so Redis refuses them without. */
+const WITH_ARGUMENTS: Readonly<Record<string, string>> = { set: 'x', bitfield: 'get u8 0' }
+
+/** Nothing where it would have to be asked with a key, and none is known. */
+function askedFor(command: string, key: string | undefined): string[] {
+  const words = WITH_ARGUMENTS[command]
+  if (words === undefined) return [command.replace('|', ' ')]
+  return key === undefined ? [] : [`${command} ${key} ${words}`]
+}
+
+function keyOf(pattern: string, spider: string): string {
+  return pattern.replace('<spider>', spider).replace('*', 'doctor')
+}
+
+/** What an administrator types; the crawl's own user has no right to it. */
+function rightsLine({ target, roles }: Server, spider: string | undefined): string {
+  const { username, ...others } = target.options
+  const line = aclLine(roles, spider).replace('<user>', username ?? '<user>')
+  return [cliOf({ ...others, password: '' }), ...line.split(' ').map(shellQuoted)].join(' ')
+}
+
+/** `redis-cli` for that server. It asks for the password, which is not among what is printed. */
+function cliOf({ host, port, username, password, tls, db }: RedisOptions): string {
+  return [
+    'redis-cli',
+    ...(host !== undefined ? [`-h ${host}`] : []),
+    ...(port !== undefined ? [`-p ${port}`] : []),
+    ...(username ? [`--user ${shellQuoted(username)}`] : []),
+    ...(password ? ['--askpass'] : []),
+    ...(tls ? ['--tls'] : []),
+    ...(db ? [`-n ${db}`] : []),
+  ].join(' ')
+}
+
+function urlLine({ setting, options: { host, port, db, tls } }: RedisTarget): string {
+  return `export ${environmentVariable(setting)}='${tls ? 'rediss' : 'redis'}://user:password@${host}:${port}/${db ?? 0}'`
+}
+
+function startLine({ shown, setting, options: { host, port } }: RedisTarget): string {
+  const isHere = host !== undefined && /^(?:localhost|127\.|::1$)/.test(host)
+  return isHere
+    ? `docker run -d -p ${port}:6379 redis:7 redis-server --appendonly yes --maxmemory-policy noeviction`
+    : `webloom settings --explain ${setting}    # is ${shown} meant?`
+}

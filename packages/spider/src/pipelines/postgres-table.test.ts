@@ -1,4 +1,4 @@
-/** Where WEBLOOM_TEST_POSTGRES_URL names a server whose database may be written. */
+/** Where TEST_POSTGRES_URL names a server whose database may be written. */
 
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
@@ -7,12 +7,12 @@ import { sqlTableContract } from '../../testing/sql-table-contract.ts'
 import { PostgresTable } from './postgres-table.ts'
 import { quotedColumn } from './sql-table.ts'
 
-const URL = process.env.WEBLOOM_TEST_POSTGRES_URL
+const URL = process.env.TEST_POSTGRES_URL
 
 sqlTableContract(
   { describe, test: URL === undefined ? test.skip : test },
   {
-    name: 'PostgresTable (WEBLOOM_TEST_POSTGRES_URL)',
+    name: 'PostgresTable (TEST_POSTGRES_URL)',
     create: async () => {
       const name = `webloom_test_${randomUUID().replaceAll('-', '')}`
       const client = new Client(URL)

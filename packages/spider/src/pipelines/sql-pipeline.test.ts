@@ -1,5 +1,5 @@
 /**
- * The pipeline `sql` on both databases. SQLite is always tried; PostgreSQL where WEBLOOM_TEST_POSTGRES_URL names a server
+ * The pipeline `sql` on both databases. SQLite is always tried; PostgreSQL where TEST_POSTGRES_URL names a server
  * whose database may be written, such as postgres://postgres@localhost/postgres.
  */
 
@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SqlPipeline } from './sql-pipeline.ts'
 import { type SqlShape, shapeFrom } from './sql-table.ts'
 
-const POSTGRES_URL = process.env.WEBLOOM_TEST_POSTGRES_URL
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -76,7 +76,7 @@ const COLUMNS = [{ name: 'text' }, { name: 'price', type: 'NUMERIC CHECK (price 
 describe.each([
   { database: 'SQLite', place: sqlitePlace, isHere: true },
   {
-    database: 'PostgreSQL (WEBLOOM_TEST_POSTGRES_URL)',
+    database: 'PostgreSQL (TEST_POSTGRES_URL)',
     place: postgresPlace,
     isHere: POSTGRES_URL !== undefined,
   },

@@ -15,7 +15,7 @@ export default defineConfig({
     resolve: { conditions: ['webloom-source', 'node'], externalConditions: ['webloom-source', 'node'] },
   },
   test: {
-    globalSetup: ['tests/setup/redis.ts'],
+    globalSetup: ['tests/setup/redis.ts', 'tests/setup/chromium.ts'],
     // Tests count what the fake web was asked for; those about robots.txt turn it on. Its hosts lead to one another, and
     // all are on loopback: tests about that turn the guard on by an empty list.
     env: {

@@ -5,6 +5,8 @@ const { projects, ...shared } = base.test!
 const SOAKS = ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
 /** What they count or measure depends on how busy the machine is. */
 const BY_THE_CLOCK = ['tests/cluster-politeness.soak.test.ts']
+/** Alone, too: what a lost lock allows is judged by the clock. */
+const WORLDS = ['tests/world/**/*.soak.test.ts']
 const OTHERS = ['**/node_modules/**']
 
 /** The long tests: `npm run soak`. Not merged with the base, which would add up what they exclude. */
@@ -27,10 +29,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'worlds',
+          include: WORLDS,
+          exclude: OTHERS,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'long',
           include: SOAKS,
-          exclude: [...OTHERS, ...BY_THE_CLOCK],
-          sequence: { groupOrder: 1 },
+          exclude: [...OTHERS, ...BY_THE_CLOCK, ...WORLDS],
+          sequence: { groupOrder: 2 },
         },
       },
     ],

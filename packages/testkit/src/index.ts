@@ -46,6 +46,11 @@ export {
 } from './servers/tcp-proxy.ts'
 export type { Verdict } from './servers/tcp-proxy-connection.ts'
 
+// A real browser.
+
+export { startBrowser } from './browser/browser.ts'
+export { ChromiumMissing, ensureChromium, findChromium } from './browser/chromium-install.ts'
+
 // A web that means ill.
 
 export { WAYS_INSIDE, type WayInside } from './hostile/ways-inside.ts'

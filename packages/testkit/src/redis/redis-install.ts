@@ -1,12 +1,6 @@
-import { runProcess } from '../processes/run-process.ts'
-import {
-  engineSays,
-  enginesInPath,
-  findInPath,
-  findRedis,
-  REDIS_IMAGES,
-  type RedisProgram,
-} from './redis-program.ts'
+import { aptGetAsRoot, lastLines } from '../processes/apt-get.ts'
+import { findInPath } from '../processes/find-in-path.ts'
+import { engineSays, enginesInPath, findRedis, REDIS_IMAGES, type RedisProgram } from './redis-program.ts'
 
 /**
  * Sees to it that `startRedis` works on this machine: takes the `redis-server` in PATH, else installs Debian's package (as
@@ -41,14 +35,8 @@ export class RedisMissing extends Error {
 }
 
 /** Resolves with why it did not work; with nothing when it did. */
-async function installPackage(): Promise<string[]> {
-  if (findInPath('apt-get') === undefined) return ['apt-get: not in PATH']
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  if (asRoot.length > 0 && !(await succeeds('sudo', '-n', 'true')))
-    return ['apt-get: needs root, and sudo is not here or asks for a password']
-  const [command, ...args] = [...asRoot, 'sh', '-c', INSTALL_SCRIPT]
-  const { code, stdout, stderr } = await runProcess(command!, args, { timeoutMs: INSTALL_TIMEOUT_MS })
-  return code === 0 ? [] : [`apt-get: ended with ${code}: ${lastLines(`${stdout}\n${stderr}`)}`]
+function installPackage(): Promise<string[]> {
+  return aptGetAsRoot(INSTALL_SCRIPT, INSTALL_TIMEOUT_MS)
 }
 
 async function pullImage(): Promise<string[]> {
@@ -92,12 +80,3 @@ command -v redis-server >/dev/null # What cannot be downloaded again is no error
 
 /** The script's own limits, which let it tidy up, are shorter together. */
 const INSTALL_TIMEOUT_MS = 1_300_000
-
-async function succeeds(command: string, ...args: string[]): Promise<boolean> {
-  if (findInPath(command) === undefined) return false
-  return (await runProcess(command, args)).code === 0
-}
-
-function lastLines(output: string): string {
-  return output.trim().split('\n').slice(-3).join(' | ')
-}

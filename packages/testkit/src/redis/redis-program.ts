@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { findInPath } from '../processes/find-in-path.ts'
 import { runProcess } from '../processes/run-process.ts'
 
 /** What runs a Redis on this machine: its own `redis-server`, or a container engine that has an image of it. */
@@ -35,21 +34,3 @@ export function engineSays(engine: string, ...args: string[]) {
 
 /** As long as pulling an image over a slow line takes. */
 const ENGINE_TIMEOUT_MS = 300_000
-
-/** The first executable file of this name in PATH. */
-export function findInPath(name: string): string | undefined {
-  return (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find(isExecutable)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}

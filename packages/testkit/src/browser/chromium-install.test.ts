@@ -1,0 +1,34 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { ChromiumMissing, ensureChromium, startBrowser, startFakeWeb, tempDir } from '../index.ts'
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+test('a browser opens a page of the fake web, with a Chromium that is here or was got for it', async () => {
+  await using web = await startFakeWeb({ pagesPerHost: 1 })
+  web.route(null, '/made', (_, res) =>
+    res
+      .setHeader('content-type', 'text/html')
+      .end('<p>as sent</p><script>document.querySelector("p").textContent = "as made"</script>'),
+  )
+  await using browser = await startBrowser()
+  const page = await browser.newPage()
+  await page.goto(`${web.origins[0]}/made`)
+  expect(await page.locator('p').textContent()).toBe('as made')
+})
+
+test('where nothing helps, the message says what was tried and what to do', async () => {
+  await using empty = await tempDir()
+  vi.stubEnv('PATH', empty.path)
+  vi.stubEnv('XDG_CACHE_HOME', empty.path)
+  const missing = await ensureChromium().catch((error) => error)
+  expect(missing).toBeInstanceOf(ChromiumMissing)
+  expect(missing.message).toBe(
+    [
+      'Chromium is missing: none of chromium-headless-shell, chromium, google-chrome in PATH.',
+      '  apt-get: not in PATH',
+      'To get it: sudo apt-get install chromium-headless-shell (Debian), or put any Chrome or Chromium into PATH as chromium, and run the tests again.',
+    ].join('\n'),
+  )
+})

@@ -58,7 +58,9 @@ test.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s: a late worker takes its p
   for (const { code, stderr } of await Promise.all(workers.map(({ exited }) => exited)))
     expect(code, stderr).toBe(0)
   expect(await expectComplete(web, folder)).toBe(0)
-  expect(readFileSync(folder.path('items-late.jsonl'), 'utf8')).not.toBe('')
+  // Half of the hosts are given to it when it has nothing to do.
+  const items = readFileSync(folder.path('items-late.jsonl'), 'utf8').split('\n').length
+  expect(items).toBeGreaterThan(web.linked().size / 5)
 })
 
 test.concurrent(

@@ -1,7 +1,7 @@
 /** docker-compose.yml and Dockerfile, as far as they can be judged without Docker. What they run is in examples/cluster. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Settings } from '@webloom/core'
 import { runProcess, startRedis, startTcpProxy } from '@webloom/testkit'
@@ -21,6 +21,7 @@ function sections(key: string): Map<string, string> {
 }
 
 const services = sections('services')
+const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
 
 describe('docker-compose.yml', () => {
   test('has two Redis servers, workers, seeds and a site to crawl', () => {
@@ -71,11 +72,51 @@ describe('docker-compose.yml', () => {
     for (const seed of seeds) expect(hosts).toContain(new URL(seed).hostname)
   })
 
-  const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
   test.skipIf(!hasCompose)('is read by docker compose', () => {
     const names = execFileSync('docker', ['compose', 'config', '--services'], { cwd: ROOT, encoding: 'utf8' })
     expect(names.trim().split('\n').toSorted()).toEqual([...services.keys()].toSorted())
   })
+})
+
+describe('the compose file of npm create webloom', () => {
+  const folder = join(ROOT, 'packages/create-webloom/templates/redis')
+  const text = readFileSync(join(folder, 'docker-compose.yml'), 'utf8')
+
+  test('workers find Redis, keep the crawl when they leave, and have time to finish', () => {
+    expect(text).toContain(' REDIS_URL: redis://redis:6379\n')
+    expect(text).toContain(" WEBLOOM_SCHEDULER_PERSIST: 'true'\n")
+    expect(text).toMatch(/replicas: \$\{WORKERS:-2\}/)
+    expect(text).toContain('restart: on-failure\n')
+    expect(text).toMatch(/redis:\n +condition: service_healthy/)
+    const [, seconds] = /stop_grace_period: (\d+)s/.exec(text)!
+    expect(Number(seconds)).toBeGreaterThan(Settings.fromLayers({}).getFloat('SHUTDOWN_GRACE') + 10)
+  })
+
+  test('its Redis evicts nothing and is written through', () => {
+    expect(text).toMatch(/redis-server --appendonly yes --maxmemory \w+ --maxmemory-policy noeviction\n/)
+    expect(text).toContain('redis-cli ping | grep -q PONG')
+  })
+
+  test.skipIf(!hasCompose)('is read by docker compose', () => {
+    const names = execFileSync('docker', ['compose', 'config', '--services'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(names.trim().split('\n').toSorted()).toEqual(['redis', 'worker'])
+  })
+})
+
+test('examples/cluster-bloom: its stage, its files and its site are there, and workers have time to finish', () => {
+  const cluster = read('examples/cluster-bloom/docker-compose.yml')
+  expect(dockerfile).toContain(` AS ${/target: (\w+)/.exec(cluster)![1]}\n`)
+  const [, folder] = /working_dir: \/(\S+)/.exec(cluster)!
+  const [, spider] = /\[worker, ([\w.]+)/.exec(cluster)!
+  const [, server] = /node, \/(\S+),/.exec(cluster)!
+  for (const path of [`${folder}/${spider}`, server!]) expect(existsSync(join(ROOT, path)), path).toBe(true)
+  const [, site] = /site=http:\/\/([\w.]+):8000/.exec(cluster)!
+  expect(cluster).toContain(`\n  ${site}:\n`)
+  const [, seconds] = /stop_grace_period: (\d+)s/.exec(cluster)!
+  expect(Number(seconds)).toBeGreaterThan(Settings.fromLayers({}).getFloat('SHUTDOWN_GRACE') + 10)
 })
 
 describe('Dockerfile', () => {

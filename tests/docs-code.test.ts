@@ -6,21 +6,43 @@
  * What is only a part of a file says so in a comment before it, which readers do not see:
  *
  *     <!-- code in a callback. Given: const total = 0 -->
+ *
+ * A page whose code imports a file of the repository says `<!-- beside its code: path -->`.
  */
 
-import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runProcess, type TempDir, tempDir } from '@webloom/testkit'
-import { CommanderError } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as webloom from 'webloom'
 import { runCallback } from 'webloom/testing'
-import { commandLine } from '../packages/webloom/src/cli.ts'
-import { type CodeBlock, codeBlocks, commandLines, inlineCommands, words } from './docs-code.ts'
+import {
+  type CodeBlock,
+  codeBlocks,
+  commandLines,
+  inlineCommands,
+  refusal,
+  shellCommands,
+  words,
+} from './docs-code.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const PAGES = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*/README.md', 'benchmarks/README.md']
+const PAGES = [
+  '*.md',
+  'docs/**/*.md',
+  'packages/*/README.md',
+  'examples/**/README.md',
+  'benchmarks/README.md',
+]
 const pages = globSync(PAGES, { cwd: ROOT }).sort()
 const blocks = pages.flatMap((path) => codeBlocks(path, readFileSync(join(ROOT, path), 'utf8')))
 const typescript = blocks.filter(({ language }) => language === 'ts' || language === 'js')
@@ -36,10 +58,18 @@ beforeAll(async () => {
   writeFileSync(folder.join('package.json'), '{ "type": "module" }')
   for (const block of typescript) {
     mkdirSync(dirname(fileOf(block)), { recursive: true })
+    for (const path of beside(block.page))
+      copyFileSync(join(ROOT, path), join(dirname(fileOf(block)), basename(path)))
     writeFileSync(fileOf(block), moduleOf(block))
   }
 })
 afterAll(() => folder.remove())
+
+/** Files of the repository that a page says stand beside its own: `<!-- beside its code: path -->`. */
+function beside(page: string): string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  return [...text.matchAll(/<!-- beside its code: (\S+) -->/g)].map(([, path]) => path!)
+}
 
 function fileOf({ page, line, code }: CodeBlock): string {
   const name = /^\/\/ (\w[\w.-]*\.ts)\n/.exec(code)?.[1] ?? `line-${line}.ts`
@@ -109,6 +139,79 @@ describe('code blocks of the docs', () => {
   })
 })
 
+/** Languages of blocks, each tried by a test; a block without one is a drawing, or rights that `redis-rights.test.ts` grants. */
+const LANGUAGES = ['', 'ts', 'js', 'json', 'sh', 'dockerfile', 'lua']
+/** Programs that are not ours, and `webloom`, whose lines are read below. */
+const PROGRAMS = [
+  'webloom',
+  'docker',
+  'redis-cli',
+  'export',
+  'mkdir',
+  'echo',
+  'cat',
+  'head',
+  'pip',
+  '.ci/run',
+]
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Readonly<Record<string, string>>
+}
+
+describe('what blocks are made of', () => {
+  test('is a language that is tried', () => {
+    const others = blocks.filter(({ language }) => !LANGUAGES.includes(language))
+    expect(others.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([])
+  })
+
+  test('in a shell are scripts, files and folders that there are', () => {
+    const wrong = blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ page, line, code }) => notThere(code).map((command) => `${page}:${line}: ${command}`))
+    expect(wrong).toEqual([])
+  })
+
+  test('what there is not is found', () => {
+    expect(notThere('npm run build && npm run bild')).toEqual(['npm run bild'])
+    expect(notThere('cd docs && cd dogs')).toEqual(['cd dogs'])
+    expect(notThere('cd examples/site && node serve.ts')).toEqual([])
+    expect(notThere('npx node serve.ts')).toEqual(['npx node serve.ts'])
+    expect(notThere('npm create webloom@latest here && cd here && cd there')).toEqual(['cd there'])
+    expect(notThere('X=1 webloom list\nwget a')).toEqual(['wget a'])
+  })
+})
+
+/** What a reader keeps the clone under. */
+const CLONE = '/path/to/the/clone'
+
+/** The commands of a shell script that name a script, a file or a folder which is not there. */
+function notThere(code: string): string[] {
+  let folder = ROOT
+  const made = new Set<string>()
+  const isThere = (path: string) => existsSync(resolve(folder, path.replace(CLONE, ROOT)))
+
+  function isFine(command: readonly string[]): boolean {
+    const [program, ...args] = command.filter((word) => word !== 'npx' && !/^\w+=/.test(word))
+    if (program === 'cd') {
+      if (made.has(args[0]!)) return true
+      if (!isThere(args[0]!)) return false
+      folder = resolve(folder, args[0]!.replace(CLONE, ROOT))
+      return true
+    }
+    if (args[0]?.endsWith('create-webloom.js')) made.add(args[1]!)
+    if (program === 'npm' && args[0] === 'create') made.add(args[2]!)
+    if (program === 'npm' && args[0] === 'run') return Object.hasOwn(scripts, args[1]!)
+    if (program === 'npm') return ['ci', 'create', 'install', 'start', 'test', 'pkg'].includes(args[0]!)
+    if (program === 'node' && args[0] === '-e') return true
+    if (program === 'node' || program === 'python3') return args.some(isThere)
+    return program === undefined || PROGRAMS.includes(program)
+  }
+
+  return shellCommands(code)
+    .filter((command) => !isFine(command))
+    .map((command) => command.join(' '))
+}
+
 describe('command lines of the docs', () => {
   const written = blocks.flatMap(({ page, line, language, code }) =>
     commandLines(language, code).map((args) => ({ at: `${page}:${line}`, args })),
@@ -144,20 +247,3 @@ describe('command lines of the docs', () => {
     ])
   })
 })
-
-/** Why the command line would not take this; undefined when it would. Nothing is run. */
-async function refusal(args: readonly string[]): Promise<string | undefined> {
-  const program = commandLine(() => {})
-  const all = (command: typeof program): (typeof program)[] => [command, ...command.commands.flatMap(all)]
-  for (const command of all(program)) {
-    command.configureOutput({ writeErr: () => {}, writeOut: () => {} })
-    if (command.commands.length === 0) command.action(() => {})
-  }
-  try {
-    await program.parseAsync([...args], { from: 'user' })
-    return undefined
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return undefined
-    return (error as Error).message
-  }
-}

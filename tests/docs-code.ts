@@ -1,5 +1,8 @@
 /** Code in Markdown: blocks, and command lines. */
 
+import { CommanderError } from 'commander'
+import { commandLine } from '../packages/webloom/src/cli.ts'
+
 /** What a block stands in, when it is a part of a file. */
 export type Part = 'a callback' | 'a spider' | 'settings'
 
@@ -31,6 +34,15 @@ export function commandLines(language: string, code: string): string[][] {
   if (language === 'dockerfile') return lines.flatMap(dockerCommand)
   if (language !== 'sh') return []
   return lines.flatMap((line) => commands(line).flatMap(webloomArguments))
+}
+
+/** The commands of a shell script, each as its words; what is before `&&`, `|` and the like is a command of its own. */
+export function shellCommands(code: string): string[][] {
+  return code
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .flatMap(commands)
+    .filter((command) => command.length > 0)
 }
 
 /** Of an image whose entry point is webloom, or with its path. */
@@ -74,7 +86,10 @@ function webloomArguments(command: readonly string[]): string[][] {
   const at = command.indexOf('webloom')
   const before = command.slice(0, at)
   const isRun = before.every((word) => word === 'npx' || word.includes('=')) || before.includes('exec')
-  return at < 0 || !isRun ? [] : [command.slice(at + 1).filter((word) => !/^\d?[<>]/.test(word))]
+  const isRedirect = (word = '') => /^\d?[<>]/.test(word)
+  const isItsFile = (word = '') => /^\d?[<>]+$/.test(word)
+  const args = command.slice(at + 1)
+  return at < 0 || !isRun ? [] : [args.filter((word, n) => !isRedirect(word) && !isItsFile(args[n - 1]))]
 }
 
 /** As a shell splits a line: `'…'` and `"…"` may stand anywhere in a word. */
@@ -85,4 +100,21 @@ export function words(line: string): string[] {
       (_, single?: string, double?: string) => single ?? double ?? '',
     ),
   )
+}
+
+/** Why the command line would not take this; undefined when it would. Nothing is run. */
+export async function refusal(args: readonly string[]): Promise<string | undefined> {
+  const program = commandLine(() => {})
+  const all = (command: typeof program): (typeof program)[] => [command, ...command.commands.flatMap(all)]
+  for (const command of all(program)) {
+    command.configureOutput({ writeErr: () => {}, writeOut: () => {} })
+    if (command.commands.length === 0) command.action(() => {})
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return undefined
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return undefined
+    return (error as Error).message
+  }
 }

@@ -264,6 +264,16 @@ describe('STATS_CLASS', () => {
     expect(stats).toMatchObject({ finish_reason: 'finished', response_received_count: 1 })
   })
 
+  test('EXTENSIONS: one that tells of slow hosts at the end', async () => {
+    const { log } = await crawled(`yield new Request('${origin}/slow')`, {
+      EXTENSIONS: [['./slow-hosts.ts#SlowHosts', 500]],
+    })
+    const told = log.split('\n').filter((line) => line.includes('a slow host'))
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ host: new URL(origin).host, latencyMs: expect.any(Number) }),
+    ])
+  })
+
   test('Scrapy’s memory collector is ours; its dummy one is refused', async () => {
     const start = `yield new Request('${origin}/')`
     const memory = await crawled(start, { STATS_CLASS: 'scrapy.statscollectors.MemoryStatsCollector' })

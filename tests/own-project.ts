@@ -9,6 +9,8 @@ import { type CodeBlock, codeBlocks } from './docs-code.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PAGE = 'docs/own-components.md'
+/** How long the site takes for /slow: longer than what makes a host one of the slow ones. */
+const SLOW_MS = 700
 export const CLI = join(ROOT, 'packages/webloom/bin/webloom.js')
 
 export interface Crawled {
@@ -20,7 +22,7 @@ export interface Crawled {
 
 export interface OwnProject extends AsyncDisposable {
   readonly folder: TempDir
-  /** Of the site; it answers every path with a title. */
+  /** Of the site; it answers every path with a title, `/slow` late. */
   readonly origin: string
   /** Paths that the site was asked for. */
   readonly asked: readonly string[]
@@ -48,7 +50,9 @@ export async function ownProject(): Promise<OwnProject> {
   const asked: string[] = []
   const site = createServer((req, res) => {
     asked.push(req.url!)
-    res.writeHead(200, { 'content-type': 'text/html' }).end('<title>of the site</title>')
+    const answer = () => res.writeHead(200, { 'content-type': 'text/html' }).end('<title>of the site</title>')
+    if (req.url === '/slow') setTimeout(answer, SLOW_MS)
+    else answer()
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   return {

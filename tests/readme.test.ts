@@ -1,4 +1,4 @@
-/** What the README shows is run: its spider, against pages shaped like those of the site it names. */
+/** What the README and the guide to projects show is run: the spider, against pages shaped like those of the site it names. */
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,15 +6,16 @@ import { runProcess, startFakeWeb, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
-const blocks = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
-  ([, code]) => code!,
-)
-const blockWith = (text: string) => blocks.find((code) => code.includes(text))!
+const text = ['README.md', 'docs/guides/project.md']
+  .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+  .join('')
+const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
+const blockWith = (part: string) => blocks.find((code) => code.includes(part))!
 
 const page = (quotes: readonly string[], next?: string) =>
   `<title>Quotes</title>${quotes.map((text) => `<div class="quote"><span class="text">${text}</span><small class="author">A. Nonym</small></div>`).join('')}${next ? `<li class="next"><a href="${next}">Next</a></li>` : ''}`
 
-test('the spider, the config and the call of the README work as they stand, but for the address', async () => {
+test('the README’s spider, and the config and the call of the guide work as they stand, but for the address', async () => {
   await using web = await startFakeWeb({ pagesPerHost: 1 })
   await using folder = await tempDir()
   web.route(null, '/quotes', (_, res) =>

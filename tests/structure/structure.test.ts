@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
+import { outdatedCommands } from '../../scripts/command-docs.ts'
 import { outdatedFiles } from '../../scripts/settings-docs.ts'
 import { circleProblems, folderCircleProblems } from './checks/circles.ts'
 import { docstringProblems } from './checks/docstrings.ts'
@@ -26,8 +27,9 @@ describe('this repository', () => {
     ['docs/errors.md lists the error codes, no more and no less', errorCodeProblems],
     ['docs/meta.md lists the keys of meta, no more and no less', metaKeyProblems],
     ['docs/settings.md and the type SettingsInput are what the settings table makes', outdatedFiles],
+    ['docs/reference/commands.md is what the command line makes', outdatedCommands],
     ['docs/redis-keys.md lists the Redis keys, no more and no less', redisKeyProblems],
-    ['every link and path in a page points at something', linkProblems],
+    ['every link and path in a page points at something, a heading where it names one', linkProblems],
     ['no tracked file has a merge marker', mergeMarkerProblems],
     [
       'every export of webloom has a docstring, and so have its members',
@@ -90,10 +92,12 @@ describe('each check can fail', () => {
     const problem = 'has a merge marker: choose between both sides'
     expect(mergeMarkerProblems(folder.path)).toEqual([`notes.md:1 ${problem}`, `notes.md:3 ${problem}`])
   })
-  test('on a link and on a path that point at nothing', () => {
+  test('on a link, a part of a page and a path that point at nothing', () => {
     expect(linkProblems(fixture('links'))).toEqual([
       'ARCHITECTURE.md points at packages/gone/, which is not there',
       'README.md points at docs/gone.md, which is not there',
+      'README.md points at docs/here.md#b-part, and no heading there has that name',
+      'README.md points at #gone, and no heading there has that name',
     ])
   })
   test('on an export without a docstring, and members of one', () => {

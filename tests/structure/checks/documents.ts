@@ -4,17 +4,17 @@ import { matches, pagesOf, type SourceFile, sourceFiles } from './source-files.t
 
 const INSTALLED = (name: string) => name === 'node_modules' || name === 'dist'
 const FIXTURES = 'tests/structure/fixtures/'
-/** Decisions tell of libraries that were not taken, too. */
-const DECISIONS = 'docs/decisions/'
+/** Decisions tell of libraries that were not taken, too, and a guide for those who come from one of its names. */
+const NAMES_OF_OTHERS = ['docs/decisions/', 'docs/guides/from-crawlee.md']
 
 /** Files, settings, commands and names of code that a page speaks of and that are not there. */
 export function documentProblems(root: string): string[] {
-  const sources = sourceFiles(root, '{packages,tests,benchmarks,scripts,examples}/**/*.{ts,js}').filter(
+  const sources = sourceFiles(root, '{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,js}').filter(
     ({ path }) => !path.startsWith(FIXTURES),
   )
   const known = words(sources.filter(({ path }) => !/\.test\.ts$/.test(path)))
   const everywhere = words(sources)
-  const files = globSync('{packages,tests,benchmarks,scripts,examples}/**/*.{ts,lua}', {
+  const files = globSync('{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,lua}', {
     cwd: root,
     exclude: INSTALLED,
   })
@@ -37,7 +37,7 @@ export function documentProblems(root: string): string[] {
         (name) => isCommand(root, name),
       ),
       ...gone('the setting', settingsIn(text), (name) => everywhere.has(name)),
-      ...(path.startsWith(DECISIONS)
+      ...(NAMES_OF_OTHERS.some((page) => path.startsWith(page))
         ? []
         : gone('the code', inline.flatMap(namesIn), (name) => known.has(name))),
     ]

@@ -13,6 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {
   downloader: ['core'],
   spider: ['core', 'selectors', 'url'],
   webloom: 'all',
+  'create-webloom': [],
 }
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g

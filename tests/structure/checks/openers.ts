@@ -30,6 +30,7 @@ const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/quarantine.ts': ['Quarantine'],
   'webloom/src/commands/seed.ts': ['RedisSeedPush'],
+  'webloom/src/doctor/network.ts': ['EnvironmentProxies'],
   'webloom/src/transfer/': ['HostAddresses', 'HostSlots', 'JobDir'],
 }
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { brokenLinks } from '../site/built/broken-links.ts'
 import { linked } from '../site/source/links.ts'
 import { headingsOf, summaryOf } from '../site/source/markdown.ts'
-import { pagesOf, readSite } from '../site/source/pages.ts'
+import { linksOf, pagesOf, readSite } from '../site/source/pages.ts'
 import { searchSections } from '../site/source/search-sections.ts'
 import { NO_PAGES, SECTIONS } from '../site/source/sections.ts'
 import { pagesOf as markdownOf } from './structure/checks/source-files.ts'
@@ -39,27 +39,39 @@ describe('the sidebar', () => {
     expect(new Set(shown).size).toBe(shown.length)
   })
 
-  test('has a file of a section’s folder by its title, one with an order before, and one of no folder among the guides', () => {
+  test('has what the README.md of a section links, and its folder’s other pages after that', () => {
     files({
       'README.md': '# Home\n',
       'docs/items.md': '# Items\n',
-      'docs/guides/README.md': '# Guides\n\nOne task each.\n',
+      'docs/guides/README.md': '# Guides\n\n- [Log in](login.md#forms)\n- [Items](../items.md)\n',
       'docs/guides/proxies.md': '# Proxies\n',
-      'docs/guides/login.md': '# Behind a login\n',
-      'docs/guides/first.md': '---\norder: 1\n---\n\n# What to do first\n',
-      'docs/loose.md': '# A loose end\n',
+      'docs/guides/login.md': '# Log in\n',
       'docs/reference/settings.md': '# Settings\n',
+      'packages/one/README.md': '# One\n',
+      'packages/two/README.md': '# Two\n',
     })
-    const [guides, reference] = readSite(folder.path, sections).sections
-    expect(guides?.index?.summary).toBe('One task each.')
-    expect(guides?.pages.map(({ title }) => title)).toEqual([
-      'Items',
-      'What to do first',
-      'A loose end',
-      'Behind a login',
-      'Proxies',
-    ])
-    expect(reference?.pages.map(({ path }) => path)).toEqual(['reference/settings.md'])
+    const [guides, reference] = readSite(folder.path, [
+      ...sections.slice(0, 1),
+      {
+        title: 'Reference',
+        folder: 'docs/reference',
+        also: ['packages/two/README.md', 'packages/*/README.md'],
+      },
+    ]).sections
+    expect(guides?.index?.title).toBe('Guides')
+    expect(guides?.pages.map(({ title }) => title)).toEqual(['Log in', 'Items', 'Proxies'])
+    expect(reference?.pages.map(({ title }) => title)).toEqual(['Settings', 'Two', 'One'])
+  })
+
+  test('leads on: the README.md that opens a section of this repository links each page of it', () => {
+    const unlinked = readSite(ROOT).sections.flatMap(({ index, pages }) =>
+      index
+        ? pages
+            .filter(({ source }) => !linksOf(index).has(source))
+            .map(({ source }) => `${index.source}: ${source}`)
+        : [],
+    )
+    expect(unlinked).toEqual([])
   })
 
   test('refuses a list that names a file which has gone, and says where the list is', () => {

@@ -1,22 +1,6 @@
 /** What a Markdown text says of itself: enough for a table of contents and for links. */
 
-const FRONT_MATTER = /^---\n([\s\S]*?)\n---\n+/
 const FENCE = /^(```|~~~)/
-
-/** `name: value`, one a line. */
-export function frontMatterOf(text: string): Readonly<Record<string, string>> {
-  const lines = FRONT_MATTER.exec(text)?.[1]?.split('\n') ?? []
-  return Object.fromEntries(
-    lines.flatMap((line) => {
-      const [, name, value] = /^(\w+):\s*(.*)$/.exec(line) ?? []
-      return name === undefined ? [] : [[name, value!]]
-    }),
-  )
-}
-
-export function bodyOf(text: string): string {
-  return text.replace(FRONT_MATTER, '')
-}
 
 /** Of the first heading. */
 export function titleOf(body: string): string | undefined {

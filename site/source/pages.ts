@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { bodyOf, frontMatterOf, summaryOf, titleOf } from './markdown.ts'
-import { HOME, NO_PAGES, OTHERS, SECTION_OF_OTHERS, SECTIONS, type Section } from './sections.ts'
+import { summaryOf, titleOf } from './markdown.ts'
+import { HOME, NO_PAGES, SECTIONS, type Section } from './sections.ts'
 
 /** A Markdown file of the repository, and where it stands in the site. */
 export interface Page {
@@ -12,7 +12,6 @@ export interface Page {
   readonly title: string
   /** Its first paragraph, as one line. */
   readonly summary: string
-  /** Without its front matter. */
   readonly body: string
 }
 
@@ -20,7 +19,7 @@ export interface Page {
 export interface FilledSection {
   readonly title: string
   readonly isCollapsed: boolean
-  /** What its folder's own README.md says. */
+  /** What its folder's own README.md says. It lists the pages; they have its order. */
   readonly index?: Page
   readonly pages: readonly Page[]
 }
@@ -32,15 +31,11 @@ export interface Site {
 
 /** Reads what the site shows of the repository. Throws when a page that a section lists is not there. */
 export function readSite(root: string, sections: readonly Section[] = SECTIONS): Site {
-  const listed = new Set(sections.flatMap(({ also = [] }) => also))
-  const inFolders = new Set(sections.flatMap(({ folder }) => markdownIn(root, folder)))
-  const others = filesOf(root, OTHERS).filter(
-    (source) => !listed.has(source) && !inFolders.has(source) && !NO_PAGES.includes(source),
-  )
+  const named = new Set([...NO_PAGES, ...sections.flatMap(({ also = [] }) => also)])
   return {
     home: readPage(root, HOME),
     sections: sections
-      .map((section) => filled(root, section, listed, section.title === SECTION_OF_OTHERS ? others : []))
+      .map((section) => filled(root, section, named))
       .filter(({ index, pages }) => index !== undefined || pages.length > 0),
   }
 }
@@ -53,39 +48,42 @@ export function pagesOf({ home, sections }: Site): Page[] {
 function filled(
   root: string,
   { title, folder, also = [], isCollapsed = false }: Section,
-  listed: ReadonlySet<string>,
-  others: readonly string[],
+  named: ReadonlySet<string>,
 ): FilledSection {
   const own = `${folder}/README.md`
-  const first = also.map((source) => listedPage(root, source, title))
-  const rest = [...markdownIn(root, folder), ...others]
-    .filter((source) => source !== own && !listed.has(source))
-    .map((source) => readPage(root, source))
-    .sort(byOrderAndTitle(root))
-  const pages = [...first, ...rest]
-  return existsSync(join(root, own))
-    ? { title, isCollapsed, index: readPage(root, own), pages }
-    : { title, isCollapsed, pages }
+  const index = existsSync(join(root, own)) ? readPage(root, own) : undefined
+  const inFolder = filesOf(root, `${folder}/**/*.md`).filter((path) => path !== own && !named.has(path))
+  const elsewhere = also.flatMap((source) =>
+    source.includes('*')
+      ? filesOf(root, source).filter((path) => !named.has(path))
+      : [thereOrThrow(root, source, title)],
+  )
+  const pages = [...inFolder, ...elsewhere].map((source) => readPage(root, source))
+  return index ? { title, isCollapsed, index, pages: inOrderOf(index, pages) } : { title, isCollapsed, pages }
 }
 
-function listedPage(root: string, source: string, title: string): Page {
-  if (existsSync(join(root, source))) return readPage(root, source)
+function thereOrThrow(root: string, source: string, title: string): string {
+  if (existsSync(join(root, source))) return source
   throw new Error(
     `${source} is not there, and the section “${title}” lists it. When it has moved into the section’s folder, take it off the list in site/source/sections.ts`,
   )
 }
 
-function byOrderAndTitle(root: string) {
-  const order = ({ source }: Page) => {
-    const written = Number(frontMatterOf(readFileSync(join(root, source), 'utf8')).order)
-    return Number.isFinite(written) ? written : Number.MAX_VALUE
-  }
-  return (a: Page, b: Page) => order(a) - order(b) || a.title.localeCompare(b.title, 'en')
+/** Pages that the index does not link come last. */
+function inOrderOf(index: Page, pages: readonly Page[]): Page[] {
+  const links = [...linksOf(index)]
+  const place = ({ source }: Page) => (links.includes(source) ? links.indexOf(source) : links.length)
+  return pages.toSorted((a, b) => place(a) - place(b))
+}
+
+/** The files that a page links, from the repository's root, in the order of the page. */
+export function linksOf({ source, body }: Page): Set<string> {
+  const targets = [...body.matchAll(/\]\(([^()\s#]+)(?:#[^()\s]*)?\)/g)].map(([, target]) => target!)
+  return new Set(targets.map((target) => posix.join(posix.dirname(source), target)))
 }
 
 function readPage(root: string, source: string): Page {
-  const text = readFileSync(join(root, source), 'utf8')
-  const body = bodyOf(text)
+  const body = readFileSync(join(root, source), 'utf8')
   return {
     source,
     path: pathOf(source),
@@ -101,12 +99,8 @@ export function pathOf(source: string): string {
   return posix.join(posix.dirname(path), posix.basename(path).toLowerCase())
 }
 
-function markdownIn(root: string, folder: string): string[] {
-  return filesOf(root, [`${folder}/**/*.md`])
-}
-
-function filesOf(root: string, patterns: readonly string[]): string[] {
-  return globSync(patterns, { cwd: root })
+function filesOf(root: string, pattern: string): string[] {
+  return globSync(pattern, { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
 }

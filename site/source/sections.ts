@@ -1,13 +1,13 @@
 /**
  * Where a page stands in the sidebar. A file in a section's folder is in that section; files that stand elsewhere are listed.
- * To add a page, add a file to a folder: nothing else is needed.
+ * To add a page, add a file to a folder, and its line to the README.md there: it opens the section, and the sidebar has its order.
  */
 
 export interface Section {
   readonly title: string
-  /** All Markdown files of it, by `order` of their front matter, then by title. */
+  /** All Markdown files of it, in the order in which its README.md links them. */
   readonly folder: string
-  /** Files of other folders, before those of the folder, in this order. */
+  /** Files of other folders. A pattern with `*` stands for those that no section names. */
   readonly also?: readonly string[]
   readonly isCollapsed?: boolean
 }
@@ -25,20 +25,21 @@ export const SECTIONS: readonly Section[] = [
     title: 'Guides',
     folder: 'docs/guides',
     also: [
-      'docs/from-scrapy.md',
       'docs/items.md',
       'docs/dupefilters.md',
       'docs/own-components.md',
       'docs/connections.md',
       'docs/hostile-web.md',
       'docs/deploy.md',
+      'docs/from-scrapy.md',
+      'packages/create-webloom/README.md',
     ],
   },
   { title: 'Examples', folder: 'examples', isCollapsed: true },
   {
     title: 'Concepts',
     folder: 'docs/concepts',
-    also: ['ARCHITECTURE.md', 'docs/guarantees.md', 'docs/performance.md'],
+    also: ['docs/guarantees.md', 'docs/performance.md'],
   },
   {
     title: 'Reference',
@@ -49,6 +50,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/stats.md',
       'docs/errors.md',
       'docs/redis-keys.md',
+      'docs/terminal.md',
       'packages/selectors/README.md',
       'packages/url/README.md',
     ],
@@ -59,19 +61,18 @@ export const SECTIONS: readonly Section[] = [
     folder: 'docs/project',
     also: [
       'CHANGELOG.md',
+      'ARCHITECTURE.md',
       'CONTRIBUTING.md',
+      'docs/releasing.md',
       'tests/README.md',
       'tests/world/README.md',
       'benchmarks/README.md',
       'benchmarks/RESULTS.md',
+      'packages/*/README.md',
     ],
     isCollapsed: true,
   },
 ]
-
-/** Pages that stand in no section's folder and in no list go to this section. */
-export const SECTION_OF_OTHERS = 'Guides'
-export const OTHERS: readonly string[] = ['docs/**/*.md', 'packages/*/README.md']
 
 /** What npm shows beside the package: the beginning of the home page. */
 export const NO_PAGES: readonly string[] = ['packages/webloom/README.md']

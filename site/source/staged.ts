@@ -12,7 +12,6 @@ import { type Entry, publicEntries } from '../api/entries.ts'
 import { readExports } from '../api/exports.ts'
 import { linked } from './links.ts'
 import { llmsFull, llmsIndex, type WrittenPage } from './llms.ts'
-import { firstSentence } from './markdown.ts'
 import { pagesOf, readSite, type Site } from './pages.ts'
 import { type Group, sidebars } from './sidebars.ts'
 
@@ -32,8 +31,7 @@ export function stagePages(root: string, folder: string): Site {
   const targets = { root, pages, repository: repositoryOf(root) }
   for (const page of pages.values()) {
     const { text, files } = linked(page, targets)
-    const list = site.sections.find(({ index }) => index === page)
-    write(join(folder, page.path), list ? `${text}\n${pageList(list.pages)}` : text)
+    write(join(folder, page.path), text)
     for (const file of files) {
       const to = file.replace(/^docs\//, '')
       // VitePress takes images from beside the page, and copies all else from public/.
@@ -94,10 +92,6 @@ function repositoryOf(root: string): string | undefined {
   }
   const url = typeof repository === 'string' ? repository : repository?.url
   return url?.replace(/^git\+/, '').replace(/\.git$/, '')
-}
-
-function pageList(pages: Site['sections'][number]['pages']): string {
-  return `${pages.map(({ title, path, summary }) => `- [${title}](/${path}): ${firstSentence(summary)}`).join('\n')}\n`
 }
 
 function write(path: string, text: string): void {

@@ -52,6 +52,14 @@ export type { WholeTotals } from './members/crawl-stats.ts'
 export { readHostLists } from './members/host-report.ts'
 export { mergedStats } from './members/stats-merging.ts'
 export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
+// What has become of a crawl
+
+export { CrawlHistory, type CrawlHistoryOptions } from './history/crawl-history.ts'
+export { type CrawlSample, readSamples, SAMPLES_PER_HOUR } from './history/crawl-samples.ts'
+export { type RunRecord, type RunState, readRuns } from './history/run-records.ts'
+
+// A crawl seen and told from outside
+
 export {
   type AdoptedCrawl,
   adoptCrawl,
@@ -63,6 +71,7 @@ export {
   stopCrawl,
 } from './outside/crawl-control.ts'
 export { crawlFrontier, type FrontierEntry } from './outside/crawl-frontier.ts'
+export { forgetCrawl, type KnownCrawl, noteCrawl, readCrawls } from './outside/crawl-registry.ts'
 export {
   type CrawlState,
   type CrawlView,

@@ -62,6 +62,7 @@ export { XMLFeedSpider } from './spiders/xml-feed-spider.ts'
 
 // Items
 
+export { FieldCoverage } from './items/field-coverage.ts'
 export { type CheckedItem, InvalidItem, item } from './items/item.ts'
 export {
   ItemLoader,

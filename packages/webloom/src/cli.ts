@@ -5,7 +5,7 @@
 
 import { type ProtocolTimes, WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
-import { clear, pause, quarantine, resume, status, stop } from './cli/clusters.ts'
+import { clear, pause, quarantine, resume, runs, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
 import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
@@ -85,7 +85,7 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
   { title: 'Write a spider:', commands: [genspider, shell, fetch, view, parse, check, list] },
   {
     title: 'A crawl of many workers:',
-    commands: [status, pause, resume, stop, clear, quarantine, dupefilter, importFrom, exportTo],
+    commands: [status, runs, pause, resume, stop, clear, quarantine, dupefilter, importFrom, exportTo],
   },
   {
     title: 'This folder and this machine:',

@@ -312,6 +312,11 @@ export type KnownSettingsInput = {
   /** Redis to which the pipeline `redis` writes items, where it is not that of REDIS_URL. Default `null`. */
   readonly ITEMS_REDIS_URL?: WrittenSetting<'ITEMS_REDIS_URL'>
   /**
+   * With Redis: how long samples of what the crawl was doing are kept, one for every ten seconds: the curves of a
+   * dashboard. 0: none. Default `24` (hours).
+   */
+  readonly HISTORY_HOURS?: WrittenSetting<'HISTORY_HOURS'>
+  /**
    * When the queue’s Redis is this full, start(), seeds and links wait; what is queued is crawled on. 0: never. Default
    * `0.85` (of maxmemory).
    */
@@ -679,6 +684,11 @@ export type KnownSettingsInput = {
   readonly HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS?: WrittenSetting<'HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS'>
   /** Item pipelines and their order: `[["./mine.ts#Mine", 300]]`; built in are `redis`, `sql` and `files`. Default `[]`. */
   readonly ITEM_PIPELINES?: WrittenSetting<'ITEM_PIPELINES'>
+  /**
+   * So many fields of items are counted, each with how many items have it (`item_field_count/<field>`): a site that has
+   * changed shows there first. 0: none. Default `100` (fields).
+   */
+  readonly FIELD_COVERAGE_MAX?: WrittenSetting<'FIELD_COVERAGE_MAX'>
   /**
    * The field in which an item may hold an id of its own, a text or a number. null: request id and the item's number on
    * its page. Default `null`.

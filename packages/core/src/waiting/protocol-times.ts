@@ -97,6 +97,8 @@ export interface ProtocolTimes {
     readonly statsEveryMs: number
     /** How often a worker tells what stands out among its hosts: with every third heartbeat or so, as people look at it. */
     readonly hostListsEveryMs: number
+    /** How often one of all workers keeps what the crawl does: a point of its curves. */
+    readonly sampleEveryMs: number
     /** A heartbeat that is unanswered for so long is logged. */
     readonly answerLateMs: number
     /** When no worker has sent a heartbeat for this long, Redis was away. With `beatEveryMs` less than `lostAfterMs`. */
@@ -241,6 +243,7 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
     beatOftenMs: 1000,
     statsEveryMs: 10_000,
     hostListsEveryMs: 9000,
+    sampleEveryMs: 10_000,
     answerLateMs: 3000,
     silenceMs: 6000,
     lostAfterMs: 10_000,

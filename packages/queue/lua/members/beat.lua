@@ -4,11 +4,12 @@
 --          ARGV[1] worker, ARGV[2] run, ARGV[3] its entry as JSON, without `at`, ARGV[4] "1" to be noted anew
 --          ARGV[5] ms without a heartbeat of any worker after which it was Redis that was away
 --          ARGV[6] what stands out among its hosts as JSON, without `at`; "" leaves what it told before
+--          ARGV[7] how often one of all workers keeps what the crawl does, ms; "" when this one does not
 -- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when the worker's run was ended from
 --          outside: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
---          doubt, 1 when ARGV[6] is written}; "" for what is not there
-local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded')
-local isTold = false
+--          doubt, 1 when ARGV[6] is written, 1 when this worker is to keep what the crawl does now}; "" for what is not there
+local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded', 'sampledAt')
+local isTold, samples = false, false
 local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
 if told[1] == ARGV[2] then
   if isNoted then
@@ -22,6 +23,10 @@ if told[1] == ARGV[2] then
   if now - tonumber(told[6] or nowText) > tonumber(ARGV[5]) then
     redis.call('HSET', KEYS[1], 'silentUntil', nowText)
   end
+  samples = ARGV[7] ~= '' and math.abs(now - tonumber(told[8] or 0)) >= tonumber(ARGV[7])
+  if samples then
+    redis.call('HSET', KEYS[1], 'sampledAt', nowText)
+  end
 end
 local isOver = false
 if told[1] ~= ARGV[2] then
@@ -31,4 +36,5 @@ end
 return {
   isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0,
   told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]), isTold and 1 or 0,
+  samples and 1 or 0,
 }

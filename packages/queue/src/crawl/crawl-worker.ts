@@ -1,16 +1,22 @@
 import { hostname } from 'node:os'
 import { PROTOCOL_TIMES } from '@webloom/core'
+import { NO_LOAD, type WorkerLoad } from './worker-load.ts'
 
 /** What a worker is doing, as it says itself with each heartbeat. */
-export interface WorkerActivity {
+export interface WorkerActivity extends WorkerLoad {
   readonly downloading: number
   readonly scraping: number
   /** Since the worker started. */
   readonly pages: number
   readonly items: number
+  /** Messages that it has logged as errors. */
+  readonly errors: number
   /** Over the last ten seconds. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
+  /** Version of webloom that it runs; '' when it does not say. */
+  readonly release: string
   /** True when a callback blocks its event loop; its lock keeper writes the entry then. */
   readonly blocked: boolean
 }
@@ -33,9 +39,13 @@ const IDLE: WorkerActivity = {
   scraping: 0,
   pages: 0,
   items: 0,
+  errors: 0,
   pagesPerMinute: 0,
   itemsPerMinute: 0,
+  errorsPerMinute: 0,
+  release: '',
   blocked: false,
+  ...NO_LOAD,
 }
 
 /** A worker's entry as it is stored; the script puts `at` before it, by Redis's clock. */

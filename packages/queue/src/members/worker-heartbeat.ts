@@ -27,6 +27,7 @@ import {
 import type { Redis } from 'ioredis'
 import { readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
 import { CRAWL_LOST, type CrawlRun } from '../crawl/redis-crawl-record.ts'
+import { WorkerLoadMeter } from '../crawl/worker-load.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -51,6 +52,10 @@ export interface WorkerHeartbeatOptions {
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
   /** What stands out among the hosts of this process. Absent: none of it is told. */
   readonly hostLists?: () => HostLists
+  /** Version of webloom, as others see it. */
+  readonly release?: string
+  /** Keeps what becomes of the crawl. Called about every ten seconds in one worker of all, with an answer to its heartbeat. */
+  readonly onSampleDue?: () => Promise<void>
   readonly onPause: () => void
   readonly onResume: () => void
   /**
@@ -73,17 +78,31 @@ const RATE_MS = 10_500
 
 const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
 
-type BeatReply = [number, string, string, string, string, string, string, number, number, number, number]
+type BeatReply = [
+  number,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  number,
+  number,
+  number,
+  number,
+  number,
+]
 
 function beatKeys({ record, workers, cleared, doubts, hostLists }: CrawlRedisKeys): string[] {
   return [record, workers, cleared, doubts, hostLists]
 }
 
-/** How many pages and items this worker had done at one moment of the monotonic clock. */
+/** What this worker had done at one moment of the monotonic clock. */
 interface Done {
   readonly at: number
   readonly pages: number
   readonly items: number
+  readonly errors: number
 }
 
 export class WorkerHeartbeat implements OtherWorkers {
@@ -93,6 +112,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   readonly #crawlStats: CrawlStats
   readonly #hostReport: HostReport
   readonly #leftNumbers: LeftNumbers
+  readonly #load = new WorkerLoadMeter()
   /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
@@ -134,6 +154,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   /** Sends the first heartbeat. Resolves when Redis has answered it, or after `answerLateMs`. */
   async open(run: CrawlRun): Promise<void> {
     this.#run = run
+    this.#load.open()
     const first = Promise.withResolvers<void>()
     this.#looping = this.#loop(run, first.resolve)
     await within(this.#times.answerLateMs, 'the first heartbeat', first.promise).catch(() => {})
@@ -152,6 +173,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   /** Writes the final stats. Others see this worker as present until its record has left. */
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#load.close()
     this.#wake()
     this.#blockedBeat.drop('beat')
     const run = this.#run
@@ -233,13 +255,15 @@ export class WorkerHeartbeat implements OtherWorkers {
     const activity = this.#activity()
     const entry = workerEntry(workerId, this.#startedAt, activity)
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
-    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, ''])
+    this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, '', ''])
     const beat = [workerId, id, entry, this.#isNoted ? 0 : 1, this.#times.silenceMs]
+    const sampleEveryMs = this.#options.onSampleDue ? this.#times.sampleEveryMs : ''
     const report = this.#hostReport.due()
-    const beating = beatScript.run(redis, beatKeys(keys), [...beat, report.text], [...beat, ''])
+    const args = [...beat, report.text, sampleEveryMs]
+    const beating = beatScript.run(redis, beatKeys(keys), args, [...beat, '', ''])
     const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
-    const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, startEnded, inDoubt, isTold] =
-      reply as BeatReply
+    const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, ...flags] = reply as BeatReply
+    const [startEnded, inDoubt, isTold, isSampleDue] = flags
     this.#isNoted = isNoted === 1
     if (isTold === 1) report.sent()
     if (!this.#isNoted) this.#hostReport.forgotten()
@@ -249,10 +273,18 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#mayStart = startEnded === 0
     this.#mayDoubt = inDoubt === 1
     this.#obey(state!, paused === '1', stopReason!)
+    if (isSampleDue === 1) this.#sample()
     if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {
       // An entry that is not deleted now does no harm: another worker deletes it.
       await this.#sweep(Number(now)).catch((err: unknown) => this.#logger.debug({ err }, 'not tidied up'))
     }
+  }
+
+  /** Without it a curve has a gap. */
+  #sample(): void {
+    this.#options
+      .onSampleDue?.()
+      .catch((err: unknown) => this.#logger.debug({ err }, 'what the crawl does now could not be kept'))
   }
 
   /** The very first write only says that this worker is there, so the second heartbeat writes stats, too. */
@@ -290,22 +322,27 @@ export class WorkerHeartbeat implements OtherWorkers {
   }
 
   #activity(): WorkerActivity {
-    const { stats, activity } = this.#options
+    const { stats, activity, release = '' } = this.#options
     const count = (key: string) => Number(stats.get(key) ?? 0)
     const done = {
       at: performance.now(),
       pages: count('response_received_count'),
       items: count('item_scraped_count'),
+      errors: count('log_count/ERROR'),
     }
     this.#done = [...this.#done.filter(({ at }) => done.at - at <= RATE_MS), done]
-    const { at, pages, items } = this.#done[0]!
+    const { at, pages, items, errors } = this.#done[0]!
     const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
     return {
       ...activity(),
       pages: done.pages,
       items: done.items,
+      errors: done.errors,
       pagesPerMinute: perMinute(done.pages - pages),
       itemsPerMinute: perMinute(done.items - items),
+      errorsPerMinute: perMinute(done.errors - errors),
+      ...this.#load.measured(),
+      release,
       blocked: false,
     }
   }

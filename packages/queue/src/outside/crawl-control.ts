@@ -122,8 +122,8 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
     await new Quarantine({ redis, keys }).clear()
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
     const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
-    // These stay: they belong to this clearing, or to a crawl that begins right after it.
-    const others = [keys.record, keys.workers, keys.hostLists, keys.cleared]
+    // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.
+    const others = [keys.record, keys.workers, keys.hostLists, keys.cleared, keys.runs]
     for (const start of [own, ...alsoUnder]) await unlinkAll(redis, start, others)
     await redis.unlink(statsKey, keys.startHosts, keys.publicHosts)
   }

@@ -56,6 +56,7 @@ export interface CrawlView {
   /** Summed over the workers that are present. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
   readonly counts: QueueCounts
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>
@@ -106,6 +107,7 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     workers,
     pagesPerMinute: present.reduce((sum, worker) => sum + worker.pagesPerMinute, 0),
     itemsPerMinute: present.reduce((sum, worker) => sum + worker.itemsPerMinute, 0),
+    errorsPerMinute: present.reduce((sum, worker) => sum + worker.errorsPerMinute, 0),
     counts: { waiting, delayed, leased, quarantined },
     stats: begunAt ? await readTotals(redis, statsKey, begunAt.getTime()) : {},
     hosts: lines,

@@ -18,6 +18,10 @@ export interface CrawlRedisKeys {
   readonly workers: string
   /** Hash: worker id → what stands out among its hosts, as JSON. */
   readonly hostLists: string
+  /** List: samples of what the crawl was doing, see crawl-samples.ts. */
+  readonly history: string
+  /** Hash: run id → what that run came to, as JSON. */
+  readonly runs: string
   /** String: the run that `webloom clear` ended while workers were known to it. */
   readonly cleared: string
   /** Hash: worker id → id of the request that it runs alone, as a suspect. */
@@ -46,6 +50,8 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
     hostLists: key('webloom:%(queue)s:host-lists'),
+    history: key('webloom:%(queue)s:history'),
+    runs: key('webloom:%(queue)s:runs'),
     cleared: key('webloom:%(queue)s:cleared'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),

@@ -11,6 +11,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import pLimit, { type LimitFunction } from 'p-limit'
+import type { FieldCoverage } from '../items/field-coverage.ts'
 import { InvalidItem } from '../items/item.ts'
 import type { Response } from '../responses/response.ts'
 import { isOutputFailure } from './error-kinds.ts'
@@ -29,6 +30,8 @@ export interface ItemProcessorOptions {
   readonly dropLogLevel: string
   /** COMPONENT_TIMEOUT in milliseconds, for each pipeline; feeds keep to it themselves. Default: no bound. */
   readonly timeoutMs?: number
+  /** Counts which fields the items have. Absent: nobody does. */
+  readonly coverage?: Pick<FieldCoverage, 'count'>
   readonly spider: SpiderLike
   readonly stats: StatsCollector
   readonly signals: Signals
@@ -94,8 +97,9 @@ export class ItemProcessor {
     const done = await this.#throughPipelines(items, sourceId, firstOrdinal, response)
     if (done.length === 0) return
     for (const feed of this.#options.feeds) await feed.write(done, response)
-    const { stats, signals, logger, spider } = this.#options
+    const { stats, signals, logger, spider, coverage } = this.#options
     stats.inc('item_scraped_count', done.length)
+    if (coverage) for (const item of done) coverage.count(item)
     if (this.#areForNobody) for (const item of done) this.#tellIfUnwritable(item, response)
     for (const item of done) logger.debug({ source: sourceId, item }, 'scraped')
     if (!signals.listened('itemScraped')) return

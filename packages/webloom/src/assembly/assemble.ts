@@ -11,6 +11,7 @@ import {
   type ItemPipeline,
   type ProtocolTimes,
   type Settings,
+  type StatsCollector,
   UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
@@ -20,9 +21,11 @@ import {
   DeclaredStartHosts,
   Engine,
   type EngineOptions,
+  FieldCoverage,
   feedStorages,
   feedsFrom,
   ItemProcessor,
+  type ItemProcessorOptions,
   isRedisSpider,
   Spider,
   type SpiderClass,
@@ -128,6 +131,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     idField: settings.get('ITEM_ID_FIELD'),
     dropLogLevel: settings.getString('DEFAULT_DROPITEM_LOG_LEVEL'),
     timeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    ...coverageOf(settings, stats),
     spider,
     stats,
     signals,
@@ -167,6 +171,12 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),
   })
+}
+
+/** FIELD_COVERAGE_MAX. */
+function coverageOf(settings: Settings, stats: StatsCollector): Pick<ItemProcessorOptions, 'coverage'> {
+  const fieldsMax = settings.getInt('FIELD_COVERAGE_MAX')
+  return fieldsMax > 0 ? { coverage: new FieldCoverage(stats, fieldsMax) } : {}
 }
 
 /** DUPEFILTER_RELEASE_ON_FAILURE. */

@@ -16,12 +16,14 @@ import {
   CRAWL_LOST,
   CrawlChannel,
   CrawlEnding,
+  CrawlHistory,
   type CrawlRedisKeys,
   crawlRedisKeys,
   crawlShown,
   HostSlots,
   LockKeeper,
   MemoryHostClock,
+  noteCrawl,
   RedisCrawlRecord,
   RedisMemory,
   RedisStartHosts,
@@ -33,6 +35,7 @@ import { isRedisSpider, type Spider } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
+import { VERSION } from '../version.ts'
 import type { CrawlFromOutside } from './crawl-from-outside.ts'
 import { seedSource } from './crawl-seeds.ts'
 import { chooseDupefilter } from './open-dupefilter.ts'
@@ -87,11 +90,16 @@ export async function redisStore(
     logger,
     ...times,
   })
+  const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
+  const hours = settings.getFloat('HISTORY_HOURS')
+  const history = new CrawlHistory({ redis: queueRedis, keys, statsKey, hours, logger })
   const heartbeat = new WorkerHeartbeat({
     redis: queueRedis,
     keys,
     channel,
-    statsKey: crawlKey(settings.getString('STATS_KEY'), name),
+    statsKey,
+    release: VERSION,
+    onSampleDue: () => history.sample(),
     workerId,
     keeper,
     stats,
@@ -147,13 +155,15 @@ export async function redisStore(
       await leftovers.tell()
       await channel.open()
       await heartbeat.open(record.run)
+      await noted(noteCrawl(queueRedis, { ...name, statsKey, release: VERSION }), logger)
       await seeds?.open()
     },
     onOpen: () => ending.enter(),
     onClose: async () => {
       await seeds?.close()
       await heartbeat.close()
-      const { finished, owes } = await record.leave()
+      const { last, finished, owes } = await record.leave()
+      if (last) await history.ended()
       // Each worker writes its stats before it leaves, so that the last one reads those of all.
       if (finished) totalsAtEnd = await heartbeat.totalsAtEnd()
       if (owes) await ending.tidy()
@@ -241,6 +251,16 @@ async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<
   const told = (warning: string) => `the ${role}’s Redis: ${warning}`
   if (eviction !== undefined) logger.warn(told(eviction))
   return warnings.filter((warning) => warning !== eviction).map(told)
+}
+
+/** Without the note a crawl is well, but has to be named to whoever looks for it. */
+async function noted(noting: Promise<void>, logger: Logger): Promise<void> {
+  await noting.catch((err: unknown) =>
+    logger.warn(
+      { err },
+      'this crawl cannot be noted in webloom:crawls, so a dashboard does not find it by itself',
+    ),
+  )
 }
 
 /** Another one after each start of that server. */

@@ -1,5 +1,6 @@
 /** One system that `webloom bench` measures, in a process of its own; it prints what it has measured as JSON. */
 
+import { forgetCrawl } from '@webloom/queue'
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { Agent, request } from 'undici'
 import { clearFromOutside } from '../assembly/clear-crawl.ts'
@@ -70,7 +71,10 @@ function spiderOf(site: string): SpiderClass {
 async function forget({ site, settings }: BenchTask): Promise<void> {
   const set = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   const nowhere = { path: process.cwd(), folder: process.cwd(), spiders: [], settings: {} }
-  await withCrawlFromOutside(spiderOf(site), { set }, nowhere, (left) => clearFromOutside(left, true))
+  await withCrawlFromOutside(spiderOf(site), { set }, nowhere, async (left) => {
+    await clearFromOutside(left, true)
+    await forgetCrawl(left.redis, left.keys)
+  })
 }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as BenchTask

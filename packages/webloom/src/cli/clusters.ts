@@ -2,6 +2,7 @@
 
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import type { RunsFlags } from '../commands/runs.ts'
 import type { StatusFlags } from '../commands/status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { namedSpider } from '../loading/named-spider.ts'
@@ -51,6 +52,25 @@ export const status = outside<StatusFlags>(
     ['webloom status quotes', 'queue, workers, hosts, totals, and memory of each Redis'],
     ['webloom status quotes --host quotes.toscrape.com', 'one host: its state, and which worker has it'],
     ['webloom status quotes --json', 'for a program to read'],
+  ],
+)
+
+export const runs = outside<RunsFlags>(
+  'runs <spider>',
+  'print what the last crawls of a spider came to',
+  {
+    ...JSON_TOO,
+    compare: flag(
+      '--compare',
+      'the latest one beside the one before, with the share of items that have each field',
+    ),
+    forget: flag('--forget', 'delete what is kept of all of them'),
+  },
+  async () => (await import('../commands/runs.ts')).runs,
+  [
+    ['webloom runs quotes', 'when each began, how it ended, pages, items and errors'],
+    ['webloom runs quotes --compare', 'does it bring less than last time?'],
+    ['webloom runs quotes --json', 'for a program to read'],
   ],
 )
 

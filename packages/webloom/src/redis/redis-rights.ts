@@ -14,7 +14,13 @@ const CONNECTION = words('client|setname eval evalsha info ping')
 
 export const REDIS_RIGHTS: Readonly<Record<RedisRole, Rights>> = {
   queue: {
-    keys: ['webloom:{<spider>}:*', 'webloom:{<spider>@*', '<spider>:*', '{<spider>:requests}:*'],
+    keys: [
+      'webloom:crawls',
+      'webloom:{<spider>}:*',
+      'webloom:{<spider>@*',
+      '<spider>:*',
+      '{<spider>:requests}:*',
+    ],
     channels: ['webloom:{<spider>}:*', 'webloom:{<spider>@*'],
     commands: words(
       `bzpopmin del exists expire get hdel hexists hget hgetall hincrby hincrbyfloat hkeys hlen hmget hmset hscan hset hsetnx hvals

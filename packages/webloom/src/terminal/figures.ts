@@ -44,6 +44,20 @@ export function durationInWords(seconds: number): string {
   return parts.flatMap(([value, unit]) => (value > 0 ? `${value} ${unit}` : [])).join(' ')
 }
 
+/** How much more or less it is than before, `+2 %`; `new` where there was none. */
+export function changeOf(now: number, before: number): string {
+  if (now === before) return '±0 %'
+  if (before === 0) return 'new'
+  const percent = (100 * (now - before)) / before
+  const shown = Math.abs(percent) < 10 ? Math.round(percent * 10) / 10 : Math.round(percent)
+  return `${percent > 0 ? '+' : '−'}${grouped(Math.abs(shown))} %`
+}
+
+/** What share of the items have a field, `98.5 %`; `–` where there are no items. */
+export function coverageOf(have: number, items: number): string {
+  return items === 0 ? '–' : `${((100 * have) / items).toFixed(1)} %`
+}
+
 /** A line of a report: its name, and what there is to say of that. */
 export function row(name: string, text: string): string {
   return `  ${name.padEnd(10)}${text}`

@@ -48,6 +48,17 @@ export const CLUSTER_SETTINGS = [
     summary: 'Redis to which the pipeline `redis` writes items, where it is not that of REDIS_URL.',
   },
   {
+    name: 'HISTORY_HOURS',
+    type: 'float',
+    unit: 'hours',
+    default: 24,
+    min: 0,
+    max: 168,
+    since: 'webloom',
+    summary:
+      'With Redis: how long samples of what the crawl was doing are kept, one for every ten seconds: the curves of a dashboard. 0: none.',
+  },
+  {
     name: 'REDIS_HIGH_WATER',
     type: 'float',
     unit: 'of maxmemory',

@@ -11,6 +11,17 @@ export const OUTPUT_SETTINGS = [
       'Item pipelines and their order: `[["./mine.ts#Mine", 300]]`; built in are `redis`, `sql` and `files`.',
   },
   {
+    name: 'FIELD_COVERAGE_MAX',
+    type: 'int',
+    unit: 'fields',
+    default: 100,
+    min: 0,
+    max: 1000,
+    since: 'webloom',
+    summary:
+      'So many fields of items are counted, each with how many items have it (`item_field_count/<field>`): a site that has changed shows there first. 0: none.',
+  },
+  {
     name: 'ITEM_ID_FIELD',
     type: 'string',
     nullable: true,

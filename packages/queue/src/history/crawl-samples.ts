@@ -1,0 +1,100 @@
+/**
+ * What a crawl was doing, moment by moment: the points of the curves that dashboards draw.
+ *
+ * About every ten seconds one worker of all adds a sample to a list of bounded length; which one, the heartbeat's script
+ * decides. A sample is an array of numbers in the order of `PARTS`, with the number of its form before them:
+ *
+ *     [1,1764086400,7123,120,3,150000,20,16,4,1420,24,0]
+ *
+ * So a day of them takes about 700 KB, and nobody needs a database of time series. A worker that is killed between the two
+ * steps leaves a gap of ten seconds.
+ */
+
+import type { Redis } from 'ioredis'
+import type { CrawlView } from '../outside/crawl-view.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+
+/** A crawl at one moment. */
+export interface CrawlSample {
+  /** By Redis's clock, to the second. */
+  readonly at: Date
+  /** Pages, items and logged errors of all workers since the run began, as the workers have told within the last ten seconds or so. */
+  readonly pages: number
+  readonly items: number
+  readonly errors: number
+  readonly waiting: number
+  readonly delayed: number
+  readonly leased: number
+  /** Workers that are present. */
+  readonly workers: number
+  /** Over the ten seconds before, summed over these. */
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
+}
+
+const FORM = 1
+const PARTS = [
+  'pages',
+  'items',
+  'errors',
+  'waiting',
+  'delayed',
+  'leased',
+  'workers',
+  'pagesPerMinute',
+  'itemsPerMinute',
+  'errorsPerMinute',
+] as const satisfies readonly (keyof CrawlSample)[]
+
+export const SAMPLES_PER_HOUR = 360
+
+/** Adds the crawl as it was seen, and drops what is over `max`. */
+export async function keepSample(
+  redis: Redis,
+  keys: CrawlRedisKeys,
+  seen: CrawlView,
+  max: number,
+): Promise<void> {
+  await Promise.all([
+    redis.rpush(keys.history, packedSample(sampleOf(seen))),
+    redis.ltrim(keys.history, -max, -1),
+  ])
+}
+
+/** Resolves to the latest samples, at most `max`, the oldest first. */
+export async function readSamples(redis: Redis, keys: CrawlRedisKeys, max: number): Promise<CrawlSample[]> {
+  const texts = await redis.lrange(keys.history, -max, -1)
+  return texts.flatMap((text) => unpackedSample(text) ?? [])
+}
+
+function sampleOf({ readAt, stats, counts, workers, ...rates }: CrawlView): CrawlSample {
+  const present = workers.filter(({ lost }) => !lost)
+  const total = (key: string) => Number(stats[key] ?? 0)
+  return {
+    at: readAt,
+    pages: total('response_received_count'),
+    items: total('item_scraped_count'),
+    errors: total('log_count/ERROR'),
+    waiting: counts.waiting,
+    delayed: counts.delayed,
+    leased: counts.leased,
+    workers: present.length,
+    pagesPerMinute: rates.pagesPerMinute,
+    itemsPerMinute: rates.itemsPerMinute,
+    errorsPerMinute: rates.errorsPerMinute,
+  }
+}
+
+function packedSample(sample: CrawlSample): string {
+  const at = Math.round(sample.at.getTime() / 1000)
+  return JSON.stringify([FORM, at, ...PARTS.map((part) => sample[part])])
+}
+
+/** Undefined for one of another form. */
+function unpackedSample(text: string): CrawlSample | undefined {
+  const [form, at, ...parts] = JSON.parse(text) as number[]
+  if (form !== FORM) return undefined
+  const named = PARTS.map((part, n) => [part, parts[n] ?? 0])
+  return { at: new Date(at! * 1000), ...Object.fromEntries(named) } as CrawlSample
+}

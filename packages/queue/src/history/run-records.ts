@@ -1,0 +1,133 @@
+/**
+ * What the runs of a crawl came to: for `webloom runs`, and to see that a spider brings less than it did.
+ *
+ * A run is written down again and again while it goes on, with each sample of the crawl (crawl-samples.ts), and for good by the
+ * last worker that leaves. So one whose workers were all killed is missing what they did in their last ten seconds, and no more.
+ */
+
+import type { StatValue } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlView } from '../outside/crawl-view.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+
+/** `lost`: its workers were killed, and another run was begun since. */
+export type RunState = 'running' | 'stopped' | 'finished' | 'lost'
+
+/** One crawl from its beginning to its end. Counts are sums over all workers. */
+export interface RunRecord {
+  /** Id of the run in the crawl's record. */
+  readonly run: string
+  readonly state: RunState
+  readonly begunAt: Date
+  /** Absent while it runs, and for one that was lost. */
+  readonly endedAt?: Date
+  readonly finishReason?: string
+  readonly requests: number
+  readonly pages: number
+  readonly items: number
+  /** Messages that were logged as errors. */
+  readonly errors: number
+  /** Requests that brought no response in the end. */
+  readonly givenUp: number
+  /** Links that had been met before. */
+  readonly filtered: number
+  readonly bytes: number
+  /** HTTP status → how many responses had it. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** Field of items, `price` or `author.name` → how many items have a value there (FIELD_COVERAGE_MAX). */
+  readonly fields: Readonly<Record<string, number>>
+}
+
+interface StoredRun extends Omit<RunRecord, 'begunAt' | 'endedAt'> {
+  readonly form: number
+  readonly begunAt: number
+  readonly endedAt?: number
+}
+
+const FORM = 1
+/** Weeks of a crawl that runs each night; those that began before these are dropped. */
+const RUNS_MAX = 50
+/** Kept of what a server may invent. */
+const STATUSES_MAX = 50
+
+/** Writes down how the run that the crawl is in has come along. */
+export async function keepRun(redis: Redis, keys: CrawlRedisKeys, seen: CrawlView): Promise<void> {
+  const { run, begunAt } = seen
+  if (run === null || begunAt === null) return
+  const isNew = await redis.hset(keys.runs, run, JSON.stringify(storedRun(seen, run, begunAt)))
+  if (isNew === 1 && (await redis.hlen(keys.runs)) > RUNS_MAX) await dropOldest(redis, keys)
+}
+
+/** The latest first. */
+export async function readRuns(redis: Redis, keys: CrawlRedisKeys): Promise<RunRecord[]> {
+  const [texts, current] = await Promise.all([
+    redis.hvals(keys.runs),
+    redis.hmget(keys.record, 'run', 'state', 'endedAt', 'finishReason'),
+  ])
+  return texts
+    .flatMap((text) => runOf(text) ?? [])
+    .map((run) => asItStands(run, current))
+    .sort((a, b) => b.begunAt.getTime() - a.begunAt.getTime())
+}
+
+async function dropOldest(redis: Redis, keys: CrawlRedisKeys): Promise<void> {
+  const old = (await readRuns(redis, keys)).slice(RUNS_MAX).map(({ run }) => run)
+  if (old.length > 0) await redis.hdel(keys.runs, ...old)
+}
+
+function storedRun(
+  { state, endedAt, finishReason, stats }: CrawlView,
+  run: string,
+  begunAt: Date,
+): StoredRun {
+  const count = (key: string) => Number(stats[key] ?? 0)
+  return {
+    form: FORM,
+    run,
+    state: state === 'idle' ? 'lost' : state,
+    begunAt: begunAt.getTime(),
+    ...(endedAt && { endedAt: endedAt.getTime() }),
+    ...(finishReason !== null && { finishReason }),
+    requests: count('downloader/request_count'),
+    pages: count('response_received_count'),
+    items: count('item_scraped_count'),
+    errors: count('log_count/ERROR'),
+    givenUp: Object.values(countsUnder('downloader/given_up/', stats)).reduce((sum, one) => sum + one, 0),
+    filtered: count('dupefilter/filtered'),
+    bytes: count('downloader/response_bytes'),
+    statuses: mostOf(countsUnder('downloader/response_status_count/', stats)),
+    fields: countsUnder('item_field_count/', stats),
+  }
+}
+
+function countsUnder(start: string, stats: Readonly<Record<string, StatValue>>): Record<string, number> {
+  const under = Object.entries(stats).filter(([key]) => key.startsWith(start))
+  return Object.fromEntries(under.map(([key, value]) => [key.slice(start.length), Number(value)]))
+}
+
+function mostOf(counts: Record<string, number>): Record<string, number> {
+  const most = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return Object.fromEntries(most.slice(0, STATUSES_MAX))
+}
+
+/** Undefined for one of another form. */
+function runOf(text: string): RunRecord | undefined {
+  const { form, begunAt, endedAt, ...run } = JSON.parse(text) as StoredRun
+  if (form !== FORM) return undefined
+  return { ...run, begunAt: new Date(begunAt), ...(endedAt !== undefined && { endedAt: new Date(endedAt) }) }
+}
+
+/** The crawl's record knows first how the last run ended; a run that it does not speak of any more is over. */
+function asItStands(
+  run: RunRecord,
+  [current, state, endedAt, finishReason]: readonly (string | null | undefined)[],
+): RunRecord {
+  if (run.run !== current) return run.state === 'running' ? { ...run, state: 'lost' } : run
+  const { endedAt: _before, finishReason: _why, ...rest } = run
+  return {
+    ...rest,
+    state: (state ?? 'lost') as RunState,
+    ...(endedAt && { endedAt: new Date(Number(endedAt)) }),
+    ...(finishReason && { finishReason }),
+  }
+}

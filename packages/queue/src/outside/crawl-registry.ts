@@ -1,0 +1,81 @@
+/**
+ * The crawls that a Redis has, so that whoever looks at it finds them without a search through its keys.
+ *
+ * Each worker notes its crawl when it joins. The note stays when the crawl is cleared, as what its runs came to does. It has a slot of its own, as it is of all
+ * crawls; so it is no part of any script, and a worker goes on without it.
+ */
+
+import type { CrawlName } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+
+/** Hash: name of a crawl's queue → what is noted of the crawl, as JSON. */
+export const CRAWLS_KEY = 'webloom:crawls'
+
+/** A crawl that workers of this Redis have joined, whatever has become of it since. */
+export interface KnownCrawl extends CrawlName {
+  /** As in its keys: `{quotes}`, `{quotes@2026-11}`. */
+  readonly queueName: string
+  /** STATS_KEY with the crawl's name in it. */
+  readonly statsKey: string
+  /** When a worker last joined it, by that worker's clock. */
+  readonly joinedAt: Date
+  /** The release of that worker. */
+  readonly release: string
+}
+
+/** Crawls with a CRAWL_ID for each day come to many in years; those that were joined longest ago are forgotten. */
+const CRAWLS_MAX = 1000
+
+interface Noted {
+  readonly spider: string
+  readonly crawlId: string | null
+  readonly statsKey: string
+  readonly joinedAt: number
+  readonly release: string
+}
+
+/** Notes that a worker has joined the crawl. */
+export async function noteCrawl(
+  redis: Redis,
+  { spider, crawlId, statsKey, release }: CrawlName & Pick<KnownCrawl, 'statsKey' | 'release'>,
+): Promise<void> {
+  const noted: Noted = { spider, crawlId, statsKey, joinedAt: Date.now(), release }
+  const isNew = await redis.hset(
+    CRAWLS_KEY,
+    crawlRedisKeys({ spider, crawlId }).queueName,
+    JSON.stringify(noted),
+  )
+  if (isNew === 1 && (await redis.hlen(CRAWLS_KEY)) > CRAWLS_MAX) await forgetOldest(redis)
+}
+
+/** Deletes the note, and what the crawl's runs came to. A worker that joins the crawl notes it anew. */
+export async function forgetCrawl(redis: Redis, { queueName, runs }: CrawlRedisKeys): Promise<void> {
+  await redis.unlink(runs)
+  await redis.hdel(CRAWLS_KEY, queueName)
+}
+
+/** The crawl that was joined last comes first. */
+export async function readCrawls(redis: Redis): Promise<KnownCrawl[]> {
+  const noted = Object.entries(await redis.hgetall(CRAWLS_KEY))
+  return noted.flatMap(([queueName, text]) => knownOf(queueName, text) ?? []).sort(latestFirst)
+}
+
+async function forgetOldest(redis: Redis): Promise<void> {
+  const old = (await readCrawls(redis)).slice(CRAWLS_MAX).map(({ queueName }) => queueName)
+  if (old.length > 0) await redis.hdel(CRAWLS_KEY, ...old)
+}
+
+function latestFirst(a: KnownCrawl, b: KnownCrawl): number {
+  return b.joinedAt.getTime() - a.joinedAt.getTime()
+}
+
+/** Undefined for what another release wrote in a form that this one cannot read. */
+function knownOf(queueName: string, text: string): KnownCrawl | undefined {
+  try {
+    const { spider, crawlId, statsKey, joinedAt, release } = JSON.parse(text) as Noted
+    return { spider, crawlId, statsKey, joinedAt: new Date(joinedAt), release, queueName }
+  } catch {
+    return undefined
+  }
+}

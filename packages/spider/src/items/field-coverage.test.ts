@@ -1,0 +1,43 @@
+import { MemoryStatsCollector } from '@webloom/core'
+import { expect, test } from 'vitest'
+import { FieldCoverage } from './field-coverage.ts'
+
+function counted(items: readonly unknown[], fieldsMax = 100): Record<string, unknown> {
+  const stats = new MemoryStatsCollector()
+  const coverage = new FieldCoverage(stats, fieldsMax)
+  for (const item of items) coverage.count(item)
+  return stats.snapshot()
+}
+
+test('a field counts where it holds something, and one of an object within the item under both names', () => {
+  const items = [
+    { title: 'a', price: 0, tags: [], author: { name: 'A', born: null } },
+    { title: '', price: null, sold: false, tags: ['x'], author: {} },
+    new Map([['title', 'b']]),
+    'no object',
+  ]
+  expect(counted(items)).toEqual({
+    'item_field_count/title': 2,
+    'item_field_count/price': 1,
+    'item_field_count/sold': 1,
+    'item_field_count/tags': 1,
+    'item_field_count/author': 1,
+    'item_field_count/author.name': 1,
+  })
+})
+
+test('names that a page makes up do not fill the stats', () => {
+  const odd = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`made-up-${n}`, n]))
+  expect(Object.keys(counted([{ id: 1 }, odd, { id: 2 }], 10))).toHaveLength(10)
+  expect(counted([{ id: 1 }, odd, { id: 2 }], 10)['item_field_count/id']).toBe(2)
+  expect(counted([{ ['x'.repeat(200)]: 1 }])).toEqual({})
+})
+
+test('an item that leads back to itself, and dates and bytes, are no objects to look into for ever', () => {
+  const item: Record<string, unknown> = { at: new Date(), bytes: new Uint8Array(2) }
+  item.self = item
+  const names = Object.keys(counted([item]))
+  expect(names).toContain('item_field_count/at')
+  expect(names).toContain('item_field_count/bytes')
+  expect(names.every((name) => name.split('.').length <= 4)).toBe(true)
+})

@@ -137,6 +137,36 @@ export type { Seed, SeedSource } from './ports/seed-source.ts'
 export type { SpiderMiddleware } from './ports/spider-middleware.ts'
 export type { StartHosts } from './ports/start-hosts.ts'
 
+// A crawl as it is seen from outside
+
+export type { CrawlDesk, CrawlDesks } from './desk/crawl-desk.ts'
+export {
+  type CrawlLimit,
+  type CrawlState,
+  type CrawlStatus,
+  type CrawlSummary,
+  type CrawlTotals,
+  type LimitKind,
+  type Moment,
+  type SeedsSeen,
+  type ServerSeen,
+  type TimeLeft,
+  TOTAL_STATS,
+  totalsOf,
+  type WorkerCounts,
+  type WorkerSeen,
+} from './desk/crawl-status.ts'
+export type {
+  FailedFilter,
+  FailedRequest,
+  FailureGroup,
+  FailuresSeen,
+  ResponseSnapshot,
+} from './desk/failures-seen.ts'
+export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
+export type { HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
+export type { HostChange, HostsSeen, HostView, OneHostSeen, SlotState, SlotView } from './desk/hosts-seen.ts'
+
 // Settings
 
 export { environmentSettings, environmentVariable } from './settings/environment-settings.ts'

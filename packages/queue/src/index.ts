@@ -70,16 +70,14 @@ export {
   resumeCrawl,
   stopCrawl,
 } from './outside/crawl-control.ts'
-export { crawlFrontier, type FrontierEntry } from './outside/crawl-frontier.ts'
+export { crawlFrontier, type FrontierEntry, lineSample } from './outside/crawl-frontier.ts'
 export { forgetCrawl, type KnownCrawl, noteCrawl, readCrawls } from './outside/crawl-registry.ts'
 export {
-  type CrawlState,
+  type CrawlPresence,
   type CrawlView,
-  type HostView,
   type ReadCrawlOptions,
   readCrawl,
-  type SlotState,
-  type SlotView,
+  readPresence,
 } from './outside/crawl-view.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {

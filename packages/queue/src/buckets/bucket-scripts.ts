@@ -6,6 +6,8 @@ import {
   type ProtocolTimes,
   type QueueCounts,
   type QueueOrder,
+  type SlotState,
+  type SlotView,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { RunOver } from '../crawl/run-over.ts'
@@ -15,7 +17,6 @@ import { idsOf } from '../leasing/doubts.ts'
 import { historyKey } from '../leasing/quarantine.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import type { Swept } from '../members/crawl-channel.ts'
-import type { SlotState, SlotView } from '../outside/crawl-view.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'

@@ -1,5 +1,5 @@
+import type { SlotView } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import type { SlotView } from '../outside/crawl-view.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'

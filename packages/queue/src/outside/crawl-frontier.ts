@@ -10,6 +10,7 @@ import type { Redis } from 'ioredis'
 import { formerBase } from '../crawl/crawl-format.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { bucketOf, isBucket } from '../politeness/bucket-of.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 /** A request that waits, is delayed, or is in flight. `unreadable` says why this release cannot read it. */
@@ -86,6 +87,28 @@ async function* textsOfLines(
   } while (cursor !== '0')
 }
 
+/**
+ * Returns the first requests of a slot's line, in its order, at most `max`: of a slot that no worker has at the moment, as whoever has
+ * it holds the next few itself. QUEUE_MODE=turns alone keeps lines.
+ */
+export async function lineSample(
+  { redis, keys: { frontier } }: CrawlOnRedis,
+  slot: string,
+  max: number,
+): Promise<FrontierEntry[]> {
+  const name = slotKey(slot)
+  const value = await redis.hgetBuffer(`${frontier}:lines:${bucketOf(name)}`, name)
+  if (value === null) return []
+  const short = shortLine(value)
+  if (short) return short.slice(0, max).map(entryOf)
+  const entries: FrontierEntry[] = []
+  for await (const texts of listsOf(redis, frontier, name, max)) {
+    entries.push(...texts.map(entryOf))
+    if (entries.length >= max) break
+  }
+  return entries.slice(0, max)
+}
+
 /** Undefined for a long line, which has lists of its own; see `lua/slots/lines.lua`. Lengths are in bytes. */
 function shortLine(value: Buffer): string[] | undefined {
   let from = value.indexOf('\n') + 1
@@ -122,11 +145,17 @@ async function unitsOf(redis: Redis, base: string): Promise<string[]> {
   return [...units]
 }
 
-async function* listsOf(redis: Redis, base: string, slot: string): AsyncGenerator<readonly string[]> {
+async function* listsOf(
+  redis: Redis,
+  base: string,
+  slot: string,
+  perRead = MAX_ENTRIES_PER_READ,
+): AsyncGenerator<readonly string[]> {
   const priorities = await redis.zrevrange(`${base}:prios:${slot}`, 0, -1)
   const above = priorities.filter((priority) => Number(priority) > 0)
   const below = priorities.filter((priority) => Number(priority) < 0)
-  for (const priority of [...above, '0', ...below]) yield* listed(redis, `${base}:line:${priority}:${slot}`)
+  for (const priority of [...above, '0', ...below])
+    yield* listed(redis, `${base}:line:${priority}:${slot}`, perRead)
 }
 
 /** As many as `slots/keys.lua` has. */
@@ -146,9 +175,9 @@ async function* textsOfJobs({ redis, keys }: CrawlOnRedis): AsyncGenerator<reado
   }
 }
 
-async function* listed(redis: Redis, key: string): AsyncGenerator<string[]> {
-  for (let from = 0; ; from += MAX_ENTRIES_PER_READ) {
-    const found = await redis.lrange(key, from, from + MAX_ENTRIES_PER_READ - 1)
+async function* listed(redis: Redis, key: string, perRead = MAX_ENTRIES_PER_READ): AsyncGenerator<string[]> {
+  for (let from = 0; ; from += perRead) {
+    const found = await redis.lrange(key, from, from + perRead - 1)
     if (found.length === 0) return
     yield found
   }

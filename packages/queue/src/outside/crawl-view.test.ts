@@ -1,8 +1,9 @@
 import { hostname } from 'node:os'
+import type { HostView } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
 import { pauseCrawl } from './crawl-control.ts'
-import { type HostView, readCrawl } from './crawl-view.ts'
+import { readCrawl } from './crawl-view.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())

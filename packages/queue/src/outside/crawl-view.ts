@@ -1,44 +1,12 @@
 /** A crawl seen from outside, for `webloom status`. */
 
-import type { HostState, QueueCounts, StatValue } from '@webloom/core'
+import type { CrawlState, HostView, QueueCounts, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { isEmptied, type Todo } from '../crawl/crawl-todo.ts'
 import { type CrawlWorker, readWorkerEntry } from '../crawl/crawl-worker.ts'
 import { readTotals } from '../members/crawl-stats.ts'
 import { type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
-
-export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
-
-/** A host with a line, and what the crawl has learnt of the host. */
-export interface HostView extends HostState {
-  readonly slot: string
-  readonly waiting: number
-  /** Requests that are held until their own time has come. */
-  readonly delayed: number
-  readonly leased: number
-  /** Milliseconds until the host's delay is over; 0: it may be asked now. */
-  readonly nextInMs: number
-  /** Milliseconds until the host's pause is over; 0: it is not paused. */
-  readonly pausedMs: number
-  readonly pauseReason?: string
-}
-
-/** What becomes of a slot's line: `none`: nothing waits for it, though something may be in flight or held until its own time. */
-export type SlotState = 'none' | 'ready' | 'later' | 'held' | 'hot'
-
-/** A slot of a bucket, and who has it. */
-export interface SlotView extends HostView {
-  /**
-   * `ready`: whoever has the bucket may take of it; `later`: when its delay or pause is over; `held`: a worker has it, with a few of
-   * its requests; `hot`: it has lanes of its own.
-   */
-  readonly state: SlotState
-  /** The lanes of a hot slot, with a holder or waiting for one; 0: it is not hot. */
-  readonly lanes: number
-  /** Ids of the workers that have its bucket, or a lane of it when it is hot; none when that turn waits for a worker. */
-  readonly holders: readonly string[]
-}
 
 export interface CrawlView {
   /** `running` without a worker that is present: all were killed, and the next one goes on with it. */
@@ -113,6 +81,24 @@ export async function readCrawl({ redis, keys, statsKey, hosts }: ReadCrawlOptio
     hosts: lines,
     readAt: new Date(Number(now)),
   }
+}
+
+/** Who is there, and what Redis's clock says. */
+export interface CrawlPresence {
+  /** Ids of the workers that are present. */
+  readonly present: readonly string[]
+  readonly readAt: Date
+}
+
+/** Costs less than the whole crawl: for whoever needs to know only whose reports count. */
+export async function readPresence({
+  redis,
+  keys,
+}: Pick<ReadCrawlOptions, 'redis' | 'keys'>): Promise<CrawlPresence> {
+  const [[seconds, micros], entries] = await Promise.all([redis.time(), redis.hgetall(keys.workers)])
+  const nowMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const workers = Object.values(entries).flatMap((text) => readWorkerEntry(text, nowMs) ?? [])
+  return { present: workers.filter(({ lost }) => !lost).map(({ id }) => id), readAt: new Date(nowMs) }
 }
 
 function pairsOf(flat: readonly string[]): Map<string, string> {

@@ -6,7 +6,7 @@ import type { Spider, SpiderClass } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
-import { crawlBase, crawlBaseOf } from './crawl-base.ts'
+import { type CrawlBaseOptions, crawlBase, crawlBaseOf } from './crawl-base.ts'
 
 /** The flags of such commands. */
 export interface OutsideFlags {
@@ -38,7 +38,17 @@ export async function withCrawlFromOutside<T>(
   config: LoadedConfig,
   act: (crawl: CrawlFromOutside) => Promise<T>,
 ): Promise<T> {
-  const crawler = await crawlerFromOutside(Class, flags, config)
+  const crawl = crawlFromOutside(await crawlerFromOutside(Class, flags, config), config.folder)
+  try {
+    await crawl.servers.open()
+    return await act(crawl)
+  } finally {
+    crawl.servers.close()
+  }
+}
+
+/** Throws `UsageError` where no Redis is named. Opens nothing: that, and closing its servers, is the caller's. */
+export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): CrawlFromOutside {
   const { settings, spider, servers } = crawler
   const redis = servers.connection('queue')
   if (!redis)
@@ -49,30 +59,22 @@ export async function withCrawlFromOutside<T>(
   const { shown } = servers.targets('queue')[0]!
   const name = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
-  try {
-    await servers.open()
-    return await act({
-      crawler,
-      servers,
-      redis,
-      shown,
-      keys: crawlRedisKeys(name),
-      statsKey,
-      name,
-      folder: config.folder,
-    })
-  } finally {
-    servers.close()
-  }
+  return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, name, folder }
 }
 
-/** Settings, log and spider, as the crawl itself would have them. Opens nothing. */
+/**
+ * Settings, log and spider, as the crawl itself would have them. Opens nothing.
+ *
+ * @param createLogger default: the log of the settings
+ */
 export async function crawlerFromOutside(
   Class: SpiderClass,
   flags: OutsideFlags,
   config: LoadedConfig,
+  createLogger?: CrawlBaseOptions['createLogger'],
 ): Promise<CrawlerFromOutside> {
-  const base = await crawlBase(Class, crawlBaseOf(flags, config))
+  const options = crawlBaseOf(flags, config)
+  const base = await crawlBase(Class, { ...options, ...(createLogger && { createLogger }) })
   const servers = new RedisServers(base.settings, base.logger, { spider: base.spider.name })
   return { ...base, redis: servers.redis, servers, close() {} }
 }

@@ -189,7 +189,8 @@ export async function openDupefilter(
   }
 }
 
-async function refuseInvisible(settings: Settings, folder: string): Promise<void> {
+/** Throws `UsageError` for a filter that cannot be seen from outside the process that crawls. */
+export async function refuseInvisible(settings: Settings, folder: string): Promise<void> {
   const jobDir = settings.get('JOBDIR')
   if (jobDir !== null && jobDir !== '') {
     throw new UsageError(

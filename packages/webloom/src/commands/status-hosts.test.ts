@@ -1,5 +1,5 @@
+import type { SlotView } from '@webloom/core'
 import { wholeHostLists } from '@webloom/core'
-import type { SlotView } from '@webloom/queue'
 import { expect, test } from 'vitest'
 import { type HostsSeen, hostListLines } from './status-hosts.ts'
 
@@ -12,7 +12,7 @@ function seen(lists: Parameters<typeof wholeHostLists>[0], more: Partial<HostsSe
     hosts: [],
     hostLists: wholeHostLists(lists),
     host: null,
-    readAt: new Date(NOW),
+    readAt: new Date(NOW).toISOString(),
     ...more,
   }
 }

@@ -1,7 +1,14 @@
 /** What `webloom status` tells of hosts: those that wait, from Redis, and those that stand out, as the workers have told. */
 
-import { HOST_LIST_MAX, type HostLists, type QueueCounts, SLOW_FROM_MS } from '@webloom/core'
-import type { SlotView } from '@webloom/queue'
+import {
+  HOST_LIST_MAX,
+  type HostLists,
+  type Moment,
+  type QueueCounts,
+  SLOW_FROM_MS,
+  type SlotView,
+} from '@webloom/core'
+import { isOfHost, withoutPort } from '../desk/read-one-host.ts'
 import { counted, durationInWords, grouped, row } from '../terminal/figures.ts'
 
 export interface HostsSeen {
@@ -12,7 +19,7 @@ export interface HostsSeen {
   readonly hostLists: HostLists
   /** The host that was asked for; null: none was. */
   readonly host: string | null
-  readonly readAt: Date
+  readonly readAt: Moment
 }
 
 /** How many entries of each list are printed; `--json` has all. */
@@ -32,8 +39,8 @@ export function hostLines({ hosts, host, mode, counts }: HostsSeen): string[] {
  */
 export function hostListLines(seen: HostsSeen): string[] {
   const { failing, slowest, paused, givenUp, mostQueued } = seen.hostLists
-  const now = seen.readAt.getTime()
-  const isAsked = ({ host }: { readonly host: string }) => seen.host === null || isOf(host, seen.host)
+  const now = Date.parse(seen.readAt)
+  const isAsked = ({ host }: { readonly host: string }) => seen.host === null || isOfHost(host, seen.host)
   const shown = new Set(seen.hosts.map(({ slot }) => slot))
   const isShown = (name: string) => shown.has(name) || shown.has(withoutPort(name))
   const leastShown = seen.hosts.at(-1)?.waiting ?? 0
@@ -83,15 +90,6 @@ function section<Entry>(
   const of = entries.length > LISTED_MAX ? `; the first ${LISTED_MAX}` : ''
   const lines = entries.slice(0, LISTED_MAX).map(words)
   return [row(name, `${count}${what}${of}`), ...lines.map(([host, seen]) => `    ${host}   ${seen}`)]
-}
-
-/** A slot is named without a port. */
-function isOf(name: string, host: string): boolean {
-  return name === host || withoutPort(name) === host
-}
-
-function withoutPort(name: string): string {
-  return name.replace(/:\d+$/, '')
 }
 
 function seconds(ms: number): string {

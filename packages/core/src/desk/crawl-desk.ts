@@ -1,0 +1,66 @@
+import type { CrawlStatus, CrawlSummary } from './crawl-status.ts'
+import type { FailedFilter, FailedRequest, FailuresSeen } from './failures-seen.ts'
+import type { FilterSeen, KnownSeen, SettingSeen } from './filter-seen.ts'
+import type { HistorySample, ItemsSeen, RunSeen } from './history-seen.ts'
+import type { HostChange, HostsSeen, OneHostSeen } from './hosts-seen.ts'
+
+/**
+ * One crawl, as people and programs look at it and steer it: the dashboard, the HTTP API, metrics, MCP, and the commands of the
+ * command line. Every view and every verb is here once, so all of them show the same figures and do the same thing.
+ *
+ * All that is returned is JSON. A view takes a bounded time of Redis, whatever waits there, and looks with no KEYS or SCAN.
+ * While Redis is away each method rejects within a few seconds; the next call may succeed.
+ *
+ * A method that is absent: this crawl cannot tell that, or cannot be told it. Whoever shows it says "not known".
+ */
+export interface CrawlDesk {
+  /** As in `CrawlSummary`. */
+  readonly id: string
+  readonly spider: string
+  readonly crawlId: string | null
+  /** Its queue's server, without its password. */
+  readonly server: string
+
+  /** The figures of `webloom status --json`. */
+  status(): Promise<CrawlStatus>
+  /** What stands out among its hosts. */
+  hosts(): Promise<HostsSeen>
+  /** One host by its exact name; one that the crawl never met has nothing waiting. */
+  host(name: string): Promise<OneHostSeen>
+  filter?(): Promise<FilterSeen>
+  /** Whether the crawl has met a URL, asked for by GET. Records nothing. Rejects with `InvalidUrl` for what is no URL. */
+  isKnown?(url: string): Promise<KnownSeen>
+  items?(): Promise<ItemsSeen>
+  settings?(): Promise<readonly SettingSeen[]>
+  /** Requests that were given up, by signature. */
+  failures?(): Promise<FailuresSeen>
+  /** Those that the filter means, the latest first, at most `max`. */
+  failed?(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]>
+  /** Samples of this run since that moment, the oldest first; about one every ten seconds for a day. */
+  history?(sinceMs: number): Promise<readonly HistorySample[]>
+  /** The latest first. */
+  runs?(): Promise<readonly RunSeen[]>
+
+  /** Until `resume` no worker begins a request. Resolves to false when no crawl runs. */
+  pause?(): Promise<boolean>
+  /** Resolves to false when no crawl runs. */
+  resume?(): Promise<boolean>
+  /** Every worker finishes what it has in flight and ends with that reason. Resolves to false when there is none to stop. */
+  stop?(reason?: string): Promise<boolean>
+  /** Sets a host's delay, pause or place before others; all workers obey within two seconds. */
+  setHost?(name: string, change: HostChange): Promise<void>
+  /** Queues failed requests again. Resolves to how many. */
+  retryFailed?(filter: FailedFilter): Promise<number>
+  /** Deletes failed requests from the ledger. Resolves to how many. */
+  dropFailed?(filter: FailedFilter): Promise<number>
+}
+
+/** All crawls that somebody may look at: of some Redis servers, or the one of this process. */
+export interface CrawlDesks {
+  /** All crawls, those that run first. One whose server does not answer says so in its place; this does not reject for it. */
+  crawls(): Promise<readonly CrawlSummary[]>
+  /** Resolves to undefined when there is no crawl of that id. */
+  desk(id: string): Promise<CrawlDesk | undefined>
+  /** Lets go of what it opened; changes nothing of the crawls. */
+  close(): Promise<void>
+}

@@ -1,0 +1,184 @@
+/**
+ * A crawl as it stands at one moment: the figures of `webloom status --json`, of the dashboard, of the HTTP API and of the
+ * metrics. All of it is JSON: moments are ISO 8601 in UTC.
+ */
+
+import type { StatValue } from '../crawl/stats.ts'
+import type { QueueCounts } from '../ports/request-queue.ts'
+
+/** An ISO 8601 date and time in UTC: `2026-11-25T16:00:00.000Z`. */
+export type Moment = string
+
+export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
+
+/** A crawl and how it stands, in a list of many. */
+export interface CrawlSummary {
+  /** As it stands in addresses: the spider's name, `quotes@2026-11` with a CRAWL_ID; `quotes:2` on the second server that has one. */
+  readonly id: string
+  readonly spider: string
+  readonly crawlId: string | null
+  /** The queue's server, without its password. `this process` for a crawl without Redis. */
+  readonly server: string
+  /** Null: its server does not answer, `trouble` says why, and all figures are 0. */
+  readonly state: CrawlState | null
+  readonly trouble?: string
+  readonly paused: boolean
+  readonly begunAt: Moment | null
+  readonly endedAt: Moment | null
+  readonly finishReason: string | null
+  readonly workers: WorkerCounts
+  readonly counts: QueueCounts
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  /** Of all workers since the run began. */
+  readonly totals: CrawlTotals
+}
+
+export interface WorkerCounts {
+  readonly present: number
+  readonly lost: number
+  /** Of the present ones, those whose event loop a callback blocks. */
+  readonly blocked: number
+}
+
+/** The totals that everybody looks at first. Each is a stat: the names are in `TOTAL_STATS`. */
+export interface CrawlTotals {
+  readonly pages: number
+  readonly items: number
+  readonly errors: number
+  readonly filtered: number
+  readonly retries: number
+}
+
+/** Which stat each total is. */
+export const TOTAL_STATS: { readonly [Name in keyof CrawlTotals]: string } = {
+  pages: 'response_received_count',
+  items: 'item_scraped_count',
+  errors: 'log_count/ERROR',
+  filtered: 'dupefilter/filtered',
+  retries: 'retry/count',
+}
+
+/** Returns the totals that stand in stats; 0 for what was not counted yet. */
+export function totalsOf(stats: Readonly<Record<string, StatValue>>): CrawlTotals {
+  const count = (name: keyof CrawlTotals) => Number(stats[TOTAL_STATS[name]] ?? 0)
+  return {
+    pages: count('pages'),
+    items: count('items'),
+    errors: count('errors'),
+    filtered: count('filtered'),
+    retries: count('retries'),
+  }
+}
+
+/** A worker as others see it. Optional fields: a worker of another release does not tell them. */
+export interface WorkerSeen {
+  readonly id: string
+  /** The machine. */
+  readonly host: string
+  readonly pid: number
+  /** By the worker's own clock. */
+  readonly startedAt: Moment
+  /** Its last heartbeat, by Redis's clock. */
+  readonly seenAt: Moment
+  /** True without a heartbeat for ten seconds: the worker was killed, cut off, or stopped (SIGSTOP). */
+  readonly lost: boolean
+  readonly downloading: number
+  readonly scraping: number
+  readonly pages: number
+  readonly items: number
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  /** A callback blocks its event loop. */
+  readonly blocked: boolean
+  readonly version?: string
+  /** How late its event loop was at the most since the heartbeat before. */
+  readonly loopLagMs?: number
+  readonly rssBytes?: number
+  /** Of one processor: 1 is all of one, 1.5 one and a half. */
+  readonly cpu?: number
+  /** Hosts that it has at this moment. */
+  readonly heldHosts?: number
+}
+
+/** A Redis server and what it is for. */
+export interface ServerSeen {
+  readonly roles: readonly string[]
+  /** Its address, without its password. */
+  readonly shown: string
+  readonly version: string
+  readonly maxmemoryPolicy: string
+  readonly persistence: 'aof' | 'rdb' | 'none' | 'unknown'
+  readonly usedBytes: number
+  /** 0: no limit. */
+  readonly maxBytes: number
+  readonly warnings: readonly string[]
+}
+
+/** Start URLs from outside. */
+export interface SeedsSeen {
+  readonly waiting: number
+  readonly inWork: number
+  readonly invalid: number
+}
+
+/** What keeps a crawl from going faster at this moment. */
+export type LimitKind =
+  | 'ended'
+  | 'paused'
+  | 'no workers'
+  | 'redis memory'
+  | 'workers'
+  | 'memory'
+  | 'hosts'
+  | 'nothing left'
+  | 'none'
+
+export interface CrawlLimit {
+  readonly kind: LimitKind
+  /** A sentence or two, with the figures that it follows from, and what can be done. */
+  readonly words: string
+}
+
+/** How long the crawl still takes, as far as that can be known: each bound is null where it cannot. */
+export interface TimeLeft {
+  /** No sooner: the longest line at its host's delay. */
+  readonly atLeastMs: number | null
+  /** What is queued now at the present rate, if no new links were found. */
+  readonly atThisRateMs: number | null
+  readonly words: string
+}
+
+/** All that `webloom status --json` has, but for its hosts. */
+export interface CrawlStatus {
+  /** BullMQ's name of the queue: `{quotes}`. */
+  readonly crawl: string
+  /** QUEUE_MODE. */
+  readonly mode: 'turns' | 'job'
+  readonly state: CrawlState
+  readonly paused: boolean
+  /** Queue and filter are to be emptied, or are just being. */
+  readonly flushing: boolean
+  readonly run: string | null
+  readonly begunAt: Moment | null
+  readonly endedAt: Moment | null
+  readonly finishReason: string | null
+  readonly start: { readonly cursor: number; readonly ended: boolean; readonly worker: string | null }
+  /** All workers, lost ones too for ten minutes; the oldest first. */
+  readonly workers: readonly WorkerSeen[]
+  /** Summed over the workers that are present. */
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  readonly counts: QueueCounts
+  /** Summed over all workers, those included that have left. */
+  readonly stats: Readonly<Record<string, StatValue>>
+  /** When this was read, by Redis's clock. */
+  readonly readAt: Moment
+  /** Null for a spider that takes none. */
+  readonly seeds: SeedsSeen | null
+  /** Items that lie where the pipeline `redis` writes them; null when there is nothing. */
+  readonly itemsQueued: number | null
+  readonly servers: readonly ServerSeen[]
+  readonly limit: CrawlLimit
+  readonly timeLeft: TimeLeft
+}

@@ -1,0 +1,102 @@
+/** What keeps a crawl from going faster at this moment, in words: the first of these that holds. */
+
+import type { CrawlLimit, CrawlStatus } from '@webloom/core'
+import { byteSize, counted, grouped } from '../terminal/figures.ts'
+
+export interface CrawlBounds {
+  /** CONCURRENT_REQUESTS. */
+  readonly concurrency: number
+  /** REDIS_HIGH_WATER. */
+  readonly highWater: number
+  readonly spider: string
+}
+
+export type StatusFigures = Omit<CrawlStatus, 'crawl' | 'mode' | 'limit' | 'timeLeft'>
+
+/** Above this part of their places workers count as full: a place is empty for a moment between two requests. */
+const FULL_FROM = 0.85
+/** An event loop that is this late has no time for more pages. */
+const LAG_FROM_MS = 200
+
+export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
+  return (
+    ended(seen) ??
+    standing(seen, bounds) ??
+    nothingLeft(seen) ??
+    fullRedis(seen, bounds) ??
+    busyWorkers(seen, bounds) ??
+    waitingForHosts(seen) ?? { kind: 'none', words: 'Nothing holds it up that can be seen from here.' }
+  )
+}
+
+function ended({ state, finishReason }: StatusFigures): CrawlLimit | undefined {
+  if (state === 'running') return undefined
+  const words = {
+    idle: 'No run is known. The next worker begins one.',
+    stopped: `It was stopped (${finishReason ?? 'stopped'}). The next worker goes on with what waits.`,
+    finished: 'It has finished: nothing waits, and nothing is in flight.',
+  }[state]
+  return { kind: 'ended', words }
+}
+
+function standing({ paused, flushing, workers }: StatusFigures, { spider }: CrawlBounds) {
+  if (flushing) return { kind: 'ended', words: 'Queue and filter are being emptied.' } as const
+  if (paused) return { kind: 'paused', words: `It is paused. webloom resume ${spider} goes on.` } as const
+  if (workers.some(({ lost }) => !lost)) return undefined
+  return { kind: 'no workers', words: `No worker is present. Start one: webloom worker ${spider}` } as const
+}
+
+function nothingLeft({ counts: { waiting, delayed, leased }, start }: StatusFigures): CrawlLimit | undefined {
+  if (waiting > 0 || delayed > 0 || !start.ended) return undefined
+  return {
+    kind: 'nothing left',
+    words:
+      leased === 0
+        ? 'Nothing is left to do: it is about to end.'
+        : `Nothing waits any more. ${counted(leased, 'request')} in flight may still bring links.`,
+  }
+}
+
+function fullRedis({ servers }: StatusFigures, { highWater }: CrawlBounds): CrawlLimit | undefined {
+  if (highWater === 0) return undefined
+  const full = servers.find(
+    ({ roles, usedBytes, maxBytes }) =>
+      roles.includes('queue') && maxBytes > 0 && usedBytes > highWater * maxBytes,
+  )
+  if (!full) return undefined
+  const used = Math.round((100 * full.usedBytes) / full.maxBytes)
+  return {
+    kind: 'redis memory',
+    words: `${full.shown} is ${used} % full (${byteSize(full.usedBytes)} of ${byteSize(full.maxBytes)}), above REDIS_HIGH_WATER: new links wait while what is queued is crawled. Raise its maxmemory.`,
+  }
+}
+
+function busyWorkers({ workers }: StatusFigures, { concurrency }: CrawlBounds): CrawlLimit | undefined {
+  const present = workers.filter(({ lost }) => !lost)
+  const blocked = present.filter((worker) => worker.blocked).length
+  if (blocked * 2 >= present.length)
+    return {
+      kind: 'workers',
+      words: `${blocked} of ${counted(present.length, 'worker')} ${blocked === 1 ? 'is' : 'are'} blocked: a callback computes for seconds without an await.`,
+    }
+  const late = present.filter(({ loopLagMs = 0 }) => loopLagMs >= LAG_FROM_MS).length
+  if (late * 2 > present.length)
+    return {
+      kind: 'workers',
+      words: `The processors are busy: the event loop of ${late} of ${counted(present.length, 'worker')} is late by ${LAG_FROM_MS} ms or more. More workers on other processors help.`,
+    }
+  const downloading = present.reduce((sum, worker) => sum + worker.downloading, 0)
+  if (downloading < FULL_FROM * concurrency * present.length) return undefined
+  return {
+    kind: 'workers',
+    words: `The workers are full: ${grouped(downloading)} downloads at once in ${counted(present.length, 'worker')}. More workers, or a higher CONCURRENT_REQUESTS, help.`,
+  }
+}
+
+function waitingForHosts({ counts: { waiting, delayed } }: StatusFigures): CrawlLimit | undefined {
+  if (waiting === 0 && delayed === 0) return undefined
+  return {
+    kind: 'hosts',
+    words: `The hosts’ pace: ${counted(waiting, 'request')} ${waiting === 1 ? 'waits' : 'wait'}${delayed > 0 ? ` and ${grouped(delayed)} ${delayed === 1 ? 'is' : 'are'} held for later` : ''}, while workers have room. Delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.`,
+  }
+}

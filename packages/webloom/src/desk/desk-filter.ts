@@ -1,0 +1,100 @@
+/** The dupefilter of a crawl, opened by the first look at it and kept open. */
+
+import {
+  type Crawler,
+  type DupeFilter,
+  type DupeFilterDescription,
+  type FilterSeen,
+  type FingerprintAlgorithm,
+  filterFingerprinterOf,
+  type KnownSeen,
+  Request,
+} from '@webloom/core'
+import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { chooseDupefilter, refuseInvisible } from '../assembly/open-dupefilter.ts'
+
+/** Bloom filters say more than others. */
+type Described = DupeFilterDescription & {
+  readonly capacity?: number
+  readonly fillRatio?: number
+  readonly errorNow?: number
+  readonly pagesLost?: number
+  readonly warnings?: readonly string[]
+}
+
+/** Those with longer names first, as one begins with another. */
+const ALGORITHMS: readonly FingerprintAlgorithm[] = ['scrapy-redis', 'scrapy-2.6', 'scrapy']
+
+export class DeskFilter {
+  readonly #crawl: CrawlFromOutside
+  #chosen: Promise<DupeFilter> | undefined
+  #isOpen = false
+
+  constructor(crawl: CrawlFromOutside) {
+    this.#crawl = crawl
+  }
+
+  async seen(): Promise<FilterSeen> {
+    const { filter, exists } = await this.#opened()
+    const described: Described = await filter.describe()
+    return {
+      name: described.name,
+      fingerprinter: described.fingerprinter,
+      urlRules: described.urlRules ?? null,
+      exists,
+      count: exists ? described.count : 0,
+      capacity: described.capacity ?? null,
+      fill: described.fillRatio ?? null,
+      errorNow: described.errorNow ?? null,
+      errorAtCapacity: this.#errorAtCapacity(described),
+      pagesLost: described.pagesLost ?? null,
+      memoryBytes: (exists ? await filter.memoryBytes?.() : 0) ?? null,
+      warnings: described.warnings ?? [],
+    }
+  }
+
+  async isKnown(url: string): Promise<KnownSeen> {
+    const request = new Request(url)
+    const { filter, exists } = await this.#opened()
+    const known = filter.has ? exists && (await filter.has(request)) : null
+    return { url: request.url, known, fingerprint: await this.#fingerprint(filter, request) }
+  }
+
+  #errorAtCapacity({ capacity }: Described): number | null {
+    return capacity === undefined ? null : this.#crawl.crawler.settings.getFloat('BLOOMFILTER_ERROR_RATE')
+  }
+
+  /** As the filter makes it. */
+  async #fingerprint(filter: DupeFilter, request: Request): Promise<string> {
+    const { fingerprinter: name } = await filter.describe()
+    const auto = ALGORITHMS.find((algorithm) => name.startsWith(algorithm)) ?? 'scrapy'
+    return filterFingerprinterOf(this.#crawl.crawler.settings, auto).fingerprint(request)
+  }
+
+  /** Looking at it makes nothing: one of which nothing is stored stays closed. */
+  async #opened(): Promise<{ readonly filter: DupeFilter; readonly exists: boolean }> {
+    this.#chosen ??= this.#choose()
+    const filter = await this.#chosen.catch((error: unknown) => {
+      this.#chosen = undefined
+      throw error
+    })
+    if (!this.#isOpen) {
+      if (!((await filter.exists?.()) ?? true)) return { filter, exists: false }
+      await filter.open()
+      this.#isOpen = true
+    }
+    return { filter, exists: true }
+  }
+
+  async #choose(): Promise<DupeFilter> {
+    const { crawler, servers, folder } = this.#crawl
+    await refuseInvisible(crawler.settings, folder)
+    const filter = await chooseDupefilter(crawler as Crawler, { folder, servers })
+    await servers.open()
+    return filter
+  }
+
+  async close(): Promise<void> {
+    if (this.#isOpen) await (await this.#chosen)?.close()
+  }
+}

@@ -1,0 +1,88 @@
+/** A crawl on Redis as it stands: for `webloom status`, and for all that looks at crawls by their desk. */
+
+import {
+  type CrawlStatus,
+  crawlKey,
+  type Moment,
+  REDIS_ROLES,
+  type SeedsSeen,
+  type ServerSeen,
+} from '@webloom/core'
+import { type CrawlView, readCrawl, readSeedCounts, redisHealth, refuseOtherFormat } from '@webloom/queue'
+import { isRedisSpider, seedOptionsOf } from '@webloom/spider'
+import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { limitOf } from './crawl-limit.ts'
+import { timeLeftOf } from './time-left.ts'
+
+export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> {
+  const { settings } = crawl.crawler
+  await refuseOtherFormat(crawl)
+  // It opens all connections.
+  const servers = await serversOf(crawl)
+  const [view, seeds, itemsQueued] = await Promise.all([
+    readCrawl(crawl),
+    seedsOf(crawl),
+    itemsQueuedOf(crawl),
+  ])
+  const { hosts: _, ...seen } = view
+  const figures = { ...asJson(seen), seeds, itemsQueued, servers }
+  return {
+    crawl: crawl.keys.queueName,
+    mode: settings.get('QUEUE_MODE'),
+    ...figures,
+    limit: limitOf(figures, {
+      concurrency: settings.getInt('CONCURRENT_REQUESTS'),
+      highWater: settings.getFloat('REDIS_HIGH_WATER'),
+      spider: crawl.name.spider,
+    }),
+    timeLeft: timeLeftOf(figures),
+  }
+}
+
+type AsJson<T> = T extends Date
+  ? Moment
+  : T extends readonly (infer Entry)[]
+    ? readonly AsJson<Entry>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: AsJson<T[Name]> }
+      : T
+
+function asJson(view: Omit<CrawlView, 'hosts'>): AsJson<Omit<CrawlView, 'hosts'>> {
+  return JSON.parse(JSON.stringify(view))
+}
+
+async function seedsOf({
+  crawler: { spider, settings },
+  servers,
+}: CrawlFromOutside): Promise<SeedsSeen | null> {
+  const redis = servers.connection('seeds')
+  if (!redis || !isRedisSpider(spider)) return null
+  return readSeedCounts(redis, seedOptionsOf(spider, settings).key)
+}
+
+async function itemsQueuedOf(crawl: CrawlFromOutside): Promise<number | null> {
+  const redis = crawl.servers.connection('items')
+  const key = itemsKey(crawl)
+  const type = await redis?.type(key)
+  if (type === 'list') return redis!.llen(key)
+  return type === 'stream' ? redis!.xlen(key) : null
+}
+
+/** Where the pipeline `redis` writes items. */
+export function itemsKey({ crawler: { settings }, name }: CrawlFromOutside): string {
+  return crawlKey(settings.getString('REDIS_ITEMS_KEY'), name)
+}
+
+async function serversOf({ servers }: CrawlFromOutside): Promise<ServerSeen[]> {
+  const targets = REDIS_ROLES.flatMap((role) => servers.targets(role).map((target) => ({ role, target })))
+  const byServer = [...Map.groupBy(targets, ({ target }) => target.shown)]
+  const connections = byServer.map(([, uses]) => servers.to(uses[0]!.target, uses[0]!.role))
+  await servers.open()
+  return Promise.all(
+    byServer.map(async ([shown, uses], n) => ({
+      roles: uses.map(({ role }) => role),
+      shown,
+      ...(await redisHealth(connections[n]!)),
+    })),
+  )
+}

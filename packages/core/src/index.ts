@@ -201,6 +201,7 @@ export {
   settingRow,
   type WrittenSetting,
 } from './settings/settings-table.ts'
+export { type SettingTold, settingsTold } from './settings/settings-told.ts'
 
 // Errors
 

@@ -8,6 +8,7 @@ import {
   type DupeFilter,
   type Logger,
   type RequestQueue,
+  settingsTold,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import {
@@ -21,6 +22,7 @@ import {
   crawlRedisKeys,
   crawlShown,
   HostSlots,
+  keepSettings,
   LockKeeper,
   MemoryHostClock,
   noteCrawl,
@@ -31,7 +33,7 @@ import {
   type WholeTotals,
   WorkerHeartbeat,
 } from '@webloom/queue'
-import { isRedisSpider, type Spider } from '@webloom/spider'
+import { isRedisSpider, type Spider, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import { typedCrawl } from '../loading/typed-spider.ts'
 import type { RedisServers } from '../redis/redis-servers.ts'
@@ -156,6 +158,8 @@ export async function redisStore(
       await channel.open()
       await heartbeat.open(record.run)
       await noted(noteCrawl(queueRedis, { ...name, statsKey, release: VERSION }), logger)
+      const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
+      await keepSettings(queueRedis, keys, { seedKey, settings: settingsTold(settings) })
       await seeds?.open()
     },
     onOpen: () => ending.enter(),

@@ -4,6 +4,7 @@ import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const bench = new BucketBench()
@@ -117,6 +118,23 @@ describe('several workers', () => {
     await queue.crawlEnded()
     expect(await bench.redis.exists(bull('a.test~1~4'), bull('active'), bull('stalled'))).toBe(0)
   })
+
+  test('clear deletes what waits in a bucket of very many hosts', async () => {
+    const keys = bench.nextKeys()
+    const names = Array.from({ length: 1_000_000 }, (_, n) => `host-${n}`)
+    const inOneBucket = names.filter((name) => bucketOf(`${name}.test`) === '#1')
+    expect(inOneBucket.length).toBeGreaterThan(3500)
+    const queue = await bench.queue({ keys })
+    for (let from = 0; from < inOneBucket.length; from += 500)
+      await queue.push(
+        inOneBucket.slice(from, from + 500).map((name) => page(name, 0)),
+        `o${from}`,
+      )
+    expect((await queue.counts()).waiting).toBe(inOneBucket.length)
+    await queue.clear()
+    await queue.close()
+    expect(await bench.redis.keys(`${keys.frontier}:*`)).toEqual([`${keys.frontier}:counts`])
+  }, 30_000)
 
   test('clear deletes what waits for a hot host whose bucket has nothing else', async () => {
     const keys = bench.nextKeys()

@@ -17,11 +17,15 @@ end
 
 local function dropLines(bucket, page)
   local lines = key('lines', bucket)
-  local scanned = redis.call('HSCAN', lines, '0', 'COUNT', page)
-  for i = 1, #scanned[2], 2 do
-    dropLine(lines, scanned[2][i], scanned[2][i + 1])
+  -- What was deleted leaves holes in the hash, and a scan ends after so many holes, without a line.
+  local cursor, found = '0', {}
+  repeat
+    cursor, found = unpack(redis.call('HSCAN', lines, cursor, 'COUNT', page))
+  until #found > 0 or cursor == '0'
+  for i = 1, #found, 2 do
+    dropLine(lines, found[i], found[i + 1])
   end
-  return #scanned[2] / 2, redis.call('EXISTS', lines) == 1
+  return #found / 2, redis.call('EXISTS', lines) == 1
 end
 
 local function dropUnit(unit)

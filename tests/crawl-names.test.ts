@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type JsonObject, silentLogger } from '@webloom/core'
-import { type DnsServer, startDnsServer } from '@webloom/testkit'
+import { type DnsServer, startDnsServer, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
+import { CloseSpider, crawl, Request, type Response, type SettingsInput, Spider } from 'webloom'
 import { listeningLogger } from './crawl-web.ts'
 
 interface Visit {
@@ -91,6 +91,49 @@ test('names that are not answered hold up no other host, and its robots.txt neit
   const asked = dns.asked.filter((question) => question.startsWith('A quick'))
   expect(asked.toSorted()).toEqual(quick.map((name) => `A ${name}`).toSorted())
 })
+
+test.each([true, false])(
+  'a crawl that ends sends nothing of what waits for names, and its queue keeps it (ROBOTSTXT_OBEY=%s)',
+  async (obeys) => {
+    await using hosts = await startHosts()
+    await using folder = await tempDir()
+    let isEnding = false
+    await using dns = await startDnsServer({
+      answer: (name) => (name.startsWith('late') && !isEnding ? 'silent' : { addresses: ['127.0.0.1'] }),
+    })
+    const names = ['quick', ...Array.from({ length: 200 }, (_, n) => `late-${n}`)]
+    const urls = names.flatMap((name) =>
+      ['a', 'b'].map((path) => `http://${name}.test:${hosts.port}/${path}`),
+    )
+    class Named extends spiderOf(atUrls(...urls)) {
+      override *parse(response: Response) {
+        yield* super.parse(response)
+        if (!response.url.includes('quick')) return
+        isEnding = true
+        if (hosts.pages().length >= 2 && !isAgain) throw new CloseSpider('enough')
+      }
+    }
+    let isAgain = false
+    const options = {
+      settings: settingsWith(dns, {
+        CONCURRENT_REQUESTS: 4,
+        ROBOTSTXT_OBEY: obeys,
+        DNS_TIMEOUT: 20,
+        JOBDIR: folder.path,
+      }),
+      logger: silentLogger,
+    }
+    const { finishReason } = await crawl(Named, options)
+    expect(finishReason).toBe('enough')
+    expect(hosts.pages().length).toBeLessThanOrEqual(2 + 4)
+    isAgain = true
+    await crawl(Named, options)
+    const fetched = hosts.pages().map(({ host, path }) => host + path)
+    expect(fetched.toSorted()).toEqual(
+      names.flatMap((name) => [`${name}.test/a`, `${name}.test/b`]).toSorted(),
+    )
+  },
+)
 
 test('a name without an answer fails its requests after DNS_TIMEOUT, and one that does not exist at once', async () => {
   await using dns = await startDnsServer({

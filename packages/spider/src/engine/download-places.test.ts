@@ -56,6 +56,34 @@ test('those that come back wait for a place, in their order and before new reque
   expect(back).toEqual(['b', 'a', 'c'])
 })
 
+test('while the crawl is paused a download that has sent nothing does not come back; one that has sent something does', async () => {
+  const { places, rooms } = placesOf()
+  const back: string[] = []
+  const aside = ['a', 'b', 'c'].map((name) => {
+    const place = places.begin(page())
+    const wait = waiting(place)
+    void wait.back.then(() => back.push(name))
+    return { place, ...wait }
+  })
+  places.pause()
+  aside[1]!.place.hasStarted = true
+  for (const { resolve } of aside) resolve()
+  await new Promise(setImmediate)
+  expect(back).toEqual(['b'])
+  aside[1]!.place.leave()
+  rooms.length = 0
+  places.resume()
+  await new Promise(setImmediate)
+  expect(back).toEqual(['b', 'a', 'c'])
+  expect({ rooms, free: places.free }).toEqual({ rooms: [], free: 0 })
+})
+
+test('a request with very long headers keeps its place', () => {
+  const { places } = placesOf({ asideBytesMax: 20_000 })
+  waiting(places.begin(new Request('http://a.test/', { headers: { 'x-long': 'x'.repeat(20_000) } })))
+  expect(places.free).toBe(1)
+})
+
 test('a request that was leased while others came back waits for a place, too', async () => {
   const { places } = placesOf({ max: 1 })
   const first = places.begin(page())

@@ -26,7 +26,7 @@ export interface DownloadPlacesOptions {
 // As many as the names that the downloader looks up at once (SERVER_LOOKUPS_MAX).
 const ASIDE_MAX = 4096
 const ASIDE_BYTES_MAX = 64 * 2 ** 20
-// What a request takes beside its URL, body and meta: its lease, and the promises of its download.
+// What a request takes beside its URL, headers, body and meta: its lease, and the promises of its download.
 const REQUEST_BYTES = 8192
 
 export class DownloadPlaces {
@@ -34,6 +34,7 @@ export class DownloadPlaces {
   readonly #onRoom: () => void
   readonly #asideMax: number
   readonly #asideBytesMax: number
+  #isPaused = false
   #taken = 0
   #aside = 0
   #asideBytes = 0
@@ -78,7 +79,8 @@ export class DownloadPlaces {
 
   /** Resolves when the download has a place, or is over. */
   async enter(place: DownloadPlace): Promise<void> {
-    if (this.free === 0) return new Promise((resolve) => this.#line.set(place, resolve))
+    if (this.free === 0 || !this.#mayGoOn(place))
+      return new Promise((resolve) => this.#line.set(place, resolve))
     this.#notAside(place)
     this.#enter(place)
   }
@@ -104,11 +106,32 @@ export class DownloadPlaces {
     place.asideBytes = 0
   }
 
+  /** Downloads without a place that have sent nothing wait until `resume`. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#handOn()
+  }
+
+  #mayGoOn(place: DownloadPlace): boolean {
+    return !this.#isPaused || place.hasStarted
+  }
+
   #free(): void {
     this.#taken--
-    const { done, value: first } = this.#line.entries().next()
-    if (done) this.#onRoom()
-    else this.#handTo(...first)
+    this.#handOn()
+  }
+
+  /** Gives the free places to the first in line; what they leave is room. */
+  #handOn(): void {
+    for (const [place, resolve] of this.#line) {
+      if (this.free === 0) return
+      if (this.#mayGoOn(place)) this.#handTo(place, resolve)
+    }
+    if (this.free > 0) this.#onRoom()
   }
 
   #handTo(place: DownloadPlace, resolve: () => void): void {
@@ -125,6 +148,8 @@ export class DownloadPlace {
   readonly #request: Request
   #isOver = false
   isHeld = false
+  /** Whether something was sent for it: robots.txt of its host, or the request itself. */
+  hasStarted = false
   asideBytes = 0
 
   constructor(places: DownloadPlaces, request: Request) {
@@ -157,10 +182,11 @@ export class DownloadPlace {
 }
 
 function bytesOf(request: Request): number {
-  const { url, body, hasMeta, hasCbKwargs } = request
+  const { url, body, hasHeaders, hasMeta, hasCbKwargs } = request
+  const headers = hasHeaders ? jsonLength(request.headers) : 0
   const meta = hasMeta ? jsonLength(request.meta) : 0
   const cbKwargs = hasCbKwargs ? jsonLength(request.cbKwargs) : 0
-  return REQUEST_BYTES + 2 * (url.length + meta + cbKwargs) + body.length
+  return REQUEST_BYTES + 2 * (url.length + headers + meta + cbKwargs) + body.length
 }
 
 /** What a middleware has put there may be no JSON. A request that cannot be weighed keeps its place. */

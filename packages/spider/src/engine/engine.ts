@@ -137,12 +137,13 @@ export class Engine {
   }
 
   /**
-   * Ends the crawl in order: no request is leased any more, and what is in flight may finish within SHUTDOWN_GRACE. The
-   * first reason wins.
+   * Ends the crawl in order: no request is leased any more, what still waits for a name goes back to the queue, and what is in
+   * flight may finish within SHUTDOWN_GRACE. The first reason wins.
    */
   stop(reason: string): void {
     this.#reason ??= reason
     this.#stopping.abort()
+    this.#pages.beginNoMore()
     this.#pulse.fire()
   }
 
@@ -153,13 +154,15 @@ export class Engine {
     this.#pulse.fire()
   }
 
-  /** Leases nothing until `resume`; what is in flight goes on. */
+  /** Leases and begins nothing until `resume`; what is in flight goes on. */
   pause(): void {
     this.#isPaused = true
+    this.#pages.pause()
   }
 
   resume(): void {
     this.#isPaused = false
+    this.#pages.resume()
     this.#pulse.fire()
   }
 

@@ -59,11 +59,13 @@ export class PageFlow {
   readonly #pages = new Set<Promise<void>>()
   /** What was learned about the hosts of leases under way. */
   readonly #hostNews = new WeakMap<Lease, HostNews>()
-  /** The cut of each download that is under way. */
-  readonly #cuts = new Set<DownloadCut>()
+  /** The cut of each download that is under way, and its place. */
+  readonly #cuts = new Map<DownloadCut, DownloadPlace>()
   readonly #places: DownloadPlaces
   #scrapingBytes = 0
   #abortReason: Error | undefined
+  /** Why downloads do not begin any more. */
+  #notBegun: Error | undefined
   /** True when the leases were given up: pages that end from now on are too late. */
   #isClosed = false
 
@@ -110,10 +112,26 @@ export class PageFlow {
     this.#pages.add(page)
   }
 
+  /** Downloads that have no place and have sent nothing wait until `resume`; the others go on. */
+  pause(): void {
+    this.#places.pause()
+  }
+
+  resume(): void {
+    this.#places.resume()
+  }
+
+  /** Requeues what has no place and has sent nothing, and lets the others end. Thousands may wait for the names of their hosts. */
+  beginNoMore(): void {
+    this.#notBegun ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl ends before this request is sent')
+    for (const [cut, { isHeld, hasStarted }] of this.#cuts)
+      if (!isHeld && !hasStarted) cut.now(this.#notBegun)
+  }
+
   /** Cuts downloads off and requeues their requests; running callbacks hand on nothing more. */
   abort(): void {
     this.#abortReason ??= new WebloomError('WL_CLOSE_SPIDER', 'the crawl is stopped at once')
-    for (const cut of this.#cuts) cut.now(this.#abortReason)
+    for (const cut of this.#cuts.keys()) cut.now(this.#abortReason)
   }
 
   /** Makes pages that are still under way end without effect. */
@@ -132,7 +150,7 @@ export class PageFlow {
     try {
       result = await this.#fetch(lease, place)
     } catch (error) {
-      if (this.isAborted || lease.signal.aborted) return this.#requeue(lease)
+      if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
     // The lease was given up when the crawl was closed.
@@ -156,14 +174,21 @@ export class PageFlow {
   async #fetch(lease: Lease, place: DownloadPlace): Promise<DownloadResult> {
     const cut = new DownloadCut()
     const onLost = () => cut.now(lease.signal.reason)
-    this.#cuts.add(cut)
+    this.#cuts.set(cut, place)
     lease.signal.addEventListener('abort', onLost)
     try {
-      if (!place.isHeld) await cut.over(place.entered())
+      if (!place.isHeld) {
+        if (this.#notBegun) throw this.#notBegun
+        await cut.over(place.entered())
+      }
       const download = this.#options.downloader.fetch(lease.request, {
         signal: cut.signal,
-        onStart: () => lease.started(),
-        stepAside: (wait) => place.stepAside(wait),
+        onStart: () => {
+          place.hasStarted = true
+          lease.started()
+        },
+        // At the crawl's end nothing comes in its place.
+        stepAside: (wait) => (this.#notBegun ? wait : place.stepAside(wait)),
         host: lease.host,
         isPaced: lease.isPaced,
         onHostNews: (news) => this.#hostNews.set(lease, strictestNews(this.#hostNews.get(lease), news)),

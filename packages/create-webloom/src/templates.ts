@@ -19,11 +19,18 @@ export const SHARED_FILES = fileURLToPath(new URL('../shared', import.meta.url))
 
 const MANAGERS = fileURLToPath(new URL('../managers', import.meta.url))
 
+const OWN_NODE = fileURLToPath(new URL('../own-node', import.meta.url))
+
 const TEMPLATES = fileURLToPath(new URL('../templates', import.meta.url))
 
 /** The folder of what a package manager needs of its own in each project; undefined when it needs nothing. */
 export function filesOfManager(manager: string): string | undefined {
   return readdirSync(MANAGERS).includes(manager) ? join(MANAGERS, manager) : undefined
+}
+
+/** The same for a project that brings a Node of its own, as the one of the machine is too old. */
+export function filesOfOwnNode(manager: string): string | undefined {
+  return readdirSync(OWN_NODE).includes(manager) ? join(OWN_NODE, manager) : undefined
 }
 
 /** Returns all templates, the default first and the others by name. */

@@ -40,6 +40,23 @@ test.each([
   expect(devDependencies.node).toBe(own)
 })
 
+test('with a Node of its own, the debugger runs by that, and npm does not warn of the machine’s', async () => {
+  await using folder = await tempDir()
+  const written = (name: string, node: string, manager: PackageManager) => {
+    const path = folder.join(name)
+    writeProject(templateNamed('quotes'), { path, packageName: name }, { ...VERSIONS, node, manager })
+    const launch = readFileSync(join(path, '.vscode/launch.json'), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '')
+    const programs = JSON.parse(launch).configurations.map(
+      (one: { runtimeExecutable?: string }) => one.runtimeExecutable,
+    )
+    return { programs, npmrc: existsSync(join(path, '.npmrc')) }
+  }
+  const own = `\${workspaceFolder}/node_modules/node/bin/node`
+  expect(written('old', '20.20.2', 'npm')).toEqual({ programs: [own, own], npmrc: true })
+  expect(written('old-pnpm', '20.20.2', 'pnpm')).toEqual({ programs: [own, own], npmrc: false })
+  expect(written('new', '22.19.0', 'npm')).toEqual({ programs: [undefined, undefined], npmrc: false })
+})
+
 test('the Node that it brings along is the one that is tested here', () => {
   const root = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
   expect(root.devDependencies.node).toBe(OWN_NODE)
@@ -74,6 +91,12 @@ test('a project that cannot be written leaves nothing behind', async () => {
     /mine cannot be written: /,
   )
   expect(existsSync(folder.join('new'))).toBe(false)
+  // Where a folder cannot be made the recursive mkdir of Node 20 never ends.
+  writeFileSync(folder.join('file'), '')
+  const below = { path: folder.join('file/deep/mine'), packageName: 'mine' }
+  expect(() => writeProject(templateNamed('quotes'), below, VERSIONS)).toThrow(
+    /mine cannot be written: ENOTDIR/,
+  )
   // Nor in a folder that was there: only the repository stays.
   mkdirSync(folder.join('there/.git'), { recursive: true })
   const there = { path: folder.join('there'), packageName: 'there' }

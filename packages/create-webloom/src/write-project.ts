@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isTooOld, OWN_NODE } from './node-version.ts'
 import type { PackageManager } from './package-manager.ts'
 import type { TargetFolder } from './target-folder.ts'
-import { filesOfManager, SHARED_FILES, type Template } from './templates.ts'
+import { filesOfManager, filesOfOwnNode, SHARED_FILES, type Template } from './templates.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What a project has of where it was made. */
@@ -21,13 +21,20 @@ export interface Surroundings {
  * Throws `UsageError` with the reason of the file system.
  */
 export function writeProject(template: Template, target: TargetFolder, surroundings: Surroundings): void {
-  let made: string | undefined
+  const { manager, node } = surroundings
+  const bringsNode = isTooOld(node)
+  const made = firstMissing(target.path)
   try {
-    made = mkdirSync(target.path, { recursive: true })
-    for (const source of [SHARED_FILES, filesOfManager(surroundings.manager), template.path])
+    makeFolder(target.path)
+    const own = [filesOfManager(manager), bringsNode ? filesOfOwnNode(manager) : undefined]
+    for (const source of [SHARED_FILES, ...own, template.path])
       if (source !== undefined) copyFolder(source, target.path)
-    const path = join(target.path, 'package.json')
-    writeFileSync(path, packageJson(readFileSync(path, 'utf8'), target.packageName, surroundings))
+    const edit = (name: string, edited: (text: string) => string) => {
+      const path = join(target.path, name)
+      writeFileSync(path, edited(readFileSync(path, 'utf8')))
+    }
+    edit('package.json', (text) => packageJson(text, target.packageName, surroundings))
+    if (bringsNode) edit('.vscode/launch.json', withOwnNode)
   } catch (error) {
     for (const path of made === undefined ? entriesOf(target.path) : [made])
       rmSync(path, { recursive: true, force: true })
@@ -35,9 +42,22 @@ export function writeProject(template: Template, target: TargetFolder, surroundi
   }
 }
 
+/** The topmost folder of the path that is not there; undefined when all are. */
+function firstMissing(path: string): string | undefined {
+  if (existsSync(path)) return undefined
+  return firstMissing(dirname(path)) ?? path
+}
+
+/** One by one: below a folder that takes none, as /proc, the recursive `mkdirSync` of Node 20 tries for ever. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  mkdirSync(path)
+}
+
 /** File by file: Yarn runs this from within a zip file, where `cpSync` finds nothing. */
 function copyFolder(from: string, to: string): void {
-  mkdirSync(to, { recursive: true })
+  makeFolder(to)
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const source = join(from, entry.name)
     if (entry.isDirectory()) copyFolder(source, join(to, entry.name))
@@ -56,6 +76,12 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name !== '.git')
     .map((name) => join(folder, name))
+}
+
+/** An editor would debug by the Node of the machine, which is too old. */
+function withOwnNode(launch: string): string {
+  const line = `"runtimeExecutable": "\${workspaceFolder}/node_modules/node/bin/node",`
+  return launch.replaceAll(/^( *)"request": "launch",$/gm, `$&\n$1${line.replaceAll('$', '$$$$')}`)
 }
 
 /** The template's package.json with the project's name and with versions that fit. */

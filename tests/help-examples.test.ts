@@ -50,6 +50,15 @@ test('webloom alone names every command, and those to begin with by lines to typ
   expect(screen.split('\n').length).toBeLessThanOrEqual(24)
 })
 
+test('an option that must be given stands in the line to write when it was not', async () => {
+  const shown: string[] = []
+  const program = commandLine(() => {})
+  const plan = program.commands.find((one) => one.name() === 'plan')!
+  plan.configureOutput({ writeErr: (text) => shown.push(text) })
+  await expect(program.parseAsync(['plan'], { from: 'user' })).rejects.toThrow()
+  expect(shown.join('')).toContain('\nWrite:  webloom plan --urls <N>\n')
+})
+
 /** With those of groups. */
 function shownIn(command: Program): Program[] {
   const inner = command.createHelp().visibleCommands(command)

@@ -11,13 +11,14 @@ import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
 import { doctor } from './cli/doctor.ts'
 import { dupefilter } from './cli/dupefilters.ts'
-import { firstScreen, MORE_HELP } from './cli/first-screen.ts'
+import { firstScreen, moreHelp } from './cli/first-screen.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
 import { exportTo, importFrom } from './cli/transfers.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { registerTypeScriptLoader } from './loading/typescript-loader.ts'
 import { refusalOf } from './redis/redis-refusal.ts'
+import { commandName } from './terminal/resume-line.ts'
 import { visibleLines } from './terminal/sanitize.ts'
 import { VERSION } from './version.ts'
 
@@ -95,12 +96,13 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
 
 /** All commands and what they take; `exitsWith` gets what an action ended with. */
 export function commandLine(exitsWith: (code: number) => void, times?: ProtocolTimes): Command {
-  const program = new Command('webloom')
+  const name = commandName()
+  const program = new Command(name)
     .description('Write a spider as a class, run it in one process or on many machines.')
     .version(VERSION, '-V, --version', 'print the version')
-    .showHelpAfterError('(webloom --help shows what there is)')
+    .showHelpAfterError(`(${name} --help shows what there is)`)
     .showSuggestionAfterError()
-    .addHelpText('after', MORE_HELP)
+    .addHelpText('after', moreHelp(name))
     .exitOverride()
   for (const { title, commands } of COMMANDS) {
     program.commandsGroup(title)

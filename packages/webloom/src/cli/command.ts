@@ -5,6 +5,7 @@
 
 import type { Awaitable, ProtocolTimes } from '@webloom/core'
 import { type Command, Option } from 'commander'
+import { commandName, typedLine } from '../terminal/resume-line.ts'
 
 /** What the process that runs a command line gives to its commands. */
 export interface CommandLineParts {
@@ -101,7 +102,7 @@ export function command<Flags extends object, Args extends readonly unknown[]>(
         )
       made.addOption(option)
     }
-    made.showHelpAfterError(whatToWrite(parent, form))
+    made.showHelpAfterError(whatToWrite(made, form))
     made.addHelpText('after', helpExamples(examples))
     EXAMPLES.set(made, examples)
     made.action(async (...called: unknown[]) => {
@@ -122,15 +123,17 @@ export function examplesOf(command: Command): readonly Example[] {
 /** What `--help` ends with. */
 function helpExamples(examples: readonly Example[]): string {
   if (examples.length === 0) return ''
-  return `\nExamples:\n${examples.map(([line, does]) => `  ${line}\n      ${does}`).join('\n')}`
+  return `\nExamples:\n${examples.map(([line, does]) => `  ${typedLine(line)}\n      ${does}`).join('\n')}`
 }
 
-/** Behind what is wrong with a command line: the line as it should be. */
-function whatToWrite(parent: Command, form: string): string {
+/** Behind what is wrong with a command line: the line as it should be, with all that must be given. */
+function whatToWrite(made: Command, form: string): string {
+  const webloom = commandName()
+  const parent = made.parent!
   const group = parent.parent ? `${parent.name()} ` : ''
-  const whole = `webloom ${group}${form}`
-  const spiders = form.includes('<spider>') ? ', webloom list the spiders of this project' : ''
-  return `\nWrite:  ${whole}\n(webloom ${group}${form.split(' ')[0]} --help shows its options${spiders})`
+  const given = made.options.filter(({ mandatory }) => mandatory).map(({ flags }) => ` ${flags}`)
+  const spiders = form.includes('<spider>') ? `, ${webloom} list the spiders of this project` : ''
+  return `\nWrite:  ${webloom} ${group}${form}${given.join('')}\n(${webloom} ${group}${made.name()} --help shows its options${spiders})`
 }
 
 /** Commands under one word: `webloom dupefilter has`. */

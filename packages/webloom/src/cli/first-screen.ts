@@ -1,6 +1,7 @@
 /** What `webloom` alone prints: what it is, what one begins with, and where more is. */
 
 import type { Command } from 'commander'
+import { commandName, typedLine } from '../terminal/resume-line.ts'
 import { VERSION } from '../version.ts'
 import type { Example } from './command.ts'
 
@@ -13,21 +14,24 @@ export const FIRST_LINES: readonly Example[] = [
   ['webloom doctor', 'tells what is wrong here, and what to type'],
 ]
 
-export const MORE_HELP = `
-webloom <command> --help shows the options of a command, with examples.
-webloom completion --help says how a shell completes all of it.`
+export function moreHelp(name = commandName()): string {
+  return `
+${name} <command> --help shows the options of a command, with examples.
+${name} completion --help says how a shell completes all of it.`
+}
 
 /** A screen of 24 lines, with a line end. */
 export function firstScreen(program: Command): string {
+  const name = program.name()
   const lines = [
     `webloom ${VERSION}. ${program.description()}`,
     '',
     'Begin with:',
-    ...FIRST_LINES.flatMap(([line, does]) => [`  ${line}`, `      ${does}`]),
+    ...FIRST_LINES.flatMap(([line, does]) => [`  ${typedLine(line, name)}`, `      ${does}`]),
     '',
     ...groupsOf(program).map(([title, names]) => `${title}: ${names.join(', ')}`),
     '',
-    'webloom --help says what each does, webloom <command> --help how, with examples.',
+    `${name} --help says what each does, ${name} <command> --help how, with examples.`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -2,7 +2,7 @@
 
 import type { CrawlName, SpiderLike } from '@webloom/core'
 import type { SpiderClass } from '@webloom/spider'
-import { shellQuoted } from '../terminal/resume-line.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
 /** The files that spiders were named by. */
 const files = new WeakMap<object, string>()
@@ -21,4 +21,12 @@ export function typedSpider(spider: Pick<SpiderLike, 'name'>): string {
 export function typedCrawl(spider: Pick<SpiderLike, 'name'>, crawlId: CrawlName['crawlId']): string {
   const typed = typedSpider(spider)
   return crawlId === null || crawlId === undefined ? typed : `${typed} -s CRAWL_ID=${shellQuoted(crawlId)}`
+}
+
+/** The line that shows a page as the spider gets it. */
+export function typedShell(spider: Pick<SpiderLike, 'name'>, url: string): string {
+  // A project's shell chooses the spider by the page's host itself.
+  const file = files.get(spider.constructor)
+  const as = file === undefined ? '' : ` --spider ${shellQuoted(file)}`
+  return `${commandName()} shell${as} ${shellQuoted(url)}`
 }

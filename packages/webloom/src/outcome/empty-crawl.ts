@@ -3,7 +3,7 @@
 import type { StatValue } from '@webloom/core'
 import type { WholeTotals } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
-import { typedCrawl } from '../loading/typed-spider.ts'
+import { typedCrawl, typedShell } from '../loading/typed-spider.ts'
 import { counted } from '../terminal/figures.ts'
 import { skippedText } from './skipped-pages.ts'
 
@@ -75,6 +75,7 @@ function noPage(requests: number, skipped: string): string {
 
 function noOutput(pages: number, errors: number, spider: Spider): string {
   const threw = errors > 0 ? ` The ERROR lines above (${errors}) come first.` : ''
-  const url = spider.startUrls[0] ?? '<url>'
-  return `the callbacks of ${pages === 1 ? 'one page' : `${pages} pages`} yielded no item and no request.${threw} Do they yield (of another callback:  yield* this.other(response)), and do their selectors find anything?  webloom shell ${url}  shows the page as they get it`
+  const [url] = spider.startUrls
+  const shown = url === undefined ? 'webloom shell <url>' : typedShell(spider, url)
+  return `the callbacks of ${pages === 1 ? 'one page' : `${pages} pages`} yielded no item and no request.${threw} Do they yield (of another callback:  yield* this.other(response)), and do their selectors find anything?  ${shown}  shows the page as they get it`
 }

@@ -14,9 +14,16 @@ export function resumeLine(
 
 /** What to type for the command that runs: `npx webloom` where it is only in the folder's own packages. */
 export function commandName(env: NodeJS.ProcessEnv = process.env): string {
-  // npx runs a command by a script of that name.
-  const byNpx = env.npm_lifecycle_event === 'npx' && /^['"]?webloom\b/.test(env.npm_lifecycle_script ?? '')
-  return byNpx ? 'npx webloom' : 'webloom'
+  // By npx and by a script of package.json alike: both find commands that a shell does not.
+  return SCRIPT_OF_WEBLOOM.test(env.npm_lifecycle_script ?? '') ? 'npx webloom' : 'webloom'
+}
+
+/** As a command, perhaps with variables before it; not as a word of another one, as in `vitest run webloom`. */
+const SCRIPT_OF_WEBLOOM = /(?:^|&&|\|\||;)\s*(?:\w+=\S*\s+)*['"]?webloom\b/
+
+/** A line that begins with `webloom`, perhaps with variables before it, as it is to be typed here. */
+export function typedLine(line: string, name = commandName()): string {
+  return line.replace(/^((?:\w+=\S* )*)webloom\b/, `$1${name}`)
 }
 
 /** In single quotes where a POSIX shell would read more into the word than its letters. */

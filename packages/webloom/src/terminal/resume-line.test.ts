@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { commandName, typedLine } from './resume-line.ts'
+
+const named = (npm_lifecycle_script?: string) => commandName({ npm_lifecycle_script })
+
+test.each([
+  ['npx', 'webloom runspider spider.ts'],
+  ['npx with quotes', '"webloom" "shell"'],
+  ['npm start', 'webloom runspider spider.ts -O items.jsonl'],
+  ['a script that builds first', 'tsc && webloom crawl quotes'],
+  ['a script with a variable', 'REDIS_URL=redis://127.0.0.1 webloom worker quotes'],
+])('started by %s, a shell would not find webloom, and npx does', (_by, script) => {
+  expect(named(script)).toBe('npx webloom')
+})
+
+test.each([
+  ['a shell', undefined],
+  ['a program of their own', 'node main.ts'],
+  ['another command with that word', 'vitest run webloom'],
+  ['a name that only begins so', 'webloomer x'],
+])('started by %s, it has its own name', (_by, script) => {
+  expect(named(script)).toBe('webloom')
+})
+
+test('a line is typed with that name, behind the variables that it begins with; other words stay', () => {
+  expect(typedLine('webloom list', 'npx webloom')).toBe('npx webloom list')
+  expect(typedLine('A=1 B=2 webloom seed webloom', 'npx webloom')).toBe('A=1 B=2 npx webloom seed webloom')
+  expect(typedLine("echo 'webloom'", 'npx webloom')).toBe("echo 'webloom'")
+})

@@ -11,6 +11,7 @@ const settings = (command: WrittenSettings = {}) => Settings.fromLayers({ comman
 test('folders are tried by writing into them, or into those above that are there; nothing stays', async () => {
   await using folder = await tempDir()
   writeFileSync(folder.join('file'), '')
+  writeFileSync(folder.join("Anna's file"), '')
   const results = await Promise.all(
     checkFolders(
       settings({
@@ -18,6 +19,7 @@ test('folders are tried by writing into them, or into those above that are there
         HTTPCACHE_ENABLED: true,
         HTTPCACHE_DIR: folder.join('file/cache'),
         FEEDS: { [`${folder.path}/%(name)s/out.jsonl`]: {}, '-': {}, 's3://bucket/x.jsonl': {} },
+        FILES_STORE: folder.join("Anna's file"),
         LOG_FILE: '/proc/webloom/log',
       }),
     ),
@@ -26,11 +28,15 @@ test('folders are tried by writing into them, or into those above that are there
   expect(shown.slice(1)).toEqual([
     expect.stringMatching(/^ok F\/new\/job \(JOBDIR\), .* free$/),
     'fail F/file/cache (HTTPCACHE_DIR) cannot be written: ENOTDIR: not a directory',
+    "fail F/Anna's file (FILES_STORE) cannot be written: ENOTDIR: not a directory",
     expect.stringMatching(/^fail \/proc\/webloom \(LOG_FILE\) cannot be written: E/),
     expect.stringMatching(/^ok F \(FEEDS F\/%\(name\)s\/out\.jsonl\)/),
   ])
   expect(results.flat().filter(({ state, type }) => state === 'fail' && type === undefined)).toEqual([])
-  expect(readdirSync(folder.path)).toEqual(['file'])
+  expect(results.flat().map(({ type }) => type)).toContain(
+    `ls -l '${folder.path}/Anna'\\''s file'    # a file; name another folder`,
+  )
+  expect(readdirSync(folder.path).toSorted()).toEqual(["Anna's file", 'file'])
 })
 
 test('a second copy of webloom is found, above or within a package; a link to the same is none', async () => {

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, withoutUrlSecrets } from '@webloom/core'
 import { byteSize } from '../terminal/figures.ts'
+import { shellQuoted } from '../terminal/resume-line.ts'
 import { resultsOf } from './attempt.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
 
@@ -80,7 +81,7 @@ function checkFolder({ asks, folder }: Place): CheckResult {
   const free = freeBytes(existing)
   const shown = `${path} (${asks}), ${byteSize(free)} free`
   return free < FREE_BYTES_MIN
-    ? { check, state: 'warn', found: `${shown}: it is soon full`, type: `df -h '${existing}'` }
+    ? { check, state: 'warn', found: `${shown}: it is soon full`, type: `df -h ${shellQuoted(existing)}` }
     : { check, state: 'ok', found: shown }
 }
 
@@ -105,9 +106,10 @@ function statOf(path: string) {
 }
 
 function fixOf(path: string, existing: string, { code }: NodeJS.ErrnoException): string {
-  if (code === 'ENOSPC') return `df -h '${existing}'`
-  if (statOf(existing)?.isDirectory() === false) return `ls -l '${existing}'    # a file; name another folder`
-  return `mkdir -p '${path}' && sudo chown "$USER" '${path}'`
+  if (code === 'ENOSPC') return `df -h ${shellQuoted(existing)}`
+  if (statOf(existing)?.isDirectory() === false)
+    return `ls -l ${shellQuoted(existing)}    # a file; name another folder`
+  return `mkdir -p ${shellQuoted(path)} && sudo chown "$USER" ${shellQuoted(path)}`
 }
 
 function freeBytes(folder: string): number {

@@ -21,6 +21,7 @@ import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import { RedisLink } from './redis-connection.ts'
+import { missingRightOf } from './redis-refusal.ts'
 import { aclLine, REDIS_RIGHTS } from './redis-rights.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
@@ -34,6 +35,8 @@ const CLOCK_MS_MAX = 2000
 const USED_MAX = 0.9
 const MISSING_SHOWN_MAX = 12
 const VERSION_MIN = [6, 2] as const
+/** The image that compose files and docs name, too. */
+const IMAGE = 'redis:8-alpine'
 
 const missingRights = luaScriptsIn(new URL('../../lua/', import.meta.url))('missing-rights.lua')
 
@@ -97,14 +100,11 @@ function hopeless(client: Redis): Promise<never> {
 
 function unusable(error: Error & { code?: string }, server: Server, spider: string | undefined): CheckResult {
   const { target, roles, named } = server
-  const line = aclLine(roles, spider)
   const fail = (found: string, type: string): CheckResult => ({ check: 'Redis', state: 'fail', found, type })
   if (error instanceof SettingsError)
     return fail(error.problems.join('; '), `webloom settings --explain ${target.setting}`)
-  if (error.message.includes(line)) {
-    const words = error.message.split(`: ${line}`)[0]!
-    return fail(`${named}: ${words}`, rightsLine(server, spider))
-  }
+  const missing = missingRightOf(error)
+  if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, spider))
   if (error.code === 'WL_REDIS_REFUSED')
     return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
   const why =
@@ -144,7 +144,7 @@ function versionResults({ version }: RedisHealth, { named }: Server): CheckResul
   const isOld = major < VERSION_MIN[0] || (major === VERSION_MIN[0] && minor < VERSION_MIN[1])
   if (!isOld || version === 'unknown') return []
   const found = `${named} is ${version}; dupefilters and start URLs need ${VERSION_MIN.join('.')} or later`
-  return [{ check: 'Redis version', state: 'fail', found, type: 'docker run -d -p 6379:6379 redis:7' }]
+  return [{ check: 'Redis version', state: 'fail', found, type: startedBy() }]
 }
 
 /** In the words of the log at a worker's start. */
@@ -270,7 +270,10 @@ function urlLine({ setting, options: { host, port, db, tls } }: RedisTarget): st
 
 function startLine({ shown, setting, options: { host, port } }: RedisTarget): string {
   const isHere = host !== undefined && /^(?:localhost|127\.|::1$)/.test(host)
-  return isHere
-    ? `docker run -d -p ${port}:6379 redis:7 redis-server --appendonly yes --maxmemory-policy noeviction`
-    : `webloom settings --explain ${setting}    # is ${shown} meant?`
+  return isHere ? startedBy(port) : `webloom settings --explain ${setting}    # is ${shown} meant?`
+}
+
+/** Its data outlives the container. */
+function startedBy(port = 6379): string {
+  return `docker run -d -p ${port}:6379 -v webloom-redis:/data ${IMAGE} redis-server --appendonly yes --maxmemory-policy noeviction`
 }

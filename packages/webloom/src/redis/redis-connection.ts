@@ -10,7 +10,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { isClusterNode, missingRight, REFUSED, refusalInWords } from './redis-refusal.ts'
+import { explain, isClusterNode, missingRight, missingRightOf, refusalInWords } from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
 
@@ -123,13 +123,13 @@ export class RedisLink {
    * make of this one, too: whatever is logged of it then says what is missing.
    */
   #explain(error: ReplyError): void {
-    if (error.code === REFUSED) return
+    if (missingRightOf(error)) return
     const { shown } = this.#target
     const asked = error.command ? `${error.command.name.toUpperCase()} at ${shown}` : shown
     // What was sent may be a password (AUTH, HELLO), and errors are logged whole.
     if (error.command) error.command.args = []
-    const refused = missingRight(error.message, { asked, aclLine: this.#aclLine })
-    if (refused !== undefined) Object.assign(error, { message: refused, code: REFUSED })
+    const missing = missingRight(error.message, asked, this.#aclLine)
+    if (missing) explain(error, missing)
   }
 
   #onError(error: ReplyError): void {
@@ -177,7 +177,7 @@ export class RedisLink {
     const cause =
       error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : 'no answer'
     const { shown, setting } = this.#target
-    const refused = cause.includes(this.#aclLine) ? cause : refusalInWords(cause, setting)
+    const refused = missingRightOf(error) ? cause : refusalInWords(cause, setting)
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused !== undefined)
       return new WebloomError('WL_REDIS_REFUSED', `Redis at ${shown} cannot be used: ${refused}`, {

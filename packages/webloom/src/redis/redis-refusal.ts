@@ -28,23 +28,54 @@ export function refusalInWords(message: string, setting: string): string | undef
 const NO_RIGHT = /^NOPERM|ACL failure in script|executing the script can't (?:run|access)/i
 const NO_COMMAND = /unknown (?:redis )?command/i
 
-interface Refused {
-  /** The command, where it is known, and the server. */
-  readonly asked: string
+/** The code of a reply that was explained. */
+const REFUSED = 'WL_REDIS_REFUSED'
+
+/** What a reply lacks that was refused, and what would give it. */
+export interface MissingRight {
+  /** What Redis said, and what it means. */
+  readonly why: string
+  /** What gives it, in words that come before `aclLine`. */
+  readonly cure: string
   /** What would give all rights that are needed there: see `aclLine`. */
   readonly aclLine: string
 }
 
-/** The code of a reply that was explained by `missingRight`. */
-export const REFUSED = 'WL_REDIS_REFUSED'
-
-/** What a command needs that this Redis does not let us run; undefined when it refused it for another reason, or not at all. */
-export function missingRight(message: string, { asked, aclLine }: Refused): string | undefined {
+/**
+ * What a command needs that this Redis does not let us run; undefined when it refused it for another reason, or not at all.
+ *
+ * @param asked the command, where it is known, and the server
+ */
+export function missingRight(message: string, asked: string, aclLine: string): MissingRight | undefined {
   if (NO_RIGHT.test(message))
-    return `${message} (${asked}): the user has no right to that command, key or channel. This line, typed by an administrator of that Redis, gives the user all rights that Webloom needs: ${aclLine} (docs/deploy.md says more)`
+    return {
+      why: `${message} (${asked}): the user has no right to that command, key or channel`,
+      cure: 'This line, typed by an administrator of that Redis, gives the user all rights that Webloom needs',
+      aclLine,
+    }
   if (NO_COMMAND.test(message))
-    return `${message} (${asked}): the command is renamed or disabled there (rename-command), or this Redis is too old for it. Give it its name back; a user of its own needs no renamed commands: ${aclLine} (docs/deploy.md says more)`
+    return {
+      why: `${message} (${asked}): the command is renamed or disabled there (rename-command), or this Redis is too old for it`,
+      cure: 'Give it its name back; a user of its own needs no renamed commands',
+      aclLine,
+    }
   return undefined
+}
+
+/** By the reply. Not among its fields, which are logged. */
+const EXPLAINED = new WeakMap<Error, MissingRight>()
+
+/** Makes the reply say what is missing. */
+export function explain(error: Error, missing: MissingRight): void {
+  const { why, cure, aclLine } = missing
+  EXPLAINED.set(error, missing)
+  Object.assign(error, { message: `${why}. ${cure}: ${aclLine} (docs/deploy.md says more)`, code: REFUSED })
+}
+
+/** What an error lacks that was explained, or that was caused by one; undefined for all others. */
+export function missingRightOf(error: unknown): MissingRight | undefined {
+  const reply = error instanceof WebloomError ? error.cause : error
+  return reply instanceof Error ? EXPLAINED.get(reply) : undefined
 }
 
 /** A reply of Redis that names a missing right, as an error of ours; undefined for all others. */

@@ -1,5 +1,5 @@
 import { Settings, type WrittenSettings } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkRedisServers } from './redis-checkup.ts'
 import { aclLine } from './redis-rights.ts'
@@ -83,6 +83,29 @@ describe('one that cannot be used', () => {
       },
     ])
     expect(performance.now() - startedAt).toBeLessThan(2500)
+  })
+
+  test('as something else answers there: it is told what, and not to start a Redis on the port', async () => {
+    await using site = await startFakeWeb({ seed: 1 })
+    const [found] = await look({ REDIS_URL: site.seeds[0]!.replace(/^http(:\/\/[^/]+).*/, 'redis$1') })
+    expect(found).toMatchObject({
+      state: 'fail',
+      found: expect.stringMatching(/ does not answer as a Redis does: Unknown RESP type 72 "H"$/),
+      type: expect.stringMatching(/^webloom settings --explain REDIS_URL/),
+    })
+  })
+
+  test('as it is a replica: the line to type names its master', async () => {
+    await using replica = await startRedis({ config: { replicaof: `127.0.0.1 ${redis.port}` } })
+    expect(await look({ REDIS_URL: replica.url })).toMatchObject([
+      {
+        state: 'fail',
+        found: expect.stringMatching(
+          /it is a replica of 127\.0\.0\.1:\d+, and takes no writes.* \(queue, dupefilter, seeds, items\)$/,
+        ),
+        type: `export REDIS_URL='redis://user:password@127.0.0.1:${redis.port}/0'`,
+      },
+    ])
   })
 
   test('as the password is wrong; each server has its own result', async () => {

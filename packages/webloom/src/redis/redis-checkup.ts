@@ -21,7 +21,7 @@ import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
 import { RedisLink } from './redis-connection.ts'
-import { missingRightOf } from './redis-refusal.ts'
+import { IsReplica, missingRightOf } from './redis-refusal.ts'
 import { aclLine, REDIS_RIGHTS } from './redis-rights.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
@@ -92,10 +92,14 @@ async function checkServer(server: Server, spider: string | undefined): Promise<
 function hopeless(client: Redis): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>()
   client.on('error', (error: NodeJS.ErrnoException) => {
-    if (['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(error.code ?? '')) reject(error)
+    if (isHopeless(error)) reject(error)
   })
   promise.catch(() => {})
   return promise
+}
+
+function isHopeless({ code = '' }: NodeJS.ErrnoException): boolean {
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code)
 }
 
 function unusable(error: Error & { code?: string }, server: Server, spider: string | undefined): CheckResult {
@@ -107,9 +111,23 @@ function unusable(error: Error & { code?: string }, server: Server, spider: stri
   if (missing) return fail(`${named}: ${missing.why}`, rightsLine(server, spider))
   if (error.code === 'WL_REDIS_REFUSED')
     return fail(`${error.message} (${roles.join(', ')})`, urlLine(target))
-  const why =
-    error.code === 'WL_REDIS_UNREACHABLE' ? `no answer within ${ANSWER_MS_MAX / 1000} s` : error.message
-  return fail(`${named} does not answer: ${why || error.code}`, startLine(target))
+  if (error instanceof IsReplica) {
+    const { setting, options } = target
+    return fail(
+      `${error.message} (${roles.join(', ')})`,
+      urlLine({ setting, options: { ...options, ...error.master } }),
+    )
+  }
+  const cause =
+    error.code === 'WL_REDIS_UNREACHABLE' ? (error.cause as NodeJS.ErrnoException | undefined) : error
+  const isAnswering = cause !== undefined && !isHopeless(cause)
+  // What ioredis adds for its own people.
+  const why = cause
+    ? cause.message.replace(/\. Please report this\.$/, '') || cause.code
+    : `no answer within ${ANSWER_MS_MAX / 1000} s`
+  return isAnswering
+    ? fail(`${named} does not answer as a Redis does: ${why}`, explainLine(target))
+    : fail(`${named} does not answer: ${why}`, startLine(target))
 }
 
 async function checkOpen(
@@ -264,13 +282,21 @@ function cliOf({ host, port, username, password, tls, db }: RedisOptions): strin
   ].join(' ')
 }
 
-function urlLine({ setting, options: { host, port, db, tls } }: RedisTarget): string {
+function urlLine({
+  setting,
+  options: { host, port, db, tls },
+}: Pick<RedisTarget, 'setting' | 'options'>): string {
   return `export ${environmentVariable(setting)}='${tls ? 'rediss' : 'redis'}://user:password@${host}:${port}/${db ?? 0}'`
 }
 
-function startLine({ shown, setting, options: { host, port } }: RedisTarget): string {
+function explainLine({ shown, setting }: RedisTarget): string {
+  return `webloom settings --explain ${setting}    # is ${shown} meant?`
+}
+
+function startLine(target: RedisTarget): string {
+  const { host, port } = target.options
   const isHere = host !== undefined && /^(?:localhost|127\.|::1$)/.test(host)
-  return isHere ? startedBy(port) : `webloom settings --explain ${setting}    # is ${shown} meant?`
+  return isHere ? startedBy(port) : explainLine(target)
 }
 
 /** Its data outlives the container. */

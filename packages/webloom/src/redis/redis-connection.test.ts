@@ -9,14 +9,17 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-const linkTo = (db: number, logger = silentLogger) => {
-  const settings = Settings.fromLayers({ command: { REDIS_URL: `${redis.url}/${db}` } })
+const linkTo = (db: number, logger = silentLogger, { url = redis.url, startTimeoutMs = 5000 } = {}) => {
+  const settings = Settings.fromLayers({ command: { REDIS_URL: `${url}/${db}` } })
   return new RedisLink(redisTargets(settings, 'queue')[0]!, {
-    startTimeoutMs: 5000,
+    startTimeoutMs,
     logger,
     roles: ['queue'],
   })
 }
+
+const infoOf = async (server: RedisServer, name: string) =>
+  new RegExp(`^${name}:(.*)$`, 'm').exec(String(await server.command('INFO')))?.[1]
 
 test('a database that the server lacks is refused, and nothing is written to database 0', async () => {
   const link = linkTo(7)
@@ -67,5 +70,29 @@ test('a Redis that goes away twice is told twice, and each time that it is back'
     await redis.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await vi.waitFor(() => expect(told).toEqual(Array.from({ length: times }, () => [away, back]).flat()))
   }
+  link.close()
+})
+
+test('a replica, which takes no writes, is refused with the name of its master', async () => {
+  await using replica = await startRedis({ config: { replicaof: `127.0.0.1 ${redis.port}` } })
+  const link = linkTo(0, silentLogger, { url: replica.url, startTimeoutMs: 600 })
+  await expect(link.open()).rejects.toMatchObject({
+    code: 'WL_REDIS_UNREACHABLE',
+    message: expect.stringContaining(
+      `is a replica of 127.0.0.1:${redis.port}, and takes no writes. Name the master in REDIS_URL`,
+    ),
+  })
+})
+
+test('a replica that becomes the master meanwhile is used', async () => {
+  await using replica = await startRedis({ config: { replicaof: `127.0.0.1 ${redis.port}` } })
+  const link = linkTo(0, silentLogger, { url: replica.url })
+  const isOpen = link.open()
+  await vi.waitFor(async () =>
+    expect(Number(await infoOf(replica, 'total_connections_received'))).toBeGreaterThan(3),
+  )
+  await replica.command('REPLICAOF', 'NO', 'ONE')
+  await isOpen
+  expect(await link.client.set('crawl', 'here')).toBe('OK')
   link.close()
 })

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Logger,
   PROTOCOL_TIMES,
@@ -10,7 +11,16 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { explain, isClusterNode, missingRight, missingRightOf, refusalInWords } from './redis-refusal.ts'
+import {
+  explain,
+  IsReplica,
+  isClusterNode,
+  type MasterPlace,
+  masterOfReplica,
+  missingRight,
+  missingRightOf,
+  refusalInWords,
+} from './redis-refusal.ts'
 import { aclLine } from './redis-rights.ts'
 import { SharedClient } from './shared-client.ts'
 
@@ -19,6 +29,9 @@ type ReplyError = Error & {
   readonly code?: string
   readonly command?: { readonly name: string; args: readonly unknown[] }
 }
+
+/** How often a replica is asked whether it has become the master. */
+const REPLICA_ASKED_MS = 250
 
 /** One connection to a Redis, from the start of a crawl to its end. Lost in between, it waits until Redis is back. */
 export class RedisLink {
@@ -33,6 +46,8 @@ export class RedisLink {
   /** Rejects when the server does not let us into the database. */
   readonly #refused = Promise.withResolvers<never>()
   #lastError: Error | undefined
+  /** Of the replica that has answered `open`. */
+  #master: MasterPlace | undefined
   /** Whether the log's last word is that Redis is away. */
   #isToldAway = false
   /** Trouble is told as it comes. */
@@ -93,15 +108,16 @@ export class RedisLink {
   }
 
   /**
-   * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, WL_REDIS_REFUSED when it does not let us in, and `SettingsError` when it has no
-   * database of that number. Once it is open, another call does nothing.
+   * Throws WL_REDIS_UNREACHABLE when Redis does not answer within REDIS_START_TIMEOUT, or is a replica for all of that time,
+   * WL_REDIS_REFUSED when it does not let us in, and `SettingsError` when it has no database of that number. Once it is open,
+   * another call does nothing.
    */
   async open(): Promise<void> {
     if (this.#isChecked) return
     const { client } = this
     const asked = async () => {
       await Promise.race([client.ping(), this.#refused.promise])
-      return client.info('cluster')
+      return this.#infoOfMaster()
     }
     try {
       const info = await withDeadline(this.#startTimeoutMs, asked(), () => this.#unreachable())
@@ -116,6 +132,20 @@ export class RedisLink {
 
   close(): void {
     this.client.disconnect()
+  }
+
+  /**
+   * Resolves to what INFO says once the server takes writes. A replica refuses them, and each command would be sent again for
+   * ever: in a fail-over the address may soon lead to the new master.
+   */
+  async #infoOfMaster(): Promise<string> {
+    for (;;) {
+      const info = await this.client.info()
+      this.#master = masterOfReplica(info)
+      if (!this.#master) return info
+      this.client.disconnect(true)
+      await sleep(REPLICA_ASKED_MS)
+    }
   }
 
   /**
@@ -172,11 +202,12 @@ export class RedisLink {
   }
 
   #unreachable(error: unknown = this.#lastError): WebloomError {
+    const { shown, setting } = this.#target
+    if (this.#master) return new IsReplica(shown, setting, this.#master)
     // ioredis's own first INFO fails by another way.
     if (error instanceof Error) this.#explain(error)
     const cause =
       error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : 'no answer'
-    const { shown, setting } = this.#target
     const refused = missingRightOf(error) ? cause : refusalInWords(cause, setting)
     // Whoever was answered with a refusal need not ask whether it runs, nor try again.
     if (refused !== undefined)

@@ -88,3 +88,29 @@ export function refusalOf(error: unknown): WebloomError | undefined {
 export function isClusterNode(info: string): boolean {
   return /^cluster_enabled:1\s*$/m.test(info)
 }
+
+/** Where a master is. */
+export interface MasterPlace {
+  readonly host: string
+  readonly port: number
+}
+
+/** The master of a replica that takes no writes, as `INFO` names it; undefined of any other server. */
+export function masterOfReplica(info: string): MasterPlace | undefined {
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? ''
+  if (field('role') !== 'slave' || field('slave_read_only') !== '1') return undefined
+  return { host: field('master_host'), port: Number(field('master_port')) }
+}
+
+/** A server that only its master may write. */
+export class IsReplica extends WebloomError {
+  readonly master: MasterPlace
+
+  constructor(shown: string, setting: string, master: MasterPlace) {
+    super(
+      'WL_REDIS_UNREACHABLE',
+      `Redis at ${shown} cannot be used: it is a replica of ${master.host}:${master.port}, and takes no writes. Name the master in ${setting}, or in REDIS_SENTINELS the Sentinels that know who it is`,
+    )
+    this.master = master
+  }
+}

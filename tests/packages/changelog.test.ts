@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, matchesGlob } from 'node:path'
 import { runProcess, type TempDir, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import {
@@ -11,6 +11,7 @@ import {
   releaseNotes,
   unreleasedLines,
 } from '../../scripts/release/changelog.ts'
+import { publicPackages } from '../../scripts/release/public-packages.ts'
 import { makeVersion } from '../../scripts/release/version.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -76,6 +77,24 @@ test('a branch that changes a source without a changeset is refused; with one, o
   expect(await status()).toMatchObject({ code: 1 })
   commit(folder, '.changeset/small.md', '---\n"@webloom/core": patch\n---\n\n- **Small**.\n')
   expect((await status()).code).toBe(0)
+})
+
+test('what a package ships counts as a change of it', () => {
+  const { changedFilePatterns } = JSON.parse(readFileSync(join(ROOT, '.changeset/config.json'), 'utf8'))
+  for (const { folder } of publicPackages(ROOT)) {
+    const { files } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
+      files: string[]
+    }
+    const shipped = files
+      .filter((file) => !file.startsWith('!') && file !== 'dist')
+      .map((file) => `${file.replace(/\/\*\*$/, '')}/a.ts`)
+    const isCounted = (path: string) =>
+      changedFilePatterns.some((pattern: string) => matchesGlob(path, pattern))
+    expect(
+      shipped.filter((path) => !isCounted(path)),
+      folder,
+    ).toEqual([])
+  }
 })
 
 /** Two packages, our configuration of changesets, and a release behind them. */

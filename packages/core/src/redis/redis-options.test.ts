@@ -52,6 +52,15 @@ test('user, password and parameters reach the client, the URL’s before REDIS_P
   expect(target?.shown).toBe('redis://[::1]:6380/4')
 })
 
+test.each([
+  ['pa%24s', 'pa$s'],
+  ['pa%zz%ss', 'pa%zz%ss'],
+  ['%C3%BC%', 'ü%'],
+])('a password %s is %s, as redis-py has it', (written, password) => {
+  const settings = Settings.fromLayers({ command: { REDIS_URL: `redis://me:${written}@a` } })
+  expect(redisTargets(settings, 'queue')[0]?.options).toMatchObject({ username: 'me', password })
+})
+
 test('the database is the one that redis-py would take: of the URL, then of REDIS_PARAMS', () => {
   const REDIS_PARAMS = { db: '5' }
   expect(shown({ REDIS_URL: 'redis://h', REDIS_PARAMS }, 'queue')).toEqual(['redis://h:6379/5'])

@@ -108,7 +108,7 @@ export function checkRedisRole(role: RedisRole, because = `a component ${asksFor
 function target(settings: Settings, setting: string, text: string): RedisTarget {
   const url = URL.parse(text)
   // As in redis-py, where both are given the one after the question mark counts.
-  const db = url ? (url.searchParams.get('db') ?? decodeURIComponent(url.pathname.slice(1))) : ''
+  const db = url ? (url.searchParams.get('db') ?? unquoted(url.pathname.slice(1))) : ''
   if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\d*$/.test(db)) {
     throw new SettingsError([
       `${setting} is ${JSON.stringify(withoutPassword(text))}; expected redis://host:port/db, or rediss:// for TLS`,
@@ -118,10 +118,17 @@ function target(settings: Settings, setting: string, text: string): RedisTarget 
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? 6379 : Number(url.port),
     ...(db !== '' && { db: Number(db) }),
-    ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
-    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
+    ...(url.username !== '' && { username: unquoted(url.username) }),
+    ...(url.password !== '' && { password: unquoted(url.password) }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
   })
+}
+
+/** As redis-py has it: a % that begins no escape stands for itself, as in a password that was pasted. */
+function unquoted(text: string): string {
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
+    Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
+  )
 }
 
 /** Adds REDIS_PARAMS, with redis-py's names or ioredis's. What the URL says counts more. */

@@ -80,10 +80,10 @@ export {
   mergedHostLists,
   type PausedHost,
   type RecoveredHost,
+  readableHostLists,
   SLOW_FROM_MS,
   type SlowHost,
   shiftedHostLists,
-  wholeHostLists,
 } from './crawl/host-lists.ts'
 export { type Logger, type LogLevel, logLevel, silentLogger } from './crawl/logger.ts'
 export {

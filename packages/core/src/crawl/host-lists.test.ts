@@ -6,11 +6,11 @@ import {
   HOST_LISTS_BYTES_MAX,
   type HostLists,
   mergedHostLists,
+  readableHostLists,
   shiftedHostLists,
-  wholeHostLists,
 } from './host-lists.ts'
 
-const listed = (lists: Partial<HostLists>): HostLists => wholeHostLists(lists)
+const listed = (lists: Partial<HostLists>): HostLists => readableHostLists(lists)
 const failing = (host: string, failures: number, seenAtMs: number) => ({
   host,
   failures,

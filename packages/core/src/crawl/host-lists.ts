@@ -138,9 +138,29 @@ export function shiftedHostLists(lists: HostLists, byMs: number): HostLists {
   }
 }
 
-/** Returns the lists of which some may be missing, as another release may leave out some, or have others. */
-export function wholeHostLists(lists: Partial<HostLists>): HostLists {
-  return joined([lists])
+type Form<Entry> = { readonly [Field in keyof Entry]: Entry[Field] extends number ? 'number' : 'string' }
+
+const FORMS: { readonly [Name in keyof HostLists]: Form<HostLists[Name][number]> } = {
+  mostQueued: { slot: 'string', waiting: 'number' },
+  failing: { host: 'string', failures: 'number', lastError: 'string', seenAtMs: 'number' },
+  slowest: { host: 'string', latencyMs: 'number', seenAtMs: 'number' },
+  paused: { host: 'string', untilMs: 'number', why: 'string' },
+  givenUp: { host: 'string', why: 'string', sinceMs: 'number', seenAtMs: 'number' },
+  recovered: { host: 'string', seenAtMs: 'number' },
+}
+
+/** Returns what can be read of lists that another release may have written: it may leave out some, or give entries another form. */
+export function readableHostLists(written: { readonly [Name in keyof HostLists]?: unknown }): HostLists {
+  const entries = Object.entries(FORMS).map(([name, form]) => {
+    const list = written[name as keyof HostLists]
+    return [name, Array.isArray(list) ? list.filter((entry) => hasForm(entry, form)) : []] as const
+  })
+  return joined([Object.fromEntries(entries)])
+}
+
+function hasForm(entry: unknown, form: Readonly<Record<string, string>>): boolean {
+  if (typeof entry !== 'object' || entry === null) return false
+  return Object.entries(form).every(([field, type]) => typeof entry[field as keyof typeof entry] === type)
 }
 
 interface Seen {

@@ -141,6 +141,25 @@ test('moments are by Redis’s clock, however wrong the worker’s is', async ()
   })
 })
 
+test('of a report of another release, what cannot be read is left out', async () => {
+  const keys = bench.nextCrawl()
+  const fine = { ...failing('a'), seenAtMs: 1, more: [1] }
+  const reports = [
+    {
+      failing: [null, fine, { host: 'b' }, { ...fine, host: 5 }],
+      mostQueued: [null],
+      slowest: 5,
+      paused: 'x',
+      others: [1],
+    },
+    { failing: 7 },
+  ].map((lists, n) => [`w${n}`, JSON.stringify({ at: 1, sentAt: 1, ...lists })])
+  await bench.redis.hset(keys.hostLists, ...reports.flat(), 'w2', '{"at":"now"}', 'w3', 'null')
+  const { failing: read, ...others } = await readHostLists(bench.redis, keys, ['w0', 'w1', 'w2', 'w3'])
+  expect(read).toEqual([fine])
+  expect(Object.values(others).flat()).toEqual([])
+})
+
 test('a part of the crawl that throws costs the lists and one warning, not the heartbeat', () => {
   const warned: string[] = []
   const warn = (_fields: object | string, message?: string) => void warned.push(message ?? '')

@@ -9,7 +9,13 @@
  * The two moments are the same one, so a reader knows how far the worker's clock is off.
  */
 
-import { type HostLists, type Logger, mergedHostLists, shiftedHostLists, wholeHostLists } from '@webloom/core'
+import {
+  type HostLists,
+  type Logger,
+  mergedHostLists,
+  readableHostLists,
+  shiftedHostLists,
+} from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
@@ -101,11 +107,9 @@ interface Report {
 /** Undefined for a worker that has told nothing, and for a report of another release that this one cannot read. */
 function reportIn(text: string | null): Report | undefined {
   try {
-    const { at, sentAt, ...lists } = JSON.parse(text ?? '') as Partial<HostLists> & {
-      at: number
-      sentAt: number
-    }
-    return { at, lists: shiftedHostLists(wholeHostLists(lists), at - sentAt) }
+    const { at, sentAt, ...lists } = JSON.parse(text ?? '') as { at: unknown; sentAt: unknown }
+    if (typeof at !== 'number' || typeof sentAt !== 'number') return undefined
+    return { at, lists: shiftedHostLists(readableHostLists(lists), at - sentAt) }
   } catch {
     return undefined
   }

@@ -1,16 +1,16 @@
 import type { SlotView } from '@webloom/core'
-import { wholeHostLists } from '@webloom/core'
+import { readableHostLists } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { type HostsSeen, hostListLines } from './status-hosts.ts'
 
 const NOW = 1_000_000
 
-function seen(lists: Parameters<typeof wholeHostLists>[0], more: Partial<HostsSeen> = {}): HostsSeen {
+function seen(lists: Parameters<typeof readableHostLists>[0], more: Partial<HostsSeen> = {}): HostsSeen {
   return {
     mode: 'turns',
     counts: { waiting: 0, delayed: 0, leased: 0, quarantined: 0 },
     hosts: [],
-    hostLists: wholeHostLists(lists),
+    hostLists: readableHostLists(lists),
     host: null,
     readAt: new Date(NOW).toISOString(),
     ...more,

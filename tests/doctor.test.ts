@@ -59,3 +59,47 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   expect({ ok, code: well.code }, well.stdout).toEqual({ ok: true, code: 0 })
   expect(checks.find(({ check }) => check === 'settings')?.found).toMatch(/^no webloom\.config\.ts/)
 })
+
+test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped spider hides nothing of the config', async () => {
+  await using folder = await tempDir()
+  mkdirSync(folder.join('node_modules'))
+  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  mkdirSync(folder.join('spiders'))
+  writeFileSync(
+    folder.join('spiders/q.ts'),
+    "import { Spider } from 'webloom'\nexport class Q extends Spider {\n  name = 'quotes'\n}\n",
+  )
+  const withSettings = (settings: object) =>
+    writeFileSync(
+      folder.join('webloom.config.ts'),
+      `export default { settings: ${JSON.stringify(settings)} }\n`,
+    )
+  const cli = (...words: string[]) =>
+    runProcess(process.execPath, [BIN, ...words], {
+      cwd: folder.path,
+      env: { REDIS_URL: undefined, NO_COLOR: '1' },
+    })
+  for (const settings of [
+    { FEEDS: { 's3://bucket': {} } },
+    { FEEDS: { 'items.nothing': {} } },
+    { DUPEFILTER_CLASS: 'nothing' },
+    { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
+  ]) {
+    withSettings(settings)
+    const [crawled, some, named] = [
+      await cli('crawl', 'quotes'),
+      await cli('doctor'),
+      await cli('doctor', 'quotes'),
+    ]
+    const shown = JSON.stringify(settings)
+    expect(crawled.code, shown).toBe(2)
+    for (const looked of [some, named]) {
+      expect(looked.code, shown).toBe(1)
+      expect(looked.stdout).toMatch(/^FAIL +settings +\S/m)
+    }
+  }
+  withSettings({ REDIS_URL: 'redis://127.0.0.1:9' })
+  const mistyped = await cli('doctor', 'quots')
+  expect(mistyped.stdout).toMatch(/^FAIL +settings +there is no spider "quots"\. Did you mean quotes\?/m)
+  expect(mistyped.stdout).toMatch(/^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 .*ECONNREFUSED/m)
+}, 60_000)

@@ -16,7 +16,12 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Classes that open connections as they are made, and who may make them. */
 const CONNECTIONS = /\bnew (RedisServers|RedisLink)\(/g
-const MAKERS = ['webloom/src/redis/', 'webloom/src/assembly/', 'webloom/src/commands/seed.ts']
+const MAKERS = [
+  'webloom/src/redis/',
+  'webloom/src/assembly/',
+  'webloom/src/commands/seed.ts',
+  'webloom/src/doctor/redis-checkup.ts',
+]
 
 /**
  * Packages whose classes stand behind ports, and who may name which: the assembly all of them; what works on one thing without

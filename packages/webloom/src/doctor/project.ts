@@ -2,8 +2,17 @@
 
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { SETTINGS_TABLE, Settings, SettingsError, WebloomError, type WrittenSettings } from '@webloom/core'
-import { createSpider } from '@webloom/spider'
+import {
+  SETTINGS_TABLE,
+  Settings,
+  SettingsError,
+  silentLogger,
+  WebloomError,
+  type WrittenSettings,
+} from '@webloom/core'
+import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
+import { assemble } from '../assembly/assemble.ts'
+import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { configHere, type LoadedConfig } from '../loading/config.ts'
 import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
@@ -17,47 +26,70 @@ export interface CheckedProject {
   readonly results: CheckResults
 }
 
-/** Reads config and settings as a crawl does, those of a spider if one is named; what is wrong is a result. */
+/**
+ * Reads config and settings as a crawl does, those of a spider if one is named, and puts a crawl together, which opens nothing;
+ * what is wrong is a result.
+ */
 export async function checkProject(name: string | undefined, flags: CrawlFlags): Promise<CheckedProject> {
-  try {
-    const { config, spider, customSettings = {} } = await loaded(name, flags)
-    const { layers, places } = settingsLayers(flags, config)
-    const settings = Settings.fromLayers({ ...layers, spider: customSettings }, places)
-    const where =
-      config && existsSync(config.path) ? shownPath(config.path) : 'no webloom.config.ts here or above'
-    return {
-      settings,
-      ...(spider !== undefined && { spider }),
-      results: [
-        ...(settings.problems().length === 0 ? [settingsRead(where, settings)] : []),
-        ...settings.problems().map((found) => ({ check: 'settings', state: 'fail', found }) as const),
-        ...settings.warnings().map((found) => ({ check: 'settings', state: 'warn', found }) as const),
-      ],
-    }
-  } catch (error) {
-    if (!(error instanceof WebloomError)) throw error
-    // What the environment and the flags say is known all the same.
-    const { layers } = settingsLayers(flags, undefined)
-    const found = error instanceof SettingsError ? error.problems.join('; ') : error.message
-    return { settings: Settings.fromLayers(layers), results: [{ check: 'settings', state: 'fail', found }] }
+  const failures: CheckResult[] = []
+  const config = await tried(failures, configHere)
+  const named = name === undefined ? undefined : await tried(failures, () => loadedSpider(name, flags))
+  const { layers, places } = settingsLayers(flags, config)
+  const settings = Settings.fromLayers({ ...layers, spider: named?.customSettings ?? {} }, places)
+  failures.push(...settings.problems().map((found) => ({ check: 'settings', state: 'fail', found }) as const))
+  if (failures.length === 0)
+    await tried(failures, () => putTogether(named?.Class ?? AnySpider, flags, config))
+  return {
+    settings,
+    ...(named && { spider: named.name }),
+    results: [
+      ...(failures.length === 0 ? [settingsRead(config, settings)] : failures),
+      ...settings.warnings().map((found) => ({ check: 'settings', state: 'warn', found }) as const),
+    ],
   }
 }
 
-async function loaded(name: string | undefined, flags: CrawlFlags): Promise<Loaded> {
-  if (name === undefined) return { config: await configHere() }
-  const { Class, config } = await namedSpider(name, flags)
+/** Undefined when it throws an error of ours, which is then among the failures. */
+async function tried<T>(failures: CheckResult[], look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (!(error instanceof WebloomError)) throw error
+    const problems = error instanceof SettingsError ? error.problems : [error.message]
+    failures.push(...problems.map((found) => ({ check: 'settings', state: 'fail', found }) as const))
+    return undefined
+  }
+}
+
+interface LoadedSpider {
+  readonly Class: SpiderClass
+  readonly name: string
+  readonly customSettings: WrittenSettings
+}
+
+async function loadedSpider(name: string, flags: CrawlFlags): Promise<LoadedSpider> {
+  const { Class } = await namedSpider(name, flags)
   const spider = createSpider(Class, spiderArguments(flags))
-  const customSettings = (spider.customSettings ?? {}) as WrittenSettings
-  return { config, spider: spider.name, customSettings }
+  return { Class, name: spider.name, customSettings: (spider.customSettings ?? {}) as WrittenSettings }
 }
 
-interface Loaded {
-  readonly config: LoadedConfig | undefined
-  readonly spider?: string
-  readonly customSettings?: WrittenSettings
+/** Stands for a spider where none is named. */
+class AnySpider extends Spider {
+  override name = 'doctor'
 }
 
-function settingsRead(where: string, settings: Settings): CheckResult {
+/** Finds what no table of settings knows: feeds, filters and components that cannot be had. */
+async function putTogether(
+  Class: SpiderClass,
+  flags: CrawlFlags,
+  config: LoadedConfig | undefined,
+): Promise<void> {
+  await assemble(Class, { ...crawlBaseOf(flags, config), createLogger: () => silentLogger })
+}
+
+function settingsRead(config: LoadedConfig | undefined, settings: Settings): CheckResult {
+  const where =
+    config && existsSync(config.path) ? shownPath(config.path) : 'no webloom.config.ts here or above'
   const count = settings.namesSet().length
   return { check: 'settings', state: 'ok', found: `${where}; ${count} set, the others have their defaults` }
 }

@@ -1,8 +1,8 @@
 import { Settings, type WrittenSettings } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { aclLine } from '../redis/redis-rights.ts'
 import { checkRedisServers } from './redis-checkup.ts'
-import { aclLine } from './redis-rights.ts'
 
 let redis: RedisServer
 beforeAll(async () => {

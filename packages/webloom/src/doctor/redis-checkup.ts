@@ -17,12 +17,12 @@ import {
 } from '@webloom/core'
 import { type RedisHealth, redisHealth } from '@webloom/queue'
 import type { Redis } from 'ioredis'
-import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
+import { RedisLink } from '../redis/redis-connection.ts'
+import { IsReplica, missingRightOf } from '../redis/redis-refusal.ts'
+import { aclLine, REDIS_RIGHTS } from '../redis/redis-rights.ts'
 import { byteSize } from '../terminal/figures.ts'
 import { shellQuoted } from '../terminal/resume-line.ts'
-import { RedisLink } from './redis-connection.ts'
-import { IsReplica, missingRightOf } from './redis-refusal.ts'
-import { aclLine, REDIS_RIGHTS } from './redis-rights.ts'
+import type { CheckResult, CheckResults } from './check-result.ts'
 
 /** A worker waits for REDIS_START_TIMEOUT, as Redis may be starting. Who asks what is wrong wants to know it now. */
 const ANSWER_MS_MAX = 3000

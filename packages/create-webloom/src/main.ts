@@ -8,6 +8,7 @@ import { commandsOf, type PackageManager, packageManagerOf } from './package-man
 import { Cancelled, Questions } from './questions.ts'
 import { type TargetFolder, targetFolder } from './target-folder.ts'
 import { DEFAULT_TEMPLATE, type Template, templateList, templateNamed, templates } from './templates.ts'
+import { typed } from './typed.ts'
 import { UsageError } from './usage-error.ts'
 import { writeProject } from './write-project.ts'
 
@@ -32,12 +33,12 @@ export async function main(): Promise<void> {
   }
 }
 
-async function run(typed: CommandLine): Promise<void> {
+async function run(line: CommandLine): Promise<void> {
   const version = ownVersion()
-  if (typed.help) console.log(help())
-  else if (typed.version) console.log(version)
+  if (line.help) console.log(help())
+  else if (line.version) console.log(version)
   else {
-    const { target, template } = await choices(typed)
+    const { target, template } = await choices(line)
     const manager = packageManagerOf(process.env.npm_config_user_agent)
     writeProject(template, target, { webloom: version, node: process.versions.node, manager })
     console.log(nextSteps(target, template, manager))
@@ -74,7 +75,7 @@ function nextSteps({ path }: TargetFolder, template: Template, manager: PackageM
   const folder = relative('', path)
   const width = Math.max(install.length, start.length, folder.length + 3)
   const steps = [
-    ...(folder === '' ? [] : [`cd ${folder.includes(' ') ? JSON.stringify(folder) : folder}`]),
+    ...(folder === '' ? [] : [`cd ${typed(folder)}`]),
     install,
     `${start.padEnd(width)}   crawls a small bundled site into items.jsonl; yours is one line of spider.ts`,
   ]

@@ -10,7 +10,10 @@ export interface TargetFolder {
 
 // By npm's rules for new packages (validate-npm-package-name).
 const NAME_LENGTH_MAX = 214
-const NAME = /^[a-z0-9][a-z0-9._-]*$/
+const NAME = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9_-])?$/
+
+/** What Windows has for devices: a file of that name, whatever stands behind a stop, cannot be made there. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
 
 /** What a package that depends on Webloom cannot be called: npm refuses to install a package into itself. */
 const TAKEN = ['webloom', 'typescript', 'node', 'node_modules', 'favicon.ico']
@@ -41,7 +44,9 @@ function nameProblem(name: string): string | undefined {
   if (name.length > NAME_LENGTH_MAX)
     return `it has ${name.length} characters, and ${NAME_LENGTH_MAX} are the most`
   if (TAKEN.includes(name)) return 'a package that it needs has that name'
-  if (!NAME.test(name)) return 'small letters, digits, - _ and . only, and a letter or digit at the beginning'
+  if (!NAME.test(name))
+    return 'small letters, digits, - _ and . only, a letter or digit at the beginning, and no stop at the end'
+  if (DEVICE.test(name)) return 'on Windows it is a device'
   return undefined
 }
 
@@ -51,9 +56,9 @@ function suggestion(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+/, '')
-    .replace(/-+$/, '')
     .slice(0, NAME_LENGTH_MAX)
-  return TAKEN.includes(fitting) ? `my-${fitting}` : fitting
+    .replace(/[-.]+$/, '')
+  return TAKEN.includes(fitting) || DEVICE.test(fitting) ? `my-${fitting}` : fitting
 }
 
 /** What is in the folder, but for a repository that was made for the project. Nothing when there is no such folder. */

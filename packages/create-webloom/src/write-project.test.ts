@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
@@ -102,6 +110,22 @@ test('a project that cannot be written leaves nothing behind', async () => {
   const there = { path: folder.join('there'), packageName: 'there' }
   expect(() => writeProject(broken, there, VERSIONS)).toThrow('there cannot be written')
   expect(readdirSync(there.path)).toEqual(['.git'])
+})
+
+test('what is not ours is neither replaced nor deleted, though it came while a template was chosen', async () => {
+  await using folder = await tempDir()
+  const path = folder.join('mine')
+  mkdirSync(path)
+  writeFileSync(join(path, 'tsconfig.json'), 'theirs')
+  writeFileSync(join(path, 'notes.md'), 'theirs')
+  symlinkSync(folder.join('gone/away'), folder.join('link'))
+  const write = (name: string) =>
+    writeProject(templateNamed('quotes'), { path: folder.join(name), packageName: name }, VERSIONS)
+  expect(() => write('mine')).toThrow(/cannot be written: EEXIST/)
+  expect(() => write('link')).toThrow(/cannot be written: E/)
+  expect(readdirSync(path).toSorted()).toEqual(['notes.md', 'tsconfig.json'])
+  expect(readFileSync(join(path, 'tsconfig.json'), 'utf8')).toBe('theirs')
+  expect(readlinkSync(folder.join('link'))).toBe(folder.join('gone/away'))
 })
 
 test('the package manager that started the command is the one in the next steps', () => {

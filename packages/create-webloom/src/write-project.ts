@@ -16,66 +16,65 @@ export interface Surroundings {
 }
 
 /**
- * Writes the template into the folder, which is empty or not there. When that fails, nothing of it is left behind.
+ * Writes the template into the folder, which is empty or not there. It replaces no file, and when it fails nothing of it is left
+ * behind: while a template was chosen somebody may have put something there.
  *
  * Throws `UsageError` with the reason of the file system.
  */
 export function writeProject(template: Template, target: TargetFolder, surroundings: Surroundings): void {
-  const { manager, node } = surroundings
-  const bringsNode = isTooOld(node)
-  const made = firstMissing(target.path)
+  const made: string[] = []
   try {
-    makeFolder(target.path)
-    const own = [filesOfManager(manager), bringsNode ? filesOfOwnNode(manager) : undefined]
-    for (const source of [SHARED_FILES, ...own, template.path])
-      if (source !== undefined) copyFolder(source, target.path)
-    const edit = (name: string, edited: (text: string) => string) => {
+    for (const [name, content] of projectFiles(template, target, surroundings)) {
       const path = join(target.path, name)
-      writeFileSync(path, edited(readFileSync(path, 'utf8')))
+      makeFolder(dirname(path), made)
+      writeFileSync(path, content, { flag: 'wx' })
+      made.push(path)
     }
-    edit('package.json', (text) => packageJson(text, target.packageName, surroundings))
-    if (bringsNode) edit('.vscode/launch.json', withOwnNode)
   } catch (error) {
-    for (const path of made === undefined ? entriesOf(target.path) : [made])
-      rmSync(path, { recursive: true, force: true })
+    for (const path of made.toReversed()) rmSync(path, { recursive: true, force: true })
     throw new UsageError(`${target.path} cannot be written: ${(error as Error).message}`)
   }
 }
 
-/** The topmost folder of the path that is not there; undefined when all are. */
-function firstMissing(path: string): string | undefined {
-  if (existsSync(path)) return undefined
-  return firstMissing(dirname(path)) ?? path
-}
-
-/** One by one: below a folder that takes none, as /proc, the recursive `mkdirSync` of Node 20 tries for ever. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  mkdirSync(path)
+/** What is to be written, by its path in the project. */
+function projectFiles(
+  template: Template,
+  target: TargetFolder,
+  surroundings: Surroundings,
+): Map<string, string | Buffer> {
+  const { manager, node } = surroundings
+  const bringsNode = isTooOld(node)
+  const own = [filesOfManager(manager), bringsNode ? filesOfOwnNode(manager) : undefined]
+  const files = new Map<string, string | Buffer>()
+  for (const source of [SHARED_FILES, ...own, template.path])
+    if (source !== undefined) readFolder(source, files)
+  const edit = (name: string, edited: (text: string) => string) =>
+    files.set(name, edited(String(files.get(name) ?? '')))
+  edit('package.json', (text) => packageJson(text, target.packageName, surroundings))
+  if (bringsNode) edit(join('.vscode', 'launch.json'), withOwnNode)
+  return files
 }
 
 /** File by file: Yarn runs this from within a zip file, where `cpSync` finds nothing. */
-function copyFolder(from: string, to: string): void {
-  makeFolder(to)
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const source = join(from, entry.name)
-    if (entry.isDirectory()) copyFolder(source, join(to, entry.name))
-    else writeFileSync(join(to, writtenName(entry.name)), readFileSync(source))
+function readFolder(folder: string, files: Map<string, string | Buffer>, within = ''): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const source = join(folder, entry.name)
+    if (entry.isDirectory()) readFolder(source, files, join(within, entry.name))
+    else files.set(join(within, writtenName(entry.name)), readFileSync(source))
   }
+}
+
+/** One by one: below a folder that takes none, as /proc, the recursive `mkdirSync` of Node 20 tries for ever. */
+function makeFolder(path: string, made: string[]): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path), made)
+  mkdirSync(path)
+  made.push(path)
 }
 
 /** npm leaves .gitignore out of packages, and package managers take each other's settings for their own. */
 function writtenName(name: string): string {
   return name.replace(/^_/, '.')
-}
-
-/** What stands in a folder that had nothing but a repository in it before. */
-function entriesOf(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
-    .filter((name) => name !== '.git')
-    .map((name) => join(folder, name))
 }
 
 /** An editor would debug by the Node of the machine, which is too old. */

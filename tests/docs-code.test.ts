@@ -7,6 +7,10 @@
  *
  *     <!-- code in a callback. Given: const total = 0 -->
  *
+ * A spider that needs another page than PAGE to make something of it has that page in such a comment:
+ *
+ *     <!-- its page: <p class="order">one</p> -->
+ *
  * A page whose code imports a file of the repository says `<!-- beside its code: path -->`.
  */
 
@@ -123,13 +127,14 @@ describe('code blocks of the docs', () => {
 
   const spiders = typescript.filter(({ code }) => /^export default class \w+ extends/m.test(code))
   test.each(spiders.map((block) => [`${block.page}:${block.line}`, block] as const))(
-    'the spider of %s gives items for a page',
+    'the spider of %s makes something of a page',
     async (_, block) => {
       const { default: Class } = (await import(pathToFileURL(fileOf(block)).href)) as {
         default: webloom.SpiderClass
       }
-      const { items } = await runCallback(Class, { url: 'https://site.example/', body: PAGE })
-      expect(items.length).toBeGreaterThan(0)
+      const url = /startUrls = \['([^']+)'/.exec(block.code)?.[1] ?? 'https://site.example/'
+      const { items, requests } = await runCallback(Class, { url, body: block.itsPage ?? PAGE })
+      expect([...items, ...requests]).not.toEqual([])
     },
   )
 

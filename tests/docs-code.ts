@@ -15,16 +15,26 @@ export interface CodeBlock {
   readonly part?: Part
   /** Code that comes before a part. */
   readonly given?: string
+  /** What its spider is tried on. */
+  readonly itsPage?: string
 }
 
 const BLOCK =
-  /^(?:<!-- code in (?<part>a callback|a spider|settings)(?:\. Given: (?<given>[\s\S]*?))? -->\n\n?)?```(?<language>\w*)\n(?<code>[\s\S]*?)^```$/gm
+  /^(?:<!-- code in (?<part>a callback|a spider|settings)(?:\. Given: (?<given>[\s\S]*?))? -->\n\n?)?(?:<!-- its page: (?<itsPage>.*) -->\n)?```(?<language>\w*)\n(?<code>[\s\S]*?)^```$/gm
 
 export function codeBlocks(page: string, markdown: string): CodeBlock[] {
   return [...markdown.matchAll(BLOCK)].map((found) => {
-    const { part, given, language = '', code = '' } = found.groups ?? {}
+    const { part, given, itsPage, language = '', code = '' } = found.groups ?? {}
     const line = markdown.slice(0, found.index + found[0].indexOf('```')).split('\n').length + 1
-    return { page, line, language, code, ...(part && { part: part as Part }), ...(given && { given }) }
+    return {
+      page,
+      line,
+      language,
+      code,
+      ...(part && { part: part as Part }),
+      ...(given && { given }),
+      ...(itsPage && { itsPage }),
+    }
   })
 }
 

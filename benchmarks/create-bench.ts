@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { runProcess, tempDir } from '../packages/testkit/src/index.ts'
-import { startPackedRegistry } from '../tests/packed-registry.ts'
+import { startPackedRegistry } from '../tests/packages/packed-registry.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, template: { type: 'string', default: 'quotes' } },

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { npmOrThrow } from '../scripts/release/npm.ts'
-import { publicPackages } from '../scripts/release/public-packages.ts'
+import { packInto } from '../scripts/release/pack.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const HEAVIEST_SHOWN = 10
@@ -21,8 +21,7 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3'
 const folder = mkdtempSync(join(tmpdir(), 'webloom-install-'))
 const project = join(folder, 'project')
 try {
-  const workspaces = publicPackages(ROOT).flatMap((one) => ['--workspace', one.folder])
-  npmOrThrow(['pack', '--silent', '--pack-destination', folder, ...workspaces], ROOT)
+  packInto(folder, ROOT)
   const cold = installSeconds()
   const warm = Array.from({ length: Number(values.rounds) }, installSeconds).sort((a, b) => a - b)
   console.log(`cold cache   ${cold.toFixed(1)} s, once`)

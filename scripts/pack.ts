@@ -6,15 +6,11 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { npmOrThrow } from './release/npm.ts'
-import { publicPackages } from './release/public-packages.ts'
+import { packInto } from './release/pack.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-mkdirSync(join(ROOT, 'packed'), { recursive: true })
-const packages = publicPackages(ROOT)
-const workspaces = packages.flatMap(({ folder }) => ['--workspace', folder])
-npmOrThrow(['pack', '--silent', '--pack-destination', 'packed', ...workspaces], ROOT)
-console.log(
-  `${packages.length} packages are in packed/. In a project of yours:  npm install ${join(ROOT, 'packed')}/*.tgz`,
-)
+const folder = join(ROOT, 'packed')
+mkdirSync(folder, { recursive: true })
+const packages = packInto(folder, ROOT)
+console.log(`${packages.length} packages are in packed/. In a project of yours:  npm install ${folder}/*.tgz`)

@@ -10,7 +10,7 @@ import {
   tempDir,
 } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
-import { type PackedRegistry, startPackedRegistry } from './packed-registry.ts'
+import { type PackedRegistry, startPackedRegistry } from './packages/packed-registry.ts'
 
 interface Manager {
   readonly name: string

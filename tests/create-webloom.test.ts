@@ -13,7 +13,7 @@ import {
 } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stopAt } from './breakpoint.ts'
-import { type PackedRegistry, startPackedRegistry } from './packed-registry.ts'
+import { type PackedRegistry, startPackedRegistry } from './packages/packed-registry.ts'
 
 /** As a new user has it, and not as this run's tests do. */
 const NEW_USER = { WEBLOOM_ROBOTSTXT_OBEY: undefined, WEBLOOM_PRIVATE_ADDRESSES_ALLOWED: undefined }

@@ -5,43 +5,38 @@
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { runProcess, type TempDir, tempDir } from '@webloom/testkit'
+import { basename, join } from 'node:path'
+import { type TempDir, tempDir } from '@webloom/testkit'
+import { npmOrThrow } from '../../scripts/release/npm.ts'
+import { packInto, type Tarball } from '../../scripts/release/pack.ts'
 
-const ROOT = join(import.meta.dirname, '..')
-const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => name !== 'testkit')
+const ROOT = join(import.meta.dirname, '../..')
 
 /** npm keeps what it got, by its address: the next run may have the same port, and other packages. */
 const FRESH = { 'cache-control': 'no-store' }
 
-interface PackedPackage {
-  readonly manifest: { readonly name: string; readonly version: string }
-  readonly file: string
-  readonly body: Buffer
-}
-
 /** Serves our packed packages: `await using registry = await startPackedRegistry()`. */
 export async function startPackedRegistry(): Promise<PackedRegistry> {
   const folder = await tempDir()
-  const packages = await packedPackages(folder)
-  const upstream = (await npm(['config', 'get', 'registry'], ROOT)).trim().replace(/\/$/, '')
-  const registry = new PackedRegistry(folder, packages, upstream)
+  const tarballs = packInto(folder.path, ROOT)
+  const upstream = npmOrThrow(['config', 'get', 'registry'], ROOT).trim().replace(/\/$/, '')
+  const registry = new PackedRegistry(folder, tarballs, upstream)
   await registry.listen()
   return registry
 }
 
 export class PackedRegistry implements AsyncDisposable {
   readonly #folder: TempDir
-  readonly #packages: readonly PackedPackage[]
+  readonly #tarballs: readonly Tarball[]
   readonly #upstream: string
   readonly #server = createServer((request, response) => this.#answer(request, response))
 
-  constructor(folder: TempDir, packages: readonly PackedPackage[], upstream: string) {
+  constructor(folder: TempDir, tarballs: readonly Tarball[], upstream: string) {
     this.#folder = folder
-    this.#packages = packages
+    this.#tarballs = tarballs
     this.#upstream = upstream
   }
 
@@ -63,10 +58,12 @@ export class PackedRegistry implements AsyncDisposable {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const path = decodeURIComponent(new URL(request.url ?? '/', this.url).pathname).slice(1)
-    const tarball = this.#packages.find(({ file }) => path === `-/${file}`)
-    const found = this.#packages.find(({ manifest }) => manifest.name === path)
+    const tarball = this.#tarballs.find((one) => path === `-/${basename(one.path)}`)
+    const found = this.#tarballs.find(({ name }) => name === path)
     if (tarball)
-      response.writeHead(200, { 'content-type': 'application/octet-stream', ...FRESH }).end(tarball.body)
+      response
+        .writeHead(200, { 'content-type': 'application/octet-stream', ...FRESH })
+        .end(readFileSync(tarball.path))
     else if (found)
       response
         .writeHead(200, { 'content-type': 'application/json', ...FRESH })
@@ -74,29 +71,13 @@ export class PackedRegistry implements AsyncDisposable {
     else response.writeHead(302, { location: `${this.#upstream}${request.url}` }).end()
   }
 
-  #packument({ manifest, file, body }: PackedPackage) {
-    const { name, version } = manifest
+  #packument({ name, version, manifest, path }: Tarball) {
+    const body = readFileSync(path)
     const dist = {
-      tarball: `${this.url}-/${file}`,
+      tarball: `${this.url}-/${basename(path)}`,
       shasum: createHash('sha1').update(body).digest('hex'),
       integrity: `sha512-${createHash('sha512').update(body).digest('base64')}`,
     }
     return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, dist } } }
   }
-}
-
-async function packedPackages(folder: TempDir): Promise<readonly PackedPackage[]> {
-  const workspaces = PACKAGES.flatMap((name) => ['--workspace', `packages/${name}`])
-  await npm(['pack', '--pack-destination', folder.path, ...workspaces], ROOT)
-  return PACKAGES.map((name) => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'))
-    const file = `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
-    return { manifest, file, body: readFileSync(folder.join(file)) }
-  })
-}
-
-async function npm(args: readonly string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await runProcess('npm', args, { cwd, timeoutMs: 170_000 })
-  if (code !== 0) throw new Error(`npm ${args[0]} ended with ${code}: ${stderr}`)
-  return stdout
 }

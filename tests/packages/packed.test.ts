@@ -63,7 +63,7 @@ test('a generated spider is run as it says, also by a webloom that is installed 
   rmSync(folder.join('fresh.ts'), { force: true })
   const { stdout: said } = await npxWebloom(folder.path, ['genspider', 'fresh', page])
   expect(said).toBe('fresh.ts\n\nRun it:  npx webloom runspider fresh.ts\n')
-  const elsewhere = join(import.meta.dirname, '../packages/webloom/bin/webloom.js')
+  const elsewhere = join(import.meta.dirname, '../../packages/webloom/bin/webloom.js')
   const command = ['parse', page, '--spider', 'fresh.ts', '--json']
   const [own, other] = await Promise.all([
     npxWebloom(folder.path, command),

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { runProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Site, startSite } from '../examples/quotes/site/site.ts'
+import { type Site, startSite } from '../../examples/quotes/site/site.ts'
 import { npxWebloom, packedFolder } from './packed-folder.ts'
 
 /** As a new user has it: robots.txt is asked for, and links into private networks are refused. */
@@ -22,7 +22,7 @@ beforeAll(async () => {
   quotes = await startSite()
   feeds = await startFeeds()
   folder = await packedFolder(['zod', 'typescript', '@types/node'])
-  cpSync(join(import.meta.dirname, 'fixtures/author-project'), folder.path, { recursive: true })
+  cpSync(join(import.meta.dirname, '../fixtures/author-project'), folder.path, { recursive: true })
   const packageJson = JSON.parse(readFileSync(folder.join('package.json'), 'utf8'))
   writeFileSync(folder.join('package.json'), JSON.stringify({ ...packageJson, type: 'module' }))
 }, 180_000)

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProcess } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { codeBlocks } from './docs-code.ts'
+import { codeBlocks } from '../docs-code.ts'
 import { packedFolder } from './packed-folder.ts'
 
 test.each([
@@ -13,10 +13,13 @@ test.each([
 ])(
   '@webloom/%s does what its README shows, with none of our packages but those it stands on',
   async (name, others) => {
-    await using folder = await packedFolder([], [name, ...others])
+    await using folder = await packedFolder(
+      [],
+      [name, ...others].map((one) => `@webloom/${one}`),
+    )
     expect(readdirSync(folder.join('node_modules/@webloom'))).toEqual([name, ...others])
     const page = `packages/${name}/README.md`
-    const examples = codeBlocks(page, readFileSync(join(import.meta.dirname, '..', page), 'utf8')).filter(
+    const examples = codeBlocks(page, readFileSync(join(import.meta.dirname, '../..', page), 'utf8')).filter(
       ({ language }) => language === 'ts',
     )
     expect(examples.length).toBeGreaterThan(0)

@@ -1,29 +1,28 @@
 /** An empty folder of a new user, with our packages installed from what `npm pack` makes of them. */
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProcessOptions, runProcess, type TempDir, tempDir } from '@webloom/testkit'
 import { expect } from 'vitest'
+import { packInto } from '../../scripts/release/pack.ts'
+import { publicPackages } from '../../scripts/release/public-packages.ts'
 
-const ROOT = join(import.meta.dirname, '..')
-const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => name !== 'testkit')
+const ROOT = join(import.meta.dirname, '../..')
 
 /**
  * @param others packages of the repository's own dependencies that the user installs, too, at the versions used here
- * @param packages which of ours are packed and installed; all that are published when absent
+ * @param ours the names of those of ours that are packed and installed; all public ones when absent
  */
 export async function packedFolder(
   others: readonly string[] = [],
-  packages: readonly string[] = PACKAGES,
+  ours?: readonly string[],
 ): Promise<TempDir> {
   const folder = await tempDir()
-  const workspaces = packages.flatMap((name) => ['--workspace', `packages/${name}`])
-  await npm(['pack', '--pack-destination', folder.path, ...workspaces], ROOT)
-  const tarballs = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'))
-  expect(tarballs).toHaveLength(packages.length)
+  const packages = publicPackages(ROOT).filter(({ name }) => ours?.includes(name) ?? true)
+  const tarballs = packInto(folder.path, ROOT, packages)
   writeFileSync(folder.join('package.json'), '{}')
   const wanted = [
-    ...tarballs.map((name) => `./${name}`),
+    ...tarballs.map(({ path }) => path),
     ...others.map((name) => `${name}@${versionHere(name)}`),
   ]
   await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', ...wanted], folder.path)

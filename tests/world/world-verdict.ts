@@ -320,6 +320,7 @@ const STAYS = [
   /:record$/,
   /:stats$/,
   /^webloom:crawls$/,
+  /^webloom:\{\w+\}:failures(:|$)/,
   /^webloom:\{\w+\}:(workers|settings|history|runs|cleared|id|meta|marker|events|pc|stalled-check|frontier:counts)$/,
 ]
 /** A turn that BullMQ was told of by a worker that had been silent when the crawl ended; docs/redis-keys.md says so, too. */

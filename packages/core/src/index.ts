@@ -99,6 +99,10 @@ export { type ProtectionReason, protectionStat } from './errors/protection-reaso
 export { type CrawlName, checkKeyPattern, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'
 export { PROTOCOL_TIMES, type ProtocolTimes, scaledTimes } from './waiting/protocol-times.ts'
 
+// Failures
+
+export { failureSignature, OTHER_FAILURES } from './failures/failure-signature.ts'
+
 // Ports
 
 export { completeDupeFilter, type SimpleDupeFilter } from './crawl/complete-dupefilter.ts'
@@ -113,6 +117,18 @@ export {
   RetryLater,
 } from './ports/downloader.ts'
 export { type DupeFilter, type DupeFilterDescription, inDoubtAsker, type Seen } from './ports/dupefilter.ts'
+export type {
+  FailureEvent,
+  FailureLedger,
+  FailureReason,
+  FailureSnapshot,
+  FailureSummary,
+  GivenUp,
+  LedgerCounts,
+  LedgerEntry,
+  LedgerGroup,
+  LedgerPage,
+} from './ports/failure-ledger.ts'
 export type { HostClock, HostNews, HostPace, HostState } from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'

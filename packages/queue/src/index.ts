@@ -18,9 +18,21 @@ export {
   type BucketQueueOptions as HostTurnQueueOptions,
 } from './buckets/bucket-queue.ts'
 export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
-export { Quarantine, type QuarantinedRequest } from './leasing/quarantine.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-redis-keys.ts'
+
+// Requests that were given up
+
+export { type FailureBounds, failureBounds } from './failures/failure-bounds.ts'
+export { RedisFailures, type RedisFailuresOptions, type Retried } from './failures/redis-failures.ts'
+export {
+  dropFailed,
+  failedRequests,
+  type LedgerFilter,
+  type RetriedFailures,
+  type RetryOptions,
+  retryFailed,
+} from './outside/failed-requests.ts'
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 

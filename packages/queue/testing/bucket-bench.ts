@@ -25,6 +25,8 @@ export interface TurnQueueUnderTest {
   readonly concurrency?: number
   readonly slots?: HostSlots
   readonly rejectedMs?: number
+  readonly failedMax?: number
+  readonly onTrimmed?: (count: number) => void
   readonly times?: ProtocolTimes
   readonly logger?: Logger
   readonly mayDoubt?: () => boolean

@@ -18,6 +18,7 @@ import type {
   HoldingTurn,
   PushPart,
   Renewed,
+  RetriedGroup,
   Standing,
   Stirred,
   TurnAnswer,
@@ -25,6 +26,7 @@ import type {
   Wake,
 } from '../src/buckets/bucket-scripts.ts'
 import { type Said, WentBack } from '../src/buckets/said-numbers.ts'
+import { takeFailure } from './model/failure-ledger.ts'
 import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
 import { ModelJobs, prioritize } from './model/model-jobs.ts'
 import { remarked, type Turn, TurnStep } from './model/turn-step.ts'
@@ -96,12 +98,30 @@ export class FrontierModel {
   }
 
   /** Throws WentBack. */
-  exchange(turns: readonly TurnSays[], _isGrowing: boolean, said: Said): Stirred & { answers: TurnAnswer[] } {
+  exchange(
+    turns: readonly TurnSays[],
+    _isGrowing: boolean,
+    said: Said,
+  ): Stirred & { answers: TurnAnswer[]; trimmed: number } {
     this.#hear(said)
     const step = this.#step(said.worker)
     const read = turns.map((says) => ({ says, turn: step.said(says) }))
     const answers = read.map(({ says, turn }) => step.answer(turn, says))
-    return { answers, ...step.stirred }
+    return { answers, trimmed: step.trimmed, ...step.stirred }
+  }
+
+  retryFailed(groups: readonly RetriedGroup[]): Stirred & { queued: string[] } {
+    const step = this.#step()
+    const { failures } = this.state
+    const queued: string[] = []
+    for (const { bucket, slot, priority, requests } of groups) {
+      const taken = requests.filter(({ id, key }) => takeFailure(failures, id, key))
+      const texts = taken.map(({ text }) => text)
+      if (texts.length > 0) step.append(bucket, slot, priority, texts)
+      queued.push(...taken.map(({ id }) => id))
+    }
+    failures.retried += queued.length
+    return { queued, ...step.stirred }
   }
 
   started(worker: string, names: readonly string[]): void {

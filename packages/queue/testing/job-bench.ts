@@ -16,6 +16,8 @@ export interface JobQueueUnderTest {
   readonly slots?: HostSlots
   readonly url?: string
   readonly quarantineAfter?: number
+  readonly failedMax?: number
+  readonly onTrimmed?: (count: number) => void
   readonly logger?: Logger
   readonly times?: ProtocolTimes
   readonly mayDoubt?: () => boolean
@@ -63,6 +65,8 @@ export class JobBench {
     slots,
     url,
     quarantineAfter,
+    failedMax,
+    onTrimmed,
     logger,
     times,
     mayDoubt,
@@ -77,6 +81,8 @@ export class JobBench {
       order,
       concurrency: 16,
       ...(quarantineAfter !== undefined && { quarantineAfter }),
+      ...(failedMax !== undefined && { failedMax }),
+      ...(onTrimmed && { onTrimmed }),
       ...(logger && { logger }),
       ...(times && { times }),
       ...(mayDoubt && { mayDoubt }),

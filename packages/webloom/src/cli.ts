@@ -5,12 +5,13 @@
 
 import { type ProtocolTimes, WebloomError } from '@webloom/core'
 import { Command, CommanderError } from 'commander'
-import { clear, pause, quarantine, resume, runs, status, stop } from './cli/clusters.ts'
+import { clear, pause, resume, runs, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
 import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
 import { doctor } from './cli/doctor.ts'
 import { dupefilter } from './cli/dupefilters.ts'
+import { failed, quarantine } from './cli/failures.ts'
 import { firstScreen, moreHelp } from './cli/first-screen.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
@@ -86,7 +87,19 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
   { title: 'Write a spider:', commands: [genspider, shell, fetch, view, parse, check, list] },
   {
     title: 'A crawl of many workers:',
-    commands: [status, runs, pause, resume, stop, clear, quarantine, dupefilter, importFrom, exportTo],
+    commands: [
+      status,
+      runs,
+      pause,
+      resume,
+      stop,
+      clear,
+      failed,
+      quarantine,
+      dupefilter,
+      importFrom,
+      exportTo,
+    ],
   },
   {
     title: 'This folder and this machine:',

@@ -33,7 +33,7 @@ const NAMERS: Readonly<Record<string, readonly string[] | 'all'>> = {
   'webloom/src/authoring/workbench.ts': ['HostAddresses', 'HostSlots', 'MemoryStartHosts'],
   'webloom/src/commands/export.ts': ['ScrapyRedisQueue'],
   'webloom/src/commands/import.ts': ['ScrapyRedisQueue'],
-  'webloom/src/commands/quarantine.ts': ['Quarantine'],
+  'webloom/src/transfer/crawl-failures.ts': ['JobDir', 'RedisFailures'],
   'webloom/src/commands/seed.ts': ['RedisSeedPush'],
   'webloom/src/doctor/network.ts': ['EnvironmentProxies'],
   'webloom/src/transfer/': ['HostAddresses', 'HostSlots', 'JobDir'],

@@ -6,6 +6,7 @@ export {
   withoutForget,
   withoutGivenBack,
 } from './dupefilter-contract.ts'
+export { failureLedgerContract, type LedgerImplementation } from './failure-ledger-contract.ts'
 export {
   type QueueImplementation,
   type QueueUnderTest,

@@ -53,6 +53,8 @@ export const ERROR_CODES = {
   WL_DOWNLOAD_DECODE: 'the response is not given to the callback; the errback is told',
   WL_ADDRESS_REFUSED: 'nothing is sent and the request is dropped, not retried; its errback is told',
   WL_HOST_GIVEN_UP: 'nothing is sent and the request is dropped; its errback is told (HOST_FAILURES_MAX)',
+  WL_ROBOTS_GIVEN_UP:
+    'nothing is sent and the request is dropped; its errback is told (ROBOTSTXT_WHEN_GIVEN_UP)',
   WL_SCHEME_UNSUPPORTED: 'the request is dropped; its errback is told',
   WL_REDIS_UNREACHABLE: 'the crawl does not start; exit code 3, so that a supervisor may start it again',
   WL_REDIS_REFUSED:

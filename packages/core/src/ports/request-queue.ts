@@ -1,4 +1,5 @@
 import type { Request } from '../requests/request.ts'
+import type { FailureLedger, GivenUp } from './failure-ledger.ts'
 import type { HostNews, HostState } from './host-clock.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
@@ -56,6 +57,8 @@ export interface CommitOptions {
   readonly children?: readonly QueuedRequest[]
   /** What the page has taught about its host; known to all workers in the same step. */
   readonly host?: HostNews
+  /** Why the request was given up. Written to the ledger of failures in the same step; nothing when FAILED_MAX is 0. */
+  readonly failure?: GivenUp
 }
 
 /**
@@ -173,6 +176,8 @@ export interface RequestQueue {
   reject(lease: Lease, reason: string): Promise<void>
   /** The links in doubt that this queue has set aside. */
   readonly doubts: LinkDoubts
+  /** The requests that were given up. `clear` leaves them. */
+  readonly failures: FailureLedger
   /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
   /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */

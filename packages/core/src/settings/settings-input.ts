@@ -183,6 +183,11 @@ export type KnownSettingsInput = {
    * `null`.
    */
   readonly JOBDIR?: WrittenSetting<'JOBDIR'>
+  /**
+   * How many requests that were given up are kept, for `webloom failed`. Then the oldest of the most common signature go.
+   * 0: none is kept. Default `10000` (requests).
+   */
+  readonly FAILED_MAX?: WrittenSetting<'FAILED_MAX'>
   /** Which waiting request of a host goes next: highest priority, oldest, or newest. Default `priority`. */
   readonly SCHEDULER_QUEUE_CLASS?: WrittenSetting<'SCHEDULER_QUEUE_CLASS'>
   /** Redis for all roles, `redis://user:password@host:port/db`, `rediss://` with TLS. null: no Redis. Default `null`. */

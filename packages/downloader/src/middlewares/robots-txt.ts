@@ -218,6 +218,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     stats.inc('robotstxt/given_up')
     throw new IgnoreRequest(
       `robots.txt of ${origin} cannot be had (${reason}, ${entry.tries} ${entry.tries === 1 ? 'try' : 'tries'}), so nothing there may be fetched (ROBOTSTXT_WHEN_GIVEN_UP)`,
+      'WL_ROBOTS_GIVEN_UP',
     )
   }
 

@@ -3,11 +3,11 @@
 --
 -- Input    ARGV[2] "grows" when requests are added: then nothing is done at maxmemory, else it is done even there
 --          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; ended; of each ended: token, id or
---          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "head", "quarantine", "doubt",
+--          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "head", "quarantine", "doubt", "failed",
 --          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
 --          lanes, mixed; more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency, delay (ms), lanes; "1" to leave
--- Output   {[{status, standing, taken} of each turn], woken, raised}; status: held, left, over, lost; or why nothing is done, see
---          buckets/steps/said.lua
+-- Output   {[{status, standing, taken} of each turn], woken, raised, how many failures were trimmed}; status: held, left, over, lost; or
+--          why nothing is done, see buckets/steps/said.lua
 local isGrowing, said, replies, turns = arg() == 'grows', readSaid(), {}, {}
 if said.refusal then
   return said.refusal
@@ -78,4 +78,4 @@ for t, turn in ipairs(turns) do
   end
 end
 tally()
-return { replies, woken, raised }
+return { replies, woken, raised, trimmed }

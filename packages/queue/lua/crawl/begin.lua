@@ -1,7 +1,9 @@
 -- Begins a run in the place of the one before. Its queue is emptied, for it may hold what the other left. What was met stays
 -- where it is to outlive a crawl (SCHEDULER_PERSIST when that was run), or where it was emptied at that crawl's end.
 --
--- Input    todoOf, owe; foundOf(record); begin(record, asked, found), see crawl/open.lua
+-- Its ledger of failures begins empty, unless what was met outlives a crawl: then so do the failures.
+--
+-- Input    todoOf, owe; KEYS[4] failures, see failures/ledger.lua; foundOf(record); begin(record, asked, found), see crawl/open.lua
 -- Output   what the record says of the run before
 local RUNS_BEFORE_CHARS = 16 * 37
 
@@ -27,7 +29,17 @@ local function keepsMet(asked, found)
   return asked.persists
 end
 
+local function dropFailures(failures)
+  for _, signature in ipairs(redis.call('ZRANGE', failures .. ':sizes', 0, -1)) do
+    redis.call('UNLINK', failures .. ':of:' .. signature)
+  end
+  redis.call('UNLINK', failures, failures .. ':sizes', failures .. ':counts', failures .. ':signatures', failures .. ':snapshots')
+end
+
 local function begin(record, asked, found)
+  if not asked.persists then
+    dropFailures(KEYS[4])
+  end
   -- A worker that slept through the end of one of these learns that it ended in order.
   local before = string.sub((found.run or '') .. ' ' .. (found.runsBefore or ''), 1, RUNS_BEFORE_CHARS)
   redis.call('DEL', record)

@@ -26,6 +26,6 @@ end
 if #jobs + #owners > 0 then
   return 1
 end
-redis.call('DEL', marker, places, events, alone, quarantined, histories)
+redis.call('DEL', marker, places, events, alone, histories)
 redis.call('UNLINK', KEYS[1] .. 'doubts', KEYS[1] .. 'doubts:since', KEYS[1] .. 'doubts:queued')
 return 0

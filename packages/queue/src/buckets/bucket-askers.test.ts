@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
-import { Quarantine } from '../leasing/quarantine.ts'
+import { quarantined } from '../../testing/quarantined.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
@@ -106,7 +106,7 @@ describe('a request that no worker can do', () => {
       await queue.reject(lease!, `no callback parseList (${rejections})`)
     }
     expect(await queue.counts()).toEqual({ ...EMPTY, quarantined: 1 })
-    const [entry] = await new Quarantine({ redis: bench.redis, keys }).list(9)
+    const [entry] = await quarantined({ redis: bench.redis, keys })
     expect(entry).toMatchObject({ id: 'a/1', reason: 'no callback parseList (9)' })
     expect(entry!.history).toHaveLength(10)
   })

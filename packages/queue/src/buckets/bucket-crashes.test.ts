@@ -1,8 +1,8 @@
 import { type StartedProcess, startProcess } from '@webloom/testkit'
 import { describe, expect, test, vi } from 'vitest'
 import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
+import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
-import { Quarantine } from '../leasing/quarantine.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { BucketPoint } from './bucket-queue.ts'
 import { BucketScripts } from './bucket-scripts.ts'
@@ -125,7 +125,7 @@ test.concurrent('a request that kills its workers runs alone, is quarantined wit
   const expected = Array.from({ length: 63 }, (_, n) => n).filter((n) => n === 5 || !below(n))
   expect([...times(starts(...all)).keys()].sort()).toEqual(expected.map((n) => `p${n}`).sort())
   const keys = crawlRedisKeys({ spider: tree.spider, crawlId: null })
-  const [entry, ...others] = await new Quarantine({ redis, keys }).list(10)
+  const [entry, ...others] = await quarantined({ redis, keys })
   expect(others).toEqual([])
   expect(entry).toMatchObject({
     id: 'p5',

@@ -32,6 +32,8 @@ export interface BucketExchangeOptions {
   /** Called when Redis has done nothing of what was sent, as the run is over. */
   readonly onRunOver: (error: RunOver) => void
   readonly onTaken: () => void
+  /** Called with how many failures were removed from the ledger, as it is full. */
+  readonly onTrimmed: (count: number) => void
   /** Called after each answer, and when there is nothing to send for now. */
   readonly onEffects: () => void
 }
@@ -102,7 +104,7 @@ export class BucketExchange {
     const number = said.next()
     const started = message.endings.flatMap(({ lease }) => (lease?.isNoted ? [lease.startedName] : []))
     try {
-      const { answers, ...stirred } = await scripts.exchange(
+      const { answers, trimmed, ...stirred } = await scripts.exchange(
         [...message.says.values()],
         message.isGrowing,
         number,
@@ -112,6 +114,7 @@ export class BucketExchange {
       machine.answered(message, answers, performance.now())
       if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) this.#options.onTaken()
       onStirred(stirred)
+      if (trimmed > 0) this.#options.onTrimmed(trimmed)
     } catch (error) {
       await this.#refused(message, error as Error)
     }

@@ -1,9 +1,10 @@
 import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
+import type { Retried } from '../failures/redis-failures.ts'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
-import type { Placed, Pushed } from './bucket-scripts.ts'
+import type { Placed, Pushed, RetriedGroup } from './bucket-scripts.ts'
 
 /** In no line: the line is looked up when the doubt is over. */
 const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const
@@ -38,6 +39,19 @@ export class BucketPlacing {
       const known = lines.get(name) ?? { ...line, requests: [] }
       lines.set(name, known)
       known.requests.push({ id: idOf(queued), text: packRequest(queued) })
+    }
+    return [...lines.values()]
+  }
+
+  /** Returns failed requests by line, each line's in order. */
+  retried(batch: readonly Retried[]): RetriedGroup[] {
+    const lines = new Map<string, RetriedGroup & { requests: { id: string; key: string; text: string }[] }>()
+    for (const { id, request, key } of batch) {
+      const line = this.#lineOf(request)
+      const name = `${line.priority}:${line.slot}`
+      const known = lines.get(name) ?? { ...line, requests: [] }
+      lines.set(name, known)
+      known.requests.push({ id, key, text: packRequest({ id, request }) })
     }
     return [...lines.values()]
   }

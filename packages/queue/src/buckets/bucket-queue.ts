@@ -16,6 +16,7 @@
 import {
   type CommitOptions,
   type Crawler,
+  type GivenUp,
   type HostPace,
   type InFlight,
   type Lease,
@@ -36,11 +37,14 @@ import {
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { StartSpan } from '../crawl/start-span.ts'
+import { failureText, newFailure } from '../failures/failed-entry.ts'
+import { failureBounds } from '../failures/failure-bounds.ts'
+import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
-import { remarked, unpackRequest } from '../leasing/packed-request.ts'
+import { jsonOf, remarked, unpackRequest } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
 import { CrawlChannel } from '../members/crawl-channel.ts'
@@ -86,6 +90,10 @@ export interface BucketQueueOptions {
   readonly namedSlots?: readonly string[]
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
   /** How long a rejected request is held back. Default: that of `times`. */
   readonly rejectedMs?: number
   /** Returns false when no link of another worker is in doubt. Default: one may be, and Redis is asked each time. */
@@ -144,6 +152,7 @@ export class BucketQueue implements RequestQueue {
   readonly #bulls = new Map<HeldTurn, BullTurn>()
   readonly #out = new Set<BucketLease>()
   readonly doubts: Doubts
+  readonly failures: RedisFailures
   #alarm: NodeJS.Timeout | undefined
   #hungrySaidAtMs = Number.NEGATIVE_INFINITY
   #endedAtMs = Number.NEGATIVE_INFINITY
@@ -195,6 +204,7 @@ export class BucketQueue implements RequestQueue {
       ...(options.mayDoubt && { mayDoubt: options.mayDoubt }),
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
+    this.failures = new RedisFailures({ redis, keys, retry: (retried) => this.#retryFailed(retried) })
     this.#desk = new LeaseDispatcher({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
@@ -231,6 +241,7 @@ export class BucketQueue implements RequestQueue {
         for (const turn of machine.turns) machine.lose(turn, message)
       },
       onTaken: () => this.#point('taken'),
+      onTrimmed: options.onTrimmed ?? (() => {}),
       onEffects: () => this.#settle(),
     })
     this.#care = new BucketCare({
@@ -262,7 +273,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   static fromCrawler(
-    { settings, logger, times }: Crawler,
+    { settings, stats, logger, times }: Crawler,
     connected: Pick<
       BucketQueueOptions,
       'redis' | 'keys' | 'workerId' | 'channel' | 'keeper' | 'slots' | 'mayDoubt'
@@ -274,6 +285,7 @@ export class BucketQueue implements RequestQueue {
       pace: paceOf(settings),
       namedSlots: Object.keys(settings.getDict('DOWNLOAD_SLOTS')),
       quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+      ...failureBounds({ settings, stats }),
       ...(times && { times }),
       logger,
     })
@@ -387,7 +399,7 @@ export class BucketQueue implements RequestQueue {
     return this.#desk.take(max, signal, () => this.isEmpty())
   }
 
-  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
     await this.#slots.prepare(children)
     const own = this.#ownOf(lease)
     const asker = `${own.id}/commit`
@@ -399,8 +411,10 @@ export class BucketQueue implements RequestQueue {
       this.#ownOf(lease)
     }
     const placed = this.#placing.groups(children.slice(before))
+    if (failure) placed.push(...this.#failed(own, failure))
     await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) })
     this.doubts.noted(children)
+    if (failure?.snapshot) void this.failures.keepSnapshot(failure).catch(() => {})
     if (before > 0) await this.settled(asker)
   }
 
@@ -477,6 +491,32 @@ export class BucketQueue implements RequestQueue {
     this.#machine.arrived(fresh, performance.now())
     // This may have been the last request of the crawl.
     this.#emptiness.heard(0)
+    this.#serve()
+    return queued
+  }
+
+  /** A failure travels as requests do, in the message that ends the page. */
+  #failed(own: BucketLease, failure: GivenUp): Placed[] {
+    const { failedMax = 0, workerId } = this.#options
+    if (failedMax === 0) return []
+    const json = jsonOf(own.text)
+    const text = failureText(newFailure(own, failure, { worker: workerId, json }), failedMax)
+    return [{ place: 'failed', bucket: '', slot: '', priority: 0, texts: [text] }]
+  }
+
+  async #retryFailed(retried: readonly Retried[]): Promise<readonly string[] | 'ended'> {
+    await this.#slots.prepare(retried)
+    const groups = this.#placing.retried(retried)
+    const done = await this.#scripts.retryFailed(groups)
+    if (done === 'ended') return done
+    const { queued, ...stirred } = done
+    this.#jobs.stir(stirred)
+    this.#machine.arrived(
+      groups.map((group) => ({ ...group, place: 'end' as const })),
+      performance.now(),
+    )
+    // This may have been what the crawl had left.
+    this.#emptiness.heard(queued.length)
     this.#serve()
     return queued
   }

@@ -14,7 +14,7 @@ import { RunOver } from '../crawl/run-over.ts'
 import { startGap } from '../crawl/start-gap.ts'
 import type { StartSpan } from '../crawl/start-span.ts'
 import { idsOf } from '../leasing/doubts.ts'
-import { historyKey } from '../leasing/quarantine.ts'
+import { historyKey } from '../leasing/quarantine-history.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import type { Swept } from '../members/crawl-channel.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
@@ -64,10 +64,10 @@ export interface Standing {
 
 /**
  * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. With `doubt`
- * they are set aside, in no line.
+ * they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
  */
 export interface Placed {
-  readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | number
+  readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
   readonly bucket: string
   readonly slot: string
   readonly priority: number
@@ -164,6 +164,11 @@ export interface EndedDoubts {
   readonly fresh: readonly Pushed[]
 }
 
+/** Failed requests that go back to one line. */
+export interface RetriedGroup extends Pick<Placed, 'bucket' | 'slot' | 'priority'> {
+  readonly requests: readonly { readonly id: string; readonly key: string; readonly text: string }[]
+}
+
 export interface PushPart {
   readonly said: Said
   readonly asker: string
@@ -233,6 +238,7 @@ const endDoubtsScript = luaScript(
   'leasing/doubts-end.lua',
   'buckets/doubts.lua',
 )
+const failedScript = luaScript(...BASE, 'failures/ledger.lua', 'failures/take.lua', 'buckets/failed.lua')
 const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
 const exchangeScript = luaScript(
   ...TURN,
@@ -241,6 +247,7 @@ const exchangeScript = luaScript(
   'buckets/steps/release.lua',
   'buckets/steps/take.lua',
   'leasing/doubts.lua',
+  'failures/ledger.lua',
   'buckets/steps/ended.lua',
   'buckets/steps/leave.lua',
   'buckets/exchange.lua',
@@ -351,13 +358,13 @@ export class BucketScripts {
     turns: readonly TurnSays[],
     isGrowing: boolean,
     said: Said,
-  ): Promise<Stirred & { answers: TurnAnswer[] }> {
+  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number }> {
     const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
     for (const turn of turns) addTurn(args, turn)
-    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply] | number
+    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply, number] | number
     if (typeof reply === 'number') throw refusalOf(reply)
-    const [replies, ...stirred] = reply
-    return { answers: replies.map(answerOf), ...stirredOf(stirred) }
+    const [replies, woken, raised, trimmed] = reply
+    return { answers: replies.map(answerOf), trimmed, ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued. */
@@ -366,6 +373,19 @@ export class BucketScripts {
     for (const group of fresh) addGroup(all, group)
     const [queued, ...stirred] = (await this.#run(endDoubtsScript, all)) as [string, ...StirredReply]
     return { queued: idsOf(queued), ...stirredOf(stirred) }
+  }
+
+  /** Resolves to the ids that were queued; to `ended` when the crawl has ended, and nothing was done. */
+  async retryFailed(groups: readonly RetriedGroup[]): Promise<(Stirred & { queued: string[] }) | 'ended'> {
+    const args: Argument[] = [groups.length]
+    for (const { bucket, slot, priority, requests } of groups) {
+      args.push(bucket, slot, priority, requests.length)
+      for (const { id, key, text } of requests) args.push(`${id}\n${key}`, text)
+    }
+    const reply = (await this.#run(failedScript, args)) as [string[], ...StirredReply] | number
+    if (typeof reply === 'number') return 'ended'
+    const [queued, ...stirred] = reply
+    return { queued, ...stirredOf(stirred) }
   }
 
   async settled(asker: string): Promise<void> {

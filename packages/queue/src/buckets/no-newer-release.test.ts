@@ -1,9 +1,9 @@
 import { Request } from '@webloom/core'
 import { startProcess } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
-import { Quarantine } from '../leasing/quarantine.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -62,7 +62,7 @@ test.concurrent.each(['turns', 'job'])(
       expect(code, stderr).toBe(0)
       expect(stdout).toMatch(/over\n$/)
     }
-    const set = await new Quarantine({ redis, keys }).list(9)
+    const set = await quarantined({ redis, keys })
     const reasons = new Map(set.map(({ id, reason }) => [id, reason]))
     expect(reasons.get('detail')).toBe('the spider has no callback parseDetail')
     expect(reasons.get('form')).toMatch(/99/)

@@ -8,6 +8,7 @@ import {
   type QueueOrder,
   silentLogger,
 } from '@webloom/core'
+import { failureBounds } from '../failures/failure-bounds.ts'
 import { entryOf, type FrontierEntry } from '../outside/crawl-frontier.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
@@ -28,6 +29,10 @@ export interface JobDirOptions {
   readonly wakes?: boolean
   readonly fingerprinter?: Fingerprinter
   readonly logger?: Logger
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
 }
 
 /**
@@ -56,6 +61,8 @@ export class JobDir {
       ...(options.slots && { slots: options.slots }),
       order,
       logger,
+      ...(options.failedMax !== undefined && { failedMax: options.failedMax }),
+      ...(options.onTrimmed && { onTrimmed: options.onTrimmed }),
       onHandedOn: (asker) => this.#handedOn(asker),
     })
   }
@@ -74,6 +81,7 @@ export class JobDir {
       wakes,
       fingerprinter: fingerprinterOf(settings, 'scrapy'),
       logger,
+      ...failureBounds(crawler),
     })
   }
 

@@ -10,6 +10,10 @@ export interface SqliteRequestQueueOptions {
   readonly slots?: HostSlots
   readonly order: QueueOrder
   readonly logger: Logger
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
   /** Called in the step that stores what `asker` found. */
   readonly onHandedOn: (asker: string) => void
 }

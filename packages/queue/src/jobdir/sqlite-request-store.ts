@@ -16,6 +16,7 @@ import type {
 } from '../local/request-store.ts'
 import { ByPriority } from '../structures/by-priority.ts'
 import type { JobDatabase } from './job-database.ts'
+import { SqliteFailures } from './sqlite-failures.ts'
 
 /** `state` of a row. */
 const WAITING = 0
@@ -65,10 +66,12 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
   readonly #order: QueueOrder
   readonly #logger: Logger
   readonly #onHandedOn: (asker: string) => void
+  readonly failures: SqliteFailures
   unreadable = 0
 
   constructor({ database, order, logger, onHandedOn }: SqliteRequestStoreOptions) {
     this.#database = database
+    this.failures = new SqliteFailures(database)
     this.#order = order
     this.#logger = logger
     this.#onHandedOn = onHandedOn

@@ -6,7 +6,7 @@ import { startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { leased } from '../../testing/job-bench.ts'
 import { JobProcessBench } from '../../testing/job-processes.ts'
-import { Quarantine } from '../leasing/quarantine.ts'
+import { quarantined } from '../../testing/quarantined.ts'
 
 const bench = new JobProcessBench()
 beforeAll(() => bench.start())
@@ -50,7 +50,7 @@ test('a poison page: the first death makes it a suspect, three more its end, non
   }
   await sleep(10_000)
   expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 })
-  const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(1)
+  const [entry] = await quarantined({ redis: bench.connect(), keys })
   expect(entry!.history.map(({ worker }) => worker)).toEqual(['worker 1', 'worker 2', 'worker 3', 'worker 4'])
 }, 90_000)
 

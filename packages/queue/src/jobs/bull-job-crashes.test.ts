@@ -3,7 +3,8 @@ import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, leased } from '../../testing/job-bench.ts'
 import { JobProcessBench } from '../../testing/job-processes.ts'
-import { historyKey, Quarantine } from '../leasing/quarantine.ts'
+import { quarantined } from '../../testing/quarantined.ts'
+import { historyKey } from '../leasing/quarantine-history.ts'
 import type { JobLease } from './job-lease.ts'
 
 const bench = new JobProcessBench()
@@ -98,7 +99,7 @@ describe.concurrent('workers that die', () => {
     await survivor.commit(others[1]!)
     const suspects = (others as JobLease[]).map(({ id, attempt, suspect }) => `${id} ${attempt} ${suspect}`)
     expect(suspects.sort()).toEqual(['late 2 false', 'neighbour 2 true'])
-    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(5)
+    const [entry] = await quarantined({ redis: bench.connect(), keys })
     expect(entry).toMatchObject({ id: 'poison', reason: 'it killed 2 workers that ran it alone' })
     expect(
       entry!.history.map(({ worker, what }) => [worker, what.replace(/^.*, (with|while)/, '$1')]),

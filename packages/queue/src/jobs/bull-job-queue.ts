@@ -35,6 +35,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
+  type GivenUp,
   type HostClock,
   type HostNews,
   type Lease,
@@ -53,11 +54,14 @@ import {
   waitAtMost,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { failureText, newFailure } from '../failures/failed-entry.ts'
+import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import {
+  jsonOf,
   type PackedMarks,
   packRequest,
   remarked,
@@ -74,7 +78,7 @@ import { JobFetchLoop, type Received } from './job-fetch-loop.ts'
 import { JobFetcher, type TakenJob, textOf } from './job-fetcher.ts'
 import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
 import { JobMaintenance } from './job-maintenance.ts'
-import { JobScripts, lockArgs } from './job-scripts.ts'
+import { JobScripts, lockArgs, type NewJob } from './job-scripts.ts'
 
 export interface BullJobQueueOptions {
   /** Opened and closed by whoever gives it. Two more connections are made of it. */
@@ -92,6 +96,10 @@ export interface BullJobQueueOptions {
   readonly concurrency?: number
   /** QUARANTINE_AFTER. */
   readonly quarantineAfter?: number
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
   /** How long a rejected request is held back. Default: as `times` has it. */
   readonly rejectedMs?: number
   /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
@@ -126,6 +134,9 @@ export class BullJobQueue implements RequestQueue {
   readonly #leases = new Map<string, JobLease>()
   readonly #closing = new AbortController()
   readonly doubts: Doubts
+  readonly failures: RedisFailures
+  readonly #failedMax: number
+  readonly #onTrimmed: (count: number) => void
 
   constructor(options: BullJobQueueOptions) {
     const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
@@ -143,6 +154,9 @@ export class BullJobQueue implements RequestQueue {
       ...(options.mayDoubt && { mayDoubt: options.mayDoubt }),
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
+    this.failures = new RedisFailures({ redis, keys, retry: (retried) => this.#retryFailed(retried) })
+    this.#failedMax = options.failedMax ?? 0
+    this.#onTrimmed = options.onTrimmed ?? (() => {})
     this.#dispatcher = new LeaseDispatcher<JobLease>({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: (lease) => this.#beginAlone(lease),
@@ -245,14 +259,33 @@ export class BullJobQueue implements RequestQueue {
     }
   }
 
-  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
-    const jobs = children.map((child) => jobOrDoubt(child, this.#order))
-    await this.#end(lease, (held) => {
+  async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
+    const jobs: NewJob[] = children.map((child) => jobOrDoubt(child, this.#order))
+    await this.#end(lease, async (held) => {
       if (host) this.#learn(lease.slot, host)
+      if (failure) jobs.push(...this.#failed(held, failure))
       const withHistory = held.marks === UNMARKED ? undefined : held.id
-      return this.#scripts.commit(held.hold, jobs, withHistory)
+      const trimmed = await this.#scripts.commit(held.hold, jobs, withHistory)
+      if (trimmed) this.#onTrimmed(trimmed)
+      return trimmed !== false
     })
     this.doubts.noted(children)
+    if (failure?.snapshot) void this.failures.keepSnapshot(failure).catch(() => {})
+  }
+
+  /** A failure travels as children do, in the step that ends the page. */
+  #failed(held: JobLease, failure: GivenUp): NewJob[] {
+    if (this.#failedMax === 0) return []
+    const entry = newFailure(held, failure, { worker: this.#place.workerId, json: jsonOf(held.text) })
+    return [['', failureText(entry, this.#failedMax), 'failed']]
+  }
+
+  async #retryFailed(retried: readonly Retried[]): Promise<readonly string[] | 'ended'> {
+    const queued = await this.#scripts.retryFailed(
+      retried.map(({ id, key, request }) => ({ id, key, job: bullJob({ id, request }, this.#order) })),
+    )
+    this.#dispatcher.recheck()
+    return queued
   }
 
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {

@@ -2,7 +2,8 @@ import { type Logger, type QueuedRequest, Request, type RequestInit, silentLogge
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
-import { historyKey, Quarantine } from '../leasing/quarantine.ts'
+import { quarantined } from '../../testing/quarantined.ts'
+import { historyKey } from '../leasing/quarantine-history.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const bench = new JobBench()
@@ -46,7 +47,7 @@ describe('requests that no worker can do', () => {
       await hurry(keys)
     }
     expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 })
-    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(1)
+    const [entry] = await quarantined({ redis: bench.connect(), keys })
     expect(entry).toMatchObject({ id: '1', url: 'http://a.test/1', reason: 'no callback parseList (10)' })
     expect(entry!.history.length).toBe(10)
     expect(entry!.history[0]!.what).toBe('the worker gave it back: no callback parseList (1)')

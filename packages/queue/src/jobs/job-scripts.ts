@@ -19,7 +19,7 @@ import { RunOver } from '../crawl/run-over.ts'
 import { startGap } from '../crawl/start-gap.ts'
 import type { StartSpan } from '../crawl/start-span.ts'
 import { idsOf } from '../leasing/doubts.ts'
-import { historyKey } from '../leasing/quarantine.ts'
+import { historyKey } from '../leasing/quarantine-history.ts'
 import type { Renewal } from '../locks/lock-keeper.ts'
 import { BULL_PREFIX, type CrawlRedisKeys, stateKeys } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
@@ -52,7 +52,16 @@ const commitScript = luaScript(
   'jobs/lease-end.lua',
   'jobs/add.lua',
   'leasing/doubts.lua',
+  'failures/ledger.lua',
   'jobs/commit.lua',
+)
+const failedScript = luaScript(
+  'redis/now.lua',
+  'jobs/keys.lua',
+  'jobs/add.lua',
+  'failures/ledger.lua',
+  'failures/take.lua',
+  'jobs/failed.lua',
 )
 const requeueScript = luaScript(
   'redis/now.lua',
@@ -81,8 +90,11 @@ const reclaimScript = new OomSafeScript(
 const clearScript = luaScript('jobs/keys.lua', 'jobs/clear.lua')
 const countsScript = luaScript('crawl/counts.lua', 'jobs/counts.lua')
 
-/** A job to be added: id, data, priority. One in doubt is set aside: id of the request, packed request. */
-export type NewJob = readonly [string, string, number | 'doubt']
+/**
+ * A job to be added: id, data, priority. One in doubt is set aside: id of the request, packed request. A failure goes to the
+ * ledger: its text.
+ */
+export type NewJob = readonly [string, string, number | 'doubt' | 'failed']
 
 /** How a request goes back to the queue. */
 export interface JobRequeue extends JobHold {
@@ -191,13 +203,23 @@ export class JobScripts {
   }
 
   /**
-   * False when the lease is lost.
+   * False when the lease is lost; else how many failures were removed from the ledger, as it is full.
    *
    * @param withHistory the request's id, if it may have a history, which ends with it
    */
-  async commit(hold: JobHold, children: readonly NewJob[], withHistory?: string): Promise<boolean> {
+  async commit(hold: JobHold, children: readonly NewJob[], withHistory?: string): Promise<number | false> {
     const args = [...this.#holdArgs(hold), withHistory ?? '', this.#lifo, ...children.flat()]
-    return (await commitScript.run(this.#redis, this.#jobKeys, args)) !== 'lost'
+    const reply = (await commitScript.run(this.#redis, this.#jobKeys, args)) as string
+    return reply !== 'lost' && Number(reply.split(' ')[1] ?? 0)
+  }
+
+  /** Returns the ids that were queued; `ended` when the crawl has ended, and nothing was done. */
+  async retryFailed(
+    retried: readonly { readonly id: string; readonly key: string; readonly job: NewJob }[],
+  ): Promise<readonly string[] | 'ended'> {
+    const args = [this.#lifo, ...retried.flatMap(({ id, key, job }) => [id, key, ...job])]
+    const reply = await failedScript.run(this.#redis, [...this.#jobKeys, this.#keys.record], args)
+    return reply === CRAWL_ENDED ? 'ended' : (reply as string[])
   }
 
   /** False when the lease is lost. */
@@ -284,5 +306,7 @@ export function lockArgs({ jobId, token }: Pick<JobHold, 'jobId' | 'token'>): st
 /** The answers of jobs/push.lua when it adds nothing. */
 const START_GAP = -1
 const RUN_OVER = -2
+/** The answer of jobs/failed.lua when it does nothing. */
+const CRAWL_ENDED = -1
 
 const START_ASKER = /^start\/(\d+)$/

@@ -6,10 +6,10 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import { JobBench } from '../../testing/job-bench.ts'
+import { quarantined } from '../../testing/quarantined.ts'
 import { crawlFrontier } from '../outside/crawl-frontier.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { packRequest } from './packed-request.ts'
-import { Quarantine } from './quarantine.ts'
 
 const TIMES = scaledTimes(0.1)
 const inDoubt = (path: string) => ({
@@ -139,7 +139,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       expect.objectContaining({ id: 'x' }),
       expect.stringContaining('webloom quarantine list'),
     )
-    const [entry] = await new Quarantine({ redis: bench.connect(), keys }).list(1)
+    const [entry] = await quarantined({ redis: bench.connect(), keys })
     expect(entry).toMatchObject({ id: 'x', reason: expect.stringContaining('form 9') })
     await queue.close()
   })

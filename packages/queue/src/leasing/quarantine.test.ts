@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { type QueuedRequest, RedisScript, Request, requestToJson } from '@webloom/core'
+import { type QueuedRequest, RedisScript, Request } from '@webloom/core'
 import { beforeEach, expect, test } from 'vitest'
+import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
+import { RedisFailures } from '../failures/redis-failures.ts'
+import { dropFailed, retryFailed } from '../outside/failed-requests.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { packRequest } from './packed-request.ts'
-import { historyKey, Quarantine } from './quarantine.ts'
+import { historyKey } from './quarantine-history.ts'
 
 const { redis } = await redisOfFile()
 const keys = crawlRedisKeys({ spider: 'quotes', crawlId: null })
@@ -25,28 +28,14 @@ const page = (id: string, init = {}): QueuedRequest => ({
   request: new Request(`https://example.com/${id}`, init),
 })
 
-/** A queue that remembers what it was given. */
-class GivenBack {
-  readonly said: string[] = []
-  readonly requests: QueuedRequest[] = []
-  async push(batch: readonly QueuedRequest[], asker: string) {
-    this.requests.push(...batch)
-    this.said.push(`push ${asker}`)
-    return batch.length
-  }
-  async settled(asker: string) {
-    this.said.push(`settled ${asker}`)
-  }
-}
+const list = () => quarantined({ redis, keys })
 
 test('a request is quarantined with its reason and all that happened to it', async () => {
   await note('f00d', 1_790_000_000_001, 'host:1:a', 'worker died while it ran this request alone')
   await note('f00d', 1_790_000_000_002, 'host:2:"b"', 'it died again')
   await note('other', 1_790_000_000_003, 'host:3:c', 'worker died')
   await quarantine(packRequest(page('f00d'), { kills: 2 }), 'it killed 2 workers', 1_790_000_000_004)
-  const subject = new Quarantine({ redis, keys })
-  expect(await subject.size).toBe(1)
-  expect(await subject.list(10)).toEqual([
+  expect(await list()).toEqual([
     {
       id: 'f00d',
       url: 'https://example.com/f00d',
@@ -68,51 +57,65 @@ test('a request is quarantined with its reason and all that happened to it', asy
 test('a history has a bound: its oldest lines go', async () => {
   for (let at = 1; at <= 300; at++) await note('f00d', at, 'host:1:a', 'worker died'.padEnd(60, '.'))
   await quarantine(packRequest(page('f00d')), 'enough', 301)
-  const [{ history } = { history: [] }] = await new Quarantine({ redis, keys }).list(1)
+  const [{ history } = { history: [] }] = await list()
   expect(history.length).toBeGreaterThan(30)
   expect(history.length).toBeLessThan(300)
   expect(history.at(-1)?.at).toBe(300)
 })
 
-test('what is taken is queued under an asker of its own, then gone; numbers and empty lists are as they were', async () => {
-  const given = page('f00d', { meta: { big: 123_456_789_012_345, list: [], nested: { none: [] } } })
-  await quarantine(packRequest(given, { attempt: 4, kills: 3 }), 'it killed 3 workers', 5)
-  await quarantine(packRequest(page('beef')), 'no callback', 6)
-  const queue = new GivenBack()
-  const subject = new Quarantine({ redis, keys })
-  expect(await subject.take(['f00d', 'unknown'], queue)).toEqual(['f00d'])
-  expect(queue.said).toEqual(['push quarantine/f00d/5', 'settled quarantine/f00d/5'])
-  expect(requestToJson(queue.requests[0]!.request)).toEqual(requestToJson(given.request))
-  expect((await subject.list(10)).map(({ id }) => id)).toEqual(['beef'])
+test('it is a failure of the reason quarantined: listed, found, grouped by why it is there, and dropped', async () => {
+  const failures = new RedisFailures({ redis, keys })
+  await note('f00d', 1, 'host:1:a', 'worker died')
+  await quarantine(packRequest(page('f00d')), 'it killed 2 workers', 5)
+  await quarantine(packRequest(page('cafe')), 'it killed 3 workers', 6)
+  await quarantine(packRequest(page('beef')), 'no callback parseList', 7)
+  expect(await failures.counts()).toEqual({ kept: 0, total: 0, trimmed: 0, quarantined: 3 })
+  const [entry] = await failures.find(['f00d', 'unknown'])
+  expect(entry).toMatchObject({
+    key: 'q5',
+    at: 5,
+    url: 'https://example.com/f00d',
+    reason: 'quarantined',
+    message: 'it killed 2 workers',
+    worker: 'host:1:a',
+    request: { url: 'https://example.com/f00d' },
+  })
+  const groups = await failures.groups()
+  expect(groups.map(({ kept, first, last }) => [kept, first.at, last.at])).toEqual([
+    [2, 5, 6],
+    [1, 7, 7],
+  ])
+  expect(await dropFailed(failures, { signature: groups[1]!.signature })).toEqual(['beef'])
+  expect(await dropFailed(failures, { ids: ['f00d'] })).toEqual(['f00d'])
+  expect((await list()).map(({ id }) => id)).toEqual(['cafe'])
 })
 
-test('a queue that takes nothing leaves it in quarantine', async () => {
-  await quarantine(packRequest(page('f00d')), 'no callback', 5)
-  const subject = new Quarantine({ redis, keys })
-  const full = new GivenBack()
-  full.push = async () => {
-    throw new Error('OOM')
-  }
-  await expect(subject.take('all', full)).rejects.toThrow('OOM')
-  expect(await subject.size).toBe(1)
+test('one that was retried and quarantined again is not the one that was listed before', async () => {
+  const failures = new RedisFailures({ redis, keys })
+  await quarantine(packRequest(page('f00d')), 'it killed 2 workers', 5)
+  const listed = await failures.find(['f00d'])
+  await quarantine(packRequest(page('f00d')), 'it killed 2 workers', 6)
+  expect(await failures.drop(listed)).toEqual([])
+  expect(await failures.drop(await failures.find(['f00d']))).toEqual(['f00d'])
 })
 
 test.each(['f00d\n\nno JSON', 'f00d', 'f00d\n\n{"v":9,"url":"https://example.com/"}', 'f00d\n\nnull'])(
-  'what cannot be read (%j) is listed and stays when all are taken',
+  'what cannot be read (%j) is listed and stays when all are retried',
   async (text) => {
     await quarantine(text, 'unreadable', 5)
     await quarantine(packRequest(page('beef')), 'no callback', 6)
-    const subject = new Quarantine({ redis, keys })
-    expect((await subject.list(10)).map(({ id }) => id)).toEqual(['beef', 'f00d'])
-    expect(await subject.take('all', new GivenBack())).toEqual(['beef'])
-    expect((await subject.list(10)).map(({ id }) => id)).toEqual(['f00d'])
+    expect((await list()).map(({ id }) => id)).toEqual(['beef', 'f00d'])
+    const retry = async (retried: readonly { id: string }[]) => retried.map(({ id }) => id)
+    const failures = new RedisFailures({ redis, keys, retry })
+    const answer = await retryFailed(failures, {}, { reopen: async () => {} })
+    expect(answer).toEqual({ queued: ['beef'], unreadable: ['f00d'] })
   },
 )
 
-test('a long list is read in parts, and all of it is taken', async () => {
+test('a long list is read in parts, and all of it is dropped', async () => {
   for (let n = 0; n < 700; n++) await quarantine(packRequest(page(`p${n}`)), 'no callback', n)
-  const subject = new Quarantine({ redis, keys })
-  expect((await subject.list(20)).length).toBe(20)
-  expect((await subject.take('all', new GivenBack())).length).toBe(700)
-  expect(await subject.size).toBe(0)
+  expect(await list()).toHaveLength(700)
+  const failures = new RedisFailures({ redis, keys })
+  expect(await dropFailed(failures, { reason: 'quarantined' })).toHaveLength(700)
+  expect(await failures.counts()).toEqual({ kept: 0, total: 0, trimmed: 0, quarantined: 0 })
 })

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { workerEntry } from '../crawl/crawl-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { historyKey } from './quarantine.ts'
+import { historyKey } from './quarantine-history.ts'
 import { nobodyCanDo } from './rejections.ts'
 
 const keys = crawlRedisKeys({ spider: 'pages', crawlId: null })

@@ -1,8 +1,8 @@
-import { PROTOCOL_TIMES, type ProtocolTimes, REJECTIONS_MAX } from '@webloom/core'
+import { type FailureEvent, PROTOCOL_TIMES, type ProtocolTimes, REJECTIONS_MAX } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { readWorkerEntry } from '../crawl/crawl-worker.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { historyKey, type QuarantineEvent } from './quarantine.ts'
+import { historyKey } from './quarantine-history.ts'
 
 /** A request that a worker could not do. */
 export interface Rejection {
@@ -45,5 +45,5 @@ function workersIn(lines: string): string[] {
   return lines
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as QuarantineEvent).worker)
+    .map((line) => (JSON.parse(line) as FailureEvent).worker)
 }

@@ -11,6 +11,7 @@ import { setMaxListeners } from 'node:events'
 import {
   type CommitOptions,
   type FailedDoubt,
+  type GivenUp,
   type HostClock,
   type HostNews,
   highest,
@@ -25,10 +26,13 @@ import {
   type Request,
   type RequestQueue,
   type RetryWhen,
+  requestToJson,
   type StartRequest,
   timerMs,
   WebloomError,
 } from '@webloom/core'
+import { newFailure } from '../failures/failed-entry.ts'
+import { LocalFailures } from '../failures/local-failures.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
@@ -51,6 +55,10 @@ export interface LocalRequestQueueOptions<Held extends StoredRequest, Delayed ex
   readonly slots?: HostSlots
   readonly order: QueueOrder
   readonly store: RequestStore<Held, Delayed>
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
 }
 
 export class LocalRequestQueue<Held extends StoredRequest, Delayed extends DelayedRequest>
@@ -60,8 +68,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     take: async (max) => this.#setAside.take(max),
     end: (fresh, met, _still, failed) => this.#endDoubts(fresh, met, failed),
   }
+  readonly failures: LocalFailures
   readonly #clock: HostClock
   readonly #slots: HostSlots
+  readonly #failedMax: number
+  readonly #onTrimmed: (count: number) => void
   readonly #order: QueueOrder
   readonly #store: RequestStore<Held, Delayed>
   readonly #lines: HostLines<Held, Delayed>
@@ -80,9 +91,18 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
-  constructor({ clock, slots = SLOTS_BY_HOST, order, store }: LocalRequestQueueOptions<Held, Delayed>) {
+  constructor(options: LocalRequestQueueOptions<Held, Delayed>) {
+    const { clock, slots = SLOTS_BY_HOST, order, store } = options
     this.#clock = clock
     this.#slots = slots
+    this.#failedMax = options.failedMax ?? 0
+    this.#onTrimmed = options.onTrimmed ?? (() => {})
+    this.failures = new LocalFailures({
+      store: store.failures,
+      quarantined: () => this.#quarantined,
+      requeue: (requests, isTaken) => this.#requeueFailed(requests, isTaken),
+      atomically: (step) => store.atomically(step),
+    })
     this.#order = order
     this.#store = store
     this.#lines = new HostLines(clock, store)
@@ -172,11 +192,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     })
   }
 
-  async commit(lease: Lease, { children = [], host }: CommitOptions = {}): Promise<void> {
+  async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
     await this.#slots.prepare(children)
     const { line, held } = this.#end(lease, host)
     this.#store.atomically(() => {
       this.#store.done(held)
+      if (failure) this.#keepFailure(lease, failure)
       for (const child of children) this.#add(child)
       this.#store.handedOn(lease.id)
       this.#lines.wake(line)
@@ -229,8 +250,12 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       waiting: this.#waiting,
       delayed: this.#delayed.size + this.#setAside.size,
       leased: this.#leased.size,
-      quarantined: this.#store.unreadable + this.#rejected,
+      quarantined: this.#quarantined,
     }
+  }
+
+  get #quarantined(): number {
+    return this.#store.unreadable + this.#rejected
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {
@@ -261,6 +286,28 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         this.#add({ id, request })
         this.#store.handedOn(inDoubtAsker({ id }))
       }
+      this.#serve()
+      return queued.map(({ id }) => id)
+    })
+  }
+
+  #keepFailure(lease: Lease, failure: GivenUp): void {
+    if (this.#failedMax === 0) return
+    const { failures } = this.#store
+    const json = JSON.stringify(requestToJson(lease.request))
+    const trimmed = failures.keep(newFailure(lease, failure, { worker: '', json }), this.#failedMax)
+    if (failure.snapshot) failures.keepSnapshot(failure.signature, failure.snapshot)
+    if (trimmed > 0) this.#onTrimmed(trimmed)
+  }
+
+  async #requeueFailed(
+    requests: readonly QueuedRequest[],
+    isTaken: (id: string) => boolean,
+  ): Promise<readonly string[]> {
+    await this.#slots.prepare(requests)
+    return this.#store.atomically(() => {
+      const queued = requests.filter(({ id }) => isTaken(id))
+      for (const one of queued) this.#add(one)
       this.#serve()
       return queued.map(({ id }) => id)
     })

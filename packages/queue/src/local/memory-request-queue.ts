@@ -1,4 +1,5 @@
 import type { Crawler, HostClock, QueueOrder } from '@webloom/core'
+import { failureBounds } from '../failures/failure-bounds.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { LocalRequestQueue } from './local-request-queue.ts'
@@ -8,6 +9,10 @@ export interface MemoryRequestQueueOptions {
   readonly clock: HostClock
   readonly slots?: HostSlots
   readonly order?: QueueOrder
+  /** FAILED_MAX. Default: 0, no failure is kept. */
+  readonly failedMax?: number
+  /** Called with how many failures were removed for it. */
+  readonly onTrimmed?: (count: number) => void
 }
 
 /** A queue in this process: nothing survives its end. */
@@ -21,6 +26,7 @@ export class MemoryRequestQueue extends LocalRequestQueue<MemoryStored, MemoryDe
       clock: MemoryHostClock.fromCrawler(crawler),
       ...(slots && { slots }),
       order: crawler.settings.get('SCHEDULER_QUEUE_CLASS'),
+      ...failureBounds(crawler),
     })
   }
 }

@@ -1,4 +1,5 @@
 import type { QueueOrder } from '@webloom/core'
+import { MemoryFailures } from '../failures/memory-failures.ts'
 import { ByPriority } from '../structures/by-priority.ts'
 import { Deque } from '../structures/deque.ts'
 import type { RequestStore, StoredBefore, StoredRequest, WaitingLine } from './request-store.ts'
@@ -17,6 +18,7 @@ export interface MemoryDelayed {
 export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDelayed> {
   readonly name = 'memory'
   readonly unreadable = 0
+  readonly failures = new MemoryFailures()
   readonly #order: QueueOrder
 
   constructor(order: QueueOrder) {

@@ -1,4 +1,5 @@
 import type { QueuedRequest } from '@webloom/core'
+import type { FailureStore } from '../failures/failure-store.ts'
 
 /** A request as its store hands it out. */
 export interface StoredRequest extends QueuedRequest {
@@ -56,4 +57,6 @@ export interface RequestStore<Held extends StoredRequest, Delayed extends Delaye
   handedOn(asker: string): void
   /** Requests that this release cannot read and leaves to another one. */
   readonly unreadable: number
+  /** The requests that were given up. `clear` leaves them. */
+  readonly failures: FailureStore
 }

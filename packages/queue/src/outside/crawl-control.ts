@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { CRAWL_FORMAT, refuseOtherFormat } from '../crawl/crawl-format.ts'
 import { BUSY, doOwed, whenNobodyIsAtIt } from '../crawl/crawl-todo.ts'
 import { newRunId, runNameOf } from '../crawl/run-name.ts'
-import { Quarantine } from '../leasing/quarantine.ts'
+import { RedisFailures } from '../failures/redis-failures.ts'
 import { BULL_PREFIX, type CrawlRedisKeys, crawlShown } from '../redis/crawl-redis-keys.ts'
 import { luaScript } from '../redis/lua.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -104,7 +104,7 @@ export async function adoptCrawl(
 }
 
 /**
- * Forgets the crawl: its record, stats, quarantine, with `clear` its queue and filter, and all that it has besides on this
+ * Forgets the crawl: its record, stats, failures, quarantine, with `clear` its queue and filter, and all that it has besides on this
  * Redis. Where it is forced while workers are present, what they may still ask for stays until it is cleared
  * again. Returns how many workers are
  * present; when there are any, nothing is done unless it is forced.
@@ -119,7 +119,7 @@ export async function clearCrawl(options: ClearCrawlOptions): Promise<number> {
   if (present > 0 && !force) return present
   const act = async () => {
     await clear()
-    await new Quarantine({ redis, keys }).clear()
+    await new RedisFailures({ redis, keys }).clear()
     // Workers that are present still read what became of their turns: then only the notes of pushes are deleted.
     const own = present > 0 ? `${keys.noted}:` : `${BULL_PREFIX}:${keys.queueName}:`
     // These stay: they belong to this clearing, to a crawl that begins right after it, or tell of crawls that are over.

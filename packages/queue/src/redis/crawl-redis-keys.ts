@@ -30,6 +30,8 @@ export interface CrawlRedisKeys {
   readonly alone: string
   /** Hash: request id → quarantined request and its history as JSON. */
   readonly quarantine: string
+  /** Hash: request id → failure of a request that was given up; `<failures>:<name>`: what belongs to it, `lua/failures/ledger.lua`. */
+  readonly failures: string
   /** Set: hosts and ports of start requests. */
   readonly startHosts: string
   /** Set: those of them that had a public address, and so are not let inside any more. */
@@ -58,6 +60,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     cleared: key('webloom:%(queue)s:cleared'),
     alone: key('webloom:%(queue)s:alone'),
     quarantine: key('webloom:%(queue)s:quarantine'),
+    failures: key('webloom:%(queue)s:failures'),
     startHosts: key('webloom:%(queue)s:start-hosts'),
     publicHosts: key('webloom:%(queue)s:public-hosts'),
     noted: key('webloom:%(queue)s:noted'),

@@ -3,6 +3,8 @@
  * told in `lua/slots/keys.lua`; `state-dump.ts` writes this state in that form. Times are milliseconds of Redis's clock.
  */
 
+import { type ModelLedger, newLedger } from './failure-ledger.ts'
+
 /** Members with scores. */
 export type ScoredSet = Map<string, number>
 
@@ -116,6 +118,7 @@ export interface FrontierState {
   readonly alone: Map<string, string>
   readonly histories: Map<string, string>
   readonly quarantined: Map<string, string>
+  readonly failures: ModelLedger
   readonly jobs: Jobs
 }
 
@@ -142,6 +145,7 @@ export function newState(): FrontierState {
     alone: new Map(),
     histories: new Map(),
     quarantined: new Map(),
+    failures: newLedger(),
     jobs: {
       jobs: new Map(),
       wait: [],

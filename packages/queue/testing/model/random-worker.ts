@@ -65,7 +65,8 @@ export class RandomWorker {
     else if (at < 0.88) await this.#renew()
     else if (at < 0.91) await this.#note()
     else if (at < 0.94) await this.#sweep()
-    else if (at < 0.97) await this.#watch()
+    else if (at < 0.96) await this.#watch()
+    else if (at < 0.97) await this.#retryFailed()
     else if (at < 0.98) await this.#both.run('counts', (on) => on.counts())
     else if (at < 0.985) this.#turns = []
     else if (at < 0.99) this.#turns.splice(0, 1)
@@ -143,6 +144,22 @@ export class RandomWorker {
     for (const [n, turn] of turns.entries()) await this.#told(turn, says[n]!, reply.answers[n]!)
   }
 
+  /** Some of those that are in the ledger, and some that are not, or not any more. */
+  async #retryFailed(): Promise<void> {
+    const chance = this.#chance
+    const { entries } = this.#both.model.state.failures
+    const groups = Array.from({ length: 1 + chance.below(2) }, () => {
+      const slot = chance.of(SLOTS)
+      const requests = chance.some([...entries], 0.3).map(([id, { number }]) => {
+        const key = `f${number + (chance.is(0.1) ? 1 : 0)}`
+        return { id, key, text: `${id}\n\n{"v":1,"url":"http://${slot}/again"}` }
+      })
+      return { bucket: bucketOf(slot), slot, priority: this.#priority(), requests }
+    })
+    const reply = await this.#both.run('retry failed', (on) => on.retryFailed(groups))
+    if (!(reply instanceof WentBack) && reply !== 'ended') await this.#stir(reply)
+  }
+
   async #repeat(): Promise<void> {
     const last = this.#last
     if (last) await this.#both.run('exchange again', (on) => on.exchange(last.says, false, last.said))
@@ -202,6 +219,7 @@ export class RandomWorker {
     if (at < 0.17) return { token, id: id!, refusal: 'no "good"', placed: [{ place: 'quarantine', ...same }] }
     if (at < 0.2)
       return { token, id: id!, refusal: 'not now', placed: [{ place: 1 + chance.below(100), ...same }] }
+    if (at < 0.3) return { token, ...hot, placed: [this.#link(), this.#failed(text)] }
     if (at < 0.7) return { token, ...hot, ...(chance.is(0.3) && { id: id! }), placed: [] }
     return { token, ...hot, placed: [this.#link(), this.#link()] }
   }
@@ -210,6 +228,16 @@ export class RandomWorker {
     const slot = this.#chance.of(SLOTS)
     const texts = [this.#request(slot).text]
     return { place: 'end', bucket: bucketOf(slot), slot, priority: this.#priority(), texts }
+  }
+
+  #failed(text: string): Placed {
+    const chance = this.#chance
+    const [id] = text.split('\n')
+    const signature = chance.is(0.3) ? `rare-${chance.below(150)}` : `status-${chance.below(4)}`
+    const request = chance.is(0.8) ? `{"v":1,"url":"http://${'ü'.repeat(chance.below(9))}"}` : ''
+    const known = `{"url":"http://${id}","attempts":${chance.below(9)}}`
+    const failure = [id, signature, 1 + chance.below(40), known, request].join('\n')
+    return { place: 'failed', bucket: '', slot: '', priority: 0, texts: [failure] }
   }
 
   #released(slot: string): SlotReleased {

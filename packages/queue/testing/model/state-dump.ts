@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
-import { historyKey } from '../../src/leasing/quarantine.ts'
+import { historyKey } from '../../src/leasing/quarantine-history.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../../src/redis/crawl-redis-keys.ts'
+import { dumpOfLedger } from './failure-ledger.ts'
 import type { FrontierState, Line, ScoredSet, Unit } from './frontier-state.ts'
 
 /** A hash as an object, a set and a list as an array, a sorted set as an object of scores. */
@@ -71,6 +72,7 @@ export function dumpOfModel(state: FrontierState, keys: CrawlRedisKeys, nowMs: n
   put(keys.alone, Object.fromEntries(state.alone))
   put(historyKey(keys), Object.fromEntries(state.histories))
   put(keys.quarantine, Object.fromEntries(state.quarantined))
+  for (const [key, value] of dumpOfLedger(state.failures, keys.failures)) put(key, value)
   return { ...dump, ...dumpOfJobs(state, keys, nowMs) }
 }
 

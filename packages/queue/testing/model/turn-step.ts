@@ -11,6 +11,7 @@ import type {
   TurnAnswer,
 } from '../../src/buckets/bucket-scripts.ts'
 import { startedName } from '../../src/buckets/held-turn.ts'
+import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'
 
@@ -39,6 +40,9 @@ interface Held extends InFlight {
 type Taking = { -readonly [Key in keyof Asked]: Asked[Key] }
 
 export class TurnStep extends SlotsStep {
+  /** How many failures were removed from the ledger. */
+  trimmed = 0
+
   // flight.lua
 
   flightOf({ unit, lane }: Pick<Turn, 'unit' | 'lane'>): Map<string, InFlight> {
@@ -256,6 +260,7 @@ export class TurnStep extends SlotsStep {
     if (place === 'quarantine') this.#quarantine(texts[0]!, refusal)
     else if (place === 'end') this.append(bucket, slot, priority, texts)
     else if (place === 'head') this.putBack(bucket, slot, priority, texts)
+    else if (place === 'failed') this.trimmed += keepFailure(this.state.failures, texts[0]!, this.nowMs)
     else if (place === 'doubt') throw new Error('the model has no links in doubt')
     else this.delay(bucket, slot, priority, place, unique, texts[0]!)
   }

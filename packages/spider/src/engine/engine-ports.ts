@@ -1,6 +1,7 @@
 import type {
   DownloadOptions,
   DownloadResult,
+  GivenUp,
   HostNews,
   InFlight,
   Lease,
@@ -20,7 +21,7 @@ export interface EngineScheduler {
   commit(
     lease: Lease,
     requests: readonly Request[],
-    options?: { marksAll?: boolean; host?: HostNews },
+    options?: { marksAll?: boolean; host?: HostNews; failure?: GivenUp },
   ): Promise<void>
   retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void>
   requeue(lease: Lease): Promise<void>

@@ -9,6 +9,7 @@
 
 import {
   type DownloadResult,
+  type GivenUp,
   type HostNews,
   type Lease,
   type Logger,
@@ -245,11 +246,22 @@ export class PageFlow {
       this.#options.onStop,
     )
     await itemsOut(output)
-    await this.#commit(lease, output.requests)
+    const { givenUp } = output
+    await this.#commit(lease, output.requests, givenUp && { failure: givenUp })
+    if (givenUp) this.#countGivenUp(givenUp)
     if (output.failure && this.#options.forgets?.(output.failure)) await scheduler.forget(lease)
   }
 
-  #commit(lease: Lease, requests: readonly Request[], options: { marksAll?: boolean } = {}): Promise<void> {
+  #countGivenUp({ reason }: GivenUp): void {
+    this.#options.stats.inc('failed/count')
+    this.#options.stats.inc(`failed/reason_count/${reason}`)
+  }
+
+  #commit(
+    lease: Lease,
+    requests: readonly Request[],
+    options: { marksAll?: boolean; failure?: GivenUp } = {},
+  ): Promise<void> {
     const host = this.#hostNews.get(lease)
     return this.#options.scheduler.commit(lease, requests, { ...options, ...(host && { host }) })
   }

@@ -1,6 +1,6 @@
 /** The output of a callback, and the failure that an errback gets. */
 
-import type { Request } from '@webloom/core'
+import type { GivenUp, Request } from '@webloom/core'
 import type { Response } from '../responses/response.ts'
 
 /** What a callback has yielded, in its order. */
@@ -13,6 +13,8 @@ export class CallbackOutput {
   handedOn = 0
   /** Why the callback got no response; undefined when it did. */
   failure: Failure | undefined
+  /** Why the request is given up; undefined when it is not. */
+  givenUp: GivenUp | undefined
 
   get size(): number {
     return this.requests.length + this.items.length

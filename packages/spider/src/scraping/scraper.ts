@@ -32,6 +32,7 @@ import type { Spider } from '../spider.ts'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
 import { methodNamed, nameCallbacks } from './callbacks.ts'
+import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
 import { MetaWatch } from './meta-watch.ts'
 import { asStream, hintOn, isAsyncIterable, isNoItem, isSyncIterable, nameOfValue } from './yielded-value.ts'
 
@@ -60,6 +61,7 @@ export class Scraper {
   /** The middlewares that see each request: they run for every link. */
   readonly #requestHooks: readonly Pick<Required<SpiderMiddleware>, 'processSpiderRequest'>[]
   readonly #metaWatch: MetaWatch
+  readonly #snapshots = new FailureSnapshots()
 
   constructor(options: ScraperOptions) {
     this.#options = options
@@ -106,7 +108,7 @@ export class Scraper {
     if (error instanceof DownloadError) stats.inc(`downloader/given_up/${error.reason ?? error.kind}`)
     if (request.errback === null) {
       this.#logFailure(failure)
-      return output
+      return this.#givenUp(output, failure)
     }
     logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
     try {
@@ -116,7 +118,16 @@ export class Scraper {
     } catch (thrown) {
       await this.#callbackThrew(thrown, response, output, handOn, request)
     }
-    return this.#counted(output)
+    return this.#givenUp(this.#counted(output), failure)
+  }
+
+  /** An errback that yields something has dealt with the failure. */
+  #givenUp(output: CallbackOutput, failure: Failure): CallbackOutput {
+    if (output.yielded > 0) return output
+    const { response } = failure
+    const givenUp = givenUpOf(failure)
+    output.givenUp = givenUp && this.#snapshots.with(givenUp, response)
+    return output
   }
 
   #counted(output: CallbackOutput): CallbackOutput {
@@ -365,7 +376,10 @@ export class Scraper {
       { url: request?.url, callback: request?.callback ?? 'parse', err: error },
       'the callback threw; what it yielded before is kept',
     )
-    if (response) await signals.send('spiderError', { error, response, spider })
+    if (!response) return
+    // Of an errback that threw the failure before counts, see `fail`.
+    if (!output.failure) output.givenUp = this.#snapshots.with(threwFor(error, response), response)
+    await signals.send('spiderError', { error, response, spider })
   }
 
   #logFailure({ request, error, response }: Failure): void {

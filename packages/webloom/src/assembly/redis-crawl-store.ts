@@ -21,6 +21,7 @@ import {
   type CrawlRedisKeys,
   crawlRedisKeys,
   crawlShown,
+  failureBounds,
   HostSlots,
   keepSettings,
   LockKeeper,
@@ -238,6 +239,7 @@ function requestQueue(
         order: settings.get('SCHEDULER_QUEUE_CLASS'),
         concurrency: settings.getInt('CONCURRENT_REQUESTS'),
         quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
+        ...failureBounds(crawler),
         ...(times && { times }),
         logger,
       })

@@ -11,7 +11,6 @@ import {
   command,
   type Example,
   flag,
-  group,
   type OptionsFor,
   SPIDER_OPTIONS,
   value,
@@ -115,40 +114,5 @@ export const clear = outside<Named & { readonly force?: boolean }>(
   [
     ['webloom clear quotes', 'the next crawl begins from nothing'],
     ['webloom clear quotes --force', 'even while workers are present'],
-  ],
-)
-
-export const quarantine = group(
-  'quarantine',
-  'requests in quarantine: they killed their workers, or every worker rejected them',
-  [
-    outside<OutsideFlags>(
-      'list <spider>',
-      'print them with their history',
-      JSON_TOO,
-      async () => (await import('../commands/quarantine.ts')).quarantineList,
-      [
-        ['webloom quarantine list quotes', 'each with its id, its URL and what happened to it'],
-        ['webloom quarantine list quotes --json', 'for a program to read'],
-      ],
-    ),
-    command<OutsideFlags & { readonly all?: boolean }, [name: string, ids: string[]]>(
-      'retry <spider> [ids...]',
-      'queue them again',
-      { ...SPIDER_OPTIONS, all: flag('--all', 'every one'), json: flag('--json', 'as JSON') },
-      async (flags, [name, ids]) => {
-        const { quarantineRetry } = await import('../commands/quarantine.ts')
-        const { Class, config } = await namedSpider(name, flags)
-        await quarantineRetry(Class, ids, flags, config)
-      },
-      [
-        ['webloom quarantine retry quotes 8f14e45fceea167a', 'one of them, by the id that list prints'],
-        ['webloom quarantine retry quotes --all', 'every one'],
-      ],
-    ),
-  ],
-  [
-    ['webloom quarantine list quotes', 'what is in quarantine, and why'],
-    ['webloom quarantine retry quotes --all', 'queues all of it again'],
   ],
 )

@@ -3,6 +3,7 @@
 import { DUPEFILTER_NAMES, SETTINGS_TABLE, type Setting, settingRow } from '@webloom/core'
 import type { Option } from 'commander'
 import { SPIDER_TEMPLATES } from '../authoring/spider-templates.ts'
+import { FAILURE_REASONS } from '../transfer/failure-filter.ts'
 import { type Candidates, NONE } from './candidates.ts'
 import { spiderCandidates } from './project-spiders.ts'
 import { SHELLS } from './shell-scripts.ts'
@@ -34,6 +35,10 @@ const SOURCES: Readonly<Record<string, Source>> = {
   urls: none,
   messages: files,
   ids: none,
+  what: none,
+  signature: none,
+  moment: none,
+  reason: oneOf(FAILURE_REASONS),
   name: none,
   site: none,
   code: none,

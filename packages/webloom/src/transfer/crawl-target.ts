@@ -1,7 +1,9 @@
 /** The crawl to which requests are brought from elsewhere: on Redis, or in its JOBDIR. */
 
+import { randomUUID } from 'node:crypto'
 import {
   type DupeFilter,
+  type FailureLedger,
   type Fingerprinter,
   fingerprinterOf,
   type QueuedRequest,
@@ -43,6 +45,12 @@ export interface CrawlTarget {
   push(batch: readonly QueuedRequest[], asker: string): Promise<void>
   /** What `asker` brings is gone where it came from. */
   settled(asker: string): Promise<void>
+  /** The requests that were given up. */
+  readonly failures: FailureLedger
+  /** Marks requests as met that go back into the queue; call what it resolves to when they are there. */
+  mark(requests: readonly QueuedRequest[]): Promise<() => Promise<void>>
+  /** Whether the requests met were deleted when the crawl ended, as far as `adopt` has found. */
+  hasForgotten(): boolean
 }
 
 /** How long it is remembered that a part of a file was queued: as long as anybody may try again after a crash. */
@@ -63,26 +71,32 @@ export async function withCrawlTarget<T>(
     )
   const jobDir = settings.get('JOBDIR')
   if (jobDir !== null && jobDir !== '') return withJobDir(crawler, act)
-  return withCrawlFromOutside(Class, flags, config, (crawl) => {
-    let runName = ''
-    return withQueueAndFilter(
-      crawl,
-      async (queue, filter) => {
-        await filter.open()
-        try {
-          const onAdopt = async (run: string) => {
-            runName = run
-            // As one of the run's workers: they clear away what the import notes there.
-            await filter.joined?.(false)
-          }
-          return await act(targetOnRedis(crawl, { queue, filter, onAdopt }))
-        } finally {
-          await filter.close()
+  return withCrawlFromOutside(Class, flags, config, (crawl) => withRedisTarget(crawl, act))
+}
+
+/** The same for a crawl whose Redis is open already. */
+export function withRedisTarget<T>(
+  crawl: CrawlFromOutside,
+  act: (target: CrawlTarget) => Promise<T>,
+): Promise<T> {
+  let runName = ''
+  return withQueueAndFilter(
+    crawl,
+    async (queue, filter) => {
+      await filter.open()
+      try {
+        const onAdopt = async (run: string) => {
+          runName = run
+          // As one of the run's workers: they clear away what the import notes there.
+          await filter.joined?.(false)
         }
-      },
-      () => runName,
-    )
-  })
+        return await act(targetOnRedis(crawl, { queue, filter, onAdopt }))
+      } finally {
+        await filter.close()
+      }
+    },
+    () => runName,
+  )
 }
 
 interface Adopting {
@@ -94,6 +108,7 @@ interface Adopting {
 function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adopting): CrawlTarget {
   const { crawler, redis, keys, shown } = crawl
   const doneKey = `${keys.noted}:imported`
+  let hasForgotten = false
   return {
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
@@ -101,6 +116,7 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
     async adopt(options) {
+      hasForgotten ||= (await redis.hexists(keys.record, 'emptied')) === 1
       const { found, runName } = await adoptCrawl(crawl, options)
       await onAdopt(runName)
       return found
@@ -113,6 +129,9 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
       await filter.settled(asker)
       await queue.settled(asker)
     },
+    failures: queue.failures,
+    mark: (requests) => marked(filter, requests),
+    hasForgotten: () => hasForgotten,
   }
 }
 
@@ -126,6 +145,7 @@ async function withJobDir<T>(
   const { queue, filter, record } = jobDir
   const place = crawler.settings.get('JOBDIR')
   try {
+    jobDir.openFrontier()
     return await act({
       crawler,
       shown: `the crawl in ${place}`,
@@ -143,6 +163,9 @@ async function withJobDir<T>(
         await filter.settled(asker)
         await queue.settled(asker)
       },
+      failures: queue.failures,
+      mark: (requests) => marked(filter, requests),
+      hasForgotten: () => false,
     })
   } finally {
     await queue.close()
@@ -162,4 +185,12 @@ async function pushMarked(
     asker,
   )
   await queue.push(batch, asker)
+}
+
+/** Of a page that was forgotten (DUPEFILTER_RELEASE_ON_FAILURE), another one may meet a link meanwhile. */
+async function marked(filter: DupeFilter, requests: readonly QueuedRequest[]): Promise<() => Promise<void>> {
+  const asker = `failed/${randomUUID()}`
+  const noted = requests.map(({ request }) => request).filter(({ dontFilter }) => !dontFilter)
+  if (noted.length > 0) await filter.requestsSeen(noted, asker)
+  return async () => filter.settled(asker)
 }

@@ -127,6 +127,16 @@ export const SCHEDULER_SETTINGS = [
       'Folder that keeps queue and seen requests, so that a stopped or killed crawl can be resumed. null: in memory.',
   },
   {
+    name: 'FAILED_MAX',
+    type: 'int',
+    unit: 'requests',
+    default: 10_000,
+    min: 0,
+    since: 'webloom',
+    summary:
+      'How many requests that were given up are kept, for `webloom failed`. Then the oldest of the most common signature go. 0: none is kept.',
+  },
+  {
     name: 'SCHEDULER_QUEUE_CLASS',
     type: 'enum',
     choices: ['priority', 'fifo', 'lifo'],

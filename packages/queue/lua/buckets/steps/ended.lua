@@ -2,7 +2,9 @@
 --
 -- Input    readEnded(): of ARGV, see buckets/exchange.lua
 --          finish(turn, ended): does nothing when it was over before; the command may be sent twice
--- Output   nothing
+-- Output   trimmed: how many failures were removed from the ledger, as it is full
+local trimmed = 0
+
 local function readEnded()
   local ended = { token = arg(), id = arg(), refusal = arg(), hot = arg(), groups = {} }
   for g = 1, number() do
@@ -24,6 +26,8 @@ local function place(group, unique, refusal)
     moved.delayed = moved.delayed + setAside(KEYS[6], group.texts)
   elseif group.place == 'head' then
     putBack(group.bucket, group.slot, group.priority, group.texts)
+  elseif group.place == 'failed' then
+    trimmed = trimmed + keepFailure(KEYS[6], group.texts[1], whole(now))
   else
     delay(group.bucket, group.slot, group.priority, tonumber(group.place), unique, group.texts[1])
   end

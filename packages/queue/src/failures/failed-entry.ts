@@ -1,0 +1,108 @@
+/**
+ * A failure as it is stored. What is known of it and its request are apart, so that a list of thousands reads no request:
+ *
+ *     {"url":…,"reason":…,"kind":…,"message":…,"status":…,"attempts":…,"worker":…}
+ *     {"v":1,"url":…}     the request, or nothing when it is larger than REQUEST_BYTES_MAX
+ *
+ * A store adds `number` and `at` at the beginning of the first.
+ */
+
+import {
+  type FailureReason,
+  type FailureSummary,
+  failureSignature,
+  type GivenUp,
+  type Lease,
+  type LedgerEntry,
+  type QueuedRequest,
+  type Request,
+  type RequestJson,
+  requestFromJson,
+} from '@webloom/core'
+
+const URL_CHARS_MAX = 2000
+/** A larger request is not kept: its failure is, and cannot be retried. */
+const REQUEST_BYTES_MAX = 256 * 1024
+
+/** What a failure is stored of. */
+export interface NewFailure {
+  readonly id: string
+  readonly signature: string
+  /** JSON. */
+  readonly known: string
+  /** JSON; '' for a request that is too large. */
+  readonly request: string
+}
+
+/** What is known of a stored failure, as JSON has it. */
+export interface KnownFailure extends FailureSummary {
+  readonly number: number
+  readonly attempts: number
+  readonly worker: string
+}
+
+/** @param json the request's JSON form */
+export function newFailure(
+  { id, request, attempt }: Pick<Lease, 'id' | 'request' | 'attempt'>,
+  { reason, kind, message, signature, status }: GivenUp,
+  { worker, json }: { readonly worker: string; readonly json: string },
+): NewFailure {
+  const url = request.url.slice(0, URL_CHARS_MAX)
+  const tries = request.hasMeta ? request.meta.retry_times : undefined
+  const attempts = attempt + (typeof tries === 'number' ? tries : 0)
+  const known = { url, reason, kind, message, ...(status !== undefined && { status }), attempts, worker }
+  const isKept = Buffer.byteLength(json) <= REQUEST_BYTES_MAX
+  return { id, signature, known: JSON.stringify(known), request: isKept ? json : '' }
+}
+
+/** The text that `lua/failures/ledger.lua` keeps. */
+export function failureText({ id, signature, known, request }: NewFailure, most: number): string {
+  return [id, signature, most, known, request].join('\n')
+}
+
+/** The known with what a store adds. */
+export function stored(known: string, number: number, at: number): string {
+  return `{"number":${number},"at":${at},${known.slice(1)}`
+}
+
+export function failedRequest(
+  id: string,
+  signature: string,
+  known: KnownFailure,
+  request: string,
+): LedgerEntry {
+  const { number, ...told } = known
+  const json = request === '' ? undefined : (JSON.parse(request) as RequestJson)
+  return { ...told, id, key: `f${number}`, signature, ...(json && { request: json }) }
+}
+
+export function summaryOf({ at, url, reason, kind, message, status }: FailureSummary): FailureSummary {
+  return { at, url, reason, kind, message, ...(status !== undefined && { status }) }
+}
+
+/** As if it had never been tried. Undefined when it is not there, or this release cannot read it. */
+export function retriedOf({ id, request: json }: LedgerEntry): QueuedRequest | undefined {
+  if (!json) return undefined
+  try {
+    return { id, request: untried(requestFromJson(json)) }
+  } catch {
+    return undefined
+  }
+}
+
+function untried(request: Request): Request {
+  if (!request.hasMeta) return request
+  const { retry_times: _retries, host_retry_times: _waits, ...meta } = request.meta
+  return request.replace({ meta })
+}
+
+const QUARANTINED: FailureReason = 'quarantined'
+
+/** What is not said of a request in quarantine, made of why it is there. */
+export function quarantinedSignature(message: string): string {
+  return failureSignature(QUARANTINED, message)
+}
+
+export function isQuarantined(signature: string): boolean {
+  return signature.startsWith(`${QUARANTINED}:`)
+}

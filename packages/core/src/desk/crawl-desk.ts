@@ -1,5 +1,5 @@
 import type { CrawlStatus, CrawlSummary } from './crawl-status.ts'
-import type { FailedFilter, FailedRequest, FailuresSeen } from './failures-seen.ts'
+import type { FailedFilter, FailedRequest, FailuresSeen, ResponseSnapshot } from './failures-seen.ts'
 import type { FilterSeen, KnownSeen, SettingSeen } from './filter-seen.ts'
 import type { HistorySample, ItemsSeen, RunSeen } from './history-seen.ts'
 import type { HostChange, HostsSeen, OneHostSeen } from './hosts-seen.ts'
@@ -34,7 +34,9 @@ export interface CrawlDesk {
   settings?(): Promise<readonly SettingSeen[]>
   /** Requests that were given up, by signature. */
   failures?(): Promise<FailuresSeen>
-  /** Those that the filter means, the latest first, at most `max`. */
+  /** The first response of a signature, where one was kept. */
+  failedResponse?(signature: string): Promise<ResponseSnapshot | undefined>
+  /** Those that the filter means, each signature's latest first, at most `max`. */
   failed?(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]>
   /** Samples of this run since that moment, the oldest first; about one every ten seconds for a day. */
   history?(sinceMs: number): Promise<readonly HistorySample[]>

@@ -7,8 +7,9 @@ export interface FailedRequest {
   readonly id: string
   readonly url: string
   readonly method: string
-  /** Kind of failure, by its stat's name: `DownloadTimeoutError`, `quarantined`. */
+  /** As `FailureReason` has them: `download`, `status`, `callback`, `quarantined`. */
   readonly reason: string
+  readonly message: string
   /** Null: there was no response. */
   readonly status: number | null
   /** How often it was tried. */
@@ -23,14 +24,17 @@ export interface FailedRequest {
 export interface FailureGroup {
   readonly signature: string
   readonly reason: string
+  /** The latest one's. */
+  readonly message: string
   readonly status: number | null
+  /** How many the ledger has. */
   readonly count: number
+  /** How many there were, those included that were retried, dropped or removed for newer ones. */
+  readonly total: number
   readonly firstAt: Moment | null
   readonly lastAt: Moment | null
-  /** A few of them, the latest first. */
+  /** A few of them, the latest first; none of groups beyond the largest twenty. */
   readonly examples: readonly FailedRequest[]
-  /** The first response, where one was kept. */
-  readonly snapshot?: ResponseSnapshot
 }
 
 export interface ResponseSnapshot {
@@ -44,11 +48,11 @@ export interface ResponseSnapshot {
 }
 
 export interface FailuresSeen {
-  /** How many the ledger has. */
+  /** How many the ledger has, with those in quarantine. */
   readonly count: number
   /** How many were dropped for newer ones (FAILED_MAX). */
   readonly trimmed: number
-  /** The largest group first, at most 200. */
+  /** The largest group first; about a hundred at most, and those in quarantine. */
   readonly groups: readonly FailureGroup[]
 }
 

@@ -3,17 +3,33 @@
 import {
   type CrawlDesk,
   type CrawlStatus,
+  type FailedFilter,
+  type FailedRequest,
+  type FailureLedger,
+  type FailuresSeen,
   type FilterSeen,
   type HostsSeen,
   type ItemsSeen,
   type KnownSeen,
   type OneHostSeen,
+  type ResponseSnapshot,
   type SettingSeen,
   within,
 } from '@webloom/core'
-import { pauseCrawl, readHostLists, readPresence, resumeCrawl, stopCrawl } from '@webloom/queue'
+import {
+  dropFailed,
+  pauseCrawl,
+  readHostLists,
+  readPresence,
+  resumeCrawl,
+  retryFailed,
+  stopCrawl,
+} from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
+import { failuresOf } from '../transfer/crawl-failures.ts'
+import { withRedisTarget } from '../transfer/crawl-target.ts'
 import { DeskFilter } from './desk-filter.ts'
+import { ledgerFilter, readFailed, readFailures, readResponse } from './read-failures.ts'
 import { readItems } from './read-items.ts'
 import { readOneHost } from './read-one-host.ts'
 import { readStatus } from './read-status.ts'
@@ -70,6 +86,37 @@ export class RedisCrawlDesk implements CrawlDesk {
 
   settings(): Promise<readonly SettingSeen[]> {
     return Promise.resolve(settingsSeen(this.#crawl.crawler.settings))
+  }
+
+  failures(): Promise<FailuresSeen> {
+    return this.#ask('its failures', () => readFailures(this.#ledger))
+  }
+
+  failed(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]> {
+    return this.#ask('its failures', () => readFailed(this.#ledger, filter, max))
+  }
+
+  failedResponse(signature: string): Promise<ResponseSnapshot | undefined> {
+    return this.#ask('that response', () => readResponse(this.#ledger, signature))
+  }
+
+  /** Takes as long as there are requests to queue: each is queued once, whoever tires of waiting. */
+  async retryFailed(filter: FailedFilter): Promise<number> {
+    const { queued } = await withRedisTarget(this.#crawl, (target) =>
+      retryFailed(target.failures, ledgerFilter(filter), {
+        reopen: () => target.adopt({ startEnded: false }),
+        mark: (requests) => target.mark(requests),
+      }),
+    )
+    return queued.length
+  }
+
+  async dropFailed(filter: FailedFilter): Promise<number> {
+    return (await dropFailed(this.#ledger, ledgerFilter(filter))).length
+  }
+
+  get #ledger(): FailureLedger {
+    return failuresOf(this.#crawl)
   }
 
   pause(): Promise<boolean> {

@@ -142,6 +142,24 @@ describe.each(['turns', 'job'])('on Redis, QUEUE_MODE=%s', (mode) => {
     expect((await folder.run('clear', 'pages')).code).toBe(0)
     expect(await redis.command('KEYS', '*failures*')).toEqual([])
   }, 180_000)
+
+  test('a worker that is killed among pages that fail: each page is in the ledger, once', async () => {
+    const given = settings()
+    await using folder = await ClusterFolder.of({ seeds: [] }, given, spider(), SHORT_TIMES)
+    const [victim, other] = [folder.worker('a'), folder.worker('b')]
+    const key = `webloom:{pages@${given.CRAWL_ID}}:failures`
+    await expect.poll(() => redis.command('HLEN', key), { timeout: 60_000, interval: 5 }).toBeGreaterThan(200)
+    victim.kill('SIGKILL')
+    const ended = await other.exited
+    expect(ended.code, ended.stderr).toBe(0)
+    expect(await json(folder, 'failed', 'list', 'pages')).toMatchObject({
+      kept: PAGES,
+      total: PAGES,
+      trimmed: 0,
+    })
+    const listed = await json(folder, 'failed', 'list', 'pages', '--reason', 'status', '--limit', '2000')
+    expect(listed.map(({ url }: { url: string }) => new URL(url).pathname).sort()).toEqual(failing)
+  }, 180_000)
 })
 
 test('the same in a JOBDIR', async () => {

@@ -5,22 +5,31 @@
 
 import { didYouMean, UsageError } from '@webloom/core'
 
-// Bash splits words at COMP_WORDBREAKS, of which = and : stand in ours, and replaces only what follows the last of them.
+// Bash splits words at COMP_WORDBREAKS, of which = and : stand in ours, and replaces only what follows the last of them. What it
+// is given it puts into the line as it is, but for names of files: a blank, or a $( ) in a name, would then be the shell's.
 const BASH = `# bash completion of webloom. In ~/.bashrc:   source <(webloom completion bash)
 _webloom() {
-  local line=\${COMP_LINE:0:COMP_POINT} IFS=$'\\n' candidate kept=''
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$'\\n' candidate kept='' files='' at
   local word=\${line##*[[:space:]]}
   [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && kept=\${word%"\${word##*=}"}
   [[ $COMP_WORDBREAKS == *:* && \${word#"$kept"} == *:* ]] && kept=\${word%"\${word##*:}"}
   COMPREPLY=()
   while read -r candidate; do
     if [[ $candidate == :files ]]; then
+      files=1
       compopt -o filenames
-      COMPREPLY+=($(compgen -f -- "\${word#"$kept"}"))
+      while read -r candidate; do
+        COMPREPLY+=("$candidate")
+      done < <(compgen -f -- "\${word#"$kept"}")
     else
       COMPREPLY+=("\${candidate#"$kept"}")
     fi
   done < <("\${COMP_WORDS[0]}" __complete bash -- "$line" 2>/dev/null)
+  if [[ ! $files && \${COMP_WORDS[COMP_CWORD]:-} != [\\'\\"]* ]]; then
+    for at in \${!COMPREPLY[@]}; do
+      printf -v 'COMPREPLY[at]' %q "\${COMPREPLY[at]}"
+    done
+  fi
   [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace
   return 0
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { crawlRedisKeys } from '@webloom/queue'
-import { startRedis } from '@webloom/testkit'
+import { startRedis, tempDir } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { type CrawlResult, crawl, type SettingsInput, Spider, type SpiderClass } from 'webloom'
@@ -154,6 +154,21 @@ describe('a crawl that brings nothing ends with a line that says so', () => {
     const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`]))
     expect(warnings(lines).map(({ message }) => message)).toEqual([
       expect.stringMatching(/the callbacks of one page yielded no item and no request.*webloom shell http:/),
+    ])
+  })
+
+  test('that followed links, and got no item for its output', async () => {
+    await using site = await siteWith('')
+    await using folder = await tempDir()
+    const follow = (response: { follow(url: string): unknown }) => response.follow('/2')
+    const file = folder.join('items.jsonl')
+    const { lines } = await crawled(spiderOf([`http://127.0.0.1:${site.port}/`], follow), {
+      FEEDS: { [file]: {} },
+    })
+    expect(warnings(lines).map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^no item was found: 2 pages yielded links alone, so .*items.jsonl got nothing.*webloom shell http:.*FAIL_ON_EMPTY/,
+      ),
     ])
   })
 

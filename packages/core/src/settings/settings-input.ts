@@ -120,10 +120,10 @@ export type KnownSettingsInput = {
   /** Ends the crawl when no item came for this time. 0: never. Default `0` (s). */
   readonly CLOSESPIDER_TIMEOUT_NO_ITEM?: WrittenSetting<'CLOSESPIDER_TIMEOUT_NO_ITEM'>
   /**
-   * A crawl that finishes without one item or link, or of whose items none could be written to an output, ends with exit
-   * code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed:
-   * what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs
-   * brought is not counted there. Default `false`.
+   * A crawl that finishes without one item or link, or without an item for its outputs, or of whose items none could be
+   * written, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but
+   * not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged:
+   * what its earlier runs brought is not counted there. Default `false`.
    */
   readonly FAIL_ON_EMPTY?: WrittenSetting<'FAIL_ON_EMPTY'>
   /**

@@ -9,7 +9,7 @@ import type {
   StatValue,
 } from '@webloom/core'
 import { type Engine, inTime, type Response, type Spider } from '@webloom/spider'
-import { hasFetched, lostText, NOTHING_LEFT, whyEmpty } from '../outcome/empty-crawl.ts'
+import { emptyText, hasFetched, lostText, NOTHING_LEFT } from '../outcome/empty-crawl.ts'
 import type { CrawlStore } from './store-port.ts'
 
 /** Which implementations run, for the start banner. */
@@ -144,23 +144,23 @@ export class Crawl {
 
   /** Of a crawl that others share, the last worker tells it for all. */
   #tellWhenEmpty(isResumed: boolean): void {
-    const { store, stats, logger, spider } = this.#options
+    const { store, stats, logger, spider, outputs } = this.#options
     const own = stats.snapshot()
     const counted = store.totalsAtEnd ? store.totalsAtEnd() : { all: own, sinceResumed: own }
     if (counted === undefined) return
     // A JOBDIR keeps no counts: whether its earlier runs brought something is not known.
     const isJudged = store.totalsAtEnd !== undefined || !isResumed
-    const why = isJudged ? whyEmpty(counted, spider) : undefined
-    if (why === undefined) {
+    const by = store.totalsAtEnd ? ' by any worker' : ''
+    const text = isJudged ? emptyText(counted, { spider, outputs, by }) : undefined
+    if (text === undefined) {
       if (isResumed && !hasFetched(counted.sinceResumed)) logger.info(NOTHING_LEFT)
       return
     }
     this.#isEmpty = true
-    const what = store.totalsAtEnd ? 'nothing was crawled by any worker' : 'nothing was crawled'
-    logger.warn(`${what}: ${why} (FAIL_ON_EMPTY makes this exit code 1)`)
+    logger.warn(`${text} (FAIL_ON_EMPTY makes this exit code 1)`)
   }
 
-  /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link, or no item that could be written. */
+  /** True when the crawl finished, this process was the last one of it, and it brought neither an item nor a link, or no item for its outputs. */
   get isEmpty(): boolean {
     return this.#isEmpty
   }

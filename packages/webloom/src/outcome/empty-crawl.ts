@@ -38,8 +38,24 @@ export function hasFetched(stats: Readonly<Record<string, StatValue>>): boolean 
   return Number(stats['scheduler/dequeued'] ?? 0) > 0
 }
 
-/** Why there is neither an item nor a link, or no item could be written, as far as the stats tell; undefined otherwise. */
-export function whyEmpty({ all, sinceResumed }: WholeTotals, spider: Spider): string | undefined {
+interface EmptyCrawl {
+  readonly spider: Spider
+  /** What was to be written. */
+  readonly outputs: readonly string[]
+  /** Who has crawled, where it was not this process alone. */
+  readonly by: string
+}
+
+/** What is said of a crawl that brought nothing, or no item for its outputs, as far as the stats tell; undefined of any other. */
+export function emptyText(totals: WholeTotals, { spider, outputs, by }: EmptyCrawl): string | undefined {
+  const why = whyEmpty(totals, spider)
+  if (why !== undefined) return `nothing was crawled${by}: ${why}`
+  const whyNone = whyNoItem(totals, outputs, spider)
+  return whyNone === undefined ? undefined : `no item was found${by}: ${whyNone}`
+}
+
+/** Why there is neither an item nor a link, or no item could be written; undefined otherwise. */
+function whyEmpty({ all, sinceResumed }: WholeTotals, spider: Spider): string | undefined {
   const brought = (key: string) => Number(all[key] ?? 0)
   if (brought('feedexport/unserializable_count') > 0 && brought('feedexport/written_count') === 0)
     return 'no item could be written to an output; the ERROR lines above name the fields'
@@ -53,6 +69,19 @@ export function whyEmpty({ all, sinceResumed }: WholeTotals, spider: Spider): st
     return noStart(spider, count('spider_output/invalid_count') + count('spider_output/refused_count'))
   if (pages === 0) return noPage(begun, skippedText(sinceResumed))
   return noOutput(pages, count('spider_exceptions/count') + count('spider_output/invalid_count'), spider)
+}
+
+/** Where links were followed, mostly a selector finds nothing: the file is empty, and all counts look well. */
+function whyNoItem({ all }: WholeTotals, outputs: readonly string[], spider: Spider): string | undefined {
+  const count = (key: string) => Number(all[key] ?? 0)
+  const items =
+    count('item_scraped_count') +
+    count('item_dropped_count') +
+    count('item_error_count') +
+    count('feedexport/unserializable_count')
+  const pages = count('response_received_count')
+  if (items > 0 || pages === 0 || outputs.length === 0) return undefined
+  return `${counted(pages, 'page')} yielded links alone, so ${outputs.join(', ')} got nothing. Does a callback yield items, and do its selectors find anything?  ${shellOf(spider)}  shows the page as it gets it`
 }
 
 function noStart(spider: Spider, refused: number): string {
@@ -75,7 +104,10 @@ function noPage(requests: number, skipped: string): string {
 
 function noOutput(pages: number, errors: number, spider: Spider): string {
   const threw = errors > 0 ? ` The ERROR lines above (${errors}) come first.` : ''
+  return `the callbacks of ${pages === 1 ? 'one page' : `${pages} pages`} yielded no item and no request.${threw} Do they yield (of another callback:  yield* this.other(response)), and do their selectors find anything?  ${shellOf(spider)}  shows the page as they get it`
+}
+
+function shellOf(spider: Spider): string {
   const [url] = spider.startUrls
-  const shown = url === undefined ? 'webloom shell <url>' : typedShell(spider, url)
-  return `the callbacks of ${pages === 1 ? 'one page' : `${pages} pages`} yielded no item and no request.${threw} Do they yield (of another callback:  yield* this.other(response)), and do their selectors find anything?  ${shown}  shows the page as they get it`
+  return url === undefined ? 'webloom shell <url>' : typedShell(spider, url)
 }

@@ -154,7 +154,7 @@ export const CRAWL_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'A crawl that finishes without one item or link, or of whose items none could be written to an output, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs brought is not counted there.',
+      'A crawl that finishes without one item or link, or without an item for its outputs, or of whose items none could be written, ends with exit code 1, and not with a warning alone. On Redis the last worker to leave tells it for all, but not when one was killed: what it had done is not known for sure. A crawl that goes on in its JOBDIR is not judged: what its earlier runs brought is not counted there.',
   },
   {
     name: 'COMPONENT_TIMEOUT',

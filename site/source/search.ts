@@ -31,16 +31,25 @@ function rankOf(id: string, word: string, { title }: Record<string, unknown> = {
       id,
     )
   const isName = names.includes(word) || names.some((name) => name.toLowerCase() === word)
-  if (!isName) return 1
-  return (names.length === 1 ? 10 : 3) * (names.includes(word) ? 2 : 1) * (isOwnPage ? 4 : 1)
+  // A word of everyday language, `resume`, is some name in the API, too; `followAll` is only a name.
+  const isCode = isName && /[^a-z]/.test(word)
+  const place = /^\/(?:tutorial|guides)\//.test(id) ? 4 : /^\/api\//.test(id) && !isCode ? 0.05 : 1
+  if (!isName) return place
+  const isWritten = names.includes(word) ? 2 : 1
+  // `ComposeOptions` is asked for by its parts, too, and `Compose` is the whole name of another.
+  const isOfParts = /[a-z0-9][A-Z]|_/.test(word) ? 3 : 1
+  return isOwnPage ? 40 * isWritten * isOfParts : (names.length === 1 ? 10 : 3) * isWritten * place
 }
 
 /** The options of MiniSearch, for the index and for queries. */
 export const SEARCH = {
   options: { tokenize: searchWords, processTerm: wordForms },
   searchOptions: {
-    fuzzy: 0.2,
+    // Short words are too near to others: test and text.
+    fuzzy: (word: string) => (word.length > 5 ? 0.2 : false),
     prefix: true,
+    // Else `redis` finds each name that begins so before what is about it.
+    weights: { prefix: 0.005, fuzzy: 0.005 },
     boost: { title: 6, text: 1, titles: 1 },
     boostDocument: rankOf,
   },

@@ -46,3 +46,15 @@ describe('each name is the first that is found', () => {
     expect(hidden(places)).toEqual([])
   })
 })
+
+test.each([
+  ['log in', '/guides/login.html'],
+  ['proxies', '/guides/proxies.html'],
+  ['next page', '/guides/pagination.html'],
+  ['infinite scroll', '/guides/infinite-scroll.html'],
+  ['crawlee', '/guides/from-crawlee.html'],
+  ['bloom filter', '/tutorial/bloom.html'],
+  ['npm create', '/packages/create-webloom/'],
+])('words of everyday language lead to the page that is about them: %s', (words, page) => {
+  expect(index.search(words)[0]?.id).toMatch(new RegExp(`^${page}#`))
+})

@@ -126,6 +126,8 @@ describe('found by trying to break it', () => {
         yield response.followAll()
         yield response.css('a')
         yield new Map()
+        // A fetch() that came with the spider from elsewhere.
+        yield globalThis.Response.json({ n: -1 })
         // Awaited, as an async generator would.
         yield Promise.resolve({ n: 0 })
         const item = { n: 0 }
@@ -135,8 +137,12 @@ describe('found by trying to break it', () => {
     const { logger, lines } = listeningLogger()
     const { stats } = await crawl(Odd, { settings: { FEEDS: { [folder.join('out.jsonl')]: {} } }, logger })
     expect(readFileSync(folder.join('out.jsonl'), 'utf8')).toBe('{"n":0}\n{"n":1}\n{"n":2}\n{"n":3}\n')
-    expect(stats['spider_output/invalid_count']).toBe(3)
-    expect(lines.find(({ fields }) => fields.code === 'WL_YIELD_INVALID')?.message).toMatch(/yield\*/)
+    expect(stats['spider_output/invalid_count']).toBe(4)
+    const told = lines
+      .filter(({ fields }) => fields.code === 'WL_YIELD_INVALID')
+      .map(({ message }) => message)
+    expect(told[0]).toMatch(/yield\*/)
+    expect(told.at(-1)).toMatch(/not by fetch\(\)/)
   })
 
   test('faulty components cost their page, not the crawl', async () => {

@@ -12,8 +12,15 @@ export function isNoItem(value: object): boolean {
     isPromise(value) ||
     (value instanceof Error && !(value instanceof InvalidItem)) ||
     value instanceof CoreResponse ||
-    value instanceof Selector
+    value instanceof Selector ||
+    isOfFetch(value)
   )
+}
+
+/** Those of the web's `fetch`, which here are neither page nor request. By their tags: asking for the classes would load them. */
+function isOfFetch(value: object): boolean {
+  const tag = (value as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]
+  return tag === 'Response' || tag === 'Request'
 }
 
 /** Returns the value's name for messages. */
@@ -29,6 +36,8 @@ export function nameOfValue(value: unknown): string {
 export function hintOn(element: unknown): string {
   if (isGenerator(element))
     return '; to hand on what another callback yields, write yield* this.other(response)'
+  if (typeof element === 'object' && element !== null && isOfFetch(element))
+    return '; a page is fetched by a request that is yielded, as response.follow(url) makes it, not by fetch()'
   return isSyncIterable(element) || isAsyncIterable(element) ? '; for what it holds write yield*' : ''
 }
 

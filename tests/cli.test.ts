@@ -291,10 +291,10 @@ describe('a project', () => {
 
   test('settings says what counts and where it comes from', async () => {
     expect((await webloom(['settings', '--get', 'DOWNLOAD_DELAY'], inProject())).stdout).toBe('0.001\n')
-    const explained = await webloom(
-      ['settings', '--explain', 'DOWNLOAD_DELAY', '-s', 'DOWNLOAD_DELAY=3', '--json'],
-      { ...inProject(), env: { WEBLOOM_DOWNLOAD_DELAY: '2' } },
-    )
+    const explained = await webloom(['settings', 'DOWNLOAD_DELAY', '-s', 'DOWNLOAD_DELAY=3', '--json'], {
+      ...inProject(),
+      env: { WEBLOOM_DOWNLOAD_DELAY: '2' },
+    })
     expect(JSON.parse(explained.stdout)).toMatchObject({
       value: 3,
       source: 'command',

@@ -2,7 +2,7 @@
  * A spider: where to begin, what to take from a page, and where to go on.
  *
  *   npm start                            crawls, and writes an item a line to items.jsonl
- *   npm start -- -s DOWNLOAD_DELAY=1     more slowly; --help shows all flags
+ *   npm start -- -s DOWNLOAD_DELAY=1     a real site more slowly; --help shows all flags
  *   npm test                             runs parse() on the page that is kept in page.html
  *   npx webloom shell <url>              a prompt to try selectors on any page
  */

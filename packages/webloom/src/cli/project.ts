@@ -23,21 +23,21 @@ export const list = command<ListFlags, []>(
   ],
 )
 
-export const settings = command<SettingsFlags, []>(
-  'settings',
-  'print settings as they stand in this folder',
+export const settings = command<SettingsFlags, [name: string | undefined]>(
+  'settings [NAME]',
+  'print settings as they stand in this folder, or what one of them does',
   {
     get: value('--get <NAME>', 'the value of one'),
     explain: value('--explain <NAME>', 'the value of one, and every place that sets it'),
     set: values('-s, --set <NAME=VALUE...>', 'as if it were given to crawl'),
     json: flag('--json', 'as JSON'),
   },
-  async (flags) => {
+  async (flags, [name]) => {
     const { showSettings } = await import('../commands/settings.ts')
-    showSettings(flags, await configHere())
+    showSettings(name === undefined ? flags : { ...flags, explain: name }, await configHere())
   },
   [
-    ['webloom settings --explain DOWNLOAD_DELAY', 'its value, what it does, and every place that sets it'],
+    ['webloom settings DOWNLOAD_DELAY', 'its value, what it does, and every place that sets it'],
     ['webloom settings --get CONCURRENT_REQUESTS', 'its value alone'],
     ['webloom settings -s DOWNLOAD_DELAY=1', 'all settings as a crawl with this flag has them'],
   ],

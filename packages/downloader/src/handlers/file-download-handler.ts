@@ -98,10 +98,11 @@ export class FileDownloadHandler implements DownloadHandler {
   async #read(path: string, request: Request, signal: AbortSignal): Promise<Uint8Array> {
     const given = request.hasMeta ? request.meta.download_maxsize : undefined
     const bytesMax = typeof given === 'number' ? given : this.#options.bodyBytesMax
-    await using file = await openFile(path).catch((cause: Error) => {
+    const file = await openFile(path).catch((cause: Error) => {
       throw new DownloadError('DownloadFailedError', `${request.url}: ${cause.message}`, { cause })
     })
-    const body = await bytesOf(file, bytesMax > 0 ? bytesMax : Infinity, signal)
+    const reading = bytesOf(file, bytesMax > 0 ? bytesMax : Infinity, signal)
+    const body = await reading.finally(() => file.close())
     if (body) return body
     throw new DownloadError(
       'DownloadTooLargeError',

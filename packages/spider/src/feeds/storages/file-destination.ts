@@ -50,10 +50,14 @@ export class FileDestination implements Destination {
 }
 
 async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  await using file = await open(path, 'w')
-  for await (const piece of pieces) await file.appendFile(piece)
-  // The spool is removed next. A power cut before the output is on the disk would cost both.
-  await file.sync()
+  const file = await open(path, 'w')
+  try {
+    for await (const piece of pieces) await file.appendFile(piece)
+    // The spool is removed next. A power cut before the output is on the disk would cost both.
+    await file.sync()
+  } finally {
+    await file.close()
+  }
 }
 
 /** Returns the path, or the first path with a number after it that is free. */

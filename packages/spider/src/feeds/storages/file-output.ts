@@ -54,8 +54,8 @@ export class FileOutput implements FeedOutput {
     try {
       const found = await probe(path)
       if (this.#overwrite || !found?.isFile() || found.size === 0) return
-      await using file = await open(path, 'a+')
-      await resume(file, found.size)
+      const file = await open(path, 'a+')
+      await resume(file, found.size).finally(() => file.close())
     } catch (error) {
       throw await unwritable(uri, path, error)
     }

@@ -7,7 +7,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { open, readFile, rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -85,8 +85,8 @@ export class OutputLock {
 
   async #created(): Promise<boolean> {
     try {
-      await using file = await open(this.#path, 'wx')
-      await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname() } satisfies LockHolder))
+      const holder = JSON.stringify({ pid: process.pid, host: hostname() } satisfies LockHolder)
+      await writeFile(this.#path, holder, { flag: 'wx' })
       HELD_HERE.add(this.#path)
       this.#isHeld = true
       return true

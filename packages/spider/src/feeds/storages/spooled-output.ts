@@ -215,12 +215,16 @@ async function* laidOut(
 
 /** Yields the lines of a file, many at a time. */
 async function* linesOf(path: string): AsyncGenerator<string[]> {
-  await using file = await open(path, 'r')
+  const file = await open(path, 'r')
   const decoder = new StringDecoder('utf8')
   let rest = ''
-  for await (const { bytes } of chunksBetween(file, 0, (await file.stat()).size)) {
-    const lines = (rest + decoder.write(bytes)).split('\n')
-    rest = lines.pop() ?? ''
-    if (lines.length > 0) yield lines
+  try {
+    for await (const { bytes } of chunksBetween(file, 0, (await file.stat()).size)) {
+      const lines = (rest + decoder.write(bytes)).split('\n')
+      rest = lines.pop() ?? ''
+      if (lines.length > 0) yield lines
+    }
+  } finally {
+    await file.close()
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { unescaped } from '../source/html-text.ts'
 
 const LINK = /<(a|link|img|script)\b[^>]*? (?:href|src)="([^"]*)"/g
 const ID = /\sid="([^"]+)"/g
@@ -45,12 +46,4 @@ function fileOf(dist: string, page: string, path: string): string | undefined {
 
 function readIds(path: string): ReadonlySet<string> {
   return new Set([...readFileSync(path, 'utf8').matchAll(ID)].map(([, id]) => unescaped(id!)))
-}
-
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&amp;', '&')
 }

@@ -1,5 +1,7 @@
 /** What the search of the site finds: parts of pages, and rows of tables that have a name. */
 
+import { unescaped } from './html-text.ts'
+
 export interface SearchSection {
   readonly anchor: string
   /** Of the headings above it and its own. */
@@ -32,13 +34,4 @@ function plainText(html: string): string {
   return unescaped(html.replaceAll(/<[^>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim()
-}
-
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#123;', '{')
-    .replaceAll('&amp;', '&')
 }

@@ -4,13 +4,8 @@ export type { FormDataInit, FormValue } from './requests/form-data.ts'
 export { FormRequest, type FormRequestInit, type FromResponseInit } from './requests/form-request.ts'
 export type { FormChoice } from './requests/html-form.ts'
 export { JsonRequest, type JsonRequestChanges, type JsonRequestInit } from './requests/json-request.ts'
-export {
-  type CrawlsResponse,
-  type FollowTarget,
-  type LinkLike,
-  Response,
-  type ResponseInit,
-} from './responses/response.ts'
+export type { FollowTarget, LinkLike } from './responses/follow-targets.ts'
+export { type CrawlsResponse, Response, type ResponseInit } from './responses/response.ts'
 export { type CallbackOutput, type Failure, SpiderClosing } from './scraping/callback-output.ts'
 export { requestFromSeed, type SeedFormat, type SeedRequestOptions } from './seeds/seed-request.ts'
 export { checkStrangersRequest } from './seeds/strangers-request.ts'

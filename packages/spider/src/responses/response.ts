@@ -10,14 +10,11 @@ import {
   Request,
   type RequestInit,
   type RequestParts,
-  requestInit,
   type UrlMemory,
   type UrlRules,
-  undefinedParts,
   urlEncodingOf,
   urlJoin,
   urlRulesOf,
-  valueShown,
   WebloomError,
 } from '@webloom/core'
 import {
@@ -36,6 +33,8 @@ import {
 import { stripHtmlSpace } from '@webloom/url'
 import type { CheerioAPI } from 'cheerio'
 import type { Document } from 'domhandler'
+import { checkedTargets, type FollowTarget, followInit, hrefsOfTargets, urlOf } from './follow-targets.ts'
+import { isJson, isXml } from './markup-type.ts'
 import { NO_BOUNDS, type PageBounds } from './page-bounds.ts'
 import { responseKind } from './response-kind.ts'
 
@@ -53,15 +52,6 @@ export interface ResponseInit extends CoreResponseInit {
 
 /** What a crawl gives to each response. */
 export type CrawlsResponse = Required<Pick<ResponseInit, 'htmlParser' | 'bounds' | 'urls' | 'schemes'>>
-
-/** A link as link extractors give it. */
-export interface LinkLike {
-  /** An absolute URL, or one relative to the page. */
-  readonly url: string
-}
-
-/** A target of `follow`: a URL (also a relative one), an `<a>`, `<area>` or `<link>`, a found attribute or text, a link. */
-export type FollowTarget = string | URL | Selector | LinkLike
 
 const SCRAPY_NAMES = { follow_all: 'followAll', cb_kwargs: 'cbKwargs', ip_address: 'ipAddress' }
 
@@ -340,61 +330,6 @@ const SCHEME_OF_A_PLACE = /^[a-z][a-z0-9+.-]*:\/\//i
 // Queries for every <a> that has a href; they are answered without a tree.
 const ALL_LINKS = /^\s*a(?:\[href\])?(?:::attr\(\s*["']?href["']?\s*\))?\s*$/i
 
-const NO_PARTS: RequestInit = Object.freeze({})
-
-/** Returns what an author wrote after the link or links. Undefined there means a misspelt method. */
-function followInit(written: readonly [parts?: RequestParts], of: string): RequestInit {
-  if (written.length === 0) return NO_PARTS
-  const [parts] = written
-  if (parts === undefined) throw undefinedParts(of)
-  return requestInit(parts, of)
-}
-
-function checkedTargets(targets: Iterable<FollowTarget>): Iterable<FollowTarget> {
-  if (typeof targets === 'object' && targets !== null && Symbol.iterator in targets) return targets
-  throw new WebloomError(
-    'WL_SELECTOR_INVALID',
-    `followAll() was given ${valueShown(targets)}; expected a CSS query or a list of links, as followAll('.next a', this.parse), or follow() for one link`,
-  )
-}
-
-function* hrefsOfTargets(targets: Iterable<FollowTarget>): Generator<string> {
-  for (const target of targets) {
-    const href = hrefOf(target)
-    if (href !== undefined) yield typeof target === 'string' ? href : stripHtmlSpace(href)
-  }
-}
-
-function urlOf(target: FollowTarget): string {
-  const href = hrefOf(target)
-  if (href !== undefined) return href
-  if (target instanceof Selector) {
-    throw new WebloomError(
-      'WL_SELECTOR_INVALID',
-      `${target} cannot be followed: expected <a>, <area> or <link> with a href, or ::attr(…) of an element`,
-    )
-  }
-  if (target instanceof SelectorList) {
-    throw new WebloomError(
-      'WL_SELECTOR_INVALID',
-      'follow() takes one link; use followAll() for a list, or list[0]',
-    )
-  }
-  throw new InvalidUrl(String(target), 'expected a URL, a Selector or a link; was nothing found on the page?')
-}
-
-function hrefOf(target: FollowTarget): string | undefined {
-  if (typeof target === 'string') return target
-  if (target instanceof Selector) return hrefOfSelector(target)
-  if (target instanceof URL) return target.href
-  return (target as Partial<LinkLike> | null)?.url
-}
-
-function hrefOfSelector(selector: Selector): string | undefined {
-  if (selector.tag === undefined) return selector.get()
-  return /^(?:a|area|link)$/i.test(selector.tag) ? selector.attrib.href : undefined
-}
-
 function isUrlInvalid(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_URL_INVALID'
 }
@@ -414,27 +349,6 @@ function requestIn(encoding: string, url: string, init: RequestInit): Request {
     if (!(error instanceof InvalidUrl)) throw error
     return new Request(url, init)
   }
-}
-
-const JSON_CONTENT_TYPE = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\b/i
-
-function isJson({ headers }: CoreResponse): boolean {
-  return JSON_CONTENT_TYPE.test(headers.get('content-type') ?? '')
-}
-
-const XML_CONTENT_TYPE = /^\s*(?:application|text)\/(?:xml|[\w.+-]+\+xml)\b/i
-const XHTML_CONTENT_TYPE = /xhtml/i
-// An XML declaration whose document is no web page. XHTML is read as HTML, as in browsers and Scrapy.
-const XML_BODY = /^\s*<\?xml\s(?!(?:[^<]|<(?:!--|\?))*<(?:!doctype\s+html|html)\b)/i
-
-function isXml({ headers, text }: CoreResponse): boolean {
-  const contentType = headers.get('content-type') ?? ''
-  if (XML_CONTENT_TYPE.test(contentType)) return !XHTML_CONTENT_TYPE.test(contentType)
-  // Most pages begin with their doctype, without space before it.
-  return (
-    text.startsWith('<?xml', text.startsWith('<') ? 0 : text.search(/\S/)) &&
-    XML_BODY.test(text.slice(0, 4_096))
-  )
 }
 
 // Cheerio is loaded when first used (70 ms), without its parse5 (200 ms more): the tree is built here.

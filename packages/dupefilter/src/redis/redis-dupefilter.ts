@@ -47,6 +47,7 @@ import {
   urlRulesOfNote,
   within,
 } from '@webloom/core'
+import { asksIn, settlesIn } from '../asking/ask-header.ts'
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
 import { Claims } from '../asking/claims.ts'
@@ -56,10 +57,11 @@ import { Questions } from '../asking/questions.ts'
 import { RedisRun } from '../asking/redis-run.ts'
 import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
+import { askScriptOf, eraseScriptOf, keepScript, leaveScriptOf } from './asker-scripts.ts'
 import { FilterCrawl } from './filter-crawl.ts'
 import { askersOf, bytesOf, type FilterKeys, filterKeys } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
-import { luaScript, type RedisConnection } from './redis-script.ts'
+import type { RedisConnection } from './redis-script.ts'
 import { otherPart, partText } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
@@ -88,7 +90,6 @@ export abstract class RedisDupeFilter implements DupeFilter {
   readonly #kept: KeptAskers
   readonly #questions: Questions
   readonly #askScript: RedisScript
-  readonly #keepScript: RedisScript
   #eraseScript: RedisScript | undefined
   readonly #storeFiles: readonly (string | URL)[]
   readonly #id = randomUUID()
@@ -128,21 +129,18 @@ export abstract class RedisDupeFilter implements DupeFilter {
       times: this.#times,
     })
     this.#claims = new Claims((asker) => this.#crawl.tagged(asker))
+    const saidAgain = (what: string) => (error: unknown) =>
+      this.logger.debug({ err: error }, `Redis does not take ${what}; it will be said again`)
     this.#settling = new SettlingLine({
       // Well before the asker goes stale.
       withinMs: Math.min(this.#times.settleWithinMs, this.#pendingStaleMs / 4),
       tell: () => this.#call([]),
-      onFailure: (error) =>
-        this.logger.debug({ err: error }, 'Redis does not take what is settled; it will be said again'),
+      onFailure: saidAgain('what is settled'),
     })
     this.#kept = new KeptAskers({
       everyMs: this.#pendingStaleMs / 4,
-      tell: (owners) => this.#send(this.#keepScript, [], { owners, count: 0 }),
-      onFailure: (error) =>
-        this.logger.debug(
-          { err: error },
-          'Redis does not take which pages wait for the queue; it will be said again',
-        ),
+      tell: (owners) => this.#send(keepScript, [], { owners, count: 0 }),
+      onFailure: saidAgain('which pages wait for the queue'),
     })
     this.#questions = new Questions({
       claims: this.#claims,
@@ -158,18 +156,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       stats: this.stats,
     })
     this.#storeFiles = storeFiles
-    this.#keepScript = luaScript('redis/owners.lua', 'redis/keep.lua')
-    this.#askScript = luaScript(
-      'redis/owners.lua',
-      ...storeFiles,
-      'redis/settle.lua',
-      'redis/clean.lua',
-      'redis/heard.lua',
-      'redis/holders.lua',
-      'redis/hold.lua',
-      'redis/question.lua',
-      'redis/ask.lua',
-    )
+    this.#askScript = askScriptOf(storeFiles)
   }
 
   /** Returns what the filter's own store needs to answer about these requests. No request occurs twice. */
@@ -221,13 +208,9 @@ export abstract class RedisDupeFilter implements DupeFilter {
    */
   protected async followNote(): Promise<void> {
     const note = await this.note()
-    const { main } = this.keys
-    if (note !== null)
-      this.fingerprinter.urlRules?.follow(
-        urlRulesOfNote(note),
-        `the dupefilter ${main}`,
-        `choose another SCHEDULER_DUPEFILTER_KEY, or empty it first: webloom clear`,
-      )
+    const wayOut = 'choose another SCHEDULER_DUPEFILTER_KEY, or empty it first: webloom clear'
+    if (note === null) return
+    this.fingerprinter.urlRules?.follow(urlRulesOfNote(note), `the dupefilter ${this.keys.main}`, wayOut)
   }
 
   /** Resolves to the note of how the fingerprints were made; to null when there is none, or no fingerprints are left. */
@@ -290,7 +273,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     const { tag } = this.#crawl
     if (tag === '') return
     await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
-    const script = luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/settle.lua', 'redis/leave.lua')
+    const script = leaveScriptOf(this.#storeFiles)
     for await (const found of askersOf(this.redis, this.keys)) {
       const askers = found.filter((asker) => asker.endsWith(tag))
       if (askers.length > 0) await this.#send(script, [], { owners: askers, count: 0 })
@@ -346,7 +329,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   /** Implements `forget` for a filter whose Lua defines `erase`. */
   protected async erase(request: Request): Promise<void> {
-    this.#eraseScript ??= luaScript('redis/owners.lua', ...this.#storeFiles, 'redis/forget.lua')
+    this.#eraseScript ??= eraseScriptOf(this.#storeFiles)
     const header = { count: 1, once: [this.#id, ++this.#forgetCount], generation: randomUUID() }
     try {
       await this.#send(this.#eraseScript, [askedAbout(request, this.fingerprinter)], header)
@@ -359,7 +342,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async #call(questions: readonly Question[]): Promise<AskReply> {
     const { asked, at } = joinedQuestions(questions)
-    if (asked.length > 0) await this.#prepared()
+    const inWords = (error: unknown) => Promise.reject(explained(error, this.keys.main))
+    if (asked.length > 0) await this.prepare().catch(inWords)
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
     const header: object = {
@@ -367,19 +351,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
       silenceMs: this.#times.silenceMs,
       count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      ask: questions.map(({ taggedAsker, attempt, again }, n) => {
-        const indexes = at[n]
-        return { owner: taggedAsker, attempt, ...(indexes && { at: indexes }), ...(again && { again }) }
-      }),
-      settle: settling.map(({ taggedAsker, attempt, run }) =>
-        run === undefined ? [taggedAsker, attempt] : [taggedAsker, attempt, run],
-      ),
+      ask: asksIn(questions, at),
+      settle: settlesIn(settling),
       ...this.#crawl.header(cleaning !== undefined),
     }
     // An object made of many mostly empty parts would cost more than the question.
     const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
-    if (isNoted) Object.assign(header, { heard: true })
     const { young } = this.#run
+    if (isNoted) Object.assign(header, { heard: true })
     if (young) Object.assign(header, { young: [young.run, young.lostMs, this.#crawl.tag] })
     if (this.#shard) Object.assign(header, { shard: partText(this.#shard) })
     if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
@@ -393,14 +372,6 @@ export abstract class RedisDupeFilter implements DupeFilter {
       return reply
     } catch (error) {
       this.#settling.putBack(settling)
-      throw explained(error, this.keys.main)
-    }
-  }
-
-  async #prepared(): Promise<void> {
-    try {
-      await this.prepare()
-    } catch (error) {
       throw explained(error, this.keys.main)
     }
   }

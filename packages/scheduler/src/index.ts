@@ -1,1 +1,2 @@
-export { Scheduler, type SchedulerOptions, type SchedulerParts } from './scheduler.ts'
+export { Scheduler } from './scheduler.ts'
+export type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'

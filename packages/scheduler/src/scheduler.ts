@@ -30,11 +30,8 @@
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * asker until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
  *
- * A page may stand in the queue twice: another page asked about it as well when the one that had queued it was lost. If this
- * worker has both at once, the second waits with its links until the first is settled, and is then told that they were met.
- * Otherwise both would be told "new", as they ask under one name, and so would the links of their links.
- *
- * What the filter says is in doubt is set aside and asked about again: see links-in-doubt.ts.
+ * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
+ * see links-in-doubt.ts.
  *
  * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
  *
@@ -66,52 +63,16 @@ import {
   type Request,
   type RequestQueue,
   type RetryWhen,
-  type Signals,
-  type SpiderLike,
   type StatsCollector,
-  unlessAborted,
 } from '@webloom/core'
+import { HandingOn } from './handing-on.ts'
 import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt } from './links-in-doubt.ts'
 import { isPassing, patiently } from './patience.ts'
+import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 
 /** Ends the id of a request of start() or a seed that goes past the filter; the asker stands before it. */
 const START_PAGE = '/page'
-
-export interface SchedulerParts {
-  readonly filter: DupeFilter
-  readonly queue: RequestQueue
-  /** Gives requests their ids. The filter has its own, which may follow other rules. */
-  readonly fingerprinter: Fingerprinter
-  /**
-   * True where queue and filter are both in this process, and so is every asker: with each that is settled some doubt may be
-   * over, and is looked at without a wait.
-   */
-  readonly endsDoubtsAtOnce?: boolean
-  /** Called when queue and filter are open, before anything is queued. */
-  readonly onOpen?: () => Promise<void>
-  /** Called when this process leaves the crawl: the queue is closed, the filter is not. */
-  readonly onClose?: () => Promise<void>
-  /** REDIS_HIGH_WATER: resolves to true when the queue's Redis is nearly full. */
-  readonly isNearlyFull?: () => Promise<boolean>
-}
-
-export interface SchedulerOptions extends SchedulerParts {
-  readonly stats: StatsCollector
-  readonly signals: Signals
-  readonly logger: Logger
-  readonly spider: SpiderLike
-  /** Default: PROTOCOL_TIMES. */
-  readonly times?: ProtocolTimes
-  /** DUPEFILTER_DEBUG: every filtered request is logged, not only the first. */
-  readonly logEveryDuplicate?: boolean
-}
-
-/** A page whose links are on their way to the queue. */
-interface HandingOn {
-  /** Resolves when they are there; made for who waits for that. */
-  over?: PromiseWithResolvers<void>
-}
 
 export class Scheduler {
   readonly #filter: DupeFilter
@@ -126,8 +87,7 @@ export class Scheduler {
   readonly #isNearlyFull: () => Promise<boolean>
   readonly #sieve: LinkSieve
   readonly #doubts: LinksInDoubt
-  /** By id, the pages whose links are on their way to the queue. */
-  readonly #handingOn = new Map<string, HandingOn>()
+  readonly #handingOn = new HandingOn()
 
   constructor(options: SchedulerOptions) {
     this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
@@ -156,20 +116,10 @@ export class Scheduler {
     }
   }
 
-  static fromCrawler(
-    { settings, stats, signals, logger, spider, times }: Crawler,
-    parts: SchedulerParts,
-  ): Scheduler {
+  static fromCrawler(crawler: Crawler, parts: SchedulerParts): Scheduler {
+    const { settings, stats, signals, logger, spider, times } = crawler
     const logEveryDuplicate = settings.getBool('DUPEFILTER_DEBUG')
-    return new this({
-      ...parts,
-      stats,
-      signals,
-      logger,
-      spider,
-      logEveryDuplicate,
-      ...(times && { times }),
-    })
+    return new this({ ...parts, stats, signals, logger, spider, logEveryDuplicate, ...(times && { times }) })
   }
 
   /** Waits for a server that is full until `signal` fires; then it resolves, and the crawl cannot go on. */
@@ -297,27 +247,14 @@ export class Scheduler {
     // It is not settled, which would cost more than most pages without a link are worth. What an earlier run of it, on a worker
     // that is gone, was told is new is free for the next asker when that asker has been silent for long.
     if (requests.length === 0) return this.#queue.commit(lease, options)
-    if (this.#handingOn.has(lease.id)) await this.#alone(lease)
-    const handingOn: HandingOn = {}
-    this.#handingOn.set(lease.id, handingOn)
     try {
-      await this.#commitWithLinks(lease, requests, { marksAll, ...options })
+      await this.#handingOn.alone(lease, () =>
+        this.#commitWithLinks(lease, requests, { marksAll, ...options }),
+      )
     } catch (error) {
       // A lease that was lost while a full server was waited for is lost, whatever the server said last.
       if (isPassing(error)) lease.signal.throwIfAborted()
       throw error
-    } finally {
-      this.#handingOn.delete(lease.id)
-      handingOn.over?.resolve()
-    }
-  }
-
-  /** Resolves when no other lease of the same page hands its links on. */
-  async #alone({ id, signal }: Lease): Promise<void> {
-    for (let other = this.#handingOn.get(id); other; other = this.#handingOn.get(id)) {
-      other.over ??= Promise.withResolvers()
-      await unlessAborted(signal, other.over.promise)
-      signal.throwIfAborted()
     }
   }
 

@@ -22,6 +22,7 @@
  * tags that have attributes.
  */
 
+import { asciiLowerCase } from './ascii-lower-case.ts'
 import { attributeText } from './attribute-text.ts'
 import { characterCodes, giveBackCodes, NO_CODES, WINDOW_LENGTH } from './character-codes.ts'
 import { ForeignContent } from './foreign-content.ts'
@@ -388,11 +389,6 @@ export class MarkupReader {
 const MOVES_BEFORE_END = 4096
 // So many characters are looked at one by one; what is farther away `indexOf` finds quicker.
 const NEAR = 64
-
-/** Of A to Z only: `toLowerCase` would make two characters of İ. */
-function asciiLowerCase(text: string): string {
-  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text
-}
 
 function isLetter(c: number): boolean {
   const lower = c | 0x20

@@ -1,4 +1,5 @@
 import { type Callback, type Request, WebloomError } from '@webloom/core'
+import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 
 /** Names of a spider's methods by their functions. Misses are not kept: each ends in an error anyway. */
@@ -100,4 +101,14 @@ function notAMethod(spider: Spider, callback: unknown, role: string): WebloomErr
     'WL_CALLBACK_UNKNOWN',
     `${role} is ${kind}, which another worker could not find. Pass a method of ${spider.constructor.name} itself (${role}: this.parse) or its name; data for it goes into cbKwargs`,
   )
+}
+
+/** Returns the callback that a response goes to, as its request has it. */
+export function callbackOf({ request }: Response): unknown {
+  return request.callback ?? 'parse'
+}
+
+/** Returns who yielded it, for messages. */
+export function sourceOf(response: Response | null): object {
+  return response ? { url: response.url, callback: callbackOf(response) } : { url: 'start()' }
 }

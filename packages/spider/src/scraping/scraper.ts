@@ -31,7 +31,7 @@ import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
-import { methodNamed, nameCallbacks } from './callbacks.ts'
+import { callbackOf, methodNamed, nameCallbacks, sourceOf } from './callbacks.ts'
 import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
 import { MetaWatch } from './meta-watch.ts'
 import { asStream, hintOn, isAsyncIterable, isNoItem, isSyncIterable, nameOfValue } from './yielded-value.ts'
@@ -404,13 +404,4 @@ function looksAtRequests(
   component: SpiderMiddleware,
 ): component is Pick<Required<SpiderMiddleware>, 'processSpiderRequest'> {
   return component.processSpiderRequest !== undefined
-}
-
-function callbackOf({ request }: Response): unknown {
-  return request.callback ?? 'parse'
-}
-
-/** Returns who yielded it, for messages. */
-function sourceOf(response: Response | null): object {
-  return response ? { url: response.url, callback: callbackOf(response) } : { url: 'start()' }
 }

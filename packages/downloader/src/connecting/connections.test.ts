@@ -20,7 +20,6 @@ import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
 import { Connections, type ConnectionsOptions } from './connections.ts'
 import { HostAddresses } from './host-addresses.ts'
-import { SitePools } from './site-pools.ts'
 import { tlsFromSettings } from './tls-settings.ts'
 
 const closing: (() => unknown)[] = []
@@ -254,31 +253,6 @@ describe('connections', () => {
     for (let times = 0; times < 10; times++) await get(site.origin)
     // The first is not quite free yet when the second request is made.
     expect(ports.size).toBeLessThanOrEqual(2)
-  })
-
-  test('of the site used longest ago are closed when there are too many', async () => {
-    const sites = await Promise.all([localSite(), localSite(), localSite()])
-    const ended = new Promise((resolve) => {
-      sites[0]!.script = (req, res) => {
-        req.socket.once('close', resolve)
-        res.end('ok')
-      }
-    })
-    const connecting = {
-      addresses: naming({}),
-      tls: { rejectUnauthorized: false },
-      http2: false,
-      timeoutMs: 1000,
-    }
-    const pools = new SitePools(connecting, { keepAliveTimeout: 60_000 }, 2)
-    closing.push(() => pools.close())
-    for (const { origin } of sites)
-      await (await pools.to(origin).request({ origin, path: '/', method: 'GET' })).body.text()
-    await ended
-    const [first] = sites
-    expect(
-      (await pools.to(first!.origin).request({ origin: first!.origin, path: '/', method: 'GET' })).statusCode,
-    ).toBe(200)
   })
 
   test('that hang cost other hosts nothing, and end at the deadline', async () => {

@@ -4,10 +4,10 @@ import type { Dispatcher } from 'undici'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
+import { ConnectedSites } from './connected-sites.ts'
 import { HostAddresses } from './host-addresses.ts'
 import { hostNameOf } from './host-name.ts'
 import { ProxyAgents } from './proxy-agents.ts'
-import { SitePools } from './site-pools.ts'
 import { type TlsOptions, tlsFromSettings } from './tls-settings.ts'
 
 export interface ConnectionsOptions {
@@ -37,7 +37,7 @@ const CONNECT_TIMEOUT_MS = 30_000
 /** All connections of a crawl: to sites, and by way of proxies. */
 export class Connections {
   readonly #addresses: HostLookup
-  readonly #sites: SitePools
+  readonly #sites: ConnectedSites
   readonly #proxies: ProxyAgents
   readonly #guard: AddressGuard | undefined
   readonly #bindAddress: string | undefined
@@ -59,7 +59,7 @@ export class Connections {
       maxHeaderSize: options.headerBytesMax ?? 65_536,
     }
     this.#addresses = connecting.addresses
-    this.#sites = new SitePools(connecting, pool)
+    this.#sites = new ConnectedSites(connecting, pool)
     this.#proxies = new ProxyAgents({ agentsMax: options.proxyAgentsMax ?? 100, connecting, pool })
     this.#guard = options.guard
     this.#bindAddress = options.bindAddress ?? undefined
@@ -100,7 +100,7 @@ export class Connections {
    * Resolves to the dispatcher that sends the request. Rejects with WL_ADDRESS_REFUSED when a proxy would be asked for an
    * address inside. For a request that goes out directly the dispatcher checks the address itself.
    */
-  async dispatcherFor(request: Request, origin: string): Promise<Dispatcher> {
+  async dispatcherFor(request: Request, origin: string): Promise<Pick<Dispatcher, 'dispatch'>> {
     const localAddress = bindAddressOf(request) ?? this.#bindAddress
     const proxy = proxyOf(request)
     if (!proxy) return this.#sites.to(origin, localAddress)

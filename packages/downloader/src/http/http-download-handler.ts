@@ -44,7 +44,7 @@ export interface HttpConnections {
   /** Asks for the site's addresses before a connection is made. Undefined or absent: there is nothing to wait for. */
   addressesAhead?(request: Request, origin: string): Promise<unknown> | undefined
   /** Of the site, or of the proxy that `meta.proxy` names. Rejects for a request that may not be made. */
-  dispatcherFor(request: Request, origin: string): Promise<Dispatcher>
+  dispatcherFor(request: Request, origin: string): Promise<Pick<Dispatcher, 'dispatch'>>
   /** Ends all connections. */
   close(): Promise<void>
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** One attempt of an asker. A callback that runs again makes another attempt. */
 export class Claim {
   /** Its asker as Redis knows it: with the tag of the crawl. */
@@ -7,8 +9,8 @@ export class Claim {
   readonly attempt: string
   /** The queue's run when the attempt began, before any of its links was queued. */
   readonly run: string
-  /** Fingerprints that this attempt was told are new. */
-  readonly told = new Set<string>()
+  // Ended attempts are remembered by the thousand.
+  #told: Set<string> | undefined
   #state: 'open' | 'settled' | 'over' = 'open'
   #ended: PromiseWithResolvers<void> | undefined
 
@@ -23,9 +25,23 @@ export class Claim {
     return this.#state
   }
 
+  /** Fingerprints that this attempt was told are new; none once it has ended. */
+  get told(): ReadonlySet<string> {
+    return this.#told ?? NONE
+  }
+
+  /** Notes that the attempt was told that the fingerprint is new. */
+  tell(fingerprint: string): void {
+    if (this.#state !== 'open') return
+    this.#told ??= new Set()
+    this.#told.add(fingerprint)
+  }
+
   end(as: 'settled' | 'over'): void {
     this.#state = as
+    this.#told = undefined
     this.#ended?.resolve()
+    this.#ended = undefined
   }
 
   /** Resolves when the attempt is no longer open. */
@@ -90,7 +106,7 @@ export class Claims {
 
   /** Notes that the attempt was told that the fingerprint is new. */
   told(claim: Claim, fingerprint: string): void {
-    claim.told.add(fingerprint)
+    claim.tell(fingerprint)
     if (claim.state === 'open') this.#open.set(fingerprint, claim)
   }
 
@@ -127,8 +143,9 @@ export class Claims {
   giveBack(asker: string): Settling | undefined {
     const claim = this.#claims.get(asker)
     if (!claim) return undefined
+    const wasTold = claim.told.size > 0
     this.#end(asker, claim)
-    return claim.told.size > 0 ? { taggedAsker: claim.taggedAsker, attempt: claim.attempt } : undefined
+    return wasTold ? { taggedAsker: claim.taggedAsker, attempt: claim.attempt } : undefined
   }
 
   /** A question of this attempt has failed: the next question begins another attempt. */

@@ -1,3 +1,4 @@
+import { silentLogger } from '@webloom/core'
 import { expect, test } from 'vitest'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -12,4 +13,30 @@ test('a start host is noted on a Redis that is full, too: start() waits for room
   await mine.add('a.example:80')
   await server.command('CONFIG', 'SET', 'maxmemory', '0')
   expect(await new RedisStartHosts({ redis, keys }).has('a.example:80')).toBe(true)
+})
+
+test('hosts without room count as none, which is told once; those that were noted stay, also as ones with a public address', async () => {
+  const keys = crawlRedisKeys({ spider: 'many', crawlId: '' })
+  const warned: unknown[] = []
+  const logger = { ...silentLogger, warn: (what: unknown) => void warned.push(what) }
+  const hosts = new RedisStartHosts({ redis, keys, hostsMax: 3, logger })
+  for (const name of ['a', 'b', 'c']) await hosts.add(`${name}.example:80`)
+  await hosts.notePublic('b.example:80')
+  for (const name of ['a', 'd', 'e']) await hosts.add(`${name}.example:80`)
+  const known = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => hosts.has(`${name}.example:80`)))
+  expect(known).toEqual([true, false, true, false, false])
+  expect(warned).toEqual([{ host: 'd.example:80', hosts: 3 }])
+  await new RedisStartHosts({ redis, keys, hostsMax: 4 }).add('b.example:80')
+  expect(await hosts.has('b.example:80')).toBe(false)
+})
+
+test('a long name takes no more than its digest', async () => {
+  const keys = crawlRedisKeys({ spider: 'long', crawlId: '' })
+  const hosts = new RedisStartHosts({ redis, keys })
+  const long = `${'a'.repeat(60)}.${'b'.repeat(60)}.example:80`
+  await hosts.add(long)
+  expect(await hosts.has(long)).toBe(true)
+  expect((await redis.smembers(keys.startHosts)).map(({ length }) => length)).toEqual([40])
+  await hosts.notePublic(long)
+  expect(await hosts.has(long)).toBe(false)
 })

@@ -1,4 +1,5 @@
-import { ENTRY_BYTES, RecentBytes, type StartHosts } from '@webloom/core'
+import { hash } from 'node:crypto'
+import { ENTRY_BYTES, type Logger, RecentBytes, type StartHosts, silentLogger } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { OomSafeScript } from '../redis/oom-safe-script.ts'
@@ -6,47 +7,79 @@ import { OomSafeScript } from '../redis/oom-safe-script.ts'
 // 2 ** 21, 2 MiB: some 13 000 hosts. What is not remembered costs one command, no more.
 const KNOWN_BYTES_MAX = 2_097_152
 
+// On Redis, by all workers. A host takes about 75 bytes, and 130 at most: 40 to 68 MB.
+const HOSTS_MAX = 524_288
+// A longer name stands there as its SHA-1.
+const NAME_LENGTH_MAX = 64
+
 // A full Redis must not end start() here: the request itself waits for room later.
 const addScript = new OomSafeScript('crawl/add-start-host.lua')
+const notePublicScript = new OomSafeScript('crawl/note-public-host.lua')
 
-/** The start hosts of a crawl that workers share: sets beside the queue. */
+export interface RedisStartHostsOptions {
+  /** The queue's; opened and closed by whoever gives it. */
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly hostsMax?: number
+  /** Told once that there is no room for more. */
+  readonly logger?: Logger
+}
+
+/** The start hosts of a crawl that workers share: sets beside the queue. Past the bound further hosts count as none. */
 export class RedisStartHosts implements StartHosts {
   readonly #redis: Redis
-  readonly #key: string
-  readonly #publicKey: string
+  readonly #keys: readonly [startHosts: string, publicHosts: string]
+  readonly #hostsMax: number
+  readonly #logger: Logger
   #known = new RecentBytes<string, true>(KNOWN_BYTES_MAX)
+  #hasWarned = false
 
-  /** @param redis the queue's; opened and closed by whoever gives it */
-  constructor({ redis, keys }: { redis: Redis; keys: CrawlRedisKeys }) {
+  constructor({ redis, keys, hostsMax = HOSTS_MAX, logger = silentLogger }: RedisStartHostsOptions) {
     this.#redis = redis
-    this.#key = keys.startHosts
-    this.#publicKey = keys.publicHosts
+    this.#keys = [keys.startHosts, keys.publicHosts]
+    this.#hostsMax = hostsMax
+    this.#logger = logger
   }
 
   async add(hostAndPort: string): Promise<void> {
     if (this.#known.get(hostAndPort)) return
-    await addScript.run(this.#redis, [this.#key], [hostAndPort])
+    const answer = await addScript.run(this.#redis, this.#keys, [nameOf(hostAndPort), this.#hostsMax])
+    if (answer === NO_ROOM) this.#warn(hostAndPort)
     this.#known.set(hostAndPort, true, ENTRY_BYTES + hostAndPort.length)
   }
 
   /** Asks Redis each time, as another worker may have found a public address since. */
   async has(hostAndPort: string): Promise<boolean> {
-    const [isStartHost, isPublic] = await Promise.all([
-      this.#redis.sismember(this.#key, hostAndPort),
-      this.#redis.sismember(this.#publicKey, hostAndPort),
-    ])
+    // A worker of an earlier release leaves a host with a public address in both sets.
+    const [isStartHost, isPublic] = await Promise.all(
+      this.#keys.map((key) => this.#redis.sismember(key, nameOf(hostAndPort))),
+    )
     return isStartHost === 1 && isPublic === 0
   }
 
   async notePublic(hostAndPort: string): Promise<void> {
-    const isStartHost =
-      this.#known.get(hostAndPort) || (await this.#redis.sismember(this.#key, hostAndPort)) === 1
-    if (isStartHost) await addScript.run(this.#redis, [this.#publicKey], [hostAndPort])
+    await notePublicScript.run(this.#redis, this.#keys, [nameOf(hostAndPort)])
   }
 
   /** Called when queue and filter are emptied, as the next crawl has start hosts of its own. */
   async clear(): Promise<void> {
     this.#known = new RecentBytes(KNOWN_BYTES_MAX)
-    await this.#redis.unlink(this.#key, this.#publicKey)
+    this.#hasWarned = false
+    await this.#redis.unlink(...this.#keys)
   }
+
+  #warn(hostAndPort: string): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    this.#logger.warn(
+      { host: hostAndPort, hosts: this.#hostsMax },
+      'this crawl has too many start hosts to keep them all: this one and further ones may not have private addresses. Name those that need them in PRIVATE_ADDRESSES_ALLOWED',
+    )
+  }
+}
+
+const NO_ROOM = -1
+
+function nameOf(hostAndPort: string): string {
+  return hostAndPort.length <= NAME_LENGTH_MAX ? hostAndPort : hash('sha1', hostAndPort)
 }

@@ -120,7 +120,7 @@ export async function redisStore(
   })
   const memory = new RedisMemory({ redis: queueRedis, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
-  const startHosts = new RedisStartHosts({ redis: queueRedis, keys })
+  const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })
   const ending = new CrawlEnding({
     redis: queueRedis,
     keys,

@@ -17,7 +17,7 @@
  * that must wait.
  */
 
-import type { HostClock } from '@webloom/core'
+import { type HostClock, ownCopy } from '@webloom/core'
 import { ByPriority } from '../structures/by-priority.ts'
 import { Deque } from '../structures/deque.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
@@ -63,8 +63,10 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
   of(slot: string): HostLine<Held, Delayed> {
     const known = this.#lines.get(slot)
     if (known) return known
-    const line = new HostLine(slot, this.#store.line(slot))
-    this.#lines.set(slot, line)
+    // It may be a part of a URL, which is not kept in memory for it.
+    const own = ownCopy(slot)
+    const line = new HostLine(own, this.#store.line(own))
+    this.#lines.set(own, line)
     return line
   }
 

@@ -1,25 +1,59 @@
 /**
  * One value for each priority in use, and the highest of them at hand.
  *
- * Two sorted arrays instead of a Map: there is one of these for every host, and hardly ever more than a few priorities
- * in it.
+ * There is one of these for every host, and hardly ever more than one priority in it. So the highest stands by itself, and
+ * lists are made only for others: two sorted arrays instead of a Map.
  */
 export class ByPriority<T> {
-  /** Ascending, so that the highest leaves without moving the others. */
-  #priorities: number[] = []
-  #values: T[] = []
+  #highest: number | undefined
+  #first: T | undefined
+  #lower: LowerPriorities<T> | undefined
 
   /** The highest priority in use. */
   get highest(): number | undefined {
-    return this.#priorities.at(-1)
+    return this.#highest
   }
 
   /** The value of the highest priority. */
   get first(): T | undefined {
-    return this.#values.at(-1)
+    return this.#first
   }
 
   /** The value of that priority; made when it has none. */
+  of(priority: number, make: () => T): T {
+    if (this.#highest === priority) return this.#first!
+    if (this.#highest !== undefined && priority < this.#highest) {
+      this.#lower ??= new LowerPriorities()
+      return this.#lower.of(priority, make)
+    }
+    const made = make()
+    if (this.#highest !== undefined) {
+      this.#lower ??= new LowerPriorities()
+      this.#lower.push(this.#highest, this.#first!)
+    }
+    this.#highest = priority
+    this.#first = made
+    return made
+  }
+
+  dropHighest(): void {
+    const [priority, value] = this.#lower?.pop() ?? []
+    this.#highest = priority
+    this.#first = value
+  }
+
+  clear(): void {
+    this.#highest = undefined
+    this.#first = undefined
+    this.#lower = undefined
+  }
+}
+
+/** In ascending order, so that the highest leaves without moving the others. */
+class LowerPriorities<T> {
+  readonly #priorities: number[] = []
+  readonly #values: T[] = []
+
   of(priority: number, make: () => T): T {
     const at = this.#placeOf(priority)
     if (this.#priorities[at] === priority) return this.#values[at]!
@@ -29,14 +63,16 @@ export class ByPriority<T> {
     return made
   }
 
-  dropHighest(): void {
-    this.#priorities.pop()
-    this.#values.pop()
+  /** Adds a value of a priority above all others. */
+  push(priority: number, value: T): void {
+    this.#priorities.push(priority)
+    this.#values.push(value)
   }
 
-  clear(): void {
-    this.#priorities = []
-    this.#values = []
+  /** Removes and returns the highest. */
+  pop(): readonly [priority: number, value: T] | undefined {
+    const priority = this.#priorities.pop()
+    return priority === undefined ? undefined : [priority, this.#values.pop()!]
   }
 
   /** Where the priority stands, or belongs. */

@@ -64,7 +64,7 @@ export interface RedisHealth {
 }
 
 export async function redisHealth(redis: Redis): Promise<RedisHealth> {
-  const fields = fieldsOf(await redis.info())
+  const fields = fieldsOf(await redis.info('default'))
   const health = {
     version: fields.get('redis_version') ?? 'unknown',
     maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',

@@ -1,5 +1,5 @@
 import { redisTargets, Settings, silentLogger } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedisLink } from './redis-connection.ts'
 
@@ -94,5 +94,26 @@ test('a replica that becomes the master meanwhile is used', async () => {
   await replica.command('REPLICAOF', 'NO', 'ONE')
   await isOpen
   expect(await link.client.set('crawl', 'here')).toBe('OK')
+  link.close()
+})
+
+test('what is asked of a connection that is lost before it is ready is asked of the next one', async () => {
+  await using proxy = await startTcpProxy({ target: redis.url })
+  const isReadyAsked = Promise.withResolvers<void>()
+  proxy.judgeBy(([name, section]) => {
+    if (name?.toLowerCase() !== 'info' || section !== undefined) return 'forward'
+    isReadyAsked.resolve()
+    return { holdReplyMs: 3_600_000 }
+  })
+  const link = linkTo(0, silentLogger, { url: proxy.url })
+  void link.client.connect().catch(() => {})
+  await isReadyAsked.promise
+  const asked = [link.client.info('server'), link.shared.client.info('memory')]
+  await proxy.down()
+  proxy.judgeBy(() => 'forward')
+  await proxy.up()
+  const [server, memory] = await Promise.all(asked)
+  expect(server).toContain('run_id')
+  expect(memory).toContain('maxmemory')
   link.close()
 })

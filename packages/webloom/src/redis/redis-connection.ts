@@ -11,6 +11,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { infoWhenReady } from './info-when-ready.ts'
 import {
   explain,
   IsReplica,
@@ -100,6 +101,7 @@ export class RedisLink {
         return error.message.startsWith('READONLY') ? 2 : false
       },
     })
+    infoWhenReady(this.client)
     this.shared = new SharedClient(this.client, target.options.db ?? 0)
     this.client.on('error', (error: Error) => this.#onError(error))
     this.client.on('ready', () => this.#onReady())

@@ -1,0 +1,25 @@
+/**
+ * ioredis writes INFO also to a connection that is still being set up. If that connection is lost before it is ready, ioredis
+ * forgets the command, which then never ends. A worker that asked just then which run the queue's Redis has would wait for ever.
+ */
+
+import type { Redis } from 'ioredis'
+
+/**
+ * From now on an INFO of a section waits until the connection is ready or lost; a lost one is made anew, and ioredis keeps the command
+ * for it. An INFO without a section is let pass: ioredis itself asks so whether the connection is ready.
+ */
+export function infoWhenReady(client: Redis): void {
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...sent) => {
+    const [{ name, args, promise }, stream] = sent
+    const mayPass = client.status !== 'connect' || stream !== undefined || name !== 'info' || args.length === 0
+    if (mayPass) return send(...sent)
+    const go = () => {
+      client.off('ready', go).off('close', go)
+      send(...sent)
+    }
+    client.on('ready', go).on('close', go)
+    return promise
+  }
+}

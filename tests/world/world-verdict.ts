@@ -185,16 +185,18 @@ function allowanceOf(
         2,
       )
   }
-  // A page that a filter has forgotten runs again; if the queue's Redis began another run meanwhile, that may have lost its links.
+  // A page that stands in the queue twice is told that its links are new once more when the queue's Redis has begun another run
+  // meanwhile: that may have lost what it has queued.
   for (const { fault, fromMs } of inOrder)
-    if (beginsAnotherRun(fault) && inOrder.some((other) => goesBack(other.fault) && other.fromMs < fromMs))
+    if (beginsAnotherRun(fault, plan))
       allow(new Set(ranBeforeAndAfter(fromMs, hits).flatMap((url) => site.linksOf(url))))
   return allowance
 }
 
-/** Of the queue's Redis. */
-function beginsAnotherRun(fault: Fault): boolean {
-  return fault.kind === 'restart redis' && fault.role !== 'filter'
+/** Of the queue's Redis, which may be the filter's, too. */
+function beginsAnotherRun(fault: Fault, { servers }: WorldPlan): boolean {
+  const isOfRedis = fault.kind === 'restart redis' || goesBack(fault)
+  return isOfRedis && (servers === 1 || ('role' in fault && fault.role !== 'filter'))
 }
 
 function ranBeforeAndAfter(ms: number, hits: readonly Hit[]): string[] {

@@ -7,6 +7,10 @@
 -- Output   writeHeld(): pending gives what was taken to the attempts that took it; their askers are unsettled from now on
 local notes, unsettled, takers = {}, {}, {}
 
+local function processOf(attempt)
+  return string.match(attempt, '^[^.]*')
+end
+
 local function ownState(question)
   local kind, _, tag, bound, run = unpack(states[question.owner])
   return {
@@ -17,7 +21,7 @@ end
 
 local function askedAgain(held, own)
   if own.again then
-    return attemptIn(held) == own.attempt and 0 or 4
+    return isAmong(own.attempt, attemptsIn(held)) and 0 or 4
   end
   return (own.kind == 's' or isBefore(held, own.bound)) and 5 or 0
 end
@@ -31,6 +35,17 @@ local function take(own, i, held)
     redis.call('LREM', membersOf(ownerIn(held)), 1, ARGV[i + 1])
   end
   own.taken[#own.taken + 1] = ARGV[i + 1]
+end
+
+-- This attempt, and one of another process that may still queue the member: two workers may run a page at one moment.
+local function attemptsOf(own, held)
+  local other
+  if held and isMine(held, own) then
+    for attempt in string.gmatch(attemptsIn(held), '%S+') do
+      other = processOf(attempt) ~= processOf(own.attempt) and attempt or other
+    end
+  end
+  return other and other .. ' ' .. own.attempt or own.attempt
 end
 
 local function hold(own, members, entries)
@@ -48,8 +63,8 @@ local function hold(own, members, entries)
   end
   -- Later than all that was held when the asker was settled, if only by a fraction.
   local ms = isBefore(nowText, bound) and string.format('%.0f', bound + 1) or nowText
-  local value = ms .. own.prefix .. own.attempt
   for _, i in ipairs(own.mine) do
+    local value = ms .. own.prefix .. attemptsOf(own, entries[i])
     notes[#notes + 1], notes[#notes + 2], entries[i] = members[i], value, value
   end
   local before = own.run ~= '' and ' ' .. bound .. ' ' .. own.run or ''

@@ -3,8 +3,8 @@
 -- Input    holdersOf(members, seen): the members of all questions, and which of them the store has
 -- Output   entries[i]: nil for a member that the store has not, false for one that nobody holds, else its entry in pending
 --          states[asker], of each holder and of each asker of this call: the parts of its state, see partsOf
---          isMine(held, own), ownerIn(held), attemptIn(held); standing(held) of another asker's: "free", the next asker may
---          have it; "unsettled", or it may have been lost; "settled"
+--          isMine(held, own), ownerIn(held), attemptsIn(held), see redis/owners.lua; standing(held) of another asker's: "free", the
+--          next asker may have it; "unsettled", or it may have been lost; "settled"
 local function isMine(held, own)
   return string.sub(held, 14, 13 + #own.prefix) == own.prefix
 end
@@ -13,7 +13,7 @@ local function ownerIn(held)
   return string.match(held, '^%d+:(.*)\n') or ''
 end
 
-local function attemptIn(held)
+local function attemptsIn(held)
   return string.match(held, '\n(.*)$')
 end
 

@@ -1,8 +1,9 @@
 -- Which asker was told "new" for which member. Every filter's script begins with this file; then comes the filter's own, then
 -- redis/ask.lua. Keys and fields say owner for the asker, as earlier releases read them.
 --
--- Input    KEYS[2] pending   hash  member → "<ms>:<asker>\n<attempt>", when it was asked about, by which asker; "" when the next
---                                  asker may have it
+-- Input    KEYS[2] pending   hash  member → "<ms>:<asker>\n<attempts>", when it was asked about, by which asker; "" when the next
+--                                  asker may have it. Attempts: the last one that was told so, with a space before it one of another
+--                                  process, which was told so, too, and may still be under way
 --          KEYS[3] owners    hash  asker → "u <ms> <attempt>" unsettled, "s <ms> <run>" settled; attempt "*": more than one;
 --                                  "u <ms> <attempt> <bound> <run>": was settled in that run, and asks again; what it held
 --                                  until <bound> (ms) is queued, 0: nothing is, as the queue has gone back since.
@@ -14,7 +15,7 @@
 --                                  heardAt, silentUntil: see redis/heard.lua;
 --                                  crawl:<tag> → "<ms> <name>", when a crawl was last heard of
 --          Where several crawls share the filter, the names of a crawl's askers end in its tag, and KEYS[4] is its own list
--- Output   header, now, nowText, membersOf, stateOf, isBefore, generation
+-- Output   header, now, nowText, membersOf, stateOf, isBefore, isAmong(attempt, attempts), otherThan(attempt, attempts), generation
 local header = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -38,6 +39,19 @@ end
 -- Whether an entry of pending was noted before its asker was settled: both are milliseconds of 13 digits.
 local function isBefore(held, bound)
   return bound ~= nil and string.sub(held, 1, 13) <= bound
+end
+
+local function isAmong(attempt, attempts)
+  return string.find(' ' .. attempts .. ' ', ' ' .. attempt .. ' ', 1, true) ~= nil
+end
+
+-- nil when there is no other one
+local function otherThan(attempt, attempts)
+  local other
+  for one in string.gmatch(attempts, '%S+') do
+    other = one ~= attempt and one or other
+  end
+  return other
 end
 
 -- Made by the first question, so that a filter that was cleared, or lost with its Redis, gets another one.

@@ -4,13 +4,13 @@
 --          attempt "*": whichever asked; settles only
 -- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
 --          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
---          the asker since. Caches are then out of date
+--          the asker since, or was told that they are new as well. Caches are then out of date
 local function unmarkWhere(owner, isUnwanted)
   local list, own = membersOf(owner), ':' .. owner .. '\n'
   for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
     local held = redis.call('HGET', KEYS[2], member) or ''
     local isHeld = string.sub(held, 14, 13 + #own) == own
-    if isUnwanted(isHeld and string.sub(held, 14 + #own) or '', held) then
+    if isUnwanted(isHeld and string.sub(held, 14 + #own) or '', held, member) then
       -- First, as it may need memory that Redis lacks: no member may be seen without a holder.
       unmark(member)
       redis.call('LREM', list, 1, member)
@@ -29,7 +29,11 @@ local function giveBack(owner, attempt)
   if kind == 's' then
     return
   end
-  unmarkWhere(owner, function(heldBy)
+  unmarkWhere(owner, function(heldBy, held, member)
+    local other = otherThan(attempt, heldBy)
+    if other and isAmong(attempt, heldBy) then
+      redis.call('HSET', KEYS[2], member, string.match(held, '^[^\n]*\n') .. other)
+    end
     return heldBy == attempt
   end)
   if redis.call('EXISTS', membersOf(owner)) == 0 then
@@ -50,7 +54,7 @@ local function settle(owner, attempt, run)
   end
   if attempt ~= '*' and (kind == 's' or (tag ~= attempt and tag ~= '+' .. attempt)) then
     unmarkWhere(owner, function(heldBy, held)
-      return heldBy ~= attempt and not (settledIn == run and isBefore(held, bound))
+      return not isAmong(attempt, heldBy) and not (settledIn == run and isBefore(held, bound))
     end)
   end
   noteSettled(owner, run)

@@ -294,6 +294,35 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
     expect(await filter.requestsSeen(pages(0, 3), 'x')).toEqual(['in doubt', 'in doubt', false])
   })
 
+  test('a page that two workers run at one moment: what both were told is new is queued by either, and new for nobody else', async () => {
+    for (const first of [0, 1]) {
+      const shared = { key: bench.nextKey(), redisRunId: () => 'run' }
+      const workers = [await bench.open(make, shared), await bench.open(make, shared)] as const
+      expect(await workers[0].requestsSeen(pages(0, 3), 'page')).toEqual(fresh(3))
+      expect(await workers[1].requestsSeen([...pages(0, 2), page(20)], 'page')).toEqual(fresh(3))
+      await workers[first]!.settled('page')
+      await workers[first]!.requestsSeen(pages(50, 1), 'carries the settling')
+      const byOneAlone = first === 0 ? [true, false] : [false, true]
+      expect(
+        await workers[first]!.requestsSeen([...pages(0, 3), page(20)], 'x'),
+        `settled by ${first}`,
+      ).toEqual([...seen(2), ...byOneAlone])
+    }
+  })
+
+  test('a page that two workers run at one moment, of which one has it go back: the other has its links', async () => {
+    for (const back of [0, 1]) {
+      const shared = { key: bench.nextKey(), redisRunId: () => 'run' }
+      const workers = [await bench.open(make, shared), await bench.open(make, shared)] as const
+      for (const worker of workers) expect(await worker.requestsSeen(pages(0, 2), 'page')).toEqual(fresh(2))
+      await workers[back]!.givenBack('page')
+      expect(await workers[back]!.requestsSeen(pages(0, 1), 'x'), `given back by ${back}`).toEqual(['in doubt'])
+      await workers[1 - back]!.settled('page')
+      await workers[1 - back]!.requestsSeen(pages(50, 1), 'carries the settling')
+      expect(await workers[back]!.requestsSeen(pages(0, 2), 'x')).toEqual(seen(2))
+    }
+  })
+
   test('a Redis that is away when a page goes back is told when it is there again', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const [key, redis] = [bench.nextKey(), bench.connect(proxy.url)]

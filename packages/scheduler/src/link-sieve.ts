@@ -83,6 +83,29 @@ export class LinkSieve {
   }
 
   /**
+   * Asks once more about what `fresh` was asked. Returns those that are new or in doubt now, without those that were so then.
+   *
+   * @param queued the ids of those
+   */
+  async freshSince(
+    found: readonly Request[],
+    asker: string,
+    queued: ReadonlySet<string>,
+    { marksAll = false }: { marksAll?: boolean } = {},
+  ): Promise<QueuedRequest[]> {
+    const { fingerprinter } = this.#options
+    const requests = found.filter((request) => (marksAll || !request.dontFilter) && this.#hasFingerprint(request))
+    const seen = await this.#seen(requests, asker, undefined)
+    const fresh = requests.flatMap((request, n): QueuedRequest[] => {
+      if (seen[n] === true || request.dontFilter) return []
+      const id = fingerprinter.fingerprint(request)
+      return queued.has(id) ? [] : [{ id, request, ...(seen[n] === 'in doubt' && { inDoubt: asker }) }]
+    })
+    await this.scheduled(fresh)
+    return fresh
+  }
+
+  /**
    * A batch whose elements ask at the same moment, each as an asker of its own, without those that stand in it before: they would
    * be told that the first one is in doubt, and wait for what is known here. The first one is queued, or was met.
    */

@@ -13,6 +13,7 @@
  * older has it again, or both pages run again.
  */
 
+import { randomUUID } from 'node:crypto'
 import {
   type DupeFilter,
   type FailedDoubt,
@@ -26,12 +27,28 @@ import {
   waitAtMost,
 } from '@webloom/core'
 import type { LinkSieve } from './link-sieve.ts'
-import { isPassing, TELL_EVERY_MS } from './patience.ts'
+import { isPassing, patiently, TELL_EVERY_MS } from './patience.ts'
 
 /** How many links one look asks about. */
 const MAX_LINKS_PER_LOOK = 100
 /** The longest that `close` waits for a look that is under way: a Redis that is away may not answer for minutes. */
 const CLOSE_WAIT_MS = 2000
+
+/**
+ * Queues requests that come from no page alone, under an asker of their own. Resolves to how many were added.
+ *
+ * @param patiently runs a step until the queue can do it
+ */
+export async function pushOnce(
+  queue: RequestQueue,
+  requests: readonly QueuedRequest[],
+  patiently: (step: () => Promise<number>) => Promise<number>,
+): Promise<number> {
+  const asker = `again/${randomUUID()}`
+  const added = await patiently(() => queue.push(requests, asker))
+  await queue.settled(asker)
+  return added
+}
 
 export interface LinksInDoubtOptions {
   readonly filter: DupeFilter
@@ -141,6 +158,8 @@ export class LinksInDoubt {
     const { away, error } = this.#unanswered(taken, answers)
     const idsOf = (those: readonly QueuedRequest[]) => those.map(({ id }) => id)
     const queued = new Set(await queue.doubts.end(fresh, idsOf(met), idsOf(those('in doubt')), away))
+    const ids = new Set(idsOf(met))
+    await this.#setAsideAgain(taken.filter(({ id }) => ids.has(id)))
     await this.#settle(
       taken.filter((_one, n) => answers[n]!.status === 'fulfilled'),
       queued,
@@ -152,6 +171,20 @@ export class LinksInDoubt {
     // Those it was about are asked about again.
     if (error !== undefined) throw error
     return fresh.length + met.length
+  }
+
+  /**
+   * What was met is in doubt once more when the queue was away meanwhile: it may have come back older, and have lost what had queued
+   * it.
+   */
+  async #setAsideAgain(met: readonly QueuedRequest[]): Promise<void> {
+    const { filter, queue, logger, times = PROTOCOL_TIMES } = this.#options
+    const outdated = met.filter((one) => filter.mayBeOutdated?.(inDoubtAsker(one)))
+    if (outdated.length === 0) return
+    this.#hasSome = true
+    await pushOnce(queue, outdated, (step) =>
+      patiently(step, { logger, times: times.scheduler, what: 'setting links in doubt aside' }),
+    )
   }
 
   /** Those that the filter will never answer for, and what keeps it from answering for others now. */

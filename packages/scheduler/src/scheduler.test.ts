@@ -187,6 +187,32 @@ describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
   })
 })
 
+test('a page that asks once more, as its queue was away meanwhile, queues no link twice', async () => {
+  class OutdatedFilter extends MemoryDupeFilter {
+    mayBeOutdated(): boolean {
+      return true
+    }
+  }
+  const scheduler = new Scheduler({
+    filter: new OutdatedFilter(),
+    queue: new MemoryRequestQueue({
+      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+    }),
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+  })
+  await scheduler.enqueueStarts([page(0, { dontFilter: true })], 0)
+  await scheduler.enqueue([page(3)], 'start/1')
+  const [start] = (await scheduler.next(1)) as [Lease]
+  await scheduler.commit(start, [page(1), page(2), page(0), page(2, { dontFilter: true })])
+  expect((await scheduler.next(9)).map(({ request }) => request.url).sort()).toEqual(
+    [1, 2, 2, 3].map((n) => `https://example.com/${n}`),
+  )
+})
+
 test('links of a page that waits for the queue stay its own, and no longer than that', async () => {
   const kept: string[] = []
   class KeepingFilter extends MemoryDupeFilter {

@@ -30,6 +30,10 @@
  * Filter and queue may be on two servers that lose their last second each on its own: the filter keeps its notes of an
  * asker until the queue's server has run on for some seconds (dupefilter package), and seeds are removed only then.
  *
+ * A queue that has come back older while links were on their way to it may lack what another page has queued, and this page was
+ * told "seen" for. So it asks once more, and queues the rest (`#pushOutdated`). A crash before that loses a link only where the other
+ * page, which runs again, does not show it any more.
+ *
  * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
  * see links-in-doubt.ts.
  *
@@ -67,7 +71,7 @@ import {
 } from '@webloom/core'
 import { HandingOn } from './handing-on.ts'
 import { LinkSieve } from './link-sieve.ts'
-import { LinksInDoubt } from './links-in-doubt.ts'
+import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
 import { isPassing, patiently } from './patience.ts'
 import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 
@@ -162,7 +166,8 @@ export class Scheduler {
    */
   async enqueueStart(request: Request, asker: string): Promise<number> {
     const idOf = () => asker + START_PAGE
-    return this.#push(await this.#sieve.fresh([request], asker, { marksAll: true, idOf }), asker)
+    const fresh = await this.#sieve.fresh([request], asker, { marksAll: true, idOf })
+    return this.#push([request], { fresh, asker, marksAll: true })
   }
 
   /**
@@ -190,6 +195,8 @@ export class Scheduler {
     } finally {
       for (const end of keptEnds) end?.()
     }
+    for (const [n, request] of elements.entries())
+      if (request) added += await this.#pushOutdated(askerOf(n), [request], fresh[n]!, true)
     await Promise.all(elements.map((request, n) => request && this.#filter.settled(askerOf(n))))
     this.#doubtsMayEnd(fresh.flat())
     this.#count('enqueued', added)
@@ -198,12 +205,16 @@ export class Scheduler {
 
   /** Queues the new ones of `requests`, a part of what one page yields; returns how many there were. */
   async enqueue(requests: readonly Request[], asker: string): Promise<number> {
-    const added = await this.#push(await this.#sieve.fresh(requests, asker), asker)
+    const fresh = await this.#sieve.fresh(requests, asker)
+    const added = await this.#push(requests, { fresh, asker, marksAll: false })
     await this.#queue.settled(asker)
     return added
   }
 
-  async #push(fresh: readonly QueuedRequest[], asker: string): Promise<number> {
+  async #push(
+    requests: readonly Request[],
+    { fresh, asker, marksAll }: { fresh: readonly QueuedRequest[]; asker: string; marksAll: boolean },
+  ): Promise<number> {
     const keptEnds = this.#filter.keepUnsettled?.(asker)
     let added: number
     try {
@@ -211,10 +222,30 @@ export class Scheduler {
     } finally {
       keptEnds?.()
     }
+    added += await this.#pushOutdated(asker, requests, fresh, marksAll)
     await this.#filter.settled(asker)
     this.#doubtsMayEnd(fresh)
     this.#count('enqueued', added)
     return added
+  }
+
+  /**
+   * Queues what the asker was told is seen, and what may not be queued any more: the queue was away while its links were on their way
+   * there. If it has come back older, the page that had queued such a link runs again, and need not show it. Resolves to how many
+   * were added.
+   */
+  async #pushOutdated(
+    asker: string,
+    requests: readonly Request[],
+    fresh: readonly QueuedRequest[],
+    marksAll: boolean,
+  ): Promise<number> {
+    if (!this.#filter.mayBeOutdated?.(asker)) return 0
+    const queued = new Set(fresh.map(({ id }) => id))
+    const more = await this.#sieve.freshSince(requests, asker, queued, { marksAll })
+    if (more.length === 0) return 0
+    this.#doubts.noted(more)
+    return pushOnce(this.#queue, more, (step) => this.#patiently('queueing links', step))
   }
 
   /** Resolves to up to `max` requests to fetch now; to none when no request may go for a while, or none can come any more. */
@@ -284,9 +315,10 @@ export class Scheduler {
     } finally {
       keptEnds?.()
     }
+    const more = await this.#pushOutdated(lease.id, requests, children, marksAll)
     await this.#filter.settled(lease.id)
     this.#doubtsMayEnd(children)
-    this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length)
+    this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length + more)
   }
 
   /** Links wait here for a while, so that pages without links make room. Then they may use the rest. */

@@ -80,6 +80,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
     requestsSeen: noted('requestsSeen', ['in doubt' as const]),
     settled: noted('settled', undefined),
     givenBack: noted('givenBack', undefined),
+    mayBeOutdated: () => called.push('mayBeOutdated') > 0,
     keepUnsettled: () => () => void called.push('keepUnsettled'),
     joined: noted('joined', undefined),
     crawlEnded: noted('crawlEnded', undefined),
@@ -102,6 +103,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   expect(await filter.memoryBytes()).toBe(7)
   await filter.settled('page')
   await filter.givenBack('page')
+  filter.mayBeOutdated('page')
   filter.keepUnsettled('page')()
   await filter.forget(request)
   await filter.crawlEnded()

@@ -46,6 +46,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     settled: (asker) => told(() => own.settled?.(asker)),
     describe: () => told(() => own.describe?.() ?? describedByUs(own, knowsAskers)),
     givenBack: asHas(own, own.givenBack),
+    mayBeOutdated: own.mayBeOutdated && ((asker) => own.mayBeOutdated!(asker)),
     keepUnsettled: own.keepUnsettled && ((asker) => own.keepUnsettled!(asker)),
     joined: asHas(own, own.joined),
     crawlEnded: asHas(own, own.crawlEnded),

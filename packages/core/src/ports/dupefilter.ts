@@ -51,6 +51,12 @@ export interface DupeFilter {
    */
   keepUnsettled?(asker: string): () => void
   /**
+   * Returns true when the queue was away after `asker` had asked, and may have come back older: a page that it was told "seen" for
+   * may run again, and need not show the same links. The asker then asks once more, after its links are queued, and queues what
+   * is new or in doubt now. Absent where no queue comes back older.
+   */
+  mayBeOutdated?(asker: string): boolean
+  /**
    * This process takes part in a crawl from now on. `goesOn` is true when a worker of the same run has joined this filter before,
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */

@@ -115,6 +115,11 @@ export class Claims {
     return this.#open.get(fingerprint)
   }
 
+  /** Returns the queue's run when the asker's present attempt began; undefined when it has none. */
+  runOf(asker: string): string | undefined {
+    return this.#claims.get(asker)?.run
+  }
+
   /** The asker's name on Redis. */
   taggedAskerOf(asker: string): string {
     return this.#claims.get(asker)?.taggedAsker ?? this.#tag(asker)

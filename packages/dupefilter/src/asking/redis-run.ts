@@ -38,6 +38,8 @@ export class RedisRun {
   #cleaning: Cleaning | undefined
   #askedAt = Number.NEGATIVE_INFINITY
   #isAsking = false
+  /** Set while the connection to the queue's Redis has come back, and its run is asked for. */
+  #checking: Promise<void> | undefined
   #isYoung = false
   #youngSinceMs = 0
   /** How much of the time since then has counted, and until when that is. */
@@ -57,8 +59,17 @@ export class RedisRun {
   async open(onChange: () => void): Promise<void> {
     this.#heard(await this.#ask())
     this.#onChange = onChange
-    // A Redis that does not answer now is asked again later.
-    this.#onBack?.(() => void this.now().catch(() => {}))
+    this.#onBack?.(() => this.#check())
+  }
+
+  /** True until it is known whether the queue's Redis has another run since the connection to it came back. */
+  get isUnsure(): boolean {
+    return this.#checking !== undefined
+  }
+
+  /** Resolves when that is known, or cannot be: a Redis that does not answer now is asked again later. */
+  async known(): Promise<void> {
+    while (this.#checking) await this.#checking
   }
 
   /** The present run while it is young, and before how long at most (ms) what was settled in another run may have been lost. */
@@ -113,6 +124,18 @@ export class RedisRun {
       .finally(() => {
         this.#isAsking = false
       })
+  }
+
+  #check(): void {
+    const checking = this.now()
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        if (this.#checking === checking) this.#checking = undefined
+      })
+    this.#checking = checking
   }
 
   #count(): void {

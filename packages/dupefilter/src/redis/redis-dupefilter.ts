@@ -307,7 +307,14 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const all = requests.map((request) => askedAbout(request, this.fingerprinter))
-    return this.#questions.ask(all, asker)
+    const ask = () => this.#questions.ask(all, asker)
+    // What the queue may have lost is in doubt, once it is known that it has another run.
+    return this.#run.isUnsure ? this.#run.known().then(ask) : ask()
+  }
+
+  mayBeOutdated(asker: string): boolean {
+    const askedIn = this.#claims.runOf(asker)
+    return askedIn !== undefined && (askedIn !== this.#run.current || this.#run.isUnsure)
   }
 
   async settled(asker: string): Promise<void> {

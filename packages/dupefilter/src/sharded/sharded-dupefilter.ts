@@ -106,6 +106,10 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
 
+  mayBeOutdated(asker: string): boolean {
+    return this.#filters.some((filter) => filter.mayBeOutdated(asker))
+  }
+
   keepUnsettled(asker: string): () => void {
     const ends = this.#filters.map((filter) => filter.keepUnsettled(asker))
     return () => {

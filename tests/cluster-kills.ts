@@ -8,7 +8,14 @@ import {
   startFakeWebProcess,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
-import { ClusterFolder, fetchCounts, randomOf, repeatsOfLinks, STATS_EACH_SECOND } from './cluster-crawl.ts'
+import {
+  ClusterFolder,
+  fetchCounts,
+  randomOf,
+  repeatsOfLinks,
+  repeatsOfSimultaneous,
+  STATS_EACH_SECOND,
+} from './cluster-crawl.ts'
 
 export interface KillRound {
   readonly seed: number
@@ -23,7 +30,7 @@ export interface KillRoundResult {
   readonly seed: number
   readonly pages: number
   readonly repeats: number
-  /** What the killed workers held, and the new links of what they had just handed on; counted by the workers. */
+  /** What the killed workers held, and the new links of what they had just handed on, counted by the workers; see `repeatsOfSimultaneous`. */
   readonly repeatsMax: number
   /** From each kill until another worker fetched something that the dead one held, milliseconds; 0: it held nothing. */
   readonly takenOverMs: readonly number[]
@@ -84,7 +91,7 @@ export async function killRound(round: KillRound): Promise<KillRoundResult> {
     seed,
     pages: counts.size,
     repeats: repeatsOfLinks(web, hits),
-    repeatsMax: await folder.repeatsCounted(),
+    repeatsMax: (await folder.repeatsCounted()) + repeatsOfSimultaneous(web, hits),
     takenOverMs: kills.map((at) => takenOverMs(hits, at)),
   }
 }

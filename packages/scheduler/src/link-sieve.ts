@@ -94,7 +94,9 @@ export class LinkSieve {
     { marksAll = false }: { marksAll?: boolean } = {},
   ): Promise<QueuedRequest[]> {
     const { fingerprinter } = this.#options
-    const requests = found.filter((request) => (marksAll || !request.dontFilter) && this.#hasFingerprint(request))
+    const requests = found.filter(
+      (request) => (marksAll || !request.dontFilter) && this.#hasFingerprint(request),
+    )
     const seen = await this.#seen(requests, asker, undefined)
     const fresh = requests.flatMap((request, n): QueuedRequest[] => {
       if (seen[n] === true || request.dontFilter) return []

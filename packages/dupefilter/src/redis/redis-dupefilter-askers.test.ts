@@ -316,7 +316,9 @@ describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
       const workers = [await bench.open(make, shared), await bench.open(make, shared)] as const
       for (const worker of workers) expect(await worker.requestsSeen(pages(0, 2), 'page')).toEqual(fresh(2))
       await workers[back]!.givenBack('page')
-      expect(await workers[back]!.requestsSeen(pages(0, 1), 'x'), `given back by ${back}`).toEqual(['in doubt'])
+      expect(await workers[back]!.requestsSeen(pages(0, 1), 'x'), `given back by ${back}`).toEqual([
+        'in doubt',
+      ])
       await workers[1 - back]!.settled('page')
       await workers[1 - back]!.requestsSeen(pages(50, 1), 'carries the settling')
       expect(await workers[back]!.requestsSeen(pages(0, 2), 'x')).toEqual(seen(2))

@@ -13,7 +13,8 @@ export function infoWhenReady(client: Redis): void {
   const send = client.sendCommand.bind(client)
   client.sendCommand = (...sent) => {
     const [{ name, args, promise }, stream] = sent
-    const mayPass = client.status !== 'connect' || stream !== undefined || name !== 'info' || args.length === 0
+    const mayPass =
+      client.status !== 'connect' || stream !== undefined || name !== 'info' || args.length === 0
     if (mayPass) return send(...sent)
     const go = () => {
       client.off('ready', go).off('close', go)

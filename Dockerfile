@@ -15,6 +15,7 @@ COPY packages/queue/package.json packages/queue/
 COPY packages/scheduler/package.json packages/scheduler/
 COPY packages/downloader/package.json packages/downloader/
 COPY packages/spider/package.json packages/spider/
+COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/webloom/package.json packages/webloom/
 COPY packages/create-webloom/package.json packages/create-webloom/
 COPY packages/testkit/package.json packages/testkit/

@@ -181,7 +181,16 @@ export type {
 } from './desk/failures-seen.ts'
 export type { FilterSeen, KnownSeen, SettingSeen } from './desk/filter-seen.ts'
 export type { HistorySample, ItemsSeen, RunSeen } from './desk/history-seen.ts'
-export type { HostChange, HostsSeen, HostView, OneHostSeen, SlotState, SlotView } from './desk/hosts-seen.ts'
+export type {
+  HostChange,
+  HostsSeen,
+  HostTotals,
+  HostView,
+  OneHostSeen,
+  SlotState,
+  SlotView,
+} from './desk/hosts-seen.ts'
+export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
 
 // Settings
 

@@ -9,6 +9,7 @@ import { clear, pause, resume, runs, status, stop } from './cli/clusters.ts'
 import type { CliCommand } from './cli/command.ts'
 import { complete, completion } from './cli/completion.ts'
 import { crawl, runspider, seed, worker } from './cli/crawling.ts'
+import { dash } from './cli/dash.ts'
 import { doctor } from './cli/doctor.ts'
 import { dupefilter } from './cli/dupefilters.ts'
 import { failed, quarantine } from './cli/failures.ts'
@@ -88,6 +89,7 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
   {
     title: 'A crawl of many workers:',
     commands: [
+      dash,
       status,
       runs,
       pause,

@@ -12,6 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {
   scheduler: ['core'],
   downloader: ['core'],
   spider: ['core', 'selectors', 'url'],
+  dashboard: ['core'],
   webloom: 'all',
   'create-webloom': [],
 }
@@ -20,8 +21,8 @@ const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g
 
 /** Imports that break the star: a sibling importing a sibling, core or testkit importing any of ours. */
 export function importProblems(root: string): string[] {
-  return sourceFiles(root, 'packages/*/{src,bin}/**/*.{ts,js}')
-    .filter(({ path }) => !/\.(test|bench)\.ts$/.test(path))
+  return sourceFiles(root, 'packages/*/{src,bin}/**/*.{ts,tsx,js}')
+    .filter(({ path }) => !/\.(test|bench)\.tsx?$/.test(path))
     .flatMap(({ path, text }) =>
       [...text.matchAll(SPECIFIER)].flatMap(([, specifier]) => problemOf(path, specifier!)),
     )

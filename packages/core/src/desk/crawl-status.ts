@@ -71,7 +71,7 @@ export function totalsOf(stats: Readonly<Record<string, StatValue>>): CrawlTotal
   }
 }
 
-/** A worker as others see it. Optional fields: a worker of another release does not tell them. */
+/** A worker as others see it. What a worker of an older release does not tell is 0, or ''. */
 export interface WorkerSeen {
   readonly id: string
   /** The machine. */
@@ -87,18 +87,19 @@ export interface WorkerSeen {
   readonly scraping: number
   readonly pages: number
   readonly items: number
+  readonly errors: number
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
   /** A callback blocks its event loop. */
   readonly blocked: boolean
-  readonly version?: string
-  /** How late its event loop was at the most since the heartbeat before. */
-  readonly loopLagMs?: number
-  readonly rssBytes?: number
-  /** Of one processor: 1 is all of one, 1.5 one and a half. */
-  readonly cpu?: number
-  /** Hosts that it has at this moment. */
-  readonly heldHosts?: number
+  /** Version of webloom that it runs. */
+  readonly release: string
+  /** How late its timers were since the heartbeat before: ninety-nine of a hundred were sooner. */
+  readonly loopLagMs: number
+  readonly rssBytes: number
+  /** Processor time by time that has passed: 1 is one core. */
+  readonly cpuCores: number
 }
 
 /** A Redis server and what it is for. */
@@ -112,6 +113,8 @@ export interface ServerSeen {
   readonly usedBytes: number
   /** 0: no limit. */
   readonly maxBytes: number
+  /** Processor time that it has used since it started. */
+  readonly cpuSeconds: number
   readonly warnings: readonly string[]
 }
 
@@ -169,6 +172,7 @@ export interface CrawlStatus {
   /** Summed over the workers that are present. */
   readonly pagesPerMinute: number
   readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
   readonly counts: QueueCounts
   /** Summed over all workers, those included that have left. */
   readonly stats: Readonly<Record<string, StatValue>>

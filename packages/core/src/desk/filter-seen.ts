@@ -37,7 +37,5 @@ export interface SettingSeen {
   readonly value: string
   /** Who set it: `default`, `config`, `spider`, `environment`, `command`. */
   readonly source: string
-  /** The file or variable, where that is known. */
-  readonly place: string | null
   readonly summary: string
 }

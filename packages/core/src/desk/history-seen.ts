@@ -2,7 +2,7 @@
 
 import type { Moment } from './crawl-status.ts'
 
-/** One sample: totals since the run began, and how much waited. Rates are differences of two samples. */
+/** One sample: totals since the run began, how much waited, and the rates of the ten seconds before. */
 export interface HistorySample {
   /** Milliseconds since 1970, by Redis's clock. */
   readonly atMs: number
@@ -13,27 +13,39 @@ export interface HistorySample {
   readonly delayed: number
   readonly leased: number
   readonly workers: number
+  readonly pagesPerMinute: number
+  readonly itemsPerMinute: number
+  readonly errorsPerMinute: number
 }
 
 /** A run of the crawl, the present one included. */
 export interface RunSeen {
   readonly run: string
+  /** `lost`: its workers were killed, and another run was begun since. */
+  readonly state: 'running' | 'stopped' | 'finished' | 'lost'
   readonly begunAt: Moment
-  /** Null while it goes on. */
-  readonly endedAt: Moment | null
-  readonly finishReason: string | null
+  /** Absent while it runs, and for one that was lost. */
+  readonly endedAt?: Moment
+  readonly finishReason?: string
+  readonly requests: number
   readonly pages: number
   readonly items: number
   readonly errors: number
-  /** How many items had each field; null: not known. */
-  readonly fields: Readonly<Record<string, number>> | null
+  /** Requests that brought no response in the end. */
+  readonly givenUp: number
+  readonly filtered: number
+  readonly bytes: number
+  /** HTTP status → how many responses had it. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** Field of items → how many items have a value there. */
+  readonly fields: Readonly<Record<string, number>>
 }
 
 /** What the crawl yields. */
 export interface ItemsSeen {
   readonly count: number
   readonly perMinute: number
-  /** How many of the run's items had each field; null: not known. */
+  /** How many of the run's items have a value in each field; null: not known. */
   readonly fields: Readonly<Record<string, number>> | null
   /** The latest first, as JSON of a bounded length, with when it came if that is known; null: not known. */
   readonly last: readonly { readonly at: Moment | null; readonly json: string }[] | null

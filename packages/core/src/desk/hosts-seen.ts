@@ -34,11 +34,26 @@ export interface SlotView extends HostView {
   readonly holders: readonly string[]
 }
 
+/** How many hosts are in each state, of those of which something waits. */
+export interface HostTotals {
+  readonly withLine: number
+  readonly ready: number
+  /** A delay or pause runs. */
+  readonly later: number
+  /** A worker has some of its requests. */
+  readonly held: number
+  /** Shared by several workers. */
+  readonly hot: number
+  readonly paused: number
+}
+
 /** What stands out among the hosts, by the workers that are present. */
 export interface HostsSeen {
   /** QUEUE_MODE. In `job` each worker keeps its own pace, and there are no lines of hosts. */
   readonly mode: 'turns' | 'job'
   readonly lists: HostLists
+  /** Absent in QUEUE_MODE=job. */
+  readonly totals?: HostTotals
   /** By Redis's clock: moments in the lists are compared with it. */
   readonly readAt: Moment
 }

@@ -57,6 +57,8 @@ export interface RedisHealth {
   readonly usedBytes: number
   /** 0: no limit. */
   readonly maxBytes: number
+  /** Processor time that it has used since it started. */
+  readonly cpuSeconds: number
   /** What the eviction policy may cost a crawl, in words; undefined when Redis evicts nothing. */
   readonly eviction?: string
   /** In words, for people; of the eviction policy, too. */
@@ -70,6 +72,7 @@ export async function redisHealth(redis: Redis): Promise<RedisHealth> {
     maxmemoryPolicy: fields.get('maxmemory_policy') ?? 'unknown',
     persistence: fields.get('aof_enabled') === '1' ? ('aof' as const) : await snapshots(redis),
     ...bytesIn(fields),
+    cpuSeconds: Number(fields.get('used_cpu_user') ?? 0) + Number(fields.get('used_cpu_sys') ?? 0),
   }
   const eviction = evictionOf(health.maxmemoryPolicy)
   return {

@@ -2,7 +2,7 @@
 
 import { type Crawler, type CrawlName, crawlKey, UsageError } from '@webloom/core'
 import { type CrawlRedisKeys, crawlRedisKeys } from '@webloom/queue'
-import type { Spider, SpiderClass } from '@webloom/spider'
+import { isRedisSpider, type Spider, type SpiderClass, seedOptionsOf } from '@webloom/spider'
 import type { Redis } from 'ioredis'
 import type { LoadedConfig } from '../loading/config.ts'
 import { RedisServers } from '../redis/redis-servers.ts'
@@ -27,6 +27,8 @@ export interface CrawlFromOutside {
   readonly shown: string
   readonly keys: CrawlRedisKeys
   readonly statsKey: string
+  /** Key of the start URLs from outside; null for a spider that takes none. */
+  readonly seedKey: string | null
   readonly name: CrawlName
   readonly folder: string
 }
@@ -59,7 +61,8 @@ export function crawlFromOutside(crawler: CrawlerFromOutside, folder: string): C
   const { shown } = servers.targets('queue')[0]!
   const name = { spider: spider.name, crawlId: settings.get('CRAWL_ID') }
   const statsKey = crawlKey(settings.getString('STATS_KEY'), name)
-  return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, name, folder }
+  const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
+  return { crawler, servers, redis, shown, keys: crawlRedisKeys(name), statsKey, seedKey, name, folder }
 }
 
 /**

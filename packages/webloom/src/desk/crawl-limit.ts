@@ -79,7 +79,7 @@ function busyWorkers({ workers }: StatusFigures, { concurrency }: CrawlBounds): 
       kind: 'workers',
       words: `${blocked} of ${counted(present.length, 'worker')} ${blocked === 1 ? 'is' : 'are'} blocked: a callback computes for seconds without an await.`,
     }
-  const late = present.filter(({ loopLagMs = 0 }) => loopLagMs >= LAG_FROM_MS).length
+  const late = present.filter(({ loopLagMs }) => loopLagMs >= LAG_FROM_MS).length
   if (late * 2 > present.length)
     return {
       kind: 'workers',
@@ -97,6 +97,6 @@ function waitingForHosts({ counts: { waiting, delayed } }: StatusFigures): Crawl
   if (waiting === 0 && delayed === 0) return undefined
   return {
     kind: 'hosts',
-    words: `The hosts’ pace: ${counted(waiting, 'request')} ${waiting === 1 ? 'waits' : 'wait'}${delayed > 0 ? ` and ${grouped(delayed)} ${delayed === 1 ? 'is' : 'are'} held for later` : ''}, while workers have room. Delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.`,
+    words: `${counted(waiting, 'request')} ${waiting === 1 ? 'waits' : 'wait'}${delayed > 0 ? ` and ${grouped(delayed)} ${delayed === 1 ? 'is' : 'are'} held for later` : ''}, while workers have room: the hosts’ delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.`,
   }
 }

@@ -9,9 +9,12 @@ import {
   filterFingerprinterOf,
   type KnownSeen,
   Request,
+  UsageError,
 } from '@webloom/core'
+import type { SettingsTold } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { chooseDupefilter, refuseInvisible } from '../assembly/open-dupefilter.ts'
+import type { RedisServers } from '../redis/redis-servers.ts'
 
 /** Bloom filters say more than others. */
 type Described = DupeFilterDescription & {
@@ -27,11 +30,13 @@ const ALGORITHMS: readonly FingerprintAlgorithm[] = ['scrapy-redis', 'scrapy-2.6
 
 export class DeskFilter {
   readonly #crawl: CrawlFromOutside
+  readonly #told: SettingsTold | undefined
   #chosen: Promise<DupeFilter> | undefined
   #isOpen = false
 
-  constructor(crawl: CrawlFromOutside) {
+  constructor(crawl: CrawlFromOutside, told: SettingsTold | undefined) {
     this.#crawl = crawl
+    this.#told = told
   }
 
   async seen(): Promise<FilterSeen> {
@@ -88,6 +93,7 @@ export class DeskFilter {
 
   async #choose(): Promise<DupeFilter> {
     const { crawler, servers, folder } = this.#crawl
+    refuseElsewhere(this.#told, crawler.servers)
     await refuseInvisible(crawler.settings, folder)
     const filter = await chooseDupefilter(crawler as Crawler, { folder, servers })
     await servers.open()
@@ -97,4 +103,16 @@ export class DeskFilter {
   async close(): Promise<void> {
     if (this.#isOpen) await (await this.#chosen)?.close()
   }
+}
+
+/** The workers name servers of its own, and whoever looks has not named them: their passwords are not told. */
+function refuseElsewhere(told: SettingsTold | undefined, servers: RedisServers): void {
+  const url = told?.settings.find(({ name }) => name === 'DUPEFILTER_REDIS_URL')?.value
+  if (url === undefined || url === null) return
+  const setting = servers.targets('dupefilter')[0]?.setting
+  if (setting === 'DUPEFILTER_REDIS_URL') return
+  throw new UsageError(
+    'WL_USAGE',
+    `the filter is on ${[url].flat().join(', ')}; set DUPEFILTER_REDIS_URL where the dashboard runs`,
+  )
 }

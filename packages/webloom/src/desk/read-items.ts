@@ -15,12 +15,19 @@ export async function readItems(
   return {
     count: Number(stats.item_scraped_count ?? 0),
     perMinute: itemsPerMinute,
-    fields: null,
+    fields: fieldsOf(stats),
     last: await lastOf(crawl),
   }
 }
 
-/** The newest are at the end of a list or stream. Undefined times: a list has none. */
+const FIELD_STAT = 'item_field_count/'
+
+function fieldsOf(stats: CrawlStatus['stats']): ItemsSeen['fields'] {
+  const fields = Object.entries(stats).filter(([key]) => key.startsWith(FIELD_STAT))
+  return Object.fromEntries(fields.map(([key, value]) => [key.slice(FIELD_STAT.length), Number(value)]))
+}
+
+/** The newest are at the end of a list or stream. A list does not tell when they came. */
 async function lastOf(crawl: CrawlFromOutside): Promise<ItemsSeen['last']> {
   const redis = crawl.servers.connection('items')
   const key = itemsKey(crawl)

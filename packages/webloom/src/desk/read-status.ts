@@ -9,7 +9,6 @@ import {
   type ServerSeen,
 } from '@webloom/core'
 import { type CrawlView, readCrawl, readSeedCounts, redisHealth, refuseOtherFormat } from '@webloom/queue'
-import { isRedisSpider, seedOptionsOf } from '@webloom/spider'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { limitOf } from './crawl-limit.ts'
 import { timeLeftOf } from './time-left.ts'
@@ -51,13 +50,9 @@ function asJson(view: Omit<CrawlView, 'hosts'>): AsJson<Omit<CrawlView, 'hosts'>
   return JSON.parse(JSON.stringify(view))
 }
 
-async function seedsOf({
-  crawler: { spider, settings },
-  servers,
-}: CrawlFromOutside): Promise<SeedsSeen | null> {
+async function seedsOf({ seedKey, servers }: CrawlFromOutside): Promise<SeedsSeen | null> {
   const redis = servers.connection('seeds')
-  if (!redis || !isRedisSpider(spider)) return null
-  return readSeedCounts(redis, seedOptionsOf(spider, settings).key)
+  return redis && seedKey !== null ? readSeedCounts(redis, seedKey) : null
 }
 
 async function itemsQueuedOf(crawl: CrawlFromOutside): Promise<number | null> {

@@ -8,11 +8,13 @@ import {
   type FailureLedger,
   type FailuresSeen,
   type FilterSeen,
+  type HistorySample,
   type HostsSeen,
   type ItemsSeen,
   type KnownSeen,
   type OneHostSeen,
   type ResponseSnapshot,
+  type RunSeen,
   type SettingSeen,
   within,
 } from '@webloom/core'
@@ -21,10 +23,14 @@ import {
   pauseCrawl,
   readHostLists,
   readPresence,
+  readRuns,
+  readSamples,
   resumeCrawl,
   retryFailed,
+  type SettingsTold,
   stopCrawl,
 } from '@webloom/queue'
+import type { Redis } from 'ioredis'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 import { failuresOf } from '../transfer/crawl-failures.ts'
 import { withRedisTarget } from '../transfer/crawl-target.ts'
@@ -37,6 +43,9 @@ import { settingsSeen } from './settings-seen.ts'
 
 /** While Redis hangs, whoever looks is told so after this time. */
 const ANSWER_MS_MAX = 4000
+const SAMPLE_EVERY_MS = 10_000
+/** A day of them. */
+const SAMPLES_MAX = 8640
 
 export class RedisCrawlDesk implements CrawlDesk {
   readonly id: string
@@ -45,14 +54,26 @@ export class RedisCrawlDesk implements CrawlDesk {
   readonly server: string
   readonly #crawl: CrawlFromOutside
   readonly #filter: DeskFilter
+  readonly #told: SettingsTold | undefined
 
-  constructor(id: string, crawl: CrawlFromOutside) {
+  /** @param told what its workers tell of their settings; undefined: they do not tell */
+  constructor(id: string, crawl: CrawlFromOutside, told?: SettingsTold) {
+    this.#told = told
     this.id = id
     this.spider = crawl.name.spider
     this.crawlId = crawl.name.crawlId
     this.server = crawl.shown
     this.#crawl = crawl
-    this.#filter = new DeskFilter(crawl)
+    this.#filter = new DeskFilter(crawl, told)
+  }
+
+  get crawl(): CrawlFromOutside {
+    return this.#crawl
+  }
+
+  /** False: its workers have other settings now. */
+  isOf(told: SettingsTold | undefined): boolean {
+    return JSON.stringify(told) === JSON.stringify(this.#told)
   }
 
   status(): Promise<CrawlStatus> {
@@ -84,8 +105,28 @@ export class RedisCrawlDesk implements CrawlDesk {
     return this.#ask('its items', async () => readItems(this.#crawl, await this.status()))
   }
 
+  /** Samples come every ten seconds: as many as that time may have. */
+  history(sinceMs: number): Promise<readonly HistorySample[]> {
+    return this.#ask('its history', async () => {
+      const { redis, keys } = this.#crawl
+      const most = Math.min(SAMPLES_MAX, Math.ceil((Date.now() - sinceMs) / SAMPLE_EVERY_MS) + 1)
+      const samples = await readSamples(redis, keys, Math.max(1, most))
+      return samples
+        .map(({ at, ...sample }) => ({ atMs: at.getTime(), ...sample }))
+        .filter(({ atMs }) => atMs >= sinceMs)
+    })
+  }
+
+  runs(): Promise<readonly RunSeen[]> {
+    return this.#ask('its runs', async () => {
+      const { redis, keys } = this.#crawl
+      const kept = await readRuns(redis, keys)
+      return JSON.parse(JSON.stringify(kept)) as RunSeen[]
+    })
+  }
+
   settings(): Promise<readonly SettingSeen[]> {
-    return Promise.resolve(settingsSeen(this.#crawl.crawler.settings))
+    return Promise.resolve(settingsSeen(this.#told))
   }
 
   failures(): Promise<FailuresSeen> {
@@ -139,8 +180,13 @@ export class RedisCrawlDesk implements CrawlDesk {
   /** A command would wait for a Redis that is away for as long as that takes. */
   async #ask<T>(what: string, act: () => Promise<T>): Promise<T> {
     const { redis, shown } = this.#crawl
-    if (redis.status === 'reconnecting' || redis.status === 'end')
-      throw new Error(`Redis at ${shown} cannot be reached`)
+    if (isAway(redis)) throw new Error(`Redis at ${shown} cannot be reached`)
     return within(ANSWER_MS_MAX, `${shown}: ${what}`, act())
   }
+}
+
+/** True while there is no connection; one that was given up is begun anew. */
+export function isAway(redis: Redis): boolean {
+  if (redis.status === 'end') redis.connect().catch(() => {})
+  return redis.status === 'reconnecting' || redis.status === 'end' || redis.status === 'close'
 }

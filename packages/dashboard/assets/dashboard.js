@@ -1,0 +1,178 @@
+/**
+ * What moves: regions that the server has made anew take the place of the old ones, and curves get their points. Without it pages
+ * are as they were when they were asked for.
+ */
+
+const beat = document.getElementById('beat')
+const trouble = document.getElementById('trouble')
+const isInTrouble = () => document.body.dataset.trouble === 'true'
+/** A heartbeat comes each second. */
+const SILENT_MS = 6000
+
+let heardAt = 0
+
+function say(words, tone) {
+  beat.textContent = words
+  beat.className = `beat ${tone}`
+}
+
+function heard() {
+  heardAt = performance.now()
+  say('live', 'good')
+}
+
+function troubled(words) {
+  trouble.textContent = words
+  trouble.hidden = false
+  document.body.dataset.trouble = 'true'
+  say('waiting', 'bad')
+}
+
+function put(regions) {
+  // A page that was made in trouble has none of its regions.
+  if (Object.keys(regions).some((id) => !document.getElementById(id))) {
+    if (isInTrouble()) location.reload()
+    return
+  }
+  document.body.dataset.trouble = 'false'
+  trouble.hidden = true
+  for (const [id, html] of Object.entries(regions)) putOne(document.getElementById(id), html)
+  addPoint()
+}
+
+/** What somebody has marked, opened or is at with the keyboard stays as it is. */
+function putOne(region, html) {
+  const marked = document.getSelection()
+  if (marked && !marked.isCollapsed && region.contains(marked.anchorNode)) return
+  const opened = [...region.querySelectorAll('details[open][id]')].map(({ id }) => id)
+  const focused = region.contains(document.activeElement)
+    ? placeOf(region, document.activeElement)
+    : undefined
+  const scrolled = [...region.querySelectorAll('.scrolls')].map((part) => part.scrollLeft)
+  region.innerHTML = html
+  for (const id of opened) document.getElementById(id)?.setAttribute('open', '')
+  for (const [n, part] of [...region.querySelectorAll('.scrolls')].entries())
+    part.scrollLeft = scrolled[n] ?? 0
+  if (focused !== undefined) region.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true })
+}
+
+const FOCUSABLE = 'a, button, summary, [tabindex]'
+
+function placeOf(region, element) {
+  const n = [...region.querySelectorAll(FOCUSABLE)].indexOf(element)
+  return n < 0 ? undefined : n
+}
+
+function listen(address) {
+  const events = new EventSource(address)
+  events.addEventListener('regions', ({ data }) => {
+    heard()
+    put(JSON.parse(data))
+  })
+  events.addEventListener('beat', heard)
+  events.addEventListener('trouble', ({ data }) =>
+    troubled(`${JSON.parse(data)}. This page goes on by itself.`),
+  )
+  events.addEventListener('error', () => {
+    troubled('The dashboard does not answer. This page goes on by itself.')
+    // The browser gives up after an answer that is no stream.
+    if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 2000)
+  })
+  setInterval(() => {
+    if (heardAt > 0 && performance.now() - heardAt > SILENT_MS) say('no news', 'warn')
+  }, 1000)
+}
+
+// Curves
+
+/** Points are as samples: one each ten seconds. The last one is of this second, and moves until its ten seconds are over. */
+const SAMPLE_MS = 10_000
+const POINTS_MAX = 8640
+const SERIES = [
+  { label: 'pages', colour: '--curve-a', fill: '--curve-a-fill' },
+  { label: 'items', colour: '--curve-b' },
+  { label: 'errors', colour: '--curve-c' },
+]
+
+let chart
+let points = []
+
+async function draw() {
+  const place = document.querySelector('[data-chart]')
+  if (!place || !window.uPlot) return
+  const answer = await fetch(place.dataset.chart)
+  if (!answer.ok) return
+  points = await answer.json()
+  addPoint()
+  if (points.length < 2) return
+  place.replaceChildren()
+  chart = new window.uPlot(optionsOf(place), columnsOf(points), place)
+  new ResizeObserver(() => chart.setSize(sizeOf(place))).observe(place)
+  // Colours are drawn, and do not follow the page by themselves.
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => chart.redraw())
+}
+
+function columnsOf(all) {
+  return [all.map(([at]) => at / 1000), ...SERIES.map((_, n) => all.map((point) => point[n + 1] / 60))]
+}
+
+function sizeOf(place) {
+  return { width: place.clientWidth, height: place.clientWidth < 500 ? 200 : 260 }
+}
+
+/** As the canvas takes it: the name of a colour stands for one of each theme. */
+function colour(name) {
+  const probe = document.createElement('i')
+  probe.style.color = `var(${name})`
+  document.body.append(probe)
+  const found = getComputedStyle(probe).color
+  probe.remove()
+  return found
+}
+
+function optionsOf(place) {
+  const axis = {
+    stroke: () => colour('--muted'),
+    grid: { stroke: () => colour('--line'), width: 1 },
+    ticks: { show: false },
+    font: '12px ui-sans-serif, system-ui, sans-serif',
+  }
+  return {
+    ...sizeOf(place),
+    cursor: { points: { size: 7 }, drag: { x: true, y: false } },
+    scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    axes: [
+      { ...axis, values: (_, times) => times.map(clock) },
+      { ...axis, size: 48 },
+    ],
+    series: [
+      { label: 'at', value: (_, at) => (at === null ? '–' : new Date(at * 1000).toTimeString().slice(0, 8)) },
+      ...SERIES.map(({ label, colour: name, fill }) => ({
+        label,
+        stroke: () => colour(name),
+        ...(fill && { fill: () => colour(fill) }),
+        width: 2,
+        points: { show: false },
+        value: (_, rate) => (rate === null ? '–' : `${rate.toFixed(rate < 10 ? 2 : 0)}/s`),
+      })),
+    ],
+  }
+}
+
+function clock(at) {
+  return new Date(at * 1000).toTimeString().slice(0, 5)
+}
+
+function addPoint() {
+  const now = document.querySelector('[data-point]')?.dataset.point.split(' ').map(Number)
+  if (!now || points.length === 0) return
+  const before = points.at(-2)
+  if (before && now[0] - before[0] < SAMPLE_MS) points[points.length - 1] = now
+  else if (now[0] > points.at(-1)[0]) points.push(now)
+  if (points.length > POINTS_MAX) points.shift()
+  chart?.setData(columnsOf(points))
+}
+
+const { events } = document.body.dataset
+if (events) listen(events)
+draw()

@@ -1,0 +1,128 @@
+/**
+ * The dashboard as a Hono app: pages that are made on the server, and what moves on them. It keeps nothing, and changes nothing of
+ * the crawls.
+ */
+
+import type { CrawlDesks } from '@webloom/core'
+import { type Context, Hono } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import { html } from 'hono/html'
+import { EventStreams } from './live/event-stream.ts'
+import type { Query, Region } from './live/region.ts'
+import { type WatchedDesk, WatchedDesks } from './live/watched-desk.ts'
+import { crawlPath, Page, type PageProps } from './parts/page.tsx'
+import { Nothing } from './parts/values.tsx'
+import { answerAsset } from './serving/assets.ts'
+import { loopbackNamesOnly, securityHeaders } from './serving/security.ts'
+import type { CrawlView } from './views/crawl-view.ts'
+import { crawlsRegions } from './views/crawls.tsx'
+import { VIEWS, viewAt } from './views/views.ts'
+
+export interface DashboardOptions {
+  readonly desks: CrawlDesks
+  /** It listens on loopback: who calls it by another name is refused. */
+  readonly isOnLoopback?: boolean
+  /** Ends what is still sent to open pages. */
+  readonly closing?: AbortSignal
+}
+
+/** A day of samples is the most that is kept. */
+const SAMPLES_MINUTES_MAX = 24 * 60
+const THEMES = ['light', 'dark']
+const YEAR_S = 31_536_000
+
+export function dashboardApp({ desks, isOnLoopback = false, closing }: DashboardOptions): Hono {
+  const watched = new WatchedDesks(desks)
+  const streams = new EventStreams(closing ?? new AbortController().signal)
+  const app = new Hono()
+  app.use(securityHeaders())
+  if (isOnLoopback) app.use(loopbackNamesOnly())
+  app.get('/assets/:name', (c) => answerAsset(c, c.req.param('name')))
+  app.get('/theme', answerTheme)
+  app.get('/', (c) => {
+    const page = { title: 'Crawls', events: '/events' }
+    return answerPage(c, page, () => crawlsRegions(watched))
+  })
+  app.get('/events', (c) => streams.answer(c, () => crawlsRegions(watched)))
+  app.get('/c/:id', (c) => c.redirect(`${crawlPath(c.req.param('id'))}/overview`))
+  app.get('/c/:id/samples.json', async (c) => {
+    const desk = await watched.desk(c.req.param('id'))
+    if (!desk) return c.notFound()
+    const minutes = Math.min(SAMPLES_MINUTES_MAX, Math.max(1, Number(c.req.query('minutes')) || 60))
+    const samples = await desk.history(Math.round(minutes))
+    return c.json(
+      samples.map((one) => [one.atMs, one.pagesPerMinute, one.itemsPerMinute, one.errorsPerMinute]),
+    )
+  })
+  app.get('/c/:id/:view', async (c) => {
+    const { found, view } = await asked(c, watched)
+    if (!found || !view) return answerNotFound(c)
+    return answerPage(c, crawlPage(c, found, view), () => view.regions(found, c.req.query()))
+  })
+  app.get('/c/:id/:view/events', async (c) => {
+    const { found, view } = await asked(c, watched)
+    if (!found || !view) return c.text('there is no such crawl or view\n', 404)
+    const query: Query = c.req.query()
+    return streams.answer(c, () => view.regions(found, query))
+  })
+  app.notFound(answerNotFound)
+  app.onError((error, c) => c.text(`the dashboard could not make this page: ${error.message}\n`, 500))
+  return app
+}
+
+async function asked(
+  c: Context,
+  watched: WatchedDesks,
+): Promise<{ found: WatchedDesk | undefined; view: CrawlView | undefined }> {
+  return { found: await watched.desk(c.req.param('id')!), view: viewAt(c.req.param('view')!) }
+}
+
+function crawlPage(c: Context, { desk }: WatchedDesk, { path, title }: CrawlView) {
+  const { search } = new URL(c.req.url)
+  const events = `${crawlPath(desk.id)}/${path}/events${search}`
+  const { id, spider, crawlId, server } = desk
+  return { title, events, crawl: { id, spider, crawlId, server }, views: VIEWS, path }
+}
+
+type PageHead = Omit<PageProps, 'theme' | 'address' | 'regions' | 'trouble'>
+
+/** While Redis is away the page says so, and its events bring it back. */
+async function answerPage(c: Context, head: PageHead, read: () => Promise<readonly Region[]>) {
+  try {
+    return answerHtml(c, { ...head, regions: await read() }, 200)
+  } catch (error) {
+    return answerHtml(c, { ...head, regions: [], trouble: (error as Error).message }, 503)
+  }
+}
+
+function answerNotFound(c: Context): Response | Promise<Response> {
+  const nothing = (
+    <Nothing>
+      There is no such page here. <a href="/">All crawls</a>
+    </Nothing>
+  )
+  return answerHtml(c, { title: 'Not found', regions: [{ id: 'nothing', isWide: true, node: nothing }] }, 404)
+}
+
+function answerHtml(c: Context, props: Omit<PageProps, 'theme' | 'address'>, status: 200 | 404 | 503) {
+  const { pathname, search } = new URL(c.req.url)
+  const chosen = getCookie(c, 'theme') ?? ''
+  const page = (
+    <Page {...props} theme={THEMES.includes(chosen) ? chosen : undefined} address={`${pathname}${search}`} />
+  )
+  c.header('Cache-Control', 'no-store')
+  return c.html(html`<!doctype html>${page}`, status)
+}
+
+/** Keeps the choice in a cookie, and goes back to the page it was made on: one of this site. */
+function answerTheme(c: Context): Response {
+  const to = c.req.query('to') ?? ''
+  setCookie(c, 'theme', THEMES.includes(to) ? to : '', {
+    path: '/',
+    maxAge: THEMES.includes(to) ? YEAR_S : 0,
+    sameSite: 'Strict',
+    httpOnly: true,
+  })
+  const back = c.req.query('back') ?? '/'
+  return c.redirect(/^\/(?![/\\])[\x21-\x7e]*$/.test(back) ? back : '/')
+}

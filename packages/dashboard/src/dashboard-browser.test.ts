@@ -1,0 +1,125 @@
+/** The pages in a real browser. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startBrowser } from '@webloom/testkit'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LONG_TITLE, STATUS } from '../testing/made-up-crawl.ts'
+import { MadeUpDesks } from '../testing/made-up-desks.ts'
+import { type Dashboard, startDashboard } from './start-dashboard.ts'
+import { VIEWS } from './views/views.ts'
+
+/** Runs in the page. */
+const INSPECTION = readFileSync(join(import.meta.dirname, '../testing/inspect-page.js'), 'utf8')
+const PHONE = { width: 390, height: 844 }
+const ADDRESSES = ['', ...VIEWS.map(({ path }) => `c/bookshops/${path}`)]
+
+let browser: Browser
+let dashboard: Dashboard
+let desks: MadeUpDesks
+
+beforeAll(async () => {
+  desks = new MadeUpDesks()
+  browser = await startBrowser()
+  dashboard = await startDashboard({ desks, port: 0 })
+})
+afterAll(async () => {
+  await browser?.close()
+  await dashboard?.close()
+})
+
+type PageOptions = NonNullable<Parameters<Browser['newPage']>[0]>
+
+/** A page on which nothing may go wrong. */
+async function opened(
+  path: string,
+  options: PageOptions = {},
+): Promise<{ page: Page; problems: string[] } & AsyncDisposable> {
+  const page = await browser.newPage(options)
+  const problems: string[] = []
+  page.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning')
+      problems.push(`${line.text()} ${line.location().url}`)
+  })
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(dashboard.url + path)
+  return { page, problems, [Symbol.asyncDispose]: () => page.close() }
+}
+
+test('every page fits a phone, has readable contrast in both themes, and names what can be reached by keyboard', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await using at = await opened('', { colorScheme, viewport: PHONE })
+    for (const path of ADDRESSES) {
+      await at.page.goto(dashboard.url + path)
+      const found = await at.page.evaluate(INSPECTION)
+      expect(found, `${path} ${colorScheme}`).toEqual({ sideways: 0, faint: [], nameless: [], headings: 1 })
+    }
+    expect(at.problems).toEqual([])
+  }
+})
+
+test('figures move by themselves; what somebody has opened stays open; away and back is seen', async () => {
+  await using at = await opened('c/bookshops/failures')
+  await at.page.locator('summary').last().click()
+  desks.status = { ...STATUS, stats: { ...STATUS.stats, 'downloader/given_up/DownloadTimeoutError': 999 } }
+  await at.page.getByText('1,070').waitFor()
+  expect(await at.page.locator('details[open]').count()).toBe(1)
+  desks.trouble = 'Redis at 10.0.4.2:6379/0 cannot be reached'
+  await at.page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor()
+  desks.trouble = undefined
+  await at.page.getByRole('alert').waitFor({ state: 'hidden' })
+  desks.status = STATUS
+  await at.page.getByText('201', { exact: true }).first().waitFor()
+  expect(at.problems).toEqual([])
+})
+
+test('a page that was opened while Redis was away is there when it is back', async () => {
+  const away = new MadeUpDesks()
+  away.trouble = 'Redis is away'
+  const other = await startDashboard({ desks: away, port: 0 })
+  const page = await browser.newPage()
+  await page.goto(`${other.url}c/bookshops/workers`)
+  expect(await page.getByRole('alert').textContent()).toContain('Redis is away')
+  away.trouble = undefined
+  await page.getByRole('table').waitFor()
+  await page.close()
+  await other.close()
+})
+
+test('the overview has a curve that the script draws, and one without it', async () => {
+  await using at = await opened('c/bookshops/overview')
+  await at.page.locator('.chart canvas').waitFor()
+  expect(at.problems).toEqual([])
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  const still = await context.newPage()
+  await still.goto(`${dashboard.url}c/bookshops/overview`)
+  expect(await still.locator('.chart svg').count()).toBe(1)
+  expect(await still.getByText('184,320').first().isVisible()).toBe(true)
+  await context.close()
+})
+
+test('by keyboard: past the views to the figures, a URL asked about, colours changed', async () => {
+  await using at = await opened('c/bookshops/dedup')
+  await at.page.keyboard.press('Tab')
+  await at.page.keyboard.press('Enter')
+  await at.page.locator('#main:focus').waitFor()
+  await at.page.keyboard.press('Tab')
+  await at.page.keyboard.type('https://a.example/known')
+  await at.page.keyboard.press('Enter')
+  await at.page.getByText('met before').first().waitFor()
+  await at.page.getByRole('link', { name: 'Colours: dark' }).press('Enter')
+  await at.page.locator('html[data-theme=dark]').waitFor()
+  expect(await at.page.getByLabel('Has the crawl met this URL?').inputValue()).toBe('https://a.example/known')
+})
+
+test('a title with markup, control bytes or ten megabytes runs nothing and takes little room', async () => {
+  desks.items = { last: [{ at: null, json: JSON.stringify({ title: LONG_TITLE }) }] }
+  for (const path of ['', 'c/bookshops/hosts', 'c/bookshops/items', 'c/bookshops/failures']) {
+    await using at = await opened(path)
+    expect(await at.page.title()).not.toBe('owned')
+    expect(await at.page.locator('img, main script, main b > b').count()).toBe(0)
+    expect(at.problems).toEqual([])
+  }
+  desks.items = {}
+})

@@ -1,0 +1,136 @@
+/** Requests that were given up, by what their failures have in common. */
+
+import type { FailureGroup, ResponseSnapshot } from '@webloom/core'
+import type { Query, Region } from '../live/region.ts'
+import type { WatchedDesk } from '../live/watched-desk.ts'
+import { crawlPath } from '../parts/page.tsx'
+import { Card, Figure, Figures, Nothing, WebLink, When } from '../parts/values.tsx'
+import { counted, grouped } from '../text/figures.ts'
+import { shown, shownLines } from '../text/shown.ts'
+import type { CrawlView } from './crawl-view.ts'
+
+export const failures: CrawlView = { path: 'failures', title: 'Failures', regions }
+
+const GROUPS_MAX = 50
+const EXAMPLES_MAX = 5
+const SNAPSHOT_CHARS_MAX = 4000
+const HEADERS_MAX = 30
+
+async function regions(watched: WatchedDesk, { response }: Query): Promise<readonly Region[]> {
+  const [status, seen] = await Promise.all([watched.status(), watched.view('failures')])
+  const snapshot = response === undefined ? [] : await snapshotRegions(watched, response)
+  const kinds = Object.entries(status.stats)
+    .filter(([stat]) => stat.startsWith('downloader/given_up/'))
+    .map(([stat, count]) => [stat.slice('downloader/given_up/'.length), Number(count)] as const)
+    .sort(([, a], [, b]) => b - a)
+  const counts: Region = { id: 'kinds', isWide: true, node: <Kinds kinds={kinds} /> }
+  if (!seen)
+    return [
+      counts,
+      {
+        id: 'failures',
+        isWide: true,
+        node: (
+          <Card title="By signature">
+            <Nothing>Not known: this crawl keeps no ledger of failures.</Nothing>
+          </Card>
+        ),
+      },
+    ]
+  return [
+    counts,
+    ...snapshot,
+    {
+      id: 'failures',
+      isWide: true,
+      node: (
+        <Card
+          title="By signature"
+          aside={`${counted(seen.count, 'request')} kept${seen.trimmed > 0 ? `, ${grouped(seen.trimmed)} older ones dropped (FAILED_MAX)` : ''}`}
+        >
+          {seen.groups.length === 0 && <Nothing>No request was given up.</Nothing>}
+          {seen.groups.slice(0, GROUPS_MAX).map((group) => (
+            <Group group={group} id={watched.desk.id} />
+          ))}
+        </Card>
+      ),
+    },
+  ]
+}
+
+function Kinds({ kinds }: { kinds: readonly (readonly [kind: string, count: number])[] }) {
+  const all = kinds.reduce((sum, [, count]) => sum + count, 0)
+  return (
+    <Figures>
+      <Figure name="Given up" value={grouped(all)} {...(all > 0 && { tone: 'bad' as const })} />
+      {kinds.slice(0, 5).map(([kind, count]) => (
+        <Figure name={shown(kind, 40)} value={grouped(count)} />
+      ))}
+    </Figures>
+  )
+}
+
+async function snapshotRegions({ desk }: WatchedDesk, signature: string): Promise<readonly Region[]> {
+  const found = await desk.failedResponse?.(signature)
+  const card = (
+    <Card title="The first response" aside={shown(signature, 120)}>
+      {found ? <Snapshot snapshot={found} /> : <Nothing>No response was kept.</Nothing>}
+    </Card>
+  )
+  return [{ id: 'response', isWide: true, isStill: true, node: card }]
+}
+
+function Group({ group, id }: { group: FailureGroup; id: string }) {
+  const { signature, reason, message, status, count, total, firstAt, lastAt, examples } = group
+  return (
+    <details class="group" id={`failure-${anchorOf(signature)}`}>
+      <summary>
+        <span class="count">{grouped(count)}</span>
+        <span class="signature">
+          <b>
+            {shown(reason, 60)}
+            {status !== null && ` ${status}`}
+          </b>{' '}
+          {shown(message, 160)}
+          {total > count && <small> {grouped(total)} with those that are gone</small>}
+        </span>
+        <small>
+          <When at={firstAt} /> – <When at={lastAt} />
+        </small>
+      </summary>
+      <ul class="plain">
+        {examples.slice(0, EXAMPLES_MAX).map(({ url, method, attempts, at }) => (
+          <li>
+            <code>{shown(method, 10)}</code> <WebLink url={url} /> · {counted(attempts, 'attempt')} ·{' '}
+            <When at={at} />
+          </li>
+        ))}
+      </ul>
+      <p>
+        <code>{shown(signature, 160)}</code> ·{' '}
+        <a href={`${crawlPath(id)}/failures?response=${encodeURIComponent(signature.toWellFormed())}`}>
+          the first response
+        </a>
+      </p>
+    </details>
+  )
+}
+
+function Snapshot({ snapshot: { url, status, headers, text, bytes } }: { snapshot: ResponseSnapshot }) {
+  const lines = headers
+    .slice(0, HEADERS_MAX)
+    .map(([name, value]) => `${shown(name, 80)}: ${shown(value, 200)}`)
+  return (
+    <div class="snapshot">
+      <p>
+        {status} from <WebLink url={url} />, {grouped(bytes)} bytes
+      </p>
+      <pre tabindex={0}>{`${lines.join('\n')}\n\n${shownLines(text, SNAPSHOT_CHARS_MAX)}`}</pre>
+    </div>
+  )
+}
+
+/** A signature has an end that is its hash; what stands before that may be anything. */
+function anchorOf(signature: string): string {
+  return signature.replace(/[^\w]+/g, '-').slice(-80)
+}

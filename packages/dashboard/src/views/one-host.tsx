@@ -1,0 +1,156 @@
+/** One host by its exact name. It is found by its hash, however many there are. */
+
+import type { OneHostSeen, SlotView } from '@webloom/core'
+import type { Query, Region } from '../live/region.ts'
+import type { WatchedDesk } from '../live/watched-desk.ts'
+import { type Column, Table } from '../parts/table.tsx'
+import { Card, Figure, Figures, Nothing, Pill, type Tone, WebLink } from '../parts/values.tsx'
+import { ago, counted, durationOf, grouped } from '../text/figures.ts'
+import { shown } from '../text/shown.ts'
+import type { CrawlView } from './crawl-view.ts'
+import { FindHost } from './hosts.tsx'
+
+export const oneHost: CrawlView = { path: 'host', title: 'Host', regions }
+
+/** The longest that a slot may be called. */
+const NAME_CHARS_MAX = 256
+
+async function regions({ desk }: WatchedDesk, { name = '' }: Query): Promise<readonly Region[]> {
+  const find: Region = {
+    id: 'find',
+    isStill: true,
+    isWide: true,
+    node: <FindHost id={desk.id} name={name} />,
+  }
+  const host = name.trim().slice(0, NAME_CHARS_MAX)
+  if (host === '') return [find]
+  const seen = await desk.host(host)
+  return [
+    find,
+    { id: 'host', isWide: true, node: <Host seen={seen} /> },
+    { id: 'host-pace', node: <Pace seen={seen} /> },
+    { id: 'host-news', node: <News seen={seen} /> },
+    { id: 'host-sample', isWide: true, node: <Sample seen={seen} /> },
+  ]
+}
+
+const STATES: { readonly [State in SlotView['state']]: readonly [Tone, string] } = {
+  none: ['calm', 'nothing waits'],
+  ready: ['good', 'ready'],
+  later: ['busy', 'waits for its delay'],
+  held: ['good', 'held by a worker'],
+  hot: ['good', 'hot'],
+}
+
+function Host({ seen: { host, slot } }: { seen: OneHostSeen }) {
+  if (!slot)
+    return (
+      <Card title={shown(host, 100)}>
+        <Nothing>Each worker keeps its own pace (QUEUE_MODE=job), so there are no lines of hosts.</Nothing>
+      </Card>
+    )
+  const [tone, word] = slot.pausedMs > 0 ? (['warn', 'paused'] as const) : STATES[slot.state]
+  return (
+    <div class="now">
+      <p class="state-line">
+        <b class="host-name">{shown(host, 100)}</b> <Pill tone={tone}>{word}</Pill>
+        <span>
+          {slot.lanes > 0 && `${counted(slot.lanes, 'lane')} · `}with {holdersOf(slot)}
+        </span>
+      </p>
+      <Figures>
+        <Figure name="Waiting" value={grouped(slot.waiting)} />
+        <Figure name="Held for later" value={grouped(slot.delayed)} />
+        <Figure name="In flight" value={grouped(slot.leased)} />
+        <Figure
+          name="Failures"
+          value={grouped(slot.failures)}
+          unit="in a row"
+          {...(slot.failures > 0 && { tone: 'bad' as const })}
+        />
+      </Figures>
+    </div>
+  )
+}
+
+function holdersOf({ holders }: SlotView): string {
+  if (holders.length === 0) return 'no worker'
+  return (
+    shown(holders.slice(0, 4).join(', '), 160) + (holders.length > 4 ? ` and ${holders.length - 4} more` : '')
+  )
+}
+
+function Pace({ seen: { slot, delayFrom } }: { seen: OneHostSeen }) {
+  if (!slot) return null
+  return (
+    <Card title="Pace">
+      <dl class="pairs">
+        <dt>Delay</dt>
+        <dd>{slot.delayMs > 0 ? durationOf(slot.delayMs) : 'none'}</dd>
+        <dt>It comes from</dt>
+        <dd>{delayFrom === null ? '–' : shown(delayFrom, 160)}</dd>
+        <dt>Next request</dt>
+        <dd>{slot.nextInMs > 0 ? `in ${durationOf(slot.nextInMs)}` : 'may go now'}</dd>
+        <dt>Pause</dt>
+        <dd>
+          {slot.pausedMs > 0
+            ? `${durationOf(slot.pausedMs)} more${slot.pauseReason ? `: ${shown(slot.pauseReason, 160)}` : ''}`
+            : 'none'}
+        </dd>
+      </dl>
+    </Card>
+  )
+}
+
+function News({ seen: { lists, readAt, statuses } }: { seen: OneHostSeen }) {
+  const at = (ms: number) => ago(new Date(ms).toISOString(), readAt)
+  const news = [
+    ...lists.failing.map(
+      (one) => `${counted(one.failures, 'failure')} in a row: ${one.lastError} (${at(one.seenAtMs)})`,
+    ),
+    ...lists.givenUp.map((one) => `given up ${at(one.sinceMs)}: ${one.why}`),
+    ...lists.slowest.map((one) => `answers in ${durationOf(one.latencyMs)} (${at(one.seenAtMs)})`),
+    ...lists.recovered.map((one) => `well again since ${at(one.seenAtMs)}`),
+  ]
+  return (
+    <Card title="What workers tell">
+      {news.length === 0 ? (
+        <Nothing>Nothing stands out: it answers soon and well, or was not asked lately.</Nothing>
+      ) : (
+        <ul class="plain">
+          {news.slice(0, 10).map((text) => (
+            <li>{shown(text, 240)}</li>
+          ))}
+        </ul>
+      )}
+      <dl class="pairs">
+        <dt>Statuses</dt>
+        <dd>
+          {statuses === null
+            ? 'not known for one host'
+            : Object.entries(statuses)
+                .slice(0, 20)
+                .map(([status, count]) => `${shown(status, 40)} ${grouped(count)}`)
+                .join(' · ')}
+        </dd>
+      </dl>
+    </Card>
+  )
+}
+
+const SAMPLE: readonly Column<{ readonly url: string; readonly priority: number }>[] = [
+  { name: 'Address', cell: ({ url }) => <WebLink url={url} /> },
+  { name: 'Priority', isNumber: true, cell: ({ priority }) => grouped(priority) },
+]
+
+function Sample({ seen: { sample } }: { seen: OneHostSeen }) {
+  return (
+    <Card title="What waits" aside={sample && sample.length > 0 && `the first ${sample.length}`}>
+      {sample && sample.length > 0 ? (
+        <Table caption="What waits for this host" columns={SAMPLE} rows={sample} />
+      ) : (
+        <Nothing>{sample ? 'Nothing waits in its line.' : 'Not known.'}</Nothing>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,138 @@
+/** The crawl's last runs, each beside the one before: a spider that brings less than it did is seen here first. */
+
+import type { RunSeen } from '@webloom/core'
+import type { Region } from '../live/region.ts'
+import type { WatchedDesk } from '../live/watched-desk.ts'
+import { Meter } from '../parts/drawn.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Card, Nothing, Pill, type Tone, When } from '../parts/values.tsx'
+import { byteSize, counted, durationOf, grouped, percent } from '../text/figures.ts'
+import { shown } from '../text/shown.ts'
+import type { CrawlView } from './crawl-view.ts'
+
+export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
+
+const FIELDS_MAX = 100
+
+interface RunRow {
+  readonly run: RunSeen
+  readonly before: RunSeen | undefined
+}
+
+async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
+  const seen = await watched.view('runs')
+  if (!seen || seen.length === 0)
+    return [
+      { id: 'runs', isWide: true, node: <Nothing>{seen ? 'No run is known yet.' : 'Not known.'}</Nothing> },
+    ]
+  const rows = seen.map((run, n) => ({ run, before: seen[n + 1] }))
+  return [
+    {
+      id: 'runs',
+      isWide: true,
+      node: (
+        <Card title="Runs" aside={`${counted(seen.length, 'run')}, the latest first`}>
+          <Table caption="Runs" columns={COLUMNS} rows={rows} />
+        </Card>
+      ),
+    },
+    { id: 'run-fields', isWide: true, node: <Fields {...rows[0]!} /> },
+  ]
+}
+
+const TONES: { readonly [State in RunSeen['state']]: Tone } = {
+  running: 'good',
+  finished: 'calm',
+  stopped: 'warn',
+  lost: 'bad',
+}
+
+const COLUMNS: readonly Column<RunRow>[] = [
+  { name: 'Begun', cell: ({ run }) => <When at={run.begunAt} /> },
+  {
+    name: 'End',
+    cell: ({ run }) => <Pill tone={TONES[run.state]}>{shown(run.finishReason ?? run.state, 40)}</Pill>,
+  },
+  {
+    name: 'Took',
+    isNumber: true,
+    cell: ({ run }) =>
+      run.endedAt === undefined ? '–' : durationOf(Date.parse(run.endedAt) - Date.parse(run.begunAt)),
+  },
+  counts('Pages', ({ pages }) => pages),
+  counts('Items', ({ items }) => items),
+  counts('Errors', ({ errors }) => errors),
+  counts('Given up', ({ givenUp }) => givenUp),
+  { name: 'Bytes', isNumber: true, isExtra: true, cell: ({ run }) => byteSize(run.bytes) },
+  {
+    name: 'Statuses',
+    isExtra: true,
+    cell: ({ run }) =>
+      Object.entries(run.statuses)
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, 6)
+        .map(([status, count]) => `${shown(status, 10)}: ${grouped(count)}`)
+        .join(' · '),
+  },
+]
+
+function counts(name: string, of: (run: RunSeen) => number): Column<RunRow> {
+  return {
+    name,
+    isNumber: true,
+    cell: ({ run, before }) => (
+      <>
+        {grouped(of(run))}
+        {before && <small>{changeWords(of(run), of(before))}</small>}
+      </>
+    ),
+  }
+}
+
+function changeWords(now: number, before: number): string {
+  if (before === 0) return now === 0 ? '±0' : 'new'
+  const change = (now - before) / before
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent(Math.abs(change))}`
+}
+
+/** Share of the latest run's items that have each field, and of those of the run before. */
+function Fields({ run, before }: RunRow) {
+  const share = (of: RunSeen | undefined, field: string) =>
+    of && of.items > 0 ? (of.fields[field] ?? 0) / of.items : undefined
+  const names = [...new Set([run, before].flatMap((one) => Object.keys(one?.fields ?? {})))]
+    .sort()
+    .slice(0, FIELDS_MAX)
+  const columns: readonly Column<string>[] = [
+    { name: 'Field', cell: (field) => <code>{shown(field, 80)}</code> },
+    {
+      name: 'This run',
+      cell: (field) => {
+        const now = share(run, field) ?? 0
+        return (
+          <span class="share">
+            <Meter share={now} label={`${shown(field, 80)}: ${percent(now)}`} />
+            {percent(now, 1)}
+          </span>
+        )
+      },
+    },
+    {
+      name: 'The run before',
+      isNumber: true,
+      cell: (field) => {
+        const [now, then] = [share(run, field) ?? 0, share(before, field)]
+        if (then === undefined) return '–'
+        return <span class={then - now > 0.1 ? 'bad' : undefined}>{percent(then, 1)}</span>
+      },
+    },
+  ]
+  return (
+    <Card title="Fields of its items" aside="a share that falls is how a changed site shows itself">
+      {names.length === 0 ? (
+        <Nothing>No item has come yet.</Nothing>
+      ) : (
+        <Table caption="Share of items that have each field" columns={columns} rows={names} />
+      )}
+    </Card>
+  )
+}

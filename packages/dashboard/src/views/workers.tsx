@@ -1,0 +1,104 @@
+/** The workers of a crawl. */
+
+import type { CrawlStatus, WorkerSeen } from '@webloom/core'
+import type { Region } from '../live/region.ts'
+import type { WatchedDesk } from '../live/watched-desk.ts'
+import { type Column, Table } from '../parts/table.tsx'
+import { Card, Figure, Figures, Nothing, Pill } from '../parts/values.tsx'
+import { ago, byteSize, durationOf, grouped, perSecond } from '../text/figures.ts'
+import { shown } from '../text/shown.ts'
+import type { CrawlView } from './crawl-view.ts'
+
+export const workers: CrawlView = { path: 'workers', title: 'Workers', regions }
+
+const SHOWN_MAX = 500
+
+async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
+  const status = await watched.status()
+  return [
+    { id: 'worker-sums', isWide: true, node: <Sums status={status} /> },
+    { id: 'workers', isWide: true, node: <Workers status={status} /> },
+  ]
+}
+
+function Sums({ status: { workers: all } }: { status: CrawlStatus }) {
+  const present = all.filter(({ lost }) => !lost)
+  const sum = (of: (worker: WorkerSeen) => number) => present.reduce((whole, worker) => whole + of(worker), 0)
+  const lost = all.length - present.length
+  const blocked = present.filter((worker) => worker.blocked).length
+  return (
+    <Figures>
+      <Figure name="Present" value={grouped(present.length)} />
+      <Figure name="Lost" value={grouped(lost)} {...(lost > 0 && { tone: 'bad' as const })} />
+      <Figure name="Blocked" value={grouped(blocked)} {...(blocked > 0 && { tone: 'warn' as const })} />
+      <Figure name="Memory" value={byteSize(sum(({ rssBytes }) => rssBytes))} />
+      <Figure name="Processors" value={grouped(sum(({ cpuCores }) => cpuCores))} unit="in use" />
+      <Figure name="Downloading" value={grouped(sum(({ downloading }) => downloading))} />
+    </Figures>
+  )
+}
+
+function Workers({ status: { workers: all, readAt } }: { status: CrawlStatus }) {
+  if (all.length === 0) return <Nothing>No worker is present.</Nothing>
+  // The lost ones first: they are what somebody must look at.
+  const rows = [...all].sort((a, b) => Number(b.lost) - Number(a.lost)).slice(0, SHOWN_MAX)
+  return (
+    <Card title="Workers" {...(all.length > SHOWN_MAX && { aside: `the first ${SHOWN_MAX}` })}>
+      <Table caption="Workers" columns={columnsAt(readAt)} rows={rows} />
+    </Card>
+  )
+}
+
+/** A figure that a worker of an older release does not tell is 0. */
+const told = (value: number, shownAs: (value: number) => string) => (value > 0 ? shownAs(value) : '–')
+
+function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
+  return [
+    {
+      name: 'Worker',
+      cell: ({ id, host, pid }) => (
+        <>
+          <b>{shown(id, 60)}</b>
+          <small>
+            {shown(host, 60)}, process {pid}
+          </small>
+        </>
+      ),
+    },
+    {
+      name: 'State',
+      cell: ({ lost, blocked }) =>
+        lost ? (
+          <Pill tone="bad">lost</Pill>
+        ) : blocked ? (
+          <Pill tone="warn">blocked</Pill>
+        ) : (
+          <Pill tone="good">present</Pill>
+        ),
+    },
+    { name: 'Heartbeat', isNumber: true, cell: ({ seenAt }) => ago(seenAt, readAt) },
+    {
+      name: 'Pages/s',
+      isNumber: true,
+      cell: ({ lost, pagesPerMinute }) => (lost ? '–' : perSecond(pagesPerMinute)),
+    },
+    { name: 'Pages', isNumber: true, cell: ({ pages }) => grouped(pages) },
+    { name: 'Downloading', isNumber: true, cell: ({ downloading }) => grouped(downloading) },
+    { name: 'Scraping', isNumber: true, cell: ({ scraping }) => grouped(scraping) },
+    {
+      name: 'Loop lag',
+      isNumber: true,
+      cell: ({ loopLagMs }) => (
+        <span class={loopLagMs >= 200 ? 'bad' : undefined}>{durationOf(loopLagMs)}</span>
+      ),
+    },
+    { name: 'Memory', isNumber: true, cell: ({ rssBytes }) => told(rssBytes, byteSize) },
+    { name: 'CPU', isNumber: true, cell: ({ cpuCores }) => told(cpuCores, (cores) => grouped(cores, 2)) },
+    {
+      name: 'Up',
+      isNumber: true,
+      cell: ({ startedAt }) => durationOf(Math.max(0, Date.parse(readAt) - Date.parse(startedAt))),
+    },
+    { name: 'Version', isExtra: true, cell: ({ release }) => shown(release, 30) || '–' },
+  ]
+}

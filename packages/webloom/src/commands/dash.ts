@@ -1,0 +1,91 @@
+/** `webloom dash`: the dashboard of all crawls of some Redis servers. */
+
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type CrawlDesks, UsageError } from '@webloom/core'
+import { RegistryDesks } from '../desk/registry-desks.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
+
+export interface DashFlags extends DeskServerFlags {
+  readonly host?: string
+  readonly port?: string
+}
+
+/** Serves until it is stopped by a signal. */
+export async function dash(
+  spiders: readonly string[],
+  flags: DashFlags,
+  config: LoadedConfig | undefined,
+): Promise<void> {
+  const { startDashboard } = await dashboardPackage()
+  const desks = new RegistryDesks(deskServers(flags, config), spiders)
+  const { host = '127.0.0.1', port } = flags
+  const dashboard = await startDashboard({
+    desks,
+    host,
+    ...(port !== undefined && { port: portOf(port) }),
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw cannotListen(error, host, port)
+  })
+  console.log(`the dashboard is at ${dashboard.url}  (Ctrl-C ends it)`)
+  await stopped()
+  await dashboard.close()
+  await desks.close()
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
+  throw new UsageError('WL_USAGE', `--port is ${JSON.stringify(text)}; expected a number from 0 to 65535`)
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: string | undefined): Error {
+  const why = {
+    EADDRINUSE: 'another process listens there. Name another port:  webloom dash --port 6481',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    EACCES: 'ports below 1024 need more rights',
+  }[error.code ?? '']
+  if (why === undefined) return error
+  return new UsageError('WL_USAGE', `the dashboard cannot listen on ${host}, port ${port ?? 6480}: ${why}`)
+}
+
+interface DashboardPackage {
+  startDashboard(options: {
+    readonly desks: CrawlDesks
+    readonly host?: string
+    readonly port?: number
+  }): Promise<{ readonly url: string; close(): Promise<void> }>
+}
+
+const PACKAGE = '@webloom/dashboard'
+
+/** It is no dependency of webloom: found beside it, or in the project of this folder. */
+async function dashboardPackage(): Promise<DashboardPackage> {
+  const inProject = createRequire(join(process.cwd(), 'package.json'))
+  const places = [() => PACKAGE, () => pathToFileURL(inProject.resolve(PACKAGE)).href]
+  for (const place of places) {
+    try {
+      return (await import(place())) as DashboardPackage
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+  throw new UsageError(
+    'WL_USAGE',
+    `webloom dash needs the package ${PACKAGE}, which is not installed. Install it:  npm install ${PACKAGE}`,
+  )
+}
+
+/** The package itself, and not one that it needs. */
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return /^(?:ERR_)?MODULE_NOT_FOUND$/.test(code ?? '') && message.includes(PACKAGE)
+}
+
+function stopped(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve())
+  return promise
+}

@@ -14,12 +14,14 @@ const COMPILED = /\.(?:js|d\.ts)(?:\.map)?$/
 export function staleOutputs(root: string): string[] {
   return globSync('packages/*/dist/**', { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => COMPILED.test(path) && !existsSync(join(root, sourceOf(path))))
+    .filter(
+      (path) => COMPILED.test(path) && !sourcesOf(path).some((source) => existsSync(join(root, source))),
+    )
     .sort()
 }
 
-function sourceOf(path: string): string {
-  return path.replace('/dist/', '/src/').replace(COMPILED, '.ts')
+function sourcesOf(path: string): string[] {
+  return ['.ts', '.tsx'].map((end) => path.replace('/dist/', '/src/').replace(COMPILED, end))
 }
 
 if (import.meta.main) {

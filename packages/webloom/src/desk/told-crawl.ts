@@ -29,13 +29,13 @@ export async function toldCrawl(
 async function withSettings(
   { spider, crawlId, statsKey }: KnownCrawl,
   told: SettingsTold | undefined,
-  { servers, folder }: DeskServer,
+  { servers, named, folder }: DeskServer,
   values: WrittenSettings,
 ): Promise<CrawlFromOutside> {
   const Class = class extends Spider {
     override name = spider
   }
-  const command = { ...values, ...(crawlId !== null && { CRAWL_ID: crawlId }) }
+  const command = { ...named, ...values, ...(crawlId !== null && { CRAWL_ID: crawlId }) }
   const base = await crawlBase(Class, { layers: { command }, folder, createLogger: () => silentLogger })
   const crawler = { ...base, redis: servers.redis, servers, close() {} }
   return { ...crawlFromOutside(crawler, folder), statsKey, seedKey: told?.seedKey ?? null }

@@ -1,6 +1,6 @@
 /** The Redis servers whose crawls somebody looks at, whatever these crawls are. */
 
-import { Settings, silentLogger, UsageError } from '@webloom/core'
+import { Settings, silentLogger, UsageError, type WrittenSettings } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { settingsLayers } from '../loading/crawl-flags.ts'
 import { RedisServers } from './redis-servers.ts'
@@ -14,6 +14,8 @@ export interface DeskServerFlags {
 /** A server of queues, with those of the other roles, as whoever looks knows them. */
 export interface DeskServer {
   readonly servers: RedisServers
+  /** The settings that name them. */
+  readonly named: WrittenSettings
   /** Where `./file.ts#Export` in settings starts. */
   readonly folder: string
 }
@@ -27,8 +29,15 @@ export function deskServers(flags: DeskServerFlags, config: LoadedConfig | undef
     const settings = Settings.fromLayers({ ...layers, command }, places)
     const servers = new RedisServers(settings, silentLogger)
     if (servers.targets('queue').length === 0) throw noRedisNamed()
-    return { servers, folder: config?.folder ?? process.cwd() }
+    const named = redisNamesIn({ ...layers.config, ...layers.environment, ...command })
+    return { servers, named, folder: config?.folder ?? process.cwd() }
   })
+}
+
+const NAMES_REDIS = /REDIS_URL$|^REDIS_(?:HOST|PORT|PARAMS)$/
+
+function redisNamesIn(settings: WrittenSettings): WrittenSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => NAMES_REDIS.test(name)))
 }
 
 function noRedisNamed(): UsageError {

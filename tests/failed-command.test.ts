@@ -140,7 +140,7 @@ describe.each(['turns', 'job'])('on Redis, QUEUE_MODE=%s', (mode) => {
       { kills: 2, hasBegun: (retrying) => hasQueuedSome(retrying, given.CRAWL_ID) },
     )
     expect((await folder.run('clear', 'pages')).code).toBe(0)
-    expect(await redis.command('KEYS', '*failures*')).toEqual([])
+    expect(await redis.command('KEYS', `*${given.CRAWL_ID}}:failures*`)).toEqual([])
   }, 180_000)
 
   test('a worker that is killed among pages that fail: each page is in the ledger, once', async () => {

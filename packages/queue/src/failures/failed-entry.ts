@@ -90,10 +90,13 @@ export function retriedOf({ id, request: json }: LedgerEntry): QueuedRequest | u
   }
 }
 
+/** How often it was tried. */
+const TRIES = ['retry_times', 'host_retry_times']
+
 function untried(request: Request): Request {
   if (!request.hasMeta) return request
-  const { retry_times: _retries, host_retry_times: _waits, ...meta } = request.meta
-  return request.replace({ meta })
+  const kept = Object.entries(request.meta).filter(([key]) => !TRIES.includes(key))
+  return request.replace({ meta: Object.fromEntries(kept) })
 }
 
 const QUARANTINED: FailureReason = 'quarantined'

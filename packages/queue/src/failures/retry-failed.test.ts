@@ -24,7 +24,8 @@ const failure: GivenUp = {
 }
 
 async function giveUpAll(queue: RequestQueue, count: number): Promise<void> {
-  for (let left = count; left > 0; ) {
+  for (let left = count, until = performance.now() + 20_000; left > 0; ) {
+    expect(performance.now(), `${left} are not leased`).toBeLessThan(until)
     const leases = await queue.lease(32)
     await Promise.all(leases.map((lease) => queue.commit(lease, { failure })))
     left -= leases.length
@@ -106,7 +107,8 @@ describe.each(['turns', 'job'])('QUEUE_MODE=%s', (mode) => {
     const keys = nextKeys()
     const queue = await open({ keys })
     await queue.push(pages('a', 3), 'o')
-    for (let left = 3; left > 0; ) {
+    for (let left = 3, until = performance.now() + 20_000; left > 0; ) {
+      expect(performance.now(), `${left} are not leased`).toBeLessThan(until)
       for (const lease of await queue.lease(3)) {
         await queue.commit(lease)
         left--

@@ -109,10 +109,11 @@ function workerLines({ workers, pagesPerMinute, itemsPerMinute, state }: Status,
 function totalLines(stats: Readonly<Record<string, StatValue>>): string[] {
   const count = (key: string) => grouped(Number(stats[key] ?? 0))
   if (Object.keys(stats).length === 0) return []
+  const givenUp = Number(stats['failed/count'] ?? 0) > 0 ? ` · given up ${count('failed/count')}` : ''
   return [
     row(
       'totals',
-      `pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${count('log_count/ERROR')} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}`,
+      `pages ${count('response_received_count')} · items ${count('item_scraped_count')} · errors ${count('log_count/ERROR')} · filtered ${count('dupefilter/filtered')} · retries ${count('retry/count')}${givenUp}`,
     ),
   ]
 }

@@ -173,6 +173,10 @@ function addPoint() {
   chart?.setData(columnsOf(points))
 }
 
+// On a narrow screen the views are a line that scrolls.
+for (const place of document.querySelectorAll('.views [aria-current]'))
+  place.scrollIntoView({ block: 'nearest', inline: 'center' })
+
 const { events } = document.body.dataset
 if (events) listen(events)
 draw()

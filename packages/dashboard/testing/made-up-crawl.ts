@@ -118,6 +118,7 @@ export const STATUS: CrawlStatus = {
       warnings: ['this Redis writes snapshots only: a restart takes the crawl back to the last one'],
     },
   ],
+  highWater: 0.9,
   limit: {
     kind: 'hosts',
     words:

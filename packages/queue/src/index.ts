@@ -37,6 +37,7 @@ export {
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
 export { readSlot, readSlots, readSlots as readTurnHosts } from './buckets/bucket-slots.ts'
+export { readHostTotals } from './buckets/host-totals.ts'
 export { paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 

@@ -183,6 +183,8 @@ export interface CrawlStatus {
   /** Items that lie where the pipeline `redis` writes them; null when there is nothing. */
   readonly itemsQueued: number | null
   readonly servers: readonly ServerSeen[]
+  /** REDIS_HIGH_WATER: above this share of the queue's maxmemory new links wait. 0: they never do. */
+  readonly highWater: number
   readonly limit: CrawlLimit
   readonly timeLeft: TimeLeft
 }

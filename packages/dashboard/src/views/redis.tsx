@@ -12,14 +12,19 @@ import type { CrawlView } from './crawl-view.ts'
 export const redis: CrawlView = { path: 'redis', title: 'Redis', regions }
 
 async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
-  const { servers, pagesPerMinute } = await watched.status()
+  const { servers, pagesPerMinute, highWater } = await watched.status()
   if (servers.length === 0)
     return [{ id: 'server', isWide: true, node: <Nothing>This crawl uses no Redis.</Nothing> }]
   return servers.map((server, n) => ({
     id: `server-${n}`,
     isWide: true,
     node: (
-      <Server server={server} share={watched.redisShare(server.shown)} pagesPerSecond={pagesPerMinute / 60} />
+      <Server
+        server={server}
+        share={watched.redisShare(server.shown)}
+        pagesPerSecond={pagesPerMinute / 60}
+        highWater={highWater}
+      />
     ),
   }))
 }
@@ -35,10 +40,12 @@ function Server({
   server,
   share,
   pagesPerSecond,
+  highWater,
 }: {
   server: ServerSeen
   share: number | undefined
   pagesPerSecond: number
+  highWater: number
 }) {
   const { roles, usedBytes, maxBytes, maxmemoryPolicy, persistence, warnings, version } = server
   const full = maxBytes > 0 ? usedBytes / maxBytes : undefined
@@ -67,6 +74,12 @@ function Server({
         />
       </Figures>
       <dl class="pairs">
+        {highWater > 0 && maxBytes > 0 && roles.includes('queue') && (
+          <>
+            <dt>High water</dt>
+            <dd>above {percent(highWater)} new links wait</dd>
+          </>
+        )}
         <dt>When it is full</dt>
         <dd>{shown(maxmemoryPolicy, 40)}</dd>
         <dt>On disk</dt>

@@ -83,16 +83,17 @@ function counts(name: string, of: (run: RunSeen) => number): Column<RunRow> {
     cell: ({ run, before }) => (
       <>
         {grouped(of(run))}
-        {before && <small>{changeWords(of(run), of(before))}</small>}
+        {before && run.state !== 'running' && <small>{changeWords(of(run), of(before))}</small>}
       </>
     ),
   }
 }
 
 function changeWords(now: number, before: number): string {
-  if (before === 0) return now === 0 ? '±0' : 'new'
+  if (before === 0) return now === 0 ? '±0 %' : 'new'
   const change = (now - before) / before
-  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent(Math.abs(change))}`
+  if (Math.abs(change) < 0.005) return '±0 %'
+  return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
 }
 
 /** Share of the latest run's items that have each field, and of those of the run before. */

@@ -53,38 +53,56 @@ function Workers({ status: { workers: all, readAt } }: { status: CrawlStatus }) 
 const told = (value: number, shownAs: (value: number) => string) => (value > 0 ? shownAs(value) : '–')
 
 function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
+  const sinceMs = (at: string) => Math.max(0, Date.parse(readAt) - Date.parse(at))
   return [
     {
       name: 'Worker',
-      cell: ({ id, host, pid }) => (
+      cell: ({ id, host, pid, release }) => (
         <>
           <b>{shown(id, 60)}</b>
           <small>
             {shown(host, 60)}, process {pid}
+            {release !== '' && `, version ${shown(release, 30)}`}
           </small>
         </>
       ),
     },
     {
       name: 'State',
-      cell: ({ lost, blocked }) =>
-        lost ? (
-          <Pill tone="bad">lost</Pill>
-        ) : blocked ? (
-          <Pill tone="warn">blocked</Pill>
-        ) : (
-          <Pill tone="good">present</Pill>
-        ),
+      cell: ({ lost, blocked, startedAt }) => (
+        <>
+          {lost ? (
+            <Pill tone="bad">lost</Pill>
+          ) : blocked ? (
+            <Pill tone="warn">blocked</Pill>
+          ) : (
+            <Pill tone="good">present</Pill>
+          )}
+          <small>up {durationOf(sinceMs(startedAt))}</small>
+        </>
+      ),
     },
     { name: 'Heartbeat', isNumber: true, cell: ({ seenAt }) => ago(seenAt, readAt) },
     {
       name: 'Pages/s',
       isNumber: true,
-      cell: ({ lost, pagesPerMinute }) => (lost ? '–' : perSecond(pagesPerMinute)),
+      cell: ({ lost, pages, pagesPerMinute }) => (
+        <>
+          {lost ? '–' : perSecond(pagesPerMinute)}
+          <small>{grouped(pages)} in all</small>
+        </>
+      ),
     },
-    { name: 'Pages', isNumber: true, cell: ({ pages }) => grouped(pages) },
-    { name: 'Downloading', isNumber: true, cell: ({ downloading }) => grouped(downloading) },
-    { name: 'Scraping', isNumber: true, cell: ({ scraping }) => grouped(scraping) },
+    {
+      name: 'In work',
+      isNumber: true,
+      cell: ({ downloading, scraping }) => (
+        <>
+          {grouped(downloading)}
+          <small>{grouped(scraping)} in callbacks</small>
+        </>
+      ),
+    },
     {
       name: 'Loop lag',
       isNumber: true,
@@ -94,11 +112,5 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
     },
     { name: 'Memory', isNumber: true, cell: ({ rssBytes }) => told(rssBytes, byteSize) },
     { name: 'CPU', isNumber: true, cell: ({ cpuCores }) => told(cpuCores, (cores) => grouped(cores, 2)) },
-    {
-      name: 'Up',
-      isNumber: true,
-      cell: ({ startedAt }) => durationOf(Math.max(0, Date.parse(readAt) - Date.parse(startedAt))),
-    },
-    { name: 'Version', isExtra: true, cell: ({ release }) => shown(release, 30) || '–' },
   ]
 }

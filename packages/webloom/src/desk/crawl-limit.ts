@@ -6,8 +6,6 @@ import { byteSize, counted, grouped } from '../terminal/figures.ts'
 export interface CrawlBounds {
   /** CONCURRENT_REQUESTS. */
   readonly concurrency: number
-  /** REDIS_HIGH_WATER. */
-  readonly highWater: number
   readonly spider: string
 }
 
@@ -23,7 +21,7 @@ export function limitOf(seen: StatusFigures, bounds: CrawlBounds): CrawlLimit {
     ended(seen) ??
     standing(seen, bounds) ??
     nothingLeft(seen) ??
-    fullRedis(seen, bounds) ??
+    fullRedis(seen) ??
     busyWorkers(seen, bounds) ??
     waitingForHosts(seen) ?? { kind: 'none', words: 'Nothing holds it up that can be seen from here.' }
   )
@@ -57,7 +55,7 @@ function nothingLeft({ counts: { waiting, delayed, leased }, start }: StatusFigu
   }
 }
 
-function fullRedis({ servers }: StatusFigures, { highWater }: CrawlBounds): CrawlLimit | undefined {
+function fullRedis({ servers, highWater }: StatusFigures): CrawlLimit | undefined {
   if (highWater === 0) return undefined
   const full = servers.find(
     ({ roles, usedBytes, maxBytes }) =>

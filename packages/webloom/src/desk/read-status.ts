@@ -24,14 +24,14 @@ export async function readStatus(crawl: CrawlFromOutside): Promise<CrawlStatus> 
     itemsQueuedOf(crawl),
   ])
   const { hosts: _, ...seen } = view
-  const figures = { ...asJson(seen), seeds, itemsQueued, servers }
+  const highWater = settings.getFloat('REDIS_HIGH_WATER')
+  const figures = { ...asJson(seen), seeds, itemsQueued, servers, highWater }
   return {
     crawl: crawl.keys.queueName,
     mode: settings.get('QUEUE_MODE'),
     ...figures,
     limit: limitOf(figures, {
       concurrency: settings.getInt('CONCURRENT_REQUESTS'),
-      highWater: settings.getFloat('REDIS_HIGH_WATER'),
       spider: crawl.name.spider,
     }),
     timeLeft: timeLeftOf(figures),

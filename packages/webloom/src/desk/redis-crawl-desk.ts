@@ -22,6 +22,7 @@ import {
   dropFailed,
   pauseCrawl,
   readHostLists,
+  readHostTotals,
   readPresence,
   readRuns,
   readSamples,
@@ -84,8 +85,12 @@ export class RedisCrawlDesk implements CrawlDesk {
     return this.#ask('its hosts', async () => {
       const { redis, keys, crawler } = this.#crawl
       const { present, readAt } = await readPresence(this.#crawl)
-      const lists = await readHostLists(redis, keys, present)
-      return { mode: crawler.settings.get('QUEUE_MODE'), lists, readAt: readAt.toISOString() }
+      const mode = crawler.settings.get('QUEUE_MODE')
+      const [lists, totals] = await Promise.all([
+        readHostLists(redis, keys, present),
+        mode === 'turns' ? readHostTotals(redis, keys, readAt.getTime()) : undefined,
+      ])
+      return { mode, lists, ...(totals && { totals }), readAt: readAt.toISOString() }
     })
   }
 

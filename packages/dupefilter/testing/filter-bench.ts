@@ -1,7 +1,9 @@
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
+import { RedisBloomDupeFilter } from '../src/bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from '../src/redis/redis-dupefilter.ts'
 import type { RedisDupeFilterOptions } from '../src/redis/redis-dupefilter-options.ts'
+import { RedisSetDupeFilter } from '../src/redis/redis-set-dupefilter.ts'
 
 /** Short, for tests that wait for an asker to go stale. */
 export const STALE_MS = 400
@@ -84,3 +86,12 @@ async function dispose(filters: readonly RedisDupeFilter[], connections: readonl
   }
   for (const redis of connections) redis.disconnect()
 }
+
+/** One that keeps fingerprints whole, and one that keeps bits of them. */
+export const REDIS_FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
+  'redis-set': (options) => new RedisSetDupeFilter(options),
+  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
+}
+
+/** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

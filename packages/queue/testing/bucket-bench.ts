@@ -104,6 +104,8 @@ export const page = (host: string, path: string | number, init: RequestInit = {}
 export const pages = (host: string, count: number): QueuedRequest[] =>
   Array.from({ length: count }, (_, n) => page(host, n))
 
+export const ids = (leases: readonly { readonly id: string }[]): string[] => leases.map(({ id }) => id)
+
 /** Does what is there, `concurrency` pages at once, until nothing can come any more. */
 export async function crawl(
   queue: BucketQueue,

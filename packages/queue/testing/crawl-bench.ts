@@ -6,6 +6,7 @@ import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
 import { CrawlChannel } from '../src/members/crawl-channel.ts'
 import { WorkerHeartbeat, type WorkerHeartbeatOptions } from '../src/members/worker-heartbeat.ts'
+import { type CrawlView, readCrawl } from '../src/outside/crawl-view.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 /** One real Redis for the tests of a file; each test has a crawl of its own. */
@@ -85,6 +86,38 @@ export class CrawlBench {
     })
   }
 
+  /** A record whose crawl has begun, and whose start() is over. */
+  async begun(
+    keys: CrawlRedisKeys,
+    options: Partial<RedisCrawlRecordOptions> = {},
+  ): Promise<RedisCrawlRecord> {
+    const record = this.record(keys, options)
+    await record.open()
+    await record.takeStart(new AbortController().signal)
+    await record.startEnded(0)
+    return record
+  }
+
+  stateOf(keys: CrawlRedisKeys): Promise<string | null> {
+    return this.redis.hget(keys.record, 'state')
+  }
+
+  /** How many workers are noted. */
+  entriesOf(keys: CrawlRedisKeys): Promise<number> {
+    return this.redis.hlen(keys.workers)
+  }
+
+  view(keys: CrawlRedisKeys): Promise<CrawlView> {
+    return readCrawl({ redis: this.redis, keys, statsKey: this.statsKey(keys) })
+  }
+
+  /** What is owed to the crawl; it is then done. */
+  async todoOf(keys: CrawlRedisKeys): Promise<Todo[]> {
+    const todo: Todo[] = []
+    await this.doOwed(keys, async (what) => void todo.push(what))
+    return todo
+  }
+
   /** Does what is owed to the crawl as another worker each time; see doOwed. */
   doOwed(
     keys: CrawlRedisKeys,
@@ -139,6 +172,19 @@ export class CrawlBench {
       await this.redis.hset(keys.workers, id, entry.replace(/^\{"at":\d+/, `{"at":${Date.now() - ms}`))
     }
   }
+}
+
+/** Leaves as the engine does when the crawl is finished. */
+export async function finished(record: RedisCrawlRecord): ReturnType<RedisCrawlRecord['leave']> {
+  if (!(await record.finish())) throw new Error('the crawl is not finished')
+  await record.ended('finished')
+  return record.leave()
+}
+
+/** Leaves as the engine does that was told to by a signal. */
+export async function stopped(record: RedisCrawlRecord): ReturnType<RedisCrawlRecord['leave']> {
+  await record.ended('shutdown')
+  return record.leave()
 }
 
 export interface JoinedWorker {

@@ -1,4 +1,14 @@
-import type { HostPace, Lease, Logger, ProtocolTimes, QueueOrder } from '@webloom/core'
+import {
+  type HostPace,
+  type Lease,
+  type Logger,
+  type ProtocolTimes,
+  type QueuedRequest,
+  type QueueOrder,
+  Request,
+  type RequestInit,
+  silentLogger,
+} from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
@@ -129,4 +139,21 @@ export async function leased(queue: BullJobQueue, count: number, ms = 15_000): P
       throw new Error(`leased only ${JSON.stringify(leases.map(({ id }) => id))} in ${ms} ms`)
   }
   return leases
+}
+
+/** A page of one host, by its id. */
+export const page = (id: string | number, init: RequestInit = {}): QueuedRequest => ({
+  id: String(id),
+  request: new Request(`http://a.test/${id}`, init),
+})
+
+export const pages = (count: number): QueuedRequest[] => Array.from({ length: count }, (_, n) => page(n))
+
+export const ids = (leases: readonly { readonly id: string }[]): string[] => leases.map(({ id }) => id)
+
+/** A logger that keeps what it is warned of. */
+export function listeningLogger(): { readonly logger: Logger; readonly warned: readonly string[] } {
+  const warned: string[] = []
+  const warn = (...line: unknown[]) => void warned.push(JSON.stringify(line))
+  return { warned, logger: { ...silentLogger, warn } }
 }

@@ -1,24 +1,13 @@
 import { createFingerprinter, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, REDIS_FILTERS, wait } from '../../testing/filter-bench.ts'
 import { fresh, page, pages, seen } from '../../testing/pages.ts'
-import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import type { RedisDupeFilter } from './redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
-import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
-
-/** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
-  'redis-set': (options) => new RedisSetDupeFilter(options),
-  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
-}
 
 /** A web of 3000 pages with ten links each, and a queue that refuses nothing, as lines on Redis do. */
 class ModelCrawl {
@@ -57,7 +46,7 @@ class ModelCrawl {
   }
 }
 
-describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
   test('all workers die with pages unsettled; only the new links of those are fetched again', async () => {
     const key = bench.nextKey()
     const shared = { key, redisRunId: () => 'run', pendingStaleMs: 300 }

@@ -2,27 +2,16 @@
 
 import { inDoubtAsker, PROTOCOL_TIMES } from '@webloom/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { FilterBench } from '../../testing/filter-bench.ts'
+import { FilterBench, REDIS_FILTERS, wait } from '../../testing/filter-bench.ts'
 import { fresh, pages } from '../../testing/pages.ts'
-import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter } from './redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
-import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-/** For times that only Redis's clock can tell. */
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
-  'redis-set': (options) => new RedisSetDupeFilter(options),
-  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
-}
-
-describe.each(Object.entries(FILTERS))('%s', (_kind, make) => {
+describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
   test('once the queue has gone back, what a page had queued lately is in doubt for others: it may run again and show other links', async () => {
     const key = bench.nextKey()
     let run = '1'

@@ -1,26 +1,14 @@
 import { PROTOCOL_TIMES, scaledTimes } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
+import { FilterBench, REDIS_FILTERS, STALE_MS, wait } from '../../testing/filter-bench.ts'
 import { fresh, isScript, page, pages } from '../../testing/pages.ts'
-import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
-import type { RedisDupeFilter } from './redis-dupefilter.ts'
-import type { RedisDupeFilterOptions } from './redis-dupefilter-options.ts'
-import { RedisSetDupeFilter } from './redis-set-dupefilter.ts'
 
 const bench = new FilterBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
-/** For times that only Redis's clock can tell: until an asker is stale, or what is remembered for a second is asked again. */
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-const FILTERS: Record<string, (options: RedisDupeFilterOptions) => RedisDupeFilter> = {
-  'redis-set': (options) => new RedisSetDupeFilter(options),
-  'redis-bloom': (options) => new RedisBloomDupeFilter({ ...options, capacity: 200_000, errorRate: 1e-9 }),
-}
-
-describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
+describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
   test('a reply that is lost loses no link: the command is sent again, and answered the same', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const filter = await bench.open(make, { redis: bench.connect(proxy.url) })
@@ -293,7 +281,7 @@ describe.each(Object.entries(FILTERS))('%s', (kind, make) => {
 })
 
 // Most of these is waiting.
-describe.concurrent.each(Object.entries(FILTERS))('%s, beside others', (kind, make) => {
+describe.concurrent.each(Object.entries(REDIS_FILTERS))('%s, beside others', (kind, make) => {
   test('the reply of every question is lost once: a crawl finds each page, and none twice', async () => {
     await using proxy = await startTcpProxy({ target: bench.url })
     const redis = bench.connect(proxy.url)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
+import { BucketBench, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
@@ -9,7 +9,6 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 
 describe('askers', () => {
   test('start() moves its cursor with its request, and what lies before the cursor adds nothing', async () => {

@@ -3,7 +3,7 @@ import type { Lease } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
@@ -12,7 +12,6 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 
 /** Gaps between the starts at one host, milliseconds. */
 const gaps = (startedAt: readonly number[]) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PROTOCOL_TIMES, type QueuedRequest, WebloomError } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
+import { BucketBench, crawl, ids, page, pages } from '../../testing/bucket-bench.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 
 const TURN_LOCK_MS = PROTOCOL_TIMES.turns.lockMs
@@ -11,7 +11,6 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 const EMPTY = { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 
 // Each with its own crawl, or its own server; most of it is waiting.
 describe.concurrent('Redis', () => {

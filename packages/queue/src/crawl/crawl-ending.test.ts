@@ -1,10 +1,9 @@
 import { scaledTimes } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CrawlBench, until } from '../../testing/crawl-bench.ts'
+import { CrawlBench, finished, stopped, until } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { CrawlEnding } from './crawl-ending.ts'
-import type { Todo } from './crawl-todo.ts'
 import type { RedisCrawlRecord, RedisCrawlRecordOptions } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
@@ -14,37 +13,6 @@ afterAll(() => bench.stop())
 const never = new AbortController().signal
 const forEver = new Promise<void>(() => {})
 const TIMES = scaledTimes(0.05)
-
-/** Begun, and start() is over. */
-async function begun(
-  keys: CrawlRedisKeys,
-  options: Partial<RedisCrawlRecordOptions> = {},
-): Promise<RedisCrawlRecord> {
-  const record = bench.record(keys, options)
-  await record.open()
-  await record.takeStart(never)
-  await record.startEnded(0)
-  return record
-}
-
-/** As the engine leaves when the crawl is finished. */
-async function finished(record: RedisCrawlRecord) {
-  expect(await record.finish()).toBe(true)
-  await record.ended('finished')
-  return record.leave()
-}
-
-/** As the engine leaves, told to by a signal. */
-async function stopped(record: RedisCrawlRecord) {
-  await record.ended('shutdown')
-  return record.leave()
-}
-
-const todoOf = async (keys: CrawlRedisKeys) => {
-  const todo: Todo[] = []
-  await bench.doOwed(keys, async (what) => void todo.push(what))
-  return todo
-}
 
 /** Queue, filter and start hosts that tell what is done to them; the worker dies at that step, if one is given. */
 function workerOf(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions> & { dies?: string } = {}) {
@@ -173,7 +141,7 @@ describe('the last worker of a crawl', () => {
 
   test.each([
     ['is gone', async (keys: CrawlRedisKeys) => void (await bench.redis.del(keys.record, keys.workers))],
-    ['was begun anew', async (keys: CrawlRedisKeys) => void (await begun(keys, { begins: true }))],
+    ['was begun anew', async (keys: CrawlRedisKeys) => void (await bench.begun(keys, { begins: true }))],
   ])('whose crawl %s does nothing to what is there now', async (_, happens) => {
     const keys = bench.nextCrawl()
     const last = workerOf(keys)
@@ -191,19 +159,19 @@ describe('the last worker of a crawl', () => {
 
   test('that could not open its filter empties nothing, and the next one does', async () => {
     const keys = bench.nextCrawl()
-    await finished(await begun(keys, { persists: true }))
+    await finished(await bench.begun(keys, { persists: true }))
     const refused = bench.record(keys, { begins: true, flushes: true })
     await refused.open()
     expect(await refused.leave()).toMatchObject({ last: true, owes: false })
     expect(await bench.record(keys).open()).toEqual({ begun: true, anew: true })
-    expect(await todoOf(keys)).toEqual(['all'])
+    expect(await bench.todoOf(keys)).toEqual(['all'])
   })
 })
 
 describe('a worker that was killed just before the crawl finished', () => {
   const killed = async (keys: CrawlRedisKeys, persists: boolean) => {
     const options = { persists, times: TIMES }
-    const [living, dead] = [await begun(keys, options), bench.record(keys, options)]
+    const [living, dead] = [await bench.begun(keys, options), bench.record(keys, options)]
     await dead.open()
     return { living, dead }
   }
@@ -215,7 +183,7 @@ describe('a worker that was killed just before the crawl finished', () => {
     const keys = bench.nextCrawl()
     const { living } = await killed(keys, persists)
     expect(await finished(living)).toEqual({ last: true, finished: true, owes: true })
-    expect(await todoOf(keys)).toEqual([todo])
+    expect(await bench.todoOf(keys)).toEqual([todo])
   })
 
   test('two that live and wait for it: one does what is owed', async () => {
@@ -229,13 +197,13 @@ describe('a worker that was killed just before the crawl finished', () => {
     }
     await Promise.all([leave(living), leave(second)])
     expect(acts).toBe(1)
-    expect(await todoOf(keys)).toEqual([])
+    expect(await bench.todoOf(keys)).toEqual([])
   })
 
   test('and lives after all: who is heard after the end is the last', async () => {
     const keys = bench.nextCrawl()
     const options = { persists: false, times: scaledTimes(100) }
-    const first = await begun(keys, options)
+    const first = await bench.begun(keys, options)
     const second = bench.record(keys, { ...options, workerId: 'slow' })
     await second.open()
     const leaving = finished(first)
@@ -251,17 +219,17 @@ describe('a worker that was killed just before the crawl finished', () => {
     const keys = bench.nextCrawl()
     const { living, dead } = await killed(keys, false)
     expect((await finished(living)).owes).toBe(true)
-    expect(await todoOf(keys)).toEqual(['all'])
+    expect(await bench.todoOf(keys)).toEqual(['all'])
     expect(await dead.finish()).toBe(true)
     await dead.ended('finished')
     expect(await dead.leave()).toMatchObject({ owes: false })
-    expect(await todoOf(keys)).toEqual([])
+    expect(await bench.todoOf(keys)).toEqual([])
   })
 })
 
 test('what lost workers have told of hosts goes with the last worker of a crawl that has ended, and stays while it runs', async () => {
   const keys = bench.nextCrawl()
-  const record = await begun(keys)
+  const record = await bench.begun(keys)
   await bench.redis.hset(keys.hostLists, 'lost:1:a', '{"failing":[]}')
   const other = bench.record(keys)
   await other.open()

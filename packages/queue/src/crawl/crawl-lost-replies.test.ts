@@ -1,6 +1,6 @@
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { CrawlBench, stopped } from '../../testing/crawl-bench.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { RedisCrawlRecord } from './redis-crawl-record.ts'
 
@@ -9,14 +9,6 @@ beforeAll(() => bench.start({ appendonly: 'always' }))
 afterAll(() => bench.stop())
 
 const never = new AbortController().signal
-const stateOf = (keys: CrawlRedisKeys) => bench.redis.hget(keys.record, 'state')
-const entriesOf = (keys: CrawlRedisKeys) => bench.redis.hlen(keys.workers)
-
-/** As the engine leaves, told to by a signal. */
-async function leave(record: RedisCrawlRecord) {
-  await record.ended('shutdown')
-  return record.leave()
-}
 
 describe('a reply is lost, and the script sent again', () => {
   const lost = async (
@@ -41,7 +33,7 @@ describe('a reply is lost, and the script sent again', () => {
     await bench.record(bench.nextCrawl()).open() // Redis knows the script now.
     const { answer, keys } = await lost((record) => record.open())
     expect(answer).toEqual({ begun: false })
-    expect(await entriesOf(keys)).toBe(1)
+    expect(await bench.entriesOf(keys)).toBe(1)
   })
 
   test('startMoved and startEnded: they are no lost lease', async () => {
@@ -67,15 +59,15 @@ describe('a reply is lost, and the script sent again', () => {
     const [record, copy] = [1, 2].map(() => bench.record(keys, { workerId: 'the-same:1:1' }))
     await record!.open()
     await copy!.open()
-    await leave(record!)
+    await stopped(record!)
     await bench.doOwed(keys)
-    expect(await leave(copy!)).toMatchObject({ last: true, owes: false })
+    expect(await stopped(copy!)).toMatchObject({ last: true, owes: false })
   })
 
   test('leave: it was the last one', async () => {
-    const { answer, keys } = await lost(leave, open)
+    const { answer, keys } = await lost(stopped, open)
     expect(answer).toMatchObject({ last: true, owes: true })
-    expect(await stateOf(keys)).toBe('stopped')
+    expect(await bench.stateOf(keys)).toBe('stopped')
   })
 })
 

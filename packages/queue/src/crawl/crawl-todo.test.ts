@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { CrawlBench, waits } from '../../testing/crawl-bench.ts'
+import { CrawlBench, finished, stopped, waits } from '../../testing/crawl-bench.ts'
 import { adoptCrawl, reopenCrawl } from '../outside/crawl-control.ts'
 import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { Todo } from './crawl-todo.ts'
-import type { RedisCrawlRecord, RedisCrawlRecordOptions } from './redis-crawl-record.ts'
+import type { RedisCrawlRecordOptions } from './redis-crawl-record.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -13,31 +13,6 @@ afterAll(() => bench.stop())
 
 const never = new AbortController().signal
 const forEver = new Promise<void>(() => {})
-
-/** Begun, and start() is over. */
-async function begun(
-  keys: CrawlRedisKeys,
-  options: Partial<RedisCrawlRecordOptions> = {},
-): Promise<RedisCrawlRecord> {
-  const record = bench.record(keys, options)
-  await record.open()
-  await record.takeStart(never)
-  await record.startEnded(0)
-  return record
-}
-
-/** As the engine leaves when the crawl is finished. */
-async function finished(record: RedisCrawlRecord) {
-  expect(await record.finish()).toBe(true)
-  await record.ended('finished')
-  return record.leave()
-}
-
-/** As the engine leaves, told to by a signal. */
-async function stopped(record: RedisCrawlRecord) {
-  await record.ended('shutdown')
-  return record.leave()
-}
 
 /** Gates of one test: what is under way, until it may go on. */
 function gate() {
@@ -47,12 +22,6 @@ function gate() {
     return open.promise
   }
   return { wait, reached: reached.promise, open: open.resolve }
-}
-
-const todoOf = async (keys: CrawlRedisKeys) => {
-  const todo: Todo[] = []
-  await bench.doOwed(keys, async (what) => void todo.push(what))
-  return todo
 }
 
 describe('what is owed', () => {
@@ -77,7 +46,7 @@ describe('what is owed', () => {
     expect(acts).toBe(1)
     const late = bench.record(keys, { flushes: true })
     expect(await late.open()).toEqual({ begun: true })
-    expect(await todoOf(keys)).toEqual([])
+    expect(await bench.todoOf(keys)).toEqual([])
   })
 
   test('and fails is still owed, and another worker does it', async () => {
@@ -87,7 +56,7 @@ describe('what is owed', () => {
     const failing = bench.doOwed(keys, () => Promise.reject(new Error('Redis is full')))
     await expect(failing).rejects.toThrow('Redis is full')
     expect(await b.open()).toMatchObject({ begun: true, anew: true })
-    expect(await todoOf(keys)).toEqual(['all'])
+    expect(await bench.todoOf(keys)).toEqual(['all'])
   })
 
   test('as the last worker leaves holds up the next crawl, so that nothing of it is deleted', async () => {
@@ -117,25 +86,25 @@ describe('what is owed', () => {
     ['went at the end of the crawl, and what came since stays', { persists: false }, {}, 'queue'],
   ])('to a new crawl: what was met and %s', async (_, before, then, expected) => {
     const keys = bench.nextCrawl()
-    if ((await finished(await begun(keys, before))).owes) await bench.doOwed(keys)
+    if ((await finished(await bench.begun(keys, before))).owes) await bench.doOwed(keys)
     const next = bench.record(keys, { ...before, ...then, begins: true })
     expect(await next.open()).toEqual({ begun: false, anew: true })
-    expect(await todoOf(keys)).toEqual([expected])
+    expect(await bench.todoOf(keys)).toEqual([expected])
   })
 
   test('to a new crawl is all, where the one before was to empty it and was killed', async () => {
     const keys = bench.nextCrawl()
-    await (await begun(keys)).finish()
+    await (await bench.begun(keys)).finish()
     await bench.redis.del(keys.workers)
     await bench.record(keys, { begins: true }).open()
     // It dies before it has emptied anything, and so does who comes next.
     await expect(bench.doOwed(keys, () => Promise.reject(new Error('died')))).rejects.toThrow('died')
-    expect(await todoOf(keys)).toEqual(['all'])
+    expect(await bench.todoOf(keys)).toEqual(['all'])
   })
 
   test('is more when a new crawl begins meanwhile: who did less has not done it', async () => {
     const keys = bench.nextCrawl()
-    expect(await finished(await begun(keys, { persists: true }))).toMatchObject({ owes: true })
+    expect(await finished(await bench.begun(keys, { persists: true }))).toMatchObject({ owes: true })
     const tidying = gate()
     const told: Todo[] = []
     const doing = bench.doOwed(
@@ -181,7 +150,7 @@ describe('what is owed', () => {
     ['quarantine retry', (redis: Redis, keys: CrawlRedisKeys) => reopenCrawl({ redis, keys })],
   ])('and is just being done is waited for by webloom %s, and else owed no more', async (_, brings) => {
     const keys = bench.nextCrawl()
-    await finished(await begun(keys))
+    await finished(await bench.begun(keys))
     const emptying = gate()
     const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
     await emptying.reached
@@ -195,7 +164,7 @@ describe('what is owed', () => {
     expect(await resumed.open()).toEqual({ begun: true })
     expect(await stopped(resumed)).toMatchObject({ owes: true })
     await brings(bench.redis, keys)
-    expect(await todoOf(keys)).toEqual([])
+    expect(await bench.todoOf(keys)).toEqual([])
   })
 
   test.each([
@@ -205,12 +174,12 @@ describe('what is owed', () => {
     ['1000000000000 host:1:1', '0', 'all'],
   ])('was written as flush %s, keepsMet %s by an earlier release', async (flush, keepsMet, expected) => {
     const keys = bench.nextCrawl()
-    await begun(keys)
+    await bench.begun(keys)
     await bench.redis.hset(keys.record, { flush, keepsMet, filterJoined: '1' })
     const view = () => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
     expect((await view()).flushing).toBe(true)
     expect(await bench.record(keys).open()).toEqual({ begun: true, anew: true })
-    expect(await todoOf(keys)).toEqual([expected])
+    expect(await bench.todoOf(keys)).toEqual([expected])
     expect((await view()).flushing).toBe(false)
     expect(await bench.redis.hmget(keys.record, 'todo', 'flush', 'keepsMet')).toEqual([null, null, null])
   })

@@ -12,8 +12,6 @@ beforeAll(() => bench.start({ appendonly: 'always' }))
 afterAll(() => bench.stop())
 
 const never = new AbortController().signal
-const stateOf = (keys: CrawlRedisKeys) => bench.redis.hget(keys.record, 'state')
-const entriesOf = (keys: CrawlRedisKeys) => bench.redis.hlen(keys.workers)
 
 crawlRecordContract(
   { describe, test },
@@ -26,19 +24,10 @@ crawlRecordContract(
   },
 )
 
-/** Begun, and start() is over. */
-async function begun(keys: CrawlRedisKeys, options = {}): Promise<RedisCrawlRecord> {
-  const record = bench.record(keys, options)
-  await record.open()
-  await record.takeStart(never)
-  await record.startEnded(0)
-  return record
-}
-
 test('whether start() has ended is asked once, and again when a heartbeat tells otherwise', async () => {
   const keys = bench.nextCrawl()
   let mayStart = true
-  await begun(keys)
+  await bench.begun(keys)
   const late = bench.record(keys, { mayStart: () => mayStart })
   await late.open()
   expect(await late.takeStart(never)).toBeNull()
@@ -63,21 +52,21 @@ describe('open', () => {
 
   test('a finished crawl is not begun again by a worker that merely starts', async () => {
     const keys = bench.nextCrawl()
-    const first = await begun(keys)
+    const first = await bench.begun(keys)
     expect(await first.finish()).toBe(true)
     const late = bench.record(keys)
     const past = await late.open()
     expect(past.finishedAt!.getTime()).toBeGreaterThan(Date.now() - 10_000)
-    expect(await stateOf(keys)).toBe('finished')
-    expect(await entriesOf(keys)).toBe(1)
+    expect(await bench.stateOf(keys)).toBe('finished')
+    expect(await bench.entriesOf(keys)).toBe(1)
     await late.ended('closespider_timeout')
     await late.close()
-    expect(await stateOf(keys)).toBe('finished')
+    expect(await bench.stateOf(keys)).toBe('finished')
   })
 
   test('whoever may begin follows a finished crawl with a new one, and nothing of the old is left in the record', async () => {
     const keys = bench.nextCrawl()
-    const first = await begun(keys)
+    const first = await bench.begun(keys)
     await first.beginOutput('out.jsonl')
     await bench.redis.hset(keys.record, 'startCursor', 7)
     await first.finish()
@@ -90,21 +79,21 @@ describe('open', () => {
 
   test('a worker that slept through the end of its run changes nothing in the next', async () => {
     const keys = bench.nextCrawl()
-    const old = await begun(keys)
+    const old = await bench.begun(keys)
     await old.finish()
-    const next = await begun(keys, { begins: true })
+    const next = await bench.begun(keys, { begins: true })
     expect(await old.finish()).toBe(false)
     await old.ended('cancelled')
     await expect(old.startMoved(0, 3)).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
     expect(await old.takeStart(never)).toBeNull()
     await old.leave()
-    expect(await stateOf(keys)).toBe('running')
+    expect(await bench.stateOf(keys)).toBe('running')
     expect(await bench.redis.hget(keys.record, 'run')).toBe(next.run.id)
   })
 
   test('a finished crawl goes on for a worker to which seeds may come: the same run, start() is over', async () => {
     const keys = bench.nextCrawl()
-    const first = await begun(keys)
+    const first = await bench.begun(keys)
     await first.finish()
     await first.ended('finished')
     expect(await first.leave()).toMatchObject({ last: true, owes: true })
@@ -114,14 +103,14 @@ describe('open', () => {
       expect(await waked.open()).toEqual({ begun: true })
       expect(waked.run.id).toBe(first.run.id)
       expect(await waked.takeStart(never)).toBeNull()
-      expect(await stateOf(keys)).toBe('running')
+      expect(await bench.stateOf(keys)).toBe('running')
       expect(await waked.finish()).toBe(true)
     }
   })
 
   test('its end empties nothing, but the next crawl does, and SCHEDULER_FLUSH_ON_START when it wakes', async () => {
     const keys = bench.nextCrawl()
-    const first = await begun(keys, { wakes: true })
+    const first = await bench.begun(keys, { wakes: true })
     await first.finish()
     await first.ended('finished')
     expect(await first.leave()).toEqual({ last: true, finished: true, owes: true })
@@ -156,7 +145,7 @@ describe('open', () => {
   test('its name is kept by its runs, and shared with no crawl of that name on another server', async () => {
     const keys = bench.nextCrawl()
     const crawlOf = ({ runName }: RedisCrawlRecord) => runName.split(' ')[0]
-    const first = await begun(keys)
+    const first = await bench.begun(keys)
     await first.finish()
     const second = bench.record(keys, { begins: true })
     await second.open()
@@ -164,13 +153,13 @@ describe('open', () => {
     expect(crawlOf(second)).toBe(crawlOf(first))
     // Another server has no record of it.
     await bench.redis.del(keys.record)
-    const other = await begun(keys)
+    const other = await bench.begun(keys)
     expect(crawlOf(other)).not.toBe(crawlOf(first))
   })
 
   test('that a worker has joined the filter is known to its run, and to no other run', async () => {
     const keys = bench.nextCrawl()
-    const first = await begun(keys)
+    const first = await bench.begun(keys)
     expect(await first.isFilterJoined()).toBe(false)
     await first.noteFilter()
     expect(await first.isFilterJoined()).toBe(true)
@@ -190,18 +179,16 @@ describe('open', () => {
     await pauseCrawl({ redis: bench.redis, keys })
     await first.ended('cancelled')
     await first.leave()
-    expect(await stateOf(keys)).toBe('stopped')
+    expect(await bench.stateOf(keys)).toBe('stopped')
     const second = bench.record(keys)
     expect(await second.open()).toEqual({ begun: true })
     expect(second.run.id).toBe(first.run.id)
     expect(second.run.runningSince).toBeGreaterThan(second.run.begunAt)
     expect(await second.takeStart(never)).toBe(5)
-    const { state, paused, finishReason } = await view(keys)
+    const { state, paused, finishReason } = await bench.view(keys)
     expect({ state, paused, finishReason }).toEqual({ state: 'running', paused: false, finishReason: null })
   })
 })
-
-const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
 
 describe('finish', () => {
   test('is refused while start() may have more', async () => {
@@ -227,10 +214,10 @@ describe('finish', () => {
     ['leased as a job', (keys: CrawlRedisKeys) => bench.redis.lpush(jobs(keys, 'active'), 'a')],
   ])('is refused while a request is %s', async (_, put) => {
     const keys = bench.nextCrawl()
-    const record = await begun(keys)
+    const record = await bench.begun(keys)
     await put(keys)
     expect(await record.finish()).toBe(false)
-    expect(await stateOf(keys)).toBe('running')
+    expect(await bench.stateOf(keys)).toBe('running')
     await bench.redis.del(
       keys.frontierCounts,
       ...['wait', 'paused', 'prioritized', 'delayed', 'active'].map((list) => jobs(keys, list)),
@@ -240,7 +227,7 @@ describe('finish', () => {
 
   test('a turn that is just ending does not hold it up, and neither does what is quarantined', async () => {
     const keys = bench.nextCrawl()
-    const record = await begun(keys)
+    const record = await bench.begun(keys)
     await bench.redis.hset(keys.frontierCounts, { waiting: 0, delayed: 0, leased: 0 })
     await bench.redis.lpush(jobs(keys, 'active'), 'a-turn')
     await bench.redis.hset(keys.quarantine, 'poison', '{}')
@@ -250,19 +237,19 @@ describe('finish', () => {
   test('several workers that finish at once are all told so', async () => {
     const keys = bench.nextCrawl()
     const records = [
-      await begun(keys),
+      await bench.begun(keys),
       ...[1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() })),
     ]
     for (const record of records.slice(1)) await record.open()
     expect(await Promise.all(records.map((record) => record.finish()))).toEqual([true, true, true, true])
-    const { state, finishReason } = await view(keys)
+    const { state, finishReason } = await bench.view(keys)
     expect({ state, finishReason }).toEqual({ state: 'finished', finishReason: 'finished' })
   })
 })
 
 test('a worker that was killed while it ran a suspect alone leaves no note of it behind the end of the crawl', async () => {
   const keys = bench.nextCrawl()
-  const record = await begun(keys)
+  const record = await bench.begun(keys)
   await bench.redis.hset(keys.alone, 'killed', 'id')
   expect(await record.finish()).toBe(true)
   expect(await bench.redis.exists(keys.alone)).toBe(0)
@@ -288,7 +275,7 @@ test.concurrent('after Redis was away nobody takes itself for the last one', asy
   await until(async () => (await bench.redis.hget(keys.record, 'silentUntil')) !== null, 10_000)
   await here.heartbeat.close()
   expect(await here.record.leave()).toMatchObject({ last: false })
-  expect(await stateOf(keys)).toBe('running')
+  expect(await bench.stateOf(keys)).toBe('running')
 })
 
 test.concurrent('a Redis at its maxmemory still takes heartbeats, begins outputs, finishes the crawl and lets workers leave', async () => {

@@ -1,24 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CrawlBench } from '../../testing/crawl-bench.ts'
-import { readCrawl } from '../outside/crawl-view.ts'
-import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { RedisCrawlRecord } from './redis-crawl-record.ts'
+import { CrawlBench, stopped } from '../../testing/crawl-bench.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
 afterAll(() => bench.stop())
 
 const never = new AbortController().signal
-const stateOf = (keys: CrawlRedisKeys) => bench.redis.hget(keys.record, 'state')
-const entriesOf = (keys: CrawlRedisKeys) => bench.redis.hlen(keys.workers)
-
-/** As the engine leaves, told to by a signal. */
-async function leave(record: RedisCrawlRecord) {
-  await record.ended('shutdown')
-  return record.leave()
-}
-
-const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
 
 describe('the end of a worker', () => {
   test.each(['shutdown', 'memusage_exceeded', 'output_failed'])(
@@ -30,8 +17,8 @@ describe('the end of a worker', () => {
       await b.open()
       await a.ended(reason)
       expect(await a.leave()).toMatchObject({ last: false, owes: false })
-      expect(await stateOf(keys)).toBe('running')
-      expect(await entriesOf(keys)).toBe(1)
+      expect(await bench.stateOf(keys)).toBe('running')
+      expect(await bench.entriesOf(keys)).toBe(1)
     },
   )
 
@@ -42,7 +29,7 @@ describe('the end of a worker', () => {
     await b.open()
     await a.ended('closespider_itemcount')
     await b.ended('shutdown')
-    const { state, finishReason } = await view(keys)
+    const { state, finishReason } = await bench.view(keys)
     expect({ state, finishReason }).toEqual({ state: 'stopped', finishReason: 'closespider_itemcount' })
   })
 
@@ -51,9 +38,9 @@ describe('the end of a worker', () => {
       const keys = bench.nextCrawl()
       const records = [1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() }))
       for (const record of records) await record.open()
-      const left = await Promise.all(records.map(leave))
+      const left = await Promise.all(records.map(stopped))
       expect(left.filter(({ last, owes }) => last && owes)).toHaveLength(1)
-      expect(await stateOf(keys)).toBe('stopped')
+      expect(await bench.stateOf(keys)).toBe('stopped')
     }
   })
 
@@ -87,7 +74,7 @@ describe('the end of a worker', () => {
       await first.startMoved(0, 4)
       await first.ended(reason)
       expect(await first.leave()).toMatchObject({ last: true, owes: false })
-      expect(await stateOf(keys)).toBe(state)
+      expect(await bench.stateOf(keys)).toBe(state)
       const second = bench.record(keys)
       expect(await second.open()).toEqual({ begun: true })
       expect(await second.takeStart(never)).toBe(4)
@@ -101,6 +88,6 @@ describe('the end of a worker', () => {
     await bench.record(keys, { workerId: 'killed:1:1' }).open()
     await last.open()
     await bench.unheardFor(11_000, keys, 'killed:1:1')
-    expect(await leave(last)).toMatchObject({ last: true })
+    expect(await stopped(last)).toMatchObject({ last: true })
   })
 })

@@ -1,10 +1,9 @@
 /** What bull-job-crashes.test.ts shows with expired locks is shown here with nothing but time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type QueuedRequest, Request } from '@webloom/core'
 import { startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { leased } from '../../testing/job-bench.ts'
+import { leased, page } from '../../testing/job-bench.ts'
 import { JobProcessBench } from '../../testing/job-processes.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 
@@ -12,11 +11,6 @@ const bench = new JobProcessBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 afterEach(() => bench.closeAll())
-
-const page = (id: string | number): QueuedRequest => ({
-  id: String(id),
-  request: new Request(`http://a.test/${id}`),
-})
 
 test('a worker that sleeps for eight seconds is refused when it wakes; its pages ran once more, their links came once', async () => {
   const keys = bench.nextKeys()

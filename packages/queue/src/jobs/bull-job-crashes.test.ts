@@ -1,7 +1,6 @@
-import { type QueuedRequest, Request } from '@webloom/core'
 import { startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, leased } from '../../testing/job-bench.ts'
+import { bullKey, ids, leased, page, pages } from '../../testing/job-bench.ts'
 import { JobProcessBench } from '../../testing/job-processes.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
@@ -16,13 +15,6 @@ afterAll(async () => {
 
 /** What a machine that does other things beside may add. */
 const BUSY_MS = 2000
-
-const page = (id: string | number, init = {}): QueuedRequest => ({
-  id: String(id),
-  request: new Request(`http://a.test/${id}`, init),
-})
-const pages = (count: number) => Array.from({ length: count }, (_, n) => page(n))
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 
 // Each with its own crawl; most of it is waiting.
 describe.concurrent('workers that die', () => {

@@ -1,17 +1,9 @@
-import {
-  type Lease,
-  type Logger,
-  PROTOCOL_TIMES,
-  type QueuedRequest,
-  Request,
-  type RequestInit,
-  silentLogger,
-} from '@webloom/core'
+import { type Lease, PROTOCOL_TIMES, type QueuedRequest, Request } from '@webloom/core'
 import { requestQueueContract } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
+import { bullKey, ids, JobBench, leased, listeningLogger, page, pages } from '../../testing/job-bench.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
 import type { BullJobQueue } from './bull-job-queue.ts'
 
@@ -38,22 +30,7 @@ requestQueueContract(
   },
 )
 
-const page = (id: string | number, init: RequestInit = {}): QueuedRequest => ({
-  id: String(id),
-  request: new Request(`http://a.test/${id}`, init),
-})
-const pages = (count: number) => Array.from({ length: count }, (_, n) => page(n))
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
 const lostLease = { code: 'WL_LEASE_LOST' }
-/** What was warned of. */
-function listeningLogger(): { logger: Logger; warned: string[] } {
-  const warned: string[] = []
-  return {
-    warned,
-    logger: { ...silentLogger, warn: (...line: unknown[]) => warned.push(JSON.stringify(line)) },
-  }
-}
-
 describe('jobs', () => {
   test('BullMQ’s own queue sees each request as a job, in the state it is in', async () => {
     const keys = bench.nextKeys()

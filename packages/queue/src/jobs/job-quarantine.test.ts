@@ -1,7 +1,6 @@
-import { type Logger, type QueuedRequest, Request, type RequestInit, silentLogger } from '@webloom/core'
 import { Queue } from 'bullmq'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bullKey, JobBench, leased } from '../../testing/job-bench.ts'
+import { bullKey, ids, JobBench, leased, listeningLogger, page } from '../../testing/job-bench.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { historyKey } from '../leasing/quarantine-history.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
@@ -10,20 +9,6 @@ const bench = new JobBench()
 beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 afterEach(() => bench.closeAll())
-
-const page = (id: string | number, init: RequestInit = {}): QueuedRequest => ({
-  id: String(id),
-  request: new Request(`http://a.test/${id}`, init),
-})
-const ids = (leases: readonly { id: string }[]) => leases.map(({ id }) => id)
-/** What was warned of. */
-function listeningLogger(): { logger: Logger; warned: string[] } {
-  const warned: string[] = []
-  return {
-    warned,
-    logger: { ...silentLogger, warn: (...line: unknown[]) => warned.push(JSON.stringify(line)) },
-  }
-}
 
 describe('requests that no worker can do', () => {
   /** As if the delay of the refused request was over. */

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
 import { startCrawlWorker } from '../../testing/crawl-processes.ts'
-import { readCrawl } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
 afterAll(() => bench.stop())
 
-const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
-const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await view(keys)).stats[stat]
+const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await bench.view(keys)).stats[stat]
 
 test('the stats of a worker that is killed stay in the totals', async () => {
   const keys = bench.nextCrawl()
@@ -21,7 +19,7 @@ test('the stats of a worker that is killed stay in the totals', async () => {
   victim.kill('SIGKILL')
   await victim.exited
   const killedAt = performance.now()
-  const lost = async () => (await view(keys)).workers.find((worker) => worker.id === id)!.lost
+  const lost = async () => (await bench.view(keys)).workers.find((worker) => worker.id === id)!.lost
   expect(await lost()).toBe(false)
   await until(lost, 15_000)
   // Ten seconds after its last heartbeat, of which there is one every three.
@@ -32,7 +30,7 @@ test('the stats of a worker that is killed stay in the totals', async () => {
   const heard = `${keys.frontier}:heard`
   await bench.redis.hset(heard, { [id!]: 7, [survivor.workerId]: 3 })
   const tidy = await bench.join(keys)
-  expect((await view(keys)).workers.map((worker) => worker.id)).not.toContain(id)
+  expect((await bench.view(keys)).workers.map((worker) => worker.id)).not.toContain(id)
   await until(
     async () => (await bench.redis.hkeys(bench.statsKey(keys))).every((field) => !field.includes(id)),
     10_000,

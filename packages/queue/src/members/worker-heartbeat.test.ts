@@ -14,8 +14,7 @@ const bench = new CrawlBench()
 beforeAll(() => bench.start({ appendonly: 'always' }))
 afterAll(() => bench.stop())
 
-const view = (keys: CrawlRedisKeys) => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
-const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await view(keys)).stats[stat]
+const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await bench.view(keys)).stats[stat]
 
 /** Until its present stats are in the totals. */
 async function leave({ heartbeat, record }: JoinedWorker): Promise<void> {
@@ -152,7 +151,7 @@ describe.concurrent('stats', () => {
       worker.stats.set('start/failed', true)
       await leave(worker)
     }
-    expect((await view(keys)).stats).toEqual({
+    expect((await bench.view(keys)).stats).toEqual({
       response_received_count: 7,
       elapsed: 0.2,
       request_depth_max: 5,
@@ -179,7 +178,7 @@ describe.concurrent('stats', () => {
       )
     }
     await leave(worker)
-    expect((await view(keys)).stats).toEqual({
+    expect((await bench.view(keys)).stats).toEqual({
       item_scraped_count: 30,
       'downloader/response_bytes': 3 * 2 ** 40,
     })
@@ -196,7 +195,7 @@ describe.concurrent('stats', () => {
     await bench.join(keys)
     zombie.stats.inc('item_scraped_count', 3)
     await until(async () => (await totalOf(keys, 'item_scraped_count')) === 8, 10_000)
-    await until(async () => (await view(keys)).workers.length === 2, 10_000)
+    await until(async () => (await bench.view(keys)).workers.length === 2, 10_000)
     await leave(zombie)
     expect(await totalOf(keys, 'item_scraped_count')).toBe(8)
   })
@@ -236,11 +235,11 @@ describe.concurrent('stats', () => {
     await leave(first)
     const record = bench.record(keys, { begins: true, persists: true })
     await record.open()
-    expect((await view(keys)).stats).toEqual({})
+    expect((await bench.view(keys)).stats).toEqual({})
     const second = await bench.join(keys)
     second.stats.inc('item_scraped_count', 1)
     await leave(second)
-    expect((await view(keys)).stats).toEqual({ item_scraped_count: 1 })
+    expect((await bench.view(keys)).stats).toEqual({ item_scraped_count: 1 })
   })
 
   test('that cannot be written keep nobody from hearing what is asked', async () => {
@@ -292,7 +291,7 @@ describe.concurrent('Redis is away', () => {
     worker.stats.inc('response_received_count', 1)
     await until(async () => (await totalOf(keys, 'item_scraped_count')) === 5, 10_000)
     await leave(worker)
-    expect((await view(keys)).stats).toEqual({ item_scraped_count: 5, response_received_count: 1 })
+    expect((await bench.view(keys)).stats).toEqual({ item_scraped_count: 5, response_received_count: 1 })
   })
 
   test('a worker that closes then gives up in time', async () => {

@@ -64,6 +64,7 @@ export const SECTIONS: readonly Section[] = [
       'ARCHITECTURE.md',
       'CONTRIBUTING.md',
       'docs/releasing.md',
+      'site/README.md',
       'tests/README.md',
       'tests/world/README.md',
       'benchmarks/README.md',

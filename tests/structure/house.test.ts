@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { incompleteExportProblems } from './checks/complete-exports.ts'
 import { documentProblems } from './checks/documents.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
+import { fileLengthProblems } from './checks/file-lengths.ts'
 import { folderProblems, unmappedFolders } from './checks/folders.ts'
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
-import { longTestProblems } from './checks/test-files.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
@@ -19,10 +19,24 @@ const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
 /** Folders of peers, which may hold many: CONTRIBUTING.md says that one more is one file. */
 const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/commands']
 
+/** Longer than others, still. The first is written by a program; the others are to be split by their nouns. */
+const LONG_FILES = [
+  'packages/core/src/settings/settings-input.ts',
+  'benchmarks/dupefilter-bench.ts',
+  'packages/core/src/contract/request-queue-contract.ts',
+  'packages/queue/src/buckets/bucket-queue.ts',
+  'packages/queue/src/buckets/bucket-scripts.ts',
+  'packages/queue/src/buckets/frontier-machine.ts',
+  'packages/queue/src/jobs/bull-job-queue.ts',
+  'packages/queue/src/local/local-request-queue.ts',
+  'packages/queue/testing/model/slots-step.ts',
+  'packages/queue/testing/simulation/simulated-worker.ts',
+]
+
 describe('this repository', () => {
   test.each([
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
-    ['no test file is longer than 400 lines', (root: string) => longTestProblems(root)],
+    ['no file is longer than 400 lines', (root: string) => fileLengthProblems(root, LONG_FILES)],
     ['ARCHITECTURE.md says of each folder what is in it', unmappedFolders],
     ['no default export, no export *', unnamedExportProblems],
     ['groups of exports survive sorting', exportGroupProblems],
@@ -53,9 +67,14 @@ describe('each check can fail', () => {
       `${leasing} has 1 files: it need not be named in the test`,
     ])
   })
-  test('on a test file that is too long', () => {
-    expect(longTestProblems(fixture('long-tests'), 4)).toEqual([
-      'packages/queue/src/queue.test.ts has 5 lines, and 4 are the most: split it by its nouns',
+  test('on a file that is too long, and on one that counts as long and is not', () => {
+    const long = 'packages/queue/src/queue.test.ts'
+    expect(fileLengthProblems(fixture('long-files'), [], 4)).toEqual([
+      `${long} has 5 lines, and 4 are the most: split it by its nouns`,
+    ])
+    expect(fileLengthProblems(fixture('long-files'), [long], 4)).toEqual([])
+    expect(fileLengthProblems(fixture('long-files'), [long], 5)).toEqual([
+      `${long} is no longer than others: it need not be named in the test`,
     ])
   })
   test('on a folder that the code map leaves out', () => {

@@ -13,7 +13,6 @@
 import {
   CloseSpider,
   DownloadError,
-  IgnoreRequest,
   isFlatJson,
   isPromise,
   type JsonObject,
@@ -29,9 +28,9 @@ import {
 import { InvalidItem } from '../items/item.ts'
 import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
-import { HttpError } from '../spider-middlewares/http-error.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
 import { callbackOf, methodNamed, nameCallbacks, sourceOf } from './callbacks.ts'
+import { logFailure } from './failure-log.ts'
 import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
 import { MetaWatch } from './meta-watch.ts'
 import { asStream, hintOn, isAsyncIterable, isNoItem, isSyncIterable, nameOfValue } from './yielded-value.ts'
@@ -107,7 +106,7 @@ export class Scraper {
     const { request, error, response } = failure
     if (error instanceof DownloadError) stats.inc(`downloader/given_up/${error.reason ?? error.kind}`)
     if (request.errback === null) {
-      this.#logFailure(failure)
+      logFailure(failure, this.#options.logger, (error) => this.#countException(error))
       return this.#givenUp(output, failure)
     }
     logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
@@ -380,23 +379,6 @@ export class Scraper {
     // Of an errback that threw the failure before counts, see `fail`.
     if (!output.failure) output.givenUp = this.#snapshots.with(threwFor(error, response), response)
     await signals.send('spiderError', { error, response, spider })
-  }
-
-  #logFailure({ request, error, response }: Failure): void {
-    const { logger } = this.#options
-    const { url } = request
-    if (error instanceof HttpError) {
-      logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
-    } else if (error instanceof IgnoreRequest) {
-      logger.debug({ url, reason: error.message }, 'request dropped')
-    } else if (response !== null) {
-      this.#countException(error)
-      logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
-    } else if (error instanceof WebloomError) {
-      logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
-    } else {
-      logger.error({ url, err: error }, 'a downloader middleware threw; the request is given up')
-    }
   }
 }
 

@@ -1,0 +1,28 @@
+import { IgnoreRequest, type Logger, WebloomError } from '@webloom/core'
+import { HttpError } from '../spider-middlewares/http-error.ts'
+import type { Failure } from './callback-output.ts'
+
+/**
+ * Logs why a request has come to nothing.
+ *
+ * @param onException called for an error that a spider middleware threw
+ */
+export function logFailure(
+  { request, error, response }: Failure,
+  logger: Logger,
+  onException: (error: unknown) => void,
+): void {
+  const { url } = request
+  if (error instanceof HttpError) {
+    logger.info({ url, status: error.response.status }, 'response kept from the callback: HTTP status')
+  } else if (error instanceof IgnoreRequest) {
+    logger.debug({ url, reason: error.message }, 'request dropped')
+  } else if (response !== null) {
+    onException(error)
+    logger.error({ url, err: error }, 'a spider middleware threw; the callback did not get the response')
+  } else if (error instanceof WebloomError) {
+    logger.error({ url, code: error.code, reason: error.message }, 'could not be downloaded')
+  } else {
+    logger.error({ url, err: error }, 'a downloader middleware threw; the request is given up')
+  }
+}

@@ -1,0 +1,35 @@
+import { sourceFiles } from './source-files.ts'
+
+/** As long as a file may be before a second noun is in it. */
+const LINES_MAX = 400
+
+const FILES = '{packages/*/{src,testing},tests,examples,site,scripts,benchmarks}/**/*.ts'
+
+/**
+ * Files that are too long, tests and all.
+ *
+ * @param known files that were too long when this was first looked at, or are written by a program. One that has become short
+ *   is no longer to be named
+ */
+export function fileLengthProblems(
+  root: string,
+  known: readonly string[] = [],
+  linesMax = LINES_MAX,
+): string[] {
+  const long = sourceFiles(root, FILES)
+    .filter(({ path }) => !path.includes('/fixtures/'))
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > linesMax)
+  const paths = long.map(({ path }) => path)
+  return [
+    ...long
+      .filter(({ path }) => !known.includes(path))
+      .map(
+        ({ path, lines }) =>
+          `${path} has ${lines} lines, and ${linesMax} are the most: split it by its nouns`,
+      ),
+    ...known
+      .filter((path) => !paths.includes(path))
+      .map((path) => `${path} is no longer than others: it need not be named in the test`),
+  ]
+}

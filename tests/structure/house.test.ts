@@ -23,7 +23,6 @@ const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/comm
 const LONG_FILES = [
   'packages/core/src/settings/settings-input.ts',
   'benchmarks/dupefilter-bench.ts',
-  'packages/core/src/contract/request-queue-contract.ts',
   'packages/queue/src/buckets/bucket-queue.ts',
   'packages/queue/src/buckets/bucket-scripts.ts',
   'packages/queue/src/buckets/frontier-machine.ts',

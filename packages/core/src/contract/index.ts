@@ -7,9 +7,9 @@ export {
   withoutGivenBack,
 } from './dupefilter-contract.ts'
 export { failureLedgerContract, type LedgerImplementation } from './failure-ledger-contract.ts'
+export type { QueueUnderTest } from './queue-under-test.ts'
 export {
   type QueueImplementation,
-  type QueueUnderTest,
   requestQueueContract,
 } from './request-queue-contract.ts'
 export {

@@ -1,0 +1,163 @@
+/** The part of the contract suite of queues that is about hosts: their lines, their pace, and what is learned of them. */
+
+import assert from 'node:assert/strict'
+import type { Lease } from '../ports/request-queue.ts'
+import { drain, ids, type Make, on } from './queue-under-test.ts'
+import type { ContractTests } from './suite.ts'
+
+export const QUEUE_PACE_TESTS: ContractTests<Make> = {
+  'hosts take turns': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('b', 1), on('b', 2), on('c', 1)], 'o')
+    const order = await drain(queue)
+    assert.deepEqual(new Set(order.slice(0, 3)), new Set(['a/1', 'b/1', 'c/1']))
+    assert.equal(order.length, 5)
+  },
+  'an urgent request of one host goes before ordinary ones of others': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('b', 1), on('c', 1, { priority: 10 })], 'o')
+    assert.equal((await drain(queue))[0], 'c/1')
+  },
+  'meta.download_slot decides the line': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push(
+      [on('a', 1, { meta: { download_slot: 'shared' } }), on('b', 1, { meta: { download_slot: 'shared' } })],
+      'o',
+    )
+    const leases = await queue.lease(5)
+    assert.equal(leases.length, 1)
+    assert.equal(leases[0]?.slot, 'shared')
+  },
+  'a host never has more in flight than its concurrency, and others go on': async (make) => {
+    const queue = await make({ concurrency: 2 })
+    await queue.push([...[1, 2, 3, 4].map((n) => on('a', n)), on('b', 1)], 'o')
+    const leases = [...(await queue.lease(10))]
+    while (leases.length < 3) leases.push(...(await queue.lease(10)))
+    assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'a/2', 'b/1']))
+    await queue.commit(leases.find(({ slot }) => slot === 'a.test') as Lease)
+    assert.deepEqual(ids(await queue.lease(10)), ['a/3'])
+  },
+  'a lease waits for the end of another when its host is full': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    const second = queue.lease(1)
+    await queue.commit(first as Lease)
+    assert.deepEqual(ids(await second), ['a/2'])
+  },
+  'the delay runs from start to start and holds up no other host': async (make) => {
+    const delayMs = 120
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
+    const leases = [...(await queue.lease(5))]
+    while (leases.length < 2) leases.push(...(await queue.lease(5)))
+    assert.deepEqual(new Set(ids(leases)), new Set(['a/1', 'b/1']))
+    for (const lease of leases) lease.started()
+    const startedAt = performance.now()
+    for (const lease of leases) await queue.commit(lease)
+    const [second] = await queue.lease(5)
+    assert.equal(second?.id, 'a/2')
+    assert.ok(
+      performance.now() - startedAt >= delayMs - 5,
+      `a/2 came ${performance.now() - startedAt} ms after a/1`,
+    )
+  },
+  'the delay does not wait for the answer: the next goes while the first is in flight': async (make) => {
+    const queue = await make({ delayMs: 50 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    first?.started()
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+  },
+  'a request that never started uses up no turn of its host': async (make) => {
+    const queue = await make({ delayMs: 60_000 })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [filtered] = await queue.lease(1)
+    await queue.commit(filtered as Lease)
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+  },
+  'commit can change the delay of its host': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    first?.started()
+    const startedAt = performance.now()
+    await queue.commit(first as Lease, { host: { delayMs: 100 } })
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+    assert.ok(performance.now() - startedAt >= 95)
+  },
+  'a delay that shrinks takes effect at the next turn': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    const [first, second] = await queue.lease(2)
+    for (const lease of [first, second]) lease?.started()
+    await queue.commit(first as Lease, { host: { delayMs: 60_000 } })
+    const waiting = queue.lease(1)
+    await queue.commit(second as Lease, { host: { delayMs: 50 } })
+    assert.deepEqual(ids(await waiting), ['a/3'])
+  },
+  'a paused host starts nothing before its pause is over, others go on': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
+    const leases = await queue.lease(1)
+    assert.deepEqual(ids(leases), ['a/1'])
+    const pausedAt = performance.now()
+    await queue.commit(leases[0] as Lease, { host: { pauseMs: 300, pauseReason: 'Retry-After' } })
+    assert.deepEqual(ids(await queue.lease(2)), ['b/1'])
+    assert.deepEqual(ids(await queue.lease(2)), ['a/2'])
+    assert.ok(performance.now() - pausedAt >= 295, `a/2 came after ${performance.now() - pausedAt} ms`)
+  },
+  'a pause does not end a longer one': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    const [first, second] = await queue.lease(2)
+    const pausedAt = performance.now()
+    await queue.commit(first as Lease, { host: { pauseMs: 300 } })
+    await queue.commit(second as Lease, { host: { pauseMs: 1 } })
+    assert.deepEqual(ids(await queue.lease(1)), ['a/3'])
+    assert.ok(performance.now() - pausedAt >= 295, `a/3 came after ${performance.now() - pausedAt} ms`)
+  },
+  'what a request has taught about its host is told with the next lease': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
+    const [first] = await queue.lease(1)
+    assert.deepEqual(first?.host, { delayMs: 0, failures: 0 })
+    await queue.commit(first as Lease, { host: { delayMs: 10, failures: 3 } })
+    const leases = [...(await queue.lease(2)), ...(await queue.lease(2))]
+    const hosts = new Map(leases.map(({ id, host }) => [id, host]))
+    assert.deepEqual(hosts.get('b/1'), { delayMs: 0, failures: 0 })
+    assert.deepEqual(hosts.get('a/2'), { delayMs: 10, failures: 3 })
+  },
+  'a retry carries news as a commit does, and they leave what they do not name': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1)], 'o')
+    const [first] = await queue.lease(1)
+    const retriedAt = performance.now()
+    await queue.retry(first as Lease, (first as Lease).request, 0, { failures: 1, pauseMs: 200 })
+    const [second] = await queue.lease(1)
+    assert.ok(performance.now() - retriedAt >= 195)
+    await queue.retry(second as Lease, (second as Lease).request, 0, { delayMs: 10 })
+    assert.deepEqual((await queue.lease(1))[0]?.host, { delayMs: 10, failures: 1 })
+  },
+  'an urgent request added late to a long line goes within two delays': async (make) => {
+    const delayMs = 200
+    const queue = await make({ delayMs })
+    const line = Array.from({ length: 2000 }, (_, n) => on('a', n))
+    for (let from = 0; from < line.length; from += 500)
+      await queue.push(line.slice(from, from + 500), `o${from}`)
+    const next = async () => {
+      const [lease] = await queue.lease(1)
+      lease?.started()
+      await queue.commit(lease as Lease)
+      return lease?.id
+    }
+    for (let n = 0; n < 3; n++) await next()
+    await queue.push([on('a', 'urgent', { priority: 10 })], 'late')
+    const pushedAt = performance.now()
+    while ((await next()) !== 'a/urgent');
+    assert.ok(
+      performance.now() - pushedAt <= 2 * delayMs + 50,
+      `it came after ${performance.now() - pushedAt} ms`,
+    )
+  },
+}

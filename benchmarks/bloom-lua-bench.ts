@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { nativeOffsets } from '../packages/dupefilter/src/bloom-sizing/bloom-offsets.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
+import { redisCpuUs } from './filters/figures.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, urls: { type: 'string', default: '60000' } },
@@ -118,13 +119,13 @@ async function measure(lua: string, hashes: number, load: 'known' | 'new'): Prom
       JSON.stringify(digests.flatMap((digest) => nativeOffsets(digest, BITS, hashes).map(String))),
     ]
   })
-  const before = await cpuUs()
+  const before = await redisCpuUs(redis)
   let next = 0
   const asker = async () => {
     while (next < questions.length) await redis.evalsha(sha, 1, 'bits', ...questions[next++]!)
   }
   await Promise.all(Array.from({ length: 8 }, asker))
-  return ((await cpuUs()) - before) / Number(values.urls)
+  return ((await redisCpuUs(redis)) - before) / Number(values.urls)
 }
 
 async function growth() {
@@ -147,12 +148,6 @@ async function growth() {
     steps[name] = { 'longest, ms': Math.round(Math.max(...times) * 10) / 10, 'all, ms': Math.round(all) }
   }
   console.table(steps)
-}
-
-async function cpuUs(): Promise<number> {
-  const info = await redis.info('cpu')
-  const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
-  return (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1e6
 }
 
 function median(numbers: number[]): number {

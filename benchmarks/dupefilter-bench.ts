@@ -10,10 +10,7 @@
  * many were. Pages are asked about eight at a time. Rounds are run in turn, and medians shown. Fingerprints are made beforehand: this is about the filters.
  */
 import { hash } from 'node:crypto'
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { Redis } from 'ioredis'
 import { createFingerprinter } from '../packages/core/src/fingerprints/fingerprint.ts'
 import type { DupeFilter } from '../packages/core/src/ports/dupefilter.ts'
@@ -34,6 +31,8 @@ import { RedisSetDupeFilter } from '../packages/dupefilter/src/redis/redis-set-d
 import { SplittableBloomDupeFilter } from '../packages/dupefilter/src/splittable/splittable-bloom-dupefilter.ts'
 import { measuredError } from '../packages/dupefilter/testing/bloom-probes.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
+import { crawlLinks } from './filters/crawl-links.ts'
+import { median, redisCpuUs, usedHere, usedMemory } from './filters/figures.ts'
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +46,6 @@ const { values } = parseArgs({
 const URLS = Number(values.urls)
 const ROUNDS = Number(values.rounds)
 const AT_ONCE = 8
-const PAGE_LINKS = 30
 const fingerprinter = createFingerprinter({ algorithm: 'scrapy-redis' })
 
 await using server = await startRedis()
@@ -121,7 +119,7 @@ const rows: Record<string, Record<string, number>> = {}
 const KNOWN = 100_000
 const LOADS: Record<string, { known: Request[]; links: Request[] }> = {
   fill: { known: [], links: Array.from({ length: URLS }, (_, n) => link(n)) },
-  crawl: { known: Array.from({ length: KNOWN }, (_, n) => link(n)), links: crawlLinks() },
+  crawl: { known: Array.from({ length: KNOWN }, (_, n) => link(n)), links: crawlLinks(URLS, KNOWN, link) },
 }
 const parts = values.parts.split(',')
 if (parts.includes('speed')) await speed()
@@ -165,7 +163,7 @@ async function measure(contender: Contender, known: readonly Request[], links: r
   const batches: Request[][] = []
   for (let from = 0; from < count; from += contender.batch)
     batches.push(links.slice(from, Math.min(count, from + contender.batch)))
-  const cpuBefore = await redisCpuUs()
+  const cpuBefore = await redisCpuUs(redis)
   const nodeBefore = process.cpuUsage()
   const start = performance.now()
   let next = 0
@@ -180,7 +178,7 @@ async function measure(contender: Contender, known: readonly Request[], links: r
   const { user, system } = process.cpuUsage(nodeBefore)
   return {
     rate: count / seconds,
-    redisUs: ((await redisCpuUs()) - cpuBefore) / count,
+    redisUs: ((await redisCpuUs(redis)) - cpuBefore) / count,
     nodeUs: (user + system) / count,
   }
 }
@@ -210,21 +208,6 @@ async function pipelinedSadd(requests: Request[]) {
   await pipeline.exec()
 }
 
-function crawlLinks(): Request[] {
-  let seed = 1
-  const random = () => {
-    seed = (seed * 48271) % 2147483647
-    return seed / 2147483647
-  }
-  let known = KNOWN
-  return Array.from({ length: URLS }, (_, n) => {
-    if (n % PAGE_LINKS === 0) return link(known++)
-    if (n % 3 === 1) return link(Math.floor(random() * 50))
-    const back = Math.floor(random() * (random() < 0.5 ? Math.min(1000, known) : known))
-    return link(known - 1 - back)
-  })
-}
-
 function link(n: number): Request {
   const request = new Request(`https://www.example.com/category/${n % 50}/product-${n}.html`)
   fingerprinter.fingerprint(request)
@@ -247,7 +230,9 @@ async function memory() {
   }
   const bytes: Record<string, { 'bytes/URL': number }> = {}
   for (const [name, make] of Object.entries(makes).filter(([name]) => new RegExp(values.only).test(name)))
-    bytes[name] = { 'bytes/URL': round2(await bytesPerUrl(make, name in IN_PROCESS ? usedHere : usedMemory)) }
+    bytes[name] = {
+      'bytes/URL': round2(await bytesPerUrl(make, name in IN_PROCESS ? usedHere : () => usedMemory(redis))),
+    }
   console.table(bytes)
 }
 
@@ -373,7 +358,7 @@ async function growth() {
 }
 
 async function redisUsPerUrl(filter: DupeFilter, from: number, to: number): Promise<number> {
-  const before = await redisCpuUs()
+  const before = await redisCpuUs(redis)
   for (let n = from; n < to; n += 240) {
     const firsts = Array.from({ length: AT_ONCE }, (_, part) => n + 30 * part).filter((first) => first < to)
     await Promise.all(
@@ -387,7 +372,7 @@ async function redisUsPerUrl(filter: DupeFilter, from: number, to: number): Prom
       }),
     )
   }
-  return ((await redisCpuUs()) - before) / (to - from)
+  return ((await redisCpuUs(redis)) - before) / (to - from)
 }
 
 /** As after some seconds: every asker is settled, and all marks are gone. */
@@ -396,35 +381,8 @@ async function letGo() {
   await redis.del(...keys, ...(await redis.keys('{bench:dupefilter}:owners:*')))
 }
 
-async function redisCpuUs(): Promise<number> {
-  const info = await redis.info('cpu')
-  const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
-  return (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1e6
-}
-
-async function usedMemory(): Promise<number> {
-  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1])
-}
-
-/** Of this process, without what is garbage. */
-async function usedHere(): Promise<number> {
-  setFlagsFromString('--expose_gc')
-  const collect = runInNewContext('gc') as () => void
-  // What the last turns of the event loop still hold goes with the second one.
-  for (let time = 0; time < 2; time++) {
-    await eventLoopTurn()
-    collect()
-  }
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}
-
 async function version(): Promise<string> {
   return /redis_version:(\S+)/.exec(await redis.info('server'))![1]!
-}
-
-function median(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1]!
 }
 
 function digits(number: number): number {

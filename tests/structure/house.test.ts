@@ -22,7 +22,6 @@ const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/comm
 /** Longer than others, still. The first is written by a program; the others are to be split by their nouns. */
 const LONG_FILES = [
   'packages/core/src/settings/settings-input.ts',
-  'benchmarks/dupefilter-bench.ts',
   'packages/queue/src/buckets/bucket-queue.ts',
   'packages/queue/src/buckets/bucket-scripts.ts',
   'packages/queue/src/buckets/frontier-machine.ts',

@@ -11,8 +11,9 @@ local function close(unit, lane)
     return
   end
   if unit.bucket then
-    -- The slot is hot no more.
+    -- The slot is hot no more. What comes to it in this script finds no line.
     redis.call('HDEL', key('lines', unit.bucket), unit.name)
+    longLines[unit.name] = nil
   end
   redis.call('DEL', key('unit', unit.name))
   units[unit.name] = { name = unit.name }

@@ -10,6 +10,9 @@ afterAll(() => bench.stop())
 
 const OPERATIONS = 1000
 
+test('seed 1025: what comes to a slot in the script that closes its last lane is found again', () =>
+  compareRun(bench.redis, 1025, 1600))
+
 test.each([1, 2, 3, 4, 5])('seed %i: the model answers as the scripts do, and has the same state', (seed) =>
   compareRun(bench.redis, seed, OPERATIONS),
 )

@@ -530,8 +530,7 @@ export class FrontierMachine {
     if (turn.isBucket) return false
     const [slot] = turn.slots.values()
     const isOverQuota = nowMs - turn.quotaFromMs > this.#options.times.quotaMs || turn.taken > QUOTA_REQUESTS
-    if (isOverQuota && this.othersWait && !slot?.isPaced) return true
-    return turn.tokens.size === 0 && (slot?.isFull ?? false)
+    return isOverQuota && this.othersWait && !slot?.isPaced
   }
 
   #lookAgain(slot: HeldSlot, nowMs: number): void {

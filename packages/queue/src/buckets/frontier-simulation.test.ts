@@ -21,6 +21,15 @@ test.each([23, 21, 1])(
   },
 )
 
+test.each([47, 8])(
+  'seed %i: a lane of a hot slot stays with its worker while others leave it no room',
+  (seed) => {
+    const { seen, starts } = simulate({ seed, pages: 400, trouble: TROUBLES['nothing goes wrong'] })
+    expect(seen.lanes).toBeGreaterThan(0)
+    expect(seen.begun).toBeLessThan(starts / 10)
+  },
+)
+
 test('a seed replays exactly', () => {
   const trouble = TROUBLES['Redis comes back older']
   expect(simulate({ seed: 11, trouble })).toEqual(simulate({ seed: 11, trouble }))

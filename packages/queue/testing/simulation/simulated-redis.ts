@@ -23,6 +23,7 @@ export interface Seen {
   /** Looks at the state in which a slot was hot, and in which it had several lanes. */
   hot: number
   lanes: number
+  begun: number
   /** Turns begun with requests of a lost worker. */
   takenBack: number
   lost: number
@@ -38,7 +39,7 @@ export class SimulatedRedis {
   #snapshot: { state: FrontierState; committed: Set<string> } | undefined
   /** When Redis last came back with an older state. */
   wentBackAtMs = Number.NEGATIVE_INFINITY
-  readonly seen: Seen = { hot: 0, lanes: 0, takenBack: 0, lost: 0, putBack: 0, wentBack: 0 }
+  readonly seen: Seen = { hot: 0, lanes: 0, begun: 0, takenBack: 0, lost: 0, putBack: 0, wentBack: 0 }
   /** How many messages have come. */
   messages = 0
   /** What an invariant found wrong. */

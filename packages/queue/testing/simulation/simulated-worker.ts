@@ -178,10 +178,7 @@ export class SimulatedWorker {
   #handOut(): void {
     const leases = this.machine.handOut(this.#demand, this.#nowMs)
     if (leases.length === 0) return
-    for (const lease of leases) {
-      lease.isNoted = true
-      this.#out.add(lease)
-    }
+    for (const lease of leases) this.#out.add(lease)
     const names = leases.map(({ startedName }) => startedName)
     this.#send(() => this.#redis.model.started(this.name, names))
     const { chance } = this.#world
@@ -352,13 +349,11 @@ export class SimulatedWorker {
 
   #exchange(message: Message): void {
     const said = this.#said.next()
-    const started = message.endings.flatMap(({ lease }) => (lease?.isNoted ? [lease.startedName] : []))
     const says = [...message.says.values()]
     this.#send(
       () => this.#redis.exchange(says, said),
       ({ answers, ...stirred }) => {
         this.#said.wasAnswered(said)
-        if (started.length > 0) this.#send(() => this.#redis.model.ended(this.name, started))
         this.machine.answered(message, answers, this.#nowMs)
         this.#stir(stirred)
         this.#settle()
@@ -441,6 +436,7 @@ export class SimulatedWorker {
         if (reply === 'gone')
           this.#send(() => this.#redis.model.jobs.complete(id, lockToken, this.#redis.nowMs))
         if (reply === 'gone' || reply === 'taken') return
+        this.#redis.seen.begun++
         if (reply.takenBack > 0) this.#redis.seen.takenBack++
         this.#stir(reply)
         const job = { ...name, job: id, lockedUntilMs }

@@ -25,6 +25,7 @@ import type {
   TurnSays,
   Wake,
 } from '../src/buckets/bucket-scripts.ts'
+import { startedName } from '../src/buckets/held-turn.ts'
 import { type Said, WentBack } from '../src/buckets/said-numbers.ts'
 import { takeFailure } from './model/failure-ledger.ts'
 import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
@@ -106,6 +107,11 @@ export class FrontierModel {
     this.#hear(said)
     const step = this.#step(said.worker)
     const read = turns.map((says) => ({ says, turn: step.said(says) }))
+    for (const { unit, lane, ended } of turns)
+      this.#ended(
+        said.worker,
+        ended.map(({ token }) => startedName(unit, lane, token)),
+      )
     const answers = read.map(({ says, turn }) => step.answer(turn, says))
     return { answers, trimmed: step.trimmed, ...step.stirred }
   }
@@ -129,7 +135,7 @@ export class FrontierModel {
     for (const name of names) started.add(name)
   }
 
-  ended(worker: string, names: readonly string[]): void {
+  #ended(worker: string, names: readonly string[]): void {
     const started = this.state.started.get(worker)
     for (const name of names) started?.delete(name)
     if (started?.size === 0) this.state.started.delete(worker)

@@ -5,10 +5,11 @@
 --          ARGV[3…6] see buckets/steps/said.lua, [7] turns; of each: unit, lane, generation, holder; ended; of each ended: token, id or
 --          "" when it has no history, why it was rejected or "", its slot when that has become hot meanwhile or "", groups; of each group: place ("end", "head", "quarantine", "doubt", "failed",
 --          or ms), bucket, slot, priority, requests, these; told; of each, see buckets/steps/release.lua; released, the same and
---          lanes, mixed; more; of each: slot, most; slots, each, batch, ahead (ms), bytes, concurrency, delay (ms), lanes; "1" to leave
+--          lanes, mixed; of a hot slot delay (ms), lanes; "leave", "take" or ""; to take more; of each: slot, most; slots, each, batch,
+--          ahead (ms), bytes, concurrency
 -- Output   {[{status, standing, taken} of each turn], woken, raised, how many failures were trimmed}; status: held, left, over, lost; or
 --          why nothing is done, see buckets/steps/said.lua
-local isGrowing, said, replies, turns = arg() == 'grows', readSaid(), {}, {}
+local isGrowing, said, replies, turns, started = arg() == 'grows', readSaid(), {}, {}, {}
 if said.refusal then
   return said.refusal
 end
@@ -18,14 +19,12 @@ end
 hear(said)
 
 local function readAsked()
-  local asked = { more = {}, most = 0 }
+  local asked = { more = {} }
   for m = 1, number() do
     asked.more[m] = { slot = arg(), most = number() }
-    asked.most = asked.most + asked.more[m].most
   end
-  asked.slots, asked.each, asked.batch, asked.ahead, asked.bytes = number(), number(), arg(), number(), number()
-  asked.concurrency, asked.delay, asked.lanes = number(), number(), number()
-  asked.most = asked.most + asked.slots * asked.each
+  asked.slots, asked.each, asked.batch, asked.ahead, asked.bytes, asked.concurrency = number(), number(), arg(), number(), number(), number()
+  asked.isNew = said.isNew and tonumber(asked.batch) == said.number
   return asked
 end
 
@@ -33,7 +32,9 @@ for t = 1, number() do
   local turn = { unit = unitOf(arg()), lane = arg(), generation = arg(), owner = arg() }
   turn.isMine = turn.unit['o' .. turn.lane] == turn.owner
   for _ = 1, number() do
-    finish(turn, readEnded())
+    local ended = readEnded()
+    started[#started + 1] = startedName(turn.unit.name, turn.lane, ended.token)
+    finish(turn, ended)
   end
   for _ = 1, number() do
     local told = readTold()
@@ -47,16 +48,23 @@ for t = 1, number() do
       release(turn, told, lanes, mixed)
     end
   end
-  turn.asked, turn.leaves = readAsked(), arg() == '1'
-  turn.delay = turn.asked.delay
+  if not isBucket(turn.unit.name) then
+    turn.delay, turn.lanes = number(), number()
+  end
+  local goesOn = arg()
+  turn.leaves, turn.asked = goesOn == 'leave', goesOn == 'take' and readAsked() or nil
   turns[t] = turn
+end
+
+if #started > 0 then
+  redis.call('SREM', key('started', said.worker), unpack(started))
 end
 
 -- A hot slot with a long line gets another lane.
 local function widen(unit, lanes)
   local up = tonumber(unit.up)
   if unit.bucket and up < lanes and now > tonumber(unit.folded or 0) and recordOf(unit.name).floor == 0
-    and lengthOf(lineOf(unit.bucket, unit.name)) > up * LINE_PER_LANE then
+    and select(2, frontOf(lineOf(unit.bucket, unit.name))) > up * LINE_PER_LANE then
     open(unit)
   end
 end
@@ -65,12 +73,12 @@ for t, turn in ipairs(turns) do
   if not turn.isMine then
     replies[t] = answeredBefore(turn)
   else
-    local taken = turn.asked.most > 0 and not turn.leaves and take(turn, turn.asked) or {}
+    local taken = turn.asked and take(turn, turn.asked) or {}
     local standing = standingOf(turn)
-    local isEmpty = #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
-    local status = isEmpty and leave(turn, standing) or 'held'
+    local mayEnd = (turn.leaves or turn.unit.bucket) and #taken == 0 and redis.call('HLEN', flightOf(turn)) == 0
+    local status = mayEnd and leave(turn, standing) or 'held'
     if status == 'held' then
-      widen(turn.unit, turn.asked.lanes)
+      widen(turn.unit, turn.lanes)
       set(turn.unit, 'rests', standing[1] == '' and '1' or turn.unit.rests)
       set(turn.unit, 'urgency', standing[1] ~= '' and standing[1] ~= '0' and standing[1] or nil)
     end

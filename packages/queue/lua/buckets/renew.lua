@@ -8,7 +8,7 @@
 --          of its lock, holder, delay of the settings (ms), the first batch that may be under way to the holder (0: nothing is
 --          compared), how many tokens the holder has, these
 -- Output   {indexes, from 1, of those that are lost; index, how many went back, …; woken; raised}
-local lockMs, resets, lost, back, stalled = arg(), arg() == '1', {}, {}, KEYS[6] .. 'stalled'
+local lockMs, resets, lost, back, renewed = arg(), arg() == '1', {}, {}, {}
 
 local function isOwner(turn)
   return turn.unit['o' .. turn.lane] == turn.owner
@@ -29,12 +29,10 @@ local function isRenewed(turn)
   local holder = redis.call('GET', lock)
   if holder == turn.token then
     redis.call('PEXPIRE', lock, lockMs)
-    redis.call('SREM', stalled, turn.job)
     return true
   elseif holder or not isOwner(turn) or not redis.call('LPOS', KEYS[6] .. 'active', turn.job) then
     return false
   end
-  redis.call('SREM', stalled, turn.job)
   redis.call('SET', lock, turn.token, 'PX', lockMs)
   return true
 end
@@ -70,12 +68,16 @@ while at < #ARGV do
   n = n + 1
   if not isRenewed(turn) then
     lost[#lost + 1] = n
-  elseif turn.open > 0 then
-    local count = putUnheldBack(turn)
+  else
+    renewed[#renewed + 1] = turn.job
+    local count = turn.open > 0 and putUnheldBack(turn) or 0
     if count > 0 then
       back[#back + 1], back[#back + 2] = n, count
     end
   end
+end
+if #renewed > 0 then
+  redis.call('SREM', KEYS[6] .. 'stalled', unpack(renewed))
 end
 tally()
 return { lost, back, woken, raised }

@@ -1,8 +1,8 @@
 -- The line of a slot, in which its requests wait.
 --
 -- A line of a bucket is one field, "<state><priority>\n<requests>". Most slots have one request or two: these stand there one
--- after another, "<priority> <length>\n<request>" each. A longer line is "@" and has lists of its own. priority: of the list of
--- ready slots that has it.
+-- after another, "<priority> <length>\n<request>" each. A longer line is "@" and has lists of its own; "@0" as long as no request
+-- of another priority than 0 has come to these. priority: of the list of ready slots that has it.
 --
 --     none ── append ──► r ready ── take ──► w with the holder, of which something waits ── the rest is taken ──► none
 --                        ▲  ▲ └─ too early ──► l later ◄───────── release ─┤
@@ -13,9 +13,11 @@
 --          add(line, priority, texts, isHead): to its end or head, in order
 --          takeOff(line, most)
 --          save(line, state, priority, head): as changed; a line without requests goes. head: as headOf has it, absent: it is read
--- Output   lineOf → {bucket, slot, state, priority, entries or nil for one with lists}, state nil for none; isLong: its field says so
---          longLines[slot]: one that is long, as last read or saved. What comes to it changes nothing in its field
+--          frontOf(line)
+-- Output   lineOf → {bucket, slot, state, priority, entries or nil for one with lists}, state nil for none; hasPriorities: of lists
+--          longLines[slot]: one with lists, as last read or saved
 --          takeOff → {{priority, text}, …}
+--          frontOf → priority of what goes next, nil when nothing waits; how many wait, about: of lists those of that priority
 local LINE_BYTES_MAX = 1024
 local longLines = {}
 
@@ -29,7 +31,7 @@ local function lineOf(bucket, slot, value)
   local state, priority, from = string.match(value, '^(%a)(%-?%d+)\n()')
   local line = { bucket = bucket, slot = slot, state = state, priority = priority, stored = value }
   if string.byte(value, from) == 64 then
-    line.isLong, longLines[slot] = true, line
+    line.hasPriorities, longLines[slot] = string.byte(value, from + 1) ~= 48, line
     return line
   end
   line.entries = {}
@@ -41,9 +43,10 @@ local function lineOf(bucket, slot, value)
   return line
 end
 
-local function hasList(slot, priority)
+local function hasList(line, priority)
   if priority ~= '0' then
-    redis.call('ZADD', key('prios', slot), priority, priority)
+    redis.call('ZADD', key('prios', line.slot), priority, priority)
+    line.hasPriorities = true
   end
 end
 
@@ -56,7 +59,7 @@ local function toList(line, priority, texts, isHead)
   else
     redis.call('RPUSH', list, unpack(texts))
   end
-  hasList(line.slot, priority)
+  hasList(line, priority)
 end
 
 local function bytesOf(entries)
@@ -70,7 +73,7 @@ end
 local function spill(line)
   for _, entry in ipairs(line.entries) do
     redis.call('RPUSH', key('line', line.slot, entry[1]), entry[2])
-    hasList(line.slot, entry[1])
+    hasList(line, entry[1])
   end
   line.entries = nil
 end
@@ -91,12 +94,12 @@ local function add(line, priority, texts, isHead)
   end
 end
 
-local function headOfLists(slot)
-  local top = redis.call('ZREVRANGE', key('prios', slot), 0, 0)[1]
+local function headOfLists(line)
+  local top = line.hasPriorities and redis.call('ZREVRANGE', key('prios', line.slot), 0, 0)[1] or nil
   if top and tonumber(top) > 0 then
     return top
   end
-  return redis.call('EXISTS', key('line', slot, '0')) == 1 and '0' or top
+  return redis.call('EXISTS', key('line', line.slot, '0')) == 1 and '0' or top
 end
 
 -- The index of what goes next of a short line.
@@ -114,25 +117,26 @@ end
 
 local function headOf(line)
   if not line.entries then
-    return headOfLists(line.slot)
+    return headOfLists(line)
   end
   local first = firstOf(line.entries)
   return first and line.entries[first][1] or nil
 end
 
-local function takeOffLists(slot, most)
+local function takeOffLists(line, most)
   local taken, pop = {}, order == 'lifo' and 'RPOP' or 'LPOP'
   while #taken < most do
-    local priority = headOfLists(slot)
-    if not priority then
+    local priority = line.hasPriorities and headOfLists(line) or '0'
+    local list = key('line', line.slot, priority)
+    local texts = redis.call(pop, list, most - #taken)
+    if not texts then
       break
     end
-    local list = key('line', slot, priority)
-    for _, text in ipairs(redis.call(pop, list, most - #taken)) do
+    for _, text in ipairs(texts) do
       taken[#taken + 1] = { priority, text }
     end
     if priority ~= '0' and redis.call('EXISTS', list) == 0 then
-      redis.call('ZREM', key('prios', slot), priority)
+      redis.call('ZREM', key('prios', line.slot), priority)
     end
   end
   return taken
@@ -141,7 +145,7 @@ end
 local function takeOff(line, most)
   local taken = {}
   if not line.entries then
-    taken = takeOffLists(line.slot, most)
+    taken = takeOffLists(line, most)
   end
   while line.entries and #taken < most do
     local first = firstOf(line.entries)
@@ -160,7 +164,7 @@ local function save(line, state, priority, head)
   end
   if not head then
     redis.call('HDEL', key('lines', line.bucket), line.slot)
-    line.state, line.isLong, longLines[line.slot] = nil, nil, nil
+    line.state, longLines[line.slot] = nil, nil
     return
   end
   local parts = { state .. priority .. '\n' }
@@ -168,7 +172,7 @@ local function save(line, state, priority, head)
     parts[#parts + 1] = entry[1] .. ' ' .. #entry[2] .. '\n' .. entry[2]
   end
   if not line.entries then
-    parts[2] = '@'
+    parts[2] = line.hasPriorities and '@' or '@0'
   end
   line.state, line.priority = state, priority
   local value = table.concat(parts)
@@ -176,11 +180,14 @@ local function save(line, state, priority, head)
     redis.call('HSET', key('lines', line.bucket), line.slot, value)
     line.stored = value
   end
-  line.isLong = not line.entries
-  longLines[line.slot] = line.isLong and line or nil
+  longLines[line.slot] = not line.entries and line or nil
 end
 
--- How many wait in it, about: of a long line those of the priority that goes next.
-local function lengthOf(line, head)
-  return line.entries and #line.entries or redis.call('LLEN', key('line', line.slot, head or headOfLists(line.slot) or '0'))
+local function frontOf(line)
+  if line.entries then
+    return headOf(line), #line.entries
+  end
+  local head = line.hasPriorities and headOfLists(line) or '0'
+  local length = redis.call('LLEN', key('line', line.slot, head))
+  return length > 0 and head or nil, length
 end

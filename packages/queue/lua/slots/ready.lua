@@ -1,7 +1,7 @@
 -- The slots of a bucket that may be taken, in lists by the priority of what goes next. A slot that becomes more urgent stands in
 -- two lists: what its line does not say any more is passed over.
 --
--- Input    stand(line, priority): the slot is ready
+-- Input    stand(line, priority): the slot is ready; priority of what goes next of it, nil: nothing waits
 --          append(bucket, slot, priority, texts), putBack(…): to the end or the head of the slot's line, in order
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list
@@ -11,7 +11,7 @@ local LATER_AT_ONCE = 100
 
 local function stand(line, priority)
   local unit = unitOf(line.bucket)
-  save(line, 'r', priority)
+  save(line, 'r', priority, priority or false)
   if not line.state then
     return
   end
@@ -25,7 +25,8 @@ end
 
 local function wait(line, dueMs)
   local unit = unitOf(line.bucket)
-  save(line, 'l', headOf(line) or '0')
+  local head = headOf(line)
+  save(line, 'l', head or '0', head or false)
   if not line.state then
     return
   end
@@ -41,9 +42,7 @@ local function grown(line, priority)
   elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
     stand(line, priority)
   else
-    if not line.isLong then
-      save(line, line.state, line.priority)
-    end
+    save(line, line.state, line.priority, priority)
     if line.state == 'h' then
       arrived(unitOf(line.slot), priority)
     end

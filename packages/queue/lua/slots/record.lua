@@ -5,7 +5,12 @@
 -- Output   {slot, next (ms), floor (ms), failures, paused (until, ms), why}, 0 and '' where nothing is known
 -- What was learned outlives the work for a slot by a day.
 local LEARNT_KEPT_MS = 86400000
-local records = {}
+local records, clearedAt = {}, nil
+
+local function wasClearedAfter(at)
+  clearedAt = clearedAt or tonumber(redis.call('HGET', KEYS[2], 'clearedAt') or 0)
+  return at <= clearedAt
+end
 
 local function readRecord(slot, value)
   local record = { slot = slot, next = 0, floor = 0, failures = 0, paused = 0, why = '' }
@@ -13,7 +18,7 @@ local function readRecord(slot, value)
     local at, next, floor, failures, paused, why = string.match(value, '^(%d+) (%d+) (%d+) (%d+) (%d+) (.*)$')
     record.next, record.stored = tonumber(next), value
     -- What was learned before the crawl was cleared is forgotten, except for when the slot may be asked.
-    if tonumber(at) > tonumber(redis.call('HGET', KEYS[2], 'clearedAt') or 0) then
+    if not wasClearedAfter(tonumber(at)) then
       record.floor, record.failures, record.paused, record.why = tonumber(floor), tonumber(failures), tonumber(paused), why
     end
   end

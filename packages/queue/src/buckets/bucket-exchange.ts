@@ -20,7 +20,6 @@ export interface BucketExchangeOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
-  readonly workerId: string
   readonly times: ProtocolTimes
   readonly demand: () => number
   readonly stock: () => number
@@ -100,9 +99,8 @@ export class BucketExchange {
   }
 
   async #send(message: Message): Promise<void> {
-    const { machine, scripts, said, workerId, onStirred } = this.#options
+    const { machine, scripts, said, onStirred } = this.#options
     const number = said.next()
-    const started = message.endings.flatMap(({ lease }) => (lease?.isNoted ? [lease.startedName] : []))
     try {
       const { answers, trimmed, ...stirred } = await scripts.exchange(
         [...message.says.values()],
@@ -110,7 +108,6 @@ export class BucketExchange {
         number,
       )
       said.wasAnswered(number)
-      if (started.length > 0) void scripts.ended(workerId, started).catch(() => {})
       machine.answered(message, answers, performance.now())
       if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) this.#options.onTaken()
       onStirred(stirred)

@@ -158,6 +158,7 @@ export class BucketQueue implements RequestQueue {
   #endedAtMs = Number.NEGATIVE_INFINITY
   /** Where the next look at requests in flight goes on. */
   #flightCursor = '0'
+  #willServe = false
   #isClosed = false
   #isCleared = false
 
@@ -614,14 +615,21 @@ export class BucketQueue implements RequestQueue {
     this.#arm()
   }
 
+  /** The request that has just started is on its way first: the delay to the next one is counted from now. */
+  #serveSoon(): void {
+    if (this.#willServe) return
+    this.#willServe = true
+    queueMicrotask(() => {
+      this.#willServe = false
+      this.#serve()
+    })
+  }
+
   #handOut(): void {
     const leases = this.#machine.handOut(this.#demand, performance.now())
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     if (going.length === 0) return
-    for (const lease of going) {
-      lease.isNoted = true
-      this.#out.add(lease)
-    }
+    for (const lease of going) this.#out.add(lease)
     // On its way to Redis before the first of them leaves; nobody waits for the answer.
     void this.#scripts
       .started(
@@ -697,7 +705,7 @@ export class BucketQueue implements RequestQueue {
 
   #onStart(lease: BucketLease): void {
     if (this.#machine.started(lease, performance.now())) {
-      this.#serve()
+      this.#serveSoon()
       return
     }
     lease.lose(`the lock of ${lease.turn.job.unit} was not renewed in time`)

@@ -122,6 +122,11 @@ export interface Asked {
   readonly lanes: number
 }
 
+/** True when something is taken, should there be anything. */
+export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean {
+  return more.length > 0 || slots > 0
+}
+
 /** What a worker tells Redis about one of its turns. */
 export interface TurnSays extends TurnName {
   readonly generation: string
@@ -364,7 +369,8 @@ export class BucketScripts {
     const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply, number] | number
     if (typeof reply === 'number') throw refusalOf(reply)
     const [replies, woken, raised, trimmed] = reply
-    return { answers: replies.map(answerOf), trimmed, ...stirredOf([woken, raised]) }
+    const answers = replies.map((one, n) => answerOf(one, turns[n]!))
+    return { answers, trimmed, ...stirredOf([woken, raised]) }
   }
 
   /** Resolves to the ids that were queued. */
@@ -393,7 +399,7 @@ export class BucketScripts {
   }
 
   /**
-   * Notes that these requests start now: if the worker is lost, they are suspects.
+   * Notes that these requests start now: if the worker is lost, they are suspects. The exchange that ends one takes its note away.
    *
    * @param names as `startedName` has them: turns that are asked with one message have requests of the same token
    */
@@ -401,10 +407,6 @@ export class BucketScripts {
     const key = this.#startedKey(worker)
     // What comes late from a worker that is gone, when the crawl has been cleared, goes by itself.
     await Promise.all([this.#redis.sadd(key, ...names), this.#redis.pexpire(key, STARTED_KEPT_MS)])
-  }
-
-  async ended(worker: string, names: readonly string[]): Promise<void> {
-    await this.#redis.srem(this.#startedKey(worker), ...names)
   }
 
   /** Notes that this worker runs that request alone. */
@@ -574,10 +576,16 @@ function addTurn(args: Argument[], turn: TurnSays): void {
     addTold(args, one)
     args.push(one.lanes, one.mixed)
   }
-  args.push(asked.more.length)
-  for (const { slot, most } of asked.more) args.push(slot, most)
-  args.push(asked.slots, asked.each, asked.batch, asked.aheadMs, asked.bytes)
-  args.push(asked.concurrency, asked.delayMs, asked.lanes, flag(turn.leaves))
+  if (!unit.startsWith('#')) args.push(asked.delayMs, asked.lanes)
+  if (turn.leaves) args.push('leave')
+  else if (asksAny(asked)) addAsked(args, asked)
+  else args.push('')
+}
+
+function addAsked(args: Argument[], { more, slots, each, batch, aheadMs, bytes, concurrency }: Asked): void {
+  args.push('take', more.length)
+  for (const { slot, most } of more) args.push(slot, most)
+  args.push(slots, each, batch, aheadMs, bytes, concurrency)
 }
 
 function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
@@ -606,15 +614,16 @@ type SlotReply = [
   lanes: number,
   holders: string[],
 ]
-type TakenReply = [string, string, string, string, number, string, KnownReply | '']
+/** Of one slot; `texts`: priority and text of each request. */
+type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
 type TurnReply =
   | ['over' | 'lost']
   | ['held' | 'left', StandingReply, TakenReply[]]
   | ['over', StandingReply, []]
 
-function answerOf([status, standing, taken]: TurnReply): TurnAnswer {
+function answerOf([status, standing, taken]: TurnReply, { asked }: TurnSays): TurnAnswer {
   if (status === 'over' || status === 'lost') return { status }
-  return { status, standing: standingOf(standing!), taken: taken!.map(takenOf) }
+  return { status, standing: standingOf(standing!), taken: takenOf(taken!, asked.batch) }
 }
 
 /** A line tells ready and later as when it was last tried; its record tells which of the two holds now. */
@@ -643,16 +652,25 @@ function slotViewOf([
   return why === '' ? view : { ...view, pauseReason: why }
 }
 
-function takenOf([token, slot, priority, text, waiting, head, known]: TakenReply): Taken {
-  const one = {
-    token,
-    slot,
-    priority: Number(priority),
-    text,
-    waiting,
-    ...(head !== '' && { head: Number(head) }),
+/** The n-th request of a take has the token `<batch>.<n>`. */
+function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
+  const taken: Taken[] = []
+  for (const [slot, waiting, head, known, ...texts] of replies) {
+    const ofSlot = {
+      slot,
+      waiting,
+      ...(head !== '' && { head: Number(head) }),
+      ...(known !== '' && { known: knownOf(known) }),
+    }
+    for (let at = 0; at < texts.length; at += 2)
+      taken.push({
+        ...ofSlot,
+        token: `${batch}.${taken.length + 1}`,
+        priority: Number(texts[at]),
+        text: texts[at + 1]!,
+      })
   }
-  return known === '' ? one : { ...one, known: knownOf(known) }
+  return taken
 }
 
 function knownOf([waitMs, floorMs, failures, pausedMs]: KnownReply): SlotKnown {

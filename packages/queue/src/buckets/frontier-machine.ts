@@ -19,8 +19,16 @@ import { leaseLost } from '../leasing/lease-lost.ts'
 import { unpackRequest } from '../leasing/packed-request.ts'
 import { PriorityRing } from '../structures/priority-ring.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
-import type { Asked, Ended, Placed, Standing, Taken, TurnAnswer } from './bucket-scripts.ts'
-import { asksAny, composed, type Ending, goesToHead, type Message, type Told } from './frontier-message.ts'
+import {
+  type Asked,
+  asksAny,
+  type Ended,
+  type Placed,
+  type Standing,
+  type Taken,
+  type TurnAnswer,
+} from './bucket-scripts.ts'
+import { composed, type Ending, goesToHead, type Message, type Told } from './frontier-message.ts'
 import { BucketLease, HeldSlot, HeldTurn, type TurnJob } from './held-turn.ts'
 
 /** A slot is taken a little before it may be asked, so that the request is here when it may go. */
@@ -642,7 +650,7 @@ export class FrontierMachine {
     if (isBack && (turn.isLeaving ? slot.heldCount === 0 : this.#lanesOf(slot) > 0)) turn.releasing.add(slot)
     else turn.releasing.delete(slot)
     if (!slot.isIdle || !turn.isBucket) return
-    if (slot.news || slot.waitMs(nowMs) > 0) turn.told.add(slot)
+    if (slot.news || slot.mustTellWait(nowMs)) turn.told.add(slot)
     else turn.slots.delete(slot.key)
   }
 
@@ -694,6 +702,7 @@ export class FrontierMachine {
   #untold(turn: HeldTurn, { slot: key, news, waiting }: Told): void {
     const slot = this.#slotOf(turn, key)
     slot.waiting += waiting
+    slot.tellsWait(false)
     if (news) slot.news = laterNews(news, slot.news ?? {})
     turn.told.add(slot)
   }

@@ -5,7 +5,14 @@
 
 import type { HostPace } from '@webloom/core'
 import type { PriorityRing } from '../structures/priority-ring.ts'
-import type { Asked, Ended, SlotReleased, SlotTold, TurnSays } from './bucket-scripts.ts'
+import {
+  type Asked,
+  asksAny,
+  type Ended,
+  type SlotReleased,
+  type SlotTold,
+  type TurnSays,
+} from './bucket-scripts.ts'
 import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
 
 /** The most requests that one script adds. */
@@ -83,16 +90,13 @@ export function composed(composing: Composing): Message | undefined {
   const now = { ...composing, endings }
   for (const { slot, ended } of endings)
     addEnded(draftOf(slot.turn, drafts).ended, slot.isHot ? { ...ended, hot: slot.key } : ended)
+  for (const [slot, ofSlot] of bySlot(endings))
+    if (isLastOf(slot, ofSlot, composing.nowMs)) slot.turn.told.add(slot)
   for (const turn of composing.turns) tellOf(turn, drafts, composing)
   take(drafts, now)
   if (drafts.size === 0) return undefined
   for (const [turn, { asked }] of drafts) if (asksAny(asked)) asked.batch = turn.batch ??= composing.number
   return { says: drafts, endings, isGrowing: endings.some(({ adds }) => adds > 0) }
-}
-
-/** True when something is taken, should there be anything. */
-export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean {
-  return more.length > 0 || slots > 0
 }
 
 export function goesToHead({ placed }: Ended): boolean {
@@ -219,6 +223,17 @@ function staysInFlight(slot: HeldSlot, ended: readonly Ended[]): number {
   return [...slot.queue, ...slot.out].filter(({ token }) => !over.has(token)).length
 }
 
+function bySlot(endings: readonly Ending[]): Map<HeldSlot, Ending[]> {
+  return Map.groupBy(endings, ({ slot }) => slot)
+}
+
+/** Nothing is left of the slot here when these have ended: when it may be asked goes with them, and needs no message of its own. */
+function isLastOf(slot: HeldSlot, endings: readonly Ending[], nowMs: number): boolean {
+  const isLeft = slot.waiting > 0 || slot.isAsked || slot.heldCount > endings.length
+  if (isLeft || !slot.turn.isBucket || !slot.mustTellWait(nowMs)) return false
+  return !endings.some(({ ended }) => ended.placed.some((placed) => placed.slot === slot.key))
+}
+
 /** Of a turn that is left with this message. The slot's last requests may end with it: none will be left here that tells more. */
 function tellLast(slot: HeldSlot, nowMs: number): void {
   if (slot.waiting > 0) slot.turn.releasing.add(slot)
@@ -229,6 +244,7 @@ function toldOf(slot: HeldSlot, nowMs: number): Told {
   const { key, news, waiting } = slot
   const waitMs = slot.waitMs(nowMs)
   slot.news = undefined
+  slot.tellsWait(true)
   return { slot: key, waiting, ...((slot.isPaced || waitMs > 0) && { waitMs }), ...(news && { news }) }
 }
 
@@ -285,10 +301,8 @@ function takeReady(
 
 /** Takes for slots that have all in flight that they may have, in the place of the requests that end. */
 function takeInPlaceOfEnded(drafts: Map<HeldTurn, Draft>, wanted: number, composing: Composing): void {
-  const ends = new Map<HeldSlot, number>()
-  for (const { slot } of composing.endings) ends.set(slot, (ends.get(slot) ?? 0) + 1)
   let left = wanted
-  for (const [slot, count] of ends) {
+  for (const [slot, { length: count }] of bySlot(composing.endings)) {
     const { turn } = slot
     const isOpen =
       !slot.isPaced && !slot.isAsked && !slot.isHot && !turn.isLeaving && !slot.isPaused(composing.nowMs)

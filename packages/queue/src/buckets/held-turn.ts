@@ -11,7 +11,7 @@ import type { BegunTurn, SlotKnown, Standing, Taken } from './bucket-scripts.ts'
  * Timers and the way to the downloader make a start a little late. The next start does not wait for so much of that delay,
  * as otherwise a slot would get less than its delay allows. Two starts are never closer than the delay less this.
  */
-const CREDIT_MS = 5
+const CREDIT_MS = 4
 /** A start that is later than this does not count from the one before. */
 const LATE_MS_MAX = 50
 
@@ -141,6 +141,8 @@ export class HeldSlot {
   /** Redis found no room for more in all lanes of a hot slot: until something ends here, or it is looked at again. */
   isFull = false
   dueAtMs = 0
+  /** What Redis was last told of it. */
+  #toldDueAtMs = 0
   #pausedUntilMs = Number.NEGATIVE_INFINITY
   #startedAtMs = Number.NEGATIVE_INFINITY
   #slotAtMs = Number.NEGATIVE_INFINITY
@@ -205,6 +207,16 @@ export class HeldSlot {
   /** In how many milliseconds its delay lets the next holder ask it; 0: at once. Redis knows by itself how long it pauses. */
   waitMs(nowMs: number): number {
     return this.isPaced ? Math.max(0, this.dueAtMs - nowMs) : 0
+  }
+
+  /** True when Redis must be told when the next holder may ask it. */
+  mustTellWait(nowMs: number): boolean {
+    return this.dueAtMs !== this.#toldDueAtMs && this.waitMs(nowMs) > 0
+  }
+
+  /** Redis is told with the message that is composed; `isTold` false: it was not, after all. */
+  tellsWait(isTold: boolean): void {
+    this.#toldDueAtMs = isTold ? this.dueAtMs : 0
   }
 
   /** Takes what Redis knows. */
@@ -276,8 +288,6 @@ export class BucketLease implements Lease, DispatchItem {
   host: HostState
   /** Taken ahead, for the slot's next time. */
   isSpare = false
-  /** Redis was told that it starts. */
-  isNoted = false
   hasStarted = false
   readonly #lost = new AbortController()
   readonly #onStart: (lease: BucketLease) => void

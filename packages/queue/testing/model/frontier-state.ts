@@ -23,6 +23,8 @@ export interface Line {
   state?: LineState | undefined
   priority: number
   entries?: Entry[] | undefined
+  /** Of a long one: a request of another priority than 0 has come to it. */
+  hasPriorities?: boolean
   readonly lists: Map<number, string[]>
 }
 

@@ -316,10 +316,8 @@ export class RandomWorker {
       const id = chance.of([...ids, 'none'])
       await this.#both.run('begin alone', (on) => on.beginAlone(this.name, id))
     } else if (at < 0.4) await this.#both.run('end alone', async (on) => void (await on.endAlone(this.name)))
-    else if (names.length > 0 && at < 0.8)
-      await this.#both.run('started', async (on) => void (await on.started(this.name, names)))
     else if (names.length > 0)
-      await this.#both.run('ended', async (on) => void (await on.ended(this.name, names)))
+      await this.#both.run('started', async (on) => void (await on.started(this.name, names)))
   }
 
   async #sweep(): Promise<void> {

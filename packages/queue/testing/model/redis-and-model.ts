@@ -175,7 +175,6 @@ function withVirtualClock(redis: Redis): Redis {
     sadd: (key: string, ...members: string[]) => redis.sadd(key, ...members).then(() => {}),
     // A day of Redis's own clock: no run lasts so long.
     pexpire: async () => {},
-    srem: (key: string, ...members: string[]) => redis.srem(key, ...members),
     hdel: (key: string, ...fields: string[]) => redis.hdel(key, ...fields),
     zrem: (key: string, ...members: string[]) => redis.zrem(key, ...members),
     unlink: (...keys: string[]) => redis.unlink(...keys),

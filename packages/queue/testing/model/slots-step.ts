@@ -145,12 +145,14 @@ export class SlotsStep {
   }
 
   protected spill(line: Line): void {
+    line.hasPriorities = line.entries!.some(({ priority }) => priority !== 0)
     for (const { priority, text } of line.entries!) inMap(line.lists, priority, () => []).push(text)
     line.entries = undefined
   }
 
   #toLists(line: Line, priority: number, texts: readonly string[], isHead: boolean): void {
     const list = inMap(line.lists, priority, () => [])
+    line.hasPriorities ||= priority !== 0
     if (!isHead) list.push(...texts)
     else if (this.#order === 'lifo') list.push(...[...texts].reverse())
     else list.unshift(...texts)

@@ -108,9 +108,9 @@ function unitFields({ generations, holders, ...unit }: Unit): Record<string, str
   return fields
 }
 
-function lineText({ state, priority, entries }: Line): string {
+function lineText({ state, priority, entries, hasPriorities }: Line): string {
   const texts = entries?.map(({ priority: of, text }) => `${of} ${text.length}\n${text}`)
-  return `${state}${priority}\n${texts?.join('') ?? '@'}`
+  return `${state}${priority}\n${texts?.join('') ?? (hasPriorities ? '@' : '@0')}`
 }
 
 function mapped<Value>(

@@ -130,13 +130,13 @@ export class TurnStep extends SlotsStep {
       const token = `${batch}.${n}`
       const held = flight.get(token)
       if (!held) return taken
-      taken.push(this.#taken(token, held, this.lineOf(turn.unit.bucket ?? turn.unit.name, held.slot)))
+      const line = this.lineOf(turn.unit.bucket ?? turn.unit.name, held.slot)
+      taken.push(this.#taken(token, held, line, this.recordOf(held.slot)))
     }
   }
 
-  #taken(token: string, { slot, priority, text }: InFlight, line: Line): Taken {
+  #taken(token: string, { slot, priority, text }: InFlight, line: Line, record?: KeptRecord): Taken {
     const head = this.headOf(line)
-    const record = this.recordOf(slot)
     return {
       token,
       slot,
@@ -144,20 +144,22 @@ export class TurnStep extends SlotsStep {
       text,
       waiting: head === undefined ? 0 : this.lengthOf(line),
       ...(head !== undefined && { head }),
-      ...(record.isStored && { known: this.#known(record) }),
+      ...(record?.isStored && { known: this.#known(record) }),
     }
   }
 
   #took(taken: Taken[], asked: Taking, line: Line, entries: readonly Entry[]): void {
     const { bucket, slot } = line
+    const isHeld = line.state === 'w'
     if (line.state !== 'h') {
       const hasMore = this.headOf(line) !== undefined
-      if (line.state !== 'w' && hasMore) inMap(this.state.held, bucket, () => new Set()).add(slot)
-      else if (line.state === 'w' && !hasMore) this.#letGo(line)
+      if (!isHeld && hasMore) inMap(this.state.held, bucket, () => new Set()).add(slot)
+      else if (isHeld && !hasMore) this.#letGo(line)
       this.save(line, 'w', 0)
     }
+    const record = isHeld ? undefined : this.recordOf(slot)
     for (const entry of entries) {
-      taken.push(this.#taken(`${asked.batch}.${taken.length + 1}`, { slot, ...entry }, line))
+      taken.push(this.#taken(`${asked.batch}.${taken.length + 1}`, { slot, ...entry }, line, record))
       asked.bytes -= entry.text.length
     }
   }

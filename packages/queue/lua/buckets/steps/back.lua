@@ -7,7 +7,7 @@
 local function startedOf(worker, turn, entries)
   local names, started = {}, {}
   for i, entry in ipairs(entries) do
-    names[i] = turn.unit.name .. '~' .. turn.lane .. ' ' .. entry.token
+    names[i] = startedName(turn.unit.name, turn.lane, entry.token)
   end
   for i, has in ipairs(redis.call('SMISMEMBER', key('started', worker), unpack(names))) do
     started[entries[i].token] = has == 1

@@ -1,11 +1,16 @@
 -- What is in flight on a lane.
 --
 -- Input    flightOf(turn, lane): key of it, on the turn's lane by default
+--          startedName(unit, lane, token): of a request, in the set of those that its worker has started
 --          inOrder(held): token "<batch>.<n>", "<slot>\n<priority>\n<request>", …
 -- Output   inOrder → {batch, n, token, slot, priority, text}, …, the last that was taken first: so each goes back before the one
 --          after it
 local function flightOf(turn, lane)
   return key('flight', turn.unit.name, lane or turn.lane)
+end
+
+local function startedName(unit, lane, token)
+  return unit .. '~' .. lane .. ' ' .. token
 end
 
 local function readHeld(token, value)

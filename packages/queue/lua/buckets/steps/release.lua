@@ -35,9 +35,9 @@ local function heat(line, lanes, mixed)
   local unit = unitOf(line.slot)
   set(unit, 'bucket', line.bucket)
   set(unit, 'mixed', mixed > 0 and whole(mixed) or nil)
-  local priority = headOf(line)
+  local priority, length = frontOf(line)
   set(unit, 'urgency', priority ~= '0' and priority or nil)
-  for _ = 1, math.min(lanes, math.ceil(lengthOf(line) / LINE_PER_LANE)) do
+  for _ = 1, math.min(lanes, math.ceil(length / LINE_PER_LANE)) do
     open(unit)
   end
 end

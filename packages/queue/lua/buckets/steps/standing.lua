@@ -7,8 +7,8 @@ local function standingOf(turn)
   local unit = turn.unit
   if unit.bucket then
     local line, record = lineOf(unit.bucket, unit.name), recordOf(unit.name)
-    local head = headOf(line)
-    return { head or '', head and lengthOf(line) or 0, '', math.max(0, record.next - now), record.floor, record.failures,
+    local head, length = frontOf(line)
+    return { head or '', length, '', math.max(0, record.next - now), record.floor, record.failures,
       math.max(0, record.paused - now) }
   end
   local late, later = joinLate(unit), joinLater(unit)

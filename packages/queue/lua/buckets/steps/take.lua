@@ -1,11 +1,13 @@
 -- Takes what goes next.
 --
--- Input    take(turn, asked): asked: batch, token of this take: asked again for it, after a lost reply, the same requests are
---          answered; more: slots the turn has and wants more of, {slot, most}; slots: most slots that it wants beside; each: most
---          requests of each of these; bytes: no more when there are so many; ahead: takes even when a slot may be asked only in so
---          many ms; of a hot slot: concurrency, most in flight in all its lanes together, 0 for no bound; delay (ms)
--- Output   {{token, slot, priority, text, how many wait behind, priority of the first of them or "", record}, …}
---          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over
+-- Input    take(turn, asked): asked: batch, of which the token of the n-th request is "<batch>.<n>"; isNew: no take of this batch was
+--          done before, else the same requests are answered; more: slots the turn has and wants more of, {slot, most}; slots: most
+--          slots that it wants beside; each: most requests of each of these; bytes: no more when there are so many; ahead: takes
+--          even when a slot may be asked only in so many ms; of a hot slot: concurrency, most in flight in all its lanes together,
+--          0 for no bound; turn.delay (ms)
+-- Output   {{slot, how many wait behind, priority of the first of them or "", record, priority, text, priority, text, …}, …}
+--          of the record: "" or ms until its delay lets it be asked, floor, failures, ms until its pause is over; "" for what the
+--          turn has more of, as its holder knows
 local PASSED_MAX = 64
 
 local function saidOf(record)
@@ -15,45 +17,53 @@ local function saidOf(record)
   return { math.max(0, record.next - now), record.floor, record.failures, math.max(0, record.paused - now) }
 end
 
-local function takenBefore(turn, asked)
-  local taken, flight = {}, flightOf(turn)
+local function takenBefore(turn, batch)
+  local taken, flight, last = {}, flightOf(turn), nil
   for n = 1, math.huge do
-    local value = redis.call('HGET', flight, asked.batch .. '.' .. string.format('%.0f', n))
+    local token = batch .. '.' .. string.format('%.0f', n)
+    local value = redis.call('HGET', flight, token)
     if not value then
       break
     end
-    local held = readHeld(asked.batch .. '.' .. string.format('%.0f', n), value)
-    local line = lineOf(bucketOf(turn.unit), held.slot)
-    local head = headOf(line)
-    taken[n] = { held.token, held.slot, held.priority, held.text, head and lengthOf(line) or 0, head or '', saidOf(recordOf(held.slot)) }
+    local held = readHeld(token, value)
+    if not last or last[1] ~= held.slot then
+      local head, waiting = frontOf(lineOf(bucketOf(turn.unit), held.slot))
+      last = { held.slot, waiting, head or '', saidOf(recordOf(held.slot)) }
+      taken[#taken + 1] = last
+    end
+    last[#last + 1], last[#last + 2] = held.priority, held.text
   end
   return taken
 end
 
 -- Notes as taken what was taken off a line; of one that has more the turn is the holder.
-local function took(turn, taken, asked, line, entries)
-  local head = headOf(line)
+local function took(taken, asked, line, entries)
+  local head, waiting = frontOf(line)
+  local isHeld = line.state == 'w'
   if line.state ~= 'h' then
-    if line.state ~= 'w' and head then
+    if not isHeld and head then
       redis.call('SADD', key('with', line.bucket), line.slot)
-    elseif line.state == 'w' and not head then
+    elseif isHeld and not head then
       redis.call('SREM', key('with', line.bucket), line.slot)
     end
     save(line, 'w', '0', head or false)
   end
-  local waiting = head and lengthOf(line, head) or 0
+  if #entries == 0 then
+    return
+  end
+  local one = { line.slot, waiting, head or '', isHeld and '' or saidOf(recordOf(line.slot)) }
   for _, entry in ipairs(entries) do
-    taken[#taken + 1] = { asked.batch .. '.' .. (#taken + 1), line.slot, entry[1], entry[2], waiting, head or '', saidOf(recordOf(line.slot)) }
+    one[#one + 1], one[#one + 2] = entry[1], entry[2]
     asked.bytes = asked.bytes - #entry[2]
   end
+  taken[#taken + 1] = one
 end
 
 local function takeMore(turn, taken, asked)
   for _, more in ipairs(asked.more) do
     local line = lineOf(turn.unit.name, more.slot)
-    -- Its holder knows when it may be asked.
     if line.state == 'w' then
-      took(turn, taken, asked, line, takeOff(line, more.most))
+      took(taken, asked, line, takeOff(line, more.most))
     end
   end
 end
@@ -81,7 +91,7 @@ local function takeReady(turn, taken, asked)
         stand(line, line.priority)
       else
         left = left - 1
-        took(turn, taken, asked, line, takeOff(line, asked.each))
+        took(taken, asked, line, takeOff(line, asked.each))
       end
     end
     passed = passed + (#lines == 0 and 1 or 0)
@@ -121,19 +131,19 @@ local function takeHot(turn, taken, asked)
   if asked.concurrency > 0 then
     most = math.min(most, roomIn(turn, asked))
   end
-  if math.max(asked.delay, record.floor) > 0 then
+  if math.max(turn.delay, record.floor) > 0 then
     local isAlone = unit.up == '1'
     local isDue = record.next - now <= (isAlone and asked.ahead or 0)
     most = isDue and (isAlone or isFirst(turn)) and math.min(most, 1) or 0
   end
   if most > 0 then
     local line = lineOf(unit.bucket, unit.name)
-    took(turn, taken, asked, line, takeOff(line, most))
+    took(taken, asked, line, takeOff(line, most))
   end
 end
 
 local function take(turn, asked)
-  local taken = takenBefore(turn, asked)
+  local taken = asked.isNew and {} or takenBefore(turn, asked.batch)
   if #taken > 0 then
     return taken
   end
@@ -146,11 +156,14 @@ local function take(turn, asked)
   if #taken == 0 then
     return taken
   end
-  local fields = {}
+  local fields, n = {}, 0
   for _, one in ipairs(taken) do
-    fields[#fields + 1], fields[#fields + 2] = one[1], one[2] .. '\n' .. one[3] .. '\n' .. one[4]
+    for i = 5, #one, 2 do
+      n = n + 1
+      fields[2 * n - 1], fields[2 * n] = asked.batch .. '.' .. n, one[1] .. '\n' .. one[i] .. '\n' .. one[i + 1]
+    end
   end
   redis.call('HSET', flightOf(turn), unpack(fields))
-  moved.leased = moved.leased + #taken
+  moved.leased = moved.leased + n
   return taken
 end

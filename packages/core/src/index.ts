@@ -129,7 +129,7 @@ export type {
   LedgerGroup,
   LedgerPage,
 } from './ports/failure-ledger.ts'
-export type { HostClock, HostNews, HostPace, HostState } from './ports/host-clock.ts'
+export type { HostClock, HostNews, HostOrder, HostOrders, HostPace, HostState } from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {

@@ -93,6 +93,13 @@ export {
   readCrawl,
   readPresence,
 } from './outside/crawl-view.ts'
+export {
+  HOST_ORDERS_MAX,
+  type HostOrderChange,
+  type HostOrderResult,
+  orderHost,
+  readHostOrders,
+} from './outside/host-orders.ts'
 export { type RedisHealth, RedisMemory, redisHealth } from './redis/redis-memory.ts'
 export {
   ENTRY_BYTES_MAX,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Lease } from '../ports/request-queue.ts'
-import { drain, ids, type Make, on } from './queue-under-test.ts'
+import { drain, ids, leasedOf, type Make, on } from './queue-under-test.ts'
 import type { ContractTests } from './suite.ts'
 
 export const QUEUE_PACE_TESTS: ContractTests<Make> = {
@@ -106,6 +106,32 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
     assert.deepEqual(ids(await queue.lease(2)), ['b/1'])
     assert.deepEqual(ids(await queue.lease(2)), ['a/2'])
     assert.ok(performance.now() - pausedAt >= 295, `a/2 came after ${performance.now() - pausedAt} ms`)
+  },
+  'a host that is paused by an order starts nothing until the order is taken back, others go on': async (
+    make,
+  ) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('b', 1)], 'o')
+    await queue.steer(new Map([['a.test', { at: 1, pauseMs: 60_000 }]]))
+    assert.deepEqual(ids(await leasedOf(queue, 1)), ['b/1'])
+    const going = leasedOf(queue, 2)
+    await queue.steer(new Map())
+    assert.deepEqual(ids(await going).sort(), ['a/1', 'a/2'])
+  },
+  'a delay that is ordered takes the place of a longer one that was learned': async (make) => {
+    const queue = await make()
+    await queue.push([on('a', 1), on('a', 2), on('a', 3)], 'o')
+    const [first] = await leasedOf(queue, 1)
+    first!.started()
+    await queue.commit(first!, { host: { delayMs: 60_000 } })
+    await queue.steer(new Map([['a.test', { at: 1, delayMs: 200 }]]))
+    const [second] = await leasedOf(queue, 1)
+    second!.started()
+    const startedAt = performance.now()
+    await queue.commit(second!)
+    const [third] = await leasedOf(queue, 1)
+    assert.ok(performance.now() - startedAt >= 190, `a/3 came after ${performance.now() - startedAt} ms`)
+    await queue.commit(third!)
   },
   'a pause does not end a longer one': async (make) => {
     const queue = await make()

@@ -1,7 +1,7 @@
 /** What the contract suite of queues and its parts share. */
 
 import assert from 'node:assert/strict'
-import type { QueuedRequest, QueueOrder, RequestQueue } from '../ports/request-queue.ts'
+import type { Lease, QueuedRequest, QueueOrder, RequestQueue } from '../ports/request-queue.ts'
 import { Request } from '../requests/request.ts'
 import type { RequestInit } from '../requests/request-parts.ts'
 
@@ -39,6 +39,16 @@ export async function takenInDoubt(queue: RequestQueue, count: number): Promise<
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return taken
+}
+
+/** Leases until there are so many. */
+export async function leasedOf(queue: RequestQueue, count: number): Promise<Lease[]> {
+  const leases: Lease[] = []
+  for (const until = performance.now() + 20_000; leases.length < count; ) {
+    assert.ok(performance.now() < until, `only ${leases.length} of ${count} came`)
+    leases.push(...(await queue.lease(count - leases.length)))
+  }
+  return leases
 }
 
 /** Leases and commits one request after the other until the queue holds none. */

@@ -8,6 +8,8 @@ export interface HostPace {
   readonly randomize: boolean
   /** A share of `delayMs`, 0 to 1. Absent: 0.5, which is 0.5 to 1.5 times the delay. */
   readonly jitter?: number
+  /** True: somebody has ordered this delay for the host. It counts alone, whatever was learned of the host. */
+  readonly isOrdered?: boolean
 }
 
 /**
@@ -33,6 +35,21 @@ export interface HostNews {
   readonly pauseReason?: string
 }
 
+/** What somebody has ordered for a host while the crawl runs (`webloom host`). What is absent is as the crawl has it. */
+export interface HostOrder {
+  /** When it was given, milliseconds since 1970 by the clock of the queue's Redis: another order has another. */
+  readonly at: number
+  /** The delay between two requests, milliseconds, in place of that of the settings and of what was learned. */
+  readonly delayMs?: number
+  /** For so many milliseconds from now no request to the host starts. 0: any pause ends, one that the host asked for, too. */
+  readonly pauseMs?: number
+  /** Its requests go before those of other hosts, at the pace that the host allows. */
+  readonly isBoosted?: boolean
+}
+
+/** By slot, as requests name it. */
+export type HostOrders = ReadonlyMap<string, HostOrder>
+
 /**
  * Tells when the next request to a host may start. In memory for one process; in a cluster it is part of the queue's turn.
  * A slot is what has a pace of its own, usually a host. Times are milliseconds of one monotonic clock, given by the caller.
@@ -49,6 +66,10 @@ export interface HostClock {
   ended(slot: string, hadStarted: boolean): void
   /** Takes news of the host; a shorter delay already counts for the next request. */
   learn(slot: string, news: HostNews, nowMs: number): void
+  /** Takes all orders that there are now, in place of those before. Returns the slots whose order has changed. */
+  order(orders: HostOrders, nowMs: number): readonly string[]
+  /** Returns by how much a request of the slot is more urgent than its priority says; 0 without an order. */
+  boostOf(slot: string): number
   /** Returns whether a delay lies between two requests to the host, by the settings or as was learned. */
   isPaced(slot: string): boolean
   /** Returns what is known of the host. */

@@ -1,6 +1,6 @@
 import type { Request } from '../requests/request.ts'
 import type { FailureLedger, GivenUp } from './failure-ledger.ts'
-import type { HostNews, HostState } from './host-clock.ts'
+import type { HostNews, HostOrders, HostState } from './host-clock.ts'
 
 /** A request with the id under which the crawl knows it: its fingerprint, or a hash of parent and ordinal. */
 export interface QueuedRequest {
@@ -180,6 +180,8 @@ export interface RequestQueue {
   readonly failures: FailureLedger
   /** Returns all counts of one moment, so that a request on its way from one state to another is counted once. */
   counts(): Promise<QueueCounts>
+  /** Takes all orders for hosts that there are now, in place of those before; they hold from the next start of a request on. What fails is done by the next call. */
+  steer(orders: HostOrders): Promise<void>
   /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */
   mostQueued(most: number): readonly QueuedSlot[]
   /**

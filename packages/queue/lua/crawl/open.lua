@@ -1,6 +1,6 @@
 -- Joins the crawl, or begins or resumes it.
 --
--- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures
+-- Input    todoOf, owe, foundOf, begin; KEYS[1] record, KEYS[2] workers, KEYS[3] host lists, KEYS[4] failures, KEYS[5] orders for hosts
 --          ARGV[1] {worker, run: id for a new run, format: its form, lostMs, begins: may follow a finished crawl, wakes: a finished crawl goes
 --          on, flushes: empty queue and filter, persists: what is met outlives the crawl}
 --          ARGV[2] the worker's entry as JSON, without `at`
@@ -16,6 +16,7 @@ local others = presentBesides(asked.worker, now - asked.lostMs)
 
 if isNew then
   begin(record, asked, found)
+  redis.call('DEL', KEYS[5])
 elseif not isOver and (state ~= 'running' or others == 0) then
   redis.call('HSET', record, 'state', 'running', 'runningSince', nowText)
   redis.call('HDEL', record, 'stopReason', 'finishReason', 'endedAt', 'emptied', unpack(state ~= 'running' and { 'paused' } or {}))

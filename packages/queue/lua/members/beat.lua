@@ -7,8 +7,8 @@
 --          ARGV[7] how often one of all workers keeps what the crawl does, ms; "" when this one does not
 -- Output   {1 when it is noted, now, run, state, paused, stopReason, runningSince, 1 when the worker's run was ended from
 --          outside: `webloom clear`, or it was over and another was begun, 1 when start() has ended, 1 when links are in
---          doubt, 1 when ARGV[6] is written, 1 when this worker is to keep what the crawl does now}; "" for what is not there
-local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded', 'sampledAt')
+--          doubt, 1 when ARGV[6] is written, 1 when this worker is to keep what the crawl does now, number of the latest order for a host}; "" for what is not there
+local told = redis.call('HMGET', KEYS[1], 'run', 'state', 'paused', 'stopReason', 'runningSince', 'beatAt', 'startEnded', 'sampledAt', 'orders')
 local isTold, samples = false, false
 local isNoted = ARGV[4] == '1' or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
 if told[1] == ARGV[2] then
@@ -36,5 +36,5 @@ end
 return {
   isNoted and 1 or 0, nowText, told[1] or '', told[2] or '', told[3] or '', told[4] or '', told[5] or '', isOver and 1 or 0,
   told[7] == '1' and 1 or 0, redis.call('EXISTS', KEYS[4]), isTold and 1 or 0,
-  samples and 1 or 0,
+  samples and 1 or 0, told[9] or '',
 }

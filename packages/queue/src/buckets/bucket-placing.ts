@@ -9,14 +9,23 @@ import type { Placed, Pushed, RetriedGroup } from './bucket-scripts.ts'
 /** In no line: the line is looked up when the doubt is over. */
 const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const
 
+interface BucketPlacingOptions {
+  readonly order: QueueOrder
+  readonly slots: HostSlots
+  readonly boostOf?: (slot: string) => number
+}
+
 /** Says which line a request belongs to, and how a slot is named in keys and job ids. */
 export class BucketPlacing {
   readonly #order: QueueOrder
   readonly #slots: HostSlots
+  readonly #boostOf: (slot: string) => number
 
-  constructor({ order, slots }: { readonly order: QueueOrder; readonly slots: HostSlots }) {
+  /** @param options `boostOf`: by how much requests of a slot are more urgent than they say; default: not at all */
+  constructor({ order, slots, boostOf = () => 0 }: BucketPlacingOptions) {
     this.#order = order
     this.#slots = slots
+    this.#boostOf = boostOf
   }
 
   /** Returns requests by line, each line's in order; those in doubt are in a group of their own. */
@@ -66,7 +75,9 @@ export class BucketPlacing {
   }
 
   #lineOf(request: Request): { bucket: string; slot: string; priority: number } {
-    const slot = slotKey(this.#slots.slotOf(request))
-    return { slot, bucket: bucketOf(slot), priority: this.#order === 'priority' ? request.priority : 0 }
+    const name = this.#slots.slotOf(request)
+    const slot = slotKey(name)
+    const priority = (this.#order === 'priority' ? request.priority : 0) + this.#boostOf(name)
+    return { slot, bucket: bucketOf(slot), priority }
   }
 }

@@ -17,6 +17,8 @@ import {
   type CommitOptions,
   type Crawler,
   type GivenUp,
+  type HostOrder,
+  type HostOrders,
   type HostPace,
   type InFlight,
   type Lease,
@@ -51,7 +53,9 @@ import { CrawlChannel } from '../members/crawl-channel.ts'
 import { BUCKETS, bucketOf } from '../politeness/bucket-of.ts'
 import { paceOf } from '../politeness/host-pace.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import { BOOST, newPauseMs, OrderedHosts } from '../politeness/ordered-hosts.ts'
 import { ownDelays } from '../politeness/own-delays.ts'
+import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketCare } from './bucket-care.ts'
 import { BucketExchange } from './bucket-exchange.ts'
@@ -126,6 +130,8 @@ const HUNGRY_GAP_MS = 50
 /** How many turns a script looks at, and how many scripts one look at requests in flight sends. */
 const FLIGHT_PAGE = 500
 const FLIGHT_PAGES_MAX = 20
+/** As `webloom status` shows why a host is paused. */
+const PAUSED_BY_HAND = 'paused by hand'
 /** The pace of a slot that no setting names: no host has such a name. */
 const NAMED_BY_NOBODY = ''
 
@@ -148,6 +154,11 @@ export class BucketQueue implements RequestQueue {
   readonly #emptiness: EmptinessCheck
   readonly #locks: KeptLocks
   readonly #leftToOthers: LeftToOthers
+  readonly #ordered = new OrderedHosts()
+  /** The orders that what waits in Redis has been changed by. */
+  readonly #steered = new Map<string, HostOrder>()
+  /** By bucket: slots with a longer delay than others. */
+  #delays: ReturnType<typeof ownDelays>
   /** The jobs of held turns, as BullMQ has them. */
   readonly #bulls = new Map<HeldTurn, BullTurn>()
   readonly #out = new Set<BucketLease>()
@@ -163,7 +174,7 @@ export class BucketQueue implements RequestQueue {
   #isCleared = false
 
   constructor(options: BucketQueueOptions) {
-    const { redis, keys, workerId, order = 'priority', logger = silentLogger, pace } = options
+    const { redis, keys, workerId, order = 'priority', logger = silentLogger } = options
     const { times = PROTOCOL_TIMES } = options
     this.#options = options
     this.#times = times
@@ -176,7 +187,9 @@ export class BucketQueue implements RequestQueue {
     this.#locks = options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY
     this.#leftToOthers = new LeftToOthers(times.turns.othersFirstMs)
     this.#slots = options.slots ?? SLOTS_BY_HOST
-    this.#placing = new BucketPlacing({ order, slots: this.#slots })
+    const boostOf = (slot: string) => this.#ordered.boostOf(slot)
+    const pace = (slot: string) => this.#ordered.pace(slot, options.pace(slot))
+    this.#placing = new BucketPlacing({ order, slots: this.#slots, boostOf })
     this.#channel = options.channel ?? new CrawlChannel({ redis, keys })
     this.#jobs = new TurnJobs({
       redis,
@@ -189,6 +202,7 @@ export class BucketQueue implements RequestQueue {
     const machine = new FrontierMachine({
       times: times.turns,
       pace,
+      boostOf,
       usualPace: pace(NAMED_BY_NOBODY),
       bucketOf,
       buckets: BUCKETS,
@@ -214,16 +228,11 @@ export class BucketQueue implements RequestQueue {
     this.#desk.onDemand(() => this.#serve())
     const delayOf = (unit: string) =>
       pace(unit.startsWith('#') ? NAMED_BY_NOBODY : decodeURIComponent(unit)).delayMs
-    const delays = ownDelays({
-      named: options.namedSlots ?? [],
-      pace,
-      usualPace: pace(NAMED_BY_NOBODY),
-      bucketOf,
-    })
+    this.#delays = this.#ownDelays()
     const common = { machine, scripts, said, workerId, times, logger, jobs: this.#jobs, delayOf }
     this.#intake = new BucketIntake({
       ...common,
-      ownDelaysOf: (unit) => delays.get(unit),
+      ownDelaysOf: (unit) => this.#delays.get(unit),
       quarantineAfter: options.quarantineAfter ?? 3,
       wants: (beginning) => machine.wantsTurn(beginning, this.#demand),
       hasUnit: (unit) => machine.hasUnit(unit),
@@ -455,6 +464,45 @@ export class BucketQueue implements RequestQueue {
 
   counts(): Promise<QueueCounts> {
     return this.#scripts.counts()
+  }
+
+  async steer(orders: HostOrders): Promise<void> {
+    const nowMs = performance.now()
+    const changed = this.#ordered.take(orders)
+    this.#delays = this.#ownDelays()
+    for (const [slot, before] of changed)
+      this.#machine.ordered(slotKey(slot), newPauseMs(before, orders.get(slot)), nowMs)
+    this.#settle()
+    for (const slot of new Set([...this.#steered.keys(), ...orders.keys()]))
+      await this.#steerWaiting(slot, orders.get(slot))
+  }
+
+  /** What waits in Redis. */
+  async #steerWaiting(slot: string, order: HostOrder | undefined): Promise<void> {
+    const before = this.#steered.get(slot)
+    if (before?.at === order?.at) return
+    const [key, pauseMs] = [slotKey(slot), newPauseMs(before, order)]
+    const ordered = {
+      ...(pauseMs !== undefined && { pauseMs, why: PAUSED_BY_HAND }),
+      ...(order?.delayMs !== undefined && { delayMs: order.delayMs }),
+    }
+    const isBoosted = order?.isBoosted ?? false
+    this.#jobs.stir(
+      await this.#scripts.steer({ bucket: bucketOf(key), slot: key, ...ordered, boost: BOOST, isBoosted }),
+    )
+    if (order) this.#steered.set(slot, order)
+    else this.#steered.delete(slot)
+  }
+
+  #ownDelays(): ReturnType<typeof ownDelays> {
+    const { pace, namedSlots = [] } = this.#options
+    const ordered = this.#ordered
+    return ownDelays({
+      named: [...namedSlots, ...ordered.paced],
+      pace: (slot) => ordered.pace(slot, pace(slot)),
+      usualPace: pace(NAMED_BY_NOBODY),
+      bucketOf,
+    })
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {

@@ -183,6 +183,20 @@ export interface PushPart {
   readonly groups: readonly Pushed[]
 }
 
+/** What is ordered for a slot. */
+export interface SlotSteered {
+  readonly bucket: string
+  readonly slot: string
+  /** From now on; 0 ends a pause. Absent: as it is. */
+  readonly pauseMs?: number
+  readonly why?: string
+  /** Absent: none is ordered. */
+  readonly delayMs?: number
+  /** By how much boosted requests are more urgent than others. */
+  readonly boost: number
+  readonly isBoosted: boolean
+}
+
 /** A turn as BullMQ has handed it to a worker. */
 export interface BegunTurn extends TurnName {
   readonly generation: string
@@ -277,6 +291,7 @@ const slotsScript = luaScript(
   'slots/record.lua',
   'buckets/slots.lua',
 )
+const steerScript = luaScript(...BASE, 'slots/steer.lua')
 const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
 const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/clear.lua')
 const tidyScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/tidy.lua')
@@ -392,6 +407,11 @@ export class BucketScripts {
     if (typeof reply === 'number') return 'ended'
     const [queued, ...stirred] = reply
     return { queued, ...stirredOf(stirred) }
+  }
+
+  async steer({ bucket, slot, pauseMs, why, delayMs, boost, isBoosted }: SlotSteered): Promise<Stirred> {
+    const args = [bucket, slot, pauseMs ?? '', why ?? '', delayMs ?? '', boost, flag(isBoosted)]
+    return stirredOf((await this.#run(steerScript, args)) as StirredReply)
   }
 
   async settled(asker: string): Promise<void> {

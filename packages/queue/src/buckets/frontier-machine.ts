@@ -69,6 +69,8 @@ export interface Outcome {
 export interface FrontierMachineOptions {
   readonly times: ProtocolTimes['turns']
   readonly pace: (slot: string) => HostPace
+  /** By how much requests of a slot are more urgent than they say. Default: not at all. */
+  readonly boostOf?: (slot: string) => number
   /** The pace of slots that no setting names. */
   readonly usualPace: HostPace
   /** The bucket of a slot, as a unit's name. */
@@ -278,6 +280,24 @@ export class FrontierMachine {
       this.#callBack(held)
       this.#place(held, nowMs)
     }
+  }
+
+  /**
+   * Somebody has ordered something for the slot, which the options' `pace` and `boostOf` know.
+   *
+   * @param pauseMs from now on; undefined: as it is
+   */
+  ordered(slot: string, pauseMs: number | undefined, nowMs: number): void {
+    for (const held of this.#heldAs(slot)) {
+      held.ordered({ ...this.#orderOf(held.name), pauseMs }, nowMs)
+      if (pauseMs) this.#callBack(held)
+      this.#place(held, nowMs)
+      this.#placeTurn(held.turn, nowMs)
+    }
+  }
+
+  #orderOf(name: string): { pace: HostPace; boost: number } {
+    return { pace: this.#options.pace(name), boost: this.#options.boostOf?.(name) ?? 0 }
   }
 
   /** Another worker has nothing to do, and is known not to until `untilMs`. */
@@ -567,8 +587,8 @@ export class FrontierMachine {
   #slotOf(turn: HeldTurn, key: string): HeldSlot {
     const known = turn.slots.get(key)
     if (known) return known
-    const { pace, chance = Math.random } = this.#options
-    const slot = new HeldSlot(key, turn, { pace: pace(decodeURIComponent(key)), chance })
+    const { chance = Math.random } = this.#options
+    const slot = new HeldSlot(key, turn, { ...this.#orderOf(decodeURIComponent(key)), chance })
     turn.slots.set(key, slot)
     return slot
   }
@@ -635,14 +655,14 @@ export class FrontierMachine {
     const isLocked = turn.isLocked(nowMs)
     const goesAtMs = slot.goesAtMs()
     const [first] = slot.queue
-    if (first && isLocked && goesAtMs <= nowMs) this.#going.add(slot, first.priority)
+    if (first && isLocked && goesAtMs <= nowMs) this.#going.add(slot, Math.max(slot.boost, first.priority))
     else this.#going.remove(slot)
     if (first && goesAtMs > nowMs && goesAtMs < Number.POSITIVE_INFINITY) this.#timed.add(goesAtMs, slot)
     const mayTake =
       slot.waiting > 0 && slot.room > 0 && isLocked && !turn.isLeaving && this.#lanesOf(slot) === 0
     const takenAtMs = goesAtMs - (slot.isPaced && turn.isBucket ? TAKEN_AHEAD_MS : LEAD_MS)
     if (mayTake && takenAtMs <= nowMs) {
-      this.#sources.add(slot, slot.head)
+      this.#sources.add(slot, Math.max(slot.boost, slot.head))
       turn.readySinceMs ??= nowMs
     } else this.#sources.remove(slot)
     if (mayTake && takenAtMs > nowMs && takenAtMs < Number.POSITIVE_INFINITY) this.#timed.add(takenAtMs, slot)

@@ -121,7 +121,9 @@ export class HeldSlot {
   /** As requests name it. */
   readonly name: string
   readonly turn: HeldTurn
-  readonly pace: HostPace
+  pace: HostPace
+  /** By how much its requests are more urgent than their lines say: ordered since they were taken. */
+  boost: number
   /** Taken and not handed out, in order. */
   readonly queue: BucketLease[] = []
   /** Handed out, or going back. */
@@ -149,17 +151,22 @@ export class HeldSlot {
   #drawnMs: number
   readonly #chance: () => number
 
-  constructor(key: string, turn: HeldTurn, { pace, chance }: { pace: HostPace; chance: () => number }) {
+  constructor(
+    key: string,
+    turn: HeldTurn,
+    { pace, boost, chance }: { pace: HostPace; boost: number; chance: () => number },
+  ) {
     this.key = key
     this.name = decodeURIComponent(key)
     this.turn = turn
     this.pace = pace
+    this.boost = boost
     this.#chance = chance
     this.#drawnMs = drawnDelayMs(pace, chance())
   }
 
   get isPaced(): boolean {
-    return this.pace.delayMs > 0 || this.state.delayMs > 0
+    return this.pace.delayMs > 0 || (!this.pace.isOrdered && this.state.delayMs > 0)
   }
 
   /** Nothing of it is here or waits behind. */
@@ -172,7 +179,7 @@ export class HeldSlot {
   }
 
   get #delayMs(): number {
-    return Math.max(this.#drawnMs, this.state.delayMs)
+    return this.pace.isOrdered ? this.#drawnMs : Math.max(this.#drawnMs, this.state.delayMs)
   }
 
   /** When the next request may start; infinity: when another one has ended. */
@@ -231,6 +238,18 @@ export class HeldSlot {
   /** Lets no request start for so long; a longer pause stays. */
   pause(ms: number, nowMs: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
+  }
+
+  /** Somebody has ordered how fast it may be asked, from its last start on, and how long it is paused, if that is new. */
+  ordered(
+    { pace, boost, pauseMs }: { pace: HostPace; boost: number; pauseMs: number | undefined },
+    nowMs: number,
+  ): void {
+    this.pace = pace
+    this.boost = boost
+    this.#drawnMs = drawnDelayMs(pace, this.#chance())
+    this.dueAtMs = this.#startedAtMs + this.#delayMs
+    if (pauseMs !== undefined) this.#pausedUntilMs = nowMs + pauseMs
   }
 
   learn({ delayMs = this.state.delayMs, failures = this.state.failures }: HostNews): void {

@@ -226,7 +226,13 @@ export class RedisCrawlRecord implements CrawlRecord {
     }
     const reply = await openScript.run(
       this.#redis,
-      [this.#keys.record, this.#keys.workers, this.#keys.hostLists, this.#keys.failures],
+      [
+        this.#keys.record,
+        this.#keys.workers,
+        this.#keys.hostLists,
+        this.#keys.failures,
+        this.#keys.hostOrders,
+      ],
       [JSON.stringify(asked), workerEntry(this.#workerId, new Date())],
     )
     const [state, id, begunAt, runningSince, endedAt, todo, firstRun] = reply as (string | number)[]

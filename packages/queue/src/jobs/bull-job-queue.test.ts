@@ -26,6 +26,11 @@ requestQueueContract(
         reason:
           'BullMQ’s order knows no hosts: its jobs are taken by priority, then as they came (QUEUE_MODE=turns does)',
       },
+      {
+        test: 'a host that is paused by an order starts nothing until the order is taken back, others go on',
+        reason:
+          'what a worker has given back to BullMQ for a paused host lies delayed there, for a quarter of an hour at most: BullMQ finds no jobs by host',
+      },
     ],
   },
 )

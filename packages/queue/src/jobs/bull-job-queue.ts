@@ -38,6 +38,7 @@ import {
   type GivenUp,
   type HostClock,
   type HostNews,
+  type HostOrders,
   type Lease,
   type Logger,
   PROTOCOL_TIMES,
@@ -317,6 +318,14 @@ export class BullJobQueue implements RequestQueue {
 
   counts(): Promise<QueueCounts> {
     return this.#scripts.counts()
+  }
+
+  /**
+   * Each request has a priority of its own here, so a boost changes nothing. What lies delayed in BullMQ as its host was paused stays
+   * there until its time has come (host-backlog.ts), when the order is taken back, too.
+   */
+  async steer(orders: HostOrders): Promise<void> {
+    for (const slot of this.#clock.order(orders, performance.now())) this.#holdAgain(slot)
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {

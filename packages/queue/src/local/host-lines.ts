@@ -90,9 +90,20 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
     if (waitMs > 0) {
       this.#timed.add(now + waitMs, place)
     } else {
-      line.readyPriority = line.waiting.headPriority
+      line.readyPriority = this.urgencyOf(line)
       this.#ready.of(line.readyPriority, () => new Deque()).push(place)
     }
+  }
+
+  /** How urgent the line's next request is. */
+  urgencyOf({ slot, waiting }: HostLine<Held, Delayed>): number {
+    return waiting.headPriority + this.#clock.boostOf(slot)
+  }
+
+  /** Places the line of a host anew, if it has one. */
+  placeAnew(slot: string): void {
+    const line = this.#lines.get(slot)
+    if (line) this.place(line)
   }
 
   /** The line whose turn it is, among those that may go; the caller places it again. */

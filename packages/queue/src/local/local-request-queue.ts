@@ -14,6 +14,7 @@ import {
   type GivenUp,
   type HostClock,
   type HostNews,
+  type HostOrders,
   highest,
   inDoubtAsker,
   LEASE_WAIT_MAX_MS,
@@ -258,6 +259,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#store.unreadable + this.#rejected
   }
 
+  async steer(orders: HostOrders): Promise<void> {
+    for (const slot of this.#clock.order(orders, performance.now())) this.#lines.placeAnew(slot)
+    this.#store.atomically(() => this.#serve())
+  }
+
   mostQueued(most: number): readonly QueuedSlot[] {
     return highest(this.#lines.all(), most, ({ waiting }) => waiting.length)
       .map(({ slot, waiting }) => ({ slot, waiting: waiting.length }))
@@ -333,7 +339,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   #grown(line: HostLine<Held, Delayed>): void {
     this.#waiting++
     // A line that waits for a moment, or for an end, is not made ready by one more request.
-    const isMoreUrgent = line.readyPriority !== undefined && line.waiting.headPriority > line.readyPriority
+    const isMoreUrgent = line.readyPriority !== undefined && this.#lines.urgencyOf(line) > line.readyPriority
     if (line.waiting.length === 1 || isMoreUrgent) this.#lines.place(line)
   }
 

@@ -52,6 +52,8 @@ export interface WorkerHeartbeatOptions {
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
   /** What stands out among the hosts of this process. Absent: none of it is told. */
   readonly hostLists?: () => HostLists
+  /** Called when other orders hold for hosts than before: with the first heartbeat, if there are any. */
+  readonly onOrders?: () => Promise<void>
   /** Version of webloom, as others see it. */
   readonly release?: string
   /** Keeps what becomes of the crawl. Called about every ten seconds in one worker of all, with an answer to its heartbeat. */
@@ -79,18 +81,8 @@ const RATE_MS = 10_500
 const beatScript = new OomSafeScript('redis/now.lua', 'members/beat.lua')
 
 type BeatReply = [
-  number,
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-  number,
-  number,
-  number,
-  number,
-  number,
+  ...[number, string, string, string, string, string, string, number],
+  ...[number, number, number, number, string],
 ]
 
 function beatKeys({ record, workers, cleared, doubts, hostLists }: CrawlRedisKeys): string[] {
@@ -116,6 +108,8 @@ export class WorkerHeartbeat implements OtherWorkers {
   /** The heartbeat that the lock keeper sends while the event loop is blocked. */
   readonly #blockedBeat: KeptLocks
   readonly #closing = new AbortController()
+  /** Number of the latest order for a host that this worker keeps to. */
+  #orders = ''
   readonly #startedAt = new Date()
   #run: CrawlRun | undefined
   #looping: Promise<void> | undefined
@@ -263,7 +257,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const beating = beatScript.run(redis, beatKeys(keys), args, [...beat, '', ''])
     const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
     const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, ...flags] = reply as BeatReply
-    const [startEnded, inDoubt, isTold, isSampleDue] = flags
+    const [startEnded, inDoubt, isTold, isSampleDue, orders] = flags
     this.#isNoted = isNoted === 1
     if (isTold === 1) report.sent()
     if (!this.#isNoted) this.#hostReport.forgotten()
@@ -274,10 +268,17 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#mayDoubt = inDoubt === 1
     this.#obey(state!, paused === '1', stopReason!)
     if (isSampleDue === 1) this.#sample()
+    if (orders !== this.#orders) await this.#takeOrders(orders)
     if (this.#beats++ % SWEEP_EVERY_BEATS === 0) {
       // An entry that is not deleted now does no harm: another worker deletes it.
       await this.#sweep(Number(now)).catch((err: unknown) => this.#logger.debug({ err }, 'not tidied up'))
     }
+  }
+
+  /** What fails is tried again with the next heartbeat. */
+  async #takeOrders(orders: string): Promise<void> {
+    await this.#options.onOrders?.()
+    this.#orders = orders
   }
 
   /** Without it a curve has a gap. */

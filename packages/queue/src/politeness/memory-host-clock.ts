@@ -1,9 +1,10 @@
-import type { Crawler, HostClock, HostNews, HostPace, HostState } from '@webloom/core'
+import type { Crawler, HostClock, HostNews, HostOrders, HostPace, HostState } from '@webloom/core'
 import { drawnDelayMs, paceFrom, slotPaces } from './host-pace.ts'
+import { newPauseMs, OrderedHosts } from './ordered-hosts.ts'
 import { RestingHosts } from './resting-hosts.ts'
 
 interface SlotState {
-  readonly pace: HostPace
+  pace: HostPace
   startedAtMs: number
   /** What chance made of the delay at the last start. */
   drawnDelayMs: number
@@ -48,6 +49,7 @@ export class MemoryHostClock implements HostClock {
   readonly #paces: Readonly<Record<string, Partial<HostPace>>>
   readonly #random: () => number
   readonly #slots = new Map<string, SlotState>()
+  readonly #ordered = new OrderedHosts()
   readonly #resting: RestingHosts
   readonly #hostsMax: number
   #restAt: number
@@ -105,9 +107,26 @@ export class MemoryHostClock implements HostClock {
     if (pauseMs !== undefined) state.pausedUntilMs = Math.max(state.pausedUntilMs, nowMs + pauseMs)
   }
 
+  order(orders: HostOrders, nowMs: number): readonly string[] {
+    const changed = this.#ordered.take(orders)
+    for (const [slot, before] of changed) {
+      const state = this.#state(slot)
+      state.pace = this.#paceOf(slot)
+      // Counted from the last start, the new delay holds at once.
+      state.drawnDelayMs = state.pace.delayMs
+      const pauseMs = newPauseMs(before, orders.get(slot))
+      if (pauseMs !== undefined) state.pausedUntilMs = nowMs + pauseMs
+    }
+    return [...changed.keys()]
+  }
+
+  boostOf(slot: string): number {
+    return this.#ordered.boostOf(slot)
+  }
+
   isPaced(slot: string): boolean {
-    const { delayMs } = this.#slots.get(slot)?.pace ?? this.#paceOf(slot)
-    return delayMs > 0 || this.stateOf(slot).delayMs > 0
+    const { delayMs, isOrdered } = this.#slots.get(slot)?.pace ?? this.#paceOf(slot)
+    return delayMs > 0 || (!isOrdered && this.stateOf(slot).delayMs > 0)
   }
 
   stateOf(slot: string): HostState {
@@ -154,10 +173,12 @@ export class MemoryHostClock implements HostClock {
   }
 
   #paceOf(slot: string): HostPace {
-    return Object.hasOwn(this.#paces, slot) ? { ...this.#pace, ...this.#paces[slot] } : this.#pace
+    const set = Object.hasOwn(this.#paces, slot) ? { ...this.#pace, ...this.#paces[slot] } : this.#pace
+    return this.#ordered.pace(slot, set)
   }
 }
 
-function nextAtMs({ pausedUntilMs, startedAtMs, drawnDelayMs, learnt }: SlotState): number {
-  return Math.max(pausedUntilMs, startedAtMs + Math.max(drawnDelayMs, learnt.delayMs))
+function nextAtMs({ pace, pausedUntilMs, startedAtMs, drawnDelayMs, learnt }: SlotState): number {
+  const delayMs = pace.isOrdered ? drawnDelayMs : Math.max(drawnDelayMs, learnt.delayMs)
+  return Math.max(pausedUntilMs, startedAtMs + delayMs)
 }

@@ -18,6 +18,8 @@ export interface CrawlRedisKeys {
   readonly workers: string
   /** Hash: worker id → what stands out among its hosts, as JSON. */
   readonly hostLists: string
+  /** Hash: host → what somebody has ordered for it, as JSON. */
+  readonly hostOrders: string
   /** String: the settings that its workers have, as JSON. */
   readonly settings: string
   /** List: samples of what the crawl was doing, see crawl-samples.ts. */
@@ -54,6 +56,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     record: key('webloom:%(queue)s:record'),
     workers: key('webloom:%(queue)s:workers'),
     hostLists: key('webloom:%(queue)s:host-lists'),
+    hostOrders: key('webloom:%(queue)s:host-orders'),
     settings: key('webloom:%(queue)s:settings'),
     history: key('webloom:%(queue)s:history'),
     runs: key('webloom:%(queue)s:runs'),

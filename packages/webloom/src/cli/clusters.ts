@@ -2,6 +2,7 @@
 
 import type { SpiderClass } from '@webloom/spider'
 import type { OutsideFlags } from '../assembly/crawl-from-outside.ts'
+import type { HostFlags } from '../commands/host.ts'
 import type { RunsFlags } from '../commands/runs.ts'
 import type { StatusFlags } from '../commands/status.ts'
 import type { LoadedConfig } from '../loading/config.ts'
@@ -103,6 +104,35 @@ export const stop = outside<Named & { readonly reason?: string }>(
   [
     ['webloom stop quotes', 'what is in flight is finished, and what waits stays on Redis'],
     ['webloom stop quotes --reason maintenance', 'the finish_reason in the stats of all workers'],
+  ],
+)
+
+export const host = command<HostFlags, [name: string, host: string]>(
+  'host <spider> <host>',
+  'print or change how a running crawl treats one host',
+  {
+    ...JSON_TOO,
+    delay: value('--delay <time>', 'between two requests: 2, 500ms, or default'),
+    pause: value('--pause <time>', 'no request to it for so long: 90s, 10m, 2h'),
+    resume: flag('--resume', 'end its pause, one that the host asked for, too'),
+    boost: flag('--boost', 'its requests go before those of other hosts'),
+    unboost: flag('--unboost', 'they do so no more'),
+  },
+  async (flags, [name, of]) => {
+    const { Class, config } = await namedSpider(name, flags)
+    await (await import('../commands/host.ts')).host(Class, of, flags, config)
+  },
+  [
+    [
+      'webloom host quotes quotes.toscrape.com --delay 2',
+      'two seconds between requests, for all workers at once',
+    ],
+    [
+      'webloom host quotes quotes.toscrape.com --pause 10m',
+      'no request to it for ten minutes; --resume ends that',
+    ],
+    ['webloom host quotes quotes.toscrape.com --boost', 'its requests go first, at its own pace'],
+    ['webloom host quotes quotes.toscrape.com', 'what is ordered for it, and what waits'],
   ],
 )
 

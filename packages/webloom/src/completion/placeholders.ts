@@ -40,6 +40,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
   moment: none,
   reason: oneOf(FAILURE_REASONS),
   name: none,
+  host: none,
+  time: none,
   site: none,
   code: none,
   json: none,

@@ -1,7 +1,7 @@
 /** One host of a crawl on Redis, found by its exact name. */
 
 import type { HostLists, HostsSeen, OneHostSeen, Settings, SlotView } from '@webloom/core'
-import { lineSample, paceOf, readSlot } from '@webloom/queue'
+import { lineSample, paceOf, readHostOrders, readSlot } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 
 const SAMPLE_MAX = 20
@@ -15,7 +15,7 @@ export async function readOneHost(
   return {
     host,
     slot,
-    delayFrom: slot && delayFrom(crawl.crawler.settings, slot),
+    delayFrom: slot && (await delayFrom(crawl, slot)),
     lists: listsOf(lists, host),
     sample: slot && (await sampleOf(crawl, host)),
     statuses: null,
@@ -23,19 +23,22 @@ export async function readOneHost(
   }
 }
 
-/** With the delay of the settings in it. */
-export async function readSlotPaced(
-  { redis, keys, crawler }: CrawlFromOutside,
-  host: string,
-): Promise<SlotView> {
-  return paced(await readSlot(redis, keys, host), crawler.settings)
+/** With the delay that holds: what is ordered for the host, else that of the settings, or longer. */
+export async function readSlotPaced(crawl: CrawlFromOutside, host: string): Promise<SlotView> {
+  const { redis, keys, crawler } = crawl
+  const [slot, orders] = await Promise.all([readSlot(redis, keys, host), readHostOrders(crawl)])
+  const delayMs = orders.get(host)?.delayMs
+  return delayMs === undefined ? paced(slot, crawler.settings) : { ...slot, delayMs }
 }
 
 export function paced(slot: SlotView, settings: Settings): SlotView {
   return { ...slot, delayMs: Math.max(paceOf(settings)(slot.slot).delayMs, slot.delayMs) }
 }
 
-function delayFrom(settings: Settings, { slot, delayMs }: SlotView): string | null {
+async function delayFrom(crawl: CrawlFromOutside, { slot, delayMs }: SlotView): Promise<string | null> {
+  const { settings } = crawl.crawler
+  const order = (await readHostOrders(crawl)).get(slot)
+  if (order?.delayMs !== undefined) return `set by hand (webloom host), ${new Date(order.at).toISOString()}`
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs
   if (delayMs > own) return 'learnt: its robots.txt, or its answers'

@@ -9,6 +9,7 @@ import {
   type FailuresSeen,
   type FilterSeen,
   type HistorySample,
+  type HostChange,
   type HostsSeen,
   type ItemsSeen,
   type KnownSeen,
@@ -40,6 +41,7 @@ import { ledgerFilter, readFailed, readFailures, readResponse } from './read-fai
 import { readItems } from './read-items.ts'
 import { readOneHost } from './read-one-host.ts'
 import { readStatus } from './read-status.ts'
+import { setHost } from './set-host.ts'
 import { settingsSeen } from './settings-seen.ts'
 
 /** While Redis hangs, whoever looks is told so after this time. */
@@ -175,6 +177,10 @@ export class RedisCrawlDesk implements CrawlDesk {
 
   stop(reason?: string): Promise<boolean> {
     return this.#ask('the stop', () => stopCrawl(this.#crawl, reason))
+  }
+
+  async setHost(name: string, change: HostChange): Promise<void> {
+    await this.#ask('that host', () => setHost(this.#crawl, name, change))
   }
 
   /** Lets go of the filter; the connections are its giver's. */

@@ -1,0 +1,102 @@
+/**
+ * Orders for single hosts while a crawl runs: `webloom host`. They are on Redis as long as the crawl's run, and hold for all its
+ * workers: each learns with a heartbeat that there are others than before, and whoever gives one calls for a heartbeat at once.
+ *
+ *     {"at":<when, by Redis's clock>,"delayMs":2000,"pausedUntilMs":<by Redis's clock>,"isBoosted":true}    what is absent is not ordered
+ *
+ * What waits in Redis itself is changed by the workers then (`slots/steer.lua`).
+ */
+
+import type { HostOrder, HostOrders } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { OomSafeScript } from '../redis/oom-safe-script.ts'
+
+/** An order as it is kept. */
+interface KeptOrder {
+  readonly at: number
+  readonly delayMs?: number
+  readonly pausedUntilMs?: number
+  readonly isBoosted?: boolean
+}
+
+/** What is to be changed of a host's order; null takes that part back, and what is absent stays. */
+export interface HostOrderChange {
+  readonly delayMs?: number | null
+  /** From now on; 0 and null end any pause. */
+  readonly pauseMs?: number | null
+  readonly boost?: boolean
+}
+
+/** `full`: so many hosts have orders already that another is refused. */
+export type HostOrderResult = 'ordered' | 'no crawl' | 'full'
+
+export const HOST_ORDERS_MAX = 1000
+
+const orderScript = new OomSafeScript('redis/now.lua', 'members/order-host.lua')
+
+interface CrawlOnRedis {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+}
+
+/**
+ * Changes the order of a host, for all workers within two seconds.
+ *
+ * @param host as requests' slots are named: the host, or what CONCURRENT_REQUESTS_PER_IP and the like make of it
+ */
+export async function orderHost(
+  { redis, keys }: CrawlOnRedis,
+  host: string,
+  change: HostOrderChange,
+): Promise<HostOrderResult> {
+  const before = keptOf(await redis.hget(keys.hostOrders, host))
+  const nowMs = await redisNow(redis)
+  const { at: _, ...order } = changed(before ?? { at: 0 }, change, nowMs)
+  const text = Object.keys(order).length === 0 ? '' : JSON.stringify(order)
+  const answer = await orderScript.run(redis, [keys.record, keys.hostOrders], [host, text, HOST_ORDERS_MAX])
+  if (answer !== 1) return answer === 0 ? 'no crawl' : 'full'
+  return 'ordered'
+}
+
+/** The orders that there are, by host. A pause counts from now on; one that is over is none. */
+export async function readHostOrders({ redis, keys }: CrawlOnRedis): Promise<HostOrders> {
+  const [texts, nowMs] = await Promise.all([redis.hgetall(keys.hostOrders), redisNow(redis)])
+  const orders = Object.entries(texts).flatMap(([host, text]) => {
+    const kept = keptOf(text)
+    return kept ? [[host, asOrder(kept, nowMs)] as const] : []
+  })
+  return new Map(orders)
+}
+
+function changed(before: KeptOrder, { delayMs, pauseMs, boost }: HostOrderChange, nowMs: number): KeptOrder {
+  const { delayMs: delayBefore, pausedUntilMs: untilBefore, isBoosted: boostBefore, at } = before
+  const delay = delayMs === undefined ? delayBefore : (delayMs ?? undefined)
+  const until = pauseMs === undefined ? untilBefore : pauseMs ? nowMs + pauseMs : undefined
+  const isBoosted = boost ?? boostBefore
+  return {
+    at,
+    ...(delay !== undefined && { delayMs: delay }),
+    ...(until !== undefined && until > nowMs && { pausedUntilMs: until }),
+    ...(isBoosted && { isBoosted }),
+  }
+}
+
+function asOrder({ pausedUntilMs, ...order }: KeptOrder, nowMs: number): HostOrder {
+  if (pausedUntilMs === undefined || pausedUntilMs <= nowMs) return order
+  return { ...order, pauseMs: pausedUntilMs - nowMs }
+}
+
+function keptOf(text: string | null): KeptOrder | undefined {
+  if (text === null) return undefined
+  try {
+    return JSON.parse(text) as KeptOrder
+  } catch {
+    return undefined
+  }
+}
+
+async function redisNow(redis: Redis): Promise<number> {
+  const [seconds, micros] = await redis.time()
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+}

@@ -1,0 +1,107 @@
+/** `webloom host`: how one host stands, and what is ordered for it while the crawl runs. */
+
+import { type HostOrder, UsageError } from '@webloom/core'
+import { type HostOrderChange, readHostOrders, readSlots, refuseOtherFormat } from '@webloom/queue'
+import type { SpiderClass } from '@webloom/spider'
+import {
+  type CrawlFromOutside,
+  type OutsideFlags,
+  withCrawlFromOutside,
+} from '../assembly/crawl-from-outside.ts'
+import { readSlotPaced } from '../desk/read-one-host.ts'
+import { setHost } from '../desk/set-host.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import { durationInWords, grouped, row } from '../terminal/figures.ts'
+import { visible, visibleJson } from '../terminal/sanitize.ts'
+import { spanMs } from '../terminal/time-span.ts'
+
+export interface HostFlags extends OutsideFlags {
+  /** A span of time, or `default`. */
+  readonly delay?: string
+  /** A span of time. */
+  readonly pause?: string
+  readonly resume?: boolean
+  readonly boost?: boolean
+  readonly unboost?: boolean
+}
+
+/** Changes what the flags name; without any of them only tells how the host stands. */
+export async function host(
+  Class: SpiderClass,
+  typed: string,
+  flags: HostFlags,
+  config: LoadedConfig,
+): Promise<void> {
+  const change = changeOf(flags)
+  await withCrawlFromOutside(Class, flags, config, async (crawl) => {
+    await refuseOtherFormat(crawl)
+    const name = hostOf(typed)
+    if (Object.keys(change).length > 0) await setHost(crawl, name, change)
+    const order = (await readHostOrders(crawl)).get(name)
+    const slot =
+      crawl.crawler.settings.get('QUEUE_MODE') === 'turns' ? await readSlotPaced(crawl, name) : null
+    if (flags.json) {
+      console.log(visibleJson(JSON.stringify({ host: name, order: order ?? null, slot })))
+      return
+    }
+    const lines = [
+      ...orderLines(name, order),
+      ...(slot
+        ? [
+            row(
+              'queue',
+              `waiting ${grouped(slot.waiting)} · delayed ${grouped(slot.delayed)} · in flight ${slot.leased}`,
+            ),
+          ]
+        : []),
+      ...(slot && slot.waiting + slot.delayed + slot.leased === 0 ? await strangerLines(crawl) : []),
+    ]
+    for (const line of lines) console.log(visible(line))
+  })
+}
+
+function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrderChange {
+  if (pause !== undefined && resume)
+    throw new UsageError('WL_USAGE', '--pause and --resume exclude each other: give one of them')
+  if (boost && unboost)
+    throw new UsageError('WL_USAGE', '--boost and --unboost exclude each other: give one of them')
+  return {
+    ...(delay !== undefined && { delayMs: delay === 'default' ? null : spanMs(delay, '--delay') }),
+    ...(pause !== undefined && { pauseMs: spanMs(pause, '--pause') }),
+    ...(resume && { pauseMs: null }),
+    ...(boost && { boost: true }),
+    ...(unboost && { boost: false }),
+  }
+}
+
+/** Slots are named by the host alone. */
+function hostOf(typed: string): string {
+  if (!typed.includes('://')) return typed.toLowerCase()
+  if (URL.canParse(typed)) return new URL(typed).hostname
+  throw new UsageError(
+    'WL_USAGE',
+    `${JSON.stringify(typed)} is no host; write its name, as quotes.toscrape.com`,
+  )
+}
+
+function orderLines(name: string, order: HostOrder | undefined): string[] {
+  if (!order) return [`${name}   nothing is ordered for it: settings and the host itself decide`]
+  const { delayMs, pauseMs, isBoosted } = order
+  const parts = [
+    ...(delayMs === undefined ? [] : [`delay ${durationInWords(delayMs / 1000)}`]),
+    ...(pauseMs === undefined ? [] : [`paused for ${durationInWords(pauseMs / 1000)}`]),
+    ...(isBoosted ? ['boosted'] : []),
+  ]
+  return [`${name}   ordered: ${parts.join(' · ')}, since ${new Date(order.at).toISOString()}`]
+}
+
+const EXAMPLES_MAX = 3
+
+/** A name that is misspelt must not look as if all were well. */
+async function strangerLines({ redis, keys }: CrawlFromOutside): Promise<string[]> {
+  const waiting = await readSlots(redis, keys, EXAMPLES_MAX)
+  const named = waiting.map(({ slot }) => slot).join(', ')
+  return [
+    `  nothing of that host is queued now.${named === '' ? '' : ` Hosts of which something is: ${named}`}`,
+  ]
+}

@@ -118,7 +118,8 @@ describe.concurrent.each(['turns', 'job'])('QUEUE_MODE=%s', LONG, (mode) => {
     const keysOf = async (server: RedisServer) => ((await server.command('KEYS', '*')) as string[]).sort()
     for (const key of await keysOf(filterRedis))
       expect(key).toMatch(/^(\{pages:dupefilter\}|pages:dupefilter$)/)
-    for (const key of await keysOf(redis)) expect(key).toMatch(/^(webloom:crawls|webloom:\{pages\}|pages:(stats|items)$)/)
+    for (const key of await keysOf(redis))
+      expect(key).toMatch(/^(webloom:crawls|webloom:\{pages\}|pages:(stats|items)$)/)
     expect(await redis.command('LLEN', 'pages:items')).toBe(web.reachable().size)
   })
 

@@ -6,6 +6,7 @@ import { ClusterFolder, expectComplete, SHORT_TIMES, STATS_EACH_SECOND } from '.
 import { dashStarted, pageText, WITHIN } from './dash-processes.ts'
 
 const PAGES = 400
+const VIEWS = ['hosts', 'failures', 'skips', 'dedup', 'items', 'workers', 'redis', 'settings', 'runs']
 
 test('figures after four workers, one of them killed, are those of status and of the site', async () => {
   await using server = await startRedis()
@@ -36,8 +37,7 @@ test('figures after four workers, one of them killed, are those of status and of
   const hits = (await web.hits()).length
   expect(stats.response_received_count).toBeLessThanOrEqual(hits)
   expect(stats.response_received_count).toBeGreaterThan(hits - PAGES / 4)
-  for (const view of ['hosts', 'failures', 'skips', 'dedup', 'items', 'workers', 'redis', 'settings', 'runs'])
-    expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
+  for (const view of VIEWS) expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
   expect(await pageText(`${url}c/pages/settings`)).toContain('CLOSESPIDER_PAGECOUNT')
   const known = [...web.reachable()][0]!
   expect(await pageText(`${url}c/pages/dedup?url=${encodeURIComponent(known)}`)).toContain('not met yet')
@@ -59,6 +59,24 @@ test('a Redis that dies is told of, and all is there again when it is back', asy
   expect(await pageText(url)).toContain('cannot be reached')
   await server.restart()
   await vi.waitFor(async () => expect(await pageText(`${url}c/pages/overview`)).toContain('finished'), WITHIN)
+})
+
+test('webloom crawl --dash shows a crawl without Redis while it runs', async () => {
+  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 300, latencyMs: 5 })
+  await using folder = await ClusterFolder.of(web, { DOWNLOAD_DELAY: 0.05 })
+  const crawl = folder.start('crawl', 'pages', '--dash')
+  await vi.waitFor(() => expect(crawl.stderr).toMatch(/the dashboard is at http:/), WITHIN)
+  const url = /the dashboard is at (http:[^\s"]+)/.exec(crawl.stderr)![1]!
+  await vi.waitFor(
+    async () => expect(await pageText(`${url}c/pages/overview`)).toMatch(/Pages [1-9]\d* Items/),
+    WITHIN,
+  )
+  expect(await pageText(url)).toMatch(/pages this process running/)
+  for (const view of VIEWS) expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
+  expect(await pageText(`${url}c/pages/items`)).toContain('&quot;url&quot;')
+  expect(await pageText(`${url}c/pages/settings`)).toMatch(/DOWNLOAD_DELAY .*0.05 config/)
+  crawl.kill('SIGINT')
+  expect((await crawl.exited).code).toBe(130)
 })
 
 /** Lets Node find no dashboard, wherever it is. */

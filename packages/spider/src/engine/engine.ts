@@ -118,6 +118,11 @@ export class Engine {
     })
   }
 
+  /** True when start() has ended, or another worker runs it. */
+  get startHasEnded(): boolean {
+    return this.#feeder.startHasEnded
+  }
+
   get activity(): EngineActivity {
     const { downloading, size } = this.#pages
     return { downloading, scraping: size - downloading }

@@ -66,6 +66,10 @@ export class Feeder {
     return this.#startEnded && this.#feeding === 0
   }
 
+  get startHasEnded(): boolean {
+    return this.#startEnded
+  }
+
   get isFeeding(): boolean {
     return this.#feeding > 0
   }

@@ -168,6 +168,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     logger,
     scheduler,
     store,
+    hostLists,
     outputs: [...feeds.map(({ uri }) => uri), ...pipelines.map(({ name }) => `pipeline ${name}`)],
     extensions: extensions.map(({ component }) => component),
   })

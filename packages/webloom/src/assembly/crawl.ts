@@ -1,6 +1,7 @@
 import type {
   DupeFilterDescription,
   Extension,
+  HostListSources,
   Logger,
   QueueOrder,
   Settings,
@@ -44,15 +45,20 @@ export interface CrawlResult {
   readonly stats: Record<string, StatValue>
 }
 
-interface CrawlOptions {
+/** What a dashboard of this process looks at. */
+export interface CrawlInside {
   readonly engine: Engine
+  readonly store: CrawlStore
+  readonly signals: Signals
+  readonly hostLists: HostListSources
+}
+
+interface CrawlOptions extends CrawlInside {
   readonly spider: Spider
   readonly settings: Settings
   readonly stats: StatsCollector
-  readonly signals: Signals
   readonly logger: Logger
   readonly scheduler: { counts(): Promise<{ waiting: number; delayed: number }> }
-  readonly store: CrawlStore
   /** What is written, as the user named it. */
   readonly outputs: readonly string[]
   readonly extensions: readonly Extension[]
@@ -82,6 +88,10 @@ export class Crawl {
 
   get logger(): Logger {
     return this.#options.logger
+  }
+
+  get inside(): CrawlInside {
+    return this.#options
   }
 
   /** Which implementations run. Asks them, so connect first. */

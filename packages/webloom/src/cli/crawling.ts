@@ -9,14 +9,21 @@ import { loadSpiderFile } from '../loading/spider-loader.ts'
 import { command, flag, SPIDER_OPTIONS, value } from './command.ts'
 import { CRAWL_OPTIONS } from './crawl-options.ts'
 
-export const crawl = command<CrawlFlags, [name: string]>(
+const ALONE_OPTIONS = {
+  ...CRAWL_OPTIONS,
+  dash: flag('--dash', 'show the crawl in a browser while it runs (needs @webloom/dashboard)'),
+}
+
+type AloneFlags = CrawlFlags & { readonly dash?: boolean }
+
+export const crawl = command<AloneFlags, [name: string]>(
   'crawl <spider>',
   'run a spider of this project by its name, or one by its file',
-  CRAWL_OPTIONS,
+  ALONE_OPTIONS,
   async (flags, [name], { times }) => {
     const { Class, config } = await namedSpider(name, flags)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, config, { ...(times && { times }) })
+    return runCrawl(Class, flags, config, { dash: flags.dash, ...(times && { times }) })
   },
   [
     ['webloom crawl quotes', 'runs the spider of that name; its items are only counted'],
@@ -81,14 +88,14 @@ export const seed = command<SeedFlags, [name: string, messages: string[]]>(
   ],
 )
 
-export const runspider = command<CrawlFlags, [file: string]>(
+export const runspider = command<AloneFlags, [file: string]>(
   'runspider <file>',
   'run the spider in a file, without a project',
-  CRAWL_OPTIONS,
+  ALONE_OPTIONS,
   async (flags, [file]) => {
     const Class = await loadSpiderFile(file)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, await configHere())
+    return runCrawl(Class, flags, await configHere(), { dash: flags.dash })
   },
   [
     [

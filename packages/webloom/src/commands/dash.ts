@@ -1,9 +1,7 @@
 /** `webloom dash`: the dashboard of all crawls of some Redis servers. */
 
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { type CrawlDesks, UsageError } from '@webloom/core'
+import { UsageError } from '@webloom/core'
+import { dashboardPackage } from '../desk/dashboard-package.ts'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
@@ -49,39 +47,6 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: string |
   }[error.code ?? '']
   if (why === undefined) return error
   return new UsageError('WL_USAGE', `the dashboard cannot listen on ${host}, port ${port ?? 6480}: ${why}`)
-}
-
-interface DashboardPackage {
-  startDashboard(options: {
-    readonly desks: CrawlDesks
-    readonly host?: string
-    readonly port?: number
-  }): Promise<{ readonly url: string; close(): Promise<void> }>
-}
-
-const PACKAGE = '@webloom/dashboard'
-
-/** It is no dependency of webloom: found beside it, or in the project of this folder. */
-async function dashboardPackage(): Promise<DashboardPackage> {
-  const inProject = createRequire(join(process.cwd(), 'package.json'))
-  const places = [() => PACKAGE, () => pathToFileURL(inProject.resolve(PACKAGE)).href]
-  for (const place of places) {
-    try {
-      return (await import(place())) as DashboardPackage
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
-  }
-  throw new UsageError(
-    'WL_USAGE',
-    `webloom dash needs the package ${PACKAGE}, which is not installed. Install it:  npm install ${PACKAGE}`,
-  )
-}
-
-/** The package itself, and not one that it needs. */
-function isMissing(error: unknown): boolean {
-  const { code, message } = error as NodeJS.ErrnoException
-  return /^(?:ERR_)?MODULE_NOT_FOUND$/.test(code ?? '') && message.includes(PACKAGE)
 }
 
 function stopped(): Promise<void> {

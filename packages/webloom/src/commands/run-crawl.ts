@@ -8,6 +8,7 @@ import { assemble } from '../assembly/assemble.ts'
 import type { Crawl, CrawlParts, CrawlResult } from '../assembly/crawl.ts'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import type { Participation } from '../assembly/store-port.ts'
+import { startCrawlDash } from '../desk/crawl-dash.ts'
 import { EXIT, exitCodeOfReason } from '../exit-codes.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
@@ -26,6 +27,8 @@ import { VERSION } from '../version.ts'
 export interface RunMode {
   readonly part?: Participation
   readonly stays?: boolean
+  /** Shows the crawl in a browser while it runs. */
+  readonly dash?: boolean | undefined
   /** For tests: see `assemble`. */
   readonly times?: ProtocolTimes
 }
@@ -39,8 +42,10 @@ export async function runCrawl(
 ): Promise<number> {
   if (flags.statsFile !== undefined) checkWritable(flags.statsFile)
   keepMemoryFlat()
-  const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), ...mode })
+  const { dash: isSeen, ...how } = mode
+  const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), ...how })
   await crawl.connect()
+  const dash = isSeen ? await startCrawlDash(crawl, flags, config) : undefined
   await showBanner(crawl)
   // --nolog asks for silence; the block would be the loudest of all.
   const progress = crawl.settings.getBool('LOG_ENABLED') ? startProgress(crawl) : { stop() {} }
@@ -70,6 +75,7 @@ export async function runCrawl(
     progress.stop()
     signals.forget()
     accidents.forget()
+    await dash?.close()
   }
 }
 

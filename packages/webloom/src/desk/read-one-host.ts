@@ -60,7 +60,8 @@ export function withoutPort(name: string): string {
   return name.replace(/:\d+$/, '')
 }
 
-function listsOf(lists: HostLists, host: string): HostLists {
+/** Those entries alone that are the host's own. */
+export function listsOf(lists: HostLists, host: string): HostLists {
   const isIts = (entry: { readonly host: string }) => isOfHost(entry.host, host)
   return {
     mostQueued: lists.mostQueued.filter(({ slot }) => isOfHost(slot, host)),

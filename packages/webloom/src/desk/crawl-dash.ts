@@ -1,0 +1,36 @@
+/** `webloom crawl --dash`: a dashboard in the process that crawls. */
+
+import { type CrawlDesks, redisTargets } from '@webloom/core'
+import type { Crawl } from '../assembly/crawl.ts'
+import type { LoadedConfig } from '../loading/config.ts'
+import type { CrawlFlags } from '../loading/crawl-flags.ts'
+import { deskServers } from '../redis/desk-servers.ts'
+import { dashboardPackage } from './dashboard-package.ts'
+import { ProcessCrawlDesk } from './process-crawl-desk.ts'
+import { RegistryDesks } from './registry-desks.ts'
+
+export interface CrawlDash {
+  close(): Promise<void>
+}
+
+/** A crawl on Redis is seen as `webloom dash` sees it, with its other workers. */
+export async function startCrawlDash(
+  crawl: Crawl,
+  flags: CrawlFlags,
+  config: LoadedConfig | undefined,
+): Promise<CrawlDash> {
+  const { startDashboard } = await dashboardPackage('--dash')
+  const isOnRedis = redisTargets(crawl.settings, 'queue').length > 0
+  const desks: CrawlDesks = isOnRedis
+    ? new RegistryDesks(deskServers(flags, config), [crawl.spider.name])
+    : new ProcessCrawlDesk(crawl)
+  // The port may be that of another crawl's dashboard.
+  const dashboard = await startDashboard({ desks }).catch(() => startDashboard({ desks, port: 0 }))
+  crawl.logger.info(`the dashboard is at ${dashboard.url}`)
+  return {
+    async close() {
+      await dashboard.close()
+      await desks.close()
+    },
+  }
+}

@@ -1,0 +1,273 @@
+/** The desk of a crawl in this process that nobody shares: `webloom crawl --dash`. It begins when it is made, and ends with the process. */
+
+import { hostname } from 'node:os'
+import {
+  type CrawlDesk,
+  type CrawlDesks,
+  type CrawlStatus,
+  type CrawlSummary,
+  type FailedFilter,
+  type FailedRequest,
+  type FailuresSeen,
+  type HistorySample,
+  type HostsSeen,
+  type ItemsSeen,
+  type OneHostSeen,
+  type ResponseSnapshot,
+  type SettingSeen,
+  settingsTold,
+  totalsOf,
+  type WorkerSeen,
+} from '@webloom/core'
+import { paceOf } from '@webloom/queue'
+import type { Crawl } from '../assembly/crawl.ts'
+import { VERSION } from '../version.ts'
+import { limitOf } from './crawl-limit.ts'
+import { readFailed, readFailures, readResponse } from './read-failures.ts'
+import { fieldsOf } from './read-items.ts'
+import { listsOf } from './read-one-host.ts'
+import { settingsSeen } from './settings-seen.ts'
+import { timeLeftOf } from './time-left.ts'
+
+const SERVER = 'this process'
+const SAMPLE_EVERY_MS = 10_000
+/** A day of them. */
+const SAMPLES_MAX = 8640
+const ITEMS_MAX = 5
+const ITEM_CHARS_MAX = 4000
+
+export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
+  readonly id: string
+  readonly spider: string
+  readonly crawlId: string | null
+  readonly server = SERVER
+  readonly #crawl: Crawl
+  readonly #begunAt = new Date()
+  readonly #samples: HistorySample[] = []
+  readonly #items: { readonly at: string; readonly json: string }[] = []
+  readonly #sampling: NodeJS.Timeout
+  #isPaused = false
+  #cpu = process.cpuUsage()
+  #cpuAt = performance.now()
+
+  constructor(crawl: Crawl) {
+    this.#crawl = crawl
+    this.spider = crawl.spider.name
+    this.crawlId = crawl.settings.get('CRAWL_ID')
+    this.id = encodeURIComponent(this.spider)
+    crawl.inside.signals.connect('itemScraped', ({ item }) => this.#keepItem(item))
+    this.#sampling = setInterval(() => void this.#sample().catch(() => {}), SAMPLE_EVERY_MS).unref()
+    void this.#sample().catch(() => {})
+  }
+
+  async status(): Promise<CrawlStatus> {
+    const { settings, stats, inside } = this.#crawl
+    const counts = await inside.store.queue.counts()
+    const worker = this.#worker()
+    const finishReason = stats.get('finish_reason')
+    const hasEnded = finishReason !== undefined
+    const figures = {
+      state: hasEnded ? ('finished' as const) : ('running' as const),
+      paused: this.#isPaused,
+      flushing: false,
+      run: null,
+      begunAt: this.#begunAt.toISOString(),
+      endedAt: null,
+      finishReason: hasEnded ? String(finishReason) : null,
+      start: {
+        cursor: Number(stats.get('start/yielded_count') ?? 0),
+        ended: inside.engine.startHasEnded,
+        worker: worker.id,
+      },
+      workers: [worker],
+      pagesPerMinute: worker.pagesPerMinute,
+      itemsPerMinute: worker.itemsPerMinute,
+      errorsPerMinute: worker.errorsPerMinute,
+      counts,
+      stats: stats.snapshot(),
+      readAt: new Date().toISOString(),
+      seeds: null,
+      itemsQueued: null,
+      servers: [],
+      highWater: 0,
+    }
+    const bounds = { concurrency: settings.getInt('CONCURRENT_REQUESTS'), spider: this.spider }
+    return {
+      crawl: `{${this.id}}`,
+      mode: 'turns',
+      ...figures,
+      limit: limitOf(figures, bounds),
+      timeLeft: timeLeftOf(figures),
+    }
+  }
+
+  async hosts(): Promise<HostsSeen> {
+    return { mode: 'turns', lists: this.#crawl.inside.hostLists.now(), readAt: new Date().toISOString() }
+  }
+
+  async host(name: string): Promise<OneHostSeen> {
+    const { lists, readAt } = await this.hosts()
+    const own = listsOf(lists, name)
+    const { delayMs } = paceOf(this.#crawl.settings)(name)
+    const slot = {
+      slot: name,
+      waiting: own.mostQueued[0]?.waiting ?? 0,
+      delayed: 0,
+      leased: 0,
+      failures: own.failing[0]?.failures ?? 0,
+      delayMs,
+      nextInMs: 0,
+      pausedMs: Math.max(0, (own.paused[0]?.untilMs ?? 0) - Date.parse(readAt)),
+      state: own.mostQueued.length > 0 ? ('held' as const) : ('none' as const),
+      lanes: 0,
+      holders: [],
+    }
+    const delayFrom = delayMs > 0 ? 'the settings' : null
+    return { host: name, slot, delayFrom, lists: own, sample: null, statuses: null, readAt }
+  }
+
+  async items(): Promise<ItemsSeen> {
+    const { stats } = this.#crawl
+    return {
+      count: Number(stats.get('item_scraped_count') ?? 0),
+      perMinute: this.#rates().items,
+      fields: fieldsOf(stats.snapshot()),
+      last: this.#items.toReversed(),
+    }
+  }
+
+  async settings(): Promise<readonly SettingSeen[]> {
+    return settingsSeen({ seedKey: null, settings: settingsTold(this.#crawl.settings) })
+  }
+
+  failures(): Promise<FailuresSeen> {
+    return readFailures(this.#crawl.inside.store.queue.failures)
+  }
+
+  failed(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]> {
+    return readFailed(this.#crawl.inside.store.queue.failures, filter, max)
+  }
+
+  failedResponse(signature: string): Promise<ResponseSnapshot | undefined> {
+    return readResponse(this.#crawl.inside.store.queue.failures, signature)
+  }
+
+  async history(sinceMs: number): Promise<readonly HistorySample[]> {
+    return this.#samples.filter(({ atMs }) => atMs >= sinceMs)
+  }
+
+  async pause(): Promise<boolean> {
+    this.#isPaused = true
+    this.#crawl.inside.engine.pause()
+    return true
+  }
+
+  async resume(): Promise<boolean> {
+    this.#isPaused = false
+    this.#crawl.inside.engine.resume()
+    return true
+  }
+
+  async stop(reason = 'stopped'): Promise<boolean> {
+    this.#crawl.stop(reason)
+    return true
+  }
+
+  async crawls(): Promise<readonly CrawlSummary[]> {
+    const { id, spider, crawlId, server } = this
+    const seen = await this.status()
+    const { state, paused, begunAt, endedAt, finishReason, counts, pagesPerMinute, itemsPerMinute } = seen
+    const run = { state, paused, begunAt, endedAt, finishReason, counts, pagesPerMinute, itemsPerMinute }
+    const workers = { present: 1, lost: 0, blocked: 0 }
+    return [{ id, spider, crawlId, server, ...run, workers, totals: totalsOf(seen.stats) }]
+  }
+
+  async desk(id: string): Promise<CrawlDesk | undefined> {
+    return id === this.id ? this : undefined
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sampling)
+  }
+
+  #worker(): WorkerSeen {
+    const { inside, stats } = this.#crawl
+    const { pages, items, errors } = totalsOf(stats.snapshot())
+    const rates = this.#rates()
+    return {
+      id: inside.store.workerId,
+      host: hostname(),
+      pid: process.pid,
+      startedAt: this.#begunAt.toISOString(),
+      seenAt: new Date().toISOString(),
+      lost: false,
+      ...inside.engine.activity,
+      pages,
+      items,
+      errors,
+      pagesPerMinute: rates.pages,
+      itemsPerMinute: rates.items,
+      errorsPerMinute: rates.errors,
+      blocked: false,
+      release: VERSION,
+      loopLagMs: 0,
+      rssBytes: process.memoryUsage.rss(),
+      cpuCores: this.#cpuCores(),
+    }
+  }
+
+  /** Since the sample before the last one: between ten and twenty seconds. */
+  #rates(): { readonly pages: number; readonly items: number; readonly errors: number } {
+    const now = totalsOf(this.#crawl.stats.snapshot())
+    const before = this.#samples.at(-2) ?? this.#samples.at(-1)
+    const passedMs = before ? Date.now() - before.atMs : 0
+    const perMinute = (count: number, then = 0) =>
+      passedMs > 0 ? Math.round(((count - then) * 60_000) / passedMs) : 0
+    return {
+      pages: perMinute(now.pages, before?.pages),
+      items: perMinute(now.items, before?.items),
+      errors: perMinute(now.errors, before?.errors),
+    }
+  }
+
+  #cpuCores(): number {
+    const { user, system } = process.cpuUsage(this.#cpu)
+    const passedMs = Math.max(1, performance.now() - this.#cpuAt)
+    return Math.round((user + system) / passedMs / 10) / 100
+  }
+
+  async #sample(): Promise<void> {
+    const { stats, inside } = this.#crawl
+    const { waiting, delayed, leased } = await inside.store.queue.counts()
+    const { pages, items, errors } = totalsOf(stats.snapshot())
+    const rates = this.#rates()
+    this.#samples.push({
+      atMs: Date.now(),
+      pages,
+      items,
+      errors,
+      waiting,
+      delayed,
+      leased,
+      workers: 1,
+      pagesPerMinute: rates.pages,
+      itemsPerMinute: rates.items,
+      errorsPerMinute: rates.errors,
+    })
+    if (this.#samples.length > SAMPLES_MAX) this.#samples.shift()
+    this.#cpu = process.cpuUsage()
+    this.#cpuAt = performance.now()
+  }
+
+  /** An item is kept as text at once: its spider may change it afterwards. */
+  #keepItem(item: unknown): void {
+    let json: string
+    try {
+      json = JSON.stringify(item) ?? String(item)
+    } catch {
+      json = 'an item that is no JSON'
+    }
+    this.#items.push({ at: new Date().toISOString(), json: json.slice(0, ITEM_CHARS_MAX) })
+    if (this.#items.length > ITEMS_MAX) this.#items.shift()
+  }
+}

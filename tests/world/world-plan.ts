@@ -66,6 +66,8 @@ export interface WorldPlan {
   readonly changing: number
   /** Two spiders on one filter. */
   readonly isShared: boolean
+  /** The second spider's queue is on a Redis of its own: crawls that share a filter need not share anything else. */
+  readonly hasOwnQueue: boolean
   /** The pages of the second one, which visits; it crawls the same ones where there are none. */
   readonly visitedPages: number
   readonly faults: readonly Fault[]
@@ -82,10 +84,12 @@ export function planOf(seed: string): WorldPlan {
       `the seed is ${JSON.stringify(seed)}; expected <family>-<number>, with one of ${FAMILIES.join(', ')}`,
     )
   const draw = new Draw(randomStream(Number(number), FAMILIES.indexOf(family as Family)))
-  return drawn(seed, family as Family, draw)
+  // Not drawn: what a seed draws must stay what it was.
+  const hasOwnQueue = family === 'shared' && Number(number) % 2 === 0
+  return { ...drawn(seed, family as Family, draw), hasOwnQueue }
 }
 
-function drawn(seed: string, family: Family, draw: Draw): WorldPlan {
+function drawn(seed: string, family: Family, draw: Draw): Omit<WorldPlan, 'hasOwnQueue'> {
   const isShared = family === 'shared' || family === 'foreign'
   const mode = draw.chance(0.25) ? 'job' : 'turns'
   const servers = draw.chance(0.3) ? 1 : 2

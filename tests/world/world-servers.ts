@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis, startTcpProxy, type TcpProxy, type Verdict } from '@webloom/testkit'
-import type { Role } from './world-plan.ts'
+import type { Role, WorldPlan } from './world-plan.ts'
 
 const ROLES: readonly Role[] = ['queue', 'filter']
 const SYNC_MARK = 'world:sync'
@@ -16,37 +16,49 @@ const SERVER = {
 
 export class WorldServers implements AsyncDisposable {
   readonly #servers: Record<Role, RedisServer>
+  /** The queue of the second spider, where it has one of its own. No fault of a role strikes it. */
+  readonly #others: RedisServer | undefined
   readonly #replicas = new Map<RedisServer, RedisServer>()
   readonly #all: RedisServer[]
   readonly #ways = new Set<WorkersWay>()
   /** One thing at a time happens to them. */
   #happening: Promise<void> = Promise.resolve()
 
-  private constructor(servers: Record<Role, RedisServer>) {
+  private constructor(servers: Record<Role, RedisServer>, others: RedisServer | undefined) {
     this.#servers = servers
-    this.#all = [...new Set(Object.values(servers))]
+    this.#others = others
+    this.#all = [...new Set([...Object.values(servers), ...(others ? [others] : [])])]
   }
 
-  static async start(count: 1 | 2): Promise<WorldServers> {
+  static async start({ servers, hasOwnQueue }: WorldPlan): Promise<WorldServers> {
     const queue = await startRedis(SERVER)
-    return new WorldServers({ queue, filter: count === 1 ? queue : await startRedis(SERVER) })
+    const filter = servers === 1 ? queue : await startRedis(SERVER)
+    return new WorldServers({ queue, filter }, hasOwnQueue ? await startRedis(SERVER) : undefined)
   }
 
   of(role: Role): RedisServer {
     return this.#servers[role]
   }
 
+  queueOf(spider: string): RedisServer {
+    return (spider === 'others' && this.#others) || this.#servers.queue
+  }
+
   /** Those that are in use. */
   get current(): RedisServer[] {
-    return [...new Set(Object.values(this.#servers))]
+    return [...new Set([...Object.values(this.#servers), ...(this.#others ? [this.#others] : [])])]
   }
 
   /** A worker's own proxies, whose every command is judged. */
-  async wayOf(judge: (command: readonly string[]) => Verdict): Promise<WorkersWay> {
-    const way = new WorkersWay({
-      queue: await startTcpProxy({ target: this.#servers.queue.url }),
-      filter: await startTcpProxy({ target: this.#servers.filter.url }),
-    })
+  async wayOf(spider: string, judge: (command: readonly string[]) => Verdict): Promise<WorkersWay> {
+    const queue = this.queueOf(spider)
+    const way = new WorkersWay(
+      {
+        queue: await startTcpProxy({ target: queue.url }),
+        filter: await startTcpProxy({ target: this.#servers.filter.url }),
+      },
+      queue === this.#others ? ['filter'] : ROLES,
+    )
     way.judgeBy(judge)
     this.#ways.add(way)
     return way
@@ -118,7 +130,7 @@ export class WorldServers implements AsyncDisposable {
     for (const one of ROLES) {
       if (this.#servers[one] !== master) continue
       this.#servers[one] = replica
-      for (const way of this.#ways) way.proxies[one].retarget(replica.url)
+      for (const way of this.#ways) if (way.roles.includes(one)) way.proxies[one].retarget(replica.url)
     }
     await master.kill()
   }
@@ -133,8 +145,12 @@ export class WorldServers implements AsyncDisposable {
 export class WorkersWay {
   readonly proxies: Readonly<Record<Role, TcpProxy>>
 
-  constructor(proxies: Record<Role, TcpProxy>) {
+  /** Those whose servers are the roles' own. */
+  readonly roles: readonly Role[]
+
+  constructor(proxies: Record<Role, TcpProxy>, roles: readonly Role[]) {
     this.proxies = proxies
+    this.roles = roles
   }
 
   judgeBy(judge: (command: readonly string[]) => Verdict): void {

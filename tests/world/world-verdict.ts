@@ -358,10 +358,10 @@ async function leftOver(evidence: Evidence): Promise<string[]> {
     if (left.some((key) => !isLate(key))) wrong.push(`left on Redis: ${someOf(left.sort())}`)
   }
   for (const spider of spiders.filter((one) => !cutOff.includes(one))) {
-    const state = await servers.of('queue').command('HGET', `webloom:{${spider}}:record`, 'state')
+    const state = await servers.queueOf(spider).command('HGET', `webloom:{${spider}}:record`, 'state')
     if (state !== 'finished') wrong.push(`the record of ${spider} says ${state}`)
     const counts = ['HMGET', `webloom:{${spider}}:frontier:counts`, 'waiting', 'delayed', 'leased'] as const
-    const left = ((await servers.of('queue').command(...counts)) as (string | null)[]).map(Number)
+    const left = ((await servers.queueOf(spider).command(...counts)) as (string | null)[]).map(Number)
     if (left.some((count) => count !== 0)) wrong.push(`the counts of ${spider} say ${left.join(', ')}`)
   }
   return wrong

@@ -44,7 +44,7 @@ export async function runWorld(
 ): Promise<WorldResult> {
   const workers = await pool.take(workersOf(plan))
   const begunMs = performance.now()
-  await using servers = await WorldServers.start(plan.servers)
+  await using servers = await WorldServers.start(plan)
   await using site = await startSite(plan)
   const world = new World(plan, { workers, servers, site, onCommand })
   const result = { seed: plan.seed, ...(await world.run()), ms: Math.round(performance.now() - begunMs) }
@@ -147,7 +147,7 @@ class World {
   async #start(spider: string, visit?: { readonly flushes: boolean }): Promise<void> {
     const worker = this.#spare.shift()!
     const name = `${spider}-${++this.#workers}`
-    const way = await this.#servers.wayOf((command) => this.#judge(living, command))
+    const way = await this.#servers.wayOf(spider, (command) => this.#judge(living, command))
     const ending = worker.crawl({
       spider,
       startUrls: (this.#isVisitor(spider) ? this.#site.visited! : this.#site.web).seeds,
@@ -189,9 +189,9 @@ class World {
   }
 
   #settings(name: string, { proxies }: WorkersWay): Record<string, unknown> {
-    const { mode, concurrency, delayMs, isShared, servers } = this.#plan
+    const { mode, concurrency, delayMs, isShared, hasOwnQueue, servers } = this.#plan
     return {
-      ...(servers === 1
+      ...(servers === 1 && !hasOwnQueue
         ? { REDIS_URL: proxies.queue.url }
         : { QUEUE_REDIS_URL: proxies.queue.url, DUPEFILTER_REDIS_URL: [proxies.filter.url] }),
       QUEUE_MODE: mode,

@@ -146,7 +146,7 @@ export class BucketQueue implements RequestQueue {
   readonly #slots: HostSlots
   readonly #placing: BucketPlacing
   readonly #machine: FrontierMachine
-  readonly #desk: LeaseDispatcher<BucketLease>
+  readonly #dispatcher: LeaseDispatcher<BucketLease>
   readonly #intake: BucketIntake
   readonly #exchange: BucketExchange
   readonly #care: BucketCare
@@ -220,12 +220,12 @@ export class BucketQueue implements RequestQueue {
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
     this.failures = new RedisFailures({ redis, keys, retry: (retried) => this.#retryFailed(retried) })
-    this.#desk = new LeaseDispatcher({
+    this.#dispatcher = new LeaseDispatcher({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
       endAlone: () => scripts.endAlone(workerId),
     })
-    this.#desk.onDemand(() => this.#serve())
+    this.#dispatcher.onDemand(() => this.#serve())
     const delayOf = (unit: string) =>
       pace(unit.startsWith('#') ? NAMED_BY_NOBODY : decodeURIComponent(unit)).delayMs
     this.#delays = this.#ownDelays()
@@ -316,7 +316,7 @@ export class BucketQueue implements RequestQueue {
     this.#isClosed = true
     this.#care.close()
     clearTimeout(this.#alarm)
-    this.#desk.close()
+    this.#dispatcher.close()
     this.#intake.stop()
     try {
       await within(CLOSE_MS_MAX, 'giving turns back', this.#giveAllBack())
@@ -406,7 +406,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
-    return this.#desk.take(max, signal, () => this.isEmpty())
+    return this.#dispatcher.take(max, signal, () => this.isEmpty())
   }
 
   async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
@@ -514,7 +514,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   get #demand(): number {
-    return this.#isClosed ? 0 : this.#desk.demand
+    return this.#isClosed ? 0 : this.#dispatcher.demand
   }
 
   #activity(): { readonly size: number; readonly removedAtMs: number } {
@@ -591,12 +591,12 @@ export class BucketQueue implements RequestQueue {
   #ended(lease: BucketLease): void {
     this.#out.delete(lease)
     this.#endedAtMs = performance.now()
-    this.#desk.ended(lease)
+    this.#dispatcher.ended(lease)
   }
 
   /** It may lie here still, as suspects do until all others have ended; nobody would end it once it is handed out. */
   #lost(lease: BucketLease): void {
-    this.#desk.remove(lease)
+    this.#dispatcher.remove(lease)
     this.#ended(lease)
   }
 
@@ -685,7 +685,7 @@ export class BucketQueue implements RequestQueue {
         going.map(({ startedName }) => startedName),
       )
       .catch(() => {})
-    for (const lease of going) this.#desk.put(lease)
+    for (const lease of going) this.#dispatcher.put(lease)
   }
 
   #goesToOthers(lease: BucketLease): boolean {
@@ -703,7 +703,7 @@ export class BucketQueue implements RequestQueue {
   #settle(): void {
     for (const effect of this.#machine.effects()) this.#do(effect)
     if (!this.#isClosed) this.#serve()
-    if (this.#machine.hasToSay) this.#exchange.kick()
+    if (this.#machine.mustTellRedis) this.#exchange.kick()
   }
 
   #do(effect: Effect): void {
@@ -723,7 +723,7 @@ export class BucketQueue implements RequestQueue {
           : this.#jobs.giveBack(bull, effect.ms, effect.priority)
       this.#jobs.tell(telling.then(() => this.#point('completed')))
       this.#endedAtMs = performance.now()
-      this.#desk.recheck()
+      this.#dispatcher.recheck()
     }
   }
 

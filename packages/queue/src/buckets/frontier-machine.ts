@@ -131,7 +131,7 @@ export class FrontierMachine {
   }
 
   /** True when Redis must be told something, whether or not more is wanted. */
-  get hasToSay(): boolean {
+  get mustTellRedis(): boolean {
     if (this.#endings.length > 0) return true
     for (const turn of this.#turns.values()) {
       if (turn.told.size > 0 || turn.releasing.size > 0 || turn.widens) return true

@@ -257,7 +257,7 @@ export class SimulatedWorker {
   #settle(): void {
     for (const effect of this.machine.effects()) this.#do(effect)
     this.#serve()
-    if (this.machine.hasToSay) this.#kick()
+    if (this.machine.mustTellRedis) this.#kick()
   }
 
   #do(effect: Effect): void {

@@ -31,7 +31,7 @@ local function move(from)
     redis.call('DEL', list)
   end
   redis.call('ZREM', key('prios', slot), from)
-  hasList(slot, to)
+  hasList(line, to)
 end
 
 if line.state then
@@ -72,9 +72,7 @@ if line.state == 'r' or line.state == 'l' then
     stand(line, headOf(line))
   end
 elseif line.state then
-  if not line.isLong then
-    save(line, line.state, line.priority)
-  end
+  save(line, line.state, line.priority)
   if line.state == 'h' and headOf(line) then
     arrived(unitOf(slot), headOf(line))
   end

@@ -737,7 +737,8 @@ export class BucketQueue implements RequestQueue {
   #sayHungry(): void {
     const nowMs = performance.now()
     const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * this.#machine.workers)
-    if (this.#isClosed || this.#demand === 0 || nowMs - this.#hungrySaidAtMs < gapMs) return
+    if (this.#isClosed || !this.#machine.isHungry(this.#demand) || nowMs - this.#hungrySaidAtMs < gapMs)
+      return
     this.#hungrySaidAtMs = nowMs
     this.#channel.hungry(this.#options.workerId)
   }

@@ -145,6 +145,13 @@ export class FrontierMachine {
     return this.#sources.size > 0
   }
 
+  /** True when more is wanted than there are slots and turns of which something can go or be taken, or is on its way here. */
+  isHungry(demand: number): boolean {
+    let has = this.#sources.size + this.#going.size
+    for (const { batch } of this.#turns.values()) if (batch !== undefined) has++
+    return demand > has
+  }
+
   /** How long a message may wait (ms): what ends belongs to slots with a delay, and so does what would be taken. */
   patienceMs(nowMs: number): number {
     let ms = PATIENCE_MS

@@ -411,7 +411,7 @@ export class SimulatedWorker {
   }
 
   #sayHungry(): void {
-    if (this.#demand === 0 || this.#nowMs - this.#hungrySaidAtMs < HUNGRY_MS / 2) return
+    if (!this.machine.isHungry(this.#demand) || this.#nowMs - this.#hungrySaidAtMs < HUNGRY_MS / 2) return
     this.#hungrySaidAtMs = this.#nowMs
     this.#options.onHungry(this)
   }

@@ -23,6 +23,9 @@ const POOL_BYTES = 18_432
 // As many as undici has under way in one connection of HTTP/2.
 const STREAMS_MAX = 100
 
+// Nobody is told of it. Without it undici makes an error each time, which costs more than closing.
+const NOT_NEEDED = new Error('the connection is not needed any more')
+
 /**
  * The connections to one site: a client, which has one connection, and a pool of others for what comes while that one is busy.
  *
@@ -93,7 +96,8 @@ export class SiteConnections {
   /** Requests under way end first. */
   async close(): Promise<void> {
     this.#leaveAllToClient()
-    await Promise.all([this.#client.close(), this.#pool?.close()])
+    const isIdle = this.#client.stats.size === 0
+    await Promise.all([isIdle ? this.#client.destroy(NOT_NEEDED) : this.#client.close(), this.#pool?.close()])
   }
 
   /** Requests under way fail. */

@@ -190,7 +190,24 @@ export type {
   SlotState,
   SlotView,
 } from './desk/hosts-seen.ts'
+export {
+  type MetricSource,
+  OTHER_VALUE,
+  SERIES_PER_CRAWL_MAX,
+  STAT_METRICS,
+  type StatMetric,
+} from './desk/metrics-table.ts'
 export { type SkipSeen, skipsOf } from './desk/skips-seen.ts'
+export { type MetricSeries, statMetrics } from './desk/stat-metrics.ts'
+export {
+  CALLBACK_TIMES,
+  DOWNLOAD_TIMES,
+  statHistograms,
+  TIME_HISTOGRAMS,
+  TimeHistogram,
+  type TimeHistogramRow,
+  type TimesSeen,
+} from './desk/time-histograms.ts'
 
 // Settings
 

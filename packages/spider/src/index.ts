@@ -119,6 +119,7 @@ export type { SqlColumn, SqlShape } from './pipelines/sql-table.ts'
 
 // Spider middlewares
 
+export { CallbackTimesMiddleware } from './spider-middlewares/callback-times.ts'
 export { DepthMiddleware } from './spider-middlewares/depth.ts'
 export { HttpError, HttpErrorMiddleware } from './spider-middlewares/http-error.ts'
 export { PageBudgetsMiddleware, type PageBudgetsOptions } from './spider-middlewares/page-budgets.ts'

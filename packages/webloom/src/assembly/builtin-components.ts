@@ -9,6 +9,7 @@ import {
   DefaultHeadersMiddleware,
   DownloaderStatsMiddleware,
   DownloadTimeoutMiddleware,
+  DownloadTimesMiddleware,
   GivenUpHostsMiddleware,
   HostBackOffMiddleware,
   HttpAuthMiddleware,
@@ -23,6 +24,7 @@ import {
   UserAgentMiddleware,
 } from '@webloom/downloader'
 import {
+  CallbackTimesMiddleware,
   CloseSpiderExtension,
   CoreStats,
   DepthMiddleware,
@@ -132,6 +134,7 @@ export const DOWNLOADER_MIDDLEWARES: readonly Builtin<DownloaderMiddleware>[] = 
     Class: HttpCacheMiddleware,
     scrapy: 'scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware',
   },
+  { name: 'download-times', order: 950, Class: DownloadTimesMiddleware },
 ]
 
 export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
@@ -163,6 +166,7 @@ export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
     Class: DepthMiddleware,
     scrapy: 'scrapy.spidermiddlewares.depth.DepthMiddleware',
   },
+  { name: 'callback-times', order: 950, Class: CallbackTimesMiddleware },
 ]
 
 export const EXTENSIONS: readonly Builtin<Extension>[] = [

@@ -17,3 +17,14 @@ export async function pageText(address: string): Promise<string> {
   const html = await (await fetch(address)).text()
   return html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 }
+
+/** Lets Node find no dashboard, wherever it is. */
+export const WITHOUT_DASHBOARD = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve(name, context, next) {
+      if (!name.includes('@webloom/dashboard')) return next(name, context)
+      throw Object.assign(new Error('Cannot find package @webloom/dashboard'), { code: 'ERR_MODULE_NOT_FOUND' })
+    },
+  })
+`)}`

@@ -3,7 +3,7 @@
 import { startFakeWebProcess, startProcess, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import { ClusterFolder, expectComplete, SHORT_TIMES, STATS_EACH_SECOND } from './cluster-crawl.ts'
-import { dashStarted, pageText, WITHIN } from './dash-processes.ts'
+import { dashStarted, pageText, WITHIN, WITHOUT_DASHBOARD } from './dash-processes.ts'
 
 const PAGES = 400
 const VIEWS = ['hosts', 'failures', 'skips', 'dedup', 'items', 'workers', 'redis', 'settings', 'runs']
@@ -79,20 +79,9 @@ test('webloom crawl --dash shows a crawl without Redis while it runs', async () 
   expect((await crawl.exited).code).toBe(130)
 })
 
-/** Lets Node find no dashboard, wherever it is. */
-const HIDDEN = `data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module'
-  registerHooks({
-    resolve(name, context, next) {
-      if (!name.includes('@webloom/dashboard')) return next(name, context)
-      throw Object.assign(new Error('Cannot find package @webloom/dashboard'), { code: 'ERR_MODULE_NOT_FOUND' })
-    },
-  })
-`)}`
-
 test('without the package there is one error, with the line to type', async () => {
   await using folder = await ClusterFolder.of({ seeds: [] }, {})
-  const words = ['--import', HIDDEN, 'node_modules/webloom/bin/webloom.js', 'dash']
+  const words = ['--import', WITHOUT_DASHBOARD, 'node_modules/webloom/bin/webloom.js', 'dash']
   const run = { cwd: folder.path(''), timeoutMs: 30_000 }
   const { code, stderr } = await startProcess(process.execPath, words, run).exited
   expect(stderr).toMatch(/^webloom: .*npm install @webloom\/dashboard \[WL_USAGE\]\n$/)

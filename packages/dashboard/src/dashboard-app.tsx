@@ -10,6 +10,7 @@ import { html } from 'hono/html'
 import { EventStreams } from './live/event-stream.ts'
 import type { Query, Region } from './live/region.ts'
 import { type WatchedDesk, WatchedDesks } from './live/watched-desk.ts'
+import { metricsRoutes } from './metrics/metrics-routes.ts'
 import { crawlPath, Page, type PageProps } from './parts/page.tsx'
 import { Nothing } from './parts/values.tsx'
 import { answerAsset } from './serving/assets.ts'
@@ -39,6 +40,7 @@ export function dashboardApp({ desks, isOnLoopback = false, closing }: Dashboard
   if (isOnLoopback) app.use(loopbackNamesOnly())
   app.get('/assets/:name', (c) => answerAsset(c, c.req.param('name')))
   app.get('/theme', answerTheme)
+  app.route('/', metricsRoutes({ desks }))
   app.get('/', (c) => {
     const page = { title: 'Crawls', events: '/events' }
     return answerPage(c, page, () => crawlsRegions(watched))

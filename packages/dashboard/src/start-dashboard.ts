@@ -1,6 +1,5 @@
-import { type AddressInfo, isIPv6 } from 'node:net'
-import { type ServerType, serve } from '@hono/node-server'
 import { type DashboardOptions, dashboardApp } from './dashboard-app.tsx'
+import { listenOn } from './serving/listen-on.ts'
 import { isLoopback } from './serving/security.ts'
 
 export interface StartDashboardOptions extends Pick<DashboardOptions, 'desks'> {
@@ -29,19 +28,13 @@ export async function startDashboard({
 }: StartDashboardOptions): Promise<Dashboard> {
   const closing = new AbortController()
   const app = dashboardApp({ desks, isOnLoopback: isLoopback(host), closing: closing.signal })
-  const { promise: listening, resolve, reject } = Promise.withResolvers<AddressInfo>()
-  const server: ServerType = serve({ fetch: app.fetch, hostname: host, port }, resolve)
-  server.once('error', reject)
-  const address = await listening
+  const listening = await listenOn(app.fetch, { host, port })
   return {
-    url: `http://${isIPv6(host) ? `[${host}]` : host}:${address.port}/`,
-    port: address.port,
+    url: listening.url,
+    port: listening.port,
     async close() {
       closing.abort()
-      const closed = Promise.withResolvers<void>()
-      server.close(() => closed.resolve())
-      if ('closeAllConnections' in server) server.closeAllConnections()
-      await closed.promise
+      await listening.close()
     },
   }
 }

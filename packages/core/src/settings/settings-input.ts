@@ -783,6 +783,15 @@ export type KnownSettingsInput = {
   readonly STATS_CLASS?: WrittenSetting<'STATS_CLASS'>
   /** Shows all counters at the end. Default `true`. */
   readonly STATS_DUMP?: WrittenSetting<'STATS_DUMP'>
+  /**
+   * Port of `/metrics` of this process, for Prometheus; of `worker --processes` the n-th has METRICS_PORT + n. Needs
+   * `@webloom/dashboard`. 0: none. Default `0`.
+   */
+  readonly METRICS_PORT?: WrittenSetting<'METRICS_PORT'>
+  /** Address that METRICS_PORT listens on. All who reach it can read the figures. Default `127.0.0.1`. */
+  readonly METRICS_HOST?: WrittenSetting<'METRICS_HOST'>
+  /** Counts how long downloads and callbacks take, as the stats `download_time/*` and `callback_time/*`. Default `false`. */
+  readonly METRICS_TIMES?: WrittenSetting<'METRICS_TIMES'>
   /** Known, not used: robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged. */
   readonly ROBOTSTXT_PARSER?: WrittenSetting<'ROBOTSTXT_PARSER'>
   /** Known, not used: HTTPCACHE_STORAGE=sqlite has taken the place of the dbm files. */

@@ -17,7 +17,7 @@ export async function dash(
   flags: DashFlags,
   config: LoadedConfig | undefined,
 ): Promise<void> {
-  const { startDashboard } = await dashboardPackage()
+  const { startDashboard } = await dashboardPackage('webloom dash')
   const desks = new RegistryDesks(deskServers(flags, config), spiders)
   const { host = '127.0.0.1', port } = flags
   const dashboard = await startDashboard({

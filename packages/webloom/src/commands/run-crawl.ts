@@ -22,6 +22,7 @@ import { logsAreForPeople } from '../terminal/logger-of.ts'
 import { resumeLine } from '../terminal/resume-line.ts'
 import { statsTable } from '../terminal/stats-table.ts'
 import { VERSION } from '../version.ts'
+import { serveMetrics } from './metrics-server.ts'
 
 /** How the spider runs: `crawl` and `runspider` leave it out. */
 export interface RunMode {
@@ -44,6 +45,7 @@ export async function runCrawl(
   keepMemoryFlat()
   const { dash: isSeen, ...how } = mode
   const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), ...how })
+  const endMetrics = await serveMetrics(crawl)
   await crawl.connect()
   const dash = isSeen ? await startCrawlDash(crawl, flags, config) : undefined
   await showBanner(crawl)
@@ -73,6 +75,7 @@ export async function runCrawl(
     throw error
   } finally {
     progress.stop()
+    await endMetrics()
     signals.forget()
     accidents.forget()
     await dash?.close()

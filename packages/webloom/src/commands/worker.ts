@@ -7,6 +7,7 @@ import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { runWorkerProcesses } from '../processes/worker-processes.ts'
 import { workersScreen } from '../progress/workers-screen.ts'
 import { logsAreForPeople } from '../terminal/logger-of.ts'
+import { withMetricsPort } from './metrics-server.ts'
 import { type RunMode, runCrawl, showStats } from './run-crawl.ts'
 
 /** The flags of `worker` beside those of `crawl`. */
@@ -41,13 +42,15 @@ async function supervise(
   const { spider, settings, logger } = await crawlerFromOutside(Class, flags, config)
   logger.info(`${count} worker processes of spider ${spider.name}`)
   const view = workersScreen(`${spider.name}, ${count} workers`, settings)
-  const argv = withoutProcesses(process.argv.slice(2))
+  const own = withoutProcesses(process.argv.slice(2))
+  // What it makes lines for people of is read as JSON, whatever LOG_FORMAT says.
+  const argv = view?.readsJson ? [...own, '-s', 'LOG_FORMAT=json'] : own
+  const metricsPort = settings.getInt('METRICS_PORT')
   try {
     return await runWorkerProcesses({
       count,
       program: process.argv[1]!,
-      // What it makes lines for people of is read as JSON, whatever LOG_FORMAT says.
-      argv: view?.readsJson ? [...argv, '-s', 'LOG_FORMAT=json'] : argv,
+      argvOf: (place) => withMetricsPort(argv, metricsPort, place),
       blockedMsMax: settings.getFloat('WORKER_BLOCKED_MAX') * 1000,
       logger,
       ...(view && { view }),

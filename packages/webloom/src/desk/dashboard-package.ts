@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type CrawlDesks, UsageError } from '@webloom/core'
+import { type CrawlDesks, type StatValue, UsageError } from '@webloom/core'
 
 /** What commands use of it. */
 export interface DashboardPackage {
@@ -11,6 +11,13 @@ export interface DashboardPackage {
     readonly desks: CrawlDesks
     readonly host?: string
     readonly port?: number
+  }): Promise<{ readonly url: string; close(): Promise<void> }>
+  startMetrics(options: {
+    readonly crawl: string
+    readonly stats: () => Readonly<Record<string, StatValue>>
+    readonly activity: () => { readonly downloading: number; readonly scraping: number }
+    readonly host: string
+    readonly port: number
   }): Promise<{ readonly url: string; close(): Promise<void> }>
 }
 

@@ -98,9 +98,9 @@ export interface WorkersView {
 
 export interface WorkerProcessesOptions {
   readonly count: number
-  /** The program and its arguments, those of one process. */
   readonly program: string
-  readonly argv: readonly string[]
+  /** The arguments of the process in that place, counted from 1. */
+  readonly argvOf: (place: number) => readonly string[]
   /** WORKER_BLOCKED_MAX in milliseconds; 0: none is killed for it. */
   readonly blockedMsMax: number
   readonly logger: Logger
@@ -177,10 +177,10 @@ class WorkerProcesses {
   #runOne(
     place: number,
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null; end: WorkerEnd | undefined }> {
-    const { program, argv, view } = this.#options
+    const { program, argvOf, view } = this.#options
     // Their standard error comes through here, so that none of them takes it for a terminal of its own. A group of their
     // own, as Ctrl-C reaches the whole group, and they would take our word for the second signal.
-    const child = fork(program, argv, {
+    const child = fork(program, argvOf(place), {
       stdio: ['ignore', view?.takesOutput ? 'pipe' : 'inherit', 'pipe', 'ipc'],
       detached: true,
       env: { ...LEAN_MALLOC, ...process.env },

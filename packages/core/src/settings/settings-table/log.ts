@@ -75,4 +75,29 @@ export const LOG_SETTINGS = [
     since: 'scrapy',
     summary: 'Shows all counters at the end.',
   },
+  {
+    name: 'METRICS_PORT',
+    type: 'int',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    since: 'webloom',
+    summary:
+      'Port of `/metrics` of this process, for Prometheus; of `worker --processes` the n-th has METRICS_PORT + n. Needs `@webloom/dashboard`. 0: none.',
+  },
+  {
+    name: 'METRICS_HOST',
+    type: 'string',
+    default: '127.0.0.1',
+    since: 'webloom',
+    summary: 'Address that METRICS_PORT listens on. All who reach it can read the figures.',
+  },
+  {
+    name: 'METRICS_TIMES',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary:
+      'Counts how long downloads and callbacks take, as the stats `download_time/*` and `callback_time/*`.',
+  },
 ] as const satisfies readonly UsedSetting[]

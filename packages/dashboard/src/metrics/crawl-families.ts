@@ -1,0 +1,222 @@
+/** The metrics of one crawl: those of its stats, and what is read of it at this moment. */
+
+import {
+  type CrawlStatus,
+  type FilterSeen,
+  type HostsSeen,
+  type StatValue,
+  statHistograms,
+  statMetrics,
+} from '@webloom/core'
+import type { MetricFamily, MetricValue } from './metric-family.ts'
+
+/** What was read of a crawl. What could not be had is absent, and so are its metrics. */
+export interface CrawlReading {
+  readonly status: CrawlStatus
+  readonly filter?: FilterSeen | undefined
+  readonly hosts?: HostsSeen | undefined
+}
+
+/** Redis servers of a crawl that are told of; a dupefilter may be on many. */
+const SERVERS_MAX = 16
+
+const STATES = ['idle', 'running', 'stopped', 'finished']
+const LIMITS = [
+  'ended',
+  'paused',
+  'no workers',
+  'redis memory',
+  'workers',
+  'memory',
+  'hosts',
+  'nothing left',
+  'none',
+]
+
+/** Returns the counters and histograms that are made of stats. */
+export function statFamilies(crawl: string, stats: Readonly<Record<string, StatValue>>): MetricFamily[] {
+  const counters = statMetrics(stats).map(({ metric, series }): MetricFamily => {
+    const { name, help, label } = metric
+    const values = [...series].map(([value, count]) => ({
+      labels: { crawl, ...(label !== undefined && { [label]: value }) },
+      value: count,
+    }))
+    const labels = label === undefined ? ['crawl'] : ['crawl', label]
+    return { name, help, type: 'counter', labels, values }
+  })
+  const histograms = statHistograms(stats).map(
+    ({ name, help, sum, counts }): MetricFamily => ({
+      name,
+      help,
+      type: 'histogram',
+      labels: ['crawl'],
+      values: [{ labels: { crawl }, sum, counts }],
+    }),
+  )
+  return [...counters, ...histograms]
+}
+
+/** Returns whether the crawl's Redis answered. */
+export function upFamily(crawl: string, isUp: boolean): MetricFamily {
+  return gauges(crawl).one('webloom_up', 'Whether the Redis servers of the crawl answered: 1 or 0.', isUp)
+}
+
+/** Returns all metrics of a crawl. */
+export function crawlFamilies(crawl: string, { status, filter, hosts }: CrawlReading): MetricFamily[] {
+  return [
+    upFamily(crawl, true),
+    ...statFamilies(crawl, status.stats),
+    ...runFamilies(crawl, status),
+    ...workerFamilies(crawl, status),
+    ...serverFamilies(crawl, status),
+    ...(filter ? filterFamilies(crawl, filter) : []),
+    ...(hosts ? [hostFamily(crawl, hosts)] : []),
+  ]
+}
+
+function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
+  const { one, by } = gauges(crawl)
+  const { waiting, delayed, leased, quarantined } = status.counts
+  const { atLeastMs, atThisRateMs } = status.timeLeft
+  const seeds = status.seeds && {
+    waiting: status.seeds.waiting,
+    in_work: status.seeds.inWork,
+    invalid: status.seeds.invalid,
+  }
+  return [
+    by('webloom_run_state', 'The state of the crawl: 1 for the one it is in.', 'state', {
+      ...only(STATES, status.state),
+    }),
+    one('webloom_paused', 'Whether the crawl is paused: 1 or 0.', status.paused),
+    one('webloom_run_begin_timestamp_seconds', 'When the run began.', seconds(status.begunAt)),
+    one('webloom_run_end_timestamp_seconds', 'When the run ended.', seconds(status.endedAt)),
+    by('webloom_queue_requests', 'Requests in the queue, by state.', 'state', {
+      waiting,
+      delayed,
+      leased,
+      quarantined,
+    }),
+    by('webloom_limit', 'What keeps the crawl from going faster: 1 for that.', 'kind', {
+      ...only(LIMITS, status.limit.kind),
+    }),
+    by('webloom_time_left_seconds', 'How long the crawl still takes, as far as it is known.', 'bound', {
+      at_least: atLeastMs === null ? null : atLeastMs / 1000,
+      at_this_rate: atThisRateMs === null ? null : atThisRateMs / 1000,
+    }),
+    by('webloom_seeds', 'Start URLs from outside, by state.', 'state', seeds ?? {}),
+    one('webloom_items_queued', 'Items that lie where the pipeline redis writes them.', status.itemsQueued),
+  ]
+}
+
+/** Of all workers together, as a label for each would be as many series as there were workers. */
+function workerFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
+  const { one, by } = gauges(crawl)
+  const present = status.workers.filter(({ lost }) => !lost)
+  const sum = (of: readonly number[]) => of.reduce((all, figure) => all + figure, 0)
+  const largest = (of: readonly number[]) => (of.length > 0 ? Math.max(...of) : null)
+  const lagMs = largest(present.map(({ loopLagMs }) => loopLagMs))
+  return [
+    by('webloom_workers', 'Workers by state. Blocked ones are present, too.', 'state', {
+      present: present.length,
+      lost: status.workers.length - present.length,
+      blocked: present.filter(({ blocked }) => blocked).length,
+    }),
+    by('webloom_in_flight_requests', 'Requests that workers have, by what they do with them.', 'state', {
+      downloading: sum(present.map(({ downloading }) => downloading)),
+      scraping: sum(present.map(({ scraping }) => scraping)),
+    }),
+    one(
+      'webloom_worker_loop_lag_seconds',
+      'How late the event loop of a worker was, of that worker where it was latest.',
+      lagMs === null ? null : lagMs / 1000,
+    ),
+    one(
+      'webloom_worker_resident_memory_bytes',
+      'Memory of the worker that has most.',
+      largest(present.map(({ rssBytes }) => rssBytes)),
+    ),
+    one(
+      'webloom_workers_cpu_cores',
+      'Processors that all workers use together.',
+      sum(present.map(({ cpuCores }) => cpuCores)),
+    ),
+  ]
+}
+
+function serverFamilies(crawl: string, { servers }: CrawlStatus): MetricFamily[] {
+  const told = servers.slice(0, SERVERS_MAX)
+  const family = (name: string, help: string, figureOf: (server: (typeof told)[number]) => number) => ({
+    name,
+    help,
+    type: 'gauge' as const,
+    labels: ['crawl', 'server', 'roles'],
+    values: told.map((server) => ({
+      labels: { crawl, server: server.shown, roles: server.roles.join(',') },
+      value: figureOf(server),
+    })),
+  })
+  return [
+    family('webloom_redis_used_bytes', 'Memory that a Redis server uses.', ({ usedBytes }) => usedBytes),
+    family('webloom_redis_max_bytes', 'maxmemory of it; 0: no limit.', ({ maxBytes }) => maxBytes),
+  ]
+}
+
+function filterFamilies(crawl: string, filter: FilterSeen): MetricFamily[] {
+  const { one } = gauges(crawl)
+  return [
+    one('webloom_dupefilter_requests', 'Requests that the dupefilter knows.', filter.count),
+    one(
+      'webloom_dupefilter_capacity_requests',
+      'Requests up to which it keeps its error rate.',
+      filter.capacity,
+    ),
+    one('webloom_dupefilter_fill_ratio', 'Share of its bits that are set.', filter.fill),
+    one(
+      'webloom_dupefilter_error_ratio',
+      'Share of new requests that it takes for met ones at this moment.',
+      filter.errorNow,
+    ),
+    one('webloom_dupefilter_lost_pages', 'Pages that were not fetched by that error.', filter.pagesLost),
+    one('webloom_dupefilter_memory_bytes', 'Memory of it on Redis.', filter.memoryBytes),
+  ]
+}
+
+/** Those in a list of what stands out are 200 at most; the rest are exact, and absent in QUEUE_MODE=job. */
+function hostFamily(crawl: string, { lists, totals }: HostsSeen): MetricFamily {
+  return gauges(crawl).by('webloom_hosts', 'Hosts by state; a host may be in several.', 'state', {
+    failing: lists.failing.length,
+    slow: lists.slowest.length,
+    given_up: lists.givenUp.length,
+    paused: totals?.paused ?? lists.paused.length,
+    with_line: totals?.withLine ?? null,
+    ready: totals?.ready ?? null,
+    later: totals?.later ?? null,
+    held: totals?.held ?? null,
+    hot: totals?.hot ?? null,
+  })
+}
+
+type Figure = number | boolean | null
+
+/** Makes gauges of a crawl. Those without a figure have no series. */
+function gauges(crawl: string) {
+  const value = (labels: Readonly<Record<string, string>>, figure: Figure): MetricValue[] =>
+    figure === null ? [] : [{ labels: { crawl, ...labels }, value: Number(figure) }]
+  return {
+    one(name: string, help: string, figure: Figure): MetricFamily {
+      return { name, help, type: 'gauge', labels: ['crawl'], values: value({}, figure) }
+    },
+    by(name: string, help: string, label: string, figures: Readonly<Record<string, Figure>>): MetricFamily {
+      const values = Object.entries(figures).flatMap(([of, figure]) => value({ [label]: of }, figure))
+      return { name, help, type: 'gauge', labels: ['crawl', label], values }
+    },
+  }
+}
+
+function only(all: readonly string[], chosen: string): Record<string, number> {
+  return Object.fromEntries(all.map((one) => [one.replaceAll(' ', '_'), Number(one === chosen)]))
+}
+
+function seconds(moment: string | null): number | null {
+  return moment === null ? null : Date.parse(moment) / 1000
+}

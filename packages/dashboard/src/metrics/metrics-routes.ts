@@ -1,0 +1,77 @@
+/** `/metrics` of all crawls that somebody may look at: read when it is scraped, and nothing is kept. */
+
+import { type CrawlDesk, type CrawlDesks, type CrawlSummary, within } from '@webloom/core'
+import { Hono } from 'hono'
+import { type CrawlReading, crawlFamilies, upFamily } from './crawl-families.ts'
+import { type MetricFamily, metricsText } from './metric-family.ts'
+
+export interface MetricsRoutesOptions {
+  readonly desks: CrawlDesks
+}
+
+/** Those that run come first; `webloom_crawls_left_out` counts the rest. */
+const CRAWLS_MAX = 50
+// Prometheus waits ten seconds for a page if not told otherwise. A crawl whose Redis hangs must not cost the others theirs.
+const CRAWL_MS_MAX = 4000
+
+/** A Hono app with `GET /metrics`. */
+export function metricsRoutes({ desks }: MetricsRoutesOptions): Hono {
+  let reading: Promise<MetricFamily[]> | undefined
+  // Several that scrape at one moment share what is read.
+  const read = () => {
+    reading ??= allFamilies(desks).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+  const app = new Hono()
+  app.get('/metrics', async (c) => {
+    const { contentType, text } = await metricsText(await read(), c.req.header('accept'))
+    return c.body(text, 200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' })
+  })
+  return app
+}
+
+async function allFamilies(desks: CrawlDesks): Promise<MetricFamily[]> {
+  const crawls = await desks.crawls()
+  const shown = crawls.slice(0, CRAWLS_MAX)
+  const families = await Promise.all(shown.map((crawl) => familiesOf(desks, crawl)))
+  return [leftOut(crawls.length - shown.length), ...families.flat()]
+}
+
+async function familiesOf(desks: CrawlDesks, { id, state }: CrawlSummary): Promise<MetricFamily[]> {
+  if (state === null) return [upFamily(id, false)]
+  try {
+    const reading = await within(CRAWL_MS_MAX, `crawl ${id}`, readCrawl(desks, id))
+    return reading ? crawlFamilies(id, reading) : []
+  } catch {
+    // Its Redis has gone since the list was read: `webloom_up` says so, and the dashboard why.
+    return [upFamily(id, false)]
+  }
+}
+
+async function readCrawl(desks: CrawlDesks, id: string): Promise<CrawlReading | undefined> {
+  const desk = await desks.desk(id)
+  if (!desk) return undefined
+  const [status, filter, hosts] = await Promise.all([desk.status(), filterOf(desk), hostsOf(desk)])
+  return { status, filter, hosts }
+}
+
+/** The status tells whether the crawl's servers answer; a filter on another server may be away alone. */
+async function filterOf(desk: CrawlDesk): Promise<CrawlReading['filter']> {
+  return desk.filter?.().catch(() => undefined)
+}
+
+async function hostsOf(desk: CrawlDesk): Promise<CrawlReading['hosts']> {
+  return desk.hosts().catch(() => undefined)
+}
+
+function leftOut(count: number): MetricFamily {
+  return {
+    name: 'webloom_crawls_left_out',
+    help: `Crawls that are not on this page, as there are more than ${CRAWLS_MAX}.`,
+    type: 'gauge',
+    labels: [],
+    values: [{ labels: {}, value: count }],
+  }
+}

@@ -1,0 +1,48 @@
+/** What a process tells of itself, under the names that Prometheus's clients have for it. */
+
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { MetricFamily } from './metric-family.ts'
+
+const NS_PER_S = 1e9
+const US_PER_S = 1e6
+
+/** Watches the event loop from when it is made until `close`. */
+export class ProcessMetrics {
+  readonly #startedAtS = Date.now() / 1000 - process.uptime()
+  readonly #delay = monitorEventLoopDelay()
+
+  constructor() {
+    this.#delay.enable()
+  }
+
+  /** Lags are those since the scrape before. */
+  families(): MetricFamily[] {
+    const { user, system } = process.cpuUsage()
+    const { rss, heapUsed, external } = process.memoryUsage()
+    // NaN and a huge minimum until the loop was looked at once.
+    const [longest, median] = [this.#delay.max, this.#delay.percentile(50)]
+    this.#delay.reset()
+    return [
+      one('counter', 'process_cpu_seconds_total', 'Time on processors.', (user + system) / US_PER_S),
+      one('gauge', 'process_start_time_seconds', 'When the process was started.', this.#startedAtS),
+      one('gauge', 'process_resident_memory_bytes', 'Memory of the process.', rss),
+      one('gauge', 'nodejs_heap_size_used_bytes', 'Heap that is used.', heapUsed),
+      one('gauge', 'nodejs_external_memory_bytes', 'Memory outside of the heap, such as bodies.', external),
+      one(
+        'gauge',
+        'nodejs_eventloop_lag_p50_seconds',
+        'How late the event loop is, median.',
+        median / NS_PER_S,
+      ),
+      one('gauge', 'nodejs_eventloop_lag_max_seconds', 'How late it was at the most.', longest / NS_PER_S),
+    ]
+  }
+
+  close(): void {
+    this.#delay.disable()
+  }
+}
+
+function one(type: 'counter' | 'gauge', name: string, help: string, value: number): MetricFamily {
+  return { name, help, type, labels: [], values: [{ labels: {}, value }] }
+}

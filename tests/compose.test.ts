@@ -24,8 +24,30 @@ const services = sections('services')
 const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
 
 describe('docker-compose.yml', () => {
-  test('has two Redis servers, workers, seeds and a site to crawl', () => {
-    expect([...services.keys()]).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site'])
+  test('has two Redis servers, workers, seeds and a site to crawl; when asked for, what observes them', () => {
+    const names = (isObserver: boolean) =>
+      [...services].flatMap(([name, text]) =>
+        text.includes('profiles: [observe]') === isObserver ? [name] : [],
+      )
+    expect(names(false)).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site'])
+    expect(names(true)).toEqual(['prometheus', 'metrics', 'grafana'])
+  })
+
+  test('Prometheus finds the dashboard and the workers, and Grafana finds Prometheus; none is open to others', () => {
+    const config = read('deploy/prometheus/prometheus.yml')
+    expect(services.get('metrics')).toContain('network_mode: service:prometheus\n')
+    expect(config).toContain("targets: ['127.0.0.1:6480']\n")
+    const [, port] = /WEBLOOM_METRICS_PORT: '(\d+)'/.exec(compose)!
+    expect(config).toMatch(new RegExp(`names: \\[worker\\]\\n.*\\n +port: ${port}\\n`))
+    expect(read('deploy/grafana/provisioning/datasources/prometheus.yml')).toContain(
+      'http://prometheus:9090\n',
+    )
+    for (const [, text] of services)
+      for (const [, published] of text.matchAll(/ports: \['([^']+)'\]/g))
+        expect(published).toMatch(/^127\.0\.0\.1:/)
+    const paths = [...compose.matchAll(/- \.\/(deploy\/[^:]+):/g)].map(([, path]) => path!)
+    expect(paths).toHaveLength(3)
+    for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true)
   })
 
   test('both Redis servers append to a file each second, evict nothing, keep it in a volume, and are asked for PONG', () => {
@@ -73,7 +95,10 @@ describe('docker-compose.yml', () => {
   })
 
   test.skipIf(!hasCompose)('is read by docker compose', () => {
-    const names = execFileSync('docker', ['compose', 'config', '--services'], { cwd: ROOT, encoding: 'utf8' })
+    const names = execFileSync('docker', ['compose', '--profile', 'observe', 'config', '--services'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
     expect(names.trim().split('\n').toSorted()).toEqual([...services.keys()].toSorted())
   })
 })

@@ -31,6 +31,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/connections.md',
       'docs/hostile-web.md',
       'docs/deploy.md',
+      'docs/operate.md',
       'docs/from-scrapy.md',
       'packages/create-webloom/README.md',
     ],

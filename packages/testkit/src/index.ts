@@ -51,6 +51,15 @@ export type { Verdict } from './servers/tcp-proxy-connection.ts'
 export { startBrowser } from './browser/browser.ts'
 export { ChromiumMissing, ensureChromium, findChromium } from './browser/chromium-install.ts'
 
+// A real Prometheus.
+
+export {
+  ensurePrometheus,
+  PrometheusMissing,
+  type PrometheusPrograms,
+} from './prometheus/prometheus-install.ts'
+export { type PrometheusServer, startPrometheus } from './prometheus/prometheus-server.ts'
+
 // A web that means ill.
 
 export { WAYS_INSIDE, type WayInside } from './hostile/ways-inside.ts'

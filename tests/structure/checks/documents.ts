@@ -12,7 +12,8 @@ export function documentProblems(root: string): string[] {
   const sources = sourceFiles(root, '{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,js}').filter(
     ({ path }) => !path.startsWith(FIXTURES),
   )
-  const known = words(sources.filter(({ path }) => !/\.test\.ts$/.test(path)))
+  const rules = sourceFiles(root, 'deploy/**/*.yml')
+  const known = words([...sources.filter(({ path }) => !/\.test\.ts$/.test(path)), ...rules])
   const everywhere = words(sources)
   const files = globSync('{packages,tests,benchmarks,scripts,examples,site}/**/*.{ts,lua}', {
     cwd: root,

@@ -338,7 +338,7 @@ class ScriptStep extends TurnStep {
     const turn = this.turnOf(says, says.asked.delayMs)
     for (const ended of says.ended) this.finish(turn, ended)
     if (!turn.isMine) return turn
-    for (const told of says.told) this.tellOf(told)
+    for (const told of says.told) this.tellOf(turn.unit, told)
     for (const released of says.released) this.release(turn, released)
     return turn
   }

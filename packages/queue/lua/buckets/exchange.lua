@@ -39,7 +39,7 @@ for t = 1, number() do
   for _ = 1, number() do
     local told = readTold()
     if turn.isMine then
-      tellOf(told)
+      tellOf(turn, told)
     end
   end
   for _ = 1, number() do

@@ -4,8 +4,9 @@
 -- stands for: a bucket "#<n>", or a slot that is hot, by its own name. A unit has lanes; a bucket has one.
 --
 -- Input    KEYS[1] frontier <frontier>:unit:<unit>          hash  up, of each open lane g<lane> generation, o<lane> its holder;
---                                                                 urgency, asleep, rests, folded; late, later, urgent: "1" where
---                                                                 there are such keys; of a hot slot bucket, mixed: how many
+--                                                                 urgency, asleep, rests, folded; late, urgent: "1" where there
+--                                                                 are such keys; later: the first one's time (ms); paced: "1" when
+--                                                                 a slot of it had to wait; of a hot slot bucket, mixed: how many
 --                                                                 are in flight in its bucket
 --                           <frontier>:lines:<bucket>       hash  slot → its line, see slots/lines.lua
 --                           <frontier>:line:<priority>:<slot> list  requests of a long line

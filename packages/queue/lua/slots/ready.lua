@@ -5,7 +5,8 @@
 --          append(bucket, slot, priority, texts), putBack(…): to the end or the head of the slot's line, in order
 --          headOfBucket(unit): priority of what goes next, nil when no slot is ready
 --          nextReady(unit, most): up to so many lines of the head's priority, off the list
---          wait(line, dueMs): later; joinLater(unit): those whose time has come are ready
+--          begins(line, priority): it was none before: ready, or later when that is known
+--          wait(line, dueMs): later; joinLater(unit, ahead): those whose time comes within so many ms are ready
 -- Output   joinLater → when the next one's time comes (ms), nil when there is none
 local LATER_AT_ONCE = 100
 
@@ -31,14 +32,26 @@ local function wait(line, dueMs)
     return
   end
   redis.call('ZADD', key('later', line.bucket), whole(dueMs), line.slot)
-  set(unit, 'later', '1')
-  arrivedLater(unit, dueMs)
+  -- Whoever has the unit, or it is asleep for, knows when the first one's time comes, and learns of the next one then.
+  if not unit.later or dueMs < tonumber(unit.later) then
+    set(unit, 'later', whole(dueMs))
+    arrivedLater(unit, dueMs)
+  end
+end
+
+local function begins(line, priority)
+  local goesAt = unitOf(line.bucket).paced and mayGoAt(recordOf(line.slot)) or 0
+  if goesAt > now then
+    wait(line, goesAt)
+  else
+    stand(line, priority)
+  end
 end
 
 -- What its state is stays; something has come to it.
 local function grown(line, priority)
   if not line.state then
-    stand(line, priority)
+    begins(line, priority)
   elseif line.state == 'r' and tonumber(priority) > tonumber(line.priority) then
     stand(line, priority)
   else
@@ -56,7 +69,7 @@ local function append(bucket, slot, priority, texts)
     local value = 'r' .. priority .. '\n' .. priority .. ' ' .. #text .. '\n' .. text
     if redis.call('HSETNX', key('lines', bucket), slot, value) == 1 then
       moved.waiting = moved.waiting + 1
-      return stand({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority)
+      return begins({ bucket = bucket, slot = slot, stored = value, entries = { { priority, text } } }, priority)
     end
   end
   line = line or lineOf(bucket, slot)
@@ -106,12 +119,13 @@ local function nextReady(unit, most)
   return lines, true
 end
 
-local function joinLater(unit)
-  if not unit.later then
-    return nil
+local function joinLater(unit, ahead)
+  local first = tonumber(unit.later)
+  if not first or first > now + ahead then
+    return first
   end
   local later = key('later', unit.name)
-  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now), 'LIMIT', 0, LATER_AT_ONCE)
+  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, LATER_AT_ONCE)
   for _, slot in ipairs(due) do
     redis.call('ZREM', later, slot)
     local line = lineOf(unit.name, slot)
@@ -119,7 +133,7 @@ local function joinLater(unit)
       stand(line, headOf(line))
     end
   end
-  local first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
-  set(unit, 'later', first and '1' or nil)
+  first = tonumber(redis.call('ZRANGE', later, 0, 0, 'WITHSCORES')[2])
+  set(unit, 'later', first and whole(first) or nil)
   return first
 end

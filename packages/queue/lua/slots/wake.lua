@@ -88,5 +88,7 @@ local function arrivedLater(unit, dueMs)
     open(unit)
   elseif unit.asleep and dueMs < tonumber(unit.asleep) then
     rouse(unit)
+  elseif unit.rests then
+    nudge(unit, '0')
   end
 end

@@ -28,13 +28,17 @@ import {
   type Taken,
   type TurnAnswer,
 } from './bucket-scripts.ts'
-import { composed, type Ending, goesToHead, type Message, type Told } from './frontier-message.ts'
+import {
+  composed,
+  type Ending,
+  goesToHead,
+  LEAD_MS,
+  type Message,
+  TAKEN_AHEAD_MS,
+  type Told,
+} from './frontier-message.ts'
 import { BucketLease, HeldSlot, HeldTurn, type TurnJob } from './held-turn.ts'
 
-/** A slot is taken a little before it may be asked, so that the request is here when it may go. */
-export const LEAD_MS = 10
-/** A slot with a delay, of which more waits, is taken so much before its time: together with others, where nothing hurries. */
-const TAKEN_AHEAD_MS = 100
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
 const PATIENCE_MS = 40
 /** How many requests a worker has ahead at the most, and how many bytes of them. */
@@ -157,8 +161,8 @@ export class FrontierMachine {
     let ms = PATIENCE_MS
     for (const { slot } of this.#endings) if (!slot.isPaced) return 0
     for (const source of this.#sources) {
-      if (source instanceof HeldTurn) return 0
-      ms = Math.min(ms, source.goesAtMs() - LEAD_MS - nowMs)
+      const goesAtMs = source instanceof HeldTurn ? source.readyAtMs : source.goesAtMs()
+      ms = Math.min(ms, goesAtMs - LEAD_MS - nowMs)
     }
     return Math.max(0, ms)
   }
@@ -364,10 +368,7 @@ export class FrontierMachine {
   wake(nowMs: number): void {
     for (let one = this.#timed.takeDue(nowMs); one; one = this.#timed.takeDue(nowMs)) {
       if (one instanceof HeldTurn) {
-        if (this.has(one) && one.dueAtMs <= nowMs) {
-          one.dueAtMs = Number.POSITIVE_INFINITY
-          if (one.head === undefined) one.arrived(0)
-        }
+        if (this.has(one)) one.woken(nowMs)
         this.#placeTurn(one, nowMs)
       } else this.#place(one, nowMs)
     }
@@ -576,7 +577,10 @@ export class FrontierMachine {
 
   #heard(turn: HeldTurn, standing: Standing, nowMs: number): void {
     turn.heard(standing, nowMs)
-    if (turn.dueAtMs < Number.POSITIVE_INFINITY) this.#timed.add(turn.dueAtMs, turn)
+    const wakesAtMs = turn.dueAtMs - TAKEN_AHEAD_MS
+    // What is due is here no sooner when it was asked for in vain: it is a retry, which is not taken ahead.
+    turn.asksAtMs = wakesAtMs > nowMs ? wakesAtMs : turn.dueAtMs
+    if (turn.asksAtMs < Number.POSITIVE_INFINITY) this.#timed.add(turn.asksAtMs, turn)
     if (turn.isBucket) return
     // A hot slot is held as long as its lane is.
     const slot = this.#slotOf(turn, turn.job.unit)

@@ -18,8 +18,10 @@ import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
 /** The most requests that one script adds. */
 export const MAX_REQUESTS_PER_SCRIPT = 500
 const MAX_ENDINGS_PER_SCRIPT = 200
-/** Slots are taken a little before they may be asked. */
-const LEAD_MS = 10
+/** Slots are taken a little before they may be asked, so that the request is here when it may go. */
+export const LEAD_MS = 10
+/** A slot with a delay, of which more waits, is taken so much before its time: together with others, where nothing hurries. */
+export const TAKEN_AHEAD_MS = 100
 /** How many slots are taken from one bucket before the next has its turn. */
 const SLOTS_AT_ONCE = 16
 /** How many requests may be taken ahead for slots that may not be asked yet, at least; more when more are wanted. */
@@ -129,7 +131,7 @@ function draftOf(turn: HeldTurn, drafts: Map<HeldTurn, Draft>): Draft {
     slots: 0,
     each: 1,
     batch: 0,
-    aheadMs: LEAD_MS,
+    aheadMs: turn.isBucket ? TAKEN_AHEAD_MS : LEAD_MS,
     bytes: 0,
     concurrency: 0,
     delayMs: 0,

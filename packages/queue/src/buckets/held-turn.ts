@@ -15,6 +15,9 @@ const CREDIT_MS = 4
 /** A start that is later than this does not count from the one before. */
 const LATE_MS_MAX = 50
 
+/** How many slots of a bucket are asked for when one is due: others may be at nearly the same time. */
+const DUE_TOGETHER = 4
+
 /** The name of a request that has started, in the set of its worker. */
 export const startedName = (unit: string, lane: number | string, token: string) => `${unit}~${lane} ${token}`
 
@@ -45,6 +48,10 @@ export class HeldTurn {
   ready = 0
   /** When something in Redis that must wait may go. */
   dueAtMs = Number.POSITIVE_INFINITY
+  /** When that is asked for. */
+  asksAtMs = Number.POSITIVE_INFINITY
+  /** When what is ready may go: it may be taken ahead. */
+  readyAtMs = 0
   /** Name of the take that is under way; the same one again when no reply came. */
   batch: number | undefined
   /** Since when nothing more is taken: the turn is left as soon as it holds nothing. */
@@ -99,6 +106,19 @@ export class HeldTurn {
     this.head = head
     this.ready = head === undefined ? 0 : Math.max(1, ready)
     this.dueAtMs = dueInMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueInMs
+    this.readyAtMs = 0
+  }
+
+  /** What had to wait may be taken. */
+  woken(nowMs: number): void {
+    if (this.asksAtMs > nowMs) return
+    if (this.head === undefined) {
+      this.arrived(0)
+      this.ready = DUE_TOGETHER
+      this.readyAtMs = this.dueAtMs
+    }
+    this.asksAtMs = Number.POSITIVE_INFINITY
+    this.dueAtMs = Number.POSITIVE_INFINITY
   }
 
   served(): void {
@@ -108,6 +128,7 @@ export class HeldTurn {
 
   /** Called when something has come to the unit. */
   arrived(priority: number): void {
+    this.readyAtMs = 0
     if (this.head === undefined || priority > this.head) {
       this.head = priority
       this.ready = 1

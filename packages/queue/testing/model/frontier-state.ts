@@ -39,8 +39,11 @@ export interface Unit {
   rests?: boolean
   folded?: number
   late?: boolean
-  later?: boolean
+  /** When the first of those that must wait may be asked. */
+  later?: number | undefined
   urgent?: boolean
+  /** A slot of the bucket had to wait. */
+  paced?: boolean
   /** Of a hot slot. */
   bucket?: string
   mixed?: number | undefined

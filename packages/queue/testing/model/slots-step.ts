@@ -92,6 +92,7 @@ export class SlotsStep {
   #arrivedLater(unit: Unit, dueMs: number): void {
     if (!unit.up) this.open(unit)
     else if (unit.asleep !== undefined && dueMs < unit.asleep) this.#rouse(unit)
+    else if (unit.rests) this.#nudge(unit, 0)
   }
 
   #wake(unit: Unit, lane: number): void {
@@ -233,12 +234,13 @@ export class SlotsStep {
 
   // slots/news.lua, and tellOf() of buckets/steps/release.lua
 
-  protected tellOf({ slot, waitMs, news }: SlotTold): KeptRecord {
+  protected tellOf(unit: Unit, { slot, waitMs, news }: SlotTold): KeptRecord {
     const record = this.recordOf(slot)
     const wait = waitMs === undefined ? undefined : Math.ceil(waitMs)
     if (wait !== undefined) record.next = wait > 0 ? this.nowMs + wait : 0
     if (news) this.#learn(record, news)
     if (wait !== undefined || news) this.keep(record)
+    if (unit.bucket === undefined && mayGoAt(record) > this.nowMs) unit.paced = true
     return record
   }
 
@@ -273,12 +275,23 @@ export class SlotsStep {
     if (!line.state) return
     const unit = this.unitOf(line.bucket)
     inMap(this.state.later, line.bucket, () => new Map() as ScoredSet).set(line.slot, dueMs)
-    unit.later = true
+    if (unit.later !== undefined && dueMs >= unit.later) return
+    unit.later = dueMs
     this.#arrivedLater(unit, dueMs)
   }
 
+  #begins(line: Line, priority: number): void {
+    const goesAt = this.unitOf(line.bucket).paced ? mayGoAt(this.recordOf(line.slot)) : 0
+    if (goesAt > this.nowMs) this.wait(line, goesAt)
+    else this.stand(line, priority)
+  }
+
   #grown(line: Line, priority: number): void {
-    if (!line.state || (line.state === 'r' && priority > line.priority)) {
+    if (!line.state) {
+      this.#begins(line, priority)
+      return
+    }
+    if (line.state === 'r' && priority > line.priority) {
       this.stand(line, priority)
       return
     }
@@ -328,16 +341,15 @@ export class SlotsStep {
   }
 
   /** Returns when the next one's time comes. */
-  protected joinLater(unit: Unit): number | undefined {
-    if (!unit.later) return undefined
-    for (const slot of upTo(this.state.later.get(unit.name), this.nowMs, LATER_AT_ONCE)) {
+  protected joinLater(unit: Unit, aheadMs: number): number | undefined {
+    if (unit.later === undefined || unit.later > this.nowMs + aheadMs) return unit.later
+    for (const slot of upTo(this.state.later.get(unit.name), this.nowMs + aheadMs, LATER_AT_ONCE)) {
       dropFrom(this.state.later, unit.name, slot)
       const line = this.lineOf(unit.name, slot)
       if (line.state === 'l') this.stand(line, this.headOf(line)!)
     }
-    const first = ranked(this.state.later.get(unit.name))[0]?.[1]
-    unit.later = first !== undefined
-    return first
+    unit.later = ranked(this.state.later.get(unit.name))[0]?.[1]
+    return unit.later
   }
 
   // slots/late.lua

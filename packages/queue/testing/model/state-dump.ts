@@ -100,11 +100,11 @@ function unitFields({ generations, holders, ...unit }: Unit): Record<string, str
   for (const [lane, generation] of generations.entries())
     if (generation !== undefined) fields[`g${lane}`] = generation
   for (const [lane, holder] of holders.entries()) if (holder !== undefined) fields[`o${lane}`] = holder
-  const { up, urgency, asleep, folded, bucket, mixed } = unit
-  for (const [name, value] of Object.entries({ up, urgency, asleep, folded, bucket, mixed }))
+  const { up, urgency, asleep, folded, later, bucket, mixed } = unit
+  for (const [name, value] of Object.entries({ up, urgency, asleep, folded, later, bucket, mixed }))
     if (value !== undefined) fields[name] = `${value}`
-  const { rests, late, later, urgent } = unit
-  for (const [name, is] of Object.entries({ rests, late, later, urgent })) if (is) fields[name] = '1'
+  const { rests, late, urgent, paced } = unit
+  for (const [name, is] of Object.entries({ rests, late, urgent, paced })) if (is) fields[name] = '1'
   return fields
 }
 

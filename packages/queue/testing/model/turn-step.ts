@@ -84,7 +84,7 @@ export class TurnStep extends SlotsStep {
         known,
       }
     }
-    const dues = [this.joinLate(unit), this.joinLater(unit)]
+    const dues = [this.joinLate(unit), this.joinLater(unit, 0)]
     const due = Math.min(...dues.map((at) => at ?? Number.POSITIVE_INFINITY))
     const head = this.headOfBucket(unit)
     const ready = head === undefined ? 0 : (this.state.ready.get(unit.name)?.get(head)?.length ?? 0)
@@ -172,7 +172,7 @@ export class TurnStep extends SlotsStep {
 
   #takeReady(turn: Turn, taken: Taken[], asked: Taking): void {
     this.joinLate(turn.unit)
-    this.joinLater(turn.unit)
+    this.joinLater(turn.unit, asked.aheadMs)
     let [passed, left] = [0, asked.slots]
     while (left > 0 && passed < PASSED_MAX && asked.bytes > 0) {
       const lines = this.nextReady(turn.unit, left)
@@ -221,7 +221,7 @@ export class TurnStep extends SlotsStep {
   // release.lua
 
   release(turn: Turn, told: SlotReleased): void {
-    const record = this.tellOf(told)
+    const record = this.tellOf(turn.unit, told)
     const line = this.lineOf(turn.unit.name, told.slot)
     if (line.state !== 'w') return
     this.#letGo(line)

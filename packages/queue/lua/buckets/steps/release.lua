@@ -1,7 +1,7 @@
 -- A slot goes back from the holder of its bucket.
 --
 -- Input    readTold(): of ARGV: slot, ms until it may be asked or "", "1" for news and these
---          tellOf(told): keeps that
+--          tellOf(turn, told): keeps that
 --          release(turn, told, lanes, mixed): lanes: so many as a hot slot, 0 for one that stays in its bucket; mixed: how many of it
 --          the holder has in flight then, else none
 -- Output   nothing
@@ -13,7 +13,7 @@ local function readTold()
   return told
 end
 
-local function tellOf(told)
+local function tellOf(turn, told)
   local record = recordOf(told.slot)
   if told.wait then
     record.next = told.wait > 0 and now + told.wait or 0
@@ -23,6 +23,9 @@ local function tellOf(told)
   end
   if told.wait or told.news then
     keep(record)
+  end
+  if not turn.unit.bucket and mayGoAt(record) > now then
+    set(turn.unit, 'paced', '1')
   end
   return record
 end
@@ -43,7 +46,7 @@ local function heat(line, lanes, mixed)
 end
 
 local function release(turn, told, lanes, mixed)
-  local record = tellOf(told)
+  local record = tellOf(turn, told)
   local line = lineOf(turn.unit.name, told.slot)
   if line.state ~= 'w' then
     return

@@ -11,7 +11,7 @@ local function standingOf(turn)
     return { head or '', length, '', math.max(0, record.next - now), record.floor, record.failures,
       math.max(0, record.paused - now) }
   end
-  local late, later = joinLate(unit), joinLater(unit)
+  local late, later = joinLate(unit), joinLater(unit, 0)
   local head = headOfBucket(unit)
   local due = math.min(late or math.huge, later or math.huge)
   return { head or '', head and redis.call('LLEN', key('ready', unit.name, head)) or 0, due < math.huge and math.max(0, due - now) or '' }

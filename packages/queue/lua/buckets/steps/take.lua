@@ -70,7 +70,7 @@ end
 
 local function takeReady(turn, taken, asked)
   joinLate(turn.unit)
-  joinLater(turn.unit)
+  joinLater(turn.unit, asked.ahead)
   local passed, left = 0, asked.slots
   while left > 0 and passed < PASSED_MAX and asked.bytes > 0 do
     local lines, mayBeMore = nextReady(turn.unit, left)

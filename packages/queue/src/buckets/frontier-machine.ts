@@ -48,6 +48,8 @@ export const AHEAD_BYTES_MAX = 8 * 2 ** 20
 const HOT_FROM = 64
 /** How often Redis is asked for another lane of a hot slot. */
 const WIDEN_EVERY_MS = 1000
+/** A bucket stays with its worker when something may go within so many times of `restMs`: to begin it again costs as much as to renew its lock ten times. */
+const KEPT_RESTS = 3
 /** A lane of a hot slot that has taken so many is left when others wait. */
 const QUOTA_REQUESTS = 500
 
@@ -555,7 +557,7 @@ export class FrontierMachine {
     const slots = turn.isBucket ? [...turn.slots.values()] : []
     const restsUntilMs = Math.min(turn.dueAtMs, ...slots.map((slot) => slot.goesAtMs()))
     const { restMs } = this.#options.times
-    if (isEmpty && restsUntilMs - nowMs > restMs) {
+    if (isEmpty && restsUntilMs - nowMs > KEPT_RESTS * restMs) {
       turn.restsSinceMs ??= nowMs
       return nowMs - turn.restsSinceMs > restMs
     }

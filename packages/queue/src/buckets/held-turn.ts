@@ -15,9 +15,8 @@ const CREDIT_MS = 4
 /** A start that is later than this does not count from the one before. */
 const LATE_MS_MAX = 50
 
-/** How many slots of a bucket are asked for when one is due: others may be at nearly the same time. */
+/** How many slots of a bucket are asked for when one is due. */
 const DUE_TOGETHER = 4
-
 /** The name of a request that has started, in the set of its worker. */
 export const startedName = (unit: string, lane: number | string, token: string) => `${unit}~${lane} ${token}`
 
@@ -46,9 +45,8 @@ export class HeldTurn {
   head: number | undefined
   /** How many slots, or requests of a hot slot, are ready at that priority. */
   ready = 0
-  /** When something in Redis that must wait may go. */
+  /** When something in Redis that must wait may go, and when it is asked for. */
   dueAtMs = Number.POSITIVE_INFINITY
-  /** When that is asked for. */
   asksAtMs = Number.POSITIVE_INFINITY
   /** When what is ready may go: it may be taken ahead. */
   readyAtMs = 0
@@ -113,12 +111,11 @@ export class HeldTurn {
   woken(nowMs: number): void {
     if (this.asksAtMs > nowMs) return
     if (this.head === undefined) {
-      this.arrived(0)
+      this.head = 0
       this.ready = DUE_TOGETHER
       this.readyAtMs = this.dueAtMs
     }
-    this.asksAtMs = Number.POSITIVE_INFINITY
-    this.dueAtMs = Number.POSITIVE_INFINITY
+    this.asksAtMs = this.dueAtMs = Number.POSITIVE_INFINITY
   }
 
   served(): void {

@@ -149,6 +149,7 @@ const LANGUAGES = ['', 'ts', 'js', 'json', 'sh', 'dockerfile', 'lua']
 /** Programs that are not ours, and `webloom`, whose lines are read below. */
 const PROGRAMS = [
   'webloom',
+  'curl',
   'docker',
   'redis-cli',
   'export',

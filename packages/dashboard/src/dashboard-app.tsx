@@ -7,6 +7,7 @@ import type { CrawlDesks } from '@webloom/core'
 import { type Context, Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
+import { apiRoutes } from './api/api-routes.ts'
 import { EventStreams } from './live/event-stream.ts'
 import type { Query, Region } from './live/region.ts'
 import { type WatchedDesk, WatchedDesks } from './live/watched-desk.ts'
@@ -15,6 +16,7 @@ import { crawlPath, Page, type PageProps } from './parts/page.tsx'
 import { Nothing } from './parts/values.tsx'
 import { answerAsset } from './serving/assets.ts'
 import { loopbackNamesOnly, securityHeaders } from './serving/security.ts'
+import { tokenOnly } from './serving/token.ts'
 import type { CrawlView } from './views/crawl-view.ts'
 import { crawlsRegions } from './views/crawls.tsx'
 import { VIEWS, viewAt } from './views/views.ts'
@@ -23,6 +25,10 @@ export interface DashboardOptions {
   readonly desks: CrawlDesks
   /** It listens on loopback: who calls it by another name is refused. */
   readonly isOnLoopback?: boolean
+  /** Whoever does not send it is refused. */
+  readonly token?: string
+  /** Crawls may be told things, by the API; default false. */
+  readonly control?: boolean
   /** Ends what is still sent to open pages. */
   readonly closing?: AbortSignal
 }
@@ -32,12 +38,20 @@ const SAMPLES_MINUTES_MAX = 24 * 60
 const THEMES = ['light', 'dark']
 const YEAR_S = 31_536_000
 
-export function dashboardApp({ desks, isOnLoopback = false, closing }: DashboardOptions): Hono {
+export function dashboardApp({
+  desks,
+  isOnLoopback = false,
+  token,
+  control = false,
+  closing,
+}: DashboardOptions): Hono {
   const watched = new WatchedDesks(desks)
   const streams = new EventStreams(closing ?? new AbortController().signal)
   const app = new Hono()
   app.use(securityHeaders())
   if (isOnLoopback) app.use(loopbackNamesOnly())
+  if (token !== undefined) app.use(tokenOnly(token))
+  app.route('/api', apiRoutes({ desks, control, hasToken: token !== undefined }))
   app.get('/assets/:name', (c) => answerAsset(c, c.req.param('name')))
   app.get('/theme', answerTheme)
   app.route('/', metricsRoutes({ desks }))

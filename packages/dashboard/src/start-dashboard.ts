@@ -1,8 +1,10 @@
+import { UsageError } from '@webloom/core'
 import { type DashboardOptions, dashboardApp } from './dashboard-app.tsx'
 import { listenOn } from './serving/listen-on.ts'
 import { isLoopback } from './serving/security.ts'
+import { TOKEN_CHARS_MIN } from './serving/token.ts'
 
-export interface StartDashboardOptions extends Pick<DashboardOptions, 'desks'> {
+export interface StartDashboardOptions extends Pick<DashboardOptions, 'desks' | 'token' | 'control'> {
   /** The address that it listens on; default 127.0.0.1. */
   readonly host?: string
   /** Default 6480; 0: any that is free. */
@@ -20,14 +22,25 @@ export interface Dashboard {
 
 export const DASHBOARD_PORT = 6480
 
-/** Rejects when the address or port cannot be had. */
+/**
+ * Rejects when the address or port cannot be had, and with `UsageError` when others can reach it and nothing asks them for a token.
+ */
 export async function startDashboard({
   desks,
   host = '127.0.0.1',
   port = DASHBOARD_PORT,
+  token,
+  control = false,
 }: StartDashboardOptions): Promise<Dashboard> {
+  checkAccess(host, token)
   const closing = new AbortController()
-  const app = dashboardApp({ desks, isOnLoopback: isLoopback(host), closing: closing.signal })
+  const app = dashboardApp({
+    desks,
+    isOnLoopback: isLoopback(host),
+    ...(token !== undefined && { token }),
+    control,
+    closing: closing.signal,
+  })
   const listening = await listenOn(app.fetch, { host, port })
   return {
     url: listening.url,
@@ -37,4 +50,22 @@ export async function startDashboard({
       await listening.close()
     },
   }
+}
+
+function checkAccess(host: string, token: string | undefined): void {
+  if (token === undefined && !isLoopback(host))
+    throw new UsageError(
+      'WL_USAGE',
+      `on ${host} others can reach the dashboard, so it needs a token. Give it one:  export WEBLOOM_DASH_TOKEN=$(openssl rand -hex 24)  or in a file of mode 0600, by --token-file`,
+    )
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError(
+      'WL_USAGE',
+      'the token has blanks or signs that no header can have. Make one:  openssl rand -hex 24',
+    )
+  if (token !== undefined && token.length < TOKEN_CHARS_MIN)
+    throw new UsageError(
+      'WL_USAGE',
+      `the token has ${token.length} characters; ${TOKEN_CHARS_MIN} are the least. Make one:  openssl rand -hex 24`,
+    )
 }

@@ -14,6 +14,7 @@ import { doctor } from './cli/doctor.ts'
 import { dupefilter } from './cli/dupefilters.ts'
 import { failed, quarantine } from './cli/failures.ts'
 import { firstScreen, moreHelp } from './cli/first-screen.ts'
+import { mcp } from './cli/mcp.ts'
 import { check, fetch, genspider, parse, shell, view } from './cli/pages.ts'
 import { bench, list, plan, settings, version } from './cli/project.ts'
 import { exportTo, importFrom } from './cli/transfers.ts'
@@ -90,6 +91,7 @@ const COMMANDS: readonly { readonly title: string; readonly commands: readonly C
     title: 'A crawl of many workers:',
     commands: [
       dash,
+      mcp,
       status,
       runs,
       pause,

@@ -14,6 +14,9 @@ export const UNPREFIXED_VARIABLES: ReadonlySet<string> = new Set([
 
 const PREFIX = 'WEBLOOM_'
 
+/** Behind the prefix, and no settings: what they hold is nobody's but the command's that reads them. */
+const NO_SETTINGS: ReadonlySet<string> = new Set(['DASH_TOKEN'])
+
 /**
  * Returns the settings in an environment: `WEBLOOM_<NAME>`, and a few names without the prefix. When both are set, the one
  * with the prefix wins, as it is meant for this program. An empty variable counts as absent: that is how compose files and
@@ -27,6 +30,7 @@ export function environmentSettings(
   const prefixed = given
     .filter(([name]) => name.startsWith(PREFIX))
     .map(([name, value]) => [name.slice(PREFIX.length), value] as const)
+    .filter(([name]) => !NO_SETTINGS.has(name))
   return Object.fromEntries([...plain, ...prefixed])
 }
 

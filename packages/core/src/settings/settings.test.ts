@@ -251,6 +251,10 @@ describe('the environment', () => {
     expect(environmentSettings(env)).toEqual({ LOG_LEVEL: 'ERROR' })
   })
 
+  test('the token of a dashboard is no setting, which a crawl would tell others', () => {
+    expect(environmentSettings({ WEBLOOM_DASH_TOKEN: 'secret' })).toEqual({})
+  })
+
   test('an unknown prefixed name is reported like any other', () => {
     const environment = environmentSettings({ WEBLOOM_DELAY_DOWNLOAD: '1' })
     expect(Settings.fromLayers({ environment }).problems()[0]).toContain(

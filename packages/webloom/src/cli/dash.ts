@@ -1,6 +1,6 @@
 import type { DashFlags } from '../commands/dash.ts'
 import { configHere } from '../loading/config.ts'
-import { command, SPIDER_OPTIONS, value, values } from './command.ts'
+import { command, flag, SPIDER_OPTIONS, value, values } from './command.ts'
 
 export const dash = command<DashFlags, [spiders: string[]]>(
   'dash [spiders...]',
@@ -8,6 +8,14 @@ export const dash = command<DashFlags, [spiders: string[]]>(
   {
     host: value('--host <address>', 'where it listens (default 127.0.0.1)'),
     port: value('--port <N>', 'the port (default 6480)'),
+    control: flag(
+      '--control',
+      'crawls may be told things by the HTTP API: pause, stop, retry … (default: look only)',
+    ),
+    tokenFile: value(
+      '--token-file <file>',
+      'a file of mode 0600 with the token that whoever looks must send (default WEBLOOM_DASH_TOKEN)',
+    ),
     redis: values(
       '--redis <url>',
       'a Redis with queues, given several times for several (default REDIS_URL)',
@@ -21,6 +29,7 @@ export const dash = command<DashFlags, [spiders: string[]]>(
   [
     ['webloom dash', 'http://127.0.0.1:6480/ shows all crawls of REDIS_URL'],
     ['webloom dash quotes --port 8080', 'those of one spider, on another port'],
+    ['webloom dash --host 0.0.0.0 --token-file token', 'for others, who need the token'],
     [
       'webloom dash --redis redis://10.0.0.4:6379 --redis redis://10.0.0.5:6379',
       'those of two Redis servers',

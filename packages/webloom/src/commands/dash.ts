@@ -1,7 +1,7 @@
 /** `webloom dash`: the dashboard of all crawls of some Redis servers. */
 
 import { UsageError } from '@webloom/core'
-import { dashboardPackage } from '../desk/dashboard-package.ts'
+import { dashboardPackage, dashToken } from '../desk/dashboard-package.ts'
 import { RegistryDesks } from '../desk/registry-desks.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
@@ -9,6 +9,8 @@ import { type DeskServerFlags, deskServers } from '../redis/desk-servers.ts'
 export interface DashFlags extends DeskServerFlags {
   readonly host?: string
   readonly port?: string
+  readonly control?: boolean
+  readonly tokenFile?: string
 }
 
 /** Serves until it is stopped by a signal. */
@@ -18,16 +20,20 @@ export async function dash(
   config: LoadedConfig | undefined,
 ): Promise<void> {
   const { startDashboard } = await dashboardPackage('webloom dash')
+  const token = dashToken(flags.tokenFile)
   const desks = new RegistryDesks(deskServers(flags, config), spiders)
   const { host = '127.0.0.1', port } = flags
   const dashboard = await startDashboard({
     desks,
     host,
     ...(port !== undefined && { port: portOf(port) }),
+    ...(token !== undefined && { token }),
+    control: flags.control === true,
   }).catch((error: NodeJS.ErrnoException) => {
     throw cannotListen(error, host, port)
   })
-  console.log(`the dashboard is at ${dashboard.url}  (Ctrl-C ends it)`)
+  const password = token === undefined ? '' : '; a browser asks for a password: the token'
+  console.log(`the dashboard is at ${dashboard.url}  (Ctrl-C ends it${password})`)
   await stopped()
   await dashboard.close()
   await desks.close()

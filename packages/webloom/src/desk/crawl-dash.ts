@@ -5,7 +5,7 @@ import type { Crawl } from '../assembly/crawl.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import type { CrawlFlags } from '../loading/crawl-flags.ts'
 import { deskServers } from '../redis/desk-servers.ts'
-import { dashboardPackage } from './dashboard-package.ts'
+import { dashboardPackage, dashToken } from './dashboard-package.ts'
 import { ProcessCrawlDesk } from './process-crawl-desk.ts'
 import { RegistryDesks } from './registry-desks.ts'
 
@@ -24,8 +24,10 @@ export async function startCrawlDash(
   const desks: CrawlDesks = isOnRedis
     ? new RegistryDesks(deskServers(flags, config), [crawl.spider.name])
     : new ProcessCrawlDesk(crawl)
+  const token = dashToken()
+  const options = { desks, ...(token !== undefined && { token }) }
   // The port may be that of another crawl's dashboard.
-  const dashboard = await startDashboard({ desks }).catch(() => startDashboard({ desks, port: 0 }))
+  const dashboard = await startDashboard(options).catch(() => startDashboard({ ...options, port: 0 }))
   crawl.logger.info(`the dashboard is at ${dashboard.url}`)
   return {
     async close() {

@@ -1,5 +1,6 @@
-/** The package of the dashboard, which is imported when it is asked for. */
+/** The package of the dashboard, which is imported when it is asked for, and the token that it asks for. */
 
+import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,6 +12,8 @@ export interface DashboardPackage {
     readonly desks: CrawlDesks
     readonly host?: string
     readonly port?: number
+    readonly token?: string
+    readonly control?: boolean
   }): Promise<{ readonly url: string; close(): Promise<void> }>
   startMetrics(options: {
     readonly crawl: string
@@ -19,6 +22,13 @@ export interface DashboardPackage {
     readonly host: string
     readonly port: number
   }): Promise<{ readonly url: string; close(): Promise<void> }>
+  serveMcp(options: {
+    readonly desks: CrawlDesks
+    readonly control: boolean
+    readonly input: NodeJS.ReadStream
+    readonly output: NodeJS.WriteStream
+    readonly signal?: AbortSignal
+  }): Promise<void>
 }
 
 const PACKAGE = '@webloom/dashboard'
@@ -48,4 +58,37 @@ export async function dashboardPackage(asker = 'webloom dash'): Promise<Dashboar
 function isMissing(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   return /^(?:ERR_)?MODULE_NOT_FOUND$/.test(code ?? '') && message.includes(PACKAGE)
+}
+
+const TOKEN_FILE_BYTES_MAX = 4096
+
+/** From a file that nobody else may read, or from the environment; undefined where none is given. */
+export function dashToken(file?: string, env = process.env): string | undefined {
+  if (file !== undefined) return tokenIn(file)
+  return env.WEBLOOM_DASH_TOKEN || undefined
+}
+
+function tokenIn(file: string): string {
+  const { mode, size } = found(file)
+  const others = mode & 0o077
+  // Windows has no such bits.
+  if (others !== 0 && process.platform !== 'win32')
+    throw new UsageError(
+      'WL_USAGE',
+      `--token-file: others can read ${file} (mode ${(mode & 0o777).toString(8)}). Make it yours alone:  chmod 600 ${file}`,
+    )
+  const token = size > TOKEN_FILE_BYTES_MAX ? '' : readFileSync(file, 'utf8').trim()
+  if (token !== '') return token
+  throw new UsageError(
+    'WL_USAGE',
+    `--token-file: ${file} has ${size === 0 ? 'nothing in it' : 'no token'}. Write one:  (umask 077; openssl rand -hex 24 > ${file})`,
+  )
+}
+
+function found(file: string): { readonly mode: number; readonly size: number } {
+  try {
+    return statSync(file)
+  } catch (error) {
+    throw new UsageError('WL_USAGE', `--token-file: ${file} cannot be read: ${(error as Error).message}`)
+  }
 }

@@ -20,15 +20,23 @@ export interface DeskServer {
   readonly folder: string
 }
 
-/** Opens nothing. Throws `UsageError` where no Redis is named. */
-export function deskServers(flags: DeskServerFlags, config: LoadedConfig | undefined): DeskServer[] {
+/**
+ * Opens nothing. Throws `UsageError` where no Redis is named.
+ *
+ * @param line the command that looks
+ */
+export function deskServers(
+  flags: DeskServerFlags,
+  config: LoadedConfig | undefined,
+  line = 'webloom dash',
+): DeskServer[] {
   const urls = flags.redis ?? [undefined]
   return urls.map((url) => {
     const { layers, places } = settingsLayers(flags, config)
     const command = { ...layers.command, ...(url !== undefined && { REDIS_URL: url, QUEUE_REDIS_URL: url }) }
     const settings = Settings.fromLayers({ ...layers, command }, places)
     const servers = new RedisServers(settings, silentLogger)
-    if (servers.targets('queue').length === 0) throw noRedisNamed()
+    if (servers.targets('queue').length === 0) throw noRedisNamed(line)
     const named = redisNamesIn({ ...layers.config, ...layers.environment, ...command })
     return { servers, named, folder: config?.folder ?? process.cwd() }
   })
@@ -40,9 +48,9 @@ function redisNamesIn(settings: WrittenSettings): WrittenSettings {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => NAMES_REDIS.test(name)))
 }
 
-function noRedisNamed(): UsageError {
+function noRedisNamed(line: string): UsageError {
   return new UsageError(
     'WL_USAGE',
-    'no Redis is named, so there are no crawls to show. Name one:  webloom dash --redis redis://127.0.0.1:6379  or set REDIS_URL',
+    `no Redis is named, so there are no crawls to show. Name one:  ${line} --redis redis://127.0.0.1:6379  or set REDIS_URL`,
   )
 }

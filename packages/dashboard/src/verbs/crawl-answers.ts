@@ -1,0 +1,131 @@
+/** What a crawl has kept, as schemas: filter, items, settings, failures, samples and runs. */
+
+import type {
+  FailedRequest,
+  FailureGroup,
+  FailuresSeen,
+  FilterSeen,
+  HistorySample,
+  ItemsSeen,
+  KnownSeen,
+  ResponseSnapshot,
+  RunSeen,
+  SettingSeen,
+} from '@webloom/core'
+import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
+
+export const FILTER = object<FilterSeen>({
+  name: text('DUPEFILTER_CLASS'),
+  fingerprinter: text(),
+  urlRules: orNull(text()),
+  exists: truth('false: nothing was recorded yet'),
+  count: count(),
+  capacity: orNull(number()),
+  fill: orNull(number('share of the bits that are set, 0 to 1')),
+  errorNow: orNull(number('share of new requests that it takes for met ones')),
+  errorAtCapacity: orNull(number()),
+  pagesLost: orNull(number('by that error, until now')),
+  memoryBytes: orNull(number()),
+  warnings: listOf(text()),
+})
+
+export const KNOWN = object<KnownSeen>({
+  url: text(),
+  known: orNull(truth('null: this filter cannot tell without recording')),
+  fingerprint: text('hexadecimal'),
+})
+
+export const ITEMS = object<ItemsSeen>({
+  count: count(),
+  perMinute: number(),
+  fields: orNull(recordOf(count(), 'how many items have a value there')),
+  last: orNull(
+    listOf(
+      object<NonNullable<ItemsSeen['last']>[number]>({
+        at: orNull(moment()),
+        json: text('cut when it is long'),
+      }),
+      'the latest first',
+    ),
+  ),
+})
+
+export const SETTING = object<SettingSeen>({
+  name: text(),
+  value: text('as messages show it, without secrets'),
+  source: text('who set it'),
+  summary: text(),
+})
+
+export const FAILED_REQUEST = object<FailedRequest>({
+  id: text(),
+  url: text(),
+  method: text(),
+  reason: text(),
+  message: text(),
+  status: orNull(count('of the response; null: there was none')),
+  attempts: count(),
+  worker: text(),
+  signature: text('what failures of the same kind have in common'),
+  at: moment(),
+})
+
+const GROUP = object<FailureGroup>({
+  signature: text(),
+  reason: text(),
+  message: text('the latest one’s'),
+  status: orNull(count()),
+  count: count('how many the ledger has'),
+  total: count('how many there were'),
+  firstAt: orNull(moment()),
+  lastAt: orNull(moment()),
+  examples: listOf(FAILED_REQUEST),
+})
+
+export const FAILURES = object<FailuresSeen>({
+  count: count(),
+  trimmed: count('dropped for newer ones (FAILED_MAX)'),
+  groups: listOf(GROUP, 'the largest first'),
+})
+
+export const RESPONSE = object<ResponseSnapshot>({
+  url: text(),
+  status: count(),
+  headers: listOf(listOf(text()), 'name and value'),
+  text: text('its beginning'),
+  bytes: count('of the whole body'),
+})
+
+export const SAMPLE = object<HistorySample>({
+  atMs: number('milliseconds since 1970'),
+  pages: count(),
+  items: count(),
+  errors: count(),
+  waiting: count(),
+  delayed: count(),
+  leased: count(),
+  workers: count(),
+  pagesPerMinute: number(),
+  itemsPerMinute: number(),
+  errorsPerMinute: number(),
+})
+
+export const RUN = object<RunSeen>(
+  {
+    run: text(),
+    state: oneOf(['running', 'stopped', 'finished', 'lost'] satisfies RunSeen['state'][]),
+    begunAt: moment(),
+    endedAt: moment(),
+    finishReason: text(),
+    requests: count(),
+    pages: count(),
+    items: count(),
+    errors: count(),
+    givenUp: count('requests that brought no response in the end'),
+    filtered: count(),
+    bytes: number(),
+    statuses: recordOf(count()),
+    fields: recordOf(count()),
+  },
+  ['endedAt', 'finishReason'],
+)

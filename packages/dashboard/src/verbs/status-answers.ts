@@ -1,0 +1,152 @@
+/** How a crawl stands, as schemas: those of `@webloom/core`, whose fields the compiler compares. */
+
+import type {
+  CrawlLimit,
+  CrawlStatus,
+  CrawlSummary,
+  CrawlTotals,
+  QueueCounts,
+  SeedsSeen,
+  ServerSeen,
+  SkipSeen,
+  TimeLeft,
+  WorkerCounts,
+  WorkerSeen,
+} from '@webloom/core'
+import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
+
+const STATES = ['idle', 'running', 'stopped', 'finished']
+
+const COUNTS = object<QueueCounts>({
+  waiting: count('requests that may go as soon as their host may be asked'),
+  delayed: count('requests that are held until their own time has come'),
+  leased: count('requests that a worker has'),
+  quarantined: count('requests that killed their workers, or that no worker took'),
+})
+
+const TOTALS = object<CrawlTotals>({
+  pages: count(),
+  items: count(),
+  errors: count(),
+  filtered: count('links whose page was met before'),
+  retries: count(),
+})
+
+const WORKER_COUNTS = object<WorkerCounts>({
+  present: count(),
+  lost: count('without a heartbeat for ten seconds'),
+  blocked: count('present, with a callback that blocks the event loop'),
+})
+
+export const SUMMARY = object<CrawlSummary>(
+  {
+    id: text('as it stands in addresses'),
+    spider: text(),
+    crawlId: orNull(text()),
+    server: text('the queue’s Redis, without its password'),
+    state: orNull(
+      oneOf(STATES, 'null: its server does not answer, `trouble` says why, and all figures are 0'),
+    ),
+    trouble: text(),
+    paused: truth(),
+    begunAt: orNull(moment()),
+    endedAt: orNull(moment()),
+    finishReason: orNull(text()),
+    workers: WORKER_COUNTS,
+    counts: COUNTS,
+    pagesPerMinute: number(),
+    itemsPerMinute: number(),
+    totals: TOTALS,
+  },
+  ['trouble'],
+)
+
+const WORKER = object<WorkerSeen>({
+  id: text(),
+  host: text('the machine'),
+  pid: count(),
+  startedAt: moment(),
+  seenAt: moment('its last heartbeat'),
+  lost: truth('no heartbeat for ten seconds'),
+  downloading: count(),
+  scraping: count(),
+  pages: count(),
+  items: count(),
+  errors: count(),
+  pagesPerMinute: number(),
+  itemsPerMinute: number(),
+  errorsPerMinute: number(),
+  blocked: truth('a callback blocks its event loop'),
+  release: text('version of webloom'),
+  loopLagMs: number(),
+  rssBytes: count(),
+  cpuCores: number('1 is one core'),
+})
+
+const SERVER = object<ServerSeen>({
+  roles: listOf(text()),
+  shown: text('its address, without its password'),
+  version: text(),
+  maxmemoryPolicy: text(),
+  persistence: oneOf(['aof', 'rdb', 'none', 'unknown']),
+  usedBytes: count(),
+  maxBytes: count('0: no limit'),
+  cpuSeconds: number(),
+  warnings: listOf(text()),
+})
+
+const SEEDS = object<SeedsSeen>({ waiting: count(), inWork: count(), invalid: count() })
+
+const LIMIT = object<CrawlLimit>({
+  kind: oneOf([
+    'ended',
+    'paused',
+    'no workers',
+    'redis memory',
+    'workers',
+    'memory',
+    'hosts',
+    'nothing left',
+    'none',
+  ] satisfies CrawlLimit['kind'][]),
+  words: text(),
+})
+
+const TIME_LEFT = object<TimeLeft>({
+  atLeastMs: orNull(number()),
+  atThisRateMs: orNull(number()),
+  words: text(),
+})
+
+export const STATUS = object<CrawlStatus>({
+  crawl: text('the queue’s name on Redis'),
+  mode: oneOf(['turns', 'job'], 'QUEUE_MODE'),
+  state: oneOf(STATES),
+  paused: truth(),
+  flushing: truth('queue and filter are to be emptied'),
+  run: orNull(text()),
+  begunAt: orNull(moment()),
+  endedAt: orNull(moment()),
+  finishReason: orNull(text()),
+  start: object<CrawlStatus['start']>({ cursor: count(), ended: truth(), worker: orNull(text()) }),
+  workers: listOf(WORKER),
+  pagesPerMinute: number(),
+  itemsPerMinute: number(),
+  errorsPerMinute: number(),
+  counts: COUNTS,
+  stats: recordOf({}, 'summed over all workers, those included that have left'),
+  readAt: moment(),
+  seeds: orNull(SEEDS),
+  itemsQueued: orNull(count()),
+  servers: listOf(SERVER),
+  highWater: number('REDIS_HIGH_WATER'),
+  limit: LIMIT,
+  timeLeft: TIME_LEFT,
+})
+
+export const SKIP = object<SkipSeen>({
+  reason: text(),
+  count: count(),
+  words: text('what that is'),
+  stats: listOf(object<SkipSeen['stats'][number]>({ stat: text(), count: count() })),
+})

@@ -1,0 +1,24 @@
+import type { McpFlags } from '../commands/mcp.ts'
+import { configHere } from '../loading/config.ts'
+import { command, flag, SPIDER_OPTIONS, values } from './command.ts'
+
+export const mcp = command<McpFlags, [spiders: string[]]>(
+  'mcp [spiders...]',
+  'give the crawls of a Redis to an assistant, as tools over standard input and output (needs @webloom/dashboard)',
+  {
+    control: flag('--control', 'crawls may be told things, too: pause, stop, retry … (default: look only)'),
+    redis: values(
+      '--redis <url>',
+      'a Redis with queues, given several times for several (default REDIS_URL)',
+    ),
+    set: SPIDER_OPTIONS.set,
+  },
+  async (flags, [spiders]) => {
+    const { mcp: run } = await import('../commands/mcp.ts')
+    await run(spiders, flags, configHere)
+  },
+  [
+    ['webloom mcp', 'what an assistant starts to look at all crawls of REDIS_URL'],
+    ['webloom mcp quotes --control', 'those of one spider, which it may also pause, stop and go on with'],
+  ],
+)

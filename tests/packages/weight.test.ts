@@ -9,7 +9,7 @@ import { lockEntries, productionPlaces } from './lock.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 /** Bounds, a little above what is: raise one in the pull request that explains what the new weight brings. */
-const MOST = { directDependencies: 12, foreignPackages: 114, ownMegabytes: 10, foreignMegabytes: 38 }
+const MOST = { directDependencies: 12, foreignPackages: 114, ownMegabytes: 10.5, foreignMegabytes: 38 }
 
 const entries = lockEntries(ROOT)
 const places = productionPlaces(entries, 'webloom')

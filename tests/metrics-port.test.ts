@@ -35,7 +35,8 @@ test('two worker processes have a port each, with what each of them has counted'
     )
   const text = await scraped(PORT + 1)
   expect(figure(text, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
-  expect(figure(text, 'nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(0)
+  // 0 if nothing was late since the scrape before.
+  expect(figure(text, 'nodejs_eventloop_lag_max_seconds')).toBeGreaterThanOrEqual(0)
   expect(figure(text, 'webloom_download_seconds_count{crawl="pages"}')).toBeGreaterThan(5)
   expect(text).toMatch(/^webloom_process_requests\{crawl="pages",state="downloading"\} \d+$/m)
   workers.kill('SIGTERM')

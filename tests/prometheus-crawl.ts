@@ -43,9 +43,21 @@ export async function startWatchedCrawl(pages: number, latencyMs: number): Promi
   await using stack = new AsyncDisposableStack()
   const redis = stack.use(await startRedis({ maxmemory: '256mb' }))
   const web = stack.use(
-    await startFakeWebProcess({ hosts: 4, pagesPerHost: pages / 4, latencyMs, errors: 0.05 }),
+    await startFakeWebProcess({
+      hosts: 4,
+      pagesPerHost: pages / 4,
+      latencyMs,
+      errors: 0.05,
+      errorStatuses: [404],
+    }),
   )
-  const settings = { REDIS_URL: redis.url, METRICS_TIMES: true, ...STATS_EACH_SECOND }
+  const settings = {
+    REDIS_URL: redis.url,
+    DUPEFILTER_CLASS: 'redis-bloom',
+    BLOOMFILTER_CAPACITY: 100_000,
+    METRICS_TIMES: true,
+    ...STATS_EACH_SECOND,
+  }
   const folder = stack.use(await ClusterFolder.of(web, settings))
   const worker = folder.worker('a')
   const url = await dashStarted(folder)

@@ -5,11 +5,13 @@ import type { MetricFamily } from './metric-family.ts'
 
 const NS_PER_S = 1e9
 const US_PER_S = 1e6
+// What Node measures is the time from one look to the next: a loop that is never late has this.
+const LOOK_EVERY_MS = 10
 
 /** Watches the event loop from when it is made until `close`. */
 export class ProcessMetrics {
   readonly #startedAtS = Date.now() / 1000 - process.uptime()
-  readonly #delay = monitorEventLoopDelay()
+  readonly #delay = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS })
 
   constructor() {
     this.#delay.enable()
@@ -19,8 +21,7 @@ export class ProcessMetrics {
   families(): MetricFamily[] {
     const { user, system } = process.cpuUsage()
     const { rss, heapUsed, external } = process.memoryUsage()
-    // NaN and a huge minimum until the loop was looked at once.
-    const [longest, median] = [this.#delay.max, this.#delay.percentile(50)]
+    const [longest, median] = [this.#delay.max, this.#delay.percentile(50)].map(lateS)
     this.#delay.reset()
     return [
       one('counter', 'process_cpu_seconds_total', 'Time on processors.', (user + system) / US_PER_S),
@@ -28,19 +29,19 @@ export class ProcessMetrics {
       one('gauge', 'process_resident_memory_bytes', 'Memory of the process.', rss),
       one('gauge', 'nodejs_heap_size_used_bytes', 'Heap that is used.', heapUsed),
       one('gauge', 'nodejs_external_memory_bytes', 'Memory outside of the heap, such as bodies.', external),
-      one(
-        'gauge',
-        'nodejs_eventloop_lag_p50_seconds',
-        'How late the event loop is, median.',
-        median / NS_PER_S,
-      ),
-      one('gauge', 'nodejs_eventloop_lag_max_seconds', 'How late it was at the most.', longest / NS_PER_S),
+      one('gauge', 'nodejs_eventloop_lag_p50_seconds', 'How late the event loop is, median.', median!),
+      one('gauge', 'nodejs_eventloop_lag_max_seconds', 'How late it was at the most.', longest!),
     ]
   }
 
   close(): void {
     this.#delay.disable()
   }
+}
+
+/** Of a time between two looks; 0 before the first. */
+function lateS(ns: number): number {
+  return Math.max(0, ns / NS_PER_S - LOOK_EVERY_MS / 1000)
 }
 
 function one(type: 'counter' | 'gauge', name: string, help: string, value: number): MetricFamily {

@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { type FakeWebProcess, startFakeWebProcess, startProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { schemaProblem } from '../packages/dashboard/src/verbs/schema-problem.ts'
 import { ClusterFolder } from './cluster-crawl.ts'
 import { dashStarted, WITHOUT_DASHBOARD } from './dash-processes.ts'
 
@@ -15,10 +16,28 @@ const TOKEN = 'a-token-of-the-test-0123456789'
 
 /** Nothing is asked of the site any more, two seconds after somebody has told the crawl so. */
 async function expectSilent(web: FakeWebProcess, toldAtMs: number): Promise<void> {
-  // As long again: a worker that did not hear it would ask some fifty times.
-  await sleep(OBEYED_MS_MAX + 1000 - (performance.now() - toldAtMs))
+  // A worker that did not hear it would ask some fifty times meanwhile.
+  await sleep(OBEYED_MS_MAX + 500 - (performance.now() - toldAtMs))
   const late = (await web.hits()).filter(({ atMs }) => atMs > toldAtMs + OBEYED_MS_MAX)
   expect(late.map(({ url }) => url)).toEqual([])
+}
+
+/** What a real crawl answers is what the OpenAPI document says. */
+async function expectAsDocumented(url: string): Promise<void> {
+  const { paths } = JSON.parse(await (await fetch(`${url}api/openapi.json`)).text())
+  for (const [path, { get }] of Object.entries(paths as Record<string, { get?: Operation }>)) {
+    if (!get || get.operationId === 'failed_response') continue
+    const query = { host: '?name=127.0.0.1', known: '?url=https://a.example/' }[get.operationId] ?? ''
+    const answer = await fetch(url + path.slice(1).replace('{id}', 'pages') + query)
+    expect(answer.status, path).toBe(200)
+    const { schema } = get.responses['200'].content['application/json']
+    expect(schemaProblem(schema, await answer.json()), path).toBeUndefined()
+  }
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: { readonly '200': { readonly content: { 'application/json': { schema: object } } } }
 }
 
 test('a crawl is paused by POST, goes on by an assistant, and is stopped by it', async () => {
@@ -48,6 +67,7 @@ test('a crawl is paused by POST, goes on by an assistant, and is stopped by it',
   const { length } = await web.hits()
   expect(await at.call('resume', { crawl: 'pages' })).toEqual({ paused: false })
   await web.waitForHits(length + 10)
+  await expectAsDocumented(url)
   const known = { crawl: 'pages', url: [...web.reachable()][0]! }
   expect(await at.call('known', known)).toMatchObject({ url: known.url })
   expect(await at.call('stop', { crawl: 'pages', reason: 'enough' })).toEqual({ stopped: true })

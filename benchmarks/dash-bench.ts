@@ -4,12 +4,13 @@
  *     node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts [--queued 1e6] [--hosts 1e5] [--workers 8] [--looks 20]
  *
  * A crawl with so many requests queued at so many hosts; its workers have told 200 entries of each list and 120 stats each. Each view is
- * read as its page reads it. Redis is a process of its own without persistence.
+ * read as its page reads it, and /metrics as Prometheus does. Redis is a process of its own without persistence.
  */
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { type CrawlDesk, silentLogger } from '../packages/core/src/index.ts'
 import { Request } from '../packages/core/src/requests/request.ts'
+import { metricsRoutes } from '../packages/dashboard/src/metrics/metrics-routes.ts'
 import { BucketQueue } from '../packages/queue/src/buckets/bucket-queue.ts'
 import { noteCrawl } from '../packages/queue/src/outside/crawl-registry.ts'
 import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
@@ -42,6 +43,7 @@ await fillQueue()
 await fillMembers()
 const desks = new RegistryDesks(deskServers({ redis: [server.url] }, undefined))
 const desk = (await desks.desk('bench'))!
+const metrics = metricsRoutes({ desks })
 for (const [name, look] of views(desk)) await report(name, look)
 await desks.close()
 redis.disconnect()
@@ -131,6 +133,7 @@ function views(desk: CrawlDesk): [name: string, look: () => Promise<unknown>][] 
     ['dedup', () => Promise.all([desk.status(), desk.filter!()])],
     ['items', () => Promise.all([desk.status(), desk.items!()])],
     ['runs', () => desk.runs!()],
+    ['/metrics', async () => (await metrics.request('/metrics')).text()],
   ]
 }
 

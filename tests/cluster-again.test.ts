@@ -83,6 +83,9 @@ test.concurrent.each(['turns', 'job'])(
     expect((await folder.run('crawl', 'pages')).code).toBe(0)
     expect((await keys()).length).toBeGreaterThan(3)
     expect((await folder.run('clear', 'pages')).code).toBe(0)
+    // What its runs came to, until `webloom runs --forget`.
+    expect((await keys()).map((key) => key.replace(/^.*:/, ''))).toEqual(['runs'])
+    await folder.run('runs', 'pages', '--forget')
     expect(await keys()).toEqual([])
   },
 )

@@ -160,9 +160,10 @@ export async function redisStore(
       await leftovers.tell()
       await channel.open()
       await heartbeat.open(record.run)
-      await noted(noteCrawl(queueRedis, { ...name, statsKey, release: VERSION }), logger)
+      const noting = noteCrawl(queueRedis, { ...name, statsKey, release: VERSION })
       const seedKey = isRedisSpider(spider) ? seedOptionsOf(spider, settings).key : null
-      await keepSettings(queueRedis, keys, { seedKey, settings: settingsTold(settings) })
+      const telling = keepSettings(queueRedis, keys, { seedKey, settings: settingsTold(settings) })
+      await noted(Promise.all([noting, telling]), logger)
       await seeds?.open()
     },
     onOpen: () => ending.enter(),
@@ -262,11 +263,11 @@ async function healthNotes(role: string, redis: Redis, logger: Logger): Promise<
 }
 
 /** Without the note a crawl is well, but has to be named to whoever looks for it. */
-async function noted(noting: Promise<void>, logger: Logger): Promise<void> {
+async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
   await noting.catch((err: unknown) =>
     logger.warn(
       { err },
-      'this crawl cannot be noted in webloom:crawls, so a dashboard does not find it by itself',
+      'this crawl or its settings cannot be noted on Redis, so a dashboard does not find it by itself',
     ),
   )
 }

@@ -60,8 +60,8 @@ export default defineConfig({
           name: 'one process',
           include: TESTS,
           exclude: [...OTHERS, ...PROCESSES, ...WORLDS],
-          // Some wait for Redis, or for a lock to run out.
-          maxWorkers: 3,
+          // Most wait for Redis, or for a lock to run out.
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },

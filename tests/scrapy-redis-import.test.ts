@@ -154,8 +154,11 @@ describe('webloom import scrapy-redis', () => {
     ['on Redis, a job a request', () => ({ QUEUE_MODE: 'job' })],
     ['in a JOBDIR', () => ({ JOBDIR: folder.join(`job-${Math.random()}`) })],
   ]
+  // How a step is told apart does not hang on what the crawl's jobs are: a list is tried with turns.
+  const typesOf = (place: string) =>
+    place.includes('job a request') ? (['zset'] as const) : (['zset', 'list'] as const)
   const cases = places.flatMap(([place, settings]) =>
-    (['zset', 'list'] as const).flatMap((type) =>
+    typesOf(place).flatMap((type) =>
       (['pushed', 'removed'] as const).map((die) => [type, place, die, settings] as const),
     ),
   )

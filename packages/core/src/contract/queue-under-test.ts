@@ -44,7 +44,7 @@ export async function takenInDoubt(queue: RequestQueue, count: number): Promise<
 /** Leases until there are so many. */
 export async function leasedOf(queue: RequestQueue, count: number): Promise<Lease[]> {
   const leases: Lease[] = []
-  for (const until = performance.now() + 20_000; leases.length < count; ) {
+  for (const until = performance.now() + 4000; leases.length < count; ) {
     assert.ok(performance.now() < until, `only ${leases.length} of ${count} came`)
     leases.push(...(await queue.lease(count - leases.length)))
   }

@@ -41,6 +41,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
   reason: oneOf(FAILURE_REASONS),
   name: none,
   host: none,
+  address: none,
+  spiders: spiderCandidates,
   time: none,
   site: none,
   code: none,

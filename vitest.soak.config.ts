@@ -4,7 +4,7 @@ import base from './vitest.config.ts'
 const { projects, ...shared } = base.test!
 const SOAKS = ['tests/**/*.soak.test.ts', 'packages/*/src/**/*.soak.test.ts']
 /** What they count or measure depends on how busy the machine is. */
-const BY_THE_CLOCK = ['tests/cluster-politeness.soak.test.ts']
+const BY_THE_CLOCK = ['tests/politeness/cluster-politeness.soak.test.ts']
 /** Alone, too: what a lost lock allows is judged by the clock. */
 const WORLDS = ['tests/world/**/*.soak.test.ts']
 const OTHERS = ['**/node_modules/**']

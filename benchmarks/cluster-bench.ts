@@ -10,7 +10,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type RedisServer, startFakeWebProcess, startRedis } from '../packages/testkit/src/index.ts'
-import { ClusterFolder } from '../tests/cluster-crawl.ts'
+import { ClusterFolder } from '../tests/cluster/cluster-crawl.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, pages: { type: 'string', default: '5000' } },

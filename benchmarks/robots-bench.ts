@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { MemoryRobotsStore } from '../packages/downloader/src/robots/robots-store.ts'
 import { type RedisServer, startRedis } from '../packages/testkit/src/index.ts'
-import { ClusterFolder } from '../tests/cluster-crawl.ts'
+import { ClusterFolder } from '../tests/cluster/cluster-crawl.ts'
 
 const { values } = parseArgs({
   options: {

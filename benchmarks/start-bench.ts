@@ -12,7 +12,7 @@ import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startFakeWebProcess, startRedis } from '../packages/testkit/src/index.ts'
-import { ClusterFolder } from '../tests/cluster-crawl.ts'
+import { ClusterFolder } from '../tests/cluster/cluster-crawl.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, requests: { type: 'string', default: '50000' } },

@@ -22,7 +22,7 @@ beforeAll(async () => {
   quotes = await startSite()
   feeds = await startFeeds()
   folder = await packedFolder(['zod', 'typescript', '@types/node'])
-  cpSync(join(import.meta.dirname, '../fixtures/author-project'), folder.path, { recursive: true })
+  cpSync(join(import.meta.dirname, '../authoring/fixtures/author-project'), folder.path, { recursive: true })
   const packageJson = JSON.parse(readFileSync(folder.join('package.json'), 'utf8'))
   writeFileSync(folder.join('package.json'), JSON.stringify({ ...packageJson, type: 'module' }))
 }, 180_000)

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProcess } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { codeBlocks } from '../docs-code.ts'
+import { codeBlocks } from '../docs/docs-code.ts'
 import { packedFolder } from './packed-folder.ts'
 
 test.each([

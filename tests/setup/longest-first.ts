@@ -1,7 +1,12 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Longer than most others, by far: a run must not end with one of them alone on one core. */
-const LONG = [/\/tests\/world\//, /\/tests\/cluster/, /\/packages\/queue\/src\/turns\//, /\/tests\//]
+const LONG = [
+  /\/tests\/world\//,
+  /\/tests\/[\w-]+\/cluster/,
+  /\/packages\/queue\/src\/buckets\//,
+  /\/tests\//,
+]
 
 /** The long ones first, among the others the largest file: durations of an earlier run are not to be had everywhere. */
 export class LongestFirst extends BaseSequencer {

@@ -6,7 +6,7 @@ import { incompleteExportProblems } from './checks/complete-exports.ts'
 import { documentProblems } from './checks/documents.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { fileLengthProblems } from './checks/file-lengths.ts'
-import { folderProblems, unmappedFolders } from './checks/folders.ts'
+import { folderProblems, unmappedFolders, untoldTestFolders } from './checks/folders.ts'
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
@@ -38,6 +38,7 @@ describe('this repository', () => {
     ['no folder holds more files than a reader can take in', (root: string) => folderProblems(root, PEERS)],
     ['no file is longer than 400 lines', (root: string) => fileLengthProblems(root, LONG_FILES)],
     ['ARCHITECTURE.md says of each folder what is in it', unmappedFolders],
+    ['tests/README.md says of each folder what is in it', untoldTestFolders],
     ['no default export, no export *', unnamedExportProblems],
     ['groups of exports survive sorting', exportGroupProblems],
     [
@@ -59,11 +60,13 @@ describe('each check can fail', () => {
   test('on a folder of too many files, and on one that counts as large and is not', () => {
     const turns = 'packages/queue/src/turns'
     const leasing = 'packages/queue/src/leasing'
+    const tests = 'tests/crawls'
     expect(folderProblems(fixture('folders'))).toEqual([
       `${turns} has 17 files, and 16 are the most: which second noun is in it?`,
+      `${tests} has 17 files, and 16 are the most: which second noun is in it?`,
     ])
-    expect(folderProblems(fixture('folders'), [turns])).toEqual([])
-    expect(folderProblems(fixture('folders'), [turns, leasing])).toEqual([
+    expect(folderProblems(fixture('folders'), [turns, tests])).toEqual([])
+    expect(folderProblems(fixture('folders'), [turns, tests, leasing])).toEqual([
       `${leasing} has 1 files: it need not be named in the test`,
     ])
   })
@@ -81,6 +84,9 @@ describe('each check can fail', () => {
     expect(unmappedFolders(fixture('folders'))).toEqual([
       'ARCHITECTURE.md does not say what is in packages/queue/src/leasing/',
     ])
+  })
+  test('on a folder of tests that their page leaves out', () => {
+    expect(untoldTestFolders(fixture('folders'))).toEqual(['tests/README.md does not say what is in seeds/'])
   })
   test('on an export that has no name of its own', () => {
     expect(unnamedExportProblems(fixture('exports'))).toEqual([

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Verdict } from '@webloom/testkit'
-import { CommandNames } from '../command-names.ts'
+import { CommandNames } from '../worker-faults/command-names.ts'
 import { MachineWatch } from './world-machine.ts'
 import { FACTOR, type Fault, type WorldPlan } from './world-plan.ts'
 import { type WorkersWay, WorldServers } from './world-servers.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type SourceFile, sourceFiles } from './source-files.ts'
+import { type SourceFile, sourceFiles } from '../files/source-files.ts'
 
 const SPECIFIER = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"](\.[^'"]+)['"]/g
 

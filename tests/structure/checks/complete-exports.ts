@@ -1,4 +1,4 @@
-import { DeclarationFiles } from './declaration-files.ts'
+import { DeclarationFiles } from '../files/declaration-files.ts'
 
 /**
  * Types that exports mention and that none of the entries exports: whoever implements or keeps such a thing cannot name its

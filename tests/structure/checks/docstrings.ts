@@ -1,4 +1,4 @@
-import { DeclarationFiles } from './declaration-files.ts'
+import { DeclarationFiles } from '../files/declaration-files.ts'
 
 /**
  * What users may import and nothing explains: exports of `webloom`'s entries, and public members of the classes and interfaces

@@ -1,4 +1,4 @@
-import { differences, matches, sourceFiles, textOf } from './source-files.ts'
+import { differences, matches, sourceFiles, textOf } from '../files/source-files.ts'
 
 /** Settings of the table against docs/settings.md, both ways. */
 export function settingProblems(root: string): string[] {

@@ -1,4 +1,4 @@
-import { matches, sourceFiles } from './source-files.ts'
+import { matches, sourceFiles } from '../files/source-files.ts'
 
 /** Exports without a name, or of whatever another file has: neither can be found by searching for the name. */
 export function unnamedExportProblems(root: string): string[] {

@@ -1,4 +1,4 @@
-import { sourceFiles } from './source-files.ts'
+import { sourceFiles } from '../files/source-files.ts'
 
 /** As long as a file may be before a second noun is in it. */
 const LINES_MAX = 400

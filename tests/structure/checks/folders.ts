@@ -1,18 +1,19 @@
 import { posix } from 'node:path'
-import { sourceFiles, textOf } from './source-files.ts'
+import { sourceFiles, textOf } from '../files/source-files.ts'
 
 /** A reader takes in about so many names at a glance. */
 const FILES_MAX = 16
 
 /**
- * Folders of sources that hold more files than a reader can take in, tests aside.
+ * Folders of sources, tests beside them aside, and folders of `tests/` that hold more files than a reader can take in.
  *
  * @param peers folders whose files stand side by side, one for each middleware or command: however many there are, a reader
  *   wants one. A folder that is no larger than others need not be named
  */
 export function folderProblems(root: string, peers: readonly string[] = []): string[] {
   const counts = new Map(peers.map((folder) => [folder, 0]))
-  for (const folder of foldersOf(root)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  for (const folder of [...foldersOf(root), ...testFoldersOf(root)])
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
   return [...counts].flatMap(([folder, count]) => {
     if (count <= FILES_MAX)
       return peers.includes(folder) ? [`${folder} has ${count} files: it need not be named in the test`] : []
@@ -38,10 +39,25 @@ export function unmappedFolders(root: string): string[] {
     .map((folder) => `ARCHITECTURE.md does not say what is in ${folder}/`)
 }
 
+/** Folders of `tests/` of which its page says nothing. */
+export function untoldTestFolders(root: string): string[] {
+  const page = textOf(root, 'tests/README.md')
+  return [...new Set(testFoldersOf(root).map((folder) => folder.split('/')[1]))]
+    .filter((name) => name !== undefined && !page.includes(`\`${name}/\``))
+    .map((name) => `tests/README.md does not say what is in ${name}/`)
+}
+
 /** The folder of each source file. */
 function foldersOf(root: string): string[] {
   return sourceFiles(root, 'packages/*/{src,lua}/**/*.{ts,lua}')
     .map(({ path }) => path)
     .filter((path) => !/\.(?:test|bench)\.ts$/.test(path))
     .map((path) => posix.dirname(path))
+}
+
+/** The folder of each file of the tests that cross packages. */
+function testFoldersOf(root: string): string[] {
+  return sourceFiles(root, 'tests/**/*.ts')
+    .map(({ path }) => posix.dirname(path))
+    .filter((folder) => !/\/fixtures(?:\/|$)/.test(folder))
 }

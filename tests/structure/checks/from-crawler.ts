@@ -1,4 +1,4 @@
-import { sourceFiles } from './source-files.ts'
+import { sourceFiles } from '../files/source-files.ts'
 
 // From the head of a class to the head of its `fromCrawler`, and on to the end of that method.
 const CLASS = /^(?:export )?(?:abstract )?class (\w+)/gm

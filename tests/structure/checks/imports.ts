@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { sourceFiles } from './source-files.ts'
+import { sourceFiles } from '../files/source-files.ts'
 
 /** Which of our packages each package's sources may import. Tests may import any. */
 const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { headingsOf } from '../../../site/source/markdown.ts'
-import { matches, pagesOf } from './source-files.ts'
+import { matches, pagesOf } from '../files/source-files.ts'
 
 // What stands in backticks and begins like a path of this repository is meant as one; * stands for any name.
 const PATH = /`((?:packages|docs|tests|examples|benchmarks|scripts|site|\.ci)\/[\w./-]*)`/g

@@ -1,4 +1,4 @@
-import { matches, textOf } from './source-files.ts'
+import { matches, textOf } from '../files/source-files.ts'
 
 const TAGGED = /\/\*\* @deprecated `import (?:type )?\{ (\w+) \} from '([^']+)'` \*\/\s*(?:type )?(\w+),/g
 const ROW = /^\| (`.*`) \| `webloom` \| `([^`]+)` \|$/gm

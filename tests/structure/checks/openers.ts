@@ -1,4 +1,4 @@
-import { sourceFiles } from './source-files.ts'
+import { sourceFiles } from '../files/source-files.ts'
 
 /** What opens sockets, threads, processes and databases, and the places that may. Everybody else is given what is open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {

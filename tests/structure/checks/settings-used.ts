@@ -1,4 +1,4 @@
-import { matches, sourceFiles } from './source-files.ts'
+import { matches, sourceFiles } from '../files/source-files.ts'
 
 const TABLE = 'packages/core/src/settings/settings-table/'
 /** Written by scripts/settings-docs.ts from the table. */

@@ -1,4 +1,4 @@
-/** Bounds of one exchange over real HTTP; what hostile servers do besides stands in `tests/hostile-web.test.ts`. */
+/** Bounds of one exchange over real HTTP; what hostile servers do besides stands in `tests/hostile/hostile-web.test.ts`. */
 
 import { DownloadError, MemoryStatsCollector, Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'

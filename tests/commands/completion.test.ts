@@ -1,0 +1,51 @@
+/** What `webloom completion bash` prints, in a real bash: words are split as readline splits them, and only what it replaces is left. */
+
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runProcess, tempDir } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+
+const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
+
+test('bash completes commands, spiders, settings and their values, and files', async () => {
+  await using folder = await tempDir()
+  mkdirSync(folder.join('spiders'))
+  writeFileSync(folder.join('webloom.config.ts'), 'export default {}\n')
+  writeFileSync(folder.join('spiders/q.ts'), "export class Q extends Spider {\n  name = 'quotes'\n}\n")
+  writeFileSync(
+    folder.join('spiders/two.ts'),
+    "class A {\n  name = 'two words'\n}\nclass B {\n  name = 'odd;touch x'\n}\n",
+  )
+  mkdirSync(folder.join('star'))
+  for (const name of ['*.ts', 'a.ts']) writeFileSync(folder.join('star', name), '')
+  symlinkSync(join(PACKAGE, 'bin/webloom.js'), folder.join('webloom'))
+  const lines = [
+    'webloom cra',
+    'REDIS_URL=x webloom crawl quo',
+    'webloom crawl quotes -s LOG_LEVEL=D',
+    'webloom runspider spiders/',
+    // What a shell would read is quoted; a star among the names of files is no pattern.
+    'webloom crawl two',
+    'webloom crawl odd',
+    'webloom runspider star/',
+  ]
+  const script = `source <(webloom completion bash)
+complete -p webloom
+${lines.map((line) => `COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(webloom); _webloom 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd' '`).join('\n')}
+`
+  const { stdout, stderr } = await runProcess('bash', ['--norc', '-c', script], {
+    cwd: folder.path,
+    env: { PATH: `${folder.path}:${join(process.execPath, '..')}:${process.env.PATH}` },
+  })
+  expect(stdout.split('\n'), stderr).toEqual([
+    'complete -F _webloom webloom',
+    'crawl',
+    'quotes',
+    'DEBUG',
+    'spiders/q.ts spiders/two.ts',
+    'two\\ words',
+    'odd\\;touch\\ x',
+    'star/*.ts star/a.ts',
+    '',
+  ])
+})

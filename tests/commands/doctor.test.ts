@@ -1,0 +1,105 @@
+/** `webloom doctor` as it is typed. */
+
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runProcess, startRedis, tempDir } from '@webloom/testkit'
+import { expect, test } from 'vitest'
+
+const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
+const BIN = join(PACKAGE, 'bin/webloom.js')
+
+test('webloom doctor tells all that is wrong and what to type, and no password; exit code 0 when nothing fails', async () => {
+  await using redis = await startRedis({ appendonly: 'everysec', password: 'planted1' })
+  await using folder = await tempDir()
+  await using elsewhere = await tempDir()
+  mkdirSync(folder.join('node_modules'))
+  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  mkdirSync(folder.join('spiders'))
+  writeFileSync(
+    folder.join('webloom.config.ts'),
+    `export default { settings: { JOBDIR: 'webloom.config.ts/job', DOWNLOAD_DELEY: 1, REDIS_URL: '${redis.url}' } }\n`,
+  )
+  writeFileSync(
+    folder.join('spiders/q.ts'),
+    "import { Spider } from 'webloom'\nexport class Q extends Spider {\n  name = 'quotes'\n  customSettings = { SEEDS_REDIS_URL: 'redis://u:planted2@127.0.0.1:9' }\n}\n",
+  )
+  symlinkSync(folder.join('node_modules'), elsewhere.join('node_modules'))
+  writeFileSync(
+    elsewhere.join('alone.mjs'),
+    "import { Spider } from 'webloom'\nexport class Alone extends Spider {\n  name = 'alone'\n}\n",
+  )
+  const doctor = (...words: string[]) =>
+    runProcess(process.execPath, [BIN, 'doctor', ...words], {
+      cwd: folder.path,
+      env: { REDIS_URL: undefined, https_proxy: 'http://me:planted3@proxy.example:3128', NO_COLOR: '1' },
+    })
+  const [bad, well] = await Promise.all([
+    doctor('quotes', '-s', `ITEMS_REDIS_URL=${redis.url.replace('planted1', 'planted4')}`),
+    runProcess(process.execPath, [BIN, 'doctor', 'alone.mjs', '--json'], {
+      cwd: elsewhere.path,
+      env: { REDIS_URL: redis.url },
+    }),
+  ])
+  expect(bad.code, bad.stderr).toBe(1)
+  expect(bad.stdout).toMatch(/^FAIL +settings +DOWNLOAD_DELEY .*DOWNLOAD_DELAY/m)
+  expect(bad.stdout).toMatch(/^ok +Redis +redis:.*\(queue, dupefilter\)/m)
+  expect(bad.stdout).toMatch(
+    /^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 \(seeds\) does not answer.*\n +docker run/m,
+  )
+  expect(bad.stdout).toMatch(/^FAIL +Redis +.*WRONGPASS.*\n +export ITEMS_REDIS_URL=/m)
+  expect(bad.stdout).toMatch(/^FAIL +write access +.*\(JOBDIR\).*\n +ls -l/m)
+  expect(bad.stdout).toMatch(/^note +proxies +.*proxy\.example/m)
+  expect(bad.stdout).toMatch(/4 things must be mended; below each stands the line to type\.\n$/)
+  expect(bad.stdout + bad.stderr).not.toContain('planted')
+
+  const { ok, checks } = JSON.parse(well.stdout) as {
+    ok: boolean
+    checks: { check: string; found: string }[]
+  }
+  expect({ ok, code: well.code }, well.stdout).toEqual({ ok: true, code: 0 })
+  expect(checks.find(({ check }) => check === 'settings')?.found).toMatch(/^no webloom\.config\.ts/)
+})
+
+test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped spider hides nothing of the config', async () => {
+  await using folder = await tempDir()
+  mkdirSync(folder.join('node_modules'))
+  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  mkdirSync(folder.join('spiders'))
+  writeFileSync(
+    folder.join('spiders/q.ts'),
+    "import { Spider } from 'webloom'\nexport class Q extends Spider {\n  name = 'quotes'\n}\n",
+  )
+  const withSettings = (settings: object) =>
+    writeFileSync(
+      folder.join('webloom.config.ts'),
+      `export default { settings: ${JSON.stringify(settings)} }\n`,
+    )
+  const cli = (...words: string[]) =>
+    runProcess(process.execPath, [BIN, ...words], {
+      cwd: folder.path,
+      env: { REDIS_URL: undefined, NO_COLOR: '1' },
+    })
+  for (const settings of [
+    { FEEDS: { 's3://bucket': {} } },
+    { FEEDS: { 'items.nothing': {} } },
+    { DUPEFILTER_CLASS: 'nothing' },
+    { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
+  ]) {
+    withSettings(settings)
+    const [crawled, some, named] = [
+      await cli('crawl', 'quotes'),
+      await cli('doctor'),
+      await cli('doctor', 'quotes'),
+    ]
+    const shown = JSON.stringify(settings)
+    expect(crawled.code, shown).toBe(2)
+    for (const looked of [some, named]) {
+      expect(looked.code, shown).toBe(1)
+      expect(looked.stdout).toMatch(/^FAIL +settings +\S/m)
+    }
+  }
+  withSettings({ REDIS_URL: 'redis://127.0.0.1:9' })
+  const mistyped = await cli('doctor', 'quots')
+  expect(mistyped.stdout).toMatch(/^FAIL +settings +there is no spider "quots"\. Did you mean quotes\?/m)
+  expect(mistyped.stdout).toMatch(/^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 .*ECONNREFUSED/m)
+}, 60_000)

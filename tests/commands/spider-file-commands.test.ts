@@ -1,0 +1,73 @@
+/** From one process to many with a spider's file alone, as the README has it. */
+
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runProcess, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
+import { expect, test, vi } from 'vitest'
+import { commandLine } from '../../packages/webloom/src/cli.ts'
+
+const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
+const BIN = join(PACKAGE, 'bin/webloom.js')
+
+test('seed, worker, status and clear take the file of a spider', async () => {
+  const redis = await startRedis()
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 5 })
+  await using folder = await tempDir()
+  await mkdir(folder.join('node_modules'))
+  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  writeFileSync(
+    folder.join('pages.ts'),
+    `import { RedisSpider, type Response } from 'webloom'
+export default class Pages extends RedisSpider {
+  name = 'pages'
+  maxIdleTime = 1
+  async *parse(response: Response) {
+    yield { url: response.url }
+    yield* response.followAll()
+  }
+}
+`,
+  )
+  // A process takes seconds to start; all of these find their spider in the same way.
+  const here = async (command: string, ...args: string[]) => {
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const given = [command, folder.join('pages.ts'), ...args, '-s', `REDIS_URL=${redis.url}`]
+    let exitCode = 0
+    try {
+      const program = commandLine((code) => {
+        exitCode = code
+      })
+      await program.parseAsync(given, { from: 'user' })
+      return { exitCode, text: printed.mock.calls.flat().join('\n') }
+    } finally {
+      printed.mockRestore()
+    }
+  }
+  try {
+    expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
+    const { code, stderr } = await runProcess(
+      process.execPath,
+      [BIN, 'worker', 'pages.ts', '-o', 'pages.jsonl'],
+      {
+        cwd: folder.path,
+        env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
+      },
+    )
+    expect(code, stderr).toBe(0)
+    expect(readFileSync(folder.join('pages.jsonl'), 'utf8')).not.toBe('')
+    const status = JSON.parse((await here('status', '--json')).text) as { crawl: string }
+    expect(status.crawl).toBe('{pages}')
+    expect((await here('clear')).exitCode).toBe(0)
+    expect((await here('status')).text).toMatch(/idle/)
+  } finally {
+    await redis.stop()
+  }
+})
+
+test('outside a project a name is answered with what takes its place: the file', async () => {
+  await using folder = await tempDir()
+  const { code, stderr } = await runProcess(process.execPath, [BIN, 'status', 'quotes'], { cwd: folder.path })
+  expect(code).toBe(2)
+  expect(stderr).toContain('takes its file as well: quotes.ts in place of quotes')
+})

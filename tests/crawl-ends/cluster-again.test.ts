@@ -1,0 +1,91 @@
+/** A crawl that is begun anew, or goes on after its end, and what it knows of the one before. */
+
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ClusterFolder, fetchCounts, freshCrawlId, seededSpider } from '../cluster/cluster-crawl.ts'
+
+const LONG = { timeout: 60_000 }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  REDIS_URL: redis.url,
+  CRAWL_ID: freshCrawlId(name),
+  LOG_FORMAT: 'json',
+  ...more,
+})
+
+/** What that run fetched. */
+async function fetchedBy(web: FakeWebProcess, run: () => Promise<{ code: number | null; stderr: string }>) {
+  await web.resetHits()
+  const { code, stderr } = await run()
+  expect(code, stderr).toBe(0)
+  return new Set(fetchCounts(await web.hits()).keys())
+}
+
+test.concurrent(
+  'SCHEDULER_PERSIST with redis-key and DUPEFILTER_TTL: the next crawl fetches what it has not met',
+  LONG,
+  async () => {
+    await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
+    const filter = { DUPEFILTER_CLASS: 'redis-key', DUPEFILTER_TTL: 600 }
+    await using folder = await ClusterFolder.of(
+      web,
+      settings('again', { SCHEDULER_PERSIST: true, ...filter }),
+    )
+    const starts = new Set(web.seeds)
+    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(web.linked())
+    expect(await fetchedBy(web, () => folder.run('crawl', 'pages'))).toEqual(starts)
+    expect(await fetchedBy(web, () => folder.worker('new', '--new').exited)).toEqual(starts)
+    const flushing = () => folder.run('crawl', 'pages', '-s', 'SCHEDULER_FLUSH_ON_START=true')
+    expect(await fetchedBy(web, flushing)).toEqual(web.linked())
+  },
+)
+
+test.concurrent.each([
+  ['on Redis', () => settings('woken', { SCHEDULER_PERSIST: true }), 'worker'],
+  ['in a JOBDIR', () => ({ SEEDS_REDIS_URL: redis.url, JOBDIR: 'job', LOG_FORMAT: 'json' }), 'crawl'],
+])('seeds wake a finished crawl %s, and what was met is met', LONG, async (_, settingsOf, command) => {
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20, crossHostLinks: 0 })
+  const key = freshCrawlId('woken:start_urls')
+  const spider = seededSpider([], `redisKey = '${key}'`).replace('maxIdleTime = 2.5', 'maxIdleTime = 1')
+  await using folder = await ClusterFolder.of(web, settingsOf(), spider)
+  const [one, two] = web.seeds as [string, string]
+  const fetched = async (...seeds: string[]) => {
+    await redis.command('RPUSH', key, ...seeds)
+    return fetchedBy(web, () => folder.run(command, 'pages'))
+  }
+  const first = await fetched(one)
+  expect(first).toContain(one)
+  const second = await fetched(two)
+  expect(second).toContain(two)
+  expect(new Set([...first, ...second])).toEqual(web.linked())
+  expect([...second].filter((url) => first.has(url))).toEqual([])
+  expect(await fetched(one)).toEqual(new Set([one]))
+})
+
+test.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: webloom clear leaves no key of the crawl',
+  LONG,
+  async (mode) => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 20 })
+    const cleared = settings(`clean-${mode}`, {
+      SCHEDULER_PERSIST: true,
+      COOKIES_SHARED: true,
+      QUEUE_MODE: mode,
+    })
+    await using folder = await ClusterFolder.of(web, cleared)
+    const keys = async () => (await redis.command('KEYS', `*${cleared.CRAWL_ID}*`)) as string[]
+    expect((await folder.run('crawl', 'pages')).code).toBe(0)
+    expect((await keys()).length).toBeGreaterThan(3)
+    expect((await folder.run('clear', 'pages')).code).toBe(0)
+    // What its runs came to, until `webloom runs --forget`.
+    expect((await keys()).map((key) => key.replace(/^.*:/, ''))).toEqual(['runs'])
+    await folder.run('runs', 'pages', '--forget')
+    expect(await keys()).toEqual([])
+  },
+)

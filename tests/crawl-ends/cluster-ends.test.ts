@@ -1,0 +1,200 @@
+/** When a crawl of several workers ends, and what is left then. */
+
+import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  ClusterFolder,
+  fetchCounts,
+  finishRound,
+  followingSpider,
+  freshCrawlId,
+  messagesOf,
+  messagesOfOwn,
+} from '../cluster/cluster-crawl.ts'
+import { keysOfCrawl, LEFTOVER } from './cluster-leaving.ts'
+
+const LONG = { timeout: 240_000 }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  REDIS_URL: redis.url,
+  CRAWL_ID: freshCrawlId(name),
+  CONCURRENT_REQUESTS: 4,
+  LOG_FORMAT: 'json',
+  ...more,
+})
+/** A crawl that is stopped in its middle is slow until then: the command that stops it takes a while to start. */
+const SLOW = { DOWNLOAD_DELAY: 2 }
+const keysOf = (crawlId: string) => keysOfCrawl(crawlId, redis)
+const missedOf = async (web: FakeWebProcess) => {
+  const counts = fetchCounts(await web.hits())
+  return [...web.linked()].filter((url) => !counts.has(url))
+}
+
+test.concurrent('three workers on a small web: none ends early, none hangs', LONG, async () =>
+  finishRound(1, { redis, mode: 'turns' }),
+)
+
+describe.concurrent('limits count for the cluster', () => {
+  test.each([
+    ['CLOSESPIDER_PAGECOUNT', 60, 'closespider_pagecount', 'response_received_count'],
+    ['CLOSESPIDER_ITEMCOUNT', 60, 'closespider_itemcount', 'item_scraped_count'],
+  ])('%s', LONG, async (name, limit, reason, counter) => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 500, latencyMs: 100 })
+    await using folder = await ClusterFolder.of(web, settings(name.toLowerCase(), { [name]: limit }))
+    const workers = [folder.worker('a'), folder.worker('b')]
+    for (const worker of workers) {
+      const { code, stderr } = await worker.exited
+      expect(code, stderr).toBe(0)
+      expect(messagesOf({ stderr }).at(-1)).toBe(`crawl ended: ${reason}`)
+    }
+    const seen = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+    expect(seen).toMatchObject({ state: 'stopped', finishReason: reason })
+    expect(seen.stats[counter]).toBeGreaterThanOrEqual(limit)
+    // Each worker knows the others' counts of a second ago: 40 pages a second for each, and what is in flight.
+    expect(seen.stats[counter]).toBeLessThan(limit + 400)
+  })
+})
+
+describe.concurrent('what stays of a crawl', () => {
+  test('finished, without SCHEDULER_PERSIST: no request, queued or met', LONG, async () => {
+    await using web = await startFakeWebProcess()
+    const gone = settings('gone')
+    await using folder = await ClusterFolder.of(web, gone)
+    for (const { code, stderr } of await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited)))
+      expect(code, stderr).toBe(0)
+    const keys = await keysOf(gone.CRAWL_ID)
+    expect(keys).toContain(`webloom:{pages@${gone.CRAWL_ID}}:record`)
+    expect(keys.filter((key) => LEFTOVER.test(key))).toEqual([])
+  })
+
+  test('finished, with SCHEDULER_PERSIST: the requests met as well', LONG, async () => {
+    await using web = await startFakeWebProcess()
+    const kept = settings('kept', { SCHEDULER_PERSIST: true })
+    await using folder = await ClusterFolder.of(web, kept)
+    expect((await folder.worker('a').exited).code).toBe(0)
+    expect(await redis.command('SCARD', `pages:${kept.CRAWL_ID}:dupefilter`)).toBe(web.linked().size)
+  })
+
+  test('stopped, with SCHEDULER_PERSIST: the next worker goes on where it was', LONG, async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+    await using folder = await ClusterFolder.of(web, settings('resumed', { SCHEDULER_PERSIST: true }))
+    folder.configure(SLOW)
+    const first = [folder.worker('a'), folder.worker('b')]
+    await web.waitForHits(6, 60_000)
+    expect((await folder.run('stop', 'pages')).code).toBe(0)
+    for (const { code, stderr } of await Promise.all(first.map(({ exited }) => exited)))
+      expect(code, stderr).toBe(0)
+    expect((await missedOf(web)).length).toBeGreaterThan(0)
+    folder.configure({})
+    const { code, stderr } = await folder.worker('c').exited
+    expect(code, stderr).toBe(0)
+    expect(await missedOf(web)).toEqual([])
+    // What was in flight had its time to finish.
+    expect([...fetchCounts(await web.hits())].filter(([, count]) => count > 1)).toEqual([])
+  })
+
+  test('stopped, without SCHEDULER_PERSIST: the next worker begins anew', LONG, async () => {
+    await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+    await using folder = await ClusterFolder.of(web, settings('anew'))
+    folder.configure(SLOW)
+    const first = folder.worker('a')
+    await web.waitForHits(6, 60_000)
+    expect((await folder.run('stop', 'pages')).code).toBe(0)
+    const { code: firstCode, stderr: firstSaid } = await first.exited
+    expect(firstCode, firstSaid).toBe(0)
+    expect(firstSaid).not.toContain('older state')
+    await web.resetHits()
+    folder.configure({})
+    const { code, stderr } = await folder.worker('b').exited
+    expect(code, stderr).toBe(0)
+    const counts = fetchCounts(await web.hits())
+    expect(new Set(counts.keys())).toEqual(web.linked())
+    expect(new Set(counts.values())).toEqual(new Set([1]))
+  })
+
+  test(
+    'SCHEDULER_FLUSH_ON_START with two workers empties once, and what is being crawled stays',
+    LONG,
+    async () => {
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 30 })
+      const persisting = { SCHEDULER_PERSIST: true }
+      await using folder = await ClusterFolder.of(web, settings('flushed', persisting))
+      folder.configure(SLOW)
+      const first = folder.worker('a')
+      await web.waitForHits(6, 60_000)
+      expect((await folder.run('stop', 'pages')).code).toBe(0)
+      expect((await first.exited).code).toBe(0)
+      await web.resetHits()
+      folder.configure({ DOWNLOAD_DELAY: 0.1, SCHEDULER_FLUSH_ON_START: true })
+      const two = [folder.worker('b')]
+      await web.waitForHits(6, 60_000)
+      two.push(folder.worker('c'))
+      for (const { code, stderr } of await Promise.all(two.map(({ exited }) => exited)))
+        expect(code, stderr).toBe(0)
+      const counts = fetchCounts(await web.hits())
+      expect(new Set(counts.keys())).toEqual(web.linked())
+      expect([...counts].filter(([, count]) => count > 1)).toEqual([])
+    },
+  )
+})
+
+describe.concurrent.each(['turns', 'job'])(
+  'QUEUE_MODE=%s: an early end, without SCHEDULER_PERSIST, warns of nothing but of what is deleted',
+  (mode) => {
+    test('one that closes at so many pages', LONG, async () => {
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+      const closing = settings(`closing-${mode}`, {
+        QUEUE_MODE: mode,
+        CLOSESPIDER_PAGECOUNT: 20,
+        LOG_LEVEL: 'WARNING',
+      })
+      await using folder = await ClusterFolder.of(web, closing)
+      const { code, stderr } = await folder.run('crawl', 'pages')
+      expect(code).toBe(0)
+      // Its deleted requests alone.
+      expect(messagesOfOwn({ stderr })).toEqual([
+        expect.stringMatching(/has ended early: the requests that still waited/),
+      ])
+      const kept = await folder.run('crawl', 'pages', '-s', 'SCHEDULER_PERSIST=true')
+      expect(messagesOfOwn(kept)).toEqual([])
+      expect(kept.stderr).toMatch(/kept in Redis at redis:.*To go on:\n {2}webloom crawl pages/s)
+    })
+
+    test('two workers that are stopped', LONG, async () => {
+      // The command that stops them may take a minute to start.
+      await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 1000 })
+      const stopped = settings(`stopped-${mode}`, {
+        QUEUE_MODE: mode,
+        DOWNLOAD_DELAY: 0.2,
+        LOG_LEVEL: 'WARNING',
+      })
+      await using folder = await ClusterFolder.of(web, stopped)
+      const workers = [folder.worker('a'), folder.worker('b')]
+      await web.waitForHits(10, 60_000)
+      // What is set where the command runs is for nobody.
+      const { code, stdout } = await folder.run('stop', 'pages', '-s', 'SCHEDULER_PERSIST=true')
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/The last one empties queue and filter/)
+      const ended = await Promise.all(workers.map(({ exited }) => exited))
+      expect(ended.map(({ code }) => code)).toEqual([0, 0])
+      expect(ended.flatMap(messagesOfOwn)).toEqual([expect.stringMatching(/has ended early/)])
+    })
+  },
+)
+
+test.concurrent('a spider whose start() throws ends for all workers, and says so', LONG, async () => {
+  await using web = await startFakeWebProcess()
+  const spider = followingSpider(web, `async *start() { throw new Error('no start') }`)
+  await using folder = await ClusterFolder.of(web, settings('throws'), spider)
+  const ended = await Promise.all(['a', 'b'].map((name) => folder.worker(name).exited))
+  for (const { code, stderr } of ended) {
+    expect(code, stderr).toBe(1)
+    expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: start_error')
+  }
+})

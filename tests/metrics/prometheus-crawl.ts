@@ -1,0 +1,66 @@
+/** A real crawl that Prometheus watches, and what `deploy/` has for it. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type StartedProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { ClusterFolder, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
+import { dashStarted } from '../dashboard/dash-processes.ts'
+
+const DEPLOY = join(import.meta.dirname, '../../deploy')
+export const ALERTS = join(DEPLOY, 'prometheus/alerts.yml')
+export const PROMETHEUS_CONFIG = join(DEPLOY, 'prometheus/prometheus.yml')
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string
+    readonly targets: readonly { readonly expr: string }[]
+  }[]
+}
+
+export const dashboard: Dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana/webloom.json'), 'utf8'))
+
+/** Queries of all panels, with Grafana's variables filled in. */
+export function panelQueries(crawl: string, rateInterval: string): { title: string; query: string }[] {
+  return dashboard.panels.flatMap(({ title, targets }) =>
+    targets.map(({ expr }) => ({
+      title,
+      query: expr
+        .replaceAll('$job', 'webloom')
+        .replaceAll('$crawl', crawl)
+        .replaceAll('$__rate_interval', rateInterval),
+    })),
+  )
+}
+
+export interface WatchedCrawl extends AsyncDisposable {
+  /** Of the dashboard. */
+  readonly url: string
+  readonly worker: StartedProcess
+}
+
+/** One worker crawls; a dashboard stands beside it. */
+export async function startWatchedCrawl(pages: number, latencyMs: number): Promise<WatchedCrawl> {
+  await using stack = new AsyncDisposableStack()
+  const redis = stack.use(await startRedis({ maxmemory: '256mb' }))
+  const web = stack.use(
+    await startFakeWebProcess({
+      hosts: 4,
+      pagesPerHost: pages / 4,
+      latencyMs,
+      errors: 0.05,
+      errorStatuses: [404],
+    }),
+  )
+  const settings = {
+    REDIS_URL: redis.url,
+    DUPEFILTER_CLASS: 'redis-bloom',
+    BLOOMFILTER_CAPACITY: 100_000,
+    METRICS_TIMES: true,
+    ...STATS_EACH_SECOND,
+  }
+  const folder = stack.use(await ClusterFolder.of(web, settings))
+  const worker = folder.worker('a')
+  const url = await dashStarted(folder)
+  const rest = stack.move()
+  return { url, worker, [Symbol.asyncDispose]: () => rest.disposeAsync() }
+}

@@ -1,0 +1,56 @@
+/** The queue's Redis loses the crawl under its workers: nobody asked for that, and it is no end like others. */
+
+import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ClusterFolder, freshCrawlId, linesOf, messagesOf } from '../cluster/cluster-crawl.ts'
+
+const LONG = { timeout: 60_000 }
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+/** Until the crawl is lost it has no end. */
+const SLOW = { DOWNLOAD_DELAY: 0.2, CONCURRENT_REQUESTS: 4, LOG_FORMAT: 'json' }
+
+const crawlOf = (name: string, mode: string) => {
+  const settings = { ...SLOW, REDIS_URL: redis.url, QUEUE_MODE: mode, CRAWL_ID: freshCrawlId(name) }
+  return { settings, crawl: settings.CRAWL_ID }
+}
+
+test.concurrent.each([
+  ['turns', 'all its keys are', deleteAll],
+  ['job', 'its record is', (crawl: string) => redis.command('DEL', `webloom:{pages@${crawl}}:record`)],
+])('QUEUE_MODE=%s, %s deleted: the worker says so at ERROR and ends with 1', LONG, async (mode, _, lose) => {
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+  const { settings, crawl } = crawlOf('lost', mode)
+  await using folder = await ClusterFolder.of(web, settings)
+  const worker = folder.worker('a')
+  await web.waitForHits(4, 30_000)
+  await lose(crawl)
+  const { code, stderr } = await worker.exited
+  expect(code, stderr).toBe(1)
+  const errors = linesOf({ stderr }).filter(({ level }) => level === 'ERROR')
+  expect(errors.map(({ msg }) => msg).join('\n')).toMatch(
+    new RegExp(`nobody cleared it.*queued there are lost.*webloom clear pages -s CRAWL_ID=${crawl}`),
+  )
+  expect(messagesOf({ stderr }).at(-1)).toMatch(/^crawl ended: crawl_lost/)
+})
+
+test.concurrent('webloom clear --force is no loss: the worker ends with 0', LONG, async () => {
+  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: 100 })
+  await using folder = await ClusterFolder.of(web, crawlOf('cleared', 'turns').settings)
+  const worker = folder.worker('a')
+  await web.waitForHits(4, 30_000)
+  expect((await folder.run('clear', 'pages', '--force')).code).toBe(0)
+  const { code, stderr } = await worker.exited
+  expect(code, stderr).toBe(0)
+  expect(messagesOf({ stderr }).at(-1)).toBe('crawl ended: cleared')
+})
+
+async function deleteAll(crawl: string): Promise<unknown> {
+  const keys = (await redis.command('KEYS', `*pages?${crawl}*`)) as string[]
+  return redis.command('DEL', ...keys)
+}

@@ -1,0 +1,63 @@
+/** A page whose links find no room on Redis goes back, and shows others the next time. */
+
+import { scaledTimes, silentLogger } from '@webloom/core'
+import { type Response, Spider } from '@webloom/spider'
+import { startFakeWeb, startRedis } from '@webloom/testkit'
+import { expect, test, vi } from 'vitest'
+import { assemble } from '../../packages/webloom/src/assembly/assemble.ts'
+
+const FIRST = Array.from({ length: 20 }, (_, n) => `/first-${n}`)
+/** Links wait half a second for room, and their page stays away for one and a half. */
+const TIMES = scaledTimes(0.1)
+
+test('what a page showed before it went back is fetched once another page links to it', {
+  timeout: 30_000,
+}, async () => {
+  await using queue = await startRedis()
+  await using filter = await startRedis()
+  await using web = await startFakeWeb({ pagesPerHost: 1 })
+  const pending = async () => Number(await filter.command('HLEN', '{seen}:pending'))
+  const show = (path: string, links: () => Promise<readonly string[]>) =>
+    web.route(0, path, async (_request, response) => {
+      const anchors = (await links()).map((link) => `<a href="${link}">link</a>`)
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end(anchors.join('\n'))
+    })
+  let fetches = 0
+  show('/changing', async () => {
+    if (++fetches > 1) return ['/then']
+    await queue.command('CONFIG', 'SET', 'maxmemory', '1')
+    return FIRST
+  })
+  show('/then', async () => FIRST)
+  for (const path of FIRST) show(path, async () => [])
+  class Pages extends Spider {
+    override name = 'pages'
+    override startUrls = [new URL('/changing', web.seeds[0]).href]
+    override async *parse(response: Response) {
+      yield* response.followAll()
+    }
+  }
+  const settings = {
+    QUEUE_REDIS_URL: queue.url,
+    DUPEFILTER_REDIS_URL: [filter.url],
+    SCHEDULER_DUPEFILTER_KEY: 'seen',
+    ROBOTSTXT_OBEY: false,
+    PRIVATE_ADDRESSES_ALLOWED: ['127.0.0.0/8', '::1'],
+  }
+  const crawl = await assemble(Pages, {
+    layers: { command: settings },
+    folder: process.cwd(),
+    createLogger: () => silentLogger,
+    times: TIMES,
+    part: { begins: false, isWorker: true },
+  })
+  const running = crawl.run()
+  await vi.waitFor(async () => expect(await pending()).toBeGreaterThanOrEqual(FIRST.length), 5000)
+  // Its links wait for room for so long, and then it goes back.
+  await new Promise((resolve) => setTimeout(resolve, 2 * TIMES.scheduler.fullHoldMs))
+  await queue.command('CONFIG', 'SET', 'maxmemory', '0')
+  expect((await running).finishReason).toBe('finished')
+  const paths = web.hits.map(({ url }) => new URL(url).pathname)
+  expect(paths.filter((path) => path === '/changing')).toHaveLength(2)
+  expect(paths.filter((path) => path.startsWith('/first')).sort()).toEqual([...FIRST].sort())
+})

@@ -1,0 +1,213 @@
+/** Webloom as a user of Redis who has the rights that docs/deploy.md names, and no others. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { requestToJson } from '@webloom/core'
+import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { crawl, RedisSpider, Request, type Response, type SettingsInput } from 'webloom'
+import type { Logger } from 'webloom/ports'
+import { aclLine, REDIS_RIGHTS } from '../../packages/webloom/src/redis/redis-rights.ts'
+import { ClusterFolder } from '../cluster/cluster-crawl.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const ROLES = ['queue', 'dupefilter', 'seeds', 'items'] as const
+
+let servers: Record<(typeof ROLES)[number], RedisServer>
+beforeAll(async () => {
+  const [queue, dupefilter, seeds, items] = await Promise.all(ROLES.map(() => startRedis()))
+  servers = { queue: queue!, dupefilter: dupefilter!, seeds: seeds!, items: items! }
+  for (const role of ROLES) await servers[role].command(...typed(aclLine([role])))
+})
+afterAll(async () => {
+  for (const role of ROLES) await servers[role].stop()
+})
+
+/** The line as an administrator types it for the spider `pages`. */
+const typed = (line: string) =>
+  line.replaceAll('<spider>', 'pages').replace('<user>', 'loom').replace('<password>', 'pw').split(' ') as [
+    string,
+    ...string[],
+  ]
+
+const asLoom = (role: (typeof ROLES)[number]) => servers[role].url.replace('://', '://loom:pw@')
+
+class Pages extends RedisSpider {
+  override name = 'pages'
+  override maxIdleTime = 0.3
+  override *parse(response: Response): Generator<unknown> {
+    yield { url: response.url }
+    for (const request of response.followAll()) yield request.replace({ cookies: { seen: '1' } })
+  }
+}
+
+const WAITING = `import { RedisSpider } from 'webloom'
+export default class Pages extends RedisSpider {
+  name = 'pages'
+  async *parse() {}
+}
+`
+
+function keepingLogger(lines: string[]): Logger {
+  const keep = (fields: object | string, text?: string) => {
+    lines.push(`${text ?? ''} ${JSON.stringify(fields)} ${(fields as { err?: Error }).err ?? ''}`)
+  }
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep, child: () => logger }
+  return logger
+}
+
+const settings = (more: SettingsInput): SettingsInput => ({
+  QUEUE_REDIS_URL: asLoom('queue'),
+  DUPEFILTER_REDIS_URL: [asLoom('dupefilter')],
+  SEEDS_REDIS_URL: asLoom('seeds'),
+  ITEMS_REDIS_URL: asLoom('items'),
+  ITEM_PIPELINES: [['redis', 300]],
+  COOKIES_SHARED: true,
+  ROBOTSTXT_OBEY: true,
+  PRIVATE_ADDRESSES_ALLOWED: ['*'],
+  ...more,
+})
+
+test.concurrent.each([
+  { QUEUE_MODE: 'turns', DUPEFILTER_CLASS: 'redis-set' },
+  { QUEUE_MODE: 'job', DUPEFILTER_CLASS: 'redis-bloom' },
+] as const)('whoever has just these rights crawls, with $QUEUE_MODE and $DUPEFILTER_CLASS', async (mode) => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })
+  const key = `pages:${mode.QUEUE_MODE}:start_urls`
+  await servers.seeds.command('RPUSH', key, ...web.seeds)
+  const lines: string[] = []
+  const { finishReason, stats } = await crawl(Pages, {
+    settings: settings({ ...mode, CRAWL_ID: mode.QUEUE_MODE }),
+    logger: keepingLogger(lines),
+  })
+  expect(lines.filter((line) => /NOPERM|ACL/.test(line))).toEqual([])
+  expect(finishReason).toBe('finished')
+  const pages = web.hits.map(({ url }) => url).filter((url) => !url.endsWith('/robots.txt'))
+  expect(new Set(pages)).toEqual(web.linked())
+  expect(await servers.items.command('LLEN', `pages:${mode.QUEUE_MODE}:items`)).toBe(stats.item_scraped_count)
+  await expectNothingRefused()
+})
+
+test.concurrent('so do the commands that look at a crawl, and tell it something', {
+  timeout: 60_000,
+}, async () => {
+  class Waiting extends Pages {
+    override maxIdleTime = 600
+  }
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
+  const project = settings({ CRAWL_ID: 'told' })
+  await using folder = await ClusterFolder.of(web, project, WAITING)
+  const lines: string[] = []
+  const crawling = crawl(Waiting, { settings: project, logger: keepingLogger(lines) })
+  const workers = 'webloom:{pages@told}:workers'
+  await vi.waitUntil(async () => (await servers.queue.command('HLEN', workers)) === 1, 30_000)
+  const told = [
+    ...(await Promise.all(
+      [
+        ['status', 'pages'],
+        ['pause', 'pages'],
+        ['dupefilter', 'stats', 'pages'],
+        ['seed', 'pages', 'http://a.test/'],
+      ].map((words) => folder.run(...words)),
+    )),
+    await folder.run('stop', 'pages'),
+  ]
+  await crawling
+  await writeFile(
+    folder.path('waits.jsonl'),
+    `${JSON.stringify(requestToJson(new Request('http://b.test/', { callback: 'parse' })))}\n`,
+  )
+  told.push(
+    await folder.run('import', 'waits.jsonl', 'pages'),
+    await folder.run('export', 'pages', '-o', 'left.jsonl'),
+    await folder.run('export', 'pages', '--to', 'scrapy-redis'),
+    await folder.run('clear', 'pages'),
+  )
+  for (const { code, stderr } of told) expect(code, stderr).toBe(0)
+  expect(lines.filter((line) => /NOPERM|ACL/.test(line))).toEqual([])
+  await expectNothingRefused()
+})
+
+test.concurrent('a command that Redis refuses ends with exit code 2, without a stack, and with the line for this spider', {
+  timeout: 60_000,
+}, async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 1 })
+  await using redis = await startRedis()
+  await redis.command(...typed(aclLine(['queue', 'dupefilter', 'seeds', 'items'])))
+  await redis.command('ACL', 'SETUSER', 'loom', '-eval', '-evalsha')
+  const url = redis.url.replace('://', '://loom:pw@')
+  await using folder = await ClusterFolder.of(web, { REDIS_URL: url }, WAITING)
+  const wrong = redis.url.replace('://', '://loom:other@')
+  const [worker, cleared, refused] = await Promise.all([
+    folder.run('worker', 'pages'),
+    folder.run('clear', 'pages'),
+    folder.run('status', 'pages', '-s', `REDIS_URL=${wrong}`),
+  ])
+  for (const { code, stderr } of [worker, cleared]) {
+    expect(code, stderr).toBe(2)
+    expect(stderr).toMatch(/~pages:\*.*\[WL_REDIS_REFUSED\]/)
+    expect(stderr).not.toMatch(/unexpected error|\n {4}at |<spider>/)
+  }
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toMatch(/the user and password that REDIS_URL gives/)
+  expect(refused.stderr).not.toMatch(/Is it running/)
+})
+
+test('a right that is taken away in mid-crawl is named, with the line that gives all of them', async () => {
+  await using web = await startFakeWeb({ seed: 1, pagesPerHost: 60, latencyMs: 20 })
+  await servers.seeds.command('RPUSH', 'pages:later:start_urls', ...web.seeds)
+  const lines: string[] = []
+  const crawling = crawl(Pages, {
+    settings: settings({ CRAWL_ID: 'later', CONCURRENT_REQUESTS: 2 }),
+    logger: keepingLogger(lines),
+  })
+  await web.waitForHits(10, 20_000)
+  await servers.queue.command('ACL', 'SETUSER', 'loom', '-hset')
+  expect((await crawling).finishReason).toBe('internal_error')
+  const told = lines.find((line) => line.includes('the crawl cannot go on'))
+  expect(told).toMatch(
+    /EVAL(?:SHA)? at redis:.*no right to that command.*ACL SETUSER <user>.*~webloom:.*\+hset/,
+  )
+  expect(told).not.toContain('loom:pw')
+  await servers.queue.command('ACL', 'SETUSER', 'loom', '+hset')
+})
+
+// What nobody misses where it is refused: CONFIG GET save (are there snapshots?), and how a client introduces itself.
+const MAY_BE_REFUSED = ['config|get', 'client|setinfo']
+
+/** As the servers themselves have it. */
+async function expectNothingRefused(): Promise<void> {
+  for (const role of ROLES) {
+    const refused = ((await servers[role].command('ACL', 'LOG')) as string[][]).map(
+      (entry) => entry[entry.indexOf('object') + 1]!,
+    )
+    expect(
+      refused.filter((object) => !MAY_BE_REFUSED.includes(object)),
+      role,
+    ).toEqual([])
+  }
+}
+
+test('the rights of each role name every command of its scripts', () => {
+  const named = (role: (typeof ROLES)[number], pattern: string, without = /^$/) => {
+    const commands = globSync(join(ROOT, pattern))
+      .filter((path) => !without.test(path))
+      .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/call\('(\w+)'(?:, '([A-Z]+)')?/g)])
+      .map(([, name = '', sub]) => (name === 'PUBSUB' ? `${name}|${sub}` : name).toLowerCase())
+    expect(commands.length).toBeGreaterThan(0)
+    expect(
+      commands.filter((command) => !REDIS_RIGHTS[role].commands.includes(command)),
+      role,
+    ).toEqual([])
+  }
+  named('queue', 'packages/queue/lua/**/*.lua', /\/seeds\//)
+  named('seeds', 'packages/queue/lua/seeds/*.lua')
+  named('dupefilter', 'packages/dupefilter/lua/**/*.lua')
+  named('items', 'packages/spider/lua/*.lua')
+})
+
+test('docs/deploy.md has the lines to paste', () => {
+  const page = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')
+  for (const role of ROLES) expect(page).toContain(aclLine([role]))
+})

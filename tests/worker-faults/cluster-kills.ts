@@ -1,0 +1,108 @@
+/** Four workers, two of them killed with -9 at random moments and replaced, until the crawl is over. */
+
+import {
+  type FakeWebOptions,
+  type Hit,
+  type RedisServer,
+  type StartedProcess,
+  startFakeWebProcess,
+} from '@webloom/testkit'
+import { expect } from 'vitest'
+import {
+  ClusterFolder,
+  fetchCounts,
+  randomOf,
+  repeatsOfLinks,
+  repeatsOfSimultaneous,
+  STATS_EACH_SECOND,
+} from '../cluster/cluster-crawl.ts'
+
+export interface KillRound {
+  readonly seed: number
+  readonly mode: 'turns' | 'job'
+  readonly pages: number
+  readonly queueRedis: RedisServer
+  readonly filterRedis: RedisServer
+}
+
+/** What a round has shown. */
+export interface KillRoundResult {
+  readonly seed: number
+  readonly pages: number
+  readonly repeats: number
+  /** What the killed workers held, and the new links of what they had just handed on, counted by the workers; see `repeatsOfSimultaneous`. */
+  readonly repeatsMax: number
+  /** From each kill until another worker fetched something that the dead one held, milliseconds; 0: it held nothing. */
+  readonly takenOverMs: readonly number[]
+}
+
+const CONCURRENCY = 8
+
+/** Throws where a page is missing, or a worker does not end in order. */
+export async function killRound(round: KillRound): Promise<KillRoundResult> {
+  const { seed, mode, pages, queueRedis, filterRedis } = round
+  await Promise.all([queueRedis.command('FLUSHALL'), filterRedis.command('FLUSHALL')])
+  const random = randomOf(seed)
+  const hosts = 10
+  const options: FakeWebOptions = {
+    seed,
+    hosts,
+    pagesPerHost: pages / hosts,
+    crossHostLinks: 0.2,
+    latencyMs: [0, 20],
+    hitHeaders: false,
+  }
+  await using web = await startFakeWebProcess(options)
+  await using folder = await ClusterFolder.of(web, {
+    QUEUE_REDIS_URL: queueRedis.url,
+    DUPEFILTER_REDIS_URL: [filterRedis.url],
+    QUEUE_MODE: mode,
+    CONCURRENT_REQUESTS: CONCURRENCY,
+    ...STATS_EACH_SECOND,
+    LOG_FORMAT: 'json',
+  })
+  let started = 0
+  const start = () => folder.worker(`${seed}-${started++}`)
+  const workers = new Set<StartedProcess>([start(), start(), start(), start()])
+  // Two moments in the middle part of the crawl.
+  const moments = [random(), random()]
+    .map((part) => Math.round(web.linked().size * (0.1 + 0.7 * part)))
+    .sort((a, b) => a - b)
+  const kills: number[] = []
+  for (const hits of moments) {
+    await web.waitForHits(hits, 240_000)
+    const victim = [...workers][Math.floor(random() * workers.size)]!
+    victim.kill('SIGKILL')
+    kills.push(performance.now())
+    workers.delete(victim)
+    workers.add(start())
+  }
+  for (const worker of workers) {
+    const { code, stderr } = await worker.exited
+    expect(code, stderr).toBe(0)
+  }
+  const hits = await web.hits()
+  const counts = fetchCounts(hits)
+  const missing = [...web.linked()].filter((url) => !counts.has(url))
+  expect(missing, `seed ${seed}: pages never crawled`).toEqual([])
+  const items = new Set(folder.itemUrls())
+  expect([...web.reachable()].filter((url) => !items.has(url))).toEqual([])
+  return {
+    seed,
+    pages: counts.size,
+    repeats: repeatsOfLinks(web, hits),
+    repeatsMax: (await folder.repeatsCounted()) + repeatsOfSimultaneous(web, hits),
+    takenOverMs: kills.map((at) => takenOverMs(hits, at)),
+  }
+}
+
+/** What a worker has in hand was fetched so lately. */
+const IN_HAND_MS = 1000
+
+/** From the kill to the first page that is fetched again of those fetched just before it; 0 when none is. */
+function takenOverMs(hits: readonly Hit[], killedAtMs: number): number {
+  const lately = hits.filter(({ atMs }) => atMs <= killedAtMs && atMs > killedAtMs - IN_HAND_MS)
+  const urls = new Set(lately.map(({ url }) => url))
+  const again = hits.find(({ url, atMs }) => atMs > killedAtMs && urls.has(url))
+  return again ? Math.round(again.atMs - killedAtMs) : 0
+}

@@ -84,13 +84,14 @@ export class LinkSieve {
 
   /**
    * Asks once more about what `fresh` was asked. Returns those that are new or in doubt now, without those that were so then.
+   * One that was in doubt then, and is new now, is returned: who had it has given it back, and only this asker can queue it.
    *
-   * @param queued the ids of those
+   * @param before what `fresh` returned then
    */
   async freshSince(
     found: readonly Request[],
     asker: string,
-    queued: ReadonlySet<string>,
+    before: readonly QueuedRequest[],
     { marksAll = false }: { marksAll?: boolean } = {},
   ): Promise<QueuedRequest[]> {
     const { fingerprinter } = this.#options
@@ -98,10 +99,14 @@ export class LinkSieve {
       (request) => (marksAll || !request.dontFilter) && this.#hasFingerprint(request),
     )
     const seen = await this.#seen(requests, asker, undefined)
+    const queued = new Set(before.filter(({ inDoubt }) => !inDoubt).map(({ id }) => id))
+    const setAside = new Set(before.filter(({ inDoubt }) => inDoubt).map(({ id }) => id))
     const fresh = requests.flatMap((request, n): QueuedRequest[] => {
       if (seen[n] === true || request.dontFilter) return []
       const id = fingerprinter.fingerprint(request)
-      return queued.has(id) ? [] : [{ id, request, ...(seen[n] === 'in doubt' && { inDoubt: asker }) }]
+      if (queued.has(id)) return []
+      if (seen[n] === false) return [{ id, request }]
+      return setAside.has(id) ? [] : [{ id, request, inDoubt: asker }]
     })
     await this.scheduled(fresh)
     return fresh

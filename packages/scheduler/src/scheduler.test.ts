@@ -278,3 +278,40 @@ test('a lease that is lost while the filter is full is lost: its crawl does not 
   losing.abort(new WebloomError('WL_LEASE_LOST', 'lost'))
   await expect(committing).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
 })
+
+test('a link in doubt that its page has given back is queued by the page that asks once more', async () => {
+  class OutdatedFilter extends MemoryDupeFilter {
+    mayBeOutdated(asker: string): boolean {
+      return asker === 'start/0/page'
+    }
+  }
+  const filter = new OutdatedFilter()
+  /** The first page gives its links back while those of the second one are on their way. */
+  class SlowQueue extends MemoryRequestQueue {
+    override async commit(...given: Parameters<MemoryRequestQueue['commit']>): Promise<void> {
+      await super.commit(...given)
+      await filter.givenBack('the first page')
+    }
+  }
+  const queue = new SlowQueue({
+    clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+  })
+  const scheduler = new Scheduler({
+    filter,
+    queue,
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+    times: scaledTimes(0.01),
+  })
+  await scheduler.enqueueStarts([page(0, { dontFilter: true })], 0)
+  await filter.requestsSeen([page(1)], 'the first page')
+  const [second] = (await scheduler.next(1)) as [Lease]
+  await scheduler.commit(second, [page(1)])
+  await scheduler.open()
+  await expect.poll(async () => (await scheduler.counts()).delayed).toBe(0)
+  expect((await scheduler.next(9)).map(({ request }) => request.url)).toEqual(['https://example.com/1'])
+  await scheduler.close()
+})

@@ -241,8 +241,7 @@ export class Scheduler {
     marksAll: boolean,
   ): Promise<number> {
     if (!this.#filter.mayBeOutdated?.(asker)) return 0
-    const queued = new Set(fresh.map(({ id }) => id))
-    const more = await this.#sieve.freshSince(requests, asker, queued, { marksAll })
+    const more = await this.#sieve.freshSince(requests, asker, fresh, { marksAll })
     if (more.length === 0) return 0
     this.#doubts.noted(more)
     return pushOnce(this.#queue, more, (step) => this.#patiently('queueing links', step))

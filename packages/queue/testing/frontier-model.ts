@@ -1,6 +1,6 @@
 /**
  * A model of the scripts of buckets, for tests with virtual time: the same inputs and answers as `BucketScripts`, at once and
- * without Redis. `src/buckets/frontier-model.test.ts` holds it to the real scripts; without that it would prove nothing.
+ * without Redis. `src/buckets/scripts/frontier-model.test.ts` holds it to the real scripts; without that it would prove nothing.
  *
  *     FrontierState   what Redis holds           model/frontier-state.ts
  *     SlotsStep       lua/slots/                 model/slots-step.ts
@@ -13,20 +13,19 @@
  */
 
 import type { QueueCounts, QueueOrder } from '@webloom/core'
+import type { PushPart, RetriedGroup } from '../src/buckets/scripts/placed-lines.ts'
+import { type Said, WentBack } from '../src/buckets/scripts/said-numbers.ts'
+import { startedName } from '../src/frontier/held-turn.ts'
 import type {
   BegunTurn,
   HoldingTurn,
-  PushPart,
   Renewed,
-  RetriedGroup,
   Standing,
   Stirred,
   TurnAnswer,
   TurnSays,
   Wake,
-} from '../src/buckets/bucket-scripts.ts'
-import { startedName } from '../src/buckets/held-turn.ts'
-import { type Said, WentBack } from '../src/buckets/said-numbers.ts'
+} from '../src/frontier/turn-protocol.ts'
 import { takeFailure } from './model/failure-ledger.ts'
 import { type FrontierState, inMap, newState, ranked, upTo } from './model/frontier-state.ts'
 import { ModelJobs, prioritize } from './model/model-jobs.ts'

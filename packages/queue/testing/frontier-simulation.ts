@@ -10,8 +10,8 @@
  */
 
 import type { HostPace } from '@webloom/core'
-import type { Placed } from '../src/buckets/bucket-scripts.ts'
-import type { BucketLease } from '../src/buckets/held-turn.ts'
+import type { BucketLease } from '../src/frontier/held-turn.ts'
+import type { Placed } from '../src/frontier/turn-protocol.ts'
 import { ownDelays } from '../src/politeness/own-delays.ts'
 import { SeededChance } from './model/seeded-chance.ts'
 import { type CrawlPlan, type Seen, SimulatedRedis } from './simulation/simulated-redis.ts'

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BucketBench, page, pages } from '../../testing/bucket-bench.ts'
 import { clearCrawl } from '../outside/crawl-control.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

@@ -7,11 +7,12 @@
  */
 
 import type { Logger, ProtocolTimes } from '@webloom/core'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import type { HeldTurn } from '../frontier/held-turn.ts'
+import type { HoldingTurn, Stirred, Wake } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
-import type { BucketScripts, HoldingTurn, Stirred, Wake } from './bucket-scripts.ts'
-import type { FrontierMachine } from './frontier-machine.ts'
-import type { HeldTurn } from './held-turn.ts'
-import type { SaidNumbers } from './said-numbers.ts'
+import type { BucketScripts } from './scripts/bucket-scripts.ts'
+import type { SaidNumbers } from './scripts/said-numbers.ts'
 
 export interface BucketCareOptions {
   readonly machine: FrontierMachine

@@ -5,7 +5,7 @@ import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import type { BucketPoint } from './bucket-queue.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const { server, redis } = await redisOfFile()
 

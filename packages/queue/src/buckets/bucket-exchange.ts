@@ -6,11 +6,12 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type ProtocolTimes } from '@webloom/core'
 import { RunOver } from '../crawl/run-over.ts'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import type { Message } from '../frontier/frontier-message.ts'
+import type { Stirred } from '../frontier/turn-protocol.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
-import type { BucketScripts, Stirred } from './bucket-scripts.ts'
-import type { FrontierMachine } from './frontier-machine.ts'
-import type { Message } from './frontier-message.ts'
-import { type SaidNumbers, WentBack } from './said-numbers.ts'
+import type { BucketScripts } from './scripts/bucket-scripts.ts'
+import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { fullError } from './turn-errors.ts'
 
 /** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */

@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
-import type { BucketScripts, Standing, Stirred } from './bucket-scripts.ts'
-import type { TurnJob } from './held-turn.ts'
+import type { TurnJob } from '../frontier/held-turn.ts'
+import type { Standing, Stirred } from '../frontier/turn-protocol.ts'
+import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 /** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */

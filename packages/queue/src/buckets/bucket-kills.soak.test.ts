@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const PAGES = 4000
 const KILLS_MIN = 100

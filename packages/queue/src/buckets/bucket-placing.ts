@@ -1,10 +1,11 @@
 import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
 import type { Retried } from '../failures/redis-failures.ts'
+import type { Placed } from '../frontier/turn-protocol.ts'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
 import type { HostSlots } from '../politeness/host-slots.ts'
 import { slotKey } from '../politeness/slot-key.ts'
-import type { Placed, Pushed, RetriedGroup } from './bucket-scripts.ts'
+import type { Pushed, RetriedGroup } from './scripts/placed-lines.ts'
 
 /** In no line: the line is looked up when the doubt is over. */
 const IN_DOUBT = { place: 'doubt', bucket: '', slot: '', priority: 0 } as const

@@ -42,6 +42,11 @@ import type { StartSpan } from '../crawl/start-span.ts'
 import { failureText, newFailure } from '../failures/failed-entry.ts'
 import { failureBounds } from '../failures/failure-bounds.ts'
 import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
+import { type Effect, FrontierMachine } from '../frontier/frontier-machine.ts'
+import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
+import { BucketLease, type HeldSlot, type HeldTurn } from '../frontier/held-turn.ts'
+import { mostQueuedOf } from '../frontier/most-queued.ts'
+import type { Placed, Stirred, Taken } from '../frontier/turn-protocol.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
@@ -61,20 +66,10 @@ import { BucketCare } from './bucket-care.ts'
 import { BucketExchange } from './bucket-exchange.ts'
 import { type Begun, BucketIntake } from './bucket-intake.ts'
 import { BucketPlacing } from './bucket-placing.ts'
-import {
-  BucketScripts,
-  lockArgs,
-  type Placed,
-  type PushPart,
-  type Stirred,
-  type Taken,
-} from './bucket-scripts.ts'
 import { EmptinessCheck } from './emptiness-check.ts'
-import { type Effect, FrontierMachine } from './frontier-machine.ts'
-import { MAX_REQUESTS_PER_SCRIPT } from './frontier-message.ts'
-import { BucketLease, type HeldSlot, type HeldTurn } from './held-turn.ts'
-import { mostQueuedOf } from './most-queued.ts'
-import { SaidNumbers, WentBack } from './said-numbers.ts'
+import { BucketScripts, lockArgs } from './scripts/bucket-scripts.ts'
+import type { PushPart } from './scripts/placed-lines.ts'
+import { SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { explained } from './turn-errors.ts'
 import { type TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 

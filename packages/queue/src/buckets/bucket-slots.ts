@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { SlotScripts } from './scripts/slot-scripts.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000
@@ -14,7 +14,7 @@ const MAX_SLOTS_PER_LOOK = 200
  * Paused and hot ones are looked at first, of the others as many as one look may take.
  */
 export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number): Promise<SlotView[]> {
-  const scripts = new BucketScripts({ redis, keys, order: 'priority' })
+  const scripts = new SlotScripts(redis, keys)
   const seen = new Map<string, SlotView>()
   const look = async (bucket: string, cursor: string, slots: readonly string[] = []): Promise<string> => {
     const part = await scripts.slots(bucket, cursor, MAX_SLOTS_PER_LOOK, slots)
@@ -42,8 +42,6 @@ export async function readSlots(redis: Redis, keys: CrawlRedisKeys, most: number
 
 /** Returns how one slot stands, by the name that settings and pages know it by. One that the crawl never met has nothing waiting. */
 export async function readSlot(redis: Redis, keys: CrawlRedisKeys, slot: string): Promise<SlotView> {
-  const { slots } = await new BucketScripts({ redis, keys, order: 'priority' }).slots('', '0', 0, [
-    slotKey(slot),
-  ])
+  const { slots } = await new SlotScripts(redis, keys).slots('', '0', 0, [slotKey(slot)])
   return slots[0]!
 }

@@ -3,7 +3,7 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
 import type { BucketPoint } from './bucket-queue.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const times = scaledTimes(0.2)
 const bench = new BucketBench()

@@ -6,7 +6,7 @@ import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import { BULL_PREFIX, type CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { BucketScripts } from './bucket-scripts.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

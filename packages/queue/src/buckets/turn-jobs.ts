@@ -15,9 +15,9 @@
 import { type Logger, NoAnswer, type ProtocolTimes, WebloomError, within } from '@webloom/core'
 import type { Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
+import type { Stirred, Wake } from '../frontier/turn-protocol.ts'
 import { bullBackend, KEEPS_TRYING } from '../redis/bull-backend.ts'
 import { BULL_PREFIX } from '../redis/crawl-redis-keys.ts'
-import type { Stirred, Wake } from './bucket-scripts.ts'
 
 const CLOSE_MS_MAX = 2000
 const EVENTS_MAX = 100

@@ -5,7 +5,7 @@
  * This is a stand-in: BullMQ's own scripts are not compared with it.
  */
 
-import type { Wake } from '../../src/buckets/bucket-scripts.ts'
+import type { Wake } from '../../src/frontier/turn-protocol.ts'
 import { type FrontierState, type Jobs, ranked, upTo } from './frontier-state.ts'
 
 const PRIORITY_MIDDLE = 2 ** 20

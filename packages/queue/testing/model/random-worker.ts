@@ -4,6 +4,8 @@
  */
 
 import type { HostNews } from '@webloom/core'
+import { type Said, SaidNumbers, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import { startedName } from '../../src/frontier/held-turn.ts'
 import type {
   Asked,
   Ended,
@@ -14,9 +16,7 @@ import type {
   Taken,
   TurnAnswer,
   TurnSays,
-} from '../../src/buckets/bucket-scripts.ts'
-import { startedName } from '../../src/buckets/held-turn.ts'
-import { type Said, SaidNumbers, WentBack } from '../../src/buckets/said-numbers.ts'
+} from '../../src/frontier/turn-protocol.ts'
 import { LOCK_MS, type RedisAndModel } from './redis-and-model.ts'
 import type { SeededChance } from './seeded-chance.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import type { HostNews, QueueOrder } from '@webloom/core'
-import type { SlotTold, Stirred, Wake } from '../../src/buckets/bucket-scripts.ts'
+import type { SlotTold, Stirred, Wake } from '../../src/frontier/turn-protocol.ts'
 import {
   dropFrom,
   type Entry,

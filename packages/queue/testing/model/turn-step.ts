@@ -1,5 +1,6 @@
 /** One run of a script about turns: the files of `lua/buckets/steps/` as methods, and those of `lua/leasing/quarantine.lua`. */
 
+import { startedName } from '../../src/frontier/held-turn.ts'
 import type {
   Asked,
   Ended,
@@ -9,8 +10,7 @@ import type {
   Standing,
   Taken,
   TurnAnswer,
-} from '../../src/buckets/bucket-scripts.ts'
-import { startedName } from '../../src/buckets/held-turn.ts'
+} from '../../src/frontier/turn-protocol.ts'
 import { keepFailure } from './failure-ledger.ts'
 import { type Entry, type InFlight, inMap, type Line, type Unit } from './frontier-state.ts'
 import { type KeptRecord, LANES_MAX, mayGoAt, SlotsStep } from './slots-step.ts'

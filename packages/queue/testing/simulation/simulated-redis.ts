@@ -3,8 +3,8 @@
  * it waits, is held back, is in flight, or is committed.
  */
 
-import type { TurnSays } from '../../src/buckets/bucket-scripts.ts'
-import type { Said } from '../../src/buckets/said-numbers.ts'
+import type { Said } from '../../src/buckets/scripts/said-numbers.ts'
+import type { TurnSays } from '../../src/frontier/turn-protocol.ts'
 import { FrontierModel } from '../frontier-model.ts'
 import type { FrontierState } from '../model/frontier-state.ts'
 import type { VirtualWorld } from './virtual-world.ts'

@@ -5,11 +5,11 @@
  */
 
 import { type HostNews, type HostPace, PROTOCOL_TIMES } from '@webloom/core'
-import type { Placed, Stirred } from '../../src/buckets/bucket-scripts.ts'
-import { type Effect, FrontierMachine } from '../../src/buckets/frontier-machine.ts'
-import type { Message } from '../../src/buckets/frontier-message.ts'
-import type { BucketLease, HeldSlot, HeldTurn, TurnJob } from '../../src/buckets/held-turn.ts'
-import { SaidNumbers, WentBack } from '../../src/buckets/said-numbers.ts'
+import { SaidNumbers, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import { type Effect, FrontierMachine } from '../../src/frontier/frontier-machine.ts'
+import type { Message } from '../../src/frontier/frontier-message.ts'
+import type { BucketLease, HeldSlot, HeldTurn, TurnJob } from '../../src/frontier/held-turn.ts'
+import type { Placed, Stirred } from '../../src/frontier/turn-protocol.ts'
 import { leaseLost } from '../../src/leasing/lease-lost.ts'
 import { remarked } from '../../src/leasing/packed-request.ts'
 import type { SimulatedRedis } from './simulated-redis.ts'

@@ -20,15 +20,6 @@ import { unpackRequest } from '../leasing/packed-request.ts'
 import { PriorityRing } from '../structures/priority-ring.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
 import {
-  type Asked,
-  asksAny,
-  type Ended,
-  type Placed,
-  type Standing,
-  type Taken,
-  type TurnAnswer,
-} from './bucket-scripts.ts'
-import {
   composed,
   type Ending,
   goesToHead,
@@ -38,6 +29,15 @@ import {
   type Told,
 } from './frontier-message.ts'
 import { BucketLease, HeldSlot, HeldTurn, type TurnJob } from './held-turn.ts'
+import {
+  type Asked,
+  asksAny,
+  type Ended,
+  type Placed,
+  type Standing,
+  type Taken,
+  type TurnAnswer,
+} from './turn-protocol.ts'
 
 /** How long a message waits for more to say when nothing that it would bring could go any sooner. */
 const PATIENCE_MS = 40

@@ -5,6 +5,7 @@
 
 import type { HostPace } from '@webloom/core'
 import type { PriorityRing } from '../structures/priority-ring.ts'
+import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
 import {
   type Asked,
   asksAny,
@@ -12,8 +13,7 @@ import {
   type SlotReleased,
   type SlotTold,
   type TurnSays,
-} from './bucket-scripts.ts'
-import type { BucketLease, HeldSlot, HeldTurn } from './held-turn.ts'
+} from './turn-protocol.ts'
 
 /** The most requests that one script adds. */
 export const MAX_REQUESTS_PER_SCRIPT = 500

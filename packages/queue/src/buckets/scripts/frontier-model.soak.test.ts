@@ -1,8 +1,8 @@
 /** 10 ** 5 random operations on the scripts and on their model. */
 
 import { afterAll, beforeAll, test } from 'vitest'
-import { BucketBench } from '../../testing/bucket-bench.ts'
-import { compareRun } from '../../testing/model/compared-run.ts'
+import { BucketBench } from '../../../testing/bucket-bench.ts'
+import { compareRun } from '../../../testing/model/compared-run.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

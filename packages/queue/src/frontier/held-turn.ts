@@ -5,7 +5,7 @@ import type { DispatchItem } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { PackedMarks } from '../leasing/packed-request.ts'
 import { drawnDelayMs } from '../politeness/host-pace.ts'
-import type { BegunTurn, SlotKnown, Standing, Taken } from './bucket-scripts.ts'
+import type { BegunTurn, SlotKnown, Standing, Taken } from './turn-protocol.ts'
 
 /**
  * Timers and the way to the downloader make a start a little late. The next start does not wait for so much of that delay,

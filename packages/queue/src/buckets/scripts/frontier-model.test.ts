@@ -1,8 +1,8 @@
 /** The model of the scripts is held to the scripts: without that, what is shown with the model would say nothing. */
 
 import { afterAll, beforeAll, test } from 'vitest'
-import { BucketBench } from '../../testing/bucket-bench.ts'
-import { compareRun } from '../../testing/model/compared-run.ts'
+import { BucketBench } from '../../../testing/bucket-bench.ts'
+import { compareRun } from '../../../testing/model/compared-run.ts'
 
 const bench = new BucketBench()
 beforeAll(() => bench.start())

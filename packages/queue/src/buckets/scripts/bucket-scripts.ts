@@ -1,0 +1,357 @@
+/** The scripts of buckets, `lua/buckets/`, with their arguments and replies as values. */
+
+import { PROTOCOL_TIMES, type ProtocolTimes, type QueueCounts, type QueueOrder } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import { RunOver } from '../../crawl/run-over.ts'
+import { startGap } from '../../crawl/start-gap.ts'
+import type {
+  BegunTurn,
+  HoldingTurn,
+  LockedTurn,
+  Renewed,
+  Standing,
+  Stirred,
+  TurnAnswer,
+  TurnSays,
+  Wake,
+} from '../../frontier/turn-protocol.ts'
+import { idsOf } from '../../leasing/doubts.ts'
+import type { Renewal } from '../../locks/lock-keeper.ts'
+import type { Swept } from '../../members/crawl-channel.ts'
+import type { CrawlRedisKeys } from '../../redis/crawl-redis-keys.ts'
+import { luaScript } from '../../redis/lua.ts'
+import { keyListOf } from './key-list.ts'
+import {
+  addGroup,
+  type EndedDoubts,
+  type PushPart,
+  type RetriedGroup,
+  type SlotSteered,
+} from './placed-lines.ts'
+import { type Said, WentBack } from './said-numbers.ts'
+import {
+  type Argument,
+  addTurn,
+  answerOf,
+  flag,
+  type StandingReply,
+  type StirredReply,
+  standingOf,
+  stirredOf,
+  type TurnReply,
+  wakesOf,
+} from './turn-wire.ts'
+
+const KEYS = ['slots/clock.lua', 'slots/keys.lua'] as const
+const BASE = [
+  ...KEYS,
+  'slots/wake.lua',
+  'slots/lines.lua',
+  'slots/record.lua',
+  'slots/ready.lua',
+  'slots/late.lua',
+] as const
+const TURN = [
+  ...BASE,
+  'slots/close.lua',
+  'leasing/quarantine.lua',
+  'buckets/steps/flight.lua',
+  'buckets/steps/standing.lua',
+] as const
+const BACK = ['buckets/steps/blame.lua', 'buckets/steps/back.lua'] as const
+
+const pushScript = luaScript(...BASE, 'leasing/doubts.lua', 'buckets/steps/said.lua', 'buckets/push.lua')
+const endDoubtsScript = luaScript(
+  ...BASE,
+  'leasing/quarantine.lua',
+  'leasing/doubts.lua',
+  'leasing/doubts-end.lua',
+  'buckets/doubts.lua',
+)
+const failedScript = luaScript(...BASE, 'failures/ledger.lua', 'failures/take.lua', 'buckets/failed.lua')
+const beginScript = luaScript(...TURN, ...BACK, 'buckets/begin.lua')
+const exchangeScript = luaScript(
+  ...TURN,
+  'buckets/steps/said.lua',
+  'slots/news.lua',
+  'buckets/steps/release.lua',
+  'buckets/steps/take.lua',
+  'leasing/doubts.lua',
+  'failures/ledger.lua',
+  'buckets/steps/ended.lua',
+  'buckets/steps/leave.lua',
+  'buckets/exchange.lua',
+)
+const renewScript = luaScript(
+  ...BASE,
+  'leasing/quarantine.lua',
+  'buckets/steps/flight.lua',
+  ...BACK,
+  'buckets/renew.lua',
+)
+const settleScript = luaScript(...KEYS, 'buckets/settle.lua')
+const aloneScript = luaScript(...KEYS, 'buckets/alone.lua')
+const sweepScript = luaScript(...KEYS, 'buckets/sweep.lua')
+const watchScript = luaScript(...KEYS, 'buckets/watch.lua')
+const countsScript = luaScript(...KEYS, 'buckets/counts.lua')
+const inFlightScript = luaScript(...KEYS, 'buckets/in-flight.lua')
+const steerScript = luaScript(...BASE, 'slots/steer.lua')
+const nudgeScript = luaScript(...KEYS, 'buckets/nudge.lua')
+const clearScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/clear.lua')
+const tidyScript = luaScript(...KEYS, 'slots/wake.lua', 'buckets/steps/drop.lua', 'buckets/tidy.lua')
+
+const CLEAR_PAGE = 100
+/** A crawl whose workers were all lost may stand over a long weekend, and its suspects are still known: a week. */
+const STARTED_KEPT_MS = 7 * 86_400_000
+/** The reply to a push of start() when elements before it are missing. */
+const START_GAP = -1
+/** The reply to a command of a run that was cleared, or followed by another. */
+const RUN_OVER = -2
+
+type Script = ReturnType<typeof luaScript>
+
+export interface BucketScriptsOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly order: QueueOrder
+  readonly times?: ProtocolTimes
+}
+
+export class BucketScripts {
+  readonly #redis: Redis
+  readonly #keys: CrawlRedisKeys
+  readonly #keyList: readonly string[]
+  readonly #order: QueueOrder
+  readonly #times: ProtocolTimes
+
+  constructor({ redis, keys, order, times = PROTOCOL_TIMES }: BucketScriptsOptions) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#order = order
+    this.#times = times
+    this.#keyList = keyListOf(keys)
+  }
+
+  /** Rejects with `WentBack`, `RunOver`, or WL_LEASE_LOST for elements of start() before which others were lost. */
+  async push({ said, asker, isNoting, start, groups }: PushPart): Promise<Stirred & { added: number }> {
+    const args: Argument[] = [...saidArgs(said), asker, flag(isNoting)]
+    args.push(start?.from ?? '', start?.to ?? '', groups.length)
+    for (const group of groups) {
+      args.push(group.place)
+      addGroup(args, group)
+    }
+    const reply = (await this.#run(pushScript, args)) as [number, ...StirredReply] | number
+    if (reply === START_GAP) throw startGap()
+    if (typeof reply === 'number') throw refusalOf(reply)
+    const [added, ...stirred] = reply
+    return { added, ...stirredOf(stirred) }
+  }
+
+  /** Resolves to why it has not begun: `gone`, it is over; `taken`, another worker has it. */
+  async begin(
+    turn: BegunTurn,
+    quarantineAfter: number,
+  ): Promise<(Stirred & { standing: Standing; takenBack: number }) | 'gone' | 'taken'> {
+    const { unit, lane, generation, holder, delayMs, isSecond, lockToken, ownDelays = [] } = turn
+    const { lockMs } = this.#times.turns
+    const args = [unit, lane, generation, holder, delayMs, quarantineAfter, flag(isSecond), lockToken, lockMs]
+    for (const slotAndDelay of ownDelays) args.push(...slotAndDelay)
+    const reply = (await this.#run(beginScript, args)) as
+      | ['gone' | 'taken']
+      | ['begun', StandingReply, number, ...StirredReply]
+    if (reply[0] !== 'begun') return reply[0]
+    const [, standing, takenBack, ...stirred] = reply
+    return { standing: standingOf(standing), takenBack, ...stirredOf(stirred) }
+  }
+
+  /**
+   * Sends everything in one step. With `isGrowing` nothing is done on a Redis at its maxmemory; otherwise it is done even
+   * there. Rejects with `WentBack` or `RunOver`.
+   */
+  async exchange(
+    turns: readonly TurnSays[],
+    isGrowing: boolean,
+    said: Said,
+  ): Promise<Stirred & { answers: TurnAnswer[]; trimmed: number }> {
+    const args: Argument[] = [isGrowing ? 'grows' : '', ...saidArgs(said), turns.length]
+    for (const turn of turns) addTurn(args, turn)
+    const reply = (await this.#run(exchangeScript, args)) as [TurnReply[], ...StirredReply, number] | number
+    if (typeof reply === 'number') throw refusalOf(reply)
+    const [replies, woken, raised, trimmed] = reply
+    const answers = replies.map((one, n) => answerOf(one, turns[n]!))
+    return { answers, trimmed, ...stirredOf([woken, raised]) }
+  }
+
+  /** Resolves to the ids that were queued. */
+  async endDoubts({ args, fresh }: EndedDoubts): Promise<Stirred & { queued: string[] }> {
+    const all: Argument[] = [...args, fresh.length]
+    for (const group of fresh) addGroup(all, group)
+    const [queued, ...stirred] = (await this.#run(endDoubtsScript, all)) as [string, ...StirredReply]
+    return { queued: idsOf(queued), ...stirredOf(stirred) }
+  }
+
+  /** Resolves to the ids that were queued; to `ended` when the crawl has ended, and nothing was done. */
+  async retryFailed(groups: readonly RetriedGroup[]): Promise<(Stirred & { queued: string[] }) | 'ended'> {
+    const args: Argument[] = [groups.length]
+    for (const { bucket, slot, priority, requests } of groups) {
+      args.push(bucket, slot, priority, requests.length)
+      for (const { id, key, text } of requests) args.push(`${id}\n${key}`, text)
+    }
+    const reply = (await this.#run(failedScript, args)) as [string[], ...StirredReply] | number
+    if (typeof reply === 'number') return 'ended'
+    const [queued, ...stirred] = reply
+    return { queued, ...stirredOf(stirred) }
+  }
+
+  async steer({ bucket, slot, pauseMs, why, delayMs, boost, isBoosted }: SlotSteered): Promise<Stirred> {
+    const args = [bucket, slot, pauseMs ?? '', why ?? '', delayMs ?? '', boost, flag(isBoosted)]
+    return stirredOf((await this.#run(steerScript, args)) as StirredReply)
+  }
+
+  async settled(asker: string): Promise<void> {
+    await this.#run(settleScript, [asker, this.#times.turns.settledKeptMs])
+  }
+
+  /**
+   * Notes that these requests start now: if the worker is lost, they are suspects. The exchange that ends one takes its note away.
+   *
+   * @param names as `startedName` has them: turns that are asked with one message have requests of the same token
+   */
+  async started(worker: string, names: readonly string[]): Promise<void> {
+    const key = this.#startedKey(worker)
+    // What comes late from a worker that is gone, when the crawl has been cleared, goes by itself.
+    await Promise.all([this.#redis.sadd(key, ...names), this.#redis.pexpire(key, STARTED_KEPT_MS)])
+  }
+
+  /** Notes that this worker runs that request alone. */
+  async beginAlone(worker: string, id: string): Promise<void> {
+    await this.#run(aloneScript, [worker, id])
+  }
+
+  async endAlone(worker: string): Promise<void> {
+    await this.#redis.hdel(this.#keys.alone, worker)
+  }
+
+  /**
+   * @param coming takes from this batch on may be under way
+   * @param resets Redis has come back older: no slot is this worker's any more
+   */
+  async renew<T extends HoldingTurn>(
+    turns: readonly T[],
+    lockMs: number,
+    { coming, resets = false }: { coming: number; resets?: boolean },
+  ): Promise<Renewed<T>> {
+    const args = turns.flatMap((turn) => holdingArgs(turn, coming))
+    const reply = (await this.#run(renewScript, [lockMs, flag(resets), ...args])) as [
+      number[],
+      number[],
+      ...StirredReply,
+    ]
+    const [lost, back, ...stirred] = reply
+    const putBack = new Map<T, number>()
+    for (let at = 0; at < back.length; at += 2) putBack.set(turns[back[at]! - 1]!, back[at + 1]!)
+    return { lost: lost.map((n) => turns[n - 1]!), putBack, ...stirredOf(stirred) }
+  }
+
+  /** Returns the same for the lock keeper, which has the turns' `lockArgs`. */
+  renewal(lockMs: number): Renewal {
+    return { lua: renewScript.lua, keys: this.#keyList, args: [this.#order, lockMs, ''] }
+  }
+
+  /**
+   * Resolves to the state of the crawl's turns, and to the jobs that BullMQ does not have. `isSwept` is false when another
+   * worker has swept lately.
+   *
+   * @param owedMs jobs that BullMQ lacks for less than that are left alone: somebody may be adding them
+   */
+  async sweep(
+    worker: string,
+    everyMs: number,
+    owedMs: number,
+  ): Promise<Swept & { isSwept: boolean; woken: Wake[] }> {
+    const reply = await this.#run(sweepScript, [worker, everyMs, owedMs])
+    const [isSwept, workers, waiting, requests, woken] = reply as [number, number, number, number, string[]]
+    return { isSwept: isSwept === 1, worker, workers, waiting, requests, woken: wakesOf(woken) }
+  }
+
+  /**
+   * Gives jobs whose lock has run out to others.
+   *
+   * @param gapMs when no worker has looked for longer, Redis was away
+   * @param backMs for so long after that nothing is given to others, as workers may still be on their way back
+   */
+  async takeStalled(gapMs: number, backMs: number): Promise<void> {
+    await this.#run(watchScript, [gapMs, backMs])
+  }
+
+  async leave(worker: string): Promise<void> {
+    await Promise.all([
+      this.#redis.zrem(`${this.#keys.frontier}:workers`, worker),
+      this.#redis.hdel(`${this.#keys.frontier}:heard`, worker),
+      this.#redis.unlink(this.#startedKey(worker)),
+    ])
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const [waiting, delayed, leased, quarantined] = (await this.#run(countsScript, [])) as number[]
+    return { waiting: waiting!, delayed: delayed!, leased: leased!, quarantined: quarantined! }
+  }
+
+  /** Resolves to what some turns have in flight for that worker, and to where to go on; '0' when those were all. */
+  async inFlight(
+    worker: string,
+    cursor: string,
+    count: number,
+  ): Promise<{ cursor: string; found: { slot: string; count: number }[] }> {
+    const [next, flat] = (await this.#run(inFlightScript, [worker, cursor, count])) as [
+      string,
+      (string | number)[],
+    ]
+    const found: { slot: string; count: number }[] = []
+    for (let at = 0; at < flat.length; at += 2)
+      found.push({ slot: decodeURIComponent(String(flat[at])), count: Number(flat[at + 1]) })
+    return { cursor: next, found }
+  }
+
+  /** Makes BullMQ able to fetch one job on a Redis at its maxmemory. Resolves to false when there is none. */
+  async nudge(): Promise<boolean> {
+    return (await this.#run(nudgeScript, [])) === 1
+  }
+
+  async clear(): Promise<void> {
+    while ((await this.#run(clearScript, [CLEAR_PAGE])) !== 0);
+  }
+
+  /** Deletes what is left of the jobs of a crawl in which nothing waits. */
+  async tidy(): Promise<void> {
+    while ((await this.#run(tidyScript, [CLEAR_PAGE])) !== 0);
+  }
+
+  #startedKey(worker: string): string {
+    return `${this.#keys.frontier}:started:${worker}`
+  }
+
+  #run(script: Script, args: readonly Argument[]): Promise<unknown> {
+    return script.run(this.#redis, this.#keyList, [this.#order, ...args])
+  }
+}
+
+/** For the lock keeper: it learns late what has ended, so nothing is compared. */
+export function lockArgs({ job, lockToken, holder }: LockedTurn): (string | number)[] {
+  return [job, lockToken, holder, 0, 0, 0]
+}
+
+function holdingArgs(
+  { job, lockToken, holder, delayMs, batch, tokens }: HoldingTurn,
+  coming: number,
+): Argument[] {
+  return [job, lockToken, holder, delayMs, batch ?? coming, tokens.length, ...tokens]
+}
+
+function saidArgs({ worker, number, answered, run }: Said): Argument[] {
+  return [worker, number, answered, run]
+}
+
+function refusalOf(reply: number): Error {
+  return reply === RUN_OVER ? new RunOver() : new WentBack(reply)
+}

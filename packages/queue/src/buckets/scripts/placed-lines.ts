@@ -1,0 +1,51 @@
+/** Requests on their way into lines, as scripts get them. */
+
+import type { StartSpan } from '../../crawl/start-span.ts'
+import type { Placed } from '../../frontier/turn-protocol.ts'
+import type { Said } from './said-numbers.ts'
+
+/** Requests to be pushed to one line, with their ids. */
+export interface Pushed extends Omit<Placed, 'texts'> {
+  readonly place: 'end' | 'doubt'
+  readonly requests: readonly { readonly id: string; readonly text: string }[]
+}
+
+/** Links whose doubt is over; `args` as in leasing/doubts-end.lua. */
+export interface EndedDoubts {
+  readonly args: readonly (string | number)[]
+  readonly fresh: readonly Pushed[]
+}
+
+/** Failed requests that go back to one line. */
+export interface RetriedGroup extends Pick<Placed, 'bucket' | 'slot' | 'priority'> {
+  readonly requests: readonly { readonly id: string; readonly key: string; readonly text: string }[]
+}
+
+export interface PushPart {
+  readonly said: Said
+  readonly asker: string
+  readonly isNoting: boolean
+  /** Set for elements of start(), whose numbers take the place of ids. */
+  readonly start?: StartSpan
+  readonly groups: readonly Pushed[]
+}
+
+/** What is ordered for a slot. */
+export interface SlotSteered {
+  readonly bucket: string
+  readonly slot: string
+  /** From now on; 0 ends a pause. Absent: as it is. */
+  readonly pauseMs?: number
+  readonly why?: string
+  /** Absent: none is ordered. */
+  readonly delayMs?: number
+  /** By how much boosted requests are more urgent than others. */
+  readonly boost: number
+  readonly isBoosted: boolean
+}
+
+/** Adds a group to the arguments of a script. */
+export function addGroup(args: (string | number)[], { bucket, slot, priority, requests }: Pushed): void {
+  args.push(bucket, slot, priority, requests.length)
+  for (const { id, text } of requests) args.push(id, text)
+}

@@ -1,0 +1,117 @@
+/** Turns as the arguments and replies of scripts. The order of both is that of `lua/buckets/exchange.lua`. */
+
+import {
+  type Asked,
+  asksAny,
+  type SlotKnown,
+  type SlotTold,
+  type Standing,
+  type Stirred,
+  type Taken,
+  type TurnAnswer,
+  type TurnSays,
+  type Wake,
+} from '../../frontier/turn-protocol.ts'
+
+export type Argument = string | number
+
+type KnownReply = [waitMs: number, floorMs: number, failures: number, pausedMs: number]
+export type StandingReply = [head: string, ready: number, dueInMs: number | '', ...(KnownReply | [])]
+export type StirredReply = [woken: string[], raised: string[]]
+/** Of one slot; `texts`: priority and text of each request. */
+type TakenReply = [slot: string, waiting: number, head: string, known: KnownReply | '', ...texts: string[]]
+export type TurnReply =
+  | ['over' | 'lost']
+  | ['held' | 'left', StandingReply, TakenReply[]]
+  | ['over', StandingReply, []]
+
+export function addTurn(args: Argument[], turn: TurnSays): void {
+  const { unit, lane, generation, holder, ended, told, released, asked } = turn
+  args.push(unit, lane, generation, holder, ended.length)
+  for (const { token, id = '', refusal = '', hot = '', placed } of ended) {
+    args.push(token, id, refusal, hot, placed.length)
+    for (const { place, bucket, slot, priority, texts } of placed)
+      args.push(place, bucket, slot, priority, texts.length, ...texts)
+  }
+  args.push(told.length)
+  for (const one of told) addTold(args, one)
+  args.push(released.length)
+  for (const one of released) {
+    addTold(args, one)
+    args.push(one.lanes, one.mixed)
+  }
+  if (!unit.startsWith('#')) args.push(asked.delayMs, asked.lanes)
+  if (turn.leaves) args.push('leave')
+  else if (asksAny(asked)) addAsked(args, asked)
+  else args.push('')
+}
+
+function addAsked(args: Argument[], { more, slots, each, batch, aheadMs, bytes, concurrency }: Asked): void {
+  args.push('take', more.length)
+  for (const { slot, most } of more) args.push(slot, most)
+  args.push(slots, each, batch, aheadMs, bytes, concurrency)
+}
+
+function addTold(args: Argument[], { slot, waitMs, news }: SlotTold): void {
+  args.push(slot, wholeMs(waitMs), flag(news !== undefined))
+  if (!news) return
+  const { delayMs, failures = '', pauseMs, pauseReason = '' } = news
+  args.push(wholeMs(delayMs), failures, wholeMs(pauseMs), pauseReason)
+}
+
+export function answerOf([status, standing, taken]: TurnReply, { asked }: TurnSays): TurnAnswer {
+  if (status === 'over' || status === 'lost') return { status }
+  return { status, standing: standingOf(standing!), taken: takenOf(taken!, asked.batch) }
+}
+
+/** The n-th request of a take has the token `<batch>.<n>`. */
+function takenOf(replies: readonly TakenReply[], batch: number): Taken[] {
+  const taken: Taken[] = []
+  for (const [slot, waiting, head, known, ...texts] of replies) {
+    const ofSlot = {
+      slot,
+      waiting,
+      ...(head !== '' && { head: Number(head) }),
+      ...(known !== '' && { known: knownOf(known) }),
+    }
+    for (let at = 0; at < texts.length; at += 2)
+      taken.push({
+        ...ofSlot,
+        token: `${batch}.${taken.length + 1}`,
+        priority: Number(texts[at]),
+        text: texts[at + 1]!,
+      })
+  }
+  return taken
+}
+
+function knownOf([waitMs, floorMs, failures, pausedMs]: KnownReply): SlotKnown {
+  return { waitMs, floorMs, failures, pausedMs }
+}
+
+export function standingOf([head, ready, dueInMs, ...known]: StandingReply): Standing {
+  return {
+    ...(head !== '' && { head: Number(head) }),
+    ready,
+    ...(dueInMs !== '' && { dueInMs }),
+    ...(known.length > 0 && { known: knownOf(known as KnownReply) }),
+  }
+}
+
+export function stirredOf([woken, raised]: StirredReply): Stirred {
+  return { woken: wakesOf(woken), raised: wakesOf(raised) }
+}
+
+export function wakesOf(flat: readonly string[]): Wake[] {
+  const wakes: Wake[] = []
+  for (let at = 0; at < flat.length; at += 2) wakes.push({ job: flat[at]!, priority: Number(flat[at + 1]) })
+  return wakes
+}
+
+function wholeMs(ms: number | undefined): number | '' {
+  return ms === undefined ? '' : Math.ceil(ms)
+}
+
+export function flag(is: boolean): '1' | '' {
+  return is ? '1' : ''
+}

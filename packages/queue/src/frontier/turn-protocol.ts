@@ -1,0 +1,172 @@
+/** What a worker and Redis tell each other about turns: what has ended, what goes back, what is taken, and the answers. */
+
+import type { HostNews } from '@webloom/core'
+
+/** A job that BullMQ must get, or that must become more urgent. */
+export interface Wake {
+  readonly job: string
+  readonly priority: number
+}
+
+/** What a script has changed beside its own turns. */
+export interface Stirred {
+  readonly woken: readonly Wake[]
+  readonly raised: readonly Wake[]
+}
+
+/** A turn: a lane of a unit. The unit is a bucket, `#17`, or a hot slot by its name. */
+export interface TurnName {
+  readonly unit: string
+  readonly lane: string
+}
+
+/** What is known of a slot. Times from now on, in milliseconds; 0: nothing. */
+export interface SlotKnown {
+  /** Until its delay lets it be asked. */
+  readonly waitMs: number
+  /** Floor under its delay. */
+  readonly floorMs: number
+  readonly failures: number
+  readonly pausedMs: number
+}
+
+/** The state of a unit. */
+export interface Standing {
+  /** Priority of what goes next; absent when nothing is ready. */
+  readonly head?: number
+  /** How many slots of a bucket are ready at that priority, or how many requests of a hot slot. */
+  readonly ready: number
+  /** Milliseconds until something that must wait may go. */
+  readonly dueInMs?: number
+  /** Of a hot slot. */
+  readonly known?: SlotKnown
+}
+
+/**
+ * Requests for one line. `place`: its end, its head, quarantine, or milliseconds for which they are held back. With `doubt`
+ * they are set aside, in no line. With `failed` the text is that of a failure, for the ledger.
+ */
+export interface Placed {
+  readonly place: 'end' | 'head' | 'quarantine' | 'doubt' | 'failed' | number
+  readonly bucket: string
+  readonly slot: string
+  readonly priority: number
+  readonly texts: readonly string[]
+}
+
+/** A request that was in flight and no longer is. */
+export interface Ended {
+  readonly token: string
+  /** Set when it may have a history, which is deleted or, with `refusal`, gets one more line. */
+  readonly id?: string
+  readonly refusal?: string
+  /** Its slot, where that has become hot since it was taken. */
+  readonly hot?: string
+  readonly placed: readonly Placed[]
+}
+
+/** News of a slot: in how many milliseconds it may be asked (0: at once), what was learned. */
+export interface SlotTold {
+  readonly slot: string
+  readonly waitMs?: number
+  readonly news?: HostNews
+}
+
+/** A slot that the worker gives back. */
+export interface SlotReleased extends SlotTold {
+  /** How many lanes it may have as a hot slot; 0: it stays in its bucket, and nothing of it is in flight. */
+  readonly lanes: number
+  /** How many of a hot slot are in flight then. */
+  readonly mixed: number
+}
+
+/** What a turn takes next. */
+export interface Asked {
+  /** Slots of which the worker has requests, and how many more it takes at the most. */
+  readonly more: readonly { readonly slot: string; readonly most: number }[]
+  /** How many other slots at the most; of a hot slot 0 or 1. */
+  readonly slots: number
+  /** How many requests of each of these at the most. */
+  readonly each: number
+  /** Names the take. The same one gets the same requests once more. */
+  readonly batch: number
+  /** Slots are taken so many milliseconds before they may be asked. */
+  readonly aheadMs: number
+  /** No more are taken when there are so many bytes. */
+  readonly bytes: number
+  /** Of a hot slot: how many may be in flight, all lanes together; 0: no bound. */
+  readonly concurrency: number
+  /** Of a hot slot: its delay by the settings, milliseconds. */
+  readonly delayMs: number
+  /** Of a hot slot: how many lanes it may have. */
+  readonly lanes: number
+}
+
+/** True when something is taken, should there be anything. */
+export function asksAny({ more, slots }: Pick<Asked, 'more' | 'slots'>): boolean {
+  return more.length > 0 || slots > 0
+}
+
+/** What a worker tells Redis about one of its turns. */
+export interface TurnSays extends TurnName {
+  readonly generation: string
+  readonly holder: string
+  readonly ended: readonly Ended[]
+  readonly told: readonly SlotTold[]
+  readonly released: readonly SlotReleased[]
+  readonly asked: Asked
+  readonly leaves: boolean
+}
+
+/** `left`: the next worker may have it. `over`: nothing is left to do. `lost`: another worker has had it meanwhile. */
+export type TurnAnswer =
+  | { readonly status: 'held' | 'left'; readonly standing: Standing; readonly taken: readonly Taken[] }
+  | { readonly status: 'over' }
+  | { readonly status: 'lost' }
+
+export interface Taken {
+  readonly token: string
+  readonly slot: string
+  readonly priority: number
+  readonly text: string
+  /** How many wait in the slot's line, about. */
+  readonly waiting: number
+  /** Priority of the first of them. */
+  readonly head?: number
+  /** Absent when nothing is known of the slot. */
+  readonly known?: SlotKnown
+}
+
+/** A turn as BullMQ has handed it to a worker. */
+export interface BegunTurn extends TurnName {
+  readonly generation: string
+  readonly lockToken: string
+  readonly holder: string
+  readonly delayMs: number
+  /** True when the worker has another of the unit's lanes. */
+  readonly isSecond: boolean
+  /** Slots of the bucket with a delay longer than `delayMs`, each with its own; after a lost worker they wait for that. */
+  readonly ownDelays?: ReadonlyMap<string, number>
+}
+
+/** What a renewal of a turn's lock needs. */
+export interface LockedTurn {
+  readonly job: string
+  readonly lockToken: string
+  readonly holder: string
+}
+
+/** The same for a turn whose worker tells what it holds: all other requests in flight there go back to their lines. */
+export interface HoldingTurn extends LockedTurn {
+  readonly delayMs: number
+  readonly tokens: readonly string[]
+  /** The batch of the take that is under way. */
+  readonly batch: number | undefined
+}
+
+/** The result of a renewal of turns' locks. */
+export interface Renewed<T> extends Stirred {
+  readonly lost: readonly T[]
+  /** The turns whose lines got requests back, and how many. */
+  readonly putBack: ReadonlyMap<T, number>
+}

@@ -176,7 +176,9 @@ export class BucketCare {
     this.#isChecking = true
     const { scripts, times, logger } = this.#options
     try {
-      await scripts.takeStalled(this.#times.stalledGapMs, times.redis.reconnectMsMax)
+      // A worker connects again first, and renews its locks with the next renewal after that.
+      const backMs = times.redis.reconnectMsMax + this.#times.renewEveryMs
+      await scripts.takeStalled(this.#times.stalledGapMs, backMs)
     } catch (error) {
       logger.debug({ err: error }, 'lost turns could not be looked for; it is tried again')
     }

@@ -37,6 +37,7 @@ end
 if isNoting then
   redis.call('PEXPIRE', noted, NOTED_MS)
   redis.call('ZADD', KEYS[1] .. ':owners', whole(now + NOTED_MS), owner)
+  redis.call('PEXPIRE', KEYS[1] .. ':owners', NOTED_MS)
 end
 if to and to > cursor then
   redis.call('HSET', KEYS[7], 'startCursor', whole(to))

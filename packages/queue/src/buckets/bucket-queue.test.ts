@@ -118,6 +118,24 @@ describe('several workers', () => {
     expect(await bench.redis.exists(bull('a.test~1~4'), bull('active'), bull('stalled'))).toBe(0)
   })
 
+  test('notes of what was pushed expire with the last of them, and the list of them does, too', async () => {
+    const keys = bench.nextKeys()
+    const ttlOf = async (key: string) => Number(await bench.redis.pttl(key))
+    const owners = `${keys.frontier}:owners`
+    const queue = await bench.queue({ keys })
+    await queue.push([page('a', 0)], 'o')
+    expect(await ttlOf(owners)).toBeGreaterThan(7 * 86_000_000)
+    await queue.settled('o')
+    const [lease] = await queue.lease(1)
+    await queue.commit(lease!)
+    await queue.close()
+    await queue.crawlEnded()
+    const left = await ttlOf(owners)
+    expect(left).toBeGreaterThan(20_000)
+    expect(left).toBeLessThanOrEqual(30_000)
+    expect(left - (await ttlOf(`${keys.noted}:o`))).toBeLessThan(100)
+  })
+
   test('clear deletes what waits in a bucket of very many hosts', async () => {
     const keys = bench.nextKeys()
     const names = Array.from({ length: 1_000_000 }, (_, n) => `host-${n}`)

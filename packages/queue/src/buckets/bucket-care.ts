@@ -83,7 +83,7 @@ export class BucketCare {
   /** Renews the locks, and tells Redis which requests this worker holds. */
   async renew(): Promise<void> {
     const { machine, scripts, said, logger, onStirred, onTended } = this.#options
-    if (this.#isRenewing || machine.turnCount === 0) return
+    if (this.#isRenewing || machine.turns.size === 0) return
     this.#isRenewing = true
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
     const resets = this.#mustReset
@@ -96,9 +96,9 @@ export class BucketCare {
       if (resets) this.#mustReset = false
       const lost = new Set(renewed.lost.map((one) => turns.get(one)!))
       for (const turn of lost)
-        if (machine.has(turn)) machine.lose(turn, `its lock on ${turn.job.unit} ran out`)
+        if (machine.turns.has(turn)) machine.states.lose(turn, `its lock on ${turn.job.unit} ran out`)
       const kept = [...turns.values()].filter((turn) => !lost.has(turn))
-      machine.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
+      machine.states.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
       this.#tellPutBack(new Map([...renewed.putBack].map(([one, count]) => [turns.get(one)!, count])))
       onStirred(renewed)
       onTended()
@@ -126,7 +126,7 @@ export class BucketCare {
     let requests = 0
     for (const [turn, count] of putBack) {
       requests += count
-      machine.nudged(turn.job.unit, 0, performance.now())
+      machine.states.nudged(turn.job.unit, 0, performance.now())
     }
     logger.warn(
       { requests, buckets: putBack.size },
@@ -155,8 +155,7 @@ export class BucketCare {
   #heard(swept: Swept, isMine: boolean): void {
     const { machine, onSwept } = this.#options
     this.#sweptAtMs = performance.now()
-    machine.workers = Math.max(1, swept.workers)
-    machine.othersWait = swept.waiting > 0
+    machine.others.swept(swept)
     this.#takeCharge(isMine)
     onSwept(swept)
   }

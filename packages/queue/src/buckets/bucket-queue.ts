@@ -42,11 +42,12 @@ import type { StartSpan } from '../crawl/start-span.ts'
 import { failureText, newFailure } from '../failures/failed-entry.ts'
 import { failureBounds } from '../failures/failure-bounds.ts'
 import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
-import { type Effect, FrontierMachine } from '../frontier/frontier-machine.ts'
+import type { Effect, Outcome } from '../frontier/frontier-effects.ts'
+import { FrontierMachine } from '../frontier/frontier-machine.ts'
 import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
 import { BucketLease, type HeldSlot, type HeldTurn } from '../frontier/held-turn.ts'
 import { mostQueuedOf } from '../frontier/most-queued.ts'
-import type { Placed, Stirred, Taken } from '../frontier/turn-protocol.ts'
+import type { Ended, Placed, Stirred, Taken } from '../frontier/turn-protocol.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
@@ -230,7 +231,7 @@ export class BucketQueue implements RequestQueue {
       ownDelaysOf: (unit) => this.#delays.get(unit),
       quarantineAfter: options.quarantineAfter ?? 3,
       wants: (beginning) => machine.wantsTurn(beginning, this.#demand),
-      hasUnit: (unit) => machine.hasUnit(unit),
+      hasUnit: (unit) => machine.turns.of(unit) !== undefined,
       onDrained: () => this.#onDrained(),
       onBegun: (begun) => this.#onBegun(begun),
       onPoint: (name) => this.#point(name),
@@ -243,7 +244,7 @@ export class BucketQueue implements RequestQueue {
       onStirred: (stirred) => this.#jobs.stir(stirred),
       onWentBack: (error) => this.#onWentBack(error),
       onRunOver: ({ message }) => {
-        for (const turn of machine.turns) machine.lose(turn, message)
+        for (const turn of machine.turns) machine.states.lose(turn, message)
       },
       onTaken: () => this.#point('taken'),
       onTrimmed: options.onTrimmed ?? (() => {}),
@@ -263,15 +264,15 @@ export class BucketQueue implements RequestQueue {
     })
     this.#channel.listen({
       onPause: (slot, ms) => {
-        machine.paused(slot, ms, performance.now())
+        machine.requests.paused(slot, ms, performance.now())
         this.#settle()
       },
       onHungry: (worker) => {
-        if (worker !== workerId) machine.heardHungry(performance.now() + HUNGRY_MS)
+        if (worker !== workerId) machine.others.hungry(performance.now() + HUNGRY_MS)
       },
       onNudged: (worker, unit, priority) => {
         if (worker !== workerId) return
-        machine.nudged(unit, priority, performance.now())
+        machine.states.nudged(unit, priority, performance.now())
         this.#serve()
       },
     })
@@ -321,7 +322,7 @@ export class BucketQueue implements RequestQueue {
         'turns are not given back; other workers take them over in some seconds',
       )
     }
-    for (const turn of this.#machine.turns) this.#machine.lose(turn, 'the queue was closed')
+    for (const turn of this.#machine.turns) this.#machine.states.lose(turn, 'the queue was closed')
     this.#settle()
     if (!this.#options.channel) this.#channel.close()
     await this.#jobs.close()
@@ -375,7 +376,7 @@ export class BucketQueue implements RequestQueue {
     const done = await this.#sayPart(part)
     this.#point('pushed')
     this.#jobs.stir(done)
-    this.#machine.arrived(part.groups, performance.now())
+    this.#machine.states.arrived(part.groups, performance.now())
     return done.added
   }
 
@@ -429,7 +430,7 @@ export class BucketQueue implements RequestQueue {
     const placed = [this.#placing.one({ id: own.id, request }, { attempt: own.attempt }, when)]
     const ended = this.#end(own, { placed, ...(host && { news: host }) })
     // Requests that were taken ahead stood behind it.
-    if (when === 'first') this.#machine.callBack(own.heldSlot, performance.now())
+    if (when === 'first') this.#machine.requests.callBack(own.heldSlot, performance.now())
     await ended
   }
 
@@ -466,7 +467,7 @@ export class BucketQueue implements RequestQueue {
     const changed = this.#ordered.take(orders)
     this.#delays = this.#ownDelays()
     for (const [slot, before] of changed)
-      this.#machine.ordered(slotKey(slot), newPauseMs(before, orders.get(slot)), nowMs)
+      this.#machine.requests.ordered(slotKey(slot), newPauseMs(before, orders.get(slot)), nowMs)
     this.#settle()
     for (const slot of new Set([...this.#steered.keys(), ...orders.keys()]))
       await this.#steerWaiting(slot, orders.get(slot))
@@ -532,7 +533,7 @@ export class BucketQueue implements RequestQueue {
     const fresh = this.#placing.pushed(requests)
     const { queued, ...stirred } = await this.#scripts.endDoubts({ args, fresh })
     this.#jobs.stir(stirred)
-    this.#machine.arrived(fresh, performance.now())
+    this.#machine.states.arrived(fresh, performance.now())
     // This may have been the last request of the crawl.
     this.#emptiness.heard(0)
     this.#serve()
@@ -555,7 +556,7 @@ export class BucketQueue implements RequestQueue {
     if (done === 'ended') return done
     const { queued, ...stirred } = done
     this.#jobs.stir(stirred)
-    this.#machine.arrived(
+    this.#machine.states.arrived(
       groups.map((group) => ({ ...group, place: 'end' as const })),
       performance.now(),
     )
@@ -570,7 +571,7 @@ export class BucketQueue implements RequestQueue {
     throw lease.signal.aborted ? lease.signal.reason : leaseLost(lease.request, 'it has ended before')
   }
 
-  #end(lease: BucketLease, outcome: Omit<Parameters<FrontierMachine['end']>[1], 'done'>): Promise<void> {
+  #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (error?: unknown) => {
         if (error !== undefined) return reject(error as Error)
@@ -578,7 +579,7 @@ export class BucketQueue implements RequestQueue {
         this.#point('committed')
         resolve()
       }
-      this.#machine.end(lease, { ...outcome, done }, performance.now())
+      this.#machine.requests.end(lease, { ...outcome, done }, performance.now())
       this.#exchange.kick()
     })
   }
@@ -604,16 +605,16 @@ export class BucketQueue implements RequestQueue {
     const isForNobody = await nobodyCanDo({ ...this.#options, id: one.id, rejections })
     const place = isForNobody ? 'quarantine' : (this.#options.rejectedMs ?? this.#times.turns.rejectedMs)
     // While this worker has the turn, no other worker can try.
-    if (this.#machine.workers > 1) this.#machine.leave(slot.turn, performance.now())
+    if (this.#machine.others.workers > 1) this.#machine.states.leave(slot.turn, performance.now())
     return { ...asItWas(slot, one), place, texts: [remarked(one.text, { rejections })] }
   }
 
   /** Returns true for a request that this worker has rejected before: it goes back, and its turn with it, for others to try. */
   #leavesToOthers(turn: HeldTurn, id: string): boolean {
-    if (this.#machine.workers <= 1) return false
+    if (this.#machine.others.workers <= 1) return false
     const ms = this.#leftToOthers.waitMs(id)
     if (ms === 0) return false
-    this.#machine.leave(turn, performance.now())
+    this.#machine.states.leave(turn, performance.now())
     this.#intake.leave(turn.job.unit, ms)
     return true
   }
@@ -639,13 +640,13 @@ export class BucketQueue implements RequestQueue {
   }
 
   /** Puts a request back without a caller that waits. */
-  #putBack(slot: HeldSlot, ended: Parameters<FrontierMachine['putBack']>[1]): void {
+  #putBack(slot: HeldSlot, ended: Ended): void {
     const done = (error?: unknown) => {
       const isLost = error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
       if (error === undefined || isLost || this.#isClosed) return
       setTimeout(() => this.#putBack(slot, ended), this.#times.turns.putBackRetryMs).unref()
     }
-    this.#machine.putBack(slot, ended, done)
+    this.#machine.requests.putBack(slot, ended, done)
     this.#exchange.kick()
   }
 
@@ -669,7 +670,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   #handOut(): void {
-    const leases = this.#machine.handOut(this.#demand, performance.now())
+    const leases = this.#machine.requests.handOut(this.#demand, performance.now())
     const going = leases.filter((lease) => !this.#goesToOthers(lease))
     if (going.length === 0) return
     for (const lease of going) this.#out.add(lease)
@@ -685,7 +686,7 @@ export class BucketQueue implements RequestQueue {
 
   #goesToOthers(lease: BucketLease): boolean {
     if (!this.#leavesToOthers(lease.turn, lease.id)) return false
-    this.#machine.end(
+    this.#machine.requests.end(
       lease,
       { placed: [asItWas(lease.heldSlot, lease)], keepsHistory: true, done: () => {} },
       performance.now(),
@@ -731,7 +732,7 @@ export class BucketQueue implements RequestQueue {
   /** Others that have more than they serve are told, again and again, that this worker has nothing to do. */
   #sayHungry(): void {
     const nowMs = performance.now()
-    const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * this.#machine.workers)
+    const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * this.#machine.others.workers)
     if (this.#isClosed || !this.#machine.isHungry(this.#demand) || nowMs - this.#hungrySaidAtMs < gapMs)
       return
     this.#hungrySaidAtMs = nowMs
@@ -740,7 +741,7 @@ export class BucketQueue implements RequestQueue {
 
   #onBegun({ job, bull, holder, standing, stirred }: Begun): void {
     this.#jobs.stir(stirred)
-    const turn = this.#machine.begun(job, holder, standing, performance.now())
+    const turn = this.#machine.states.begun(job, holder, standing, performance.now())
     this.#bulls.set(turn, bull)
     this.#locks.keep(holder, lockArgs({ job: job.job, lockToken: job.lockToken, holder }))
     if (this.#isClosed) this.#exchange.kick()
@@ -748,7 +749,7 @@ export class BucketQueue implements RequestQueue {
   }
 
   #onStart(lease: BucketLease): void {
-    if (this.#machine.started(lease, performance.now())) {
+    if (this.#machine.requests.started(lease, performance.now())) {
       this.#serveSoon()
       return
     }
@@ -766,7 +767,7 @@ export class BucketQueue implements RequestQueue {
     if (!this.#said.wentBack(error)) return
     // A worker that empties the queue as it leaves knows that nothing of it is there.
     if (this.#isClosed && this.#isCleared) return
-    const requests = this.#machine.startOver('the queue’s Redis has come back with an older state')
+    const requests = this.#machine.states.startOver('the queue’s Redis has come back with an older state')
     this.#logger.warn(
       { requests },
       'the queue’s Redis has come back with an older state; what this worker had in hand, and what it did in the time that Redis has lost, is fetched again',
@@ -796,10 +797,10 @@ export class BucketQueue implements RequestQueue {
       // It may have been fetched.
       const text = remarked(lease.text, { attempt: lease.attempt + 1 })
       const placed = [asItWas(lease.heldSlot, { priority: lease.priority, text })]
-      this.#machine.end(lease, { placed, keepsHistory: true, done: () => {} }, performance.now())
+      this.#machine.requests.end(lease, { placed, keepsHistory: true, done: () => {} }, performance.now())
       lease.lose('the queue was closed')
     }
-    this.#machine.close(performance.now())
+    this.#machine.states.close(performance.now())
     this.#exchange.kick()
     await this.#exchange.settled()
     await this.#jobs.settled()

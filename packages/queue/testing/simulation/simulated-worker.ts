@@ -6,7 +6,8 @@
 
 import { type HostNews, type HostPace, PROTOCOL_TIMES } from '@webloom/core'
 import { SaidNumbers, WentBack } from '../../src/buckets/scripts/said-numbers.ts'
-import { type Effect, FrontierMachine } from '../../src/frontier/frontier-machine.ts'
+import type { Effect } from '../../src/frontier/frontier-effects.ts'
+import { FrontierMachine } from '../../src/frontier/frontier-machine.ts'
 import type { Message } from '../../src/frontier/frontier-message.ts'
 import type { BucketLease, HeldSlot, HeldTurn, TurnJob } from '../../src/frontier/held-turn.ts'
 import type { Placed, Stirred } from '../../src/frontier/turn-protocol.ts'
@@ -119,7 +120,7 @@ export class SimulatedWorker {
       (done) => {
         this.#said.wasAnswered(said)
         this.#stir(done)
-        this.machine.arrived(groups, this.#nowMs)
+        this.machine.states.arrived(groups, this.#nowMs)
         this.#serve()
       },
     )
@@ -137,12 +138,13 @@ export class SimulatedWorker {
     if (this.isDead) return
     const [first, second, third] = text.split('\n')
     if (channel === 'pauses') {
-      this.machine.paused(second!, Number(first), this.#nowMs)
+      this.machine.requests.paused(second!, Number(first), this.#nowMs)
       this.#settle()
     } else if (channel === 'nudges' && first === this.name) {
-      this.machine.nudged(third!, Number(second), this.#nowMs)
+      this.machine.states.nudged(third!, Number(second), this.#nowMs)
       this.#serve()
-    } else if (channel === 'hungry' && first !== this.name) this.machine.heardHungry(this.#nowMs + HUNGRY_MS)
+    } else if (channel === 'hungry' && first !== this.name)
+      this.machine.others.hungry(this.#nowMs + HUNGRY_MS)
     else if (channel === 'sweeps')
       this.#heardSweep({ workers: Number(second), waiting: Number(third) }, first === this.name)
   }
@@ -176,7 +178,7 @@ export class SimulatedWorker {
   }
 
   #handOut(): void {
-    const leases = this.machine.handOut(this.#demand, this.#nowMs)
+    const leases = this.machine.requests.handOut(this.#demand, this.#nowMs)
     if (leases.length === 0) return
     for (const lease of leases) this.#out.add(lease)
     const names = leases.map(({ startedName }) => startedName)
@@ -189,7 +191,7 @@ export class SimulatedWorker {
   }
 
   #onStart(lease: BucketLease): void {
-    if (!this.machine.started(lease, this.#nowMs)) {
+    if (!this.machine.requests.started(lease, this.#nowMs)) {
       lease.lose('the lock was not renewed in time')
       this.#ended(lease)
       this.#putBack(lease.heldSlot, lease)
@@ -205,7 +207,7 @@ export class SimulatedWorker {
 
   #putBack(slot: HeldSlot, lease: BucketLease): void {
     const ended = { token: lease.token, placed: [this.#asItWas(lease)] }
-    this.machine.putBack(slot, ended, (error) => {
+    this.machine.requests.putBack(slot, ended, (error) => {
       if (error === undefined || isLeaseLost(error)) return
       this.#world.in(TIMES.putBackRetryMs, () => this.isDead || this.#putBack(slot, lease))
     })
@@ -222,7 +224,7 @@ export class SimulatedWorker {
     const back = { ...this.#asItWas(lease), texts: [text] }
     if (at < 0.05) {
       this.#end(lease, [back], news)
-      this.machine.callBack(lease.heldSlot, this.#nowMs)
+      this.machine.requests.callBack(lease.heldSlot, this.#nowMs)
     } else if (at < 0.1) this.#end(lease, [{ ...back, place: 1 + chance.below(5000) }], news)
     else if (at < 0.12) this.#end(lease, [{ ...back, place: 'end' }], news)
     else this.#end(lease, this.#options.linksOf(lease.id), news)
@@ -240,7 +242,7 @@ export class SimulatedWorker {
       if (error === undefined || isLeaseLost(error)) this.#ended(lease)
       else this.#world.in(TIMES.retryMs, () => this.#end(lease, placed, {}))
     }
-    this.machine.end(lease, { placed, adds: placed.length, ...news, done }, this.#nowMs)
+    this.machine.requests.end(lease, { placed, adds: placed.length, ...news, done }, this.#nowMs)
     this.#kick()
   }
 
@@ -283,7 +285,7 @@ export class SimulatedWorker {
   #onWentBack(error: WentBack): void {
     if (!this.#said.wentBack(error)) return
     this.#redis.seen.wentBack++
-    this.machine.startOver('Redis has come back older')
+    this.machine.states.startOver('Redis has come back older')
     this.#mustReset = true
     this.#renew()
     this.#settle()
@@ -425,7 +427,7 @@ export class SimulatedWorker {
       ...name,
       holder,
       delayMs: this.#delayOf(unit!),
-      isSecond: this.machine.hasUnit(unit!),
+      isSecond: this.machine.turns.of(unit!) !== undefined,
       ...(ownDelays && { ownDelays }),
     }
     this.#beginning++
@@ -440,7 +442,7 @@ export class SimulatedWorker {
         if (reply.takenBack > 0) this.#redis.seen.takenBack++
         this.#stir(reply)
         const job = { ...name, job: id, lockedUntilMs }
-        const turn = this.machine.begun(job, holder, reply.standing, this.#nowMs)
+        const turn = this.machine.states.begun(job, holder, reply.standing, this.#nowMs)
         this.#bulls.set(turn, job)
         this.#serve()
       },
@@ -461,7 +463,7 @@ export class SimulatedWorker {
 
   #renew(): void {
     const { machine } = this
-    if (this.#isRenewing || machine.turnCount === 0) return
+    if (this.#isRenewing || machine.turns.size === 0) return
     this.#isRenewing = true
     const turns = [...machine.turns]
     const holding = turns.map(({ job, holder, lockToken, batch, tokens }) => ({
@@ -484,13 +486,14 @@ export class SimulatedWorker {
         const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
         this.#redis.seen.lost += lost.size
         this.#redis.seen.putBack += renewed.putBack.size
-        for (const turn of lost) if (machine.has(turn)) machine.lose(turn, 'its lock ran out')
-        machine.renewed(
+        for (const turn of lost) if (machine.turns.has(turn)) machine.states.lose(turn, 'its lock ran out')
+        machine.states.renewed(
           turns.filter((turn) => !lost.has(turn)),
           sentAtMs + TIMES.lockMs,
           this.#nowMs,
         )
-        for (const one of renewed.putBack.keys()) machine.nudged(turnOf.get(one)!.job.unit, 0, this.#nowMs)
+        for (const one of renewed.putBack.keys())
+          machine.states.nudged(turnOf.get(one)!.job.unit, 0, this.#nowMs)
         this.#stir(renewed)
         this.#settle()
         if (this.#mustReset && !resets) this.#renew()
@@ -517,8 +520,7 @@ export class SimulatedWorker {
 
   #heardSweep({ workers, waiting }: { workers: number; waiting: number }, isMine: boolean): void {
     this.#sweptAtMs = this.#nowMs
-    this.machine.workers = Math.max(1, workers)
-    this.machine.othersWait = waiting > 0
+    this.machine.others.swept({ workers, waiting })
     this.#isInCharge = isMine
   }
 

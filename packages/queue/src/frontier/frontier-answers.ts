@@ -1,0 +1,152 @@
+import { laterNews } from '@webloom/core'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import type { Endings } from './endings.ts'
+import type { Ending, Message, Told } from './frontier-message.ts'
+import type { FrontierSchedule } from './frontier-schedule.ts'
+import type { HeldRequests } from './held-requests.ts'
+import type { HeldSlot, HeldTurn } from './held-turn.ts'
+import type { HeldTurns } from './held-turns.ts'
+import { type Asked, asksAny, type Standing, type Taken, type TurnAnswer } from './turn-protocol.ts'
+import type { TurnStates } from './turn-states.ts'
+
+export interface FrontierAnswersOptions {
+  readonly turns: HeldTurns
+  readonly schedule: FrontierSchedule
+  readonly requests: HeldRequests
+  readonly endings: Endings
+  readonly states: TurnStates
+}
+
+/** What follows from Redis's answer to a message, or from none. */
+export class FrontierAnswers {
+  readonly #turns: HeldTurns
+  readonly #schedule: FrontierSchedule
+  readonly #requests: HeldRequests
+  readonly #endings: Endings
+  readonly #states: TurnStates
+  #isFull = false
+
+  constructor({ turns, schedule, requests, endings, states }: FrontierAnswersOptions) {
+    this.#turns = turns
+    this.#schedule = schedule
+    this.#requests = requests
+    this.#endings = endings
+    this.#states = states
+  }
+
+  /** True when Redis has refused a message that adds requests, as it is at its maxmemory. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** Redis has done what the message says. */
+  answered(message: Message, answers: readonly TurnAnswer[], nowMs: number): void {
+    this.#isFull = false
+    let n = 0
+    for (const [turn, says] of message.says) {
+      const answer = answers[n++]!
+      const isLost = answer.status === 'lost'
+      for (const ending of message.endings)
+        if (ending.slot.turn === turn) this.#ended(ending, isLost ? turn : undefined, nowMs)
+      if (!this.#turns.has(turn)) continue
+      if (asksAny(says.asked)) turn.batch = undefined
+      if (isLost) this.#states.lose(turn, `another worker has taken over ${turn.job.unit}`)
+      else if (answer.status === 'over') this.#states.gone(turn, { kind: 'complete', turn })
+      else if (answer.status === 'left')
+        this.#states.gone(turn, { kind: 'give back', turn, ...givenBack(answer.standing) })
+      else {
+        this.#accept(turn, says.asked, answer, nowMs)
+        if (says.leaves) this.#states.stay(turn, nowMs)
+      }
+    }
+  }
+
+  /**
+   * Redis has not done what the message says, as far as is known. A take that was done gets the same answer again.
+   *
+   * @param error what the callers are told; undefined: what adds nothing is said again
+   */
+  unanswered(
+    message: Message,
+    nowMs: number,
+    { error, isFull = false }: { error: unknown; isFull?: boolean },
+  ): void {
+    this.#isFull ||= isFull
+    const again: Ending[] = []
+    for (const ending of message.endings) {
+      if (isFull && ending.adds === 0) again.push(ending)
+      else this.#endings.failed(ending, error)
+    }
+    this.#endings.again(again)
+    for (const [turn, says] of message.says) {
+      for (const told of [...says.told, ...says.released]) this.#untold(turn, told)
+      for (const slot of turn.slots.values()) {
+        slot.isAsked = false
+        this.#schedule.place(slot, nowMs)
+      }
+      this.#schedule.placeTurn(turn, nowMs)
+    }
+  }
+
+  #accept(
+    turn: HeldTurn,
+    { more, slots }: Pick<Asked, 'more' | 'slots'>,
+    { standing, taken }: { standing: Standing; taken: readonly Taken[] },
+    nowMs: number,
+  ): void {
+    for (const { slot } of more) {
+      const held = turn.slots.get(slot)
+      if (!held) continue
+      held.isAsked = false
+      held.waiting = 0
+    }
+    this.#states.heard(turn, standing, nowMs)
+    turn.taken += taken.length
+    const touched = new Set<HeldSlot>()
+    for (const one of taken) touched.add(this.#requests.take(turn, one, nowMs))
+    if (!turn.isBucket) {
+      const [slot] = turn.slots.values()
+      slot!.isAsked = false
+      slot!.waiting = 0
+      // Asked again at once it would be as full: a worker would send a script a millisecond until a page of another lane ends.
+      const isRefused = taken.length === 0 && standing.head !== undefined && !slot!.isPaced
+      slot!.isFull = isRefused && (slots > 0 || slot!.heldCount === 0)
+    }
+    for (const slot of touched) {
+      if (slot.isPaused(nowMs) || this.#endings.isGoingBack(slot) || turn.isLeaving)
+        this.#requests.sendBack(slot)
+    }
+    this.#schedule.placeAll(turn, nowMs)
+  }
+
+  /** Redis was not told after all. */
+  #untold(turn: HeldTurn, { slot: key, news, waiting }: Told): void {
+    const slot = this.#turns.slotOf(turn, key)
+    slot.waiting += waiting
+    slot.tellsWait(false)
+    if (news) slot.news = laterNews(news, slot.news ?? {})
+    turn.told.add(slot)
+  }
+
+  #ended(ending: Ending, lostTo: HeldTurn | undefined, nowMs: number): void {
+    const { slot, lease, ended } = ending
+    if (lostTo) {
+      this.#endings.failed(ending, leaseLost(lease?.request, `another worker has taken over ${slot.name}`))
+      return
+    }
+    slot.turn.tokens.delete(ended.token)
+    slot.isFull = false
+    if (lease) {
+      lease.state = 'ended'
+      slot.out.delete(lease)
+    }
+    this.#endings.done(ending)
+    this.#states.arrived(ended.placed, nowMs)
+    this.#schedule.place(slot, nowMs)
+  }
+}
+
+function givenBack({ head, dueInMs = 0, known }: Standing): { ms: number; priority: number } {
+  const slotMs = known ? Math.max(known.waitMs, known.pausedMs) : 0
+  return { ms: head === undefined ? Math.max(dueInMs, slotMs) : slotMs, priority: head ?? 0 }
+}

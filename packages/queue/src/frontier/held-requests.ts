@@ -1,0 +1,199 @@
+import { laterNews } from '@webloom/core'
+import { unpackRequest } from '../leasing/packed-request.ts'
+import type { Endings } from './endings.ts'
+import type { Effect, Outcome } from './frontier-effects.ts'
+import { LEAD_MS } from './frontier-message.ts'
+import type { FrontierSchedule } from './frontier-schedule.ts'
+import { BucketLease, type HeldSlot, type HeldTurn } from './held-turn.ts'
+import type { HeldTurns } from './held-turns.ts'
+import type { Ended, Placed, Taken } from './turn-protocol.ts'
+
+/** How many requests a worker has ahead at the most, and how many bytes of them. */
+const AHEAD_REQUESTS_MAX = 1000
+const AHEAD_BYTES_MAX = 8 * 2 ** 20
+
+export interface HeldRequestsOptions {
+  readonly turns: HeldTurns
+  readonly schedule: FrontierSchedule
+  readonly endings: Endings
+  readonly effects: Effect[]
+  /** Called when a request leaves, with its lease. */
+  readonly onStart: (lease: BucketLease) => void
+}
+
+/** The requests that a worker has: those that lie here, are handed out, or are on their way back. */
+export class HeldRequests {
+  readonly #turns: HeldTurns
+  readonly #schedule: FrontierSchedule
+  readonly #endings: Endings
+  readonly #effects: Effect[]
+  readonly #onStart: (lease: BucketLease) => void
+  /** Requests that lie here and are no spares. */
+  #lying = 0
+  #bytes = 0
+
+  constructor({ turns, schedule, endings, effects, onStart }: HeldRequestsOptions) {
+    this.#turns = turns
+    this.#schedule = schedule
+    this.#endings = endings
+    this.#effects = effects
+    this.#onStart = onStart
+  }
+
+  /** Returns how many more may come, with so many that would be handed out at once, and so many more that may lie ready. */
+  room(demand: number, stock: number): { demand: number; stock: number; bytes: number } {
+    return {
+      demand: Math.max(0, demand - this.#lying),
+      stock: Math.min(stock, AHEAD_REQUESTS_MAX - this.#lying),
+      bytes: Math.max(0, AHEAD_BYTES_MAX - this.#bytes),
+    }
+  }
+
+  /** Takes up to so many requests that go now, the most urgent first. */
+  handOut(max: number, nowMs: number): BucketLease[] {
+    this.#schedule.wake(nowMs)
+    const leases: BucketLease[] = []
+    while (leases.length < max) {
+      const slot = this.#schedule.going.next()
+      if (!slot) break
+      if (!slot.turn.isLocked(nowMs) || slot.goesAtMs() > nowMs) {
+        this.#schedule.place(slot, nowMs)
+        continue
+      }
+      const lease = slot.queue.shift()!
+      this.#lies(lease, -1)
+      lease.state = 'out'
+      lease.host = slot.state
+      slot.out.add(lease)
+      slot.handedOut(nowMs)
+      leases.push(lease)
+      this.#schedule.place(slot, nowMs)
+    }
+    return leases
+  }
+
+  /** A request leaves now. Returns false when it must not: the lock was not renewed in time. */
+  started(lease: BucketLease, nowMs: number): boolean {
+    if (!lease.turn.isLocked(nowMs)) return false
+    lease.heldSlot.started(nowMs)
+    this.#schedule.place(lease.heldSlot, nowMs)
+    return true
+  }
+
+  /** A request has ended; Redis is told with the next message. */
+  end(lease: BucketLease, outcome: Outcome, nowMs: number): void {
+    const { heldSlot: slot, token, id } = lease
+    const { placed, refusal, news, adds = 0, keepsHistory, done } = outcome
+    const isNoted = refusal !== undefined || (lease.hasHistory && !keepsHistory)
+    lease.state = 'ending'
+    const ended: Ended = {
+      token,
+      placed,
+      ...(isNoted && { id }),
+      ...(refusal !== undefined && { refusal }),
+    }
+    this.#endings.add({ slot, ended, lease, adds, done })
+    if (!news) return
+    slot.news = laterNews(slot.news, news)
+    slot.turn.told.add(slot)
+    for (const held of this.#turns.heldAs(slot.key)) held.learn(news)
+    if (news.pauseMs !== undefined) this.paused(slot.key, news.pauseMs, nowMs)
+    this.#schedule.place(slot, nowMs)
+  }
+
+  /** A request that was never handed out, and is on its way back. */
+  putBack(slot: HeldSlot, ended: Ended, done: (error?: unknown) => void): void {
+    this.#endings.add({ slot, ended, adds: 0, done })
+  }
+
+  /** Takes back what the slot has lying here: something goes before it. */
+  callBack(slot: HeldSlot, nowMs: number): void {
+    this.sendBack(slot)
+    this.#schedule.place(slot, nowMs)
+  }
+
+  /** Lets no request of the slot start for so long: another worker with a lane of it has said so. */
+  paused(slot: string, ms: number, nowMs: number): void {
+    for (const held of this.#turns.heldAs(slot)) {
+      held.pause(ms, nowMs)
+      this.sendBack(held)
+      this.#schedule.place(held, nowMs)
+    }
+  }
+
+  /**
+   * Somebody has ordered something for the slot, which the options' `pace` and `boostOf` know.
+   *
+   * @param pauseMs from now on; undefined: as it is
+   */
+  ordered(slot: string, pauseMs: number | undefined, nowMs: number): void {
+    for (const held of this.#turns.heldAs(slot)) {
+      held.ordered({ ...this.#turns.orderOf(held.name), pauseMs }, nowMs)
+      if (pauseMs) this.sendBack(held)
+      this.#schedule.place(held, nowMs)
+      this.#schedule.placeTurn(held.turn, nowMs)
+    }
+  }
+
+  /** Returns the slot of a request that Redis has handed out. */
+  take(turn: HeldTurn, one: Taken, nowMs: number): HeldSlot {
+    const slot = this.#turns.slotOf(turn, one.slot)
+    if (one.known) slot.heard(one.known, nowMs)
+    slot.waiting = turn.isBucket ? one.waiting : 0
+    slot.head = one.head ?? 0
+    turn.tokens.add(one.token)
+    const { request, unreadable, id, marks } = unpackRequest(one.text)
+    if (request === undefined) {
+      this.#effects.push({ kind: 'unreadable', slot, taken: one, why: unreadable })
+      return slot
+    }
+    const lease = new BucketLease(slot, one, { id, request, marks }, this.#onStart)
+    lease.isSpare = slot.isPaced && slot.goesAtMs() > nowMs + LEAD_MS
+    slot.queue.push(lease)
+    this.#lies(lease, 1)
+    return slot
+  }
+
+  /** Counts a request that has come to lie here, or lies here no more. */
+  #lies(lease: BucketLease, by: 1 | -1): void {
+    if (!lease.isSpare) this.#lying += by
+    this.#bytes += by * lease.text.length
+  }
+
+  /** Nothing of the slot is here any more: Redis has come back older, or its turn is lost. */
+  drop(slot: HeldSlot, reason: string): void {
+    for (const lease of slot.queue) this.#lies(lease, -1)
+    for (const lease of [...slot.queue, ...slot.out]) {
+      if (lease.state === 'ended' || lease.state === 'lost') continue
+      lease.lose(reason)
+      this.#effects.push({ kind: 'lost', lease })
+    }
+    slot.emptied()
+  }
+
+  /** Sends back what lies here of the slot, to the head of its line. */
+  sendBack(slot: HeldSlot): void {
+    for (let lease = slot.queue.shift(); lease; lease = slot.queue.shift()) {
+      this.#lies(lease, -1)
+      lease.state = 'ending'
+      slot.out.add(lease)
+      this.#endings.add({
+        slot,
+        ended: { token: lease.token, placed: [this.#asItWas(lease)] },
+        lease,
+        adds: 0,
+        done: () => {},
+      })
+    }
+  }
+
+  #asItWas({ heldSlot, priority, text }: BucketLease): Placed {
+    return {
+      place: 'head',
+      bucket: this.#turns.bucketOf(heldSlot.key),
+      slot: heldSlot.key,
+      priority,
+      texts: [text],
+    }
+  }
+}

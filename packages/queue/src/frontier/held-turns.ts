@@ -1,0 +1,78 @@
+import type { HostPace } from '@webloom/core'
+import { HeldSlot, type HeldTurn } from './held-turn.ts'
+
+export interface HeldTurnsOptions {
+  readonly pace: (slot: string) => HostPace
+  /** By how much requests of a slot are more urgent than they say. Default: not at all. */
+  readonly boostOf?: (slot: string) => number
+  /** The bucket of a slot, as a unit's name. */
+  readonly bucketOf: (slot: string) => string
+  /** Returns 0 to 1. Default: Math.random. */
+  readonly chance?: () => number
+}
+
+/** The turns that a worker has, by their units, and the slots of these. */
+export class HeldTurns {
+  readonly #options: HeldTurnsOptions
+  readonly #turns = new Map<string, HeldTurn>()
+
+  constructor(options: HeldTurnsOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#turns.size
+  }
+
+  get bucketCount(): number {
+    let count = 0
+    for (const turn of this.#turns.values()) if (turn.isBucket) count++
+    return count
+  }
+
+  [Symbol.iterator](): IterableIterator<HeldTurn> {
+    return this.#turns.values()
+  }
+
+  of(unit: string): HeldTurn | undefined {
+    return this.#turns.get(unit)
+  }
+
+  has(turn: HeldTurn): boolean {
+    return this.#turns.get(turn.job.unit) === turn
+  }
+
+  add(turn: HeldTurn): void {
+    this.#turns.set(turn.job.unit, turn)
+  }
+
+  remove(turn: HeldTurn): void {
+    if (this.has(turn)) this.#turns.delete(turn.job.unit)
+  }
+
+  bucketOf(slot: string): string {
+    return this.#options.bucketOf(slot)
+  }
+
+  /** The slot in its bucket's turn, and in that of a hot slot: it may be in both when it has become hot. */
+  *heldAs(key: string): Generator<HeldSlot> {
+    for (const unit of [this.bucketOf(key), key]) {
+      const held = this.#turns.get(unit)?.slots.get(key)
+      if (held) yield held
+    }
+  }
+
+  /** Returns the turn's slot of that name, which is made when there is none. */
+  slotOf(turn: HeldTurn, key: string): HeldSlot {
+    const known = turn.slots.get(key)
+    if (known) return known
+    const { chance = Math.random } = this.#options
+    const slot = new HeldSlot(key, turn, { ...this.orderOf(decodeURIComponent(key)), chance })
+    turn.slots.set(key, slot)
+    return slot
+  }
+
+  orderOf(name: string): { pace: HostPace; boost: number } {
+    return { pace: this.#options.pace(name), boost: this.#options.boostOf?.(name) ?? 0 }
+  }
+}

@@ -1,0 +1,70 @@
+import type { HeldSlot } from './held-turn.ts'
+
+/** A slot of a bucket with more requests than this gets a unit of its own, with several lanes, when there are other workers. */
+export const HOT_FROM = 64
+
+/** What a worker knows of the others: how many there are, whether turns wait for one, whether one has nothing to do. */
+export class OtherWorkers {
+  /** How many units there are when no slot is hot. */
+  readonly #buckets: number
+  /** How many workers the crawl has, this one too, as last heard of. */
+  #workers = 1
+  #turnsWait = false
+  /** Until when another worker is known to have nothing to do. */
+  #hungryUntilMs = Number.NEGATIVE_INFINITY
+  /** True when nothing was given to it since it said so. */
+  #mayShare = false
+
+  constructor(buckets: number) {
+    this.#buckets = buckets
+  }
+
+  get workers(): number {
+    return this.#workers
+  }
+
+  /** True when BullMQ has jobs that wait. */
+  get turnsWait(): boolean {
+    return this.#turnsWait
+  }
+
+  /** How many units each worker has when all have the same. */
+  get share(): number {
+    return Math.ceil(this.#buckets / this.#workers)
+  }
+
+  swept({ workers, waiting }: { readonly workers: number; readonly waiting: number }): void {
+    this.#workers = Math.max(1, workers)
+    this.#turnsWait = waiting > 0
+  }
+
+  /** One has nothing to do, and is known not to until `untilMs`. */
+  hungry(untilMs: number): void {
+    this.#workers = Math.max(2, this.#workers)
+    this.#hungryUntilMs = untilMs
+    this.#mayShare = true
+  }
+
+  isHungry(nowMs: number): boolean {
+    return nowMs < this.#hungryUntilMs
+  }
+
+  /** Returns true once for each time that one has said it has nothing to do. */
+  takesShare(nowMs: number): boolean {
+    if (!this.#mayShare || !this.isHungry(nowMs)) return false
+    this.#mayShare = false
+    return true
+  }
+
+  /** How many lanes a slot of a bucket should get, as it is hot; 0: it stays there. */
+  lanesOf(slot: HeldSlot): number {
+    if (slot.waiting < HOT_FROM) return 0
+    const lanes = this.lanesMax(slot)
+    return lanes > 1 ? lanes : 0
+  }
+
+  lanesMax(slot: HeldSlot): number {
+    const { concurrency } = slot.pace
+    return slot.isPaced ? 1 : Math.min(this.#workers, concurrency > 0 ? concurrency : this.#workers)
+  }
+}

@@ -1,0 +1,166 @@
+import { leaseLost } from '../leasing/lease-lost.ts'
+import type { Endings } from './endings.ts'
+import type { Effect } from './frontier-effects.ts'
+import type { FrontierSchedule } from './frontier-schedule.ts'
+import type { HeldRequests } from './held-requests.ts'
+import { HeldTurn, type TurnJob } from './held-turn.ts'
+import type { HeldTurns } from './held-turns.ts'
+import type { Placed, Standing } from './turn-protocol.ts'
+
+export interface TurnStatesOptions {
+  readonly turns: HeldTurns
+  readonly schedule: FrontierSchedule
+  readonly requests: HeldRequests
+  readonly endings: Endings
+  readonly effects: Effect[]
+}
+
+/**
+ * What becomes of turns.
+ *
+ *     begun ──► held ──► leaving ──► left, or over
+ *                 └──────────┴─────► lost: another worker has it
+ */
+export class TurnStates {
+  readonly #turns: HeldTurns
+  readonly #schedule: FrontierSchedule
+  readonly #requests: HeldRequests
+  readonly #endings: Endings
+  readonly #effects: Effect[]
+  #isClosing = false
+
+  constructor({ turns, schedule, requests, endings, effects }: TurnStatesOptions) {
+    this.#turns = turns
+    this.#schedule = schedule
+    this.#requests = requests
+    this.#endings = endings
+    this.#effects = effects
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
+  begun(job: TurnJob, holder: string, standing: Standing, nowMs: number): HeldTurn {
+    const turn = new HeldTurn(job, holder, nowMs)
+    this.#turns.add(turn)
+    this.heard(turn, standing, nowMs)
+    if (this.#isClosing) this.leave(turn, nowMs)
+    this.#schedule.placeTurn(turn, nowMs)
+    return turn
+  }
+
+  /** Redis has said how the turn's unit stands. */
+  heard(turn: HeldTurn, standing: Standing, nowMs: number): void {
+    turn.heard(standing, nowMs)
+    this.#schedule.asksFor(turn, nowMs)
+    if (turn.isBucket) return
+    // A hot slot is held as long as its lane is.
+    const slot = this.#turns.slotOf(turn, turn.job.unit)
+    if (standing.known) slot.heard(standing.known, nowMs)
+  }
+
+  /** Takes no more for the turn, and leaves it as soon as nothing of it is in flight here. */
+  leave(turn: HeldTurn, nowMs: number): void {
+    if (turn.isLeaving) return
+    turn.leavingSinceMs = nowMs
+    this.#schedule.sources.remove(turn)
+    for (const slot of turn.slots.values()) this.#requests.callBack(slot, nowMs)
+  }
+
+  /** Goes on with a turn after all. */
+  stay(turn: HeldTurn, nowMs: number): void {
+    turn.leavingSinceMs = undefined
+    turn.quotaFromMs = nowMs
+    turn.taken = 0
+    this.#schedule.placeAll(turn, nowMs)
+  }
+
+  /** Another worker has the turn. */
+  lose(turn: HeldTurn, reason: string): void {
+    turn.isLost = true
+    this.#dropAll(turn, reason)
+    this.#forget(turn)
+  }
+
+  /** Redis has it no more as this worker's: it is over, or given back. */
+  gone(turn: HeldTurn, effect: Effect): void {
+    this.#dropAll(turn, 'its turn is over')
+    this.#forget(turn)
+    this.#effects.push(effect)
+  }
+
+  /** Redis has come back older: nothing that is held here may be in flight there. Returns how many requests are dropped. */
+  startOver(reason: string): number {
+    let requests = 0
+    for (const turn of this.#turns) {
+      requests += turn.tokens.size
+      this.#dropAll(turn, reason)
+      turn.leavingSinceMs = undefined
+      turn.arrived(0)
+      turn.batch = undefined
+    }
+    return requests
+  }
+
+  /** The turns whose locks were renewed, as sent at that time. */
+  renewed(turns: Iterable<HeldTurn>, lockedUntilMs: number, nowMs: number): void {
+    for (const turn of turns) {
+      if (!this.#turns.has(turn)) continue
+      turn.lockedUntilMs = lockedUntilMs
+      this.#schedule.placeAll(turn, nowMs)
+    }
+  }
+
+  /** Requests have come to lines, by this worker's own commands. */
+  arrived(placed: Iterable<Pick<Placed, 'place' | 'bucket' | 'slot' | 'priority'>>, nowMs: number): void {
+    for (const { place, bucket, slot, priority } of placed) {
+      if (place !== 'end' && place !== 'head') continue
+      const hot = this.#turns.of(slot)
+      const turn = hot ?? this.#turns.of(bucket)
+      if (!turn) continue
+      const held = turn.slots.get(slot)
+      if (held && held.waiting > 0) {
+        held.waiting++
+        held.head = Math.max(held.head, priority)
+        this.#schedule.place(held, nowMs)
+        if (!hot) continue
+      }
+      turn.arrived(priority)
+      this.#schedule.placeTurn(turn, nowMs)
+    }
+  }
+
+  /** Another worker has brought something for a unit that rests here, or something more urgent. */
+  nudged(unit: string, priority: number, nowMs: number): void {
+    const turn = this.#turns.of(unit)
+    if (!turn) return
+    turn.arrived(priority)
+    this.#schedule.placeTurn(turn, nowMs)
+  }
+
+  /** Leaves all turns, now and as they begin. Requests in flight have been ended by their callers. */
+  close(nowMs: number): void {
+    this.#isClosing = true
+    for (const turn of this.#turns) this.leave(turn, nowMs)
+  }
+
+  #forget(turn: HeldTurn): void {
+    this.#schedule.sources.remove(turn)
+    this.#turns.remove(turn)
+  }
+
+  #dropAll(turn: HeldTurn, reason: string): void {
+    for (const ending of this.#endings.takeOf(turn))
+      this.#endings.failed(ending, leaseLost(ending.lease?.request, reason))
+    for (const slot of turn.slots.values()) {
+      this.#requests.drop(slot, reason)
+      this.#schedule.removeSlot(slot)
+      this.#endings.forget(slot)
+    }
+    turn.slots.clear()
+    turn.told.clear()
+    turn.releasing.clear()
+    turn.tokens.clear()
+  }
+}

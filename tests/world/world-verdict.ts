@@ -58,6 +58,9 @@ const FOUND_MS = 4000 * FACTOR + 500
 
 const LOCK_MS = 6000 * FACTOR
 
+/** Of a worker that stood still: what it was about to ask for when it was stopped may reach the site so much after it goes on. */
+const WAKING_MS = 250
+
 /** What was queued so short a time before the queue's Redis began another run may have been lost with the run before. */
 const LOST_COMMIT_MS = 20_000 * FACTOR
 
@@ -171,11 +174,11 @@ function allowanceOf(
   const names = new Set(hits.map(({ headers }) => headers['user-agent'] ?? ''))
   // The machine was busy for so much of a lock that it was not renewed in time: to the others that worker was lost.
   for (const { name, spans } of stoodStill)
-    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs)
+    for (const { fromMs, untilMs } of longOf(spans)) lost(name, fromMs, untilMs + WAKING_MS)
   for (const { fault, worker, fromMs, untilMs } of inOrder) {
     // What it had asked for by then may reach the site a moment later.
     if (fault.kind === 'kill') lost(worker, fromMs, untilMs)
-    else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs)
+    else if (fault.kind === 'pause' || fault.kind === 'silence') lost(worker, fromMs, untilMs + WAKING_MS)
     else if (fault.kind === 'restart cluster') for (const name of names) lost(name, fromMs, untilMs)
     else if (goesBack(fault)) wentBack(fromMs, untilMs)
     // A page whose links find no room for so long goes back, and is fetched again.
@@ -326,7 +329,7 @@ const STAYS = [
   /^webloom:\{\w+\}:(workers|settings|history|runs|cleared|id|meta|marker|events|pc|stalled-check|frontier:counts)$/,
 ]
 /** A turn that BullMQ was told of by a worker that had been silent when the crawl ended; docs/redis-keys.md says so, too. */
-const LATE_TURN = /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized)$/
+const LATE_TURN = /^webloom:\{\w+\}:([^:]+~\d+~\d+|active|prioritized|stalled)$/
 /** With SCHEDULER_PERSIST nothing is emptied. */
 const PERSISTS = [/dupefilter/, /:start-hosts$/]
 

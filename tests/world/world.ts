@@ -27,6 +27,8 @@ interface Living {
   readonly way: WorkersWay
   readonly end: Promise<void>
   ended: WorkerEnd | undefined
+  /** The world ends its process: another fault must not have it come back a second time. */
+  isDoomed: boolean
 }
 
 export interface WorldResult extends WorldVerdict {
@@ -129,7 +131,10 @@ class World {
     const left = [...this.#living].filter(({ ended }) => !ended)
     for (const { worker } of left) worker.signal('SIGUSR2')
     await sleep(TELLS_MS)
-    for (const { worker } of left) worker.signal('SIGKILL')
+    for (const one of left) {
+      one.isDoomed = true
+      one.worker.signal('SIGKILL')
+    }
     await Promise.all(left.map(({ end }) => end))
   }
 
@@ -161,12 +166,14 @@ class World {
       factor: FACTOR,
     })
     const end = ending.then((ended) => {
-      living.ended = ended
-      if (!('killed' in ended)) return
+      const hasDied = 'killed' in ended
+      living.ended =
+        hasDied && !living.isDoomed ? { failed: 'its process died, and nobody killed it' } : ended
+      if (!hasDied) return
       this.#living.delete(living)
       this.#gone.push(living)
     })
-    const living: Living = { name, spider, worker, way, end, ended: undefined }
+    const living: Living = { name, spider, worker, way, end, ended: undefined, isDoomed: false }
     this.#living.add(living)
   }
 
@@ -259,6 +266,8 @@ class World {
   async #act(fault: Fault, sender: Living): Promise<void> {
     switch (fault.kind) {
       case 'kill':
+        // It goes down with all others.
+        if (sender.isDoomed) return
         await this.#kill(sender)
         await sleep(fault.backInMs)
         return this.#start(sender.spider)
@@ -292,6 +301,7 @@ class World {
 
   /** What Redis was sent before has been done by then. */
   async #kill(victim: Living): Promise<void> {
+    victim.isDoomed = true
     victim.worker.signal('SIGSTOP')
     await Promise.all(this.#servers.current.map((server) => server.command('PING').catch(() => {})))
     victim.worker.signal('SIGKILL')
@@ -300,7 +310,7 @@ class World {
   }
 
   async #restartCluster(downMs: number): Promise<void> {
-    const all = [...this.#living].filter(({ ended }) => !ended)
+    const all = [...this.#living].filter(({ ended, isDoomed }) => !ended && !isDoomed)
     await Promise.all(all.map((one) => this.#kill(one)))
     await sleep(downMs)
     await Promise.all(all.map(({ spider }) => this.#start(spider)))

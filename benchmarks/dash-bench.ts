@@ -54,7 +54,7 @@ async function fillQueue(): Promise<void> {
     redis,
     keys,
     workerId: 'bench:1:x',
-    pace: () => pace,
+    hosts: { pace: () => pace },
     logger: silentLogger,
   })
   await queue.open()

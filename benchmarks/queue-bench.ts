@@ -52,7 +52,7 @@ async function openQueue(pace: HostPace, concurrency: number): Promise<RequestQu
   const queue =
     values.mode === 'job'
       ? new BullJobQueue({ ...connection, clock: new MemoryHostClock({ pace }), concurrency })
-      : new BucketQueue({ ...connection, pace: () => pace })
+      : new BucketQueue({ ...connection, hosts: { pace: () => pace } })
   await queue.open()
   return queue
 }

@@ -81,7 +81,7 @@ async function withQueue(server: RedisServer, use: (queue: BucketQueue) => Promi
     redis,
     keys: crawlRedisKeys({ spider: 'curve', crawlId: null }),
     workerId: 'curve:1:x',
-    pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }),
+    hosts: { pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }) },
   })
   await queue.open()
   await use(queue)

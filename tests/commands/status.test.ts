@@ -25,7 +25,7 @@ async function leaveCrawl(): Promise<void> {
     redis,
     keys: crawlRedisKeys({ spider: 'pages', crawlId: null }),
     workerId: 'test:1:x',
-    pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }),
+    hosts: { pace: () => ({ delayMs: 0, concurrency: 0, randomize: false }) },
   })
   await queue.open()
   await queue.push([page('paused', 1, 9), page('slow', 1, 8)], 'o')

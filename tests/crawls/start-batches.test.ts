@@ -32,7 +32,7 @@ test.each(['turns', 'job'])(
     const options = { redis, keys, workerId: 'test:1:a' }
     const queue =
       mode === 'turns'
-        ? new BucketQueue({ ...options, pace: () => pace })
+        ? new BucketQueue({ ...options, hosts: { pace: () => pace } })
         : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
     const scheduler = new Scheduler({
       filter: new RedisSetDupeFilter({ redis, key: `${mode}:dupefilter` }),
@@ -65,7 +65,7 @@ test('what stands twice in a batch is fetched once and counted as filtered at on
   const stats = new MemoryStatsCollector()
   const scheduler = new Scheduler({
     filter: new RedisSetDupeFilter({ redis, key: 'twice:dupefilter' }),
-    queue: new BucketQueue({ redis, keys, workerId: 'test:1:b', pace: () => pace }),
+    queue: new BucketQueue({ redis, keys, workerId: 'test:1:b', hosts: { pace: () => pace } }),
     fingerprinter: createFingerprinter(),
     stats,
     signals: new Signals(() => {}),

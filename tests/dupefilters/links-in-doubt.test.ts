@@ -56,7 +56,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       }
       const queue =
         mode === 'turns'
-          ? new BucketQueue({ ...options, pace: () => pace })
+          ? new BucketQueue({ ...options, hosts: { pace: () => pace } })
           : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
       const all = schedulerOf(filter, queue)
       await all.scheduler.open()

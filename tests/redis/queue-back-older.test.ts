@@ -45,7 +45,7 @@ async function worker(
   }
   const queue =
     mode === 'turns'
-      ? new BucketQueue({ ...options, pace: () => pace })
+      ? new BucketQueue({ ...options, hosts: { pace: () => pace } })
       : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
   const all = schedulerOf(filter, queue)
   await all.scheduler.open()

@@ -42,7 +42,7 @@ async function begun(mode: string, elements: Elements, options: Options = {}) {
   await record.open()
   const queue =
     mode === 'turns'
-      ? new BucketQueue({ ...common, pace: () => PACE })
+      ? new BucketQueue({ ...common, hosts: { pace: () => PACE } })
       : new BullJobQueue({ ...common, clock: new MemoryHostClock({ pace: PACE }) })
   const spider = new (class extends Spider {
     override readonly name = mode

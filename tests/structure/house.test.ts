@@ -23,7 +23,6 @@ const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/comm
 const LONG_FILES = [
   'packages/core/src/settings/settings-input.ts',
   'packages/dupefilter/src/redis/redis-dupefilter.ts',
-  'packages/queue/src/buckets/bucket-queue.ts',
   'packages/queue/src/jobs/bull-job-queue.ts',
   'packages/queue/src/local/local-request-queue.ts',
   'packages/queue/testing/model/slots-step.ts',

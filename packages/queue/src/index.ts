@@ -11,13 +11,14 @@ export { IMPORT_ASKER, JobDir, type JobDirOptions } from './jobdir/job-dir.ts'
 
 // The queue of many workers
 
-export {
-  BucketQueue,
-  BucketQueue as HostTurnQueue,
-  type BucketQueueOptions,
-  type BucketQueueOptions as HostTurnQueueOptions,
-} from './buckets/bucket-queue.ts'
+export { BucketQueue, BucketQueue as HostTurnQueue } from './buckets/bucket-queue.ts'
+export type {
+  BucketQueueOptions,
+  BucketQueueOptions as HostTurnQueueOptions,
+  QueueHosts,
+} from './buckets/queue-options.ts'
 export { BullJobQueue, type BullJobQueueOptions } from './jobs/bull-job-queue.ts'
+export type { GivingUp } from './leasing/giving-up.ts'
 export { LockKeeper, type LockKeeperOptions } from './locks/lock-keeper.ts'
 export { type CrawlRedisKeys, crawlRedisKeys, crawlShown } from './redis/crawl-redis-keys.ts'
 
@@ -36,8 +37,8 @@ export {
 
 // Hosts: which line a request waits in, how fast they may be asked, how they stand
 
-export { readSlot, readSlots, readSlots as readTurnHosts } from './buckets/bucket-slots.ts'
-export { readHostTotals } from './buckets/host-totals.ts'
+export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'
+export { readHostTotals } from './outside/host-totals.ts'
 export { paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 

@@ -10,7 +10,8 @@ import {
 } from '@webloom/core'
 import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
-import { type BucketPoint, BucketQueue } from '../src/buckets/bucket-queue.ts'
+import { BucketQueue } from '../src/buckets/bucket-queue.ts'
+import type { BucketPoint } from '../src/buckets/queue-options.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
 import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
@@ -81,13 +82,22 @@ export class BucketBench {
 
   /** A worker's queue, open. */
   async queue(options: TurnQueueUnderTest = {}): Promise<BucketQueue> {
-    const { keys = this.nextKeys(), order = 'priority', pace, url, ...given } = options
+    const { keys = this.nextKeys(), order = 'priority', pace, url, slots, ...rest } = options
+    const { rejectedMs, failedMax, onTrimmed, ...given } = rest
     const queue = new BucketQueue({
       redis: this.connect(url),
       keys,
       workerId: `bench:${++this.#workers}:x`,
       order,
-      pace: () => ({ delayMs: 0, concurrency: 0, randomize: false, ...pace }),
+      hosts: {
+        pace: () => ({ delayMs: 0, concurrency: 0, randomize: false, ...pace }),
+        ...(slots && { slots }),
+      },
+      givingUp: {
+        ...(rejectedMs !== undefined && { rejectedMs }),
+        ...(failedMax !== undefined && { failedMax }),
+        ...(onTrimmed && { onTrimmed }),
+      },
       ...given,
     })
     this.#queues.push(queue)

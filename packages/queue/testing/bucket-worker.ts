@@ -6,7 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lease, Request, scaledTimes } from '@webloom/core'
 import { Redis } from 'ioredis'
-import { type BucketPoint, BucketQueue } from '../src/buckets/bucket-queue.ts'
+import { BucketQueue } from '../src/buckets/bucket-queue.ts'
+import type { BucketPoint } from '../src/buckets/queue-options.ts'
 import { crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 
 export interface TurnWorkerOptions {
@@ -58,12 +59,14 @@ const queue = new BucketQueue({
   redis,
   keys: crawlRedisKeys({ spider: options.spider, crawlId: null }),
   workerId: options.workerId,
-  pace: (slot) => ({
-    delayMs: (slot === 'h0.test' ? options.ownDelayMs : undefined) ?? options.delayMs ?? 0,
-    concurrency: options.perHost ?? 8,
-    randomize: false,
-  }),
-  ...(options.ownDelayMs !== undefined && { namedSlots: ['h0.test'] }),
+  hosts: {
+    pace: (slot) => ({
+      delayMs: (slot === 'h0.test' ? options.ownDelayMs : undefined) ?? options.delayMs ?? 0,
+      concurrency: options.perHost ?? 8,
+      randomize: false,
+    }),
+    ...(options.ownDelayMs !== undefined && { namedSlots: ['h0.test'] }),
+  },
   onPoint: pass,
   times: scaledTimes(options.factor ?? 1),
 })

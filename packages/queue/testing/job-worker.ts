@@ -29,7 +29,7 @@ const queue = new BullJobQueue({
   workerId,
   clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
   concurrency: max,
-  quarantineAfter,
+  givingUp: { quarantineAfter },
 })
 const held = new Map<string, Lease>()
 

@@ -22,11 +22,11 @@ const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000 }
 const keys = crawlRedisKeys({ spider, crawlId: null })
 const workerId = `${hostname()}:${process.pid}:x`
 const pace = { delayMs: 0, concurrency: 0, randomize: false }
-const options = { redis, keys, workerId, rejectedMs }
+const options = { redis, keys, workerId, givingUp: { rejectedMs } }
 const queue =
   mode === 'job'
     ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
-    : new BucketQueue({ ...options, pace: () => pace })
+    : new BucketQueue({ ...options, hosts: { pace: () => pace } })
 const record = new RedisCrawlRecord({ redis, keys, workerId, begins: false, persists: true })
 await record.open()
 const heartbeat = new WorkerHeartbeat({

@@ -4,7 +4,7 @@ import type { TurnWorkerOptions } from '../../testing/bucket-worker.ts'
 import { quarantined } from '../../testing/quarantined.ts'
 import { redisOfFile } from '../../testing/redis-of-file.ts'
 import { crawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import type { BucketPoint } from './bucket-queue.ts'
+import type { BucketPoint } from './queue-options.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const { server, redis } = await redisOfFile()

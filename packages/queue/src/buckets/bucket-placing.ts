@@ -1,5 +1,6 @@
 import type { QueuedRequest, QueueOrder, Request, RetryWhen } from '@webloom/core'
 import type { Retried } from '../failures/redis-failures.ts'
+import type { HeldSlot } from '../frontier/held-turn.ts'
 import type { Placed } from '../frontier/turn-protocol.ts'
 import { type PackedMarks, packRequest } from '../leasing/packed-request.ts'
 import { bucketOf } from '../politeness/bucket-of.ts'
@@ -81,4 +82,12 @@ export class BucketPlacing {
     const priority = (this.#order === 'priority' ? request.priority : 0) + this.#boostOf(name)
     return { slot, bucket: bucketOf(slot), priority }
   }
+}
+
+/** A request of a held slot, unchanged, for the head of its line. */
+export function asItWas(
+  slot: HeldSlot,
+  { priority, text }: { readonly priority: number; readonly text: string },
+): Placed {
+  return { place: 'head', bucket: bucketOf(slot.key), slot: slot.key, priority, texts: [text] }
 }

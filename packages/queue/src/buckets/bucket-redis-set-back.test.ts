@@ -134,7 +134,7 @@ async function crawlSetBack(options: CrawlOptions) {
     const common = { redis, keys, workerId: `test:${n}`, concurrency: AT_ONCE, times: TIMES }
     const queue =
       mode === 'turns'
-        ? new BucketQueue({ ...common, pace: () => pace })
+        ? new BucketQueue({ ...common, hosts: { pace: () => pace } })
         : new BullJobQueue({ ...common, clock: new MemoryHostClock({ pace }) })
     used.defer(() => queue.close())
     await queue.open()

@@ -3,9 +3,9 @@
 import { type HostOrder, Request } from '@webloom/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CrawlBench, until } from '../../testing/crawl-bench.ts'
+import { readSlot } from '../outside/bucket-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { BucketQueue } from './bucket-queue.ts'
-import { readSlot } from './bucket-slots.ts'
 
 const bench = new CrawlBench()
 beforeAll(() => bench.start())
@@ -22,7 +22,7 @@ async function opened(keys: CrawlRedisKeys, delayMs = 0): Promise<BucketQueue> {
     redis: bench.connect(),
     keys,
     workerId: bench.nextWorker(),
-    pace: () => ({ delayMs, concurrency: 5, randomize: false }),
+    hosts: { pace: () => ({ delayMs, concurrency: 5, randomize: false }) },
   })
   await queue.open()
   return queue
@@ -126,7 +126,7 @@ test('an order that Redis could not be told is told by the next call', async () 
     redis,
     keys,
     workerId: bench.nextWorker(),
-    pace: () => ({ delayMs: 0, concurrency: 1, randomize: false }),
+    hosts: { pace: () => ({ delayMs: 0, concurrency: 1, randomize: false }) },
   })
   await queue.open()
   await queue.push(pages('a', 3), 'o')

@@ -2,7 +2,7 @@ import { type Lease, scaledTimes } from '@webloom/core'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { BucketBench, crawl, page, pages } from '../../testing/bucket-bench.ts'
-import type { BucketPoint } from './bucket-queue.ts'
+import type { BucketPoint } from './queue-options.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
 
 const times = scaledTimes(0.2)

@@ -25,7 +25,7 @@ async function leaveCrawl(mode: string, keys: CrawlRedisKeys): Promise<void> {
   const queue =
     mode === 'job'
       ? new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace: PACE }) })
-      : new BucketQueue({ ...options, pace: () => PACE })
+      : new BucketQueue({ ...options, hosts: { pace: () => PACE } })
   await queue.open()
   await queue.push([page('form'), page('detail', 'parseDetail'), page('1'), page('2')], 'start/0')
   await queue.close()

@@ -4,7 +4,7 @@
  *
  * Jobs are fetched one by one, when this worker wants another turn, and not by BullMQ's own loop: that would fetch as many
  * as it may, and a turn that a worker without room holds is kept from all others. So no processor can throw, and no job can
- * fail; a failed turn would strand its bucket. One worker looks for lost turns for all, see bucket-care.ts.
+ * fail; a failed turn would strand its bucket. One worker looks for lost turns for all, see turn-maintenance.ts.
  *
  * BullMQ's connection for blocking calls is ours: BullMQ waits on it for up to ten seconds, longer than the given
  * connection takes a silent server to be alive.

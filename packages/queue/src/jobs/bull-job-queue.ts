@@ -58,6 +58,7 @@ import type { Redis } from 'ioredis'
 import { failureText, newFailure } from '../failures/failed-entry.ts'
 import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
+import type { GivingUp } from '../leasing/giving-up.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
@@ -95,14 +96,7 @@ export interface BullJobQueueOptions {
   readonly order?: QueueOrder
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly concurrency?: number
-  /** QUARANTINE_AFTER. */
-  readonly quarantineAfter?: number
-  /** FAILED_MAX. Default: 0, no failure is kept. */
-  readonly failedMax?: number
-  /** Called with how many failures were removed for it. */
-  readonly onTrimmed?: (count: number) => void
-  /** How long a rejected request is held back. Default: as `times` has it. */
-  readonly rejectedMs?: number
+  readonly givingUp?: GivingUp
   /** False when no link of another worker is in doubt. Default: there may be one, and Redis is asked each time. */
   readonly mayDoubt?: () => boolean
   /** Default: PROTOCOL_TIMES. */
@@ -141,10 +135,11 @@ export class BullJobQueue implements RequestQueue {
 
   constructor(options: BullJobQueueOptions) {
     const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
+    const { givingUp = {} } = options
     this.#clock = options.clock
     this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
-    this.#rejectedMs = options.rejectedMs ?? times.jobs.rejectedMs
+    this.#rejectedMs = givingUp.rejectedMs ?? times.jobs.rejectedMs
     this.#leftToOthers = new LeftToOthers(times.jobs.othersFirstMs)
     this.#logger = logger
     this.#place = { redis, keys, workerId, times }
@@ -156,8 +151,8 @@ export class BullJobQueue implements RequestQueue {
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
     this.failures = new RedisFailures({ redis, keys, retry: (retried) => this.#retryFailed(retried) })
-    this.#failedMax = options.failedMax ?? 0
-    this.#onTrimmed = options.onTrimmed ?? (() => {})
+    this.#failedMax = givingUp.failedMax ?? 0
+    this.#onTrimmed = givingUp.onTrimmed ?? (() => {})
     this.#dispatcher = new LeaseDispatcher<JobLease>({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: (lease) => this.#beginAlone(lease),
@@ -180,7 +175,7 @@ export class BullJobQueue implements RequestQueue {
     this.#maintenance = new JobMaintenance({
       scripts: this.#scripts,
       leases: this.#leases,
-      quarantineAfter: options.quarantineAfter ?? 3,
+      quarantineAfter: givingUp.quarantineAfter ?? 3,
       times,
       logger,
       onLost: (lease, why) => this.#lose(lease, why),

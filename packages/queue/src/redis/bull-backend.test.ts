@@ -57,7 +57,7 @@ test.concurrent.each(['turns', 'job'] as const)(
     await common.redis.connect()
     const queue: RequestQueue =
       mode === 'turns'
-        ? new BucketQueue({ ...common, pace: () => PACE })
+        ? new BucketQueue({ ...common, hosts: { pace: () => PACE } })
         : new BullJobQueue({ ...common, clock: new MemoryHostClock({ pace: PACE }) })
     used.defer(() => queue.close())
     await queue.open()

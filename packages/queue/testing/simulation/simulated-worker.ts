@@ -1,6 +1,6 @@
 /**
  * A worker in virtual time: a real `FrontierMachine`, with what carries its events and effects in plain steps instead of promises
- * and timers. It does what `bucket-queue.ts`, `bucket-exchange.ts`, `bucket-intake.ts` and `bucket-care.ts` do; each part says
+ * and timers. It does what `bucket-queue.ts`, `frontier-sync.ts`, `turn-fetcher.ts` and `turn-maintenance.ts` do; each part says
  * which.
  */
 
@@ -309,7 +309,7 @@ export class SimulatedWorker {
     })
   }
 
-  // bucket-exchange.ts
+  // frontier-sync.ts
 
   #kick(): void {
     if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
@@ -373,7 +373,7 @@ export class SimulatedWorker {
     this.#gather()
   }
 
-  // bucket-intake.ts
+  // turn-fetcher.ts
 
   get #isLooking(): boolean {
     return this.#lookingSinceMs !== undefined && this.#nowMs - this.#lookingSinceMs < FRESH_WAIT_MS
@@ -453,7 +453,7 @@ export class SimulatedWorker {
     return Math.ceil(this.#options.pace(unit.startsWith('#') ? '' : unit).delayMs)
   }
 
-  // bucket-care.ts
+  // turn-maintenance.ts
 
   #tend(): void {
     this.machine.tend(this.#nowMs, this.#demand)

@@ -241,8 +241,7 @@ function requestQueue(
         clock: MemoryHostClock.fromCrawler(crawler),
         order: settings.get('SCHEDULER_QUEUE_CLASS'),
         concurrency: settings.getInt('CONCURRENT_REQUESTS'),
-        quarantineAfter: settings.getInt('QUARANTINE_AFTER'),
-        ...failureBounds(crawler),
+        givingUp: { quarantineAfter: settings.getInt('QUARANTINE_AFTER'), ...failureBounds(crawler) },
         ...(times && { times }),
         logger,
       })

@@ -2,8 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRedisFull, type Logger, type ProtocolTimes } from '@webloom/core'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { TurnJob } from '../frontier/held-turn.ts'
 import type { Standing, Stirred } from '../frontier/turn-protocol.ts'
+import type { CrawlChannel } from '../members/crawl-channel.ts'
+import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
@@ -15,6 +18,11 @@ const SECOND_LANE_TRIES = 5
 /** How long what was served already waits while more turns are at hand. */
 const FRESH_WAIT_MS = 50
 
+/** How long it is remembered that another worker has nothing to do. */
+export const HUNGRY_MS = 2000
+/** All workers with nothing to do together say so about once in this time, and each no more often than twice in HUNGRY_MS. */
+const HUNGRY_GAP_MS = 50
+
 export interface Begun {
   readonly job: TurnJob
   readonly bull: BullTurn
@@ -23,34 +31,33 @@ export interface Begun {
   readonly stirred: Stirred
 }
 
-export interface BucketIntakeOptions {
+export interface TurnFetcherOptions {
+  readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly jobs: TurnJobs
+  readonly ordered: OrderedSlots
+  readonly channel: CrawlChannel
   readonly workerId: string
-  /** The delay of slots by the settings, milliseconds. */
-  readonly delayOf: (unit: string) => number
-  /** Slots of a bucket that have a longer delay, each with its own. */
-  readonly ownDelaysOf: (unit: string) => ReadonlyMap<string, number> | undefined
   readonly quarantineAfter: number
   readonly times: ProtocolTimes
   readonly logger: Logger
-  /** Returns whether this worker has room for one more turn, with so many under way. */
-  readonly wants: (beginning: number) => boolean
-  readonly hasUnit: (unit: string) => boolean
+  /** How many requests would be handed out at once. */
+  readonly demand: () => number
   /** Called when BullMQ has no more turns at hand. */
   readonly onDrained: () => void
   readonly onBegun: (begun: Begun) => void
   readonly onPoint: (name: 'fetched' | 'begun' | 'completed') => void
 }
 
-export class BucketIntake {
-  readonly #options: BucketIntakeOptions
+export class TurnFetcher {
+  readonly #options: TurnFetcherOptions
   /** The turns that begin, and their units. */
   readonly #beginning = new Map<Promise<void>, string>()
   /** By unit: how often another of its lanes was given back to others. */
   readonly #secondLanes = new Map<string, number>()
   /** By unit: until when its turns are left to others. */
   readonly #leftUntilMs = new Map<string, number>()
+  #hungrySaidAtMs = Number.NEGATIVE_INFINITY
   #hasLeftLast = false
   #turns = 0
   #isDrained = false
@@ -58,7 +65,7 @@ export class BucketIntake {
   #isClosed = false
   #wake: (() => void) | undefined
 
-  constructor(options: BucketIntakeOptions) {
+  constructor(options: TurnFetcherOptions) {
     this.#options = options
   }
 
@@ -79,9 +86,19 @@ export class BucketIntake {
 
   /** Called when there may be room again. */
   wake(): void {
-    if (!this.#wake || !this.#options.wants(this.#beginning.size)) return
+    if (!this.#wake || !this.#wants) return
     this.#lookingSinceMs ??= performance.now()
     this.#wake()
+  }
+
+  /** Others that have more than they serve are told, again and again, that this worker has nothing to do. */
+  sayHungry(): void {
+    const { machine, channel, workerId, demand } = this.#options
+    const nowMs = performance.now()
+    const gapMs = Math.max(HUNGRY_MS / 2, HUNGRY_GAP_MS * machine.others.workers)
+    if (this.#isClosed || !machine.isHungry(demand()) || nowMs - this.#hungrySaidAtMs < gapMs) return
+    this.#hungrySaidAtMs = nowMs
+    channel.hungry(workerId)
   }
 
   /** Leaves that unit's turns to others for so long. */
@@ -102,10 +119,16 @@ export class BucketIntake {
     await Promise.all(this.#beginning.keys())
   }
 
+  /** True when this worker has room for one more turn. */
+  get #wants(): boolean {
+    const { machine, demand } = this.#options
+    return machine.wantsTurn(this.#beginning.size, demand())
+  }
+
   async #run(): Promise<void> {
-    const { wants, jobs } = this.#options
+    const { jobs } = this.#options
     while (!this.#isClosed) {
-      if (!wants(this.#beginning.size) || this.#beginning.size >= BEGINNING_MAX) {
+      if (!this.#wants || this.#beginning.size >= BEGINNING_MAX) {
         await this.#rest()
         continue
       }
@@ -126,6 +149,7 @@ export class BucketIntake {
   async #drained(): Promise<void> {
     await Promise.all(this.#beginning.keys())
     this.#lookingSinceMs = undefined
+    this.sayHungry()
     this.#options.onDrained()
   }
 
@@ -158,11 +182,11 @@ export class BucketIntake {
    * this one rests. When nobody takes it, Redis closes it.
    */
   async #isSecondLane(job: BullTurn): Promise<boolean> {
-    const { hasUnit, jobs } = this.#options
+    const { machine, jobs } = this.#options
     const { unit } = job
     const tries = (this.#secondLanes.get(unit) ?? 0) + 1
     this.#secondLanes.delete(unit)
-    if (!hasUnit(unit) && ![...this.#beginning.values()].includes(unit)) return false
+    if (!machine.turns.of(unit) && ![...this.#beginning.values()].includes(unit)) return false
     if (tries > SECOND_LANE_TRIES) return false
     this.#secondLanes.set(unit, tries)
     this.#lookingSinceMs = undefined
@@ -172,9 +196,9 @@ export class BucketIntake {
   }
 
   async #begin(bull: BullTurn): Promise<void> {
-    const { scripts, jobs, workerId, delayOf, quarantineAfter, logger, hasUnit, onBegun, onPoint } =
+    const { machine, scripts, jobs, workerId, ordered, quarantineAfter, logger, onBegun, onPoint } =
       this.#options
-    const ownDelays = this.#options.ownDelaysOf(bull.unit)
+    const ownDelays = ordered.ownDelaysOf(bull.unit)
     try {
       if (this.#isClosed) return await jobs.giveBack(bull, 0)
       onPoint('fetched')
@@ -184,8 +208,8 @@ export class BucketIntake {
       const begun = await scripts.begin(
         {
           ...turn,
-          delayMs: Math.ceil(delayOf(unit)),
-          isSecond: hasUnit(unit),
+          delayMs: Math.ceil(ordered.delayOf(unit)),
+          isSecond: machine.turns.of(unit) !== undefined,
           ...(ownDelays && { ownDelays }),
         },
         quarantineAfter,

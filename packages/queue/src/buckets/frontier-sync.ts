@@ -8,43 +8,41 @@ import { isRedisFull, type ProtocolTimes } from '@webloom/core'
 import { RunOver } from '../crawl/run-over.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { Message } from '../frontier/frontier-message.ts'
-import type { Stirred } from '../frontier/turn-protocol.ts'
 import { leaseLost } from '../leasing/lease-lost.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { fullError } from './turn-errors.ts'
+import type { TurnJobs } from './turn-jobs.ts'
 
 /** A script costs Redis as much as three pages in it. While enough requests lie ready, outcomes gather for so long. */
 const GATHER_MS = 3
 
-export interface BucketExchangeOptions {
+export interface FrontierSyncOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
+  readonly jobs: TurnJobs
   readonly times: ProtocolTimes
   readonly demand: () => number
   readonly stock: () => number
   /** Returns whether fresh turns are coming, which go before those that were served already. */
   readonly isLooking: () => boolean
-  readonly onStirred: (stirred: Stirred) => void
   /** Called when Redis has done nothing of what was sent, as it has gone back. */
   readonly onWentBack: (error: WentBack) => void
-  /** Called when Redis has done nothing of what was sent, as the run is over. */
-  readonly onRunOver: (error: RunOver) => void
-  readonly onTaken: () => void
+  readonly onPoint: (name: 'taken') => void
   /** Called with how many failures were removed from the ledger, as it is full. */
   readonly onTrimmed: (count: number) => void
   /** Called after each answer, and when there is nothing to send for now. */
   readonly onEffects: () => void
 }
 
-export class BucketExchange {
-  readonly #options: BucketExchangeOptions
+export class FrontierSync {
+  readonly #options: FrontierSyncOptions
   #isRunning = false
   #running: Promise<void> = Promise.resolve()
   #hurry: (() => void) | undefined
 
-  constructor(options: BucketExchangeOptions) {
+  constructor(options: FrontierSyncOptions) {
     this.#options = options
   }
 
@@ -100,7 +98,7 @@ export class BucketExchange {
   }
 
   async #send(message: Message): Promise<void> {
-    const { machine, scripts, said, onStirred } = this.#options
+    const { machine, scripts, said, jobs, onPoint, onTrimmed } = this.#options
     const number = said.next()
     try {
       const { answers, trimmed, ...stirred } = await scripts.exchange(
@@ -110,21 +108,21 @@ export class BucketExchange {
       )
       said.wasAnswered(number)
       machine.answered(message, answers, performance.now())
-      if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) this.#options.onTaken()
-      onStirred(stirred)
-      if (trimmed > 0) this.#options.onTrimmed(trimmed)
+      if (answers.some((answer) => 'taken' in answer && answer.taken.length > 0)) onPoint('taken')
+      jobs.stir(stirred)
+      if (trimmed > 0) onTrimmed(trimmed)
     } catch (error) {
       await this.#refused(message, error as Error)
     }
   }
 
   async #refused(message: Message, error: Error): Promise<void> {
-    const { machine, times, onWentBack, onRunOver } = this.#options
+    const { machine, times, onWentBack } = this.#options
     const nowMs = performance.now()
     if (error instanceof WentBack || error instanceof RunOver) {
       machine.unanswered(message, nowMs, { error: leaseLost(undefined, error.message) })
       if (error instanceof WentBack) return onWentBack(error)
-      onRunOver(error)
+      for (const turn of machine.turns) machine.states.lose(turn, error.message)
     } else if (message.isGrowing && isRedisFull(error)) {
       return machine.unanswered(message, nowMs, { error: fullError(error), isFull: true })
     } else machine.unanswered(message, nowMs, { error })

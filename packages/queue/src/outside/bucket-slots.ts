@@ -1,9 +1,9 @@
 import type { SlotView } from '@webloom/core'
 import type { Redis } from 'ioredis'
+import { SlotScripts } from '../buckets/scripts/slot-scripts.ts'
 import { isBucket } from '../politeness/bucket-of.ts'
 import { slotKey } from '../politeness/slot-key.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-import { SlotScripts } from './scripts/slot-scripts.ts'
 
 /** How many slots are looked at; of more, the largest of these are shown. */
 const LOOKED_AT_MAX = 2000

@@ -9,33 +9,31 @@
 import type { Logger, ProtocolTimes } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
-import type { HoldingTurn, Stirred, Wake } from '../frontier/turn-protocol.ts'
+import type { HoldingTurn } from '../frontier/turn-protocol.ts'
 import type { CrawlChannel, Swept } from '../members/crawl-channel.ts'
+import type { OrderedSlots } from './ordered-slots.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { SaidNumbers } from './scripts/said-numbers.ts'
+import type { TurnJobs } from './turn-jobs.ts'
 
-export interface BucketCareOptions {
+export interface TurnMaintenanceOptions {
   readonly machine: FrontierMachine
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
+  readonly jobs: TurnJobs
   readonly channel: CrawlChannel
   readonly workerId: string
-  /** The delay of slots by the settings, milliseconds. */
-  readonly delayOf: (unit: string) => number
+  readonly ordered: OrderedSlots
   readonly times: ProtocolTimes
   readonly logger: Logger
   readonly demand: () => number
-  /** Called when requests have come back to their lines. */
-  readonly onStirred: (stirred: Stirred) => void
   readonly onSwept: (swept: Swept) => void
-  /** Called with jobs that BullMQ does not have. */
-  readonly onOwed: (owed: readonly Wake[]) => void
   /** Called when the machine may have something to do. */
   readonly onTended: () => void
 }
 
-export class BucketCare {
-  readonly #options: BucketCareOptions
+export class TurnMaintenance {
+  readonly #options: TurnMaintenanceOptions
   readonly #times: ProtocolTimes['turns']
   readonly #timers: NodeJS.Timeout[] = []
   #isRenewing = false
@@ -46,7 +44,7 @@ export class BucketCare {
   #stalledCheck: NodeJS.Timeout | undefined
   #isChecking = false
 
-  constructor(options: BucketCareOptions) {
+  constructor(options: TurnMaintenanceOptions) {
     this.#options = options
     this.#times = options.times.turns
     options.channel.listen({ onSwept: (swept) => this.#heard(swept, swept.worker === options.workerId) })
@@ -82,7 +80,7 @@ export class BucketCare {
 
   /** Renews the locks, and tells Redis which requests this worker holds. */
   async renew(): Promise<void> {
-    const { machine, scripts, said, logger, onStirred, onTended } = this.#options
+    const { machine, scripts, said, jobs, logger, onTended } = this.#options
     if (this.#isRenewing || machine.turns.size === 0) return
     this.#isRenewing = true
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
@@ -100,7 +98,7 @@ export class BucketCare {
       const kept = [...turns.values()].filter((turn) => !lost.has(turn))
       machine.states.renewed(kept, sentAtMs + this.#times.lockMs, performance.now())
       this.#tellPutBack(new Map([...renewed.putBack].map(([one, count]) => [turns.get(one)!, count])))
-      onStirred(renewed)
+      jobs.stir(renewed)
       onTended()
     } catch (error) {
       logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
@@ -114,7 +112,7 @@ export class BucketCare {
       job: job.job,
       holder,
       lockToken,
-      delayMs: Math.ceil(this.#options.delayOf(job.unit)),
+      delayMs: Math.ceil(this.#options.ordered.delayOf(job.unit)),
       batch,
       tokens: [...tokens],
     }
@@ -141,12 +139,13 @@ export class BucketCare {
   }
 
   async #sweep(sweptMsMin: number): Promise<void> {
-    const { scripts, workerId, onOwed, logger } = this.#options
+    const { scripts, workerId, jobs, logger } = this.#options
     this.#sweptAtMs = performance.now()
     try {
       const { isSwept, woken, ...swept } = await scripts.sweep(workerId, sweptMsMin, this.#times.owedMs)
       this.#heard(swept, isSwept)
-      onOwed(woken)
+      // Jobs that BullMQ does not have.
+      jobs.stir({ woken, raised: [] })
     } catch (error) {
       logger.debug({ err: error }, 'turns could not be looked after; it is tried again')
     }

@@ -1,0 +1,108 @@
+import type { CommitOptions, GivenUp, Lease, Request, RetryWhen } from '@webloom/core'
+import { failureText, newFailure } from '../failures/failed-entry.ts'
+import type { RedisFailures } from '../failures/redis-failures.ts'
+import type { Outcome } from '../frontier/frontier-effects.ts'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import { MAX_REQUESTS_PER_SCRIPT } from '../frontier/frontier-message.ts'
+import type { BucketLease } from '../frontier/held-turn.ts'
+import type { Placed } from '../frontier/turn-protocol.ts'
+import type { Doubts } from '../leasing/doubts.ts'
+import { jsonOf } from '../leasing/packed-request.ts'
+import type { HostSlots } from '../politeness/host-slots.ts'
+import { asItWas, type BucketPlacing } from './bucket-placing.ts'
+import type { FrontierSync } from './frontier-sync.ts'
+import type { NewRequests } from './new-requests.ts'
+import type { RejectedRequests } from './rejected-requests.ts'
+import type { RequestHandout } from './request-handout.ts'
+import type { BucketScripts } from './scripts/bucket-scripts.ts'
+
+export interface LeaseOutcomesOptions {
+  readonly machine: FrontierMachine
+  readonly scripts: BucketScripts
+  readonly slots: HostSlots
+  readonly placing: BucketPlacing
+  readonly handout: RequestHandout
+  readonly rejected: RejectedRequests
+  readonly fresh: NewRequests
+  readonly sync: FrontierSync
+  readonly doubts: Doubts
+  readonly failures: RedisFailures
+  readonly workerId: string
+  /** FAILED_MAX; 0: no failure is kept. */
+  readonly failedMax: number
+  readonly onPoint: (name: 'committed') => void
+}
+
+/** How the engine ends a lease. Each resolves when Redis has the outcome. */
+export class LeaseOutcomes {
+  readonly #options: LeaseOutcomesOptions
+
+  constructor(options: LeaseOutcomesOptions) {
+    this.#options = options
+  }
+
+  async commit(lease: Lease, { children = [], host, failure }: CommitOptions): Promise<void> {
+    const { slots, handout, fresh, placing, doubts, failures, scripts } = this.#options
+    await slots.prepare(children)
+    const own = handout.ownOf(lease)
+    const asker = `${own.id}/commit`
+    // Children beyond what one script takes are pushed before, under an asker of their own: if the page runs again they add
+    // nothing.
+    const before = Math.max(0, children.length - MAX_REQUESTS_PER_SCRIPT)
+    if (before > 0) {
+      await fresh.push(children.slice(0, before), asker)
+      handout.ownOf(lease)
+    }
+    const placed = placing.groups(children.slice(before))
+    if (failure) placed.push(...this.#failed(own, failure))
+    await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) })
+    doubts.noted(children)
+    if (failure?.snapshot) void failures.keepSnapshot(failure).catch(() => {})
+    if (before > 0) await scripts.settled(asker)
+  }
+
+  async retry(lease: Lease, request: Request, when: RetryWhen, host?: CommitOptions['host']): Promise<void> {
+    const { slots, handout, placing, machine } = this.#options
+    await slots.prepare([{ request }])
+    const own = handout.ownOf(lease)
+    const placed = [placing.one({ id: own.id, request }, { attempt: own.attempt }, when)]
+    const ended = this.#end(own, { placed, ...(host && { news: host }) })
+    // Requests that were taken ahead stood behind it.
+    if (when === 'first') machine.requests.callBack(own.heldSlot, performance.now())
+    await ended
+  }
+
+  async requeue(lease: Lease): Promise<void> {
+    const own = this.#options.handout.ownOf(lease)
+    await this.#end(own, { placed: [asItWas(own.heldSlot, own)], keepsHistory: true })
+  }
+
+  async reject(lease: Lease, reason: string): Promise<void> {
+    const own = this.#options.handout.ownOf(lease)
+    const placed = await this.#options.rejected.placed(own.heldSlot, own, own.marks.rejections + 1)
+    await this.#end(own, { placed: [placed], refusal: reason })
+  }
+
+  /** A failure travels as requests do, in the message that ends the page. */
+  #failed(own: BucketLease, failure: GivenUp): Placed[] {
+    const { failedMax, workerId } = this.#options
+    if (failedMax === 0) return []
+    const json = jsonOf(own.text)
+    const text = failureText(newFailure(own, failure, { worker: workerId, json }), failedMax)
+    return [{ place: 'failed', bucket: '', slot: '', priority: 0, texts: [text] }]
+  }
+
+  #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>): Promise<void> {
+    const { machine, handout, sync, onPoint } = this.#options
+    return new Promise((resolve, reject) => {
+      const done = (error?: unknown) => {
+        if (error !== undefined) return reject(error as Error)
+        handout.ended(lease)
+        onPoint('committed')
+        resolve()
+      }
+      machine.requests.end(lease, { ...outcome, done }, performance.now())
+      sync.kick()
+    })
+  }
+}

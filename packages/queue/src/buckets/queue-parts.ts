@@ -1,0 +1,136 @@
+/** What a queue of buckets is made of, put together. */
+
+import { PROTOCOL_TIMES, type QueuedRequest, silentLogger } from '@webloom/core'
+import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
+import { FrontierMachine } from '../frontier/frontier-machine.ts'
+import type { BucketLease } from '../frontier/held-turn.ts'
+import { Doubts } from '../leasing/doubts.ts'
+import { KEPT_BY_NOBODY } from '../locks/lock-keeper.ts'
+import { CrawlChannel } from '../members/crawl-channel.ts'
+import { SLOTS_BY_HOST } from '../politeness/host-slots.ts'
+import { BucketPlacing } from './bucket-placing.ts'
+import { EmptinessCheck } from './emptiness-check.ts'
+import { FrontierSync } from './frontier-sync.ts'
+import { HeldJobs } from './held-jobs.ts'
+import { LeaseOutcomes } from './lease-outcomes.ts'
+import { NewRequests } from './new-requests.ts'
+import { OrderedSlots } from './ordered-slots.ts'
+import type { BucketPoint, BucketQueueOptions } from './queue-options.ts'
+import { RejectedRequests } from './rejected-requests.ts'
+import { RequestHandout } from './request-handout.ts'
+import { BucketScripts } from './scripts/bucket-scripts.ts'
+import { SaidNumbers, type WentBack } from './scripts/said-numbers.ts'
+import { type Begun, TurnFetcher } from './turn-fetcher.ts'
+import { TurnJobs } from './turn-jobs.ts'
+import { TurnMaintenance } from './turn-maintenance.ts'
+
+/** One request lies ready for so many that are out, so that a free place need not wait for Redis. */
+const STOCK_PART = 8
+
+/** What parts tell the queue. */
+export interface QueueEvents {
+  readonly isClosed: () => boolean
+  /** Something may go, or be taken. */
+  readonly serve: () => void
+  /** The machine may have something to do. */
+  readonly settle: () => void
+  readonly onStart: (lease: BucketLease) => void
+  readonly onBegun: (begun: Begun) => void
+  readonly onWentBack: (error: WentBack) => void
+  readonly endDoubts: (
+    args: readonly (string | number)[],
+    requests: readonly QueuedRequest[],
+  ) => Promise<string[]>
+  readonly retryFailed: (retried: readonly Retried[]) => Promise<readonly string[] | 'ended'>
+}
+
+export type QueueParts = ReturnType<typeof queueParts>
+
+export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
+  const { redis, keys, workerId, hosts, givingUp = {} } = options
+  const { order = 'priority', logger = silentLogger, times = PROTOCOL_TIMES } = options
+  const onPoint = (name: BucketPoint) => options.onPoint?.(name)
+  const scripts = new BucketScripts({ redis, keys, order, times })
+  const said = new SaidNumbers(workerId)
+  const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [])
+  const slots = hosts.slots ?? SLOTS_BY_HOST
+  const placing = new BucketPlacing({ order, slots, boostOf: (slot) => ordered.boostOf(slot) })
+  const channel = options.channel ?? new CrawlChannel({ redis, keys })
+  const onWoken = () => onPoint('woken')
+  const jobs = new TurnJobs({ redis, queueName: keys.queueName, workerId, times, logger, onWoken })
+  const machine = new FrontierMachine({
+    ...ordered.forMachine,
+    times: times.turns,
+    onStart: events.onStart,
+  })
+  const locks = options.keeper?.locks(scripts.renewal(times.turns.lockMs)) ?? KEPT_BY_NOBODY
+  const tellRedis = () => sync.kick()
+  const demand = () => (events.isClosed() ? 0 : handout.demand)
+  const common = {
+    ...{ redis, keys, workerId, times, logger, onPoint },
+    ...{ machine, scripts, said, jobs, ordered, slots, placing, channel, demand },
+    ...{ onPutBack: tellRedis, onWentBack: events.onWentBack },
+  }
+  const held = new HeldJobs({ jobs, locks, onPoint })
+  const rejected = new RejectedRequests({
+    ...common,
+    rejectedMs: givingUp.rejectedMs ?? times.turns.rejectedMs,
+    onLeft: (unit, ms) => fetcher.leave(unit, ms),
+  })
+  const handout = new RequestHandout({
+    ...common,
+    rejected,
+    waitMsMax: times.engine.leaseWaitMaxMs,
+    onDemand: events.serve,
+  })
+  const fresh = new NewRequests(common)
+  const fetcher = new TurnFetcher({
+    ...common,
+    quarantineAfter: givingUp.quarantineAfter ?? 3,
+    onDrained: events.serve,
+    onBegun: events.onBegun,
+  })
+  const sync: FrontierSync = new FrontierSync({
+    ...common,
+    stock: () => (events.isClosed() ? 0 : Math.floor(handout.out.size / STOCK_PART)),
+    isLooking: () => fetcher.isLooking,
+    onTrimmed: givingUp.onTrimmed ?? (() => {}),
+    onEffects: events.settle,
+  })
+  const emptiness = new EmptinessCheck({
+    turns: activityOf(machine, handout),
+    times,
+    counts: () => scripts.counts(),
+  })
+  const maintenance = new TurnMaintenance({
+    ...common,
+    onSwept: ({ requests }) => emptiness.heard(requests),
+    onTended: () => {
+      if (fetcher.isDrained) fetcher.sayHungry()
+      events.settle()
+    },
+  })
+  const { mayDoubt } = options
+  const doubts = new Doubts({ ...common, ...(mayDoubt && { mayDoubt }), end: events.endDoubts })
+  const failures = new RedisFailures({ redis, keys, retry: events.retryFailed })
+  const outcomes = new LeaseOutcomes({
+    ...common,
+    ...{ handout, rejected, fresh, sync, doubts, failures },
+    failedMax: givingUp.failedMax ?? 0,
+  })
+  return {
+    ...{ scripts, said, ordered, channel, jobs, machine, held, rejected, handout, fresh, fetcher, sync },
+    ...{ emptiness, maintenance, doubts, failures, outcomes, times },
+  }
+}
+
+function activityOf(machine: FrontierMachine, handout: RequestHandout) {
+  return {
+    get size() {
+      return machine.isIdle ? 0 : 1
+    },
+    get removedAtMs() {
+      return handout.endedAtMs
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
+import type { Redis } from 'ioredis'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import type { HeldSlot, HeldTurn } from '../frontier/held-turn.ts'
+import type { Ended, Placed, Taken } from '../frontier/turn-protocol.ts'
+import { LeftToOthers } from '../leasing/left-to-others.ts'
+import { remarked, unpackRequest } from '../leasing/packed-request.ts'
+import { nobodyCanDo } from '../leasing/rejections.ts'
+import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
+import { asItWas } from './bucket-placing.ts'
+
+export interface RejectedRequestsOptions {
+  readonly redis: Redis
+  readonly keys: CrawlRedisKeys
+  readonly workerId: string
+  readonly machine: FrontierMachine
+  readonly times: ProtocolTimes
+  readonly logger: Logger
+  /** How long a rejected request is held back. */
+  readonly rejectedMs: number
+  /** Called when Redis must be told something. */
+  readonly onPutBack: () => void
+  /** Called with a unit whose turns are left to others for so long. */
+  readonly onLeft: (unit: string, ms: number) => void
+}
+
+/** Requests that this worker cannot do: they go back for others to try, and to quarantine when nobody can. */
+export class RejectedRequests {
+  readonly #options: RejectedRequestsOptions
+  readonly #leftToOthers: LeftToOthers
+  #isClosed = false
+
+  constructor(options: RejectedRequestsOptions) {
+    this.#options = options
+    this.#leftToOthers = new LeftToOthers(options.times.turns.othersFirstMs)
+  }
+
+  /** What cannot be put back from now on is not tried again. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Resolves to where the request goes. */
+  async placed(
+    slot: HeldSlot,
+    one: { readonly id: string; readonly priority: number; readonly text: string },
+    rejections: number,
+  ): Promise<Placed> {
+    const { machine, rejectedMs } = this.#options
+    this.#leftToOthers.rejected(one.id)
+    const isForNobody = await nobodyCanDo({ ...this.#options, id: one.id, rejections })
+    // While this worker has the turn, no other worker can try.
+    if (machine.others.workers > 1) machine.states.leave(slot.turn, performance.now())
+    const place = isForNobody ? 'quarantine' : rejectedMs
+    return { ...asItWas(slot, one), place, texts: [remarked(one.text, { rejections })] }
+  }
+
+  /** Returns true for a request that this worker has rejected before: it goes back, and its turn with it, for others to try. */
+  isForOthers(turn: HeldTurn, id: string): boolean {
+    const { machine, onLeft } = this.#options
+    if (machine.others.workers <= 1) return false
+    const ms = this.#leftToOthers.waitMs(id)
+    if (ms === 0) return false
+    machine.states.leave(turn, performance.now())
+    onLeft(turn.job.unit, ms)
+    return true
+  }
+
+  /** Rejects a request of another release. After enough rejections it is quarantined. */
+  refuseUnreadable(slot: HeldSlot, { token, priority, text }: Taken, refusal: string): void {
+    const { logger } = this.#options
+    const { id, marks } = unpackRequest(text)
+    const one = { id, priority, text }
+    if (this.isForOthers(slot.turn, id)) {
+      this.putBack(slot, { token, placed: [asItWas(slot, one)] })
+      return
+    }
+    logger.warn({ id, reason: refusal }, 'this release cannot read a request; it is rejected')
+    this.placed(slot, one, marks.rejections + 1).then(
+      (placed) => this.putBack(slot, { token, id, refusal, placed: [placed] }),
+      (error: unknown) => {
+        // The next renewal finds the request in flight but not held, and puts it back into its line, where it is tried
+        // again.
+        slot.turn.tokens.delete(token)
+        logger.warn({ id, err: error }, 'a request could not be given back')
+      },
+    )
+  }
+
+  /** Puts a request back without a caller that waits. */
+  putBack(slot: HeldSlot, ended: Ended): void {
+    const { machine, times, onPutBack } = this.#options
+    const done = (error?: unknown) => {
+      const isLost = error instanceof WebloomError && error.code === 'WL_LEASE_LOST'
+      if (error === undefined || isLost || this.#isClosed) return
+      setTimeout(() => this.putBack(slot, ended), times.turns.putBackRetryMs).unref()
+    }
+    machine.requests.putBack(slot, ended, done)
+    onPutBack()
+  }
+}

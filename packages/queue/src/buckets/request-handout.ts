@@ -1,0 +1,108 @@
+import type { Lease } from '@webloom/core'
+import type { FrontierMachine } from '../frontier/frontier-machine.ts'
+import { BucketLease } from '../frontier/held-turn.ts'
+import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
+import { leaseLost } from '../leasing/lease-lost.ts'
+import { asItWas } from './bucket-placing.ts'
+import type { RejectedRequests } from './rejected-requests.ts'
+import type { BucketScripts } from './scripts/bucket-scripts.ts'
+
+export interface RequestHandoutOptions {
+  readonly machine: FrontierMachine
+  readonly scripts: BucketScripts
+  readonly rejected: RejectedRequests
+  readonly workerId: string
+  /** How long a caller waits for requests. */
+  readonly waitMsMax: number
+  /** Called when callers wait for more. */
+  readonly onDemand: () => void
+  /** Called when Redis must be told something. */
+  readonly onPutBack: () => void
+}
+
+/** Hands requests to the engine that may go, and knows which it has. */
+export class RequestHandout {
+  readonly #options: RequestHandoutOptions
+  readonly #dispatcher: LeaseDispatcher<BucketLease>
+  readonly #out = new Set<BucketLease>()
+  #endedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: RequestHandoutOptions) {
+    const { scripts, workerId, waitMsMax } = options
+    this.#options = options
+    this.#dispatcher = new LeaseDispatcher({
+      waitMsMax,
+      beginAlone: ({ id }) => scripts.beginAlone(workerId, id),
+      endAlone: () => scripts.endAlone(workerId),
+    })
+    this.#dispatcher.onDemand(options.onDemand)
+  }
+
+  /** How many more the engine would take at once. */
+  get demand(): number {
+    return this.#dispatcher.demand
+  }
+
+  get out(): ReadonlySet<BucketLease> {
+    return this.#out
+  }
+
+  /** When a request, or a turn, last ended, by `performance.now()`. */
+  get endedAtMs(): number {
+    return this.#endedAtMs
+  }
+
+  take(max: number, signal: AbortSignal | undefined, isEmpty: () => Promise<boolean>): Promise<Lease[]> {
+    return this.#dispatcher.take(max, signal, isEmpty)
+  }
+
+  /** Returns the lease as ours. Throws where it has ended before, or is lost. */
+  ownOf(lease: Lease): BucketLease {
+    if (lease instanceof BucketLease && lease.state === 'out') return lease
+    throw lease.signal.aborted ? lease.signal.reason : leaseLost(lease.request, 'it has ended before')
+  }
+
+  /** Hands out what may go now. */
+  handOut(): void {
+    const { machine, scripts, workerId } = this.#options
+    const leases = machine.requests.handOut(this.demand, performance.now())
+    const going = leases.filter((lease) => !this.#goesToOthers(lease))
+    if (going.length === 0) return
+    for (const lease of going) this.#out.add(lease)
+    const names = going.map(({ startedName }) => startedName)
+    // On its way to Redis before the first of them leaves; nobody waits for the answer.
+    void scripts.started(workerId, names).catch(() => {})
+    for (const lease of going) this.#dispatcher.put(lease)
+  }
+
+  ended(lease: BucketLease): void {
+    this.#out.delete(lease)
+    this.#endedAtMs = performance.now()
+    this.#dispatcher.ended(lease)
+  }
+
+  /** It may lie here still, as suspects do until all others have ended; nobody would end it once it is handed out. */
+  lost(lease: BucketLease): void {
+    this.#dispatcher.remove(lease)
+    this.ended(lease)
+  }
+
+  /** A turn has ended: callers that wait may find that nothing can come any more. */
+  turnEnded(): void {
+    this.#endedAtMs = performance.now()
+    this.#dispatcher.recheck()
+  }
+
+  close(): void {
+    this.#dispatcher.close()
+  }
+
+  #goesToOthers(lease: BucketLease): boolean {
+    const { machine, rejected, onPutBack } = this.#options
+    if (!rejected.isForOthers(lease.turn, lease.id)) return false
+    const placed = [asItWas(lease.heldSlot, lease)]
+    machine.requests.end(lease, { placed, keepsHistory: true, done: () => {} }, performance.now())
+    onPutBack()
+    return true
+  }
+}

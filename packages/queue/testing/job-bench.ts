@@ -7,6 +7,7 @@ import {
   type QueueOrder,
   Request,
   type RequestInit,
+  type RequestQueue,
   silentLogger,
 } from '@webloom/core'
 import { type RedisServer, startRedis } from '@webloom/testkit'
@@ -132,7 +133,11 @@ export function bullKey(keys: CrawlRedisKeys, name: string): string {
 }
 
 /** Leases until it has got as many; fails when that takes too long. */
-export async function leased(queue: BullJobQueue, count: number, ms = 15_000): Promise<Lease[]> {
+export async function leased(
+  queue: Pick<RequestQueue, 'lease'>,
+  count: number,
+  ms = 15_000,
+): Promise<Lease[]> {
   const leases: Lease[] = []
   const deadline = performance.now() + ms
   while (leases.length < count) {

@@ -24,6 +24,7 @@ import {
   type QueuedRequest,
   type RequestQueue,
   type Seen,
+  WebloomError,
   waitAtMost,
 } from '@webloom/core'
 import type { LinkSieve } from './link-sieve.ts'
@@ -35,7 +36,8 @@ const MAX_LINKS_PER_LOOK = 100
 const CLOSE_WAIT_MS = 2000
 
 /**
- * Queues requests that come from no page alone, under an asker of their own. Resolves to how many were added.
+ * Queues requests that come from no page alone, under an asker of their own. Resolves to how many were added: to 0 when the crawl has
+ * ended meanwhile, as this worker stood still, and nothing of it is waited for any more.
  *
  * @param patiently runs a step until the queue can do it
  */
@@ -45,9 +47,14 @@ export async function pushOnce(
   patiently: (step: () => Promise<number>) => Promise<number>,
 ): Promise<number> {
   const asker = `again/${randomUUID()}`
-  const added = await patiently(() => queue.push(requests, asker))
-  await queue.settled(asker)
-  return added
+  try {
+    const added = await patiently(() => queue.push(requests, asker))
+    await queue.settled(asker)
+    return added
+  } catch (error) {
+    if (error instanceof WebloomError && error.code === 'WL_LEASE_LOST') return 0
+    throw error
+  }
 }
 
 export interface LinksInDoubtOptions {
@@ -179,7 +186,8 @@ export class LinksInDoubt {
    */
   async #setAsideAgain(met: readonly QueuedRequest[]): Promise<void> {
     const { filter, queue, logger, times = PROTOCOL_TIMES } = this.#options
-    const outdated = met.filter((one) => filter.mayBeOutdated?.(inDoubtAsker(one)))
+    const isOutdated = await Promise.all(met.map((one) => filter.mayBeOutdated?.(inDoubtAsker(one))))
+    const outdated = met.filter((_one, n) => isOutdated[n])
     if (outdated.length === 0) return
     this.#hasSome = true
     await pushOnce(queue, outdated, (step) =>

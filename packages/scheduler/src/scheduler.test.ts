@@ -315,3 +315,29 @@ test('a link in doubt that its page has given back is queued by the page that as
   expect((await scheduler.next(9)).map(({ request }) => request.url)).toEqual(['https://example.com/1'])
   await scheduler.close()
 })
+
+test('a page that its worker has lost, as it stood still, asks the filter nothing', async () => {
+  const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter() })
+  class LockedQueue extends MemoryRequestQueue {
+    confirm(_lease: Lease): (() => Promise<void>) | undefined {
+      return async () => {
+        throw new WebloomError('WL_LEASE_LOST', 'lost')
+      }
+    }
+  }
+  const scheduler = new Scheduler({
+    filter,
+    queue: new LockedQueue({
+      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+    }),
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+  })
+  await scheduler.enqueue([page(0)], 'start/0')
+  const [lease] = (await scheduler.next(1)) as [Lease]
+  await expect(scheduler.commit(lease, [page(1)])).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
+  expect(await filter.requestSeen(page(1))).toBe(false)
+})

@@ -34,6 +34,8 @@
  * told "seen" for. So it asks once more, and queues the rest (`#pushOutdated`). A crash before that loses a link only where the other
  * page, which runs again, does not show it any more.
  *
+ * A worker that has stood still for as long as a lock lasts makes sure that it still has the page, before it asks the filter.
+ *
  * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
  * see links-in-doubt.ts.
  *
@@ -57,6 +59,7 @@ import {
   type Fingerprinter,
   type HostNews,
   type InFlight,
+  isPromise,
   type Lease,
   type Logger,
   PROTOCOL_TIMES,
@@ -240,7 +243,8 @@ export class Scheduler {
     fresh: readonly QueuedRequest[],
     marksAll: boolean,
   ): Promise<number> {
-    if (!this.#filter.mayBeOutdated?.(asker)) return 0
+    const mayBe = this.#filter.mayBeOutdated?.(asker)
+    if (!(isPromise(mayBe) ? await mayBe : mayBe)) return 0
     const more = await this.#sieve.freshSince(requests, asker, fresh, { marksAll })
     if (more.length === 0) return 0
     this.#doubts.noted(more)
@@ -294,6 +298,9 @@ export class Scheduler {
     { marksAll, ...options }: Omit<CommitOptions, 'children'> & { marksAll: boolean },
   ): Promise<void> {
     const { signal } = lease
+    // When the crawl has ended meanwhile, the filter is emptied: what was asked of it now would stay there.
+    const renewing = this.#queue.confirm?.(lease)
+    if (renewing) await this.#patiently('renewing a lease', renewing, { signal })
     const children = await this.#sieve.fresh(requests, lease.id, { marksAll, signal })
     const what = 'queueing links'
     // While the queue makes this page wait, its links must not become another page's.

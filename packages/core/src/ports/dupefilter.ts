@@ -1,5 +1,6 @@
 import type { UrlRules } from '@webloom/url'
 import type { Request } from '../requests/request.ts'
+import type { Awaitable } from '../waiting/awaitable.ts'
 
 /**
  * What a filter knows of a link. `false`: the link is new, and the asker queues it. `true`: it was met before, and is queued
@@ -51,11 +52,11 @@ export interface DupeFilter {
    */
   keepUnsettled?(asker: string): () => void
   /**
-   * Returns true when the queue was away after `asker` had asked, and may have come back older: a page that it was told "seen" for
+   * Whether the queue was away after `asker` had asked, and may have come back older: a page that it was told "seen" for
    * may run again, and need not show the same links. The asker then asks once more, after its links are queued, and queues what
    * is new or in doubt now. Absent where no queue comes back older.
    */
-  mayBeOutdated?(asker: string): boolean
+  mayBeOutdated?(asker: string): Awaitable<boolean>
   /**
    * This process takes part in a crawl from now on. `goesOn` is true when a worker of the same run has joined this filter before,
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.

@@ -142,7 +142,8 @@ export interface RequestQueue {
    *
    * A queue that is kept beside the crawl's record notes an asker `start/<n>` by moving the start cursor to n + 1, in the step
    * that stores the requests. A push by an element before the cursor adds nothing. A push by an element after the cursor, so
-   * that elements between are missing, throws WL_LEASE_LOST where the record can come back older.
+   * that elements between are missing, throws WL_LEASE_LOST where the record can come back older. A push to a crawl that has
+   * finished meanwhile throws WL_LEASE_LOST, too, where other workers can have ended it.
    */
   push(batch: readonly QueuedRequest[], asker: string): Promise<number>
   settled(asker: string): Promise<void>
@@ -159,6 +160,13 @@ export interface RequestQueue {
    * host that must wait never holds up another.
    */
   lease(max: number, signal?: AbortSignal): Promise<Lease[]>
+  /**
+   * For what is done in the name of a lease before its commit, and what a refused commit would not undo. Returns undefined while
+   * no other worker can have the lease, by this worker's own clock. Otherwise the worker has stood still, or could not reach the
+   * store, for as long as a lock lasts: others may have taken its requests over, and ended the crawl. Then it returns a step that
+   * renews the lease; it rejects with WL_LEASE_LOST when the lease is lost. Absent where no lease runs out.
+   */
+  confirm?(lease: Lease): (() => Promise<void>) | undefined
   /** The request is done and its children are queued, in one step. Throws WL_LEASE_LOST for a lost lease. */
   commit(lease: Lease, options?: CommitOptions): Promise<void>
   /**

@@ -39,7 +39,7 @@ export class RedisRun {
   #askedAt = Number.NEGATIVE_INFINITY
   #isAsking = false
   /** Set while the connection to the queue's Redis has come back, and its run is asked for. */
-  #checking: Promise<void> | undefined
+  #checking: Promise<boolean> | undefined
   #isYoung = false
   #youngSinceMs = 0
   /** How much of the time since then has counted, and until when that is. */
@@ -67,9 +67,11 @@ export class RedisRun {
     return this.#checking !== undefined
   }
 
-  /** Resolves when that is known, or cannot be: a Redis that does not answer now is asked again later. */
-  async known(): Promise<void> {
-    while (this.#checking) await this.#checking
+  /** Resolves to true when that is known; to false when it cannot be: a Redis that does not answer now is asked again later. */
+  async known(): Promise<boolean> {
+    let isKnown = true
+    while (this.#checking) isKnown = await this.#checking
+    return isKnown
   }
 
   /** The present run while it is young, and before how long at most (ms) what was settled in another run may have been lost. */
@@ -129,8 +131,8 @@ export class RedisRun {
   #check(): void {
     const checking = this.now()
       .then(
-        () => {},
-        () => {},
+        () => true,
+        () => false,
       )
       .finally(() => {
         if (this.#checking === checking) this.#checking = undefined

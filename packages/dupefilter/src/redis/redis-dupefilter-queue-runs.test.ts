@@ -63,6 +63,29 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(await other.requestsSeen(pages(0, 1), setAsideBy('another page'))).toEqual([false])
   })
 
+  test('a page is outdated when the queue came back with another run, not when only its connection was made anew', async () => {
+    let run: string | Error = '1'
+    const back: (() => void)[] = []
+    const filter = await bench.open(make, {
+      key: bench.nextKey(),
+      redisRunId: async () => {
+        if (run instanceof Error) throw run
+        return run
+      },
+      onQueueBack: (listener: () => void) => void back.push(listener),
+    })
+    await filter.requestsSeen(pages(0, 1), 'page')
+    const isOutdatedOnceBack = async (now: string | Error) => {
+      run = now
+      for (const isBack of back) isBack()
+      return filter.mayBeOutdated('page')
+    }
+    expect(await filter.mayBeOutdated('page')).toBe(false)
+    expect(await isOutdatedOnceBack('1')).toBe(false)
+    expect(await isOutdatedOnceBack(new Error('no answer'))).toBe(true)
+    expect(await isOutdatedOnceBack('2')).toBe(true)
+  })
+
   test('while a crawl stands still, what was settled before its queue went back counts as lost for longer', async () => {
     let run = '1'
     const back: (() => void)[] = []

@@ -28,6 +28,7 @@
 
 import { randomUUID } from 'node:crypto'
 import {
+  type Awaitable,
   createFingerprinter,
   type DupeFilter,
   type DupeFilterDescription,
@@ -312,9 +313,13 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return this.#run.isUnsure ? this.#run.known().then(ask) : ask()
   }
 
-  mayBeOutdated(asker: string): boolean {
+  mayBeOutdated(asker: string): Awaitable<boolean> {
     const askedIn = this.#claims.runOf(asker)
-    return askedIn !== undefined && (askedIn !== this.#run.current || this.#run.isUnsure)
+    if (askedIn === undefined) return false
+    const isOfOtherRun = () => askedIn !== this.#run.current
+    return this.#run.isUnsure
+      ? this.#run.known().then((isKnown) => !isKnown || isOfOtherRun())
+      : isOfOtherRun()
   }
 
   async settled(asker: string): Promise<void> {

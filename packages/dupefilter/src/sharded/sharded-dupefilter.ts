@@ -106,8 +106,9 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
 
-  mayBeOutdated(asker: string): boolean {
-    return this.#filters.some((filter) => filter.mayBeOutdated(asker))
+  async mayBeOutdated(asker: string): Promise<boolean> {
+    const answers = await Promise.all(this.#filters.map((filter) => filter.mayBeOutdated(asker)))
+    return answers.includes(true)
   }
 
   keepUnsettled(asker: string): () => void {

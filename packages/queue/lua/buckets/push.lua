@@ -4,9 +4,12 @@
 --          start cursor must have come to, [9] where it goes, else ""; [10] groups; of each: place ("end" or "doubt"), bucket, slot,
 --          priority, requests; of each request: id, or number of the element, and text
 -- Output   {added, woken, raised}; nothing is added for an element before the start cursor, nor for an id noted before. -1
---          for elements that leave out others: those before them were lost with an older state. Or why
---          nothing is done, see buckets/steps/said.lua
+--          for elements that leave out others: those before them were lost with an older state. -2 when the worker's run has
+--          finished: whoever stood still meanwhile brings nothing more. Or why nothing is done, see buckets/steps/said.lua
 local NOTED_MS = 604800000
+if ARGV[5] ~= '' and redis.call('HGET', KEYS[7], 'state') == 'finished' then
+  return -2
+end
 local said = readSaid()
 if said.refusal then
   return said.refusal

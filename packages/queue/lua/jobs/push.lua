@@ -5,9 +5,10 @@
 --          cursor must have come to, [4] where it goes, else ""; [5] "1" for lifo
 --          ARGV[6…] job id, data, priority, number of the element or "", …; of one in doubt: id, packed request, "doubt", …
 -- Output   how many were added, none for an element before the cursor; -1 for elements that leave out others: those before
---          them were lost with an older state of Redis; -2 for a run that was cleared or followed by another
+--          them were lost with an older state of Redis; -2 for a run that has finished, was cleared, or is followed by another
 local from, to, added = tonumber(ARGV[3]), tonumber(ARGV[4]), 0
-if ARGV[2] ~= '' and redis.call('HGET', KEYS[11], 'run') ~= ARGV[2] then
+local run, state = unpack(redis.call('HMGET', KEYS[11], 'run', 'state'))
+if ARGV[2] ~= '' and (run ~= ARGV[2] or state == 'finished') then
   return -2
 end
 local cursor = to and tonumber(redis.call('HGET', KEYS[11], 'startCursor') or 0)

@@ -179,6 +179,15 @@ export class BucketQueue implements RequestQueue {
     return this.#parts.handout.take(max, signal, () => this.isEmpty())
   }
 
+  confirm(lease: Lease): (() => Promise<void>) | undefined {
+    const { turn } = this.#parts.handout.ownOf(lease)
+    if (turn.isLocked(performance.now())) return undefined
+    return async () => {
+      await this.#parts.maintenance.confirm(turn)
+      lease.signal.throwIfAborted()
+    }
+  }
+
   commit(lease: Lease, options: CommitOptions = {}): Promise<void> {
     return this.#parts.outcomes.commit(lease, options)
   }

@@ -6,7 +6,7 @@
  * one sweeps. If the worker in charge is lost, that is found no later than with any other: its locks outlast the change.
  */
 
-import type { Logger, ProtocolTimes } from '@webloom/core'
+import { type Logger, type ProtocolTimes, WebloomError } from '@webloom/core'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
 import type { HeldTurn } from '../frontier/held-turn.ts'
 import type { HoldingTurn } from '../frontier/turn-protocol.ts'
@@ -36,7 +36,7 @@ export class TurnMaintenance {
   readonly #options: TurnMaintenanceOptions
   readonly #times: ProtocolTimes['turns']
   readonly #timers: NodeJS.Timeout[] = []
-  #isRenewing = false
+  #renewing: Promise<void> | undefined
   #mustReset = false
   #isClosed = false
   #sweptAtMs = Number.NEGATIVE_INFINITY
@@ -78,11 +78,28 @@ export class TurnMaintenance {
     onTended()
   }
 
+  /** Resolves when this worker has the turn's lock again, or has lost it. Rejects with WL_REDIS_AWAY when Redis does not say. */
+  async confirm(turn: HeldTurn): Promise<void> {
+    // One that is under way may have been sent before the process stood still.
+    await this.#renewing
+    await this.renew()
+    if (!turn.isLost && !turn.isLocked(performance.now()))
+      throw new WebloomError('WL_REDIS_AWAY', `the lock of ${turn.job.unit} could not be renewed`)
+  }
+
   /** Renews the locks, and tells Redis which requests this worker holds. */
-  async renew(): Promise<void> {
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renewAll().then((resets) => {
+      this.#renewing = undefined
+      if (this.#mustReset && !resets && !this.#isClosed) void this.renew()
+    })
+    return this.#renewing
+  }
+
+  /** Resolves to whether it has told that Redis has come back older. */
+  async #renewAll(): Promise<boolean> {
     const { machine, scripts, said, jobs, logger, onTended } = this.#options
-    if (this.#isRenewing || machine.turns.size === 0) return
-    this.#isRenewing = true
+    if (machine.turns.size === 0) return this.#mustReset
     const turns = new Map([...machine.turns].map((turn) => [this.#holdingOf(turn), turn]))
     const resets = this.#mustReset
     const sentAtMs = performance.now()
@@ -103,8 +120,7 @@ export class TurnMaintenance {
     } catch (error) {
       logger.debug({ err: error }, 'locks could not be renewed; it is tried again')
     }
-    this.#isRenewing = false
-    if (this.#mustReset && !resets && !this.#isClosed) void this.renew()
+    return resets
   }
 
   #holdingOf({ job, holder, lockToken, batch, tokens }: HeldTurn): HoldingTurn {

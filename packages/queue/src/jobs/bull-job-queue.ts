@@ -255,6 +255,16 @@ export class BullJobQueue implements RequestQueue {
     }
   }
 
+  confirm(lease: Lease): (() => Promise<void>) | undefined {
+    const held = this.#leases.get((lease as JobLease).jobId)
+    lease.signal.throwIfAborted()
+    if (held !== lease || performance.now() < held.lockedUntilMs) return undefined
+    return async () => {
+      await this.#maintenance.confirm([held])
+      lease.signal.throwIfAborted()
+    }
+  }
+
   async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
     const jobs: NewJob[] = children.map((child) => jobOrDoubt(child, this.#order))
     await this.#end(lease, async (held) => {

@@ -1,0 +1,77 @@
+/** A worker that stood still for longer than a lock: others have had its requests meanwhile, or have ended its crawl. */
+
+import { type Lease, Request, scaledTimes } from '@webloom/core'
+import { startTcpProxy } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { BucketBench } from '../../testing/bucket-bench.ts'
+import { JobBench, leased } from '../../testing/job-bench.ts'
+
+const [buckets, jobs] = [new BucketBench(), new JobBench()]
+beforeAll(() => Promise.all([buckets.start(), jobs.start()]))
+afterAll(async () => {
+  await jobs.closeAll()
+  await Promise.all([buckets.stop(), jobs.stop()])
+})
+
+const page = (id: string) => ({ id, request: new Request(`http://a.test/${id}`) })
+const isLost = { code: 'WL_LEASE_LOST' }
+const times = scaledTimes(0.1)
+
+describe.each([
+  ['turns', buckets, (given: object) => buckets.queue(given)],
+  ['job', jobs, (given: object) => jobs.open(given)],
+] as const)('QUEUE_MODE=%s', (_mode, bench, open) => {
+  test('a lease is safe while its lock lasts; after that it is renewed before it is used', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const queue = await open({ url: proxy.url, times })
+    await queue.push([page('1')], 'start/0')
+    const [lease] = await leased(queue, 1)
+    expect(queue.confirm(lease!)).toBeUndefined()
+    const renew = await silentUntilUnsafe(proxy, queue, lease!)
+    proxy.flow()
+    await renew()
+    expect(queue.confirm(lease!)).toBeUndefined()
+    await queue.commit(lease!)
+  })
+
+  test('a lease that another worker has had meanwhile is lost before it is used', async () => {
+    await using proxy = await startTcpProxy({ target: bench.server.url })
+    const keys = bench.nextKeys()
+    const queue = await open({ keys, url: proxy.url, times })
+    await queue.push([page('1')], 'start/0')
+    const [lease] = await leased(queue, 1)
+    const renew = await silentUntilUnsafe(proxy, queue, lease!)
+    const other = await open({ keys, times })
+    const [taken] = await leased(other, 1)
+    await other.commit(taken!)
+    proxy.flow()
+    await expect(renew()).rejects.toMatchObject(isLost)
+  })
+
+  test('nothing is pushed to a crawl that has finished', async () => {
+    const keys = bench.nextKeys()
+    const redis = new Redis(bench.server.url)
+    await redis.hset(keys.record, { run: 'n.1', state: 'running' })
+    const queue = await open({ keys })
+    expect(await queue.push([page('1')], 'start/0')).toBe(1)
+    const [lease] = await leased(queue, 1)
+    await queue.commit(lease!)
+    await redis.hset(keys.record, { state: 'finished' })
+    await expect(queue.push([page('2')], 'again/x')).rejects.toMatchObject(isLost)
+    const aside = { ...page('3'), inDoubt: 'page' }
+    await expect(queue.push([aside], 'again/y')).rejects.toMatchObject(isLost)
+    expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
+    redis.disconnect()
+  })
+})
+
+/** Resolves to the step that renews the lease, once another worker may have it. */
+async function silentUntilUnsafe(
+  proxy: { hang(): void },
+  queue: { confirm(lease: Lease): (() => Promise<void>) | undefined },
+  lease: Lease,
+): Promise<() => Promise<void>> {
+  proxy.hang()
+  return vi.waitUntil(() => queue.confirm(lease), { timeout: 10_000, interval: 5 })
+}

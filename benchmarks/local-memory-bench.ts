@@ -6,6 +6,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { Request } from '@webloom/core'
 import { MemoryDupeFilter } from '@webloom/dupefilter'
 import { MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
@@ -35,7 +36,7 @@ async function measure(hosts: number): Promise<void> {
   for (let at = 0; at < requests; at += BATCH) {
     const asker = `page/${at}`
     await queue.push(
-      batch(at, hosts).map((request) => ({ id: request.url, request })),
+      batch(at, hosts).map((request) => ({ id: hash('sha1', request.url), request })),
       asker,
     )
     await queue.settled(asker)

@@ -48,6 +48,7 @@ export {
   urlRulesOf,
   urlRulesOfNote,
 } from './fingerprints/url-rules-of.ts'
+export { CompactRequest, CompactRequests } from './memory/compact-request.ts'
 export { UrlMemory } from './memory/url-memory.ts'
 export type { KnownUrl } from './requests/known-url.ts'
 

@@ -13,6 +13,8 @@ export class RecentBytes<Key, Value> {
   readonly #bytesMax: number
   readonly #onForgotten: (key: Key, value: Value) => void
   #bytes = 0
+  // Its entry is the last one already. To move that again costs a microsecond, as a small Map is often made anew for it.
+  #newest: Key | undefined
 
   constructor(bytesMax: number, onForgotten: (key: Key, value: Value) => void = () => {}) {
     this.#bytesMax = bytesMax
@@ -30,15 +32,18 @@ export class RecentBytes<Key, Value> {
 
   get(key: Key): Value | undefined {
     const known = this.#values.get(key)
-    if (!known) return undefined
-    this.#values.delete(key)
-    this.#values.set(key, known)
-    return known.value
+    if (known && key !== this.#newest) {
+      this.#values.delete(key)
+      this.#values.set(key, known)
+      this.#newest = key
+    }
+    return known?.value
   }
 
   set(key: Key, value: Value, bytes: number): void {
     this.delete(key)
     this.#values.set(key, { value, bytes })
+    this.#newest = key
     this.#bytes += bytes
     while (this.#bytes > this.#bytesMax && this.#values.size > 1) {
       const [oldest, forgotten] = this.#values.entries().next().value!
@@ -56,6 +61,7 @@ export class RecentBytes<Key, Value> {
     const known = this.#values.get(key)
     if (!known) return
     this.#values.delete(key)
+    if (key === this.#newest) this.#newest = undefined
     this.#bytes -= known.bytes
   }
 }

@@ -40,6 +40,8 @@ interface RequestInside {
   knownUrlOf(request: Request): KnownUrl | undefined
   share(request: Request, known: KnownUrl): void
   putUnderRules(request: Request, rules: UrlRules): void
+  refererAlone(request: Request): string | undefined
+  parts(request: Request): RequestInit
 }
 
 let inside: RequestInside
@@ -98,6 +100,8 @@ export class Request {
       share(request, known) {
         request.#known = known
       },
+      refererAlone: (request) => (request.#headers === undefined ? request.#referer : undefined),
+      parts: (request) => request.parts,
       putUnderRules(request, rules) {
         const known = request.#known
         if (known === undefined || known.rules === rules) return
@@ -293,6 +297,16 @@ export function knownUrlOf(request: Request): KnownUrl | undefined {
 /** Makes the request share what other requests to its URL have; `known` is of the same URL and rules. */
 export function shareKnownUrl(request: Request, known: KnownUrl): void {
   inside.share(request, known)
+}
+
+/** Returns the Referer of a request that has no other header; undefined for all other requests. */
+export function refererAlone(request: Request): string | undefined {
+  return inside.refererAlone(request)
+}
+
+/** Returns the parts that make an equal request to the same URL. */
+export function requestParts(request: Request): RequestInit {
+  return inside.parts(request)
 }
 
 /**

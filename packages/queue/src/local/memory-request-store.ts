@@ -1,4 +1,4 @@
-import type { QueueOrder } from '@webloom/core'
+import { CompactRequest, CompactRequests, type QueueOrder, type Request } from '@webloom/core'
 import { MemoryFailures } from '../failures/memory-failures.ts'
 import { ByPriority } from '../structures/by-priority.ts'
 import { Deque } from '../structures/deque.ts'
@@ -20,6 +20,7 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
   readonly unreadable = 0
   readonly failures = new MemoryFailures()
   readonly #order: QueueOrder
+  readonly #compact = new CompactRequests()
 
   constructor(order: QueueOrder) {
     this.#order = order
@@ -38,7 +39,7 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
   }
 
   line(): MemoryLine {
-    return new MemoryLine(this.#order)
+    return new MemoryLine(this.#order, this.#compact)
   }
 
   done(): void {}
@@ -54,24 +55,37 @@ export class MemoryRequestStore implements RequestStore<MemoryStored, MemoryDela
   handedOn(): void {}
 }
 
+/** A request as it waits. What was handed out before, and comes back, is not made compact again. */
+type Waiting = CompactRequest | MemoryStored
+
 /** The waiting requests of one host, in the order of SCHEDULER_QUEUE_CLASS. */
 class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
   readonly #order: QueueOrder
-  // fifo and lifo keep everything under priority 0.
-  readonly #buckets = new ByPriority<Deque<MemoryStored>>()
+  readonly #compact: CompactRequests
+  // In a broad crawl most hosts have one request waiting, for which no list is made.
+  #only: Waiting | undefined
+  #onlyPriority = 0
+  #more: ByPriority<Deque<Waiting>> | undefined
   #taken = 0
   length = 0
 
-  constructor(order: QueueOrder) {
+  constructor(order: QueueOrder, compact: CompactRequests) {
     this.#order = order
+    this.#compact = compact
   }
 
   get headPriority(): number {
-    return this.#buckets.highest ?? 0
+    return this.#only ? this.#onlyPriority : (this.#more?.highest ?? 0)
   }
 
   add(stored: StoredRequest): void {
-    this.#bucket(stored).push(stored)
+    const { attempt, redelivered, request } = stored
+    const isNew = attempt === undefined && redelivered === undefined
+    const waiting = isNew ? this.#compact.of(stored) : stored
+    if (this.length === 0) {
+      this.#only = waiting
+      this.#onlyPriority = this.#priorityOf(request)
+    } else this.#bucket(this.#priorityOf(request)).push(waiting)
     this.length++
   }
 
@@ -80,36 +94,62 @@ class MemoryLine implements WaitingLine<MemoryStored, MemoryDelayed> {
   }
 
   requeue({ taken = 0, ...held }: MemoryStored, changed: StoredRequest = held): void {
-    const bucket = this.#bucket(changed)
-    const earlier: MemoryStored[] = []
+    const bucket = this.#bucket(this.#priorityOf(changed.request))
+    const earlier: Waiting[] = []
     let next = this.#next(bucket)
-    for (; next && (next.taken ?? Number.POSITIVE_INFINITY) < taken; next = this.#next(bucket)) {
-      earlier.push(next)
-    }
+    for (; next && takenAt(next) < taken; next = this.#next(bucket)) earlier.push(next)
     if (next) this.#goesNext(bucket, next)
     for (const one of [...earlier, { ...changed, taken }].reverse()) this.#goesNext(bucket, one)
     this.length++
   }
 
   take(): MemoryStored | undefined {
-    const bucket = this.#buckets.first
-    if (!bucket) return undefined
-    const stored = this.#next(bucket)
+    const waiting = this.#takeNext()
+    if (!waiting) return undefined
     this.length--
-    if (bucket.length === 0) this.#buckets.dropHighest()
-    return stored && { ...stored, taken: stored.taken ?? ++this.#taken }
+    const stored: MemoryStored = waiting instanceof CompactRequest ? waiting.unpacked() : waiting
+    return { ...stored, taken: stored.taken ?? ++this.#taken }
   }
 
-  #next(bucket: Deque<MemoryStored>): MemoryStored | undefined {
+  #takeNext(): Waiting | undefined {
+    const only = this.#only
+    this.#only = undefined
+    if (only) return only
+    const bucket = this.#more?.first
+    if (!this.#more || !bucket) return undefined
+    const next = this.#next(bucket)
+    if (bucket.length === 0) this.#more.dropHighest()
+    if (this.#more.first === undefined) this.#more = undefined
+    return next
+  }
+
+  #next(bucket: Deque<Waiting>): Waiting | undefined {
     return this.#order === 'lifo' ? bucket.pop() : bucket.shift()
   }
 
-  #goesNext(bucket: Deque<MemoryStored>, stored: MemoryStored): void {
-    if (this.#order === 'lifo') bucket.push(stored)
-    else bucket.unshift(stored)
+  #goesNext(bucket: Deque<Waiting>, waiting: Waiting): void {
+    if (this.#order === 'lifo') bucket.push(waiting)
+    else bucket.unshift(waiting)
   }
 
-  #bucket({ request }: StoredRequest): Deque<MemoryStored> {
-    return this.#buckets.of(this.#order === 'priority' ? request.priority : 0, () => new Deque())
+  /** fifo and lifo keep everything under priority 0. */
+  #priorityOf({ priority }: Request): number {
+    return this.#order === 'priority' ? priority : 0
   }
+
+  #bucket(priority: number): Deque<Waiting> {
+    this.#more ??= new ByPriority()
+    const only = this.#only
+    if (only) {
+      this.#only = undefined
+      this.#more.of(this.#onlyPriority, () => new Deque()).push(only)
+    }
+    return this.#more.of(priority, () => new Deque())
+  }
+}
+
+function takenAt(waiting: Waiting): number {
+  return waiting instanceof CompactRequest
+    ? Number.POSITIVE_INFINITY
+    : (waiting.taken ?? Number.POSITIVE_INFINITY)
 }

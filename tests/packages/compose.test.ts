@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Settings } from '@webloom/core'
+import { DASHBOARD_PORT } from '@webloom/dashboard'
 import { runProcess, startRedis, startTcpProxy } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 
@@ -24,12 +25,12 @@ const services = sections('services')
 const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
 
 describe('docker-compose.yml', () => {
-  test('has two Redis servers, workers, seeds and a site to crawl; when asked for, what observes them', () => {
+  test('has two Redis servers, workers, seeds, a site to crawl and a dashboard; when asked for, what observes them', () => {
     const names = (isObserver: boolean) =>
       [...services].flatMap(([name, text]) =>
         text.includes('profiles: [observe]') === isObserver ? [name] : [],
       )
-    expect(names(false)).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site'])
+    expect(names(false)).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site', 'dashboard'])
     expect(names(true)).toEqual(['prometheus', 'metrics', 'grafana'])
   })
 
@@ -48,6 +49,15 @@ describe('docker-compose.yml', () => {
     const paths = [...compose.matchAll(/- \.\/(deploy\/[^:]+):/g)].map(([, path]) => path!)
     expect(paths).toHaveLength(3)
     for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true)
+  })
+
+  test('the dashboard listens where the port leads, with a token that is long enough', () => {
+    const dashboard = services.get('dashboard')!
+    expect(dashboard).toContain('command: [dash, --host, 0.0.0.0]\n')
+    expect(dashboard).toContain(`ports: ['127.0.0.1:${DASHBOARD_PORT}:${DASHBOARD_PORT}']\n`)
+    const [, token] = /WEBLOOM_DASH_TOKEN: \$\{WEBLOOM_DASH_TOKEN:-([^}]+)\}/.exec(dashboard)!
+    expect(token!.length).toBeGreaterThanOrEqual(16)
+    expect(compose).toContain(`the password ${token}\n`)
   })
 
   test('both Redis servers append to a file each second, evict nothing, keep it in a volume, and are asked for PONG', () => {

@@ -203,6 +203,7 @@ export { type MetricSeries, statMetrics } from './desk/stat-metrics.ts'
 export {
   CALLBACK_TIMES,
   DOWNLOAD_TIMES,
+  QUEUE_TIMES,
   statHistograms,
   TIME_HISTOGRAMS,
   TimeHistogram,

@@ -28,6 +28,8 @@ export interface SignalPayloads {
   responseDownloaded: { request: Request; response: Response; spider: SpiderLike }
   /** The answer has passed the downloader middlewares. */
   responseReceived: { request: Request; response: Response; spider: SpiderLike }
+  /** Nothing more comes of the request here: it is committed, tried again later, or given up, `error` says why, or back in the queue. */
+  requestDone: { request: Request; error: unknown; spider: SpiderLike }
   /** The item has passed all pipelines and is written. */
   itemScraped: { item: unknown; response: Response | null; spider: SpiderLike }
   /** A pipeline threw `DropItem`. */
@@ -53,6 +55,7 @@ export const signals = {
   requestLeftDownloader: 'requestLeftDownloader',
   responseDownloaded: 'responseDownloaded',
   responseReceived: 'responseReceived',
+  requestDone: 'requestDone',
   itemScraped: 'itemScraped',
   itemDropped: 'itemDropped',
   itemError: 'itemError',

@@ -21,6 +21,9 @@ const DOWNLOAD_BOUNDS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 1
 /** A page's links are found in milliseconds; a callback that asks others may wait for minutes. */
 const CALLBACK_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 300]
 
+/** From a host that is ready to one whose line takes days. */
+const QUEUE_BOUNDS_S = [0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400]
+
 export const DOWNLOAD_TIMES: TimeHistogramRow = {
   name: 'webloom_download_seconds',
   help: 'Time from a request to its whole response; of those that brought one.',
@@ -35,7 +38,14 @@ export const CALLBACK_TIMES: TimeHistogramRow = {
   bounds: CALLBACK_BOUNDS_S,
 }
 
-export const TIME_HISTOGRAMS: readonly TimeHistogramRow[] = [DOWNLOAD_TIMES, CALLBACK_TIMES]
+export const QUEUE_TIMES: TimeHistogramRow = {
+  name: 'webloom_queue_seconds',
+  help: 'Time from when a request is found until it is sent for the first time.',
+  stat: 'queue_time',
+  bounds: QUEUE_BOUNDS_S,
+}
+
+export const TIME_HISTOGRAMS: readonly TimeHistogramRow[] = [QUEUE_TIMES, DOWNLOAD_TIMES, CALLBACK_TIMES]
 
 /** Counts times into stats. */
 export class TimeHistogram {

@@ -74,12 +74,14 @@ const OF_FRAMEWORK: Readonly<Record<keyof MetaKeysRead, Kind>> = {
   download_latency: READERS_OWN,
   host_retry_times: READERS_OWN,
   link_text: READERS_OWN,
+  queued_at: READERS_OWN,
   redirect_reasons: READERS_OWN,
   redirect_times: READERS_OWN,
   redirect_urls: READERS_OWN,
   retry_times: READERS_OWN,
   robotstxt_allowed_until: READERS_OWN,
   rule: READERS_OWN,
+  traceparent: READERS_OWN,
   trap_chain: READERS_OWN,
 }
 

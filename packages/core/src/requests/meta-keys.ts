@@ -78,6 +78,8 @@ export interface MetaKeysRead {
   host_retry_times?: number
   /** The text of the link that a rule of a CrawlSpider followed. */
   link_text?: string
+  /** With METRICS_TIMES when the request was found (`Date.now()`); gone when it is sent. */
+  queued_at?: number
   /** Why each redirect was followed: a status, or `meta refresh`. */
   redirect_reasons?: JsonValue[]
   /** How many redirects led here. */
@@ -86,6 +88,8 @@ export interface MetaKeysRead {
   redirect_urls?: string[]
   /** How often the request was tried again. */
   retry_times?: number
+  /** With TRACES the page on which the request was found, as W3C's Trace Context writes it. */
+  traceparent?: string
   /** The site's robots.txt allowed the request until then (`Date.now()`); the request waits for its host's delay. */
   robotstxt_allowed_until?: number
   /** The number of the rule of a CrawlSpider that found the link. */

@@ -790,8 +790,16 @@ export type KnownSettingsInput = {
   readonly METRICS_PORT?: WrittenSetting<'METRICS_PORT'>
   /** Address that METRICS_PORT listens on. All who reach it can read the figures. Default `127.0.0.1`. */
   readonly METRICS_HOST?: WrittenSetting<'METRICS_HOST'>
-  /** Counts how long downloads and callbacks take, as the stats `download_time/*` and `callback_time/*`. Default `false`. */
+  /**
+   * Counts how long requests wait in the queue, and downloads and callbacks take, as the stats `queue_time/*`,
+   * `download_time/*` and `callback_time/*`. Default `false`.
+   */
   readonly METRICS_TIMES?: WrittenSetting<'METRICS_TIMES'>
+  /**
+   * Share of the pages that have a trace of OpenTelemetry: 0.001 is one in a thousand. Needs `@opentelemetry/api` and an
+   * SDK, without which nothing is sent. 0: none. Default `0`.
+   */
+  readonly TRACES?: WrittenSetting<'TRACES'>
   /** Known, not used: robots.txt is read by the rules of RFC 9309, and its parser cannot be exchanged. */
   readonly ROBOTSTXT_PARSER?: WrittenSetting<'ROBOTSTXT_PARSER'>
   /** Known, not used: HTTPCACHE_STORAGE=sqlite has taken the place of the dbm files. */

@@ -70,7 +70,7 @@ export function crawlFamilies(crawl: string, { status, filter, hosts }: CrawlRea
     ...workerFamilies(crawl, status),
     ...serverFamilies(crawl, status),
     ...(filter ? filterFamilies(crawl, filter) : []),
-    ...(hosts ? [hostFamily(crawl, hosts)] : []),
+    ...(hosts ? [readyFamily(crawl, status, hosts), hostFamily(crawl, hosts)] : []),
   ]
 }
 
@@ -179,6 +179,19 @@ function filterFamilies(crawl: string, filter: FilterSeen): MetricFamily[] {
     one('webloom_dupefilter_lost_pages', 'Pages that were not fetched by that error.', filter.pagesLost),
     one('webloom_dupefilter_memory_bytes', 'Memory of it on Redis.', filter.memoryBytes),
   ]
+}
+
+/** In QUEUE_MODE=job what must wait for its host does not wait in the queue. */
+function readyFamily(
+  crawl: string,
+  { counts: { waiting } }: CrawlStatus,
+  { totals }: HostsSeen,
+): MetricFamily {
+  return gauges(crawl).one(
+    'webloom_ready_requests',
+    'Requests that may go now: one of each host that may be asked, which others may follow.',
+    totals ? Math.min(waiting, totals.ready) : waiting,
+  )
 }
 
 /** Those in a list of what stands out are 200 at most; the rest are exact, and absent in QUEUE_MODE=job. */

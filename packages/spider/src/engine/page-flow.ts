@@ -63,6 +63,8 @@ export class PageFlow {
   /** The cut of each download that is under way, and its place. */
   readonly #cuts = new Map<DownloadCut, DownloadPlace>()
   readonly #places: DownloadPlaces
+  /** Why leases brought no page, for those who listen. */
+  readonly #errors = new WeakMap<Lease, unknown>()
   #scrapingBytes = 0
   #abortReason: Error | undefined
   /** Why downloads do not begin any more. */
@@ -104,11 +106,16 @@ export class PageFlow {
   }
 
   begin(lease: Lease): void {
+    const { signals, spider, onRoom } = this.#options
+    const { request } = lease
     const page = this.#page(lease, this.#places.begin(lease.request))
       .catch((error: unknown) => this.#options.onFailure(error))
       .finally(() => {
         this.#pages.delete(page)
-        this.#options.onRoom()
+        onRoom()
+        if (!signals.listened('requestDone')) return
+        const error = this.#errors.get(lease)
+        return signals.send('requestDone', { request, error, spider })
       })
     this.#pages.add(page)
   }
@@ -152,6 +159,7 @@ export class PageFlow {
       result = await this.#fetch(lease, place)
     } catch (error) {
       if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
+      if (signals.listened('requestDone')) this.#errors.set(lease, error)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
     // The lease was given up when the crawl was closed.

@@ -34,10 +34,12 @@ import {
   MemoryUsage,
   PageBudgetsMiddleware,
   PathTrapsMiddleware,
+  QueueTimesMiddleware,
   RedisPipeline,
   RefererMiddleware,
   SqlPipeline,
   StartHostsMiddleware,
+  TracesMiddleware,
   TrapChainsMiddleware,
   UrlLengthMiddleware,
 } from '@webloom/spider'
@@ -167,6 +169,8 @@ export const SPIDER_MIDDLEWARES: readonly Builtin<SpiderMiddleware>[] = [
     scrapy: 'scrapy.spidermiddlewares.depth.DepthMiddleware',
   },
   { name: 'callback-times', order: 950, Class: CallbackTimesMiddleware },
+  { name: 'queue-times', order: 955, Class: QueueTimesMiddleware },
+  { name: 'traces', order: 960, Class: TracesMiddleware },
 ]
 
 export const EXTENSIONS: readonly Builtin<Extension>[] = [

@@ -98,6 +98,16 @@ export const LOG_SETTINGS = [
     default: false,
     since: 'webloom',
     summary:
-      'Counts how long downloads and callbacks take, as the stats `download_time/*` and `callback_time/*`.',
+      'Counts how long requests wait in the queue, and downloads and callbacks take, as the stats `queue_time/*`, `download_time/*` and `callback_time/*`.',
+  },
+  {
+    name: 'TRACES',
+    type: 'float',
+    default: 0,
+    min: 0,
+    max: 1,
+    since: 'webloom',
+    summary:
+      'Share of the pages that have a trace of OpenTelemetry: 0.001 is one in a thousand. Needs `@opentelemetry/api` and an SDK, without which nothing is sent. 0: none.',
   },
 ] as const satisfies readonly UsedSetting[]

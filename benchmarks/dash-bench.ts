@@ -5,6 +5,12 @@
  *
  * A crawl with so many requests queued at so many hosts; its workers have told 200 entries of each list and 120 stats each. Each view is
  * read as its page reads it, and /metrics as Prometheus does. Redis is a process of its own without persistence.
+ *
+ *     npm run build && node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts --crawl 5 [--pages 1000] [--workers 2] [--seconds 10] [--browsers]
+ *
+ * The rate that a crawl keeps while two pages are open and /metrics is scraped every five seconds, and the processor time that each
+ * process takes, side by side: for so many rounds of four times `--seconds`. So many `--pages` wait at any moment. With `--browsers`
+ * the pages are open in a browser on this machine, else their events are read as one reads them.
  */
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
@@ -17,19 +23,35 @@ import { crawlRedisKeys } from '../packages/queue/src/redis/crawl-redis-keys.ts'
 import { startRedis } from '../packages/testkit/src/redis/redis-server.ts'
 import { RegistryDesks } from '../packages/webloom/src/desk/registry-desks.ts'
 import { deskServers } from '../packages/webloom/src/redis/desk-servers.ts'
+import { reportWatchedCrawl } from './watched/report.ts'
 
 const { values } = parseArgs({
   options: {
     queued: { type: 'string', default: '1e6' },
     hosts: { type: 'string', default: '1e5' },
-    workers: { type: 'string', default: '8' },
+    workers: { type: 'string' },
     looks: { type: 'string', default: '20' },
+    crawl: { type: 'string' },
+    pages: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '10' },
+    browsers: { type: 'boolean', default: false },
   },
 })
+if (values.crawl !== undefined) {
+  await reportWatchedCrawl({
+    rounds: Number(values.crawl),
+    waiting: Number(values.pages),
+    workers: Number(values.workers ?? 2),
+    windowMs: 1000 * Number(values.seconds),
+    browsers: values.browsers,
+  })
+  process.exit()
+}
+
 const [QUEUED, HOSTS, WORKERS, LOOKS] = [
   Number(values.queued),
   Number(values.hosts),
-  Number(values.workers),
+  Number(values.workers ?? 8),
   Number(values.looks),
 ]
 const STATS = 120

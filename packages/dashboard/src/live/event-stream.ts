@@ -12,11 +12,19 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { htmlOf, type Region } from './region.ts'
 
 const EVERY_MS = 1000
+/** Those who look at the same page within this time get the same answer. */
+const SHARED_MS = 900
 /** Each is an open connection, and a look a second. */
 const STREAMS_MAX = 200
 
+type ReadRegions = () => Promise<readonly Region[]>
+
+/** Of one page, as text: by the regions' names. */
+type PageHtml = ReadonlyMap<string, string>
+
 export class EventStreams {
   #open = 0
+  readonly #pages = new Map<string, SharedPage>()
   readonly #closing: AbortSignal
 
   /** @param closing ends them all */
@@ -25,14 +33,19 @@ export class EventStreams {
   }
 
   /** @param read the regions of the page as they are now; rejects with what is wrong */
-  answer(c: Context, read: () => Promise<readonly Region[]>): Response {
+  answer(c: Context, read: ReadRegions): Response {
     if (this.#open >= STREAMS_MAX) return c.text('too many pages are open', 503)
     const response = streamSSE(c, async (stream) => {
       this.#open++
+      const address = c.req.url
+      const page = this.#pages.get(address) ?? new SharedPage(read)
+      this.#pages.set(address, page)
+      page.viewers++
       try {
-        await this.#run(stream, read)
+        await this.#run(stream, page)
       } finally {
         this.#open--
+        if (--page.viewers === 0) this.#pages.delete(address)
       }
     })
     // A proxy that gathers an answer before it hands it on would show nothing.
@@ -41,22 +54,45 @@ export class EventStreams {
     return response
   }
 
-  async #run(stream: SSEStreamingApi, read: () => Promise<readonly Region[]>): Promise<void> {
+  async #run(stream: SSEStreamingApi, page: SharedPage): Promise<void> {
     const sent = new Map<string, string>()
     const isOver = () => stream.aborted || stream.closed || this.#closing.aborted
     while (!isOver()) {
-      await stream.writeSSE(await nextEvent(sent, read))
+      await stream.writeSSE(await nextEvent(sent, page))
       await stream.sleep(EVERY_MS)
     }
   }
 }
 
-async function nextEvent(sent: Map<string, string>, read: () => Promise<readonly Region[]>) {
+/** A page that somebody has open, made once a second however many look at it. */
+class SharedPage {
+  viewers = 0
+  readonly #read: ReadRegions
+  #made: Promise<PageHtml> | undefined
+  #freshUntil = 0
+
+  constructor(read: ReadRegions) {
+    this.#read = read
+  }
+
+  html(): Promise<PageHtml> {
+    if (this.#made && performance.now() < this.#freshUntil) return this.#made
+    this.#made = htmlOfRegions(this.#read)
+    this.#freshUntil = performance.now() + SHARED_MS
+    return this.#made
+  }
+}
+
+async function htmlOfRegions(read: ReadRegions): Promise<PageHtml> {
+  const html = new Map<string, string>()
+  for (const { id, node, isStill } of await read()) if (!isStill) html.set(id, await htmlOf(node))
+  return html
+}
+
+async function nextEvent(sent: Map<string, string>, page: SharedPage) {
   try {
     const changed: Record<string, string> = {}
-    for (const { id, node, isStill } of await read()) {
-      if (isStill) continue
-      const html = await htmlOf(node)
+    for (const [id, html] of await page.html()) {
       if (sent.get(id) !== html) changed[id] = html
       sent.set(id, html)
     }

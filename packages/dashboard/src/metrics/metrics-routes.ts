@@ -1,12 +1,14 @@
 /** `/metrics` of all crawls that somebody may look at: read when it is scraped, and nothing is kept. */
 
-import { type CrawlDesk, type CrawlDesks, type CrawlSummary, within } from '@webloom/core'
+import { type CrawlDesks, type CrawlSummary, within } from '@webloom/core'
 import { Hono } from 'hono'
+import { WatchedDesks } from '../live/watched-desk.ts'
 import { type CrawlReading, crawlFamilies, upFamily } from './crawl-families.ts'
 import { type MetricFamily, metricsText } from './metric-family.ts'
 
 export interface MetricsRoutesOptions {
-  readonly desks: CrawlDesks
+  /** Watched ones share what was read for pages a moment ago. */
+  readonly desks: CrawlDesks | WatchedDesks
 }
 
 /** Those that run come first; `webloom_crawls_left_out` counts the rest. */
@@ -16,10 +18,11 @@ const CRAWL_MS_MAX = 4000
 
 /** A Hono app with `GET /metrics`. */
 export function metricsRoutes({ desks }: MetricsRoutesOptions): Hono {
+  const watched = desks instanceof WatchedDesks ? desks : new WatchedDesks(desks)
   let reading: Promise<MetricFamily[]> | undefined
   // Several that scrape at one moment share what is read.
   const read = () => {
-    reading ??= allFamilies(desks).finally(() => {
+    reading ??= allFamilies(watched).finally(() => {
       reading = undefined
     })
     return reading
@@ -32,14 +35,14 @@ export function metricsRoutes({ desks }: MetricsRoutesOptions): Hono {
   return app
 }
 
-async function allFamilies(desks: CrawlDesks): Promise<MetricFamily[]> {
+async function allFamilies(desks: WatchedDesks): Promise<MetricFamily[]> {
   const crawls = await desks.crawls()
   const shown = crawls.slice(0, CRAWLS_MAX)
   const families = await Promise.all(shown.map((crawl) => familiesOf(desks, crawl)))
   return [leftOut(crawls.length - shown.length), ...families.flat()]
 }
 
-async function familiesOf(desks: CrawlDesks, { id, state }: CrawlSummary): Promise<MetricFamily[]> {
+async function familiesOf(desks: WatchedDesks, { id, state }: CrawlSummary): Promise<MetricFamily[]> {
   if (state === null) return [upFamily(id, false)]
   try {
     const reading = await within(CRAWL_MS_MAX, `crawl ${id}`, readCrawl(desks, id))
@@ -50,20 +53,16 @@ async function familiesOf(desks: CrawlDesks, { id, state }: CrawlSummary): Promi
   }
 }
 
-async function readCrawl(desks: CrawlDesks, id: string): Promise<CrawlReading | undefined> {
+async function readCrawl(desks: WatchedDesks, id: string): Promise<CrawlReading | undefined> {
   const desk = await desks.desk(id)
   if (!desk) return undefined
-  const [status, filter, hosts] = await Promise.all([desk.status(), filterOf(desk), hostsOf(desk)])
+  // The status tells whether the crawl's servers answer; a filter on another server may be away alone.
+  const [status, filter, hosts] = await Promise.all([
+    desk.status(),
+    desk.view('filter').catch(() => undefined),
+    desk.view('hosts').catch(() => undefined),
+  ])
   return { status, filter, hosts }
-}
-
-/** The status tells whether the crawl's servers answer; a filter on another server may be away alone. */
-async function filterOf(desk: CrawlDesk): Promise<CrawlReading['filter']> {
-  return desk.filter?.().catch(() => undefined)
-}
-
-async function hostsOf(desk: CrawlDesk): Promise<CrawlReading['hosts']> {
-  return desk.hosts().catch(() => undefined)
 }
 
 function leftOut(count: number): MetricFamily {

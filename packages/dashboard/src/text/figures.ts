@@ -1,8 +1,13 @@
 /** Numbers and times as the pages show them. */
 
+// A page has hundreds of figures and is made once a second: to make a format for each takes a fifth of that.
+const FORMATS = [0, 1, 2, 3].map(
+  (digits) => new Intl.NumberFormat('en-US', { maximumFractionDigits: digits }),
+)
+
 /** `1234567.891` as `1,234,567.9`. */
-export function grouped(value: number, digits = 1): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits })
+export function grouped(value: number, digits: 0 | 1 | 2 | 3 = 1): string {
+  return FORMATS[digits]!.format(value)
 }
 
 /** `1 item`, `1,200 items`. */
@@ -24,7 +29,7 @@ export function byteSize(bytes: number): string {
   return `${grouped(bytes / 1024 ** unit, unit === 0 ? 0 : 1)} ${BYTE_UNITS[unit]}`
 }
 
-export function percent(share: number, digits = 0): string {
+export function percent(share: number, digits: 0 | 1 | 2 | 3 = 0): string {
   return `${grouped(100 * share, digits)} %`
 }
 

@@ -90,7 +90,7 @@ export class RedisCrawlDesk implements CrawlDesk {
       const mode = crawler.settings.get('QUEUE_MODE')
       const [lists, totals] = await Promise.all([
         readHostLists(redis, keys, present),
-        mode === 'turns' ? readHostTotals(redis, keys, readAt.getTime()) : undefined,
+        mode === 'turns' ? readHostTotals(redis, keys) : undefined,
       ])
       return { mode, lists, ...(totals && { totals }), readAt: readAt.toISOString() }
     })

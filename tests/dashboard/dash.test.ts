@@ -61,10 +61,10 @@ test('a Redis that dies is told of, and all is there again when it is back', asy
   await vi.waitFor(async () => expect(await pageText(`${url}c/pages/overview`)).toContain('finished'), WITHIN)
 })
 
-test('webloom crawl --dash shows a crawl without Redis while it runs', async () => {
+test('webloom crawl --dash --control shows and steers a crawl without Redis while it runs', async () => {
   await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 300, latencyMs: 5 })
   await using folder = await ClusterFolder.of(web, { DOWNLOAD_DELAY: 0.05 })
-  const crawl = folder.start('crawl', 'pages', '--dash')
+  const crawl = folder.start('crawl', 'pages', '--dash', '--control')
   await vi.waitFor(() => expect(crawl.stderr).toMatch(/the dashboard is at http:/), WITHIN)
   const url = /the dashboard is at (http:[^\s"]+)/.exec(crawl.stderr)![1]!
   await vi.waitFor(
@@ -75,6 +75,18 @@ test('webloom crawl --dash shows a crawl without Redis while it runs', async () 
   for (const view of VIEWS) expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
   expect(await pageText(`${url}c/pages/items`)).toContain('&quot;url&quot;')
   expect(await pageText(`${url}c/pages/settings`)).toMatch(/DOWNLOAD_DELAY .*0.05 config/)
+  const told = (verb: string, fields: Record<string, string> = {}) =>
+    fetch(`${url}c/pages/do/${verb}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: new URL(url).origin },
+      body: new URLSearchParams({ ...fields, back: '/c/pages/overview' }),
+    })
+  expect((await told('pause')).status).toBe(303)
+  expect(await pageText(`${url}c/pages/overview`)).toMatch(/Go on .* paused/)
+  await told('resume')
+  await told('set_host', { name: '127.0.0.1', delaySeconds: '3600' })
+  expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(/Delay 1 h It comes from set by hand/)
   crawl.kill('SIGINT')
   expect((await crawl.exited).code).toBe(130)
 })

@@ -12,6 +12,7 @@ const SILENT_MS = 6000
 let heardAt = 0
 
 function say(words, tone) {
+  if (beat.textContent === words) return
   beat.textContent = words
   beat.className = `beat ${tone}`
 }
@@ -40,30 +41,63 @@ function put(regions) {
   addPoint()
 }
 
-/** What somebody has marked, opened or is at with the keyboard stays as it is. */
+/** What somebody has marked, opened, typed or is at with the keyboard stays as it is. */
 function putOne(region, html) {
   const marked = document.getSelection()
   if (marked && !marked.isCollapsed && region.contains(marked.anchorNode)) return
-  const opened = [...region.querySelectorAll('details[open][id]')].map(({ id }) => id)
-  const focused = region.contains(document.activeElement)
-    ? placeOf(region, document.activeElement)
-    : undefined
-  const scrolled = [...region.querySelectorAll('.scrolls')].map((part) => part.scrollLeft)
-  region.innerHTML = html
-  for (const id of opened) document.getElementById(id)?.setAttribute('open', '')
-  for (const [n, part] of [...region.querySelectorAll('.scrolls')].entries())
-    part.scrollLeft = scrolled[n] ?? 0
-  if (focused !== undefined) region.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true })
+  const fresh = document.createElement('template')
+  fresh.innerHTML = html
+  putChildren(region, fresh.content)
 }
 
-const FOCUSABLE = 'a, button, summary, [tabindex]'
+/** Changes what is different, and nothing else: that is less for the browser to draw. */
+function putChildren(old, fresh) {
+  const wanted = [...fresh.childNodes]
+  for (const [n, node] of wanted.entries()) {
+    const at = old.childNodes[n]
+    // What has a name may stand elsewhere by now.
+    const known = (node.id && [...old.children].find(({ id }) => id === node.id)) || at
+    if (!known || !isLike(known, node)) old.insertBefore(node, at ?? null)
+    else {
+      if (known !== at) old.insertBefore(known, at)
+      putNode(known, node)
+    }
+  }
+  while (old.childNodes.length > wanted.length) old.lastChild.remove()
+}
 
-function placeOf(region, element) {
-  const n = [...region.querySelectorAll(FOCUSABLE)].indexOf(element)
-  return n < 0 ? undefined : n
+function isLike(old, node) {
+  return old.nodeName === node.nodeName && (old.id ?? '') === (node.id ?? '')
+}
+
+function putNode(old, node) {
+  if (node.nodeType === Node.TEXT_NODE) {
+    if (old.data !== node.data) old.data = node.data
+    return
+  }
+  for (const { name, value } of node.attributes)
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  // Details that somebody has opened.
+  for (const { name } of [...old.attributes])
+    if (name !== 'open' && !node.hasAttribute(name)) old.removeAttribute(name)
+  putChildren(old, node)
 }
 
 function listen(address) {
+  let events = open(address)
+  // Nobody looks at a page that is behind others: then nothing is made for it.
+  document.addEventListener('visibilitychange', () => {
+    events.close()
+    if (!document.hidden) events = open(address)
+  })
+  setInterval(() => {
+    // The browser gives up after an answer that is no stream.
+    if (events.readyState === EventSource.CLOSED && !document.hidden) events = open(address)
+    if (heardAt > 0 && performance.now() - heardAt > SILENT_MS) say('no news', 'warn')
+  }, 2000)
+}
+
+function open(address) {
   const events = new EventSource(address)
   events.addEventListener('regions', ({ data }) => {
     heard()
@@ -73,14 +107,10 @@ function listen(address) {
   events.addEventListener('trouble', ({ data }) =>
     troubled(`${JSON.parse(data)}. This page goes on by itself.`),
   )
-  events.addEventListener('error', () => {
-    troubled('The dashboard does not answer. This page goes on by itself.')
-    // The browser gives up after an answer that is no stream.
-    if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 2000)
-  })
-  setInterval(() => {
-    if (heardAt > 0 && performance.now() - heardAt > SILENT_MS) say('no news', 'warn')
-  }, 1000)
+  events.addEventListener('error', () =>
+    troubled('The dashboard does not answer. This page goes on by itself.'),
+  )
+  return events
 }
 
 // Curves
@@ -163,7 +193,13 @@ function clock(at) {
   return new Date(at * 1000).toTimeString().slice(0, 5)
 }
 
+/** Figures move each second. A curve of an hour has moved by less than a dot then. */
+const DRAWN_EVERY_MS = 5000
+let drawnAt = 0
+
 function addPoint() {
+  if (performance.now() - drawnAt < DRAWN_EVERY_MS) return
+  drawnAt = performance.now()
   const now = document.querySelector('[data-point]')?.dataset.point.split(' ').map(Number)
   if (!now || points.length === 0) return
   const before = points.at(-2)

@@ -1,12 +1,13 @@
 /**
  * The dashboard as a Hono app: pages that are made on the server, and what moves on them. It keeps nothing, and changes nothing of
- * the crawls.
+ * the crawls unless it may.
  */
 
 import type { CrawlDesks } from '@webloom/core'
 import { type Context, Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { apiRoutes } from './api/api-routes.ts'
 import { EventStreams } from './live/event-stream.ts'
 import type { Query, Region } from './live/region.ts'
@@ -17,6 +18,9 @@ import { Nothing } from './parts/values.tsx'
 import { answerAsset } from './serving/assets.ts'
 import { loopbackNamesOnly, securityHeaders } from './serving/security.ts'
 import { tokenOnly } from './serving/token.ts'
+import { formRoutes, pathHere } from './steering/form-routes.ts'
+import { toldWords } from './steering/told.ts'
+import { type Refusal, refusalOf } from './verbs/refusal.ts'
 import type { CrawlView } from './views/crawl-view.ts'
 import { crawlsRegions } from './views/crawls.tsx'
 import { VIEWS, viewAt } from './views/views.ts'
@@ -27,7 +31,7 @@ export interface DashboardOptions {
   readonly isOnLoopback?: boolean
   /** Whoever does not send it is refused. */
   readonly token?: string
-  /** Crawls may be told things, by the API; default false. */
+  /** Crawls may be told things, by the API and by buttons on the pages; default false. */
   readonly control?: boolean
   /** Ends what is still sent to open pages. */
   readonly closing?: AbortSignal
@@ -54,7 +58,8 @@ export function dashboardApp({
   app.route('/api', apiRoutes({ desks, control, hasToken: token !== undefined }))
   app.get('/assets/:name', (c) => answerAsset(c, c.req.param('name')))
   app.get('/theme', answerTheme)
-  app.route('/', metricsRoutes({ desks }))
+  app.route('/', metricsRoutes({ desks: watched }))
+  app.route('/', formRoutes({ desks, control, onTold: (id) => watched.told(id) }))
   app.get('/', (c) => {
     const page = { title: 'Crawls', events: '/events' }
     return answerPage(c, page, () => crawlsRegions(watched))
@@ -73,16 +78,16 @@ export function dashboardApp({
   app.get('/c/:id/:view', async (c) => {
     const { found, view } = await asked(c, watched)
     if (!found || !view) return answerNotFound(c)
-    return answerPage(c, crawlPage(c, found, view), () => view.regions(found, c.req.query()))
+    return answerPage(c, crawlPage(c, found, view), () => view.regions(found, c.req.query(), { control }))
   })
   app.get('/c/:id/:view/events', async (c) => {
     const { found, view } = await asked(c, watched)
     if (!found || !view) return c.text('there is no such crawl or view\n', 404)
     const query: Query = c.req.query()
-    return streams.answer(c, () => view.regions(found, query))
+    return streams.answer(c, () => view.regions(found, query, { control }))
   })
   app.notFound(answerNotFound)
-  app.onError((error, c) => c.text(`the dashboard could not make this page: ${error.message}\n`, 500))
+  app.onError((error, c) => answerRefusal(c, refusalOf(error)))
   return app
 }
 
@@ -100,7 +105,7 @@ function crawlPage(c: Context, { desk }: WatchedDesk, { path, title }: CrawlView
   return { title, events, crawl: { id, spider, crawlId, server }, views: VIEWS, path }
 }
 
-type PageHead = Omit<PageProps, 'theme' | 'address' | 'regions' | 'trouble'>
+type PageHead = Omit<PageProps, 'theme' | 'address' | 'regions' | 'trouble' | 'told'>
 
 /** While Redis is away the page says so, and its events bring it back. */
 async function answerPage(c: Context, head: PageHead, read: () => Promise<readonly Region[]>) {
@@ -120,11 +125,38 @@ function answerNotFound(c: Context): Response | Promise<Response> {
   return answerHtml(c, { title: 'Not found', regions: [{ id: 'nothing', isWide: true, node: nothing }] }, 404)
 }
 
-function answerHtml(c: Context, props: Omit<PageProps, 'theme' | 'address'>, status: 200 | 404 | 503) {
+/** What was asked for could not be done: most often a form. */
+function answerRefusal(c: Context, { status, message }: Refusal): Response | Promise<Response> {
+  const back = (
+    <Nothing>
+      <a href={pathHere(refererPath(c))}>Back</a>
+    </Nothing>
+  )
+  const regions = [{ id: 'back', isWide: true, node: back }]
+  return answerHtml(c, { title: 'Not done', trouble: message, regions }, status)
+}
+
+function refererPath(c: Context): string | undefined {
+  const referer = c.req.header('referer') ?? ''
+  if (!URL.canParse(referer)) return undefined
+  const { pathname, search } = new URL(referer)
+  return pathname + search
+}
+
+function answerHtml(
+  c: Context,
+  props: Omit<PageProps, 'theme' | 'address' | 'told'>,
+  status: ContentfulStatusCode,
+) {
   const { pathname, search } = new URL(c.req.url)
   const chosen = getCookie(c, 'theme') ?? ''
   const page = (
-    <Page {...props} theme={THEMES.includes(chosen) ? chosen : undefined} address={`${pathname}${search}`} />
+    <Page
+      {...props}
+      theme={THEMES.includes(chosen) ? chosen : undefined}
+      address={`${pathname}${search}`}
+      told={toldWords(c)}
+    />
   )
   c.header('Cache-Control', 'no-store')
   return c.html(html`<!doctype html>${page}`, status)
@@ -139,6 +171,5 @@ function answerTheme(c: Context): Response {
     sameSite: 'Strict',
     httpOnly: true,
   })
-  const back = c.req.query('back') ?? '/'
-  return c.redirect(/^\/(?![/\\])[\x21-\x7e]*$/.test(back) ? back : '/')
+  return c.redirect(pathHere(c.req.query('back')))
 }

@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LONG_TITLE, STATUS } from '../testing/made-up-crawl.ts'
 import { MadeUpDesks } from '../testing/made-up-desks.ts'
+import { ToldDesks } from '../testing/told-desks.ts'
 import { type Dashboard, startDashboard } from './start-dashboard.ts'
 import { VIEWS } from './views/views.ts'
 
@@ -111,6 +112,35 @@ test('by keyboard: past the views to the figures, a URL asked about, colours cha
   await at.page.getByRole('link', { name: 'Colours: dark' }).press('Enter')
   await at.page.locator('html[data-theme=dark]').waitFor()
   expect(await at.page.getByLabel('Has the crawl met this URL?').inputValue()).toBe('https://a.example/known')
+})
+
+test('buttons work with a script and without one, and what somebody types stays', async () => {
+  const told = new ToldDesks()
+  const steered = await startDashboard({ desks: told, port: 0, control: true })
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await browser.newContext({ javaScriptEnabled })
+    const page = await context.newPage()
+    await page.goto(`${steered.url}c/bookshops/overview`)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('The crawl is paused').waitFor()
+    await page.goto(`${steered.url}c/bookshops/host?name=a.example`)
+    await page.getByLabel('Seconds between two requests').fill('2.5')
+    await page.getByRole('button', { name: 'Set the delay' }).click()
+    await page.getByText('All workers know of it').waitFor()
+    if (javaScriptEnabled) {
+      await page.goto(`${steered.url}c/bookshops/overview`)
+      await page.getByText('Stop…').click()
+      await page.getByLabel('The reason').fill('enough')
+      told.status = { ...STATUS, paused: true }
+      await page.getByRole('button', { name: 'Go on' }).waitFor()
+      expect(await page.getByLabel('The reason').inputValue()).toBe('enough')
+      told.status = STATUS
+    }
+    await context.close()
+  }
+  const once = [['pause'], ['setHost', 'a.example', { delayMs: 2500 }]]
+  expect(told.told).toEqual([...once, ...once])
+  await steered.close()
 })
 
 test('a title with markup, control bytes or ten megabytes runs nothing and takes little room', async () => {

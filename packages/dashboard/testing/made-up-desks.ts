@@ -131,6 +131,7 @@ export class MadeUpDesks implements CrawlDesks {
             holders: ['crawler-2:40212:1'],
           },
           delayFrom: 'DOWNLOAD_SLOTS (config)',
+          isBoosted: false,
           lists: { ...LISTS, mostQueued: [], paused: [], givenUp: [], recovered: [] },
           sample: [
             { url: `https://${host}/book/81?page=2`, priority: 0 },

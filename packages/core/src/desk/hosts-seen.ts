@@ -65,6 +65,8 @@ export interface OneHostSeen {
   readonly slot: SlotView | null
   /** Where the delay comes from, in words: a setting, the site's robots.txt, its answers, or somebody who set it live. */
   readonly delayFrom: string | null
+  /** Its requests go before those of others, because somebody has said so. */
+  readonly isBoosted: boolean
   /** What stands out of it, in the workers' lists: those entries alone that are its own. */
   readonly lists: HostLists
   /** Some of what waits for it, in the order of the line; null where that cannot be read. */

@@ -16,11 +16,12 @@ export function queryInput(
 }
 
 function typedValue(schema: Schema, texts: readonly string[]): unknown {
-  if (schema.type === 'array') return texts
+  const types = [schema.type ?? []].flat()
+  if (types.includes('array')) return texts
   // Given twice, it is a list, which nothing else takes.
   if (texts.length > 1) return texts
   const [text = ''] = texts
-  if (schema.type === 'integer' && /^-?\d+$/.test(text)) return Number(text)
-  if (schema.type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+  if (types.includes('integer') && /^-?\d+$/.test(text)) return Number(text)
+  if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
   return text
 }

@@ -31,6 +31,10 @@ class Recent {
     })
     return answer
   }
+
+  forget(): void {
+    this.#known.clear()
+  }
 }
 
 /** One crawl. What costs little and what nobody shares is asked of `desk` itself. */
@@ -71,6 +75,11 @@ export class WatchedDesk {
     )
   }
 
+  /** What is asked next is asked anew: the crawl was told something. */
+  forget(): void {
+    this.#recent.forget()
+  }
+
   /** The share of one processor that a server took over the last looks; undefined until there are two a second apart. */
   redisShare(shown: string): number | undefined {
     const [first, last] = [this.#cpu[0], this.#cpu.at(-1)]
@@ -109,6 +118,12 @@ export class WatchedDesks {
 
   crawls(): Promise<readonly CrawlSummary[]> {
     return this.#recent.ask('crawls', FRESH_MS, () => this.#desks.crawls())
+  }
+
+  /** A crawl was told something: whoever has told it wants to see that. */
+  told(id: string): void {
+    this.#recent.forget()
+    this.#watched.get(id)?.forget()
   }
 
   async desk(id: string): Promise<WatchedDesk | undefined> {

@@ -30,6 +30,8 @@ export interface PageProps {
   readonly regions: readonly Region[]
   /** What is wrong: it stands in place of the figures. */
   readonly trouble?: string
+  /** What was done a moment ago, because somebody asked for it. */
+  readonly told?: string | undefined
   readonly actions?: Child
 }
 
@@ -67,6 +69,11 @@ export function Page(props: PageProps) {
             <p id="trouble" class="trouble" role="alert" hidden={trouble === undefined}>
               {trouble !== undefined && shown(trouble, 600)}
             </p>
+            {props.told !== undefined && (
+              <p class="told" role="status">
+                {props.told}
+              </p>
+            )}
             <div class="regions">
               {regions.map(({ id, node, isWide }) => (
                 <div id={id} class={isWide ? 'region wide' : 'region'}>

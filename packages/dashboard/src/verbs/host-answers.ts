@@ -1,7 +1,7 @@
 /** Hosts of a crawl, as schemas. */
 
 import type { HostLists, HostsSeen, HostTotals, OneHostSeen, SlotView } from '@webloom/core'
-import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text } from './schema.ts'
+import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
 
 type Entry<Name extends keyof HostLists> = HostLists[Name][number]
 
@@ -61,6 +61,7 @@ export const ONE_HOST = object<OneHostSeen>({
   host: text(),
   slot: orNull(SLOT),
   delayFrom: orNull(text()),
+  isBoosted: truth('its requests go before those of others, because somebody has said so'),
   lists: LISTS,
   sample: orNull(listOf(object<{ url: string; priority: number }>({ url: text(), priority: number() }))),
   statuses: orNull(recordOf(count())),

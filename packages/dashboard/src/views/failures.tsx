@@ -1,13 +1,14 @@
 /** Requests that were given up, by what their failures have in common. */
 
-import type { FailureGroup, ResponseSnapshot } from '@webloom/core'
+import type { CrawlDesk, FailureGroup, ResponseSnapshot } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
+import { Opened, Order } from '../parts/order.tsx'
 import { crawlPath } from '../parts/page.tsx'
 import { Card, Figure, Figures, Nothing, WebLink, When } from '../parts/values.tsx'
 import { counted, grouped } from '../text/figures.ts'
 import { shown, shownLines } from '../text/shown.ts'
-import type { CrawlView } from './crawl-view.ts'
+import type { CrawlView, Looker } from './crawl-view.ts'
 
 export const failures: CrawlView = { path: 'failures', title: 'Failures', regions }
 
@@ -16,7 +17,11 @@ const EXAMPLES_MAX = 5
 const SNAPSHOT_CHARS_MAX = 4000
 const HEADERS_MAX = 30
 
-async function regions(watched: WatchedDesk, { response }: Query): Promise<readonly Region[]> {
+async function regions(
+  watched: WatchedDesk,
+  { response }: Query,
+  { control }: Looker,
+): Promise<readonly Region[]> {
   const [status, seen] = await Promise.all([watched.status(), watched.view('failures')])
   const snapshot = response === undefined ? [] : await snapshotRegions(watched, response)
   const kinds = Object.entries(status.stats)
@@ -50,8 +55,15 @@ async function regions(watched: WatchedDesk, { response }: Query): Promise<reado
         >
           {seen.groups.length === 0 && <Nothing>No request was given up.</Nothing>}
           {seen.groups.slice(0, GROUPS_MAX).map((group) => (
-            <Group group={group} id={watched.desk.id} />
+            <Group group={group} id={watched.desk.id} desk={control ? watched.desk : undefined} />
           ))}
+          {control && watched.desk.retryFailed && seen.groups.length > 0 && (
+            <Order id={watched.desk.id} verb="failed_retry" fields={{ all: 'true' }} back="failures">
+              <button type="submit" class="plain">
+                Queue all {grouped(seen.count)} again
+              </button>
+            </Order>
+          )}
         </Card>
       ),
     },
@@ -80,7 +92,8 @@ async function snapshotRegions({ desk }: WatchedDesk, signature: string): Promis
   return [{ id: 'response', isWide: true, isStill: true, node: card }]
 }
 
-function Group({ group, id }: { group: FailureGroup; id: string }) {
+/** @param desk where its requests may be queued again */
+function Group({ group, id, desk }: { group: FailureGroup; id: string; desk: CrawlDesk | undefined }) {
   const { signature, reason, message, status, count, total, firstAt, lastAt, examples } = group
   return (
     <details class="group" id={`failure-${anchorOf(signature)}`}>
@@ -112,6 +125,24 @@ function Group({ group, id }: { group: FailureGroup; id: string }) {
           the first response
         </a>
       </p>
+      {desk?.retryFailed && (
+        <div class="steer">
+          <Order id={id} verb="failed_retry" fields={{ signature }} back="failures">
+            <button type="submit" class="plain">
+              Queue {counted(count, 'request')} again
+            </button>
+          </Order>
+          {desk.dropFailed && (
+            <Opened id={`drop-${anchorOf(signature)}`} words="Delete…">
+              <Order id={id} verb="failed_drop" fields={{ signature }} back="failures">
+                <button type="submit" class="grave">
+                  Delete {counted(count, 'request')} from the ledger
+                </button>
+              </Order>
+            </Opened>
+          )}
+        </div>
+      )}
     </details>
   )
 }

@@ -3,11 +3,12 @@
 import type { OneHostSeen, SlotView } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
+import { Order } from '../parts/order.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Card, Figure, Figures, Nothing, Pill, type Tone, WebLink } from '../parts/values.tsx'
 import { ago, counted, durationOf, grouped } from '../text/figures.ts'
 import { shown } from '../text/shown.ts'
-import type { CrawlView } from './crawl-view.ts'
+import type { CrawlView, Looker } from './crawl-view.ts'
 import { FindHost } from './hosts.tsx'
 
 export const oneHost: CrawlView = { path: 'host', title: 'Host', regions }
@@ -15,7 +16,11 @@ export const oneHost: CrawlView = { path: 'host', title: 'Host', regions }
 /** The longest that a slot may be called. */
 const NAME_CHARS_MAX = 256
 
-async function regions({ desk }: WatchedDesk, { name = '' }: Query): Promise<readonly Region[]> {
+async function regions(
+  { desk }: WatchedDesk,
+  { name = '' }: Query,
+  { control }: Looker,
+): Promise<readonly Region[]> {
   const find: Region = {
     id: 'find',
     isStill: true,
@@ -28,6 +33,9 @@ async function regions({ desk }: WatchedDesk, { name = '' }: Query): Promise<rea
   return [
     find,
     { id: 'host', isWide: true, node: <Host seen={seen} /> },
+    ...(control && desk.setHost
+      ? [{ id: 'steer', isWide: true, node: <Steer id={desk.id} seen={seen} /> }]
+      : []),
     { id: 'host-pace', node: <Pace seen={seen} /> },
     { id: 'host-news', node: <News seen={seen} /> },
     { id: 'host-sample', isWide: true, node: <Sample seen={seen} /> },
@@ -70,6 +78,62 @@ function Host({ seen: { host, slot } }: { seen: OneHostSeen }) {
         />
       </Figures>
     </div>
+  )
+}
+
+/** What is told of this host holds for all workers, until it is taken back or the run ends. */
+function Steer({ id, seen: { host, slot, isBoosted } }: { id: string; seen: OneHostSeen }) {
+  const to = { id, verb: 'set_host', back: `host?name=${encodeURIComponent(host.toWellFormed())}` }
+  return (
+    <section class="steer" aria-label="Steer this host">
+      <Order {...to} fields={{ name: host }}>
+        <label for="delay">Seconds between two requests</label>
+        <input
+          id="delay"
+          name="delaySeconds"
+          type="number"
+          min="0"
+          max="86400"
+          step="any"
+          inputmode="decimal"
+          required
+        />
+        <button type="submit" class="plain">
+          Set the delay
+        </button>
+      </Order>
+      <Order {...to} fields={{ name: host, delayMs: 'none' }}>
+        <button type="submit" class="plain">
+          Delay as the crawl has it
+        </button>
+      </Order>
+      <Order {...to} fields={{ name: host }}>
+        <label for="pause">Minutes without a request</label>
+        <input
+          id="pause"
+          name="pauseMinutes"
+          type="number"
+          min="1"
+          max="43200"
+          step="any"
+          inputmode="decimal"
+          required
+        />
+        <button type="submit" class="plain">
+          Pause
+        </button>
+      </Order>
+      {(slot?.pausedMs ?? 0) > 0 && (
+        <Order {...to} fields={{ name: host, pauseMs: 'none' }}>
+          <button type="submit">Go on</button>
+        </Order>
+      )}
+      <Order {...to} fields={{ name: host, boost: String(!isBoosted) }}>
+        <button type="submit" class="plain">
+          {isBoosted ? 'No longer before others' : 'Before others'}
+        </button>
+      </Order>
+    </section>
   )
 }
 

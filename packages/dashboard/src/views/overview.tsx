@@ -1,29 +1,67 @@
 /** How a crawl stands: what it does now and did before, what holds it up, and how long it still takes. */
 
-import { type CrawlStatus, type HistorySample, totalsOf } from '@webloom/core'
-import type { Region } from '../live/region.ts'
+import { type CrawlDesk, type CrawlStatus, type HistorySample, totalsOf } from '@webloom/core'
+import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Sparkline, StackedBar } from '../parts/drawn.tsx'
+import { Opened, Order } from '../parts/order.tsx'
 import { crawlPath } from '../parts/page.tsx'
 import { Card, Figure, Figures, StatePill, type Tone, When } from '../parts/values.tsx'
 import { counted, durationOf, grouped, perSecond } from '../text/figures.ts'
 import { shown } from '../text/shown.ts'
-import type { CrawlView } from './crawl-view.ts'
+import type { CrawlView, Looker } from './crawl-view.ts'
 
 /** What the curves show at first. */
 export const CHART_MINUTES = 60
 
 export const overview: CrawlView = { path: 'overview', title: 'Overview', regions }
 
-async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
+async function regions(watched: WatchedDesk, _: Query, { control }: Looker): Promise<readonly Region[]> {
   const [status, samples] = await Promise.all([watched.status(), watched.history(CHART_MINUTES)])
+  const isSteered = control && status.state === 'running'
   return [
+    ...(isSteered
+      ? [{ id: 'steer', isWide: true, node: <Steer desk={watched.desk} status={status} /> }]
+      : []),
     { id: 'now', isWide: true, node: <Now status={status} samples={samples} /> },
     { id: 'limit', node: <Limit status={status} /> },
     { id: 'queue', node: <Queue status={status} /> },
     { id: 'rates', isWide: true, isStill: true, node: <Rates id={watched.desk.id} samples={samples} /> },
     { id: 'totals', isWide: true, node: <Totals status={status} /> },
   ]
+}
+
+function Steer({ desk, status: { paused } }: { desk: CrawlDesk; status: CrawlStatus }) {
+  const { id } = desk
+  const back = 'overview'
+  return (
+    <section class="steer" aria-label="Steer the crawl">
+      {paused
+        ? desk.resume && (
+            <Order id={id} verb="resume" back={back}>
+              <button type="submit">Go on</button>
+            </Order>
+          )
+        : desk.pause && (
+            <Order id={id} verb="pause" back={back}>
+              <button type="submit" class="plain">
+                Pause
+              </button>
+            </Order>
+          )}
+      {desk.stop && (
+        <Opened id="stop" words="Stop…">
+          <Order id={id} verb="stop" back={back}>
+            <label for="reason">The reason, as the runs will have it</label>
+            <input id="reason" name="reason" maxlength={200} placeholder="stopped" autocomplete="off" />
+            <button type="submit" class="grave">
+              Stop the crawl
+            </button>
+          </Order>
+        </Opened>
+      )}
+    </section>
+  )
 }
 
 function Now({ status, samples }: { status: CrawlStatus; samples: readonly HistorySample[] }) {

@@ -1,5 +1,7 @@
 /** Commands that run crawls, or give them start URLs. */
 
+import { UsageError } from '@webloom/core'
+import type { RunMode } from '../commands/run-crawl.ts'
 import type { SeedFlags } from '../commands/seed.ts'
 import type { WorkerFlags } from '../commands/worker.ts'
 import { configHere } from '../loading/config.ts'
@@ -12,9 +14,20 @@ import { CRAWL_OPTIONS } from './crawl-options.ts'
 const ALONE_OPTIONS = {
   ...CRAWL_OPTIONS,
   dash: flag('--dash', 'show the crawl in a browser while it runs (needs @webloom/dashboard)'),
+  control: flag('--control', 'with --dash: the crawl may be told things there: pause, stop, retry …'),
 }
 
-type AloneFlags = CrawlFlags & { readonly dash?: boolean }
+type AloneFlags = CrawlFlags & { readonly dash?: boolean; readonly control?: boolean }
+
+/** @throws UsageError for --control without --dash */
+function dashMode({ dash, control }: AloneFlags): Pick<RunMode, 'dash' | 'control'> {
+  if (control && !dash)
+    throw new UsageError(
+      'WL_USAGE',
+      '--control is for the dashboard of the crawl. Type both:  webloom crawl <spider> --dash --control',
+    )
+  return { dash, control }
+}
 
 export const crawl = command<AloneFlags, [name: string]>(
   'crawl <spider>',
@@ -23,7 +36,7 @@ export const crawl = command<AloneFlags, [name: string]>(
   async (flags, [name], { times }) => {
     const { Class, config } = await namedSpider(name, flags)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, config, { dash: flags.dash, ...(times && { times }) })
+    return runCrawl(Class, flags, config, { ...dashMode(flags), ...(times && { times }) })
   },
   [
     ['webloom crawl quotes', 'runs the spider of that name; its items are only counted'],
@@ -95,7 +108,7 @@ export const runspider = command<AloneFlags, [file: string]>(
   async (flags, [file]) => {
     const Class = await loadSpiderFile(file)
     const { runCrawl } = await import('../commands/run-crawl.ts')
-    return runCrawl(Class, flags, await configHere(), { dash: flags.dash })
+    return runCrawl(Class, flags, await configHere(), dashMode(flags))
   },
   [
     [

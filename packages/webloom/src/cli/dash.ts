@@ -10,7 +10,7 @@ export const dash = command<DashFlags, [spiders: string[]]>(
     port: value('--port <N>', 'the port (default 6480)'),
     control: flag(
       '--control',
-      'crawls may be told things by the HTTP API: pause, stop, retry … (default: look only)',
+      'crawls may be told things, by buttons and the HTTP API: pause, stop, retry … (default: look only)',
     ),
     tokenFile: value(
       '--token-file <file>',

@@ -30,6 +30,8 @@ export interface RunMode {
   readonly stays?: boolean
   /** Shows the crawl in a browser while it runs. */
   readonly dash?: boolean | undefined
+  /** There it can be told things, too. */
+  readonly control?: boolean | undefined
   /** For tests: see `assemble`. */
   readonly times?: ProtocolTimes
 }
@@ -43,11 +45,11 @@ export async function runCrawl(
 ): Promise<number> {
   if (flags.statsFile !== undefined) checkWritable(flags.statsFile)
   keepMemoryFlat()
-  const { dash: isSeen, ...how } = mode
+  const { dash: isSeen, control = false, ...how } = mode
   const crawl = await assemble(Class, { ...crawlBaseOf(flags, config), ...how })
   const endMetrics = await serveMetrics(crawl)
   await crawl.connect()
-  const dash = isSeen ? await startCrawlDash(crawl, flags, config) : undefined
+  const dash = isSeen ? await startCrawlDash(crawl, flags, config, { control }) : undefined
   await showBanner(crawl)
   // --nolog asks for silence; the block would be the loudest of all.
   const progress = crawl.settings.getBool('LOG_ENABLED') ? startProgress(crawl) : { stop() {} }

@@ -1,6 +1,6 @@
 /** One host of a crawl on Redis, found by its exact name. */
 
-import type { HostLists, HostsSeen, OneHostSeen, Settings, SlotView } from '@webloom/core'
+import type { HostLists, HostOrders, HostsSeen, OneHostSeen, Settings, SlotView } from '@webloom/core'
 import { lineSample, paceOf, readHostOrders, readSlot } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 
@@ -11,11 +11,13 @@ export async function readOneHost(
   host: string,
   { lists, mode, readAt }: HostsSeen,
 ): Promise<OneHostSeen> {
-  const slot = mode === 'turns' ? await readSlotPaced(crawl, host) : null
+  const orders = await readHostOrders(crawl)
+  const slot = mode === 'turns' ? await readSlotPaced(crawl, host, orders) : null
   return {
     host,
     slot,
-    delayFrom: slot && (await delayFrom(crawl, slot)),
+    delayFrom: slot && delayFrom(crawl, slot, orders),
+    isBoosted: orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
     sample: slot && (await sampleOf(crawl, host)),
     statuses: null,
@@ -24,9 +26,13 @@ export async function readOneHost(
 }
 
 /** With the delay that holds: what is ordered for the host, else that of the settings, or longer. */
-export async function readSlotPaced(crawl: CrawlFromOutside, host: string): Promise<SlotView> {
+export async function readSlotPaced(
+  crawl: CrawlFromOutside,
+  host: string,
+  known?: HostOrders,
+): Promise<SlotView> {
   const { redis, keys, crawler } = crawl
-  const [slot, orders] = await Promise.all([readSlot(redis, keys, host), readHostOrders(crawl)])
+  const [slot, orders] = await Promise.all([readSlot(redis, keys, host), known ?? readHostOrders(crawl)])
   const delayMs = orders.get(host)?.delayMs
   return delayMs === undefined ? paced(slot, crawler.settings) : { ...slot, delayMs }
 }
@@ -35,9 +41,12 @@ export function paced(slot: SlotView, settings: Settings): SlotView {
   return { ...slot, delayMs: Math.max(paceOf(settings)(slot.slot).delayMs, slot.delayMs) }
 }
 
-async function delayFrom(crawl: CrawlFromOutside, { slot, delayMs }: SlotView): Promise<string | null> {
-  const { settings } = crawl.crawler
-  const order = (await readHostOrders(crawl)).get(slot)
+function delayFrom(
+  { crawler: { settings } }: CrawlFromOutside,
+  { slot, delayMs }: SlotView,
+  orders: HostOrders,
+): string | null {
+  const order = orders.get(slot)
   if (order?.delayMs !== undefined) return `set by hand (webloom host), ${new Date(order.at).toISOString()}`
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs

@@ -10,6 +10,7 @@ import {
   type FailedRequest,
   type FailuresSeen,
   type HistorySample,
+  type HostChange,
   type HostsSeen,
   type ItemsSeen,
   type OneHostSeen,
@@ -17,17 +18,19 @@ import {
   type SettingSeen,
   settingsTold,
   totalsOf,
+  UsageError,
   type WorkerSeen,
 } from '@webloom/core'
-import { paceOf } from '@webloom/queue'
-import type { Crawl } from '../assembly/crawl.ts'
-import { VERSION } from '../version.ts'
-import { limitOf } from './crawl-limit.ts'
-import { readFailed, readFailures, readResponse } from './read-failures.ts'
-import { fieldsOf } from './read-items.ts'
-import { listsOf } from './read-one-host.ts'
-import { settingsSeen } from './settings-seen.ts'
-import { timeLeftOf } from './time-left.ts'
+import { dropFailed, paceOf, retryFailed } from '@webloom/queue'
+import type { Crawl } from '../../assembly/crawl.ts'
+import { VERSION } from '../../version.ts'
+import { limitOf } from '../crawl-limit.ts'
+import { ledgerFilter, readFailed, readFailures, readResponse } from '../read-failures.ts'
+import { fieldsOf } from '../read-items.ts'
+import { listsOf } from '../read-one-host.ts'
+import { settingsSeen } from '../settings-seen.ts'
+import { timeLeftOf } from '../time-left.ts'
+import { ProcessHostOrders } from './process-host-orders.ts'
 
 const SERVER = 'this process'
 const SAMPLE_EVERY_MS = 10_000
@@ -46,6 +49,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   readonly #samples: HistorySample[] = []
   readonly #items: { readonly at: string; readonly json: string }[] = []
   readonly #sampling: NodeJS.Timeout
+  readonly #orders = new ProcessHostOrders()
   #isPaused = false
   #cpu = process.cpuUsage()
   #cpuAt = performance.now()
@@ -108,7 +112,8 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   async host(name: string): Promise<OneHostSeen> {
     const { lists, readAt } = await this.hosts()
     const own = listsOf(lists, name)
-    const { delayMs } = paceOf(this.#crawl.settings)(name)
+    const order = this.#orders.now().get(name)
+    const delayMs = order?.delayMs ?? paceOf(this.#crawl.settings)(name).delayMs
     const slot = {
       slot: name,
       waiting: own.mostQueued[0]?.waiting ?? 0,
@@ -122,8 +127,9 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       lanes: 0,
       holders: [],
     }
-    const delayFrom = delayMs > 0 ? 'the settings' : null
-    return { host: name, slot, delayFrom, lists: own, sample: null, statuses: null, readAt }
+    const isBoosted = order?.isBoosted === true
+    const delayFrom = order?.delayMs !== undefined ? 'set by hand' : delayMs > 0 ? 'the settings' : null
+    return { host: name, slot, delayFrom, isBoosted, lists: own, sample: null, statuses: null, readAt }
   }
 
   async items(): Promise<ItemsSeen> {
@@ -171,6 +177,27 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   async stop(reason = 'stopped'): Promise<boolean> {
     this.#crawl.stop(reason)
     return true
+  }
+
+  async setHost(name: string, change: HostChange): Promise<void> {
+    this.#orders.change(name, change)
+    await this.#crawl.inside.store.queue.steer(this.#orders.now())
+  }
+
+  async retryFailed(filter: FailedFilter): Promise<number> {
+    this.#refuseWhenEnded()
+    const { failures } = this.#crawl.inside.store.queue
+    const { queued } = await retryFailed(failures, ledgerFilter(filter), { reopen: async () => {} })
+    return queued.length
+  }
+
+  async dropFailed(filter: FailedFilter): Promise<number> {
+    return (await dropFailed(this.#crawl.inside.store.queue.failures, ledgerFilter(filter))).length
+  }
+
+  #refuseWhenEnded(): void {
+    if (this.#crawl.stats.get('finish_reason') === undefined) return
+    throw new UsageError('WL_USAGE', 'the crawl has ended, and a crawl without Redis ends with its process')
   }
 
   async crawls(): Promise<readonly CrawlSummary[]> {

@@ -9,6 +9,8 @@ import {
   type Logger,
   type RequestQueue,
   settingsTold,
+  WebloomError,
+  withDeadline,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
 import {
@@ -46,6 +48,9 @@ import { chooseDupefilter } from './open-dupefilter.ts'
 import { ScrapyRedisLeftovers } from './scrapy-redis-leftovers.ts'
 import type { CrawlControls, CrawlStore, Participation } from './store-port.ts'
 import { newWorkerId } from './worker-id.ts'
+
+/** Longer than a silent connection takes to be noticed, and to be made anew. */
+const RUN_ID_MS_MAX = 10_000
 
 interface RedisStoreParts {
   readonly spider: Spider
@@ -271,7 +276,10 @@ async function noted(noting: Promise<unknown>, logger: Logger): Promise<void> {
   )
 }
 
-/** Another one after each start of that server. */
+/** Another one after each start of that server. Rejects with WL_REDIS_AWAY when it does not answer: it is asked again. */
 async function runIdOf(redis: Redis): Promise<string> {
-  return /^run_id:(\S+)/m.exec(await redis.info('server'))?.[1] ?? '-'
+  const late = () =>
+    new WebloomError('WL_REDIS_AWAY', `the queue’s Redis has not told its run for ${RUN_ID_MS_MAX} ms`)
+  const info = await withDeadline(RUN_ID_MS_MAX, redis.info('server'), late)
+  return /^run_id:(\S+)/m.exec(info)?.[1] ?? '-'
 }

@@ -116,6 +116,7 @@ export class Scheduler {
       sieve: this.#sieve,
       onQueued: (count) => this.#count('enqueued', count),
     })
+    options.queue.onAskersLost?.((askers) => void this.#lost(askers))
     const { name } = options.queue.describe()
     this.#keys = {
       enqueued: ['scheduler/enqueued', `scheduler/enqueued/${name}`],
@@ -395,6 +396,20 @@ export class Scheduler {
   /** Resolves to true when no worker has anything left to do. Waits for a queue that cannot tell now, until `signal` fires. */
   async isEmpty(signal: AbortSignal): Promise<boolean> {
     return this.#patiently('looking whether anything is left', () => this.#queue.isEmpty(), { signal })
+  }
+
+  /** The queue has come back older, and has lost what these askers had queued: their links are no longer seen. */
+  async #lost(askers: readonly string[]): Promise<void> {
+    try {
+      await this.#patiently(
+        'telling the dupefilter what the queue has lost',
+        async () => this.#filter.unsettled?.(askers),
+        { forMs: this.#times.forgetHoldMs },
+      )
+    } catch (error) {
+      const pages = askers.length
+      this.#logger.warn({ pages, err: error }, 'the dupefilter was not told which pages the queue has lost')
+    }
   }
 
   /** Tells the filter that links which this page was told are new are free again. */

@@ -82,6 +82,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
     givenBack: noted('givenBack', undefined),
     mayBeOutdated: () => called.push('mayBeOutdated') > 0,
     keepUnsettled: () => () => void called.push('keepUnsettled'),
+    unsettled: noted('unsettled', undefined),
     joined: noted('joined', undefined),
     crawlEnded: noted('crawlEnded', undefined),
     describe: noted('describe', description),
@@ -105,6 +106,7 @@ test('nothing that a filter of one’s own has is left out, and nothing is put t
   await filter.givenBack('page')
   filter.mayBeOutdated('page')
   filter.keepUnsettled('page')()
+  await filter.unsettled(['page'])
   await filter.forget(request)
   await filter.crawlEnded()
   await filter.clear()

@@ -48,6 +48,7 @@ export function completeDupeFilter(own: SimpleDupeFilter): DupeFilter {
     givenBack: asHas(own, own.givenBack),
     mayBeOutdated: own.mayBeOutdated && ((asker) => own.mayBeOutdated!(asker)),
     keepUnsettled: own.keepUnsettled && ((asker) => own.keepUnsettled!(asker)),
+    unsettled: asHas(own, own.unsettled),
     joined: asHas(own, own.joined),
     crawlEnded: asHas(own, own.crawlEnded),
     forget: asHas(own, own.forget),

@@ -58,6 +58,12 @@ export interface DupeFilter {
    */
   mayBeOutdated?(asker: string): Awaitable<boolean>
   /**
+   * What these askers had queued is lost: the queue has come back older. They are settled no more. Their pages run again, are told
+   * "new" for the same links, and may show others; if they do not for long, the links are new for the next asker. Absent where no
+   * queue comes back older.
+   */
+  unsettled?(askers: readonly string[]): Promise<void>
+  /**
    * This process takes part in a crawl from now on. `goesOn` is true when a worker of the same run has joined this filter before,
    * and no worker has emptied it since. A filter that has no note of that worker has lost its data, and should warn.
    */

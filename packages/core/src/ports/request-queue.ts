@@ -134,6 +134,11 @@ export interface RequestQueue {
    * after `close`. Absent: nothing is left then.
    */
   crawlEnded?(): Promise<void>
+  /**
+   * From now on tells `listener` of askers whose links this worker has queued, when they are lost with an older state of the queue's
+   * store. Only what is lost for sure is told, not what other workers have queued. Absent where that cannot be known.
+   */
+  onAskersLost?(listener: (askers: readonly string[]) => void): void
   /** Returns the queue's name and order, for the start banner. */
   describe(): { readonly name: string; readonly order: QueueOrder }
   /**

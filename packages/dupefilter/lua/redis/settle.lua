@@ -1,10 +1,11 @@
 -- The end of an asker's attempt: its links are queued for good, or its page goes back and none of them is queued.
 --
 -- Input    settle(owner, attempt, run): the asker; run nil when the page goes back
---          attempt "*": whichever asked; settles only
+--          attempt "*": whichever asked; settles only. "!": its queue has come back older, and has lost what it had queued
 -- Output   settled: from now on no other asker is told "new", and members that an earlier attempt of this asker asked about and
 --          this one did not are un-marked. Gone back: members of this attempt are un-marked, unless another worker has settled
---          the asker since, or was told that they are new as well. Caches are then out of date
+--          the asker since, or was told that they are new as well. Caches are then out of date. Lost: an asker that was settled in
+--          another run than the present one, `run`, is unsettled, as if it had asked just now
 local function unmarkWhere(owner, isUnwanted)
   local list, own = membersOf(owner), ':' .. owner .. '\n'
   for _, member in ipairs(redis.call('LRANGE', list, 0, -1)) do
@@ -43,9 +44,18 @@ local function giveBack(owner, attempt)
   end
 end
 
+local function lose(owner, run)
+  local kind, _, settledIn = stateOf(owner)
+  if kind == 's' and settledIn ~= run then
+    redis.call('HSET', KEYS[3], owner, 'u ' .. nowText .. ' * 0 ' .. settledIn)
+  end
+end
+
 local function settle(owner, attempt, run)
   if not run then
     return giveBack(owner, attempt)
+  elseif attempt == '!' then
+    return lose(owner, run)
   end
   local kind, _, tag, bound, settledIn = stateOf(owner)
   -- Settled in this run already: the command was sent twice.

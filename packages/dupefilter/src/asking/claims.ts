@@ -57,10 +57,16 @@ export const IN_DOUBT_ASKER = 'doubt/'
 /** Settles an asker, whichever of its attempts asked. */
 const ANY_ATTEMPT = '*'
 
+/** In the place of an attempt: what the asker had settled is lost with an older state of its queue. */
+export const LOST_WITH_QUEUE = '!'
+
 /** What Redis is told when an asker is settled, or gives back what it was told. */
 export interface Settling {
   readonly taggedAsker: string
-  /** The attempt whose links are queued; links that only other attempts were told are new are free again. Or ANY_ATTEMPT. */
+  /**
+   * The attempt whose links are queued; links that only other attempts were told are new are free again. Or ANY_ATTEMPT; or
+   * LOST_WITH_QUEUE, with the present run: what was settled in an earlier one is settled no more.
+   */
   readonly attempt: string
   /** Absent when the asker gives back: links that this attempt was told are new are free again. */
   readonly run?: string

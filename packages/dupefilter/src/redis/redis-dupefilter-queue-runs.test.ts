@@ -86,6 +86,41 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     expect(await isOutdatedOnceBack('2')).toBe(true)
   })
 
+  test('what the queue is known to have lost is new for the next asker, however late, unless its page has run again', async () => {
+    const key = bench.nextKey()
+    let run = '1'
+    const back: (() => void)[] = []
+    const shared = {
+      key,
+      pendingStaleMs: 300,
+      redisRunId: () => run,
+      onQueueBack: (listener: () => void) => void back.push(listener),
+      // It is over at once, which stands for a page that runs again later.
+      times: { ...PROTOCOL_TIMES, filter: { ...PROTOCOL_TIMES.filter, lostCommitMs: 1 } },
+      cacheSize: 100,
+    }
+    const [filter, other] = [await bench.open(make, shared), await bench.open(make, shared)]
+    for (const [n, asker] of ['late', 'again', 'kept'].entries()) {
+      await filter.requestsSeen(pages(10 * n, 1), asker)
+      await filter.settled(asker)
+    }
+    await filter.requestsSeen(pages(50, 1), 'carries the settlings')
+    run = '2'
+    for (const isBack of back) isBack()
+    await nextTurn()
+    expect(await other.requestsSeen(pages(10, 1), 'again'), 'its page runs again').toEqual([false])
+    await other.settled('again')
+    await other.requestsSeen(pages(51, 1), 'carries the settling')
+    await filter.unsettled(['late', 'again'])
+    expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual(['in doubt'])
+    await wait(350)
+    expect(await other.requestsSeen([...pages(0, 1), ...pages(10, 1), ...pages(20, 1)], 'y')).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
   test('while a crawl stands still, what was settled before its queue went back counts as lost for longer', async () => {
     let run = '1'
     const back: (() => void)[] = []

@@ -51,7 +51,7 @@ import {
 import { asksIn, settlesIn } from '../asking/ask-header.ts'
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { Claims } from '../asking/claims.ts'
+import { Claims, LOST_WITH_QUEUE } from '../asking/claims.ts'
 import { KeptAskers } from '../asking/kept-askers.ts'
 import { joinedQuestions, type Question, QuestionLine } from '../asking/question-line.ts'
 import { Questions } from '../asking/questions.ts'
@@ -325,6 +325,18 @@ export abstract class RedisDupeFilter implements DupeFilter {
   async settled(asker: string): Promise<void> {
     const room = this.#settling.add(this.#claims.settle(asker, this.#run.current))
     if (room) await room
+  }
+
+  async unsettled(askers: readonly string[]): Promise<void> {
+    const run = await this.#run.now()
+    for (const asker of askers) {
+      const taggedAsker = this.#claims.taggedAskerOf(asker)
+      // In line behind their settling, of which Redis may not have been told yet.
+      const room = this.#settling.add({ taggedAsker, attempt: LOST_WITH_QUEUE, run })
+      if (room) await room
+    }
+    // Whoever asks before Redis is told is in doubt, for that run is young.
+    await this.#settling.tellAll().catch(() => {})
   }
 
   async givenBack(asker: string): Promise<void> {

@@ -106,6 +106,10 @@ export class ShardedDupeFilter implements DupeFilter {
     await Promise.all(this.#filters.map((filter) => filter.settled(asker)))
   }
 
+  async unsettled(askers: readonly string[]): Promise<void> {
+    await Promise.all(this.#filters.map((filter) => filter.unsettled(askers)))
+  }
+
   async mayBeOutdated(asker: string): Promise<boolean> {
     const answers = await Promise.all(this.#filters.map((filter) => filter.mayBeOutdated(asker)))
     return answers.includes(true)

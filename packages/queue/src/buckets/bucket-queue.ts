@@ -153,6 +153,10 @@ export class BucketQueue implements RequestQueue {
     await this.#parts.scripts.tidy()
   }
 
+  onAskersLost(listener: (askers: readonly string[]) => void): void {
+    this.#parts.queued.listen(listener)
+  }
+
   describe(): { readonly name: string; readonly order: QueueOrder } {
     return { name: 'turns', order: this.#options.order ?? 'priority' }
   }
@@ -346,6 +350,7 @@ export class BucketQueue implements RequestQueue {
     )
     this.#parts.maintenance.reset()
     this.#settle()
+    this.#parts.queued.wentBack(error.heard)
   }
 
   /** Sleeps until something may go, or be taken. */

@@ -222,3 +222,40 @@ describe.concurrent.each([
     await expectAll({ mode: 'job', server, workers: 2, hosts: 2, pages: 900 })
   }, 60_000)
 })
+
+test('whose links a worker had queued in the lost time is told, and of nobody else', async () => {
+  await using server = await restarted()
+  const redis = new Redis(server.proxy.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
+  redis.on('error', () => {})
+  const pace = { delayMs: 0, concurrency: AT_ONCE, randomize: false }
+  const queue = new BucketQueue({
+    redis,
+    keys: crawlRedisKeys({ spider: 'set-back', crawlId: null }),
+    workerId: 'test:1',
+    times: TIMES,
+    hosts: { pace: () => pace },
+  })
+  await queue.open()
+  const lost = Promise.withResolvers<readonly string[]>()
+  queue.onAskersLost(lost.resolve)
+  const tree = new Tree({ pages: 20, hosts: 1 })
+  const next = async () => {
+    for (;;) for (const lease of await queue.lease(1)) return lease
+  }
+  const fetchNext = async () => {
+    const lease = await next()
+    await queue.commit(lease, { children: tree.fetch(lease) })
+    return lease.id
+  }
+  await queue.push([tree.page(0)], 'start/0')
+  await fetchNext()
+  await server.remember()
+  const inVain = [await fetchNext(), await fetchNext()]
+  await queue.push([tree.page(19)], 'start/1')
+  await server.goBack()
+  await fetchNext().catch(() => {})
+  await fetchNext().catch(() => {})
+  expect([...(await lost.promise)].sort()).toEqual([...inVain, 'start/1'].sort())
+  await queue.close()
+  redis.disconnect()
+})

@@ -15,6 +15,8 @@ import type { NewRequests } from './new-requests.ts'
 import type { RejectedRequests } from './rejected-requests.ts'
 import type { RequestHandout } from './request-handout.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
+import type { QueuedAskers } from './scripts/queued-askers.ts'
+import type { SaidNumbers } from './scripts/said-numbers.ts'
 
 export interface LeaseOutcomesOptions {
   readonly machine: FrontierMachine
@@ -25,6 +27,8 @@ export interface LeaseOutcomesOptions {
   readonly rejected: RejectedRequests
   readonly fresh: NewRequests
   readonly sync: FrontierSync
+  readonly said: SaidNumbers
+  readonly queued: QueuedAskers
   readonly doubts: Doubts
   readonly failures: RedisFailures
   readonly workerId: string
@@ -55,7 +59,8 @@ export class LeaseOutcomes {
     }
     const placed = placing.groups(children.slice(before))
     if (failure) placed.push(...this.#failed(own, failure))
-    await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) })
+    const hasLinks = children.length > 0
+    await this.#end(own, { placed, adds: children.length - before, ...(host && { news: host }) }, hasLinks)
     doubts.noted(children)
     if (failure?.snapshot) void failures.keepSnapshot(failure).catch(() => {})
     if (before > 0) await scripts.settled(asker)
@@ -92,11 +97,13 @@ export class LeaseOutcomes {
     return [{ place: 'failed', bucket: '', slot: '', priority: 0, texts: [text] }]
   }
 
-  #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>): Promise<void> {
-    const { machine, handout, sync, onPoint } = this.#options
+  #end(lease: BucketLease, outcome: Omit<Outcome, 'done'>, hasLinks = false): Promise<void> {
+    const { machine, handout, sync, said, queued, onPoint } = this.#options
     return new Promise((resolve, reject) => {
       const done = (error?: unknown) => {
         if (error !== undefined) return reject(error as Error)
+        // At once, as the next answer may tell that Redis has lost it.
+        if (hasLinks) queued.note(lease.id, said.answered)
         handout.ended(lease)
         onPoint('committed')
         resolve()

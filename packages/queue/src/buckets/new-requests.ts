@@ -1,4 +1,4 @@
-import type { QueuedRequest, StartRequest } from '@webloom/core'
+import { inDoubtAsker, type QueuedRequest, type StartRequest } from '@webloom/core'
 import type { StartSpan } from '../crawl/start-span.ts'
 import type { Retried } from '../failures/redis-failures.ts'
 import type { FrontierMachine } from '../frontier/frontier-machine.ts'
@@ -8,6 +8,7 @@ import type { HostSlots } from '../politeness/host-slots.ts'
 import type { BucketPlacing } from './bucket-placing.ts'
 import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { PushPart } from './scripts/placed-lines.ts'
+import type { QueuedAskers } from './scripts/queued-askers.ts'
 import { type SaidNumbers, WentBack } from './scripts/said-numbers.ts'
 import { explained } from './turn-errors.ts'
 import type { TurnJobs } from './turn-jobs.ts'
@@ -15,6 +16,7 @@ import type { TurnJobs } from './turn-jobs.ts'
 export interface NewRequestsOptions {
   readonly scripts: BucketScripts
   readonly said: SaidNumbers
+  readonly queued: QueuedAskers
   readonly machine: FrontierMachine
   readonly jobs: TurnJobs
   readonly slots: HostSlots
@@ -46,6 +48,7 @@ export class NewRequests {
       const part = batch.slice(from, from + MAX_REQUESTS_PER_SCRIPT)
       added += await this.#pushPart({ asker, isNoting: true, groups: placing.pushed(part) })
     }
+    if (batch.length > 0) this.#options.queued.note(asker, this.#options.said.answered)
     return added
   }
 
@@ -54,7 +57,10 @@ export class NewRequests {
     const { slots, placing } = this.#options
     await slots.prepare(batch)
     const groups = placing.pushed(batch, ({ element }) => `${element}`)
-    return this.#pushPart({ asker: 'start', isNoting: false, start, groups })
+    const added = await this.#pushPart({ asker: 'start', isNoting: false, start, groups })
+    for (const { element } of batch)
+      this.#options.queued.note(`start/${element}`, this.#options.said.answered)
+    return added
   }
 
   /** Resolves to the ids that were queued. */
@@ -63,6 +69,8 @@ export class NewRequests {
     await slots.prepare(requests)
     const fresh = placing.pushed(requests)
     const { queued, ...stirred } = await scripts.endDoubts({ args, fresh })
+    // It has no number: what Redis has lost since the latest one may be this.
+    for (const id of queued) this.#options.queued.note(inDoubtAsker({ id }), this.#options.said.answered + 1)
     this.#options.jobs.stir(stirred)
     machine.states.arrived(fresh, performance.now())
     return queued

@@ -19,6 +19,7 @@ import type { BucketPoint, BucketQueueOptions } from './queue-options.ts'
 import { RejectedRequests } from './rejected-requests.ts'
 import { RequestHandout } from './request-handout.ts'
 import { BucketScripts } from './scripts/bucket-scripts.ts'
+import { QueuedAskers } from './scripts/queued-askers.ts'
 import { SaidNumbers, type WentBack } from './scripts/said-numbers.ts'
 import { type Begun, TurnFetcher } from './turn-fetcher.ts'
 import { TurnJobs } from './turn-jobs.ts'
@@ -52,6 +53,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const onPoint = (name: BucketPoint) => options.onPoint?.(name)
   const scripts = new BucketScripts({ redis, keys, order, times })
   const said = new SaidNumbers(workerId)
+  const queued = new QueuedAskers()
   const ordered = new OrderedSlots(hosts.pace, hosts.namedSlots ?? [])
   const slots = hosts.slots ?? SLOTS_BY_HOST
   const placing = new BucketPlacing({ order, slots, boostOf: (slot) => ordered.boostOf(slot) })
@@ -68,7 +70,7 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
   const demand = () => (events.isClosed() ? 0 : handout.demand)
   const common = {
     ...{ redis, keys, workerId, times, logger, onPoint },
-    ...{ machine, scripts, said, jobs, ordered, slots, placing, channel, demand },
+    ...{ machine, scripts, said, queued, jobs, ordered, slots, placing, channel, demand },
     ...{ onPutBack: tellRedis, onWentBack: events.onWentBack },
   }
   const held = new HeldJobs({ jobs, locks, onPoint })
@@ -119,7 +121,21 @@ export function queueParts(options: BucketQueueOptions, events: QueueEvents) {
     failedMax: givingUp.failedMax ?? 0,
   })
   return {
-    ...{ scripts, said, ordered, channel, jobs, machine, held, rejected, handout, fresh, fetcher, sync },
+    ...{
+      scripts,
+      said,
+      queued,
+      ordered,
+      channel,
+      jobs,
+      machine,
+      held,
+      rejected,
+      handout,
+      fresh,
+      fetcher,
+      sync,
+    },
     ...{ emptiness, maintenance, doubts, failures, outcomes, times },
   }
 }

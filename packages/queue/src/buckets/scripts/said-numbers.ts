@@ -39,6 +39,11 @@ export class SaidNumbers {
     return this.#number + 1
   }
 
+  /** The highest number that was answered. */
+  get answered(): number {
+    return this.#answered
+  }
+
   next(): Said {
     return { worker: this.#worker, number: ++this.#number, answered: this.#answered, run: this.run }
   }

@@ -10,10 +10,13 @@ import { type Site, startSite } from './world-site.ts'
 import { judged, type Struck, type WorldVerdict } from './world-verdict.ts'
 import type { WorkerEnd, WorkerPool, WorldWorker } from './world-workers.ts'
 
-/** How long a crawl of some hundred pages may take, faults included; without any it takes two or three seconds. */
 /** To say what it waits for. */
 const TELLS_MS = 500
-const WORLD_MS_MAX = 30_000
+/** A crawl that asks for no page for so long never ends. On a busy machine one of some hundred pages may take longer, instead of seconds. */
+const STANDS_STILL_MS = 30_000
+/** One that asks for pages again and again. */
+const WORLD_MS_MAX = 120_000
+const LOOK_EVERY_MS = 500
 const NAMES = new CommandNames()
 
 /** Is shown every command of every worker, for traces. */
@@ -140,11 +143,15 @@ class World {
 
   /** Resolves when every worker has ended and every fault that struck is over: with true when that never comes. */
   async #end(): Promise<boolean> {
-    const deadline = performance.now() + WORLD_MS_MAX
-    while (performance.now() < deadline) {
+    const begunMs = performance.now()
+    let [hits, movedMs] = [0, begunMs]
+    while (performance.now() < Math.min(movedMs + STANDS_STILL_MS, begunMs + WORLD_MS_MAX)) {
       const open = [...this.#acts, ...[...this.#living].filter(({ ended }) => !ended).map(({ end }) => end)]
       if (open.length === 0) return false
-      await Promise.race([...open, sleep(deadline - performance.now(), undefined, { ref: false })])
+      await Promise.race([...open, sleep(LOOK_EVERY_MS, undefined, { ref: false })])
+      const { web, visited } = this.#site
+      const hitsNow = web.hits.length + (visited?.hits.length ?? 0)
+      if (hitsNow > hits) [hits, movedMs] = [hitsNow, performance.now()]
     }
     return true
   }

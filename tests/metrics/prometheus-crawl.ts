@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type StartedProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { InUse, type StartedProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { ClusterFolder, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
 import { dashStarted } from '../dashboard/dash-processes.ts'
 
@@ -40,9 +40,9 @@ export interface WatchedCrawl extends AsyncDisposable {
 
 /** One worker crawls; a dashboard stands beside it. */
 export async function startWatchedCrawl(pages: number, latencyMs: number): Promise<WatchedCrawl> {
-  await using stack = new AsyncDisposableStack()
-  const redis = stack.use(await startRedis({ maxmemory: '256mb' }))
-  const web = stack.use(
+  await using inUse = new InUse()
+  const redis = inUse.use(await startRedis({ maxmemory: '256mb' }))
+  const web = inUse.use(
     await startFakeWebProcess({
       hosts: 4,
       pagesPerHost: pages / 4,
@@ -58,9 +58,9 @@ export async function startWatchedCrawl(pages: number, latencyMs: number): Promi
     METRICS_TIMES: true,
     ...STATS_EACH_SECOND,
   }
-  const folder = stack.use(await ClusterFolder.of(web, settings))
+  const folder = inUse.use(await ClusterFolder.of(web, settings))
   const worker = folder.worker('a')
   const url = await dashStarted(folder)
-  const rest = stack.move()
-  return { url, worker, [Symbol.asyncDispose]: () => rest.disposeAsync() }
+  const rest = inUse.move()
+  return { url, worker, [Symbol.asyncDispose]: () => rest.close() }
 }

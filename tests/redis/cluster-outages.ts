@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type FakeWebProcess,
   type Hit,
+  InUse,
   type RedisServer,
   type StartedProcess,
   startFakeWebProcess,
@@ -36,14 +37,14 @@ export class OutageCrawl implements AsyncDisposable {
   readonly servers: Readonly<Record<Role, RedisServer>>
   readonly proxies: Readonly<Record<Role, TcpProxy>>
   readonly workers: StartedProcess[] = []
-  readonly #used: AsyncDisposableStack
+  readonly #used: InUse
 
   private constructor(parts: {
     web: FakeWebProcess
     folder: ClusterFolder
     servers: Record<Role, RedisServer>
     proxies: Record<Role, TcpProxy>
-    used: AsyncDisposableStack
+    used: InUse
   }) {
     this.web = parts.web
     this.folder = parts.folder
@@ -53,7 +54,7 @@ export class OutageCrawl implements AsyncDisposable {
   }
 
   static async of({ mode, pagesPerHost = 150, settings, factor }: OutageOptions): Promise<OutageCrawl> {
-    await using used = new AsyncDisposableStack()
+    await using used = new InUse()
     const servers = {
       queue: used.use(await startRedis({ appendonly: 'everysec' })),
       filter: used.use(await startRedis({ appendonly: 'everysec' })),
@@ -117,7 +118,7 @@ export class OutageCrawl implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#used.disposeAsync()
+    return this.#used.close()
   }
 }
 

@@ -6,7 +6,7 @@
 import { type CommitOptions, type Lease, Request } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
 import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock } from '@webloom/queue'
-import { type RedisServer, startRedis } from '@webloom/testkit'
+import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { leased, SCHEDULER_TIMES, schedulerOf } from '../dupefilters/scheduling.ts'
@@ -19,7 +19,7 @@ type Servers = Readonly<Record<'queue' | 'filter', RedisServer>>
 async function worker(
   name: string,
   mode: 'turns' | 'job',
-  { servers, used }: { servers: Servers; used: AsyncDisposableStack },
+  { servers, used }: { servers: Servers; used: InUse },
 ) {
   const connect = (url: string) => {
     const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 20 })
@@ -59,7 +59,7 @@ test.each([
   ['job', 1],
   ['job', 2],
 ] as const)('QUEUE_MODE=%s, queue and filter on %s servers', async (mode, count) => {
-  await using used = new AsyncDisposableStack()
+  await using used = new InUse()
   const queue = used.use(await startRedis(SERVER))
   const servers = { queue, filter: count === 1 ? queue : used.use(await startRedis(SERVER)) }
   const one = await worker('one', mode, { servers, used })

@@ -6,6 +6,7 @@
 import {
   type CommandMatch,
   type FakeWebProcess,
+  InUse,
   type RedisServer,
   type StartedProcess,
   startFakeWebProcess,
@@ -64,7 +65,7 @@ export class FaultCrawl implements AsyncDisposable {
   readonly #options: FaultCrawlOptions
   readonly #crawlId: string
   readonly #proxies: { readonly queue: TcpProxy; readonly filter: TcpProxy }
-  readonly #used = new AsyncDisposableStack()
+  readonly #used = new InUse()
 
   private constructor(
     options: FaultCrawlOptions,
@@ -184,7 +185,7 @@ export class FaultCrawl implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#used.disposeAsync()
+    return this.#used.close()
   }
 }
 

@@ -71,6 +71,7 @@ export { type DnsRecords, DnsServer, type DnsServerOptions, startDnsServer } fro
 // Folders and processes of a test, and the time it takes.
 
 export { cpuMs } from './processes/cpu-ms.ts'
+export { InUse } from './processes/in-use.ts'
 export {
   type ProcessOptions,
   type ProcessResult,

@@ -79,7 +79,9 @@ const TESTS: ContractTests<Open> = {
     })
     await storage.store(FINGERPRINT, odd)
     assert.deepEqual(plain(await storage.retrieve(FINGERPRINT)), plain(odd))
-    const empty = exchange({ requestHeaders: [], responseHeaders: [], body: new Uint8Array(0) })
+    // An empty array without memory of its own.
+    const nothing = new TextEncoder().encode('')
+    const empty = exchange({ requestHeaders: [], requestBody: nothing, responseHeaders: [], body: nothing })
     await storage.store(OTHER, empty)
     assert.deepEqual(plain(await storage.retrieve(OTHER)), plain(empty))
   },

@@ -23,6 +23,9 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `
 
+// Node 22 writes NULL for an empty array that has no memory of its own, such as what `TextEncoder` makes of ''.
+const NOTHING = new Uint8Array(new ArrayBuffer(1), 0, 0)
+
 // How long a call waits for another worker's write, which takes milliseconds.
 const BUSY_TIMEOUT_MS = 5000
 
@@ -73,7 +76,7 @@ export class SqliteCacheStorage implements HttpCacheStorage {
 
   store(fingerprint: string, exchange: CachedExchange): void {
     const { storedAtMs, requestBody, body, ...head } = exchange
-    const bytes = (part: Uint8Array) => (this.#gzip ? gzipSync(part) : part)
+    const bytes = (part: Uint8Array) => (this.#gzip ? gzipSync(part) : part.length > 0 ? part : NOTHING)
     this.#insert.run(
       fingerprint,
       storedAtMs,

@@ -12,7 +12,7 @@ import {
   type RequestQueue,
   scaledTimes,
 } from '@webloom/core'
-import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
+import { InUse, type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import { BullJobQueue } from '../jobs/bull-job-queue.ts'
@@ -69,7 +69,7 @@ interface Server extends AsyncDisposable {
 }
 
 async function restarted(): Promise<Server> {
-  await using used = new AsyncDisposableStack()
+  await using used = new InUse()
   const redis = used.use(await startRedis({ appendonly: 'everysec' }))
   const proxy = used.use(await startTcpProxy({ target: redis.url }))
   const own = used.move()
@@ -77,12 +77,12 @@ async function restarted(): Promise<Server> {
     proxy,
     remember: () => redis.remember(),
     goBack: () => redis.setBack(),
-    [Symbol.asyncDispose]: () => own.disposeAsync(),
+    [Symbol.asyncDispose]: () => own.close(),
   }
 }
 
 async function replaced(): Promise<Server> {
-  await using used = new AsyncDisposableStack()
+  await using used = new InUse()
   // By default a server waits five seconds for further replicas before it sends its data.
   const first = used.use(await startRedis({ config: { 'repl-diskless-sync-delay': '0' } }))
   const second = used.use(await startRedis())
@@ -96,7 +96,7 @@ async function replaced(): Promise<Server> {
       proxy.retarget(second.url)
       await first.kill()
     },
-    [Symbol.asyncDispose]: () => own.disposeAsync(),
+    [Symbol.asyncDispose]: () => own.close(),
   }
 }
 
@@ -120,7 +120,7 @@ interface CrawlOptions {
 /** Crawls a tree, and sets Redis back by half a second on the way. */
 async function crawlSetBack(options: CrawlOptions) {
   const { mode, workers = 1, hosts = 1, pages = 250, fetchMs = 20 } = options
-  await using used = new AsyncDisposableStack()
+  await using used = new InUse()
   const server = used.use(await options.server())
   const ending = new AbortController()
   const tree = new Tree({ pages, hosts })

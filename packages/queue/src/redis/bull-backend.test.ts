@@ -1,7 +1,7 @@
 /** Redis goes away just when BullMQ's worker, which hung, is made anew. */
 
 import { type Logger, PROTOCOL_TIMES, Request, type RequestQueue, silentLogger } from '@webloom/core'
-import { startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
+import { InUse, startRedis, startTcpProxy, type TcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test, vi } from 'vitest'
 import { BucketQueue } from '../buckets/bucket-queue.ts'
@@ -35,7 +35,7 @@ test.concurrent.each(['turns', 'job'] as const)(
   async (mode) => {
     await using server = await startRedis()
     await using proxy = await startTcpProxy({ target: server.url })
-    await using used = new AsyncDisposableStack()
+    await using used = new InUse()
     const connect = () => {
       // As a crawl has them: opened by whoever first uses it.
       const redis = new Redis(proxy.url, {

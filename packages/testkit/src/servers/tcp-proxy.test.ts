@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '../index.ts'
+import { InUse } from '../processes/in-use.ts'
 import { askRedis } from '../redis/redis-ask.ts'
 import { encodeCommand, parseReply, type RedisReply, RespSplitter } from '../redis/redis-resp.ts'
 
@@ -68,15 +69,15 @@ interface Setup extends AsyncDisposable {
 }
 
 async function setUp(): Promise<Setup> {
-  await using stack = new AsyncDisposableStack()
-  const redis = stack.use(await startRedis())
-  const proxy = stack.use(await startTcpProxy({ target: redis.url }))
-  const kept = stack.move()
+  await using inUse = new InUse()
+  const redis = inUse.use(await startRedis())
+  const proxy = inUse.use(await startTcpProxy({ target: redis.url }))
+  const kept = inUse.move()
   return {
     redis,
     proxy,
     client: () => kept.use(new Client(proxy.port)),
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => kept.close(),
   }
 }
 

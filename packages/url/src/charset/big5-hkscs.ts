@@ -1,17 +1,7 @@
-/**
- * Big5 as the web means it: with the signs of Hong Kong (HKSCS), such as 嘅 and 咗. Node's `TextDecoder` reads these as private
- * characters, so iconv-lite reads them.
- */
-
-import iconv from 'iconv-lite'
-
-/** Text of a page in Big5; wrong bytes become U+FFFD. */
-export function big5Text(bytes: Uint8Array): string {
-  return iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 'big5hkscs')
-}
+/** Big5 with the signs of Hong Kong, as Python's codec `big5hkscs` writes it. */
 
 /**
- * Every pair of bytes, in the order in which Python's codec `big5hkscs` prefers them where two stand for one sign: Big5 itself, then
+ * Every pair of bytes, in the order in which the codec prefers them where two stand for one sign: Big5 itself, then
  * what HKSCS has put into its gaps and before it.
  */
 export function* big5HkscsPairs(): Generator<Uint8Array> {

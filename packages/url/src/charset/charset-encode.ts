@@ -1,13 +1,14 @@
 import { TextDecoder } from 'node:util'
 import { utf8Bytes } from '../percent.ts'
-import { big5HkscsPairs, big5Text } from './big5-hkscs.ts'
+import { big5HkscsPairs } from './big5-hkscs.ts'
 import { BIG5HKSCS_PIECES, CODECS, type Codec } from './charset-codecs.ts'
 import { codecName } from './charset-names.ts'
+import { type TextDecoderOf, textDecoder } from './text-decoder.ts'
 
 /**
  * Text to bytes in the encoding of a page, which its links' query strings are sent in.
  *
- * JavaScript can only decode, so a table is made backwards from `TextDecoder` when an encoding is first met
+ * JavaScript can only decode, so a table is made backwards from a decoder when an encoding is first met
  * (some 50 ms for an East Asian one). Where the decoder follows the web and Python's codec of that name its own
  * standard, the codec decides: a byte that Scrapy would not send is not sent.
  */
@@ -58,21 +59,17 @@ function utf16Bytes(text: string, order: (low: string, high: string) => string):
   return bytes
 }
 
-type Decoder = Pick<TextDecoder, 'encoding'> & { decode(bytes: Uint8Array): string }
-
-function decoderOf(label: string): Decoder | undefined {
-  if (label === 'big5hkscs') return { encoding: label, decode: big5Text }
-  try {
-    const decoder = new TextDecoder(label, { ignoreBOM: true })
-    // Stateful encodings cannot be turned round byte by byte.
-    return decoder.encoding.startsWith('iso-2022') || decoder.encoding === 'replacement' ? undefined : decoder
-  } catch {
-    // TextDecoder says by a RangeError that it does not know the label; absence says the same to our callers.
-    return undefined
-  }
+function decoderOf(label: string): TextDecoderOf | undefined {
+  if (label === 'big5hkscs') return { encoding: label, decode: textDecoder('big5')!.decode }
+  // Node's own reads no signs of Hong Kong, which the codecs big5 and cp950 do not write.
+  if (label === 'big5') return new TextDecoder('big5', { ignoreBOM: true })
+  const decoder = textDecoder(label, { ignoreBOM: true })
+  // Stateful encodings cannot be turned round byte by byte.
+  if (decoder?.encoding.startsWith('iso-2022') || decoder?.encoding === 'replacement') return undefined
+  return decoder
 }
 
-function encode(text: string, name: string, decoder: Decoder): string | undefined {
+function encode(text: string, name: string, decoder: TextDecoderOf): string | undefined {
   if (/^[\0-\x7f]*$/.test(text)) return text
   let table = tables.get(name)
   if (!table) {
@@ -88,7 +85,7 @@ function encode(text: string, name: string, decoder: Decoder): string | undefine
   return bytes
 }
 
-function reverseTable(name: string, decoder: Decoder): ReadonlyMap<string, string> {
+function reverseTable(name: string, decoder: TextDecoderOf): ReadonlyMap<string, string> {
   const codec = CODECS.get(name) ?? {}
   const table = new Map<string, string>()
   for (const sequence of sequences(decoder.encoding)) {
@@ -156,7 +153,6 @@ function algorithmic(name: string, char: string): string | undefined {
 
 /**
  * Unified Hangul Code: the syllables that KS X 1001 has not, in Unicode's order, in the free places from 0x8141 on.
- * They are computed because Node's `euc-kr` decoder does not read them, though the web's standard does.
  */
 function addUhc(table: Map<string, string>): void {
   let syllable = HANGUL_FIRST

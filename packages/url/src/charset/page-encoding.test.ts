@@ -28,3 +28,22 @@ test('a page in Big5 is read with the signs of Hong Kong, and its links are sent
 test('wrong bytes in Big5 are replaced, and what follows is read', () => {
   expect(decodeText(Buffer.from('a4403ca13e80ff41a4', 'hex'), 'big5')).toBe('一<\ufffd>\ufffd\ufffdA\ufffd')
 })
+
+// What the Encoding Standard has at those bytes; Node 22's own decoders have something else, or none of that name.
+test.each([
+  ['windows-1252', '80819394959f', '€\x81“”•Ÿ'],
+  ['iso-8859-1', '93e994', '“é”'],
+  ['windows-1253', 'a9aaab', '©\ufffd«'],
+  ['windows-1255', 'c9caf9', '\u05b9\u05baש'],
+  ['windows-874', 'a1dbfc', 'ก\ufffd\ufffd'],
+  ['ibm866', '1a1c7f80', '\x1a\x1c\x7fА'],
+  ['koi8-u', 'aebea3', 'ўЎё'],
+  ['iso-8859-16', '41a4aafeff', 'A€Șțÿ'],
+  ['x-user-defined', '4180ff', 'A\uf780\uf7ff'],
+  ['gbk', 'd6d08130813080', '中\x80€'],
+  ['euc-kr', 'b6ca8c63c7d1', '똘똠한'],
+])('a page in %s is read as browsers read it', (charset, hex, text) => {
+  const body = Buffer.from(hex, 'hex')
+  const encoding = detectEncoding(body, `text/html; charset=${charset}`)
+  expect(decodeText(body, encoding)).toBe(text)
+})

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import chardet from 'chardet'
-import { big5Text } from './big5-hkscs.ts'
 import { webLabelOf } from './charset-names.ts'
+import { encodingOf, textDecoder } from './text-decoder.ts'
 
 /**
  * Which encoding a page is in, in the order of the HTML standard ("determining the character encoding"):
@@ -28,7 +28,7 @@ export function byteHead(body: Uint8Array): string {
 }
 
 /**
- * Always a label that `TextDecoder` knows.
+ * Always the standard's name of an encoding.
  *
  * @param headOf the body's `byteHead`, when it is needed
  */
@@ -48,8 +48,7 @@ export function detectEncoding(
 /** `body` as text without its byte order mark; wrong bytes become U+FFFD. */
 export function decodeText(body: Uint8Array, encoding: string): string {
   const label = knownLabel(encoding) ?? 'utf-8'
-  if (label === 'big5') return big5Text(body)
-  if (label !== 'utf-8') return new TextDecoder(label).decode(body)
+  if (label !== 'utf-8') return textDecoder(label)!.decode(body)
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
@@ -99,17 +98,7 @@ const LABELS_MAX = 500
 function knownLabel(label: string | null | undefined): string | undefined {
   if (!label) return undefined
   if (labels.has(label)) return labels.get(label)
-  const known = decoderName(label.trim()) ?? decoderName(webLabelOf(label.trim()))
+  const known = encodingOf(label) ?? encodingOf(webLabelOf(label.trim()) ?? '')
   if (labels.size < LABELS_MAX) labels.set(label, known)
   return known
-}
-
-function decoderName(label: string | undefined): string | undefined {
-  if (label === undefined) return undefined
-  try {
-    return new TextDecoder(label).encoding
-  } catch {
-    // RangeError: TextDecoder knows no such encoding, so the next sign decides.
-    return undefined
-  }
 }

@@ -86,11 +86,11 @@ test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped
     { ITEM_PIPELINES: [['./missing.ts#Mine', 300]] },
   ]) {
     withSettings(settings)
-    const [crawled, some, named] = [
-      await cli('crawl', 'quotes'),
-      await cli('doctor'),
-      await cli('doctor', 'quotes'),
-    ]
+    const [crawled, some, named] = await Promise.all([
+      cli('crawl', 'quotes'),
+      cli('doctor'),
+      cli('doctor', 'quotes'),
+    ])
     const shown = JSON.stringify(settings)
     expect(crawled.code, shown).toBe(2)
     for (const looked of [some, named]) {
@@ -98,8 +98,19 @@ test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped
       expect(looked.stdout).toMatch(/^FAIL +settings +\S/m)
     }
   }
+  withSettings({})
+  expect((await cli('doctor')).stdout).toMatch(/^ok +spiders +1 can be loaded: quotes$/m)
+  writeFileSync(folder.join('spiders/broken.ts'), 'export class Broken {\n')
+  writeFileSync(
+    folder.join('spiders/odd.ts'),
+    "import { Spider } from 'webloom'\nexport class Odd extends Spider {\n  name = 'odd'\n  customSettings = { DOWNLOAD_DELEY: 1 }\n}\n",
+  )
+  const broken = await cli('doctor')
+  expect(broken.code).toBe(1)
+  expect(broken.stdout).toMatch(/^FAIL +spiders +\S*broken\.ts/m)
+  expect(broken.stdout).toMatch(/^FAIL +spiders +odd: DOWNLOAD_DELEY .*DOWNLOAD_DELAY/m)
   withSettings({ REDIS_URL: 'redis://127.0.0.1:9' })
   const mistyped = await cli('doctor', 'quots')
   expect(mistyped.stdout).toMatch(/^FAIL +settings +there is no spider "quots"\. Did you mean quotes\?/m)
   expect(mistyped.stdout).toMatch(/^FAIL +Redis +redis:\/\/127\.0\.0\.1:9\/0 .*ECONNREFUSED/m)
-}, 60_000)
+})

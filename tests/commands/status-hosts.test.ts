@@ -59,7 +59,7 @@ test('status lists the hosts that fail, are given up, are slow or pause; not wha
     { timeout: 20_000, interval: 50 },
   )
 
-  const ghost = { failing: [{ host: 'ghost', failures: 9, lastError: 'x', seenAtMs: 1 }] }
+  const ghost = { failing: [{ host: 'ghost', failures: 9, reason: 'x', seenAtMs: 1 }] }
   await redis.hset(keys.workers, 'lost', JSON.stringify({ at: 1, id: 'lost', startedAt: new Date(1) }))
   await redis.hset(keys.hostLists, 'lost', JSON.stringify({ at: 1, sentAt: 1, ...ghost }))
   const [text, json] = await Promise.all([
@@ -93,8 +93,8 @@ test('status lists the hosts that fail, are given up, are slow or pause; not wha
 
   const { hostLists } = JSON.parse(json.stdout)
   expect(hostLists.paused).toMatchObject([
-    { host: nameOf(ASKS_TO_WAIT), why: expect.stringContaining('Retry-After 90 s') },
-    { host: nameOf(HAS_NO_ROBOTS_TXT), why: 'its robots.txt cannot be had' },
+    { host: nameOf(ASKS_TO_WAIT), reason: expect.stringContaining('Retry-After 90 s') },
+    { host: nameOf(HAS_NO_ROBOTS_TXT), reason: 'its robots.txt cannot be had' },
   ])
   expect(hostLists.mostQueued.map(({ slot }: { slot: string }) => slot)).toContain(slotOf(FINE))
   worker.kill('SIGKILL')

@@ -136,13 +136,18 @@ export const TOTALS = totalsOf(STATS)
 export const LISTS: HostLists = {
   mostQueued: Array.from({ length: 24 }, (_, n) => ({ slot: `shop-${n}.example`, waiting: 9120 - 311 * n })),
   failing: [
-    { host: 'slow-books.example', failures: 12, lastError: 'DownloadTimeoutError', seenAtMs: NOW - 4000 },
-    { host: `${HOSTILE_TITLE}.example`, failures: 3, lastError: HOSTILE_TITLE, seenAtMs: NOW - 9000 },
+    { host: 'slow-books.example', failures: 12, reason: 'DownloadTimeoutError', seenAtMs: NOW - 4000 },
+    { host: `${HOSTILE_TITLE}.example`, failures: 3, reason: HOSTILE_TITLE, seenAtMs: NOW - 9000 },
   ],
   slowest: [{ host: 'antiquariat.example', latencyMs: 4210, seenAtMs: NOW - 1200 }],
-  paused: [{ host: 'polite.example', untilMs: NOW + 118_000, why: '429, Retry-After 120 s' }],
+  paused: [{ host: 'polite.example', untilMs: NOW + 118_000, reason: '429, Retry-After 120 s' }],
   givenUp: [
-    { host: 'gone.example', why: 'CannotResolveHostError', sinceMs: NOW - 611_000, seenAtMs: NOW - 611_000 },
+    {
+      host: 'gone.example',
+      reason: 'CannotResolveHostError',
+      sinceMs: NOW - 611_000,
+      seenAtMs: NOW - 611_000,
+    },
   ],
   recovered: [{ host: 'back.example', seenAtMs: NOW - 30_000 }],
 }

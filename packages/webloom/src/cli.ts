@@ -21,7 +21,7 @@ import { exportTo, importFrom } from './cli/transfers.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { registerTypeScriptLoader } from './loading/typescript-loader.ts'
 import { refusalOf } from './redis/redis-refusal.ts'
-import { commandName } from './terminal/resume-line.ts'
+import { commandName, typedHints } from './terminal/resume-line.ts'
 import { visibleLines } from './terminal/sanitize.ts'
 import { VERSION } from './version.ts'
 
@@ -138,7 +138,7 @@ function failure(thrown: unknown): number {
     return error.exitCode === 0 ? EXIT.finished : EXIT.usage
   }
   if (error instanceof WebloomError) {
-    const text = visibleLines(error.message)
+    const text = visibleLines(typedHints(error.message))
     process.stderr.write(`webloom: ${text}${text.includes('\n') ? '\n' : ' '}[${error.code}]\n`)
   } else {
     process.stderr.write(

@@ -14,7 +14,7 @@ const listed = (lists: Partial<HostLists>): HostLists => readableHostLists(lists
 const failing = (host: string, failures: number, seenAtMs: number) => ({
   host,
   failures,
-  lastError: '500',
+  reason: '500',
   seenAtMs,
 })
 
@@ -31,10 +31,10 @@ test('lists of long names stay within their bytes, and none is empty for it', ()
   const of = <Entry>(entry: (n: number) => Entry) => Array.from({ length: 300 }, (_, n) => entry(n))
   const bounded = boundedHostLists({
     mostQueued: of((n) => ({ slot: long(n), waiting: n })),
-    failing: of((n) => ({ host: long(n), failures: n, lastError: long(n), seenAtMs: n })),
+    failing: of((n) => ({ host: long(n), failures: n, reason: long(n), seenAtMs: n })),
     slowest: of((n) => ({ host: long(n), latencyMs: n, seenAtMs: n })),
-    paused: of((n) => ({ host: long(n), untilMs: n, why: long(n) })),
-    givenUp: of((n) => ({ host: long(n), sinceMs: n, why: long(n), seenAtMs: n })),
+    paused: of((n) => ({ host: long(n), untilMs: n, reason: long(n) })),
+    givenUp: of((n) => ({ host: long(n), sinceMs: n, reason: long(n), seenAtMs: n })),
     recovered: of((n) => ({ host: long(n), seenAtMs: n })),
   })
   expect(Buffer.byteLength(JSON.stringify(bounded))).toBeLessThanOrEqual(HOST_LISTS_BYTES_MAX)
@@ -47,7 +47,7 @@ test('of a host that several workers have asked, what was seen last counts, and 
   const after = {
     failing: [failing('y', 2, 3000)],
     recovered: [{ host: 'x', seenAtMs: 2000 }],
-    givenUp: [{ host: 'z', why: '500', sinceMs: 2000, seenAtMs: 2000 }],
+    givenUp: [{ host: 'z', reason: '500', sinceMs: 2000, seenAtMs: 2000 }],
   }
   for (const all of [
     [before, after],
@@ -72,12 +72,12 @@ test('the longer pause of a host, its newer latency, and what was gathered last 
       { slot: 'stayed', waiting: 3 },
     ],
     slowest: [{ host: 'x', latencyMs: 9000, seenAtMs: 1 }],
-    paused: [{ host: 'x', untilMs: 60_000, why: 'it asked' }],
+    paused: [{ host: 'x', untilMs: 60_000, reason: 'it asked' }],
   }
   const newer = {
     mostQueued: [{ slot: 'moved', waiting: 40 }],
     slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 2 }],
-    paused: [{ host: 'x', untilMs: 50_000, why: 'it failed' }],
+    paused: [{ host: 'x', untilMs: 50_000, reason: 'it failed' }],
   }
   expect(mergedHostLists([newer, older])).toMatchObject({
     mostQueued: [
@@ -94,16 +94,16 @@ test('the moments of another machine are put right', () => {
     mostQueued: [{ slot: 'x', waiting: 1 }],
     failing: [failing('x', 1, 1000)],
     slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1000 }],
-    paused: [{ host: 'x', untilMs: 2000, why: '' }],
-    givenUp: [{ host: 'x', why: '', sinceMs: 500, seenAtMs: 1000 }],
+    paused: [{ host: 'x', untilMs: 2000, reason: '' }],
+    givenUp: [{ host: 'x', reason: '', sinceMs: 500, seenAtMs: 1000 }],
     recovered: [{ host: 'x', seenAtMs: 1000 }],
   })
   expect(shiftedHostLists(lists, 50)).toEqual({
     mostQueued: [{ slot: 'x', waiting: 1 }],
     failing: [failing('x', 1, 1050)],
     slowest: [{ host: 'x', latencyMs: 700, seenAtMs: 1050 }],
-    paused: [{ host: 'x', untilMs: 2050, why: '' }],
-    givenUp: [{ host: 'x', why: '', sinceMs: 550, seenAtMs: 1050 }],
+    paused: [{ host: 'x', untilMs: 2050, reason: '' }],
+    givenUp: [{ host: 'x', reason: '', sinceMs: 550, seenAtMs: 1050 }],
     recovered: [{ host: 'x', seenAtMs: 1050 }],
   })
 })
@@ -114,12 +114,12 @@ test('the parts of a crawl are asked when somebody looks, and what two of them k
   let asked = 0
   sources.add(() => {
     asked++
-    return { paused: [{ host: 'x', untilMs: 9, why: 'robots.txt' }] }
+    return { paused: [{ host: 'x', untilMs: 9, reason: 'robots.txt' }] }
   })
-  sources.add(() => ({ paused: [{ host: 'x', untilMs: 5, why: '429' }], failing: [failing('x', 1, 1)] }))
+  sources.add(() => ({ paused: [{ host: 'x', untilMs: 5, reason: '429' }], failing: [failing('x', 1, 1)] }))
   expect(asked).toBe(0)
   expect(sources.now()).toEqual(
-    listed({ paused: [{ host: 'x', untilMs: 9, why: 'robots.txt' }], failing: [failing('x', 1, 1)] }),
+    listed({ paused: [{ host: 'x', untilMs: 9, reason: 'robots.txt' }], failing: [failing('x', 1, 1)] }),
   )
   expect(asked).toBe(1)
 })

@@ -23,7 +23,7 @@ export interface FailingHost {
   /** Failures in a row. */
   readonly failures: number
   /** The last failure as the log names it. */
-  readonly lastError: string
+  readonly reason: string
   /** When it failed last. */
   readonly seenAtMs: number
 }
@@ -45,7 +45,7 @@ export interface PausedHost {
   /** When the pause ends. */
   readonly untilMs: number
   /** The reason: `429, Retry-After 120 s`. */
-  readonly why: string
+  readonly reason: string
 }
 
 /** A host whose requests are dropped (HOST_FAILURES_MAX). It is not listed as failing, too. */
@@ -53,7 +53,7 @@ export interface GivenUpHost {
   /** Its name, and its port where the URL gives one. */
   readonly host: string
   /** The last failure as the log names it. */
-  readonly why: string
+  readonly reason: string
   /** When it was given up. */
   readonly sinceMs: number
   /** When it was tried last. */
@@ -142,10 +142,10 @@ type Form<Entry> = { readonly [Field in keyof Entry]: Entry[Field] extends numbe
 
 const FORMS: { readonly [Name in keyof HostLists]: Form<HostLists[Name][number]> } = {
   mostQueued: { slot: 'string', waiting: 'number' },
-  failing: { host: 'string', failures: 'number', lastError: 'string', seenAtMs: 'number' },
+  failing: { host: 'string', failures: 'number', reason: 'string', seenAtMs: 'number' },
   slowest: { host: 'string', latencyMs: 'number', seenAtMs: 'number' },
-  paused: { host: 'string', untilMs: 'number', why: 'string' },
-  givenUp: { host: 'string', why: 'string', sinceMs: 'number', seenAtMs: 'number' },
+  paused: { host: 'string', untilMs: 'number', reason: 'string' },
+  givenUp: { host: 'string', reason: 'string', sinceMs: 'number', seenAtMs: 'number' },
   recovered: { host: 'string', seenAtMs: 'number' },
 }
 

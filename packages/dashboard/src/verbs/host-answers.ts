@@ -13,14 +13,14 @@ const LISTS = object<HostLists>({
     object<Entry<'failing'>>({
       host: text(),
       failures: count('in a row'),
-      lastError: text(),
+      reason: text(),
       seenAtMs: WHEN_MS,
     }),
   ),
   slowest: listOf(object<Entry<'slowest'>>({ host: text(), latencyMs: number(), seenAtMs: WHEN_MS })),
-  paused: listOf(object<Entry<'paused'>>({ host: text(), untilMs: WHEN_MS, why: text() })),
+  paused: listOf(object<Entry<'paused'>>({ host: text(), untilMs: WHEN_MS, reason: text() })),
   givenUp: listOf(
-    object<Entry<'givenUp'>>({ host: text(), why: text(), sinceMs: WHEN_MS, seenAtMs: WHEN_MS }),
+    object<Entry<'givenUp'>>({ host: text(), reason: text(), sinceMs: WHEN_MS, seenAtMs: WHEN_MS }),
   ),
   recovered: listOf(object<Entry<'recovered'>>({ host: text(), seenAtMs: WHEN_MS })),
 })

@@ -143,7 +143,7 @@ const LISTS: readonly ListOfHosts[] = [
     (lists) => lists.failing,
     ({ readAt }) => [
       { name: 'In a row', isNumber: true, cell: ({ failures }) => grouped(failures) },
-      { name: 'Last error', cell: ({ lastError }) => shown(lastError, 120) },
+      { name: 'Last error', cell: ({ reason }) => shown(reason, 120) },
       { name: 'Seen', isExtra: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
     ],
     ({ host }) => host,
@@ -170,7 +170,7 @@ const LISTS: readonly ListOfHosts[] = [
         isNumber: true,
         cell: ({ untilMs }) => durationOf(Math.max(0, untilMs - Date.parse(readAt))),
       },
-      { name: 'Why', cell: ({ why }) => shown(why, 120) },
+      { name: 'Why', cell: ({ reason }) => shown(reason, 120) },
     ],
     ({ host }) => host,
   ),
@@ -181,7 +181,7 @@ const LISTS: readonly ListOfHosts[] = [
     (lists) => lists.givenUp,
     ({ readAt }) => [
       { name: 'Since', isNumber: true, cell: ({ sinceMs }) => ago(at(sinceMs), readAt) },
-      { name: 'Why', cell: ({ why }) => shown(why, 120) },
+      { name: 'Why', cell: ({ reason }) => shown(reason, 120) },
     ],
     ({ host }) => host,
   ),

@@ -170,9 +170,9 @@ function News({ seen: { lists, readAt, statuses } }: { seen: OneHostSeen }) {
   const at = (ms: number) => ago(new Date(ms).toISOString(), readAt)
   const news = [
     ...lists.failing.map(
-      (one) => `${counted(one.failures, 'failure')} in a row: ${one.lastError} (${at(one.seenAtMs)})`,
+      (one) => `${counted(one.failures, 'failure')} in a row: ${one.reason} (${at(one.seenAtMs)})`,
     ),
-    ...lists.givenUp.map((one) => `given up ${at(one.sinceMs)}: ${one.why}`),
+    ...lists.givenUp.map((one) => `given up ${at(one.sinceMs)}: ${one.reason}`),
     ...lists.slowest.map((one) => `answers in ${durationOf(one.latencyMs)} (${at(one.seenAtMs)})`),
     ...lists.recovered.map((one) => `well again since ${at(one.seenAtMs)}`),
   ]

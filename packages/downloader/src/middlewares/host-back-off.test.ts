@@ -204,18 +204,18 @@ test('what stands out is watched: times of answers, failures, pauses, and who is
   request.meta.download_latency = 9
   middleware.processException(request, new DownloadError('DownloadTimeoutError', 'x'))
   expect(watch.lists()).toMatchObject({
-    failing: [{ host: 'x', failures: 1, lastError: 'DownloadTimeoutError' }],
+    failing: [{ host: 'x', failures: 1, reason: 'DownloadTimeoutError' }],
     slowest: [{ host: 'x', latencyMs: 500 }],
     paused: [],
     givenUp: [],
   })
   answers(503)
   answers(503)
-  expect(watch.lists().paused).toMatchObject([{ host: 'x', why: expect.stringContaining('503') }])
+  expect(watch.lists().paused).toMatchObject([{ host: 'x', reason: expect.stringContaining('503') }])
   for (let n = 3; n < 12; n++) fails('DownloadTimeoutError')
   expect(watch.lists()).toMatchObject({
     failing: [],
-    givenUp: [{ host: 'x', why: 'DownloadTimeoutError' }],
+    givenUp: [{ host: 'x', reason: 'DownloadTimeoutError' }],
   })
   answers(200)
   expect(watch.lists()).toMatchObject({ failing: [], givenUp: [], recovered: [{ host: 'x' }] })

@@ -124,11 +124,11 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
   /** Shows a failure to people who look at what stands out. */
   #show(
     request: Request,
-    { failures, pauseMs: ms, pauseReason: why = '', ...state }: HostState & HostNews,
+    { failures, pauseMs: ms, pauseReason: reason = '', ...state }: HostState & HostNews,
     failed: { readonly failure: string; readonly latencyMs: number | undefined },
   ): void {
     const isDropped = isGivenUp({ ...state, failures }, this.#options.rules)
     this.#watch.failed(request, { ...failed, failures, isGivenUp: isDropped })
-    if (ms !== undefined) this.#watch.paused(request, { ms, why })
+    if (ms !== undefined) this.#watch.paused(request, { ms, reason })
   }
 }

@@ -283,7 +283,7 @@ function partsOf({ downloader, hostLists }: Crawler): Pick<
     onWait: (request, pauseMs) => {
       const pauseReason = 'its robots.txt cannot be had'
       optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason })
-      watch.paused(request, { ms: pauseMs, why: pauseReason })
+      watch.paused(request, { ms: pauseMs, reason: pauseReason })
     },
   }
 }

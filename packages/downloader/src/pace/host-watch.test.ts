@@ -13,7 +13,7 @@ function watchedAt(startMs: number, bytesMax?: number) {
       watch.answered(to(host), latencyMs, hasRecovered),
     failed: (host: string, failures: number, isGivenUp = false) =>
       watch.failed(to(host), { failure: '503', failures, latencyMs: undefined, isGivenUp }),
-    paused: (host: string, ms: number, why: string) => watch.paused(to(host), { ms, why }),
+    paused: (host: string, ms: number, reason: string) => watch.paused(to(host), { ms, reason }),
   }
 }
 
@@ -41,8 +41,8 @@ test('a pause is listed until it ends, and a shorter one does not cut it', () =>
   paused('x', 10, 'it failed')
   expect(watch.lists()).toEqual({
     ...NONE,
-    paused: [{ host: 'x', untilMs: 6000, why: 'it asked' }],
-    failing: [{ host: 'x', failures: 2, lastError: '503', seenAtMs: 1000 }],
+    paused: [{ host: 'x', untilMs: 6000, reason: 'it asked' }],
+    failing: [{ host: 'x', failures: 2, reason: '503', seenAtMs: 1000 }],
   })
   clock.ms = 6000
   expect(watch.lists().paused).toEqual([])
@@ -55,7 +55,7 @@ test('a host stays given up since it was given up first, until it answers', () =
   failed('x', 13, true)
   expect(watch.lists()).toEqual({
     ...NONE,
-    givenUp: [{ host: 'x', why: '503', sinceMs: 1000, seenAtMs: 2000 }],
+    givenUp: [{ host: 'x', reason: '503', sinceMs: 1000, seenAtMs: 2000 }],
   })
   answered('x')
   expect(watch.lists()).toEqual({ ...NONE, recovered: [{ host: 'x', seenAtMs: 2000 }] })

@@ -14,11 +14,11 @@ export interface BadSighting {
 /** A host that is left alone from now on. */
 export interface HostPause {
   readonly ms: number
-  readonly why: string
+  readonly reason: string
 }
 
 interface WatchedHost {
-  lastError: string
+  lastFailure: string
   failures: number
   failedAtMs: number
   /** When it was given up, and when it answered again; 0: it has not. */
@@ -76,7 +76,7 @@ export class HostWatch {
   /** A request to the host has failed through it. */
   failed({ url }: Request, { failure, failures, latencyMs = 0, isGivenUp }: BadSighting): void {
     const host = this.#of(url)
-    host.lastError = failure
+    host.lastFailure = failure
     host.failures = failures
     host.failedAtMs = this.#now()
     host.recoveredAtMs = 0
@@ -85,12 +85,12 @@ export class HostWatch {
   }
 
   /** The host pauses from now on; a longer pause stays. */
-  paused({ url }: Request, { ms, why }: HostPause): void {
+  paused({ url }: Request, { ms, reason }: HostPause): void {
     const host = this.#of(url)
     const endsAtMs = this.#now() + ms
     if (endsAtMs <= host.pausedUntilMs) return
     host.pausedUntilMs = endsAtMs
-    host.pausedFor = why
+    host.pausedFor = reason
   }
 
   /** Returns what stands out now, unsorted. What waits is the queue's to say. */
@@ -117,7 +117,7 @@ export class HostWatch {
 
   #add(name: string): WatchedHost {
     const host: WatchedHost = {
-      lastError: '',
+      lastFailure: '',
       failures: 0,
       failedAtMs: 0,
       givenUpAtMs: 0,
@@ -135,14 +135,15 @@ export class HostWatch {
 type GatheredLists = { -readonly [Name in Exclude<keyof HostLists, 'mostQueued'>]: HostLists[Name][number][] }
 
 function list(lists: GatheredLists, host: string, seen: WatchedHost, now: number): void {
-  const { failures, lastError, failedAtMs, givenUpAtMs, recoveredAtMs, latencyMs, answeredAtMs } = seen
+  const { failures, lastFailure, failedAtMs, givenUpAtMs, recoveredAtMs, latencyMs, answeredAtMs } = seen
   if (givenUpAtMs > 0)
-    lists.givenUp.push({ host, why: lastError, sinceMs: givenUpAtMs, seenAtMs: failedAtMs })
-  else if (failures > 0) lists.failing.push({ host, failures, lastError, seenAtMs: failedAtMs })
+    lists.givenUp.push({ host, reason: lastFailure, sinceMs: givenUpAtMs, seenAtMs: failedAtMs })
+  else if (failures > 0) lists.failing.push({ host, failures, reason: lastFailure, seenAtMs: failedAtMs })
   if (recoveredAtMs > 0) lists.recovered.push({ host, seenAtMs: recoveredAtMs })
   if (latencyMs > 0 && now - answeredAtMs < SLOW_KEPT_MS)
     lists.slowest.push({ host, latencyMs: Math.round(latencyMs), seenAtMs: answeredAtMs })
-  if (seen.pausedUntilMs > now) lists.paused.push({ host, untilMs: seen.pausedUntilMs, why: seen.pausedFor })
+  if (seen.pausedUntilMs > now)
+    lists.paused.push({ host, untilMs: seen.pausedUntilMs, reason: seen.pausedFor })
 }
 
 function isWorthKeeping(host: WatchedHost, now: () => number): boolean {

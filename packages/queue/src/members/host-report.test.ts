@@ -17,7 +17,7 @@ afterAll(() => bench.stop())
 
 const SOON = { times: scaledTimes(0.05) }
 
-const failing = (host: string, failures = 1) => ({ host, failures, lastError: '500', seenAtMs: Date.now() })
+const failing = (host: string, failures = 1) => ({ host, failures, reason: '500', seenAtMs: Date.now() })
 
 /** What a worker tells; `list` is what fails at it. */
 function told(...list: ReturnType<typeof failing>[]) {
@@ -66,7 +66,7 @@ test('of 10 000 hosts that fail 200 are told, or as many as fit into 64 KiB', as
   const keys = bench.nextCrawl()
   const many = Array.from({ length: 10_000 }, (_, n) => failing(`${'long-name.'.repeat(20)}h${n}.test`, n))
   const worker = await bench.join(keys, told(...many))
-  const talkative = many.map((one) => ({ ...one, lastError: 'it failed '.repeat(100) }))
+  const talkative = many.map((one) => ({ ...one, reason: 'it failed '.repeat(100) }))
   const other = await bench.join(keys, told(...talkative))
   for (const [{ workerId }, count] of [
     [worker, HOST_LIST_MAX],

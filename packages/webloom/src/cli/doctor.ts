@@ -11,7 +11,7 @@ export const doctor = command<DoctorFlags, [name: string | undefined]>(
   [
     [
       'webloom doctor',
-      'Node, settings, Redis, folders, names, ports and proxies; ends with 1 when one fails',
+      'Node, settings, spiders, Redis, folders, names, ports and proxies; ends with 1 when one fails',
     ],
     ['webloom doctor quotes', 'with the settings of a spider, and the rights of its keys'],
     ['webloom doctor -s REDIS_URL=redis://127.0.0.1:6379 --json', 'another Redis, for a program to read'],

@@ -11,11 +11,13 @@ import {
 } from '../assembly/crawl-from-outside.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl } from '../loading/typed-spider.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 export async function pause(Class: SpiderClass, flags: OutsideFlags, config: LoadedConfig): Promise<void> {
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
     if (!(await pauseCrawl(crawl))) throw noCrawl(crawl)
-    console.log('paused: what is in flight is finished, nothing new is begun. webloom resume goes on')
+    const goesOn = `${commandName()} resume goes on`
+    console.log(`paused: what is in flight is finished, nothing new is begun. ${goesOn}`)
   })
 }
 

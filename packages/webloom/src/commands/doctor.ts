@@ -10,6 +10,7 @@ import { checkRedisServers } from '../doctor/redis-checkup.ts'
 import { EXIT } from '../exit-codes.ts'
 import { colorWanted, painter, type Style } from '../terminal/color.ts'
 import { counted } from '../terminal/figures.ts'
+import { typedHints } from '../terminal/resume-line.ts'
 import { visible, visibleJson } from '../terminal/sanitize.ts'
 
 export interface DoctorFlags {
@@ -66,12 +67,12 @@ export function doctorLines(results: CheckResults, color: boolean): string[] {
     const { word, style } = SHOWN[state]
     const head = `${paint(style, word.padEnd(4))}  ${check.padEnd(width)}  `
     // What a message tells in several lines stays below its check.
-    const [first = '', ...more] = found.split('\n').map(visible)
+    const [first = '', ...more] = typedHints(found).split('\n').map(visible)
     const below = ' '.repeat(width + 8)
     return [
       `${head}${first}`,
       ...more.map((line) => below + line),
-      ...(type === undefined ? [] : [`${below}${paint('cyan', visible(type))}`]),
+      ...(type === undefined ? [] : [`${below}${paint('cyan', visible(typedHints(type)))}`]),
     ]
   })
   return [...lines, '', summary(results)]

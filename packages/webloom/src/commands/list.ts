@@ -2,6 +2,7 @@ import { UsageError, type WrittenSettings } from '@webloom/core'
 import type { LoadedConfig } from '../loading/config.ts'
 import { shownPath } from '../loading/source-place.ts'
 import { loadProjectSpiders } from '../loading/spider-loader.ts'
+import { typedHints } from '../terminal/resume-line.ts'
 import { visible } from '../terminal/sanitize.ts'
 
 export interface ListFlags {
@@ -24,7 +25,7 @@ export async function list(
   else for (const { name } of spiders) console.log(visible(name))
   if (problems.length > 0) throw new UsageError('WL_SPIDER_LOAD', problems.join('\n\n'))
   // Not among the names, which a program may read.
-  if (spiders.length === 0) process.stderr.write(`${noSpiders(config)}\n`)
+  if (spiders.length === 0) process.stderr.write(`${typedHints(noSpiders(config))}\n`)
 }
 
 function noSpiders({ path, spiders }: LoadedConfig): string {

@@ -35,7 +35,7 @@ test('of a long list the first ten are printed, and how many there are', () => {
   const failing = Array.from({ length: 200 }, (_, n) => ({
     host: `h${n}`,
     failures: 200 - n,
-    lastError: '500',
+    reason: '500',
     seenAtMs: NOW - 60_000,
   }))
   const lines = hostListLines(seen({ failing }))
@@ -49,7 +49,7 @@ test('nothing is printed of empty lists, pauses that are over, and hosts that ha
   expect(
     hostListLines(
       seen({
-        paused: [{ host: 'x', untilMs: NOW, why: '429' }],
+        paused: [{ host: 'x', untilMs: NOW, reason: '429' }],
         recovered: [{ host: 'y', seenAtMs: NOW }],
       }),
     ),
@@ -59,8 +59,8 @@ test('nothing is printed of empty lists, pauses that are over, and hosts that ha
 test('paused and queued hosts that Redis has told of are not printed again, longer lines that it has not are', () => {
   const lists = {
     paused: [
-      { host: 'shown:8080', untilMs: NOW + 5000, why: '429' },
-      { host: 'other', untilMs: NOW + 2500, why: '503' },
+      { host: 'shown:8080', untilMs: NOW + 5000, reason: '429' },
+      { host: 'other', untilMs: NOW + 2500, reason: '503' },
     ],
     mostQueued: [
       { slot: 'shown', waiting: 900 },
@@ -80,7 +80,7 @@ test('paused and queued hosts that Redis has told of are not printed again, long
 test('--host prints what stands out of that one, with any port', () => {
   const givenUp = ['x:81', 'x', 'y'].map((host) => ({
     host,
-    why: 'DownloadTimeoutError',
+    reason: 'DownloadTimeoutError',
     sinceMs: NOW - 5000,
     seenAtMs: NOW,
   }))

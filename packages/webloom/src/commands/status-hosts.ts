@@ -48,13 +48,13 @@ export function hostListLines(seen: HostsSeen): string[] {
   return [
     ...section('failing', ', most failures in a row first', failing.filter(isAsked), (entry) => [
       entry.host,
-      `${counted(entry.failures, 'failure')} in a row · ${entry.lastError} · ${ago(entry.seenAtMs)}`,
+      `${counted(entry.failures, 'failure')} in a row · ${entry.reason} · ${ago(entry.seenAtMs)}`,
     ]),
     ...section(
       'given up',
       ', whose requests are dropped (HOST_FAILURES_MAX)',
       givenUp.filter(isAsked),
-      ({ host, sinceMs, why }) => [host, `since ${seconds(now - sinceMs)} · ${why}`],
+      ({ host, sinceMs, reason }) => [host, `since ${seconds(now - sinceMs)} · ${reason}`],
     ),
     ...section(
       'slowest',
@@ -66,7 +66,7 @@ export function hostListLines(seen: HostsSeen): string[] {
       'paused',
       ', the longest pause first',
       paused.filter((entry) => isAsked(entry) && !isShown(entry.host) && entry.untilMs > now),
-      ({ host, untilMs, why }) => [host, `for ${seconds(untilMs - now)} more · ${why}`],
+      ({ host, untilMs, reason }) => [host, `for ${seconds(untilMs - now)} more · ${reason}`],
     ),
     ...section(
       'queued',

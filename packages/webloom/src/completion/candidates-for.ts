@@ -10,7 +10,7 @@ export function candidatesFor(program: Command, words: readonly string[]): Candi
   const { command, awaited, place, given, onlyArguments } = placeOf(program, words.slice(0, -1))
   // Of an option that takes several values, another option may follow as well as a value.
   const isValue = awaited !== undefined && !(awaited.variadic && typed.startsWith('-'))
-  if (isValue) return beginningWith(typed, valuesOf(awaited, typed))
+  if (isValue) return beginningWith(typed, valuesOf(command, awaited, typed))
   const inOption = /^(--[\w-]+=)(.*)$/s.exec(typed)
   if (inOption && !onlyArguments) return inLongOption(command, inOption[1]!, inOption[2]!)
   if (typed.startsWith('-') && !onlyArguments) return beginningWith(typed, optionsOf(command, given))
@@ -60,15 +60,15 @@ function placeOf(program: Command, words: readonly string[]): Place {
   return { command, place, given, onlyArguments, ...(awaited && { awaited }) }
 }
 
-function valuesOf(option: Option, typed: string): Candidates {
+function valuesOf(command: Command, option: Option, typed: string): Candidates {
   const placeholder = placeholderOf(option)
-  return (placeholder !== undefined && sourceOf(placeholder)?.(typed)) || NONE
+  return (placeholder !== undefined && sourceOf(placeholder, command.name())?.(typed)) || NONE
 }
 
 function inLongOption(command: Command, head: string, typed: string): Candidates {
   const option = command.options.find(({ long }) => long === head.slice(0, -1))
   if (!option || option.isBoolean()) return NONE
-  const { values, files } = beginningWith(typed, valuesOf(option, typed))
+  const { values, files } = beginningWith(typed, valuesOf(command, option, typed))
   return { values: values.map(([value, help]) => [head + value, help]), files }
 }
 
@@ -87,7 +87,7 @@ function argumentsOf(command: Command, place: number, typed: string): Candidates
   if (command.commands.length > 0) return place === 0 ? commandsOf(command) : NONE
   const taken = command.registeredArguments
   const argument: Argument | undefined = taken[place] ?? (taken.at(-1)?.variadic ? taken.at(-1) : undefined)
-  return (argument && sourceOf(argument.name())?.(typed)) ?? NONE
+  return (argument && sourceOf(argument.name(), command.name())?.(typed)) ?? NONE
 }
 
 function commandsOf(command: Command): Candidates {

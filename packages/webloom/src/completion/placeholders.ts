@@ -16,7 +16,7 @@ const oneOf =
   (names: readonly string[]): Source =>
   () => ({ values: names.map((name) => [name]), files: false })
 
-/** By the placeholder, without its brackets and dots. */
+/** By the placeholder, without its brackets and dots; where it means something else to one command, behind that command's name. */
 const SOURCES: Readonly<Record<string, Source>> = {
   spider: spiderCandidates,
   'name or file': spiderCandidates,
@@ -32,6 +32,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
   F: files,
   // A local file as well as a URL; of the URLs nothing is known.
   url: files,
+  'dash url': none,
+  'mcp url': none,
   urls: none,
   messages: files,
   ids: none,
@@ -63,9 +65,10 @@ export function placeholderOf({ flags }: Option): string | undefined {
 }
 
 /** Undefined: nobody has said what this placeholder stands for. */
-export function sourceOf(placeholder: string): Source | undefined {
+export function sourceOf(placeholder: string, command: string): Source | undefined {
   const name = placeholder.replace(/\.\.\.$/, '')
-  return Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
+  const key = [`${command} ${name}`, name].find((one) => Object.hasOwn(SOURCES, one))
+  return key === undefined ? undefined : SOURCES[key]
 }
 
 const SETTINGS = SETTINGS_TABLE.filter(({ use }) => use === 'used')

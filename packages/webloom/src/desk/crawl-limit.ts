@@ -2,6 +2,7 @@
 
 import type { CrawlLimit, CrawlStatus } from '@webloom/core'
 import { byteSize, counted, grouped } from '../terminal/figures.ts'
+import { commandName } from '../terminal/resume-line.ts'
 
 export interface CrawlBounds {
   /** CONCURRENT_REQUESTS. */
@@ -39,9 +40,13 @@ function ended({ state, finishReason }: StatusFigures): CrawlLimit | undefined {
 
 function standing({ paused, flushing, workers }: StatusFigures, { spider }: CrawlBounds) {
   if (flushing) return { kind: 'ended', words: 'Queue and filter are being emptied.' } as const
-  if (paused) return { kind: 'paused', words: `It is paused. webloom resume ${spider} goes on.` } as const
+  if (paused)
+    return { kind: 'paused', words: `It is paused. ${commandName()} resume ${spider} goes on.` } as const
   if (workers.some(({ lost }) => !lost)) return undefined
-  return { kind: 'no workers', words: `No worker is present. Start one: webloom worker ${spider}` } as const
+  return {
+    kind: 'no workers',
+    words: `No worker is present. Start one: ${commandName()} worker ${spider}`,
+  } as const
 }
 
 function nothingLeft({ counts: { waiting, delayed, leased }, start }: StatusFigures): CrawlLimit | undefined {

@@ -3,7 +3,7 @@ import { Settings, type WrittenSettings } from '@webloom/core'
 import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { checkFolders } from './folders.ts'
-import { checkCopies, checkOpenFiles } from './installation.ts'
+import { checkBrowser, checkCopies, checkOpenFiles } from './installation.ts'
 import { checkProxies } from './network.ts'
 
 const settings = (command: WrittenSettings = {}) => Settings.fromLayers({ command })
@@ -55,6 +55,14 @@ test('a second copy of webloom is found, above or within a package; a link to th
     type: expect.stringContaining('npm dedupe'),
   })
   expect(realpathSync(folder.path)).toBe(folder.path)
+})
+
+test('a browser is found by each of its names, the one without windows, too', async () => {
+  await using folder = await tempDir()
+  const found = () => checkBrowser({ PATH: `/nowhere:${folder.path}` }).found
+  expect(found()).toMatch(/^no Chromium on the PATH/)
+  writeFileSync(folder.join('chromium-headless-shell'), '', { mode: 0o755 })
+  expect(found()).toContain(folder.join('chromium-headless-shell'))
 })
 
 test('more requests at once than files may be open', () => {

@@ -59,7 +59,11 @@ function versionIn(home: string): string {
   return (JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const BROWSERS = [
+  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
+  // Debian's package of the same name: without windows, and all that a crawl needs.
+  'chromium-headless-shell',
+]
 
 export function checkBrowser(env: NodeJS.ProcessEnv = process.env): CheckResult {
   const folders = (env.PATH ?? '').split(delimiter)

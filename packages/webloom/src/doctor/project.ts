@@ -14,9 +14,10 @@ import { createSpider, Spider, type SpiderClass } from '@webloom/spider'
 import { assemble } from '../assembly/assemble.ts'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { configHere, type LoadedConfig } from '../loading/config.ts'
-import { type CrawlFlags, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
+import { type CrawlFlags, givenSettings, settingsLayers, spiderArguments } from '../loading/crawl-flags.ts'
 import { namedSpider } from '../loading/named-spider.ts'
 import { shownPath } from '../loading/source-place.ts'
+import { loadProjectSpiders } from '../loading/spider-loader.ts'
 import type { CheckResult, CheckResults } from './check-result.ts'
 
 export interface CheckedProject {
@@ -44,6 +45,7 @@ export async function checkProject(name: string | undefined, flags: CrawlFlags):
     ...(named && { spider: named.name }),
     results: [
       ...(failures.length === 0 ? [settingsRead(config, settings)] : failures),
+      ...(name === undefined && config && existsSync(config.path) ? await checkSpiders(config, flags) : []),
       ...settings.warnings().map((found) => ({ check: 'settings', state: 'warn', found }) as const),
     ],
   }
@@ -85,6 +87,51 @@ async function putTogether(
   config: LoadedConfig | undefined,
 ): Promise<void> {
   await assemble(Class, { ...crawlBaseOf(flags, config), createLogger: () => silentLogger })
+}
+
+/** Loads all spiders of the project, as `webloom list` does, and reads their own settings. */
+async function checkSpiders(config: LoadedConfig, flags: CrawlFlags): Promise<CheckResults> {
+  const { spiders, problems } = await loadProjectSpiders(config, spiderArguments(flags), givenSettings(flags))
+  const settingsOf = (customSettings: WrittenSettings) => {
+    const { layers, places } = settingsLayers(flags, config)
+    return Settings.fromLayers({ ...layers, spider: customSettings }, places)
+  }
+  const failures = [
+    ...problems,
+    ...spiders.flatMap(({ name, Class }) =>
+      ownProblems(name, () => createSpider(Class, spiderArguments(flags)), settingsOf),
+    ),
+  ]
+  if (failures.length > 0) return failures.map((found) => ({ check: 'spiders', state: 'fail', found }))
+  const names = spiders.map(({ name }) => name)
+  if (names.length === 0)
+    return [
+      {
+        check: 'spiders',
+        state: 'info',
+        found: 'there are none yet',
+        type: 'webloom genspider <name> <site>',
+      },
+    ]
+  return [{ check: 'spiders', state: 'ok', found: `${names.length} can be loaded: ${names.join(', ')}` }]
+}
+
+/** What is wrong with the settings that a spider has besides those of the project. */
+function ownProblems(
+  name: string,
+  makeSpider: () => Spider,
+  settingsOf: (customSettings: WrittenSettings) => Settings,
+): string[] {
+  try {
+    const own = (makeSpider().customSettings ?? {}) as WrittenSettings
+    const common = new Set(settingsOf({}).problems())
+    return settingsOf(own)
+      .problems()
+      .filter((problem) => !common.has(problem))
+      .map((problem) => `${name}: ${problem}`)
+  } catch (error) {
+    return [`${name}: ${(error as Error).message}`]
+  }
 }
 
 function settingsRead(config: LoadedConfig | undefined, settings: Settings): CheckResult {

@@ -5,6 +5,7 @@ import type { WholeTotals } from '@webloom/queue'
 import { isRedisSpider, type Spider } from '@webloom/spider'
 import { typedCrawl, typedShell } from '../loading/typed-spider.ts'
 import { counted } from '../terminal/figures.ts'
+import { commandName } from '../terminal/resume-line.ts'
 import { skippedText } from './skipped-pages.ts'
 
 /** What callbacks yielded and nobody got, though the crawl went on; undefined when nothing of the kind happened. */
@@ -88,7 +89,7 @@ function noStart(spider: Spider, refused: number): string {
   if (refused > 0)
     return `nothing that start() of ${spider.constructor.name} yielded could be used; the ERROR ${refused === 1 ? 'line above says' : `lines above (${refused}) say`} why`
   if (isRedisSpider(spider))
-    return `no seed came for spider ${spider.name}; put some there:  webloom seed ${typedCrawl(spider, spider.settings.get('CRAWL_ID'))} <url …>`
+    return `no seed came for spider ${spider.name}; put some there:  ${commandName()} seed ${typedCrawl(spider, spider.settings.get('CRAWL_ID'))} <url …>`
   const { name } = spider.constructor
   return spider.startUrls.length > 0
     ? `start() of ${name} yielded no request; if it is your own, it must yield what startUrls hold`
@@ -109,5 +110,5 @@ function noOutput(pages: number, errors: number, spider: Spider): string {
 
 function shellOf(spider: Spider): string {
   const [url] = spider.startUrls
-  return url === undefined ? 'webloom shell <url>' : typedShell(spider, url)
+  return url === undefined ? `${commandName()} shell <url>` : typedShell(spider, url)
 }

@@ -8,9 +8,10 @@
 import { openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Logger, makeFolder, type StatsCollector, UsageError } from '@webloom/core'
-import { type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { type LogFn, type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { colorWanted, painter } from './color.ts'
 import { type LogRecord, prettyLine } from './log-line.ts'
+import { typedHints } from './resume-line.ts'
 import { visibleJson } from './sanitize.ts'
 import { Screen, type ScreenStream, type TextSink } from './screen.ts'
 import { SyncWriter } from './sync-writer.ts'
@@ -53,12 +54,17 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       hooks: {
         logMethod(args, method, number) {
           stats?.inc(`log_count/${SCRAPY_NAMES[number] ?? 'INFO'}`)
-          if (enabled) method.apply(this, args)
+          if (enabled) method.apply(this, toldAsTyped(args))
         },
       },
     },
     enabled ? form : { write() {} },
   ) satisfies PinoLogger as Logger
+}
+
+/** The arguments of a log call; its message has the lines as they are to be typed here. */
+function toldAsTyped(args: Parameters<LogFn>): Parameters<LogFn> {
+  return args.map((arg) => (typeof arg === 'string' ? typedHints(arg) : arg)) as Parameters<LogFn>
 }
 
 const LEVELS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { commandName, typedLine } from './resume-line.ts'
+import { commandLine } from '../cli.ts'
+import { commandName, typedHints, typedLine } from './resume-line.ts'
 
 const named = (npm_lifecycle_script?: string) => commandName({ npm_lifecycle_script })
 
@@ -26,4 +27,17 @@ test('a line is typed with that name, behind the variables that it begins with; 
   expect(typedLine('webloom list', 'npx webloom')).toBe('npx webloom list')
   expect(typedLine('A=1 B=2 webloom seed webloom', 'npx webloom')).toBe('A=1 B=2 npx webloom seed webloom')
   expect(typedLine("echo 'webloom'", 'npx webloom')).toBe("echo 'webloom'")
+})
+
+test('in a message every command has that name, and nothing else', () => {
+  for (const command of commandLine(() => {})
+    .commands.map((one) => one.name())
+    .filter((one) => one !== '__complete'))
+    expect(typedHints(`Begin:  webloom ${command} x`, 'npx webloom')).toBe(`Begin:  npx webloom ${command} x`)
+  const others = 'webloom finds no @webloom/core crawl in /opt/webloom list; npx webloom list lists webloom'
+  expect(typedHints(others, 'npx webloom')).toBe(others)
+  expect(typedHints('`webloom seed` and (webloom status)', 'npx webloom')).toBe(
+    '`npx webloom seed` and (npx webloom status)',
+  )
+  expect(typedHints('webloom list', 'webloom')).toBe('webloom list')
 })

@@ -26,6 +26,33 @@ export function typedLine(line: string, name = commandName()): string {
   return line.replace(/^((?:\w+=\S* )*)webloom\b/, `$1${name}`)
 }
 
+/** A message with the lines in it as they are to be typed here: `webloom status` may be `npx webloom status`. */
+export function typedHints(text: string, name = commandName()): string {
+  return name === 'webloom' ? text : text.replaceAll(HINT, name)
+}
+
+// Before a command's name alone: a message tells of webloom, too. Not in `npx webloom`, @webloom/core or a path.
+const HINT = new RegExp(
+  `(?<![\\w@/.-]|npx )webloom(?= (?:${[
+    ...[
+      'crawl',
+      'runspider',
+      'worker',
+      'seed',
+      'genspider',
+      'shell',
+      'fetch',
+      'view',
+      'parse',
+      'check',
+      'list',
+    ],
+    ...['dash', 'mcp', 'status', 'runs', 'pause', 'resume', 'stop', 'host', 'clear', 'failed', 'quarantine'],
+    ...['dupefilter', 'import', 'export', 'doctor', 'settings', 'plan', 'bench', 'completion', 'version'],
+  ].join('|')})\\b)`,
+  'g',
+)
+
 /** In single quotes where a POSIX shell would read more into the word than its letters. */
 export function shellQuoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

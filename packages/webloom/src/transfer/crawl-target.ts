@@ -23,7 +23,7 @@ import {
 import { withQueueAndFilter } from '../assembly/redis-crawl-store.ts'
 import type { LoadedConfig } from '../loading/config.ts'
 import { typedCrawl, typedSpider } from '../loading/typed-spider.ts'
-import { shellQuoted } from '../terminal/resume-line.ts'
+import { commandName, shellQuoted } from '../terminal/resume-line.ts'
 
 export type Adopted = AdoptedCrawl['found']
 
@@ -112,7 +112,7 @@ function targetOnRedis(crawl: CrawlFromOutside, { queue, filter, onAdopt }: Adop
   return {
     crawler,
     shown: `${crawlShown(keys)} on ${shown}`,
-    goesOnBy: `webloom worker ${typedCrawl(crawler.spider, crawl.name.crawlId)}`,
+    goesOnBy: `${commandName()} worker ${typedCrawl(crawler.spider, crawl.name.crawlId)}`,
     fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
     onRedis: crawl,
     async adopt(options) {
@@ -149,7 +149,7 @@ async function withJobDir<T>(
     return await act({
       crawler,
       shown: `the crawl in ${place}`,
-      goesOnBy: `webloom crawl ${typedSpider(crawler.spider)} -s JOBDIR=${shellQuoted(`${place}`)}`,
+      goesOnBy: `${commandName()} crawl ${typedSpider(crawler.spider)} -s JOBDIR=${shellQuoted(`${place}`)}`,
       fingerprinter: fingerprinterOf(crawler.settings, 'scrapy'),
       async adopt(options) {
         record.reopen(options)

@@ -49,6 +49,18 @@ test('a storage of store() alone is taken to be empty, and cannot set anything a
   await expect(destination.setAside()).rejects.toThrow(/has no setAside\(uri\)/)
 })
 
+test('a storage gets no empty piece, which would be the end of a body that fetch of Node 22 sends', async () => {
+  async function* pieces() {
+    for (const text of ['', 'one', '', 'two', '']) yield Buffer.from(text)
+  }
+  const got: string[] = []
+  const store = async (_uri: string, output: AsyncIterable<Uint8Array>) => {
+    for await (const piece of output) got.push(Buffer.from(piece).toString())
+  }
+  await new OwnDestination({ store }, target).put(pieces())
+  expect(got).toEqual(['one', 'two'])
+})
+
 test.each<[string, FeedStorage]>([
   ['nothing', { store: async () => {} }],
   [

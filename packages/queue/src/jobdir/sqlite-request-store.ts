@@ -255,7 +255,10 @@ export class SqliteRequestStore implements RequestStore<SqliteHeld, SqliteDelaye
 class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
   readonly slot: string
   readonly #store: SqliteRequestStore
-  readonly #counts = new ByPriority<{ waiting: number }>()
+  // The highest priority of those that wait. Hardly a host has others, for which alone counts are made.
+  #highest = 0
+  #ofHighest = 0
+  #lower: ByPriority<{ waiting: number }> | undefined
   length = 0
 
   constructor(store: SqliteRequestStore, slot: string) {
@@ -264,12 +267,24 @@ class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
   }
 
   get headPriority(): number {
-    return this.#counts.highest ?? 0
+    return this.#highest
   }
 
   count(priority: number, waiting: number): void {
-    this.#counts.of(priority, () => ({ waiting: 0 })).waiting += waiting
     this.length += waiting
+    if (this.#ofHighest === 0) this.#highest = priority
+    if (priority < this.#highest) return this.#countLower(priority, waiting)
+    if (priority > this.#highest) {
+      this.#countLower(this.#highest, this.#ofHighest)
+      this.#highest = priority
+      this.#ofHighest = 0
+    }
+    this.#ofHighest += waiting
+  }
+
+  #countLower(priority: number, waiting: number): void {
+    this.#lower ??= new ByPriority()
+    this.#lower.of(priority, () => ({ waiting: 0 })).waiting += waiting
   }
 
   add(stored: QueuedRequest): void {
@@ -291,13 +306,21 @@ class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
   }
 
   take(): SqliteHeld | undefined {
-    for (let counted = this.#counts.first; counted; counted = this.#counts.first) {
-      const held = this.#store.lease(this.slot, this.headPriority)
-      counted.waiting--
+    while (this.#ofHighest > 0) {
+      const held = this.#store.lease(this.slot, this.#highest)
       this.length--
-      if (counted.waiting === 0) this.#counts.dropHighest()
+      this.#ofHighest--
+      if (this.#ofHighest === 0) this.#raise()
       if (held) return held
     }
     return undefined
+  }
+
+  /** None of the highest priority waits any more: the next one becomes the highest. */
+  #raise(): void {
+    this.#highest = this.#lower?.highest ?? 0
+    this.#ofHighest = this.#lower?.first?.waiting ?? 0
+    this.#lower?.dropHighest()
+    if (this.#lower?.first === undefined) this.#lower = undefined
   }
 }

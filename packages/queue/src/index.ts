@@ -69,8 +69,8 @@ export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-h
 // What has become of a crawl
 
 export { CrawlHistory, type CrawlHistoryOptions } from './history/crawl-history.ts'
-export { type CrawlSample, readSamples, SAMPLES_PER_HOUR } from './history/crawl-samples.ts'
-export { type RunRecord, type RunState, readRuns } from './history/run-records.ts'
+export { readSamples, SAMPLES_PER_HOUR } from './history/crawl-samples.ts'
+export { type RunRecord, readRuns } from './history/run-records.ts'
 
 // A crawl seen and told from outside
 

@@ -39,24 +39,17 @@
  * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
  * see links-in-doubt.ts.
  *
- * A page that could not be had is forgotten where DUPEFILTER_RELEASE_ON_FAILURE asks for it:
- *
- *     commit: page out                     the queue knows a request by its id; while the page is in it, a second one met
- *                                          elsewhere would count as the same and be gone with it.
- *     forget it                            crash before it: the page stays "seen", as without that setting. The worker
- *                                          whose commit was taken is the only one that forgets, so it happens once.
+ * A page that could not be had may be forgotten: see page-forgetting.ts.
  *
  * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
  * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back
  * and is fetched again later.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CommitOptions,
   type Crawler,
   type DupeFilter,
-  type Fingerprinter,
   type HostNews,
   type InFlight,
   isPromise,
@@ -73,25 +66,24 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { HandingOn } from './handing-on.ts'
+import { HighWater } from './high-water.ts'
 import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
+import { PageForgetting, START_PAGE } from './page-forgetting.ts'
 import { isPassing, patiently } from './patience.ts'
 import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
-
-/** Ends the id of a request of start() or a seed that goes past the filter; the asker stands before it. */
-const START_PAGE = '/page'
 
 export class Scheduler {
   readonly #filter: DupeFilter
   readonly #queue: RequestQueue
-  readonly #fingerprinter: Fingerprinter
+  readonly #forgetting: PageForgetting
   readonly #stats: StatsCollector
   readonly #logger: Logger
   readonly #times: ProtocolTimes['scheduler']
   readonly #keys: Readonly<Record<'enqueued' | 'dequeued', readonly string[]>>
   readonly #onOpen: SchedulerParts['onOpen']
   readonly #onClose: SchedulerParts['onClose']
-  readonly #isNearlyFull: () => Promise<boolean>
+  readonly #highWater: HighWater
   readonly #sieve: LinkSieve
   readonly #doubts: LinksInDoubt
   readonly #handingOn = new HandingOn()
@@ -100,10 +92,10 @@ export class Scheduler {
     this.#times = (options.times ?? PROTOCOL_TIMES).scheduler
     this.#filter = options.filter
     this.#queue = options.queue
-    this.#fingerprinter = options.fingerprinter
+    this.#forgetting = new PageForgetting({ ...options, times: this.#times })
     this.#onOpen = options.onOpen
     this.#onClose = options.onClose
-    this.#isNearlyFull = options.isNearlyFull ?? (async () => false)
+    this.#highWater = new HighWater({ ...options, times: this.#times })
     this.#stats = options.stats
     this.#logger = options.logger
     this.#sieve = new LinkSieve({
@@ -307,7 +299,7 @@ export class Scheduler {
     // While the queue makes this page wait, its links must not become another page's.
     const keptEnds = children.length > 0 ? this.#filter.keepUnsettled?.(lease.id) : undefined
     try {
-      if (children.length > 0) await this.#highWater(signal)
+      if (children.length > 0) await this.#highWater.hold(signal)
       await this.#patiently(what, () => this.#queue.commit(lease, { ...options, children }), {
         signal,
         forMs: this.#times.fullHoldMs,
@@ -328,15 +320,6 @@ export class Scheduler {
     this.#count('enqueued', children.filter(({ inDoubt }) => !inDoubt).length + more)
   }
 
-  /** Links wait here for a while, so that pages without links make room. Then they may use the rest. */
-  async #highWater(signal: AbortSignal): Promise<void> {
-    const until = performance.now() + this.#times.highWaterHoldMs
-    while (!signal.aborted && performance.now() < until && (await this.#isNearlyFull())) {
-      this.#stats.inc('scheduler/high_water_waits')
-      await sleep(this.#times.highWaterLookMs, undefined, { signal }).catch(() => {})
-    }
-  }
-
   /** The request is handed out again, changed, as `when` says. */
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#tellGivenBack(lease)
@@ -349,25 +332,9 @@ export class Scheduler {
     await this.#queue.requeue(lease)
   }
 
-  /**
-   * The next link to the committed page of `lease` will be told "new". Only what left its mark in the filter is taken out
-   * of it: a filter that counts would otherwise forget others.
-   */
-  async forget({ id, request }: Lease): Promise<void> {
-    const isMarked = id === this.#fingerprinter.fingerprint(request) || id.endsWith(START_PAGE)
-    if (!isMarked || !this.#filter.forget) return
-    try {
-      await this.#patiently(
-        'forgetting a page that could not be had',
-        async () => this.#filter.forget?.(request),
-        { forMs: this.#times.forgetHoldMs },
-      )
-      this.#stats.inc('dupefilter/forgotten')
-    } catch (error) {
-      if (!isPassing(error)) throw error
-      this.#stats.inc('dupefilter/not_forgotten')
-      this.#logger.warn({ url: request.url, err: error }, 'the page could not be forgotten and stays seen')
-    }
+  /** The next link to the committed page of `lease` will be told "new". */
+  forget(lease: Lease): Promise<void> {
+    return this.#forgetting.forget(lease)
   }
 
   /** This worker cannot do the request; another one may. */
@@ -380,7 +347,7 @@ export class Scheduler {
   /** True when `start()` and seeds may bring more: fewer than `mark` requests wait, and the queue's store is not nearly full. */
   async hasRoom(mark: number): Promise<boolean> {
     const { waiting } = await this.counts()
-    return waiting < mark && !(await this.#isNearlyFull())
+    return waiting < mark && !(await this.#highWater.isNearlyFull())
   }
 
   /** Resolves to the requests that the queue counts as in flight for this worker; to none where the two cannot differ. */

@@ -4,7 +4,7 @@ import type { Moment } from './crawl-status.ts'
 
 /** One sample: totals since the run began, how much waited, and the rates of the ten seconds before. */
 export interface HistorySample {
-  /** Milliseconds since 1970, by Redis's clock. */
+  /** Milliseconds since 1970, by Redis's clock, to the second. */
   readonly atMs: number
   readonly pages: number
   readonly items: number
@@ -20,6 +20,7 @@ export interface HistorySample {
 
 /** A run of the crawl, the present one included. */
 export interface RunSeen {
+  /** Id of the run in the crawl's record. */
   readonly run: string
   /** `lost`: its workers were killed, and another run was begun since. */
   readonly state: 'running' | 'stopped' | 'finished' | 'lost'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
+import { type Awaitable, PROTOCOL_TIMES, type ProtocolTimes } from '@webloom/core'
 
 /** The run id of the queue's Redis: another one after each start of that server. */
 export type RedisRunId = () => string | Promise<string>
@@ -72,6 +72,13 @@ export class RedisRun {
     let isKnown = true
     while (this.#checking) isKnown = await this.#checking
     return isKnown
+  }
+
+  /** Returns true when the queue's Redis has, or may have, another run than that one; undefined: none was asked in. */
+  mayDifferFrom(run: string | undefined): Awaitable<boolean> {
+    if (run === undefined) return false
+    const differs = () => run !== this.#current
+    return this.isUnsure ? this.known().then((isKnown) => !isKnown || differs()) : differs()
   }
 
   /** The present run while it is young, and before how long at most (ms) what was settled in another run may have been lost. */

@@ -52,3 +52,15 @@ export async function bytesOf(redis: RedisConnection, keys: readonly string[]): 
   for (const key of keys) bytes += Number((await redis.memory('USAGE', key)) ?? 0)
   return bytes
 }
+
+/** Deletes the notes of all askers. */
+export async function forgetAskers(redis: RedisConnection, keys: FilterKeys): Promise<void> {
+  for await (const askers of askersOf(redis, keys))
+    await redis.unlink(askers.map((asker) => `${keys.owners}:${asker}`))
+}
+
+/** Resolves to true when Redis has one of the keys. */
+export async function hasAny(redis: RedisConnection, keys: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(keys.map((key) => redis.exists(key)))
+  return found.includes(1)
+}

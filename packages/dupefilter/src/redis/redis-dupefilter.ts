@@ -60,7 +60,7 @@ import { SeenCache } from '../asking/seen-cache.ts'
 import { SettlingLine } from '../asking/settling-line.ts'
 import { askScriptOf, eraseScriptOf, keepScript, leaveScriptOf } from './asker-scripts.ts'
 import { FilterCrawl } from './filter-crawl.ts'
-import { askersOf, bytesOf, type FilterKeys, filterKeys } from './filter-keys.ts'
+import { askersOf, bytesOf, type FilterKeys, filterKeys, forgetAskers, hasAny } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import type { RedisConnection } from './redis-script.ts'
 import { otherPart, partText } from './sharded-part.ts'
@@ -257,9 +257,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     }
     this.#claims.clear()
     this.#settling.clear()
-    for await (const askers of askersOf(this.redis, this.keys)) {
-      await this.redis.unlink(askers.map((asker) => `${this.keys.owners}:${asker}`))
-    }
+    await forgetAskers(this.redis, this.keys)
     const { pending, owners, record } = this.keys
     const { keys, isInUse } = await this.#crawl.keysOfAll()
     // One command deletes all keys: a worker that asks in between must not find bits without their record, or the other way
@@ -284,9 +282,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   /** Resolves to true when Redis has keys of this filter. Writes nothing, and may be called before `open`. */
   async exists(): Promise<boolean> {
-    const keys = [...(await this.storeKeys()), this.keys.record]
-    const found = await Promise.all(keys.map((key) => this.redis.exists(key)))
-    return found.includes(1)
+    return hasAny(this.redis, [...(await this.storeKeys()), this.keys.record])
   }
 
   /**
@@ -314,12 +310,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
   }
 
   mayBeOutdated(asker: string): Awaitable<boolean> {
-    const askedIn = this.#claims.runOf(asker)
-    if (askedIn === undefined) return false
-    const isOfOtherRun = () => askedIn !== this.#run.current
-    return this.#run.isUnsure
-      ? this.#run.known().then((isKnown) => !isKnown || isOfOtherRun())
-      : isOfOtherRun()
+    return this.#run.mayDifferFrom(this.#claims.runOf(asker))
   }
 
   async settled(asker: string): Promise<void> {

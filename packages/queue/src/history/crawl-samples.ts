@@ -10,28 +10,10 @@
  * steps leaves a gap of ten seconds.
  */
 
+import type { HistorySample } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
-
-/** A crawl at one moment. */
-export interface CrawlSample {
-  /** By Redis's clock, to the second. */
-  readonly at: Date
-  /** Pages, items and logged errors of all workers since the run began, as the workers have told within the last ten seconds or so. */
-  readonly pages: number
-  readonly items: number
-  readonly errors: number
-  readonly waiting: number
-  readonly delayed: number
-  readonly leased: number
-  /** Workers that are present. */
-  readonly workers: number
-  /** Over the ten seconds before, summed over these. */
-  readonly pagesPerMinute: number
-  readonly itemsPerMinute: number
-  readonly errorsPerMinute: number
-}
 
 const FORM = 1
 const PARTS = [
@@ -45,7 +27,7 @@ const PARTS = [
   'pagesPerMinute',
   'itemsPerMinute',
   'errorsPerMinute',
-] as const satisfies readonly (keyof CrawlSample)[]
+] as const satisfies readonly (keyof HistorySample)[]
 
 export const SAMPLES_PER_HOUR = 360
 
@@ -63,16 +45,17 @@ export async function keepSample(
 }
 
 /** Resolves to the latest samples, at most `max`, the oldest first. */
-export async function readSamples(redis: Redis, keys: CrawlRedisKeys, max: number): Promise<CrawlSample[]> {
+export async function readSamples(redis: Redis, keys: CrawlRedisKeys, max: number): Promise<HistorySample[]> {
   const texts = await redis.lrange(keys.history, -max, -1)
   return texts.flatMap((text) => unpackedSample(text) ?? [])
 }
 
-function sampleOf({ readAt, stats, counts, workers, ...rates }: CrawlView): CrawlSample {
+function sampleOf({ readAt, stats, counts, workers, ...rates }: CrawlView): HistorySample {
   const present = workers.filter(({ lost }) => !lost)
   const total = (key: string) => Number(stats[key] ?? 0)
   return {
-    at: readAt,
+    // To the second.
+    atMs: Math.round(readAt.getTime() / 1000) * 1000,
     pages: total('response_received_count'),
     items: total('item_scraped_count'),
     errors: total('log_count/ERROR'),
@@ -86,15 +69,14 @@ function sampleOf({ readAt, stats, counts, workers, ...rates }: CrawlView): Craw
   }
 }
 
-function packedSample(sample: CrawlSample): string {
-  const at = Math.round(sample.at.getTime() / 1000)
-  return JSON.stringify([FORM, at, ...PARTS.map((part) => sample[part])])
+function packedSample(sample: HistorySample): string {
+  return JSON.stringify([FORM, sample.atMs / 1000, ...PARTS.map((part) => sample[part])])
 }
 
 /** Undefined for one of another form. */
-function unpackedSample(text: string): CrawlSample | undefined {
+function unpackedSample(text: string): HistorySample | undefined {
   const [form, at, ...parts] = JSON.parse(text) as number[]
   if (form !== FORM) return undefined
   const named = PARTS.map((part, n) => [part, parts[n] ?? 0])
-  return { at: new Date(at! * 1000), ...Object.fromEntries(named) } as CrawlSample
+  return { atMs: at! * 1000, ...Object.fromEntries(named) } as HistorySample
 }

@@ -5,37 +5,15 @@
  * last worker that leaves. So one whose workers were all killed is missing what they did in their last ten seconds, and no more.
  */
 
-import type { StatValue } from '@webloom/core'
+import type { RunSeen, StatValue } from '@webloom/core'
 import type { Redis } from 'ioredis'
 import type { CrawlView } from '../outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 
-/** `lost`: its workers were killed, and another run was begun since. */
-export type RunState = 'running' | 'stopped' | 'finished' | 'lost'
-
 /** One crawl from its beginning to its end. Counts are sums over all workers. */
-export interface RunRecord {
-  /** Id of the run in the crawl's record. */
-  readonly run: string
-  readonly state: RunState
+export interface RunRecord extends Omit<RunSeen, 'begunAt' | 'endedAt'> {
   readonly begunAt: Date
-  /** Absent while it runs, and for one that was lost. */
   readonly endedAt?: Date
-  readonly finishReason?: string
-  readonly requests: number
-  readonly pages: number
-  readonly items: number
-  /** Messages that were logged as errors. */
-  readonly errors: number
-  /** Requests that brought no response in the end. */
-  readonly givenUp: number
-  /** Links that had been met before. */
-  readonly filtered: number
-  readonly bytes: number
-  /** HTTP status → how many responses had it. */
-  readonly statuses: Readonly<Record<string, number>>
-  /** Field of items, `price` or `author.name` → how many items have a value there (FIELD_COVERAGE_MAX). */
-  readonly fields: Readonly<Record<string, number>>
 }
 
 interface StoredRun extends Omit<RunRecord, 'begunAt' | 'endedAt'> {
@@ -126,7 +104,7 @@ function asItStands(
   const { endedAt: _before, finishReason: _why, ...rest } = run
   return {
     ...rest,
-    state: (state ?? 'lost') as RunState,
+    state: (state ?? 'lost') as RunSeen['state'],
     ...(endedAt && { endedAt: new Date(Number(endedAt)) }),
     ...(finishReason && { finishReason }),
   }

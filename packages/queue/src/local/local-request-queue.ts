@@ -17,7 +17,6 @@ import {
   type HostOrders,
   highest,
   inDoubtAsker,
-  LEASE_WAIT_MAX_MS,
   type Lease,
   type LinkDoubts,
   type QueueCounts,
@@ -29,7 +28,6 @@ import {
   type RetryWhen,
   requestToJson,
   type StartRequest,
-  timerMs,
   WebloomError,
 } from '@webloom/core'
 import { newFailure } from '../failures/failed-entry.ts'
@@ -39,17 +37,10 @@ import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
 import type { HostLine } from './host-line.ts'
 import { HostLines } from './host-lines.ts'
+import { LeaseWaiters } from './lease-waiters.ts'
 import { LocalDoubts } from './local-doubts.ts'
 import { LocalLease } from './local-lease.ts'
 import type { DelayedRequest, RequestStore, StoredRequest } from './request-store.ts'
-
-/** A caller of `lease` that waits. */
-interface Waiter {
-  readonly max: number
-  readonly signal: AbortSignal | undefined
-  readonly untilMs: number
-  readonly answer: (leases: Lease[]) => void
-}
 
 export interface LocalRequestQueueOptions<Held extends StoredRequest, Delayed extends DelayedRequest> {
   readonly clock: HostClock
@@ -81,16 +72,15 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   readonly #leased = new Set<LocalLease<Held>>()
   readonly #noted = new Map<string, Set<string>>()
   readonly #setAside: LocalDoubts<Held>
-  /** The one that has waited longest is the first. */
-  readonly #waiters = new Set<Waiter>()
-  /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
-  readonly #heard = new WeakSet<AbortSignal>()
+  readonly #waiters = new LeaseWaiters({
+    take: (max) => this.#take(max),
+    isEmpty: () => this.#isEmpty,
+    nextAtMs: () => this.#nextAtMs,
+  })
   // Within one process only the end of the queue takes leases away, so all leases share one signal.
   readonly #closed = new AbortController()
   #waiting = 0
   #rejected = 0
-  #timer: NodeJS.Timeout | undefined
-  #timerAtMs = Number.POSITIVE_INFINITY
 
   constructor(options: LocalRequestQueueOptions<Held, Delayed>) {
     const { clock, slots = SLOTS_BY_HOST, order, store } = options
@@ -123,9 +113,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
     this.#closed.abort(new WebloomError('WL_LEASE_LOST', 'the queue was closed'))
-    this.#sendAway(() => true)
+    this.#waiters.close()
     this.#leased.clear()
     this.#store.close()
   }
@@ -137,7 +126,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#noted.clear()
     this.#setAside.clear()
     this.#waiting = 0
-    this.#serve()
+    this.#waiters.serve()
   }
 
   describe(): { readonly name: string; readonly order: QueueOrder } {
@@ -157,7 +146,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         this.#add(queued)
       }
       this.#store.handedOn(asker)
-      this.#serve()
+      this.#waiters.serve()
       return added
     })
   }
@@ -167,7 +156,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#store.atomically(() => {
       for (const queued of batch) this.#add(queued)
       for (let element = from; element < to; element++) this.#store.handedOn(`start/${element}`)
-      this.#serve()
+      this.#waiters.serve()
       return batch.filter(({ inDoubt }) => !inDoubt).length
     })
   }
@@ -181,16 +170,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     if (leases.length > 0 || this.#isEmpty || signal?.aborted || this.#closed.signal.aborted) {
       return Promise.resolve(leases)
     }
-    if (signal) this.#hear(signal)
-    return new Promise((resolve) => {
-      this.#waiters.add({
-        max,
-        signal,
-        untilMs: performance.now() + LEASE_WAIT_MAX_MS,
-        answer: resolve,
-      })
-      this.#arm()
-    })
+    return this.#waiters.wait(max, signal)
   }
 
   async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
@@ -203,7 +183,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       this.#store.handedOn(lease.id)
       this.#lines.wake(line)
       // The next lease is handed out in the same step, so that a page costs one write.
-      this.#serve()
+      this.#waiters.serve()
     })
   }
 
@@ -224,7 +204,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         this.#add(changed)
       }
       this.#lines.wake(line)
-      this.#serve()
+      this.#waiters.serve()
     })
   }
 
@@ -232,7 +212,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     const { line, held } = this.#end(lease)
     this.#store.atomically(() => {
       this.#requeue(line, held)
-      this.#serve()
+      this.#waiters.serve()
     })
   }
 
@@ -242,7 +222,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     this.#rejected++
     this.#store.atomically(() => {
       this.#lines.wake(line)
-      this.#serve()
+      this.#waiters.serve()
     })
   }
 
@@ -261,7 +241,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 
   async steer(orders: HostOrders): Promise<void> {
     for (const slot of this.#clock.order(orders, performance.now())) this.#lines.placeAnew(slot)
-    this.#store.atomically(() => this.#serve())
+    this.#store.atomically(() => this.#waiters.serve())
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {
@@ -292,7 +272,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
         this.#add({ id, request })
         this.#store.handedOn(inDoubtAsker({ id }))
       }
-      this.#serve()
+      this.#waiters.serve()
       return queued.map(({ id }) => id)
     })
   }
@@ -314,7 +294,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#store.atomically(() => {
       const queued = requests.filter(({ id }) => isTaken(id))
       for (const one of queued) this.#add(one)
-      this.#serve()
+      this.#waiters.serve()
       return queued.map(({ id }) => id)
     })
   }
@@ -385,7 +365,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
         this.#lines.wake(line)
-        this.#serve()
+        this.#waiters.serve()
       },
     })
     this.#leased.add(lease)
@@ -409,56 +389,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
     return this.#leased.has(lease as LocalLease<Held>)
   }
 
-  /** Resolves calls of `lease` that wait, when a request may go or no request can come any more. */
-  #serve(): void {
-    for (const waiter of this.#waiters) {
-      const leases = this.#take(waiter.max)
-      if (leases.length === 0 && !this.#isEmpty) break
-      this.#waiters.delete(waiter)
-      waiter.answer(leases)
-    }
-    this.#arm()
-  }
-
-  #hear(signal: AbortSignal): void {
-    if (this.#heard.has(signal)) return
-    this.#heard.add(signal)
-    signal.addEventListener('abort', () => this.#sendAway((waiter) => waiter.signal === signal))
-  }
-
-  #sendAway(which: (waiter: Waiter) => boolean): void {
-    for (const waiter of this.#waiters) {
-      if (!which(waiter)) continue
-      this.#waiters.delete(waiter)
-      waiter.answer([])
-    }
-  }
-
-  /**
-   * Sets the alarm for the next moment at which something may go, or somebody has waited long enough. Without waiters nobody
-   * needs one; one that is set stays, as the next waiter will.
-   */
-  #arm(): void {
-    const [first] = this.#waiters
-    if (!first) return
-    const nextAtMs = Math.min(
-      first.untilMs,
+  /** When something may go that may not now. */
+  get #nextAtMs(): number {
+    return Math.min(
       this.#lines.nextAtMs ?? Number.POSITIVE_INFINITY,
       this.#delayed.nextAtMs ?? Number.POSITIVE_INFINITY,
-    )
-    if (nextAtMs >= this.#timerAtMs) return
-    clearTimeout(this.#timer)
-    this.#timerAtMs = nextAtMs
-    // Timers may fire up to a millisecond early; rounding up saves a second alarm.
-    this.#timer = setTimeout(
-      () => {
-        this.#timerAtMs = Number.POSITIVE_INFINITY
-        this.#serve()
-        const now = performance.now()
-        this.#sendAway(({ untilMs }) => untilMs <= now)
-        this.#arm()
-      },
-      timerMs(Math.max(1, Math.ceil(nextAtMs - performance.now()))),
     )
   }
 }

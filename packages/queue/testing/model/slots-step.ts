@@ -18,9 +18,9 @@ import {
   type Unit,
   upTo,
 } from './frontier-state.ts'
+import { LineOrder } from './line-order.ts'
 
 export const LANES_MAX = 16
-const LINE_BYTES_MAX = 1024
 const LATE_AT_ONCE = 100
 const LATER_AT_ONCE = 100
 const LEARNT_KEPT_MS = 86_400_000
@@ -41,6 +41,7 @@ export class SlotsStep {
   protected readonly nowMs: number
   protected readonly publish: StepOptions['onPublished']
   readonly #order: QueueOrder
+  readonly #lineOrder: LineOrder
   readonly #caller: string | undefined
   readonly #records = new Map<string, KeptRecord>()
   readonly #woken: Wake[] = []
@@ -51,6 +52,7 @@ export class SlotsStep {
     this.nowMs = nowMs
     this.publish = onPublished
     this.#order = order
+    this.#lineOrder = new LineOrder(order)
     this.#caller = caller
   }
 
@@ -132,66 +134,21 @@ export class SlotsStep {
 
   protected add(line: Line, priority: number, texts: readonly string[], isHead: boolean): void {
     this.state.counts.waiting += texts.length
-    const { entries } = line
-    if (!entries) {
-      this.#toLists(line, priority, texts, isHead)
-      return
-    }
-    for (const text of isHead ? [...texts].reverse() : texts) {
-      // Where the last that came goes first, the head is the end.
-      if (isHead && this.#order !== 'lifo') entries.unshift({ priority, text })
-      else entries.push({ priority, text })
-    }
-    if (bytesOf(entries) > LINE_BYTES_MAX) this.spill(line)
+    this.#lineOrder.put(line, priority, texts, isHead)
   }
 
   protected spill(line: Line): void {
-    line.hasPriorities = line.entries!.some(({ priority }) => priority !== 0)
-    for (const { priority, text } of line.entries!) inMap(line.lists, priority, () => []).push(text)
-    line.entries = undefined
-  }
-
-  #toLists(line: Line, priority: number, texts: readonly string[], isHead: boolean): void {
-    const list = inMap(line.lists, priority, () => [])
-    line.hasPriorities ||= priority !== 0
-    if (!isHead) list.push(...texts)
-    else if (this.#order === 'lifo') list.push(...[...texts].reverse())
-    else list.unshift(...texts)
+    this.#lineOrder.spill(line)
   }
 
   headOf(line: Line): number | undefined {
-    if (line.entries) return line.entries[this.#firstOf(line.entries)]?.priority
-    return headOfLists(line.lists)
-  }
-
-  #firstOf(entries: readonly Entry[]): number {
-    if (this.#order === 'lifo') return entries.length - 1
-    let first = 0
-    if (this.#order === 'priority')
-      for (const [at, { priority }] of entries.entries()) if (priority > entries[first]!.priority) first = at
-    return first
+    return this.#lineOrder.headOf(line)
   }
 
   protected takeOff(line: Line, most: number): Entry[] {
-    const taken: Entry[] = []
-    const { entries } = line
-    if (!entries) this.#takeOffLists(line, most, taken)
-    else
-      while (taken.length < most && entries.length > 0)
-        taken.push(...entries.splice(this.#firstOf(entries), 1))
+    const taken = this.#lineOrder.takeOff(line, most)
     this.state.counts.waiting -= taken.length
     return taken
-  }
-
-  #takeOffLists({ lists }: Line, most: number, taken: Entry[]): void {
-    while (taken.length < most) {
-      const priority = headOfLists(lists)
-      if (priority === undefined) return
-      const list = lists.get(priority)!
-      const text = (this.#order === 'lifo' ? list.pop() : list.shift())!
-      taken.push({ priority, text })
-      if (list.length === 0) lists.delete(priority)
-    }
   }
 
   protected save(line: Line, state: LineState, priority: number): void {
@@ -206,7 +163,7 @@ export class SlotsStep {
   }
 
   lengthOf(line: Line): number {
-    return line.entries?.length ?? line.lists.get(headOfLists(line.lists) ?? 0)?.length ?? 0
+    return this.#lineOrder.lengthOf(line)
   }
 
   // slots/record.lua
@@ -401,16 +358,4 @@ export class SlotsStep {
 
 export function mayGoAt({ next, paused }: SlotRecord): number {
   return Math.max(next, paused)
-}
-
-function headOfLists(lists: ReadonlyMap<number, readonly string[]>): number | undefined {
-  let top: number | undefined
-  for (const priority of lists.keys()) if (top === undefined || priority > top) top = priority
-  return top
-}
-
-function bytesOf(entries: readonly Entry[]): number {
-  let bytes = 0
-  for (const { text } of entries) bytes += text.length
-  return bytes
 }

@@ -118,9 +118,7 @@ export class RedisCrawlDesk implements CrawlDesk {
       const { redis, keys } = this.#crawl
       const most = Math.min(SAMPLES_MAX, Math.ceil((Date.now() - sinceMs) / SAMPLE_EVERY_MS) + 1)
       const samples = await readSamples(redis, keys, Math.max(1, most))
-      return samples
-        .map(({ at, ...sample }) => ({ atMs: at.getTime(), ...sample }))
-        .filter(({ atMs }) => atMs >= sinceMs)
+      return samples.filter(({ atMs }) => atMs >= sinceMs)
     })
   }
 

@@ -1,0 +1,102 @@
+import { LEASE_WAIT_MAX_MS, type Lease, timerMs } from '@webloom/core'
+
+/** A caller of `lease` that waits. */
+interface Waiter {
+  readonly max: number
+  readonly signal: AbortSignal | undefined
+  readonly untilMs: number
+  readonly answer: (leases: Lease[]) => void
+}
+
+export interface LeaseWaitersOptions {
+  /** Returns up to so many requests that may go now. */
+  readonly take: (max: number) => Lease[]
+  /** Returns true when no request can come any more. */
+  readonly isEmpty: () => boolean
+  /** Returns when something may go that may not now; infinity: nothing. */
+  readonly nextAtMs: () => number
+}
+
+/** Callers that wait for requests, and the alarm for the moment at which the next may go. */
+export class LeaseWaiters {
+  readonly #options: LeaseWaitersOptions
+  /** The one that has waited longest is the first. */
+  readonly #waiters = new Set<Waiter>()
+  /** Signals of waiters, to which it listens from the first of them on: most leases of a crawl are waited for. */
+  readonly #heard = new WeakSet<AbortSignal>()
+  #timer: NodeJS.Timeout | undefined
+  #timerAtMs = Number.POSITIVE_INFINITY
+
+  constructor(options: LeaseWaitersOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when a request may go or none can come any more, when `signal` fires, and after LEASE_WAIT_MAX_MS. */
+  wait(max: number, signal?: AbortSignal): Promise<Lease[]> {
+    if (signal) this.#hear(signal)
+    return new Promise((resolve) => {
+      this.#waiters.add({
+        max,
+        signal,
+        untilMs: performance.now() + LEASE_WAIT_MAX_MS,
+        answer: resolve,
+      })
+      this.#arm()
+    })
+  }
+
+  /** Called when a request may go, or when none can come any more. */
+  serve(): void {
+    const { take, isEmpty } = this.#options
+    for (const waiter of this.#waiters) {
+      const leases = take(waiter.max)
+      if (leases.length === 0 && !isEmpty()) break
+      this.#waiters.delete(waiter)
+      waiter.answer(leases)
+    }
+    this.#arm()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#sendAway(() => true)
+  }
+
+  #hear(signal: AbortSignal): void {
+    if (this.#heard.has(signal)) return
+    this.#heard.add(signal)
+    signal.addEventListener('abort', () => this.#sendAway((waiter) => waiter.signal === signal))
+  }
+
+  #sendAway(which: (waiter: Waiter) => boolean): void {
+    for (const waiter of this.#waiters) {
+      if (!which(waiter)) continue
+      this.#waiters.delete(waiter)
+      waiter.answer([])
+    }
+  }
+
+  /**
+   * Sets the alarm for the next moment at which something may go, or somebody has waited long enough. Without waiters nobody
+   * needs one; one that is set stays, as the next waiter will.
+   */
+  #arm(): void {
+    const [first] = this.#waiters
+    if (!first) return
+    const nextAtMs = Math.min(first.untilMs, this.#options.nextAtMs())
+    if (nextAtMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = nextAtMs
+    // Timers may fire up to a millisecond early; rounding up saves a second alarm.
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAtMs = Number.POSITIVE_INFINITY
+        this.serve()
+        const now = performance.now()
+        this.#sendAway(({ untilMs }) => untilMs <= now)
+        this.#arm()
+      },
+      timerMs(Math.max(1, Math.ceil(nextAtMs - performance.now()))),
+    )
+  }
+}

@@ -37,9 +37,7 @@
  * A worker that has stood still for as long as a lock lasts makes sure that it still has the page, before it asks the filter.
  *
  * A page may stand in the queue twice: see handing-on.ts. What the filter says is in doubt is set aside and asked about again:
- * see links-in-doubt.ts.
- *
- * A page that could not be had may be forgotten: see page-forgetting.ts.
+ * see links-in-doubt.ts. A page that could not be had may be forgotten: see page-forgetting.ts.
  *
  * A server that is away or full is waited for; nothing is dropped for it. When the queue is nearly full, links wait for a
  * while before they are let in, so that pages without new links make room; a page whose links find none at all goes back
@@ -71,6 +69,7 @@ import { LinkSieve } from './link-sieve.ts'
 import { LinksInDoubt, pushOnce } from './links-in-doubt.ts'
 import { PageForgetting, START_PAGE } from './page-forgetting.ts'
 import { isPassing, patiently } from './patience.ts'
+import { tellLost } from './queue-losses.ts'
 import type { SchedulerOptions, SchedulerParts } from './scheduler-options.ts'
 
 export class Scheduler {
@@ -108,7 +107,7 @@ export class Scheduler {
       sieve: this.#sieve,
       onQueued: (count) => this.#count('enqueued', count),
     })
-    options.queue.onAskersLost?.((askers) => void this.#lost(askers))
+    options.queue.onAskersLost?.((askers) => void tellLost(askers, { ...options, times: this.#times }))
     const { name } = options.queue.describe()
     this.#keys = {
       enqueued: ['scheduler/enqueued', `scheduler/enqueued/${name}`],
@@ -363,20 +362,6 @@ export class Scheduler {
   /** Resolves to true when no worker has anything left to do. Waits for a queue that cannot tell now, until `signal` fires. */
   async isEmpty(signal: AbortSignal): Promise<boolean> {
     return this.#patiently('looking whether anything is left', () => this.#queue.isEmpty(), { signal })
-  }
-
-  /** The queue has come back older, and has lost what these askers had queued: their links are no longer seen. */
-  async #lost(askers: readonly string[]): Promise<void> {
-    try {
-      await this.#patiently(
-        'telling the dupefilter what the queue has lost',
-        async () => this.#filter.unsettled?.(askers),
-        { forMs: this.#times.forgetHoldMs },
-      )
-    } catch (error) {
-      const pages = askers.length
-      this.#logger.warn({ pages, err: error }, 'the dupefilter was not told which pages the queue has lost')
-    }
   }
 
   /** Tells the filter that links which this page was told are new are free again. */

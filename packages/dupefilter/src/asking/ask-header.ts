@@ -1,5 +1,39 @@
+import type { ProtocolTimes } from '@webloom/core'
 import type { Settling } from './claims.ts'
 import type { Question } from './question-line.ts'
+import type { RedisRun } from './redis-run.ts'
+
+export interface AskHeaderOptions {
+  /** Who asks: of `asksIn`. */
+  readonly ask: readonly object[]
+  /** How many requests are asked about. */
+  readonly count: number
+  readonly settling: readonly Settling[]
+  readonly cleaning: ReturnType<RedisRun['takeCleaning']>
+  readonly young: RedisRun['young']
+  /** What tells askers of this crawl from those of others. */
+  readonly tag: string
+  readonly staleMs: number
+  readonly silenceMs: ProtocolTimes['filter']['silenceMs']
+  /** The rules by which the fingerprints were made. */
+  readonly fingerprinter: string
+  /** True when Redis shall note that a worker has reached it. */
+  readonly isNoted: boolean
+  /** Which part of a filter over several servers is asked; undefined for a whole one. */
+  readonly shard: string | undefined
+}
+
+/** Returns the header of redis/ask.lua, but for what is known of the crawl. What is not there is left out. */
+export function askHeader({ cleaning, young, settling, ...options }: AskHeaderOptions): object {
+  const { ask, count, staleMs, silenceMs, fingerprinter, isNoted, shard, tag } = options
+  const header = { staleMs, silenceMs, count, fingerprinter, ask, settle: settlesIn(settling) }
+  // An object made of many mostly empty parts would cost more than the question.
+  if (isNoted) Object.assign(header, { heard: true })
+  if (young) Object.assign(header, { young: [young.run, young.lostMs, tag] })
+  if (shard) Object.assign(header, { shard })
+  if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
+  return header
+}
 
 /**
  * Returns who asks, for the header of redis/ask.lua.
@@ -16,8 +50,8 @@ export function asksIn(
   })
 }
 
-/** Returns who is settled, or has given back, for the same header. */
-export function settlesIn(settling: readonly Settling[]): unknown[] {
+/** Returns who is settled, or has given back. */
+function settlesIn(settling: readonly Settling[]): unknown[] {
   return settling.map(({ taggedAsker, attempt, run }) =>
     run === undefined ? [taggedAsker, attempt] : [taggedAsker, attempt, run],
   )

@@ -58,7 +58,7 @@ export const IN_DOUBT_ASKER = 'doubt/'
 const ANY_ATTEMPT = '*'
 
 /** In the place of an attempt: what the asker had settled is lost with an older state of its queue. */
-export const LOST_WITH_QUEUE = '!'
+const LOST_WITH_QUEUE = '!'
 
 /** What Redis is told when an asker is settled, or gives back what it was told. */
 export interface Settling {
@@ -103,6 +103,11 @@ export class Claims {
     const next = new Claim(taggedAsker, this.#newAttempt(), run)
     this.#claims.set(asker, next)
     return next
+  }
+
+  /** Returns what Redis is told when the queue, now in `run`, has lost what the asker had queued. */
+  lost(asker: string, run: string): Settling {
+    return { taggedAsker: this.taggedAskerOf(asker), attempt: LOST_WITH_QUEUE, run }
   }
 
   /** How many attempts were settled so far. */

@@ -48,10 +48,10 @@ import {
   urlRulesOfNote,
   within,
 } from '@webloom/core'
-import { asksIn, settlesIn } from '../asking/ask-header.ts'
+import { askHeader, asksIn } from '../asking/ask-header.ts'
 import { type AskReply, askReplyOf } from '../asking/ask-reply.ts'
 import { type Asked, askedAbout } from '../asking/asked.ts'
-import { Claims, LOST_WITH_QUEUE } from '../asking/claims.ts'
+import { Claims } from '../asking/claims.ts'
 import { KeptAskers } from '../asking/kept-askers.ts'
 import { joinedQuestions, type Question, QuestionLine } from '../asking/question-line.ts'
 import { Questions } from '../asking/questions.ts'
@@ -63,7 +63,7 @@ import { FilterCrawl } from './filter-crawl.ts'
 import { askersOf, bytesOf, type FilterKeys, filterKeys, forgetAskers, hasAny } from './filter-keys.ts'
 import type { RedisDupeFilterOptions, StoreQuestion } from './redis-dupefilter-options.ts'
 import type { RedisConnection } from './redis-script.ts'
-import { otherPart, partText } from './sharded-part.ts'
+import { partText, refuseOtherPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
@@ -221,9 +221,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   /** Throws SettingsError when another part of a filter is stored than this one. Writes nothing. */
   async refuseOtherShard(): Promise<void> {
-    const stored = await this.redis.hget(this.keys.record, 'shard')
-    if (stored === (this.#shard ? partText(this.#shard) : null)) return
-    if (stored !== null || (await this.exists())) throw otherPart(this.keys.main, stored, this.#shard)
+    await refuseOtherPart(this.redis, this.keys, this.#shard, () => this.exists())
   }
 
   /** Returns what a request is remembered by. */
@@ -260,8 +258,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await forgetAskers(this.redis, this.keys)
     const { pending, owners, record } = this.keys
     const { keys, isInUse } = await this.#crawl.keysOfAll()
-    // One command deletes all keys: a worker that asks in between must not find bits without their record, or the other way
-    // round.
+    // One command: a worker that asks in between must not find bits without their record, or a record without bits.
     await this.redis.unlink(...(await this.storeKeys()), pending, owners, record, ...keys)
     await this.#crawl.cleared(isInUse)
     this.cleared()
@@ -274,8 +271,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
     await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
     const script = leaveScriptOf(this.#storeFiles)
     for await (const found of askersOf(this.redis, this.keys)) {
-      const askers = found.filter((asker) => asker.endsWith(tag))
-      if (askers.length > 0) await this.#send(script, [], { owners: askers, count: 0 })
+      const owners = found.filter((asker) => asker.endsWith(tag))
+      if (owners.length > 0) await this.#send(script, [], { owners, count: 0 })
     }
     await this.#crawl.left()
   }
@@ -285,10 +282,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
     return hasAny(this.redis, [...(await this.storeKeys()), this.keys.record])
   }
 
-  /**
-   * Resolves to the bytes of memory that the filter takes, without the lists of askers under way; to undefined where Redis
-   * cannot tell.
-   */
+  /** Resolves to the bytes of memory that the filter takes, but for askers under way; to undefined where Redis cannot tell. */
   async memoryBytes(): Promise<number | undefined> {
     const { pending, owners, settled, record } = this.keys
     return bytesOf(this.redis, [...(await this.storeKeys()), pending, owners, settled, record])
@@ -320,13 +314,8 @@ export abstract class RedisDupeFilter implements DupeFilter {
 
   async unsettled(askers: readonly string[]): Promise<void> {
     const run = await this.#run.now()
-    for (const asker of askers) {
-      const taggedAsker = this.#claims.taggedAskerOf(asker)
-      // In line behind their settling, of which Redis may not have been told yet.
-      const room = this.#settling.add({ taggedAsker, attempt: LOST_WITH_QUEUE, run })
-      if (room) await room
-    }
-    // Whoever asks before Redis is told is in doubt, for that run is young.
+    // In line behind their settling. Whoever asks before Redis is told of either is in doubt, for that run is young.
+    for (const asker of askers) await this.#settling.add(this.#claims.lost(asker, run))
     await this.#settling.tellAll().catch(() => {})
   }
 
@@ -361,22 +350,21 @@ export abstract class RedisDupeFilter implements DupeFilter {
     if (asked.length > 0) await this.prepare().catch(inWords)
     const settling = this.#settling.take()
     const cleaning = this.#run.takeCleaning()
-    const header: object = {
+    const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
+    const header = askHeader({
+      ask: asksIn(questions, at),
+      count: asked.length,
+      settling,
+      cleaning,
+      young: this.#run.young,
+      tag: this.#crawl.tag,
       staleMs: this.#pendingStaleMs,
       silenceMs: this.#times.silenceMs,
-      count: asked.length,
       fingerprinter: fingerprinterNote(this.fingerprinter),
-      ask: asksIn(questions, at),
-      settle: settlesIn(settling),
-      ...this.#crawl.header(cleaning !== undefined),
-    }
-    // An object made of many mostly empty parts would cost more than the question.
-    const isNoted = asked.length > 0 && performance.now() - this.#heardAt >= this.#times.heardEveryMs
-    const { young } = this.#run
-    if (isNoted) Object.assign(header, { heard: true })
-    if (young) Object.assign(header, { young: [young.run, young.lostMs, this.#crawl.tag] })
-    if (this.#shard) Object.assign(header, { shard: partText(this.#shard) })
-    if (cleaning) Object.assign(header, { clean: [cleaning.run, cleaning.before] })
+      isNoted,
+      shard: this.#shard && partText(this.#shard),
+    })
+    Object.assign(header, this.#crawl.header(cleaning !== undefined))
     try {
       const reply = askReplyOf(await this.#send(this.#askScript, asked, header))
       if (isNoted) this.#heardAt = performance.now()

@@ -273,7 +273,10 @@ class SqliteLine implements WaitingLine<SqliteHeld, SqliteDelayed> {
   count(priority: number, waiting: number): void {
     this.length += waiting
     if (this.#ofHighest === 0) this.#highest = priority
-    if (priority < this.#highest) return this.#countLower(priority, waiting)
+    if (priority < this.#highest) {
+      this.#countLower(priority, waiting)
+      return
+    }
     if (priority > this.#highest) {
       this.#countLower(this.#highest, this.#ofHighest)
       this.#highest = priority

@@ -341,3 +341,36 @@ test('a page that its worker has lost, as it stood still, asks the filter nothin
   await expect(scheduler.commit(lease, [page(1)])).rejects.toMatchObject({ code: 'WL_LEASE_LOST' })
   expect(await filter.requestSeen(page(1))).toBe(false)
 })
+
+test('whose links a queue has lost, as it came back older, is told to the filter, once it answers again', async () => {
+  let tries = 0
+  const told: string[][] = []
+  class UnsettlingFilter extends MemoryDupeFilter {
+    async unsettled(askers: readonly string[]): Promise<void> {
+      if (++tries === 1) throw new WebloomError('WL_REDIS_AWAY', 'away')
+      told.push([...askers])
+    }
+  }
+  let lose = (_askers: readonly string[]) => {}
+  class OlderQueue extends MemoryRequestQueue {
+    onAskersLost(listener: (askers: readonly string[]) => void): void {
+      lose = listener
+    }
+  }
+  const scheduler = new Scheduler({
+    filter: new UnsettlingFilter(),
+    queue: new OlderQueue({
+      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
+    }),
+    fingerprinter: createFingerprinter(),
+    stats: new MemoryStatsCollector(),
+    signals: new Signals(() => {}),
+    logger: silentLogger,
+    spider: { name: 'test' },
+    times: scaledTimes(0.01),
+  })
+  await scheduler.open()
+  lose(['page', 'start/3'])
+  await vi.waitFor(() => expect(told).toEqual([['page', 'start/3']]))
+  await scheduler.close()
+})

@@ -16,6 +16,7 @@ COPY packages/scheduler/package.json packages/scheduler/
 COPY packages/downloader/package.json packages/downloader/
 COPY packages/spider/package.json packages/spider/
 COPY packages/dashboard/package.json packages/dashboard/
+COPY packages/browser/package.json packages/browser/
 COPY packages/webloom/package.json packages/webloom/
 COPY packages/create-webloom/package.json packages/create-webloom/
 COPY packages/testkit/package.json packages/testkit/

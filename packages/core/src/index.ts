@@ -27,6 +27,17 @@ export {
 } from './requests/request-parts.ts'
 export { Response, type ResponseInit } from './requests/response.ts'
 
+// Pages that a browser renders
+
+export type {
+  BlockedLoad,
+  BrowserClick,
+  BrowserOptions,
+  CapturedAnswer,
+  Rendered,
+} from './browser/browser-options.ts'
+export { BLOCKED_KINDS, browserOptionsProblem } from './browser/browser-options-check.ts'
+
 // What makes requests equal, and what a crawl knows of their URLs
 
 export {
@@ -118,6 +129,7 @@ export {
   RetryLater,
 } from './ports/downloader.ts'
 export { type DupeFilter, type DupeFilterDescription, inDoubtAsker, type Seen } from './ports/dupefilter.ts'
+export type { Egress, EgressOptions, EgressRefusal, OpenEgress } from './ports/egress.ts'
 export type {
   FailureEvent,
   FailureLedger,

@@ -28,7 +28,12 @@ export { SqliteCacheStorage } from './cache/sqlite-cache-storage.ts'
 
 export { Downloader, type DownloaderOptions } from './downloader.ts'
 export { DataDownloadHandler } from './handlers/data-download-handler.ts'
-export { type DownloadHandlers, downloadHandlersOf, handlerFor } from './handlers/download-handlers.ts'
+export {
+  BROWSER_HANDLER,
+  type DownloadHandlers,
+  downloadHandlersOf,
+  handlerFor,
+} from './handlers/download-handlers.ts'
 export { FileDownloadHandler, type FileDownloadHandlerOptions } from './handlers/file-download-handler.ts'
 export { handlerAnswer, ownHandlerOf } from './handlers/handler-answer.ts'
 export { type DownloadDeadline, downloadDeadlineOf } from './handlers/in-time.ts'
@@ -44,6 +49,7 @@ export { composeMiddlewares } from './middleware-onion.ts'
 
 export { Connections, type ConnectionsOptions } from './connecting/connections.ts'
 export { HostAddresses, type HostAddressesOptions } from './connecting/host-addresses.ts'
+export { EgressGate, type EgressGateOptions } from './egress/egress-gate.ts'
 export { EnvironmentProxies } from './proxies/environment-proxies.ts'
 export type { ProxyAddress } from './proxies/proxy-address.ts'
 

@@ -38,6 +38,7 @@ const FAILED: readonly string[] = [
   'output_failed',
   'crawl_lost',
   'requests_left',
+  'browser_unavailable',
 ]
 
 export function exitCodeOfReason(finishReason: string): number {

@@ -3,12 +3,17 @@
 // What a spider author writes and gets
 
 export {
+  type BlockedLoad,
+  type BrowserClick,
+  type BrowserOptions,
   type Callback,
+  type CapturedAnswer,
   Headers,
   type HeadersInit,
   type JsonObject,
   type JsonValue,
   type MetaKeys,
+  type Rendered,
   Request,
   type RequestInit,
   type RequestMeta,

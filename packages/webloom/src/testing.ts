@@ -9,6 +9,7 @@ import {
   type HeadersInit,
   type JsonObject,
   type OptionNames,
+  type Rendered,
   Request,
   type SettingsInput,
   silentLogger,
@@ -32,6 +33,8 @@ export interface SavedPage {
   readonly status?: number
   /** Headers of the answer; default `content-type: text/html`. */
   readonly headers?: HeadersInit
+  /** What a browser brought beside the page, as `response.browser`: captured answers and so on. */
+  readonly browser?: Partial<Rendered>
 }
 
 /** How the callback is run; each part may be left out. */
@@ -54,6 +57,7 @@ const PAGE_PARTS = {
   file: true,
   status: true,
   headers: true,
+  browser: true,
 } as const satisfies OptionNames<SavedPage>
 
 const RUN_OPTIONS = {
@@ -87,8 +91,10 @@ export async function runCallback(
   })
   const request = new Request(page.url, { meta, cbKwargs })
   if (callback !== null) request.callback = callbackName(workbench.spider, callback, 'callback')
-  const { status = 200, headers = { 'content-type': 'text/html' } } = page
-  return workbench.scrape(workbench.saved(request, { status, headers, body: await bodyOf(page) }))
+  const { status = 200, headers = { 'content-type': 'text/html' }, browser: brought } = page
+  const browser = brought && { captured: [], errors: [], blocked: [], ...brought }
+  const body = await bodyOf(page)
+  return workbench.scrape(workbench.saved(request, { status, headers, body, ...(browser && { browser }) }))
 }
 
 async function bodyOf({ body = '', file }: SavedPage): Promise<string | Uint8Array> {

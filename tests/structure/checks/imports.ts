@@ -12,6 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'all'>> = {
   scheduler: ['core'],
   downloader: ['core'],
   spider: ['core', 'selectors', 'url'],
+  browser: ['core'],
   dashboard: ['core'],
   webloom: 'all',
   'create-webloom': [],

@@ -6,7 +6,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queue/src/jobs/', 'queue/src/buckets/'],
   undici: ['downloader/src/', 'spider/src/feeds/', 'webloom/src/bench/'],
   'node:sqlite': ['core/src/files/node-sqlite.ts'],
-  'node:http': ['webloom/src/bench/'],
+  'node:http': ['webloom/src/bench/', 'downloader/src/egress/'],
   'node:https': [],
   'node:http2': [],
   'node:dgram': [],

@@ -1,4 +1,5 @@
 import type { DownloadOptions, DownloadResult, FetchOptions } from '../ports/downloader.ts'
+import type { OpenEgress } from '../ports/egress.ts'
 import type { StartHosts } from '../ports/start-hosts.ts'
 import type { RedisClient, RedisRole } from '../redis/redis-options.ts'
 import type { Request } from '../requests/request.ts'
@@ -48,6 +49,8 @@ export interface Crawler {
   readonly downloader?: DownloaderInside
   /** Looks hosts up, as the crawl's own connections do. Absent where there is no crawl, as in tests. */
   readonly addresses?: HostLookup
+  /** Opens a way out for a client that makes its own connections; for download handlers, absent for all other components. */
+  readonly openEgress?: OpenEgress
   /** Which part of a dupefilter that is spread over several servers is made; absent: the whole of it. */
   readonly shard?: ShardPart
   /** The run that this process takes part in, for components whose data it shares with other runs. Absent for commands. */

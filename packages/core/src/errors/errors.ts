@@ -39,7 +39,7 @@ export const ERROR_CODES = {
   WL_FORM_NOT_FOUND:
     'the callback throws where the form is asked for; its page is counted under spider_exceptions',
   WL_MIDDLEWARE_MISUSE:
-    'the request fails with this error; the message names the middleware or download handler',
+    'the request fails with this error; the message names the middleware, download handler or method',
   WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
   WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
   WL_DROP_ITEM: 'the item is dropped and counted by reason',
@@ -124,13 +124,16 @@ export class DropItem extends WebloomError {
   }
 }
 
-/** Thrown by a callback, `start()` or a pipeline's `openSpider`: the crawl ends with `reason` as its `finish_reason`. */
+/**
+ * Thrown by a callback, `start()` or a pipeline's `openSpider`: the crawl ends with `reason` as its `finish_reason`. Thrown by a
+ * download handler, which cannot work at all: the request goes back to the queue, too, for a crawl that goes on later.
+ */
 export class CloseSpider extends WebloomError {
   /** The crawl's `finish_reason`. */
   readonly reason: string
 
-  constructor(reason = 'cancelled') {
-    super('WL_CLOSE_SPIDER', `the spider asked to close: ${reason}`)
+  constructor(reason = 'cancelled', { message, cause }: { message?: string; cause?: unknown } = {}) {
+    super('WL_CLOSE_SPIDER', message ?? `the spider asked to close: ${reason}`, { cause })
     this.reason = reason
   }
 }

@@ -13,6 +13,11 @@ export interface DownloadHandler {
    * of the class `Response` of `webloom`: core's own class has no selectors.
    */
   download(request: Request, options: DownloadOptions): Promise<Response>
+  /**
+   * True: the handler keeps DOWNLOAD_TIMEOUT itself, and may let a request wait for its turn before that time begins. It must
+   * heed `signal`. Absent: `download` is cut off when the time is over.
+   */
+  readonly keepsDeadline?: boolean
   /** Closes what the handler has opened, when the crawl is over. Awaited. */
   close?(): Promise<void>
 }

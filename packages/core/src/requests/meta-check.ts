@@ -1,6 +1,7 @@
 /** Checks what authors write into `meta`: the values of known keys, and misspelt keys. */
 
 import { editDistance, valueShown } from '@webloom/url'
+import { browserOptionsProblem } from '../browser/browser-options-check.ts'
 import { WebloomError } from '../errors/errors.ts'
 import type { MetaKeys, MetaKeysRead } from './meta-keys.ts'
 import type { Request } from './request.ts'
@@ -8,6 +9,8 @@ import type { Request } from './request.ts'
 interface Kind {
   readonly expected: string
   readonly is: (value: unknown) => boolean
+  /** Says what is wrong, where `expected` could not say it. */
+  readonly problem?: (value: unknown) => string | undefined
 }
 
 const kind = (expected: string, is: (value: unknown) => boolean): Kind => ({ expected, is })
@@ -39,6 +42,11 @@ const OF_AUTHORS: Readonly<Record<keyof MetaKeys, Kind>> = {
   allow_offsite: FLAG,
   autothrottle_dont_adjust_delay: FLAG,
   bindaddress: READERS_OWN,
+  browser: {
+    expected: '',
+    is: (value) => browserOptionsProblem(value) === undefined,
+    problem: browserOptionsProblem,
+  },
   cookiejar: kind('a string or a number', (value) => /^(?:string|number|boolean)$/.test(typeof value)),
   depth_reset: FLAG,
   dedupTtl: READERS_OWN,
@@ -102,7 +110,7 @@ export function checkMeta(request: Request, onUnknown: (key: string) => void): v
     else if (value !== null && value !== undefined && !known.is(value))
       throw new WebloomError(
         'WL_REQUEST_INVALID',
-        `meta.${key} of ${request} is ${valueShown(value)}; expected ${known.expected}`,
+        `meta.${key} of ${request} ${known.problem?.(value) ?? `is ${valueShown(value)}; expected ${known.expected}`}`,
       )
   }
 }

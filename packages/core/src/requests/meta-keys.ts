@@ -1,4 +1,5 @@
 import type { JsonValue } from '@webloom/url'
+import type { BrowserOptions } from '../browser/browser-options.ts'
 import type { JsonObject } from './json.ts'
 
 /**
@@ -12,6 +13,8 @@ export interface MetaKeys {
   autothrottle_dont_adjust_delay?: boolean
   /** The local address that the connection goes out from; or `[address, port]`, as in Scrapy. */
   bindaddress?: string | [string, number]
+  /** The page is rendered by a browser before the callback gets it (`@webloom/browser`): true, or how. */
+  browser?: boolean | BrowserOptions
   /** Which cookie jar the request uses: a session of its own for each name. */
   cookiejar?: string | number
   /** True: the request's depth is 0, as if it were a start request. */

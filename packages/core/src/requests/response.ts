@@ -1,4 +1,5 @@
 import { byteHead, decodeText, detectEncoding, urlJoin } from '@webloom/url'
+import type { Rendered } from '../browser/browser-options.ts'
 import { WebloomError } from '../errors/errors.ts'
 import { Headers, type HeadersInit } from './headers.ts'
 import type { JsonObject } from './json.ts'
@@ -22,6 +23,8 @@ export interface ResponseInit {
   ipAddress?: string
   /** The protocol, such as `HTTP/1.1`, if the handler that fetched the page tells it. The built-in handlers do not. */
   protocol?: string
+  /** What the browser brought that rendered the page. */
+  browser?: Rendered
 }
 
 const NO_BODY = new Uint8Array(0)
@@ -45,6 +48,8 @@ export class Response {
   readonly ipAddress: string | undefined
   /** The protocol, such as `HTTP/1.1`, if the handler that fetched the page tells it; the built-in handlers do not. */
   readonly protocol: string | undefined
+  /** What the browser brought beside the page: screenshot, captured answers, errors. Undefined when no browser rendered it. */
+  readonly browser: Rendered | undefined
   readonly #request: Request | undefined
   #encoding: string | undefined
   #head: string | undefined
@@ -66,6 +71,7 @@ export class Response {
     this.flags = [...(init.flags ?? [])]
     this.ipAddress = init.ipAddress
     this.protocol = init.protocol
+    this.browser = init.browser
   }
 
   /** The request that this answers. Throws when the response was made by hand without one. */
@@ -138,6 +144,7 @@ export class Response {
       ...(this.#encoding !== undefined && { encoding: this.#encoding }),
       ...(this.ipAddress !== undefined && { ipAddress: this.ipAddress }),
       ...(this.protocol !== undefined && { protocol: this.protocol }),
+      ...(this.browser && { browser: this.browser }),
     }
   }
 

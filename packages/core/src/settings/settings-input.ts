@@ -505,6 +505,42 @@ export type KnownSettingsInput = {
    */
   readonly DOWNLOAD_CA_CERTIFICATES?: WrittenSetting<'DOWNLOAD_CA_CERTIFICATES'>
   /**
+   * The Chromium or Chrome that renders pages with `meta.browser`; null: the first of chromium-headless-shell, chromium,
+   * chromium-browser, google-chrome in PATH. Default `null`.
+   */
+  readonly BROWSER_EXECUTABLE?: WrittenSetting<'BROWSER_EXECUTABLE'>
+  /**
+   * A browser that runs elsewhere, by its DevTools address (`http://127.0.0.1:9222`, `ws://…`), in place of one that each
+   * worker starts. Default `null`.
+   */
+  readonly BROWSER_CDP_URL?: WrittenSetting<'BROWSER_CDP_URL'>
+  /**
+   * True: the browser of BROWSER_CDP_URL is used although it does not take our proxy, so that nothing keeps its pages out
+   * of its network. Default `false`.
+   */
+  readonly BROWSER_CDP_TRUSTED?: WrittenSetting<'BROWSER_CDP_TRUSTED'>
+  /**
+   * The address of this machine at which a browser finds our proxy. For BROWSER_CDP_URL on another machine: one that it
+   * can reach. Default `127.0.0.1`.
+   */
+  readonly BROWSER_EGRESS_HOST?: WrittenSetting<'BROWSER_EGRESS_HOST'>
+  /**
+   * False: Chromium runs without its sandbox, as root and most containers need it. A page that breaks Chromium has then
+   * the rights of the worker. Default `true`.
+   */
+  readonly BROWSER_SANDBOX?: WrittenSetting<'BROWSER_SANDBOX'>
+  /** Pages that a worker renders at once; null: two for each core. Default `null` (pages). */
+  readonly BROWSER_PAGES?: WrittenSetting<'BROWSER_PAGES'>
+  /** A browser that has rendered so many pages is replaced, once its last ones are done. 0: never. Default `500` (pages). */
+  readonly BROWSER_RETIRE_AFTER?: WrittenSetting<'BROWSER_RETIRE_AFTER'>
+  /**
+   * A browser that takes more, its processes together, is replaced; at twice as much it is killed (Linux). 0: never.
+   * Default `2048` (MiB).
+   */
+  readonly BROWSER_MEMORY_MB?: WrittenSetting<'BROWSER_MEMORY_MB'>
+  /** A page that loads more, all that it loads together, is cut off and dropped. 0: no limit. Default `67108864` (bytes). */
+  readonly BROWSER_MAXSIZE?: WrittenSetting<'BROWSER_MAXSIZE'>
+  /**
    * An answer that has begun and brings less than this, over DOWNLOAD_RATE_WINDOW, is cut off and retried. 0: never.
    * Default `100` (bytes/s).
    */

@@ -17,7 +17,7 @@ import type {
 import { CLUSTER_SETTINGS } from './settings-table/cluster.ts'
 import { CONNECTION_SETTINGS } from './settings-table/connections.ts'
 import { CRAWL_SETTINGS } from './settings-table/crawl.ts'
-import { DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
+import { BROWSER_SETTINGS, DOWNLOADER_SETTINGS } from './settings-table/downloader.ts'
 import { LOG_SETTINGS } from './settings-table/log.ts'
 import { MEDIA_SETTINGS } from './settings-table/media.ts'
 import { MIDDLEWARE_SETTINGS } from './settings-table/middlewares.ts'
@@ -39,6 +39,7 @@ const USED_SETTINGS = [
   ...CLUSTER_SETTINGS,
   ...DOWNLOADER_SETTINGS,
   ...CONNECTION_SETTINGS,
+  ...BROWSER_SETTINGS,
   ...PROTECTION_SETTINGS,
   ...TRAP_SETTINGS,
   ...ROBOTS_SETTINGS,
@@ -62,6 +63,7 @@ export const SETTING_THEMES: readonly { title: string; settings: readonly UsedSe
   { title: 'A crawl of many workers', settings: CLUSTER_SETTINGS },
   { title: 'Downloads', settings: DOWNLOADER_SETTINGS },
   { title: 'Connections', settings: CONNECTION_SETTINGS },
+  { title: 'Pages that a browser renders', settings: BROWSER_SETTINGS },
   { title: 'Protection against a hostile web', settings: PROTECTION_SETTINGS },
   { title: 'Spider traps', settings: TRAP_SETTINGS },
   { title: 'robots.txt', settings: ROBOTS_SETTINGS },

@@ -43,6 +43,8 @@ interface Meta {
   readonly timestamp: number
   readonly gzip: boolean
   readonly sha256: Readonly<Record<Part, string>>
+  /** What a browser brought beside the page, as JSON. */
+  readonly rendered?: string
 }
 
 /** A cache in a folder for each answer: HTTPCACHE_STORAGE=file. */
@@ -93,6 +95,7 @@ export class FileCacheStorage implements HttpCacheStorage {
       requestBody: requestBody!,
       responseHeaders: readHeaders(responseHeaders!),
       body: body!,
+      ...(meta.rendered !== undefined && { rendered: meta.rendered }),
     }
   }
 
@@ -132,6 +135,7 @@ export class FileCacheStorage implements HttpCacheStorage {
       status: exchange.status,
       timestamp: exchange.storedAtMs / 1000,
       gzip: this.#gzip,
+      ...(exchange.rendered !== undefined && { rendered: exchange.rendered }),
       sha256: Object.fromEntries(PARTS.map((part) => [part, digest(parts[part])])) as Record<Part, string>,
     }
     for (const part of PARTS)

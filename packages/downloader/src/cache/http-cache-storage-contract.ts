@@ -57,6 +57,12 @@ function numberOf(found: CachedExchange): number {
 }
 
 const TESTS: ContractTests<Open> = {
+  'what a browser brought beside the page is kept with it': async (open) => {
+    const rendered = '{"captured":[],"errors":["wrong"],"blocked":[]}'
+    const storage = open()
+    await storage.store(FINGERPRINT, exchange({ rendered }))
+    assert.equal((await storage.retrieve(FINGERPRINT))?.rendered, rendered)
+  },
   'what was never stored is not there': async (open) => {
     assert.equal(await open().retrieve(FINGERPRINT), undefined)
   },

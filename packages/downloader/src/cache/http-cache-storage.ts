@@ -18,6 +18,8 @@ export interface CachedExchange {
   readonly body: Uint8Array
   /** When the answer came, in milliseconds since 1970. */
   readonly storedAtMs: number
+  /** What the browser brought beside the page, as JSON. Absent when no browser rendered it. */
+  readonly rendered?: string
 }
 
 /** Thrown by `retrieve` when an entry is there but is torn, or is not ours. The cache counts it and fetches the page. */

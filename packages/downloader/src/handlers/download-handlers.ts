@@ -2,6 +2,7 @@
  * Which handler fetches a request: the one of its scheme, or the one that `meta.download_handler` names.
  *
  *     http, https, data, file    built in
+ *     browser                    of the package that renders pages, loaded when `meta.browser` first asks for it
  *     DOWNLOAD_HANDLERS          adds handlers, replaces one by a class, or removes one (null)
  *
  * A handler of a user's own makes its own connections: the address guard and the proxies belong to the built-in one.
@@ -34,11 +35,17 @@ export const BUILTIN_HANDLERS: Readonly<Record<string, ComponentClass<DownloadHa
 /**
  * One handler of each class, so that `http` and `https` share connections and bounds. All are made now and not when they are
  * first asked: settings that are wrong are told before anything is fetched.
+ *
+ * @param optional those of packages that need not be installed, such as `browser`; DOWNLOAD_HANDLERS goes before them
  */
-export function downloadHandlersOf(crawler: Crawler): DownloadHandlers {
+export function downloadHandlersOf(
+  crawler: Crawler,
+  optional: Readonly<Record<string, ComponentClass<DownloadHandler>>> = {},
+): DownloadHandlers {
   const made = new Map<ComponentClass<DownloadHandler>, DownloadHandler>()
   const handlers: Record<string, DownloadHandler> = {}
-  for (const [name, Class] of Object.entries(handlerClasses(crawler.settings.getDict('DOWNLOAD_HANDLERS')))) {
+  const wanted = crawler.settings.getDict('DOWNLOAD_HANDLERS')
+  for (const [name, Class] of Object.entries(handlerClasses(wanted, optional))) {
     const handler = made.get(Class) ?? madeOf(Class, crawler)
     made.set(Class, handler)
     handlers[name] = handler
@@ -46,8 +53,11 @@ export function downloadHandlersOf(crawler: Crawler): DownloadHandlers {
   return handlers
 }
 
-function handlerClasses(wanted: Readonly<Record<string, unknown>>) {
-  const classes = { ...BUILTIN_HANDLERS }
+function handlerClasses(
+  wanted: Readonly<Record<string, unknown>>,
+  optional: Readonly<Record<string, ComponentClass<DownloadHandler>>>,
+) {
+  const classes = { ...BUILTIN_HANDLERS, ...optional }
   const problems: string[] = []
   for (const [name, Class] of Object.entries(wanted)) {
     if (Class === null) delete classes[name]
@@ -58,9 +68,12 @@ function handlerClasses(wanted: Readonly<Record<string, unknown>>) {
   return classes
 }
 
-/** Returns the handler that `meta.download_handler` names, else the one of the URL's scheme. */
+/** Of requests with `meta.browser`. */
+export const BROWSER_HANDLER = 'browser'
+
+/** Returns the handler that `meta.download_handler` names, else the browser where `meta.browser` asks for it, else the one of the URL's scheme. */
 export function handlerFor(request: Request, handlers: DownloadHandlers): DownloadHandler {
-  const named = request.hasMeta ? request.meta.download_handler : undefined
+  const named = request.hasMeta ? (request.meta.download_handler ?? browserOf(request)) : undefined
   const name = named === undefined ? request.url.slice(0, request.url.indexOf(':')) : String(named)
   // The scheme comes from a page: `constructor:` names no handler.
   if (Object.hasOwn(handlers, name)) return handlers[name]!
@@ -71,6 +84,10 @@ export function handlerFor(request: Request, handlers: DownloadHandlers): Downlo
       ? `${request.url}: no handler for this scheme; there are ${known}. DOWNLOAD_HANDLERS={"${name}": "./handler.ts#Export"} adds one`
       : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}. DOWNLOAD_HANDLERS adds one`,
   )
+}
+
+function browserOf({ meta }: Request): string | undefined {
+  return meta.browser ? BROWSER_HANDLER : undefined
 }
 
 function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {

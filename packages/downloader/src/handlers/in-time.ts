@@ -30,7 +30,8 @@ export function downloadDeadlineOf({ settings, stats, logger }: Crawler): Downlo
  * What the handler gives. Rejects with DownloadTimeoutError at the deadline, and with the reason of `options.signal` when that
  * fires, also where the handler heeds neither. What comes of the download later is dropped, and takes no part in the crawl.
  *
- * HttpDownloadHandler keeps the deadline itself, without the time in which a body waits for room.
+ * A handler that keeps the deadline itself (`keepsDeadline`) is left alone: HttpDownloadHandler does not count the time in which a
+ * body waits for room.
  */
 export function inTime(
   handler: DownloadHandler,
@@ -39,7 +40,8 @@ export function inTime(
   deadline: DownloadDeadline,
 ): Promise<unknown> {
   // Of nearly every page: no promise more than is needed.
-  if (handler.download === HttpDownloadHandler.prototype.download) return handler.download(request, options)
+  if (handler.download === HttpDownloadHandler.prototype.download || handler.keepsDeadline)
+    return handler.download(request, options)
   return cutInTime(handler, request, options, deadline)
 }
 

@@ -28,6 +28,7 @@ import { DummyPolicy } from '../cache/dummy-policy.ts'
 import { FileCacheStorage } from '../cache/file-cache-storage.ts'
 import type { CachedResponse, HttpCachePolicy } from '../cache/http-cache-policy.ts'
 import { BrokenCacheEntry, type CachedExchange, type HttpCacheStorage } from '../cache/http-cache-storage.ts'
+import { readRendered, renderedAs, writeRendered } from '../cache/rendered-entry.ts'
 import { Rfc9111Policy } from '../cache/rfc9111-policy.ts'
 import { SqliteCacheStorage } from '../cache/sqlite-cache-storage.ts'
 import { byName } from '../http/wire-request.ts'
@@ -147,9 +148,10 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     try {
       const exchange = await this.#answer('retrieve', storage.retrieve(this.#key(request)))
       if (!exchange) return undefined
-      const { url, status, body, responseHeaders, requestHeaders, storedAtMs } = exchange
+      const { url, status, body, responseHeaders, requestHeaders, storedAtMs, rendered } = exchange
       const headers = wireHeaders(responseHeaders)
-      const response = createResponse(url, { status, headers, body, request, flags: ['cached'] })
+      const browser = rendered === undefined ? {} : { browser: readRendered(rendered) }
+      const response = createResponse(url, { status, headers, body, request, flags: ['cached'], ...browser })
       return { response, requestHeaders: wireHeaders(requestHeaders), storedAtMs }
     } catch (error) {
       stats.inc('httpcache/retrieve_error')
@@ -197,6 +199,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       responseHeaders: [...response.headers],
       body: response.body,
       storedAtMs: Date.now(),
+      ...(response.browser && { rendered: writeRendered(response.browser) }),
     }
     try {
       await this.#answer('store', storage.store(this.#key(request), exchange))
@@ -244,7 +247,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
 
   /** Returns the entry's name. A user's own FINGERPRINTER may return any text, which must not choose a file's name. */
   #key(request: Request): string {
-    const fingerprint = this.#options.fingerprinter.fingerprint(request)
+    const fingerprint = this.#options.fingerprinter.fingerprint(request) + renderedAs(request)
     if (/^[0-9a-f]{32,128}$/.test(fingerprint)) return fingerprint
     return createHash('sha1').update(fingerprint).digest('hex')
   }

@@ -8,6 +8,7 @@
  */
 
 import {
+  CloseSpider,
   type DownloadResult,
   type GivenUp,
   type HostNews,
@@ -67,6 +68,7 @@ export class PageFlow {
   readonly #errors = new WeakMap<Lease, unknown>()
   #scrapingBytes = 0
   #abortReason: Error | undefined
+  #hasToldWhy = false
   /** Why downloads do not begin any more. */
   #notBegun: Error | undefined
   /** True when the leases were given up: pages that end from now on are too late. */
@@ -159,6 +161,10 @@ export class PageFlow {
       result = await this.#fetch(lease, place)
     } catch (error) {
       if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
+      if (error instanceof CloseSpider) {
+        this.#cannotGoOn(error)
+        return this.#requeue(lease)
+      }
       if (signals.listened('requestDone')) this.#errors.set(lease, error)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
@@ -282,6 +288,13 @@ export class PageFlow {
   async #reject(lease: Lease, reason: string): Promise<void> {
     this.#options.logger.warn({ url: lease.request.url, reason }, 'rejected: this worker cannot do it')
     await this.#options.scheduler.reject(lease, reason)
+  }
+
+  /** Ends the crawl for a download handler that cannot work. All requests that it is given end with the same: it is told once. */
+  #cannotGoOn({ message, reason }: CloseSpider): void {
+    if (!this.#hasToldWhy) this.#options.logger.error(message)
+    this.#hasToldWhy = true
+    this.#options.onStop(reason)
   }
 
   async #requeue(lease: Lease): Promise<void> {

@@ -43,6 +43,7 @@ const HARMLESS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 const REFUSED: ReadonlySet<string> = new Set([
   'allow_offsite',
   'bindaddress',
+  'browser',
   'cookiejar',
   'dedupTtl',
   'depth_reset',

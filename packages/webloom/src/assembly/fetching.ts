@@ -5,15 +5,18 @@ import {
   crawlUrlRules,
   type DownloaderInside,
   type DownloadOptions,
+  type OpenEgress,
   putUnderRules,
   type ResponseInit,
   type UrlMemory,
 } from '@webloom/core'
 import {
+  BROWSER_HANDLER,
   composeMiddlewares,
   Downloader,
   downloadDeadlineOf,
   downloadHandlersOf,
+  EgressGate,
   handlerAnswer,
   handlerFor,
   ownHandlerOf,
@@ -27,6 +30,7 @@ import {
   type ScraperOptions,
   type Spider,
 } from '@webloom/spider'
+import { BrowserHandler } from '../browser/browser-handler.ts'
 import { inOneError, placedComponents } from '../loading/placed-components.ts'
 import { DOWNLOADER_MIDDLEWARES, SPIDER_MIDDLEWARES } from './builtin-components.ts'
 import { PacedFetch } from './paced-fetch.ts'
@@ -105,7 +109,12 @@ function crawlsResponse(
 
 /** @param folder from which `./file.ts#Export` in settings is meant */
 async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloader> {
-  const handlers = downloadHandlersOf(crawler)
+  let gate: EgressGate | undefined
+  const openEgress: OpenEgress = (request, given) => {
+    gate ??= EgressGate.fromCrawler(crawler)
+    return gate.open(request, given)
+  }
+  const handlers = downloadHandlersOf({ ...crawler, openEgress }, { [BROWSER_HANDLER]: BrowserHandler })
   const deadline = downloadDeadlineOf(crawler)
   // The middlewares need the downloader, and it is made of them.
   const inside: DownloaderInside = {

@@ -16,6 +16,8 @@ export interface PageFlags extends Pick<CrawlFlags, 'set' | 'argument' | 'loglev
   readonly spider?: string
   /** False: redirects are shown, not followed. */
   readonly redirect?: boolean
+  /** True: a browser renders the pages. */
+  readonly browser?: boolean
 }
 
 /** For pages that no spider of the project is for. */
@@ -93,7 +95,10 @@ export function typedUrl(text: string): string {
 
 /** The page of a URL or of a local file. */
 export function pageAt(workbench: Workbench, url: string, flags: PageFlags): Promise<Response> {
-  const meta = flags.redirect === false ? { dont_redirect: true } : {}
+  const meta = {
+    ...(flags.redirect === false && { dont_redirect: true }),
+    ...(flags.browser && { browser: true }),
+  }
   return pageOf(workbench, new Request(url, { dontFilter: true, meta }))
 }
 

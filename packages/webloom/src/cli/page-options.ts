@@ -9,6 +9,7 @@ export const PAGE_OPTIONS: OptionsFor<PageFlags> = {
     'fetch as this spider does (default: the one of the project that is for this host)',
   ),
   redirect: flag('--no-redirect', 'show redirects instead of following them'),
+  browser: flag('--browser', 'render the page in a browser first (needs @webloom/browser)'),
   ...SPIDER_OPTIONS,
   loglevel: value('-L, --loglevel <level>', 'DEBUG, INFO, WARNING or ERROR (default WARNING)'),
   nolog: flag('--nolog', 'write no log lines'),

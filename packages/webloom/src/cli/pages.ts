@@ -57,6 +57,7 @@ export const view = command<ViewFlags, [url: string]>(
   },
   [
     ['webloom view https://quotes.toscrape.com/', 'shows what a crawl sees: no script has run in the page'],
+    ['webloom view https://quotes.toscrape.com/js/ --browser', 'shows what it sees with meta.browser'],
     [
       'webloom view https://quotes.toscrape.com/ --no-open --spider quotes',
       'saves the page as that spider gets it, and prints where',

@@ -46,6 +46,7 @@ export async function parse(
     ...(flags.cbkwargs !== undefined && { cbKwargs: jsonObject(flags.cbkwargs, '--cbkwargs') }),
   })
   if (flags.redirect === false) first.meta.dont_redirect = true
+  if (flags.browser) first.meta.browser = true
   const { levels, hasThrown } = await parsed(workbench, first, depth)
   for (const level of flags.pipelines ? levels : []) {
     const kept = await workbench.process(level.items)

@@ -211,3 +211,90 @@ export const DOWNLOADER_SETTINGS = [
     summary: 'Added to the priority of a request that was redirected.',
   },
 ] as const satisfies readonly UsedSetting[]
+
+/** Pages that a browser renders: what `@webloom/browser` reads. */
+export const BROWSER_SETTINGS = [
+  {
+    name: 'BROWSER_EXECUTABLE',
+    type: 'string',
+    default: null,
+    nullable: true,
+    since: 'webloom',
+    summary:
+      'The Chromium or Chrome that renders pages with `meta.browser`; null: the first of chromium-headless-shell, chromium, chromium-browser, google-chrome in PATH.',
+  },
+  {
+    name: 'BROWSER_CDP_URL',
+    type: 'string',
+    default: null,
+    nullable: true,
+    secret: true,
+    since: 'webloom',
+    summary:
+      'A browser that runs elsewhere, by its DevTools address (`http://127.0.0.1:9222`, `ws://…`), in place of one that each worker starts.',
+  },
+  {
+    name: 'BROWSER_CDP_TRUSTED',
+    type: 'bool',
+    default: false,
+    since: 'webloom',
+    summary:
+      'True: the browser of BROWSER_CDP_URL is used although it does not take our proxy, so that nothing keeps its pages out of its network.',
+  },
+  {
+    name: 'BROWSER_EGRESS_HOST',
+    type: 'string',
+    default: '127.0.0.1',
+    since: 'webloom',
+    summary:
+      'The address of this machine at which a browser finds our proxy. For BROWSER_CDP_URL on another machine: one that it can reach.',
+  },
+  {
+    name: 'BROWSER_SANDBOX',
+    type: 'bool',
+    default: true,
+    since: 'webloom',
+    summary:
+      'False: Chromium runs without its sandbox, as root and most containers need it. A page that breaks Chromium has then the rights of the worker.',
+  },
+  {
+    name: 'BROWSER_PAGES',
+    type: 'int',
+    unit: 'pages',
+    default: null,
+    nullable: true,
+    min: 1,
+    max: 256,
+    since: 'webloom',
+    summary: 'Pages that a worker renders at once; null: two for each core.',
+  },
+  {
+    name: 'BROWSER_RETIRE_AFTER',
+    type: 'int',
+    unit: 'pages',
+    default: 500,
+    min: 0,
+    since: 'webloom',
+    summary: 'A browser that has rendered so many pages is replaced, once its last ones are done. 0: never.',
+  },
+  {
+    name: 'BROWSER_MEMORY_MB',
+    type: 'int',
+    unit: 'MiB',
+    default: 2048,
+    min: 0,
+    since: 'webloom',
+    summary:
+      'A browser that takes more, its processes together, is replaced; at twice as much it is killed (Linux). 0: never.',
+  },
+  {
+    name: 'BROWSER_MAXSIZE',
+    type: 'int',
+    unit: 'bytes',
+    // 2 ** 26: a heavy page has 10 MB, one with a film any number.
+    default: 67_108_864,
+    min: 0,
+    since: 'webloom',
+    summary: 'A page that loads more, all that it loads together, is cut off and dropped. 0: no limit.',
+  },
+] as const satisfies readonly UsedSetting[]

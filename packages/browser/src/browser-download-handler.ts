@@ -1,0 +1,344 @@
+/**
+ * Renders the pages that ask for it (`meta.browser`), behind the port of download handlers: a crawl knows no browser, and a page
+ * that was rendered is a response like any other.
+ *
+ *     download ─► a place of BROWSER_PAGES, without one of CONCURRENT_REQUESTS ─► a way out of its own (`Egress`) ─► PageVisit
+ *
+ * DOWNLOAD_TIMEOUT begins when the page has its place. When it is over, the request ends at once; the place is free when the page is
+ * closed, and a page that does not close costs its browser. What other pages lose thereby is rendered again, without costing
+ * them a try.
+ */
+
+import {
+  type BrowserOptions,
+  browserOptionsProblem,
+  type Crawler,
+  DownloadError,
+  type DownloadHandler,
+  type DownloadOptions,
+  type Egress,
+  type JsonValue,
+  type Logger,
+  NoAnswer,
+  type OpenEgress,
+  protectionStat,
+  type Request,
+  Response,
+  type ResponseInit,
+  type SpiderLike,
+  type StatsCollector,
+  settingRow,
+  timerMs,
+  WebloomError,
+  within,
+} from '@webloom/core'
+import type { Page } from 'playwright-core'
+import { type BrowserSettings, browserSettingsOf } from './browser-settings.ts'
+import { refuseOpenBrowser } from './chromium/egress-probe.ts'
+import { startBrowser } from './chromium/start-chromium.ts'
+import { PageVisit, type VisitedPage } from './page/page-visit.ts'
+import { blockedHosts } from './page/page-watch.ts'
+import { visitError } from './page/visit-error.ts'
+import { BrowserPool, type PagePlace } from './pool/browser-pool.ts'
+
+export interface BrowserDownloadHandlerOptions {
+  readonly settings: BrowserSettings
+  readonly openEgress: OpenEgress
+  readonly spider: SpiderLike
+  readonly stats: StatsCollector
+  readonly logger: Logger
+  /** DOWNLOAD_TIMEOUT, milliseconds. */
+  readonly timeoutMs: number
+  /** DOWNLOAD_MAXSIZE. */
+  readonly bodyBytesMax: number
+  /** DOWNLOAD_DELAY, milliseconds: between documents that a page opens by itself. */
+  readonly delayMs: number
+  /** DOWNLOAD_VERIFY_CERTIFICATES. */
+  readonly verifiesCertificates: boolean
+  /** USER_AGENT where it is not the default. */
+  readonly usualUserAgent: string
+  /** DEFAULT_REQUEST_HEADERS. */
+  readonly usualHeaders: Readonly<Record<string, unknown>>
+  readonly createResponse?: (url: string, init: ResponseInit) => Response
+}
+
+/** The spider's method that a request names, with what it gets. */
+type PageScript = (page: Page) => Promise<JsonValue | undefined>
+
+/** A page, and how long it took, the wait for a place left out. */
+interface TimedPage extends VisitedPage {
+  readonly latencyMs: number
+}
+
+// A page that does not close by then costs its browser.
+const CLOSE_MS_MAX = 5000
+// A browser that ends takes innocent pages with it. One page that is always there when that happens is no innocent.
+const RENDERINGS_MAX = 3
+
+export class BrowserDownloadHandler implements DownloadHandler {
+  readonly keepsDeadline = true
+  readonly #options: BrowserDownloadHandlerOptions
+  readonly #pool: BrowserPool
+  readonly #closing = new Set<Promise<void>>()
+
+  constructor(options: BrowserDownloadHandlerOptions) {
+    this.#options = options
+    const { settings, stats, logger, openEgress } = options
+    this.#pool = new BrowserPool({
+      settings,
+      stats,
+      logger,
+      start: async () => {
+        const started = await startBrowser(settings)
+        if (settings.cdpUrl !== null && !settings.isCdpTrusted)
+          await refuseOpenBrowser(started.browser, openEgress, settings)
+        return started
+      },
+    })
+  }
+
+  static fromCrawler(crawler: Crawler): BrowserDownloadHandler {
+    const { settings, spider, stats, logger, openEgress, createResponse } = crawler
+    if (!openEgress) throw new Error('BrowserDownloadHandler needs crawler.openEgress')
+    return new this({
+      settings: browserSettingsOf(settings),
+      openEgress,
+      spider,
+      stats,
+      logger,
+      timeoutMs: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
+      bodyBytesMax: settings.getInt('DOWNLOAD_MAXSIZE'),
+      delayMs: settings.getFloat('DOWNLOAD_DELAY') * 1000,
+      verifiesCertificates: settings.getBool('DOWNLOAD_VERIFY_CERTIFICATES'),
+      usualUserAgent: String(settingRow('USER_AGENT')?.default),
+      usualHeaders: settings.getDict('DEFAULT_REQUEST_HEADERS'),
+      ...(createResponse && { createResponse }),
+    })
+  }
+
+  /** How many pages are open, or being closed. */
+  get pages(): number {
+    return this.#pool.pages
+  }
+
+  /** Resolves when the pages whose requests have ended are closed. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#closing)
+  }
+
+  async download(request: Request, options: DownloadOptions): Promise<Response> {
+    options.signal.throwIfAborted()
+    refuseOtherSchemes(request)
+    const wanted = wantedOf(request)
+    const script = this.#scriptOf(request, wanted)
+    const rendered = this.#render(request, options, wanted, script)
+    return options.stepAside ? options.stepAside(rendered) : rendered
+  }
+
+  /** Resolves when no browser and no page of this process is left. */
+  async close(): Promise<void> {
+    await this.#pool.close()
+    await Promise.all(this.#closing)
+  }
+
+  async #render(
+    request: Request,
+    options: DownloadOptions,
+    wanted: BrowserOptions,
+    script: PageScript | undefined,
+  ): Promise<Response> {
+    const visited = await this.#visited(request, options, wanted, script)
+    return this.#response(request, visited, options)
+  }
+
+  /** Visits the page, once more when its browser ends under it. */
+  async #visited(
+    request: Request,
+    options: DownloadOptions,
+    wanted: BrowserOptions,
+    script: PageScript | undefined,
+  ): Promise<TimedPage> {
+    for (let time = 1; ; time++) {
+      const place = await this.#pool.acquire(options.signal)
+      try {
+        return await this.#visit(place, request, options, wanted, script)
+      } catch (error) {
+        if (options.signal.aborted || error instanceof WebloomError) throw error
+        if (!place.browser.isDead || time === RENDERINGS_MAX)
+          throw visitError(request, error, place.browser.isDead)
+        this.#options.stats.inc('browser/rendered_again')
+      }
+    }
+  }
+
+  async #visit(
+    place: PagePlace,
+    request: Request,
+    options: DownloadOptions,
+    wanted: BrowserOptions,
+    script: PageScript | undefined,
+  ): Promise<TimedPage> {
+    const { settings, bodyBytesMax, delayMs, stats, openEgress } = this.#options
+    const beganAtMs = performance.now()
+    const timeoutMs = timerMs(secondsOf(request, 'download_timeout') * 1000 || this.#options.timeoutMs)
+    const over = Promise.withResolvers<never>()
+    over.promise.catch(() => {})
+    const timer = setTimeout(() => {
+      stats.inc(protectionStat('deadline'))
+      over.reject(tooLate(request, timeoutMs))
+    }, timeoutMs)
+    const onAbort = () => over.reject(options.signal.reason)
+    options.signal.addEventListener('abort', onAbort)
+    let egress: Egress | undefined
+    let visit: PageVisit | undefined
+    try {
+      egress = await openEgress(request, {
+        bytesMax: settings.bytesMax,
+        onTooMuch: () => over.reject(tooMuch(request, settings.bytesMax)),
+        blockedHosts: blockedHosts(wanted),
+        listenAt: settings.egressHost,
+      })
+      visit = new PageVisit({
+        browser: place.browser.browser,
+        egress,
+        request,
+        wanted,
+        verifiesCertificates: this.#options.verifiesCertificates,
+        bodyBytesMax: numberOf(request, 'download_maxsize') ?? bodyBytesMax,
+        delayMs: options.isPaced ? Math.max(delayMs, options.host?.delayMs ?? 0) : 0,
+        usualHeaders: this.#options.usualHeaders,
+        endsAtMs: beganAtMs + timeoutMs,
+        onStart: options.onStart,
+        ...this.#userAgentOf(request),
+        ...(script && { script }),
+      })
+      const visited = await Promise.race([visit.run(), over.promise])
+      if (visited.blocked > 0) stats.inc('browser/blocked', visited.blocked)
+      if (visited.popups > 0) stats.inc('browser/popups', visited.popups)
+      return { ...visited, latencyMs: performance.now() - beganAtMs }
+    } catch (error) {
+      if (options.signal.aborted) throw options.signal.reason
+      if (place.browser.isDead || error instanceof WebloomError) throw error
+      // Chromium knows no more than that its proxy hung up.
+      throw visitError(request, egress?.failureOf(request.url) ?? error, false)
+    } finally {
+      clearTimeout(timer)
+      options.signal.removeEventListener('abort', onAbort)
+      this.#end(place, visit, egress)
+    }
+  }
+
+  /** Closes the page while its answer is on its way already. The place is free when nothing of it is left. */
+  #end(place: PagePlace, visit: PageVisit | undefined, egress: Egress | undefined): void {
+    const { stats } = this.#options
+    const closing = (async () => {
+      try {
+        if (visit && !place.browser.isDead)
+          await within(CLOSE_MS_MAX, 'the page', visit.close()).catch((error: unknown) => {
+            if (error instanceof NoAnswer) place.browser.kill('a page of it could not be closed')
+          })
+        if (egress) {
+          stats.inc('browser/requests', egress.requests)
+          stats.inc('browser/bytes', egress.bytes)
+          if (egress.refusals.length > 0) stats.inc('browser/refused', egress.refusals.length)
+          await egress.close()
+        }
+      } finally {
+        place.leave()
+      }
+    })()
+    this.#closing.add(closing)
+    void closing.finally(() => this.#closing.delete(closing))
+  }
+
+  #response(
+    request: Request,
+    { answer, rendered, latencyMs }: TimedPage,
+    { bodyTo }: DownloadOptions,
+  ): Response {
+    const { createResponse = (url: string, init: ResponseInit) => new Response(url, init) } = this.#options
+    request.meta.download_latency = latencyMs / 1000
+    const { url, status, headers, body } = answer
+    const take = bodyTo?.(status, headers)
+    take?.(body)
+    return createResponse(url, {
+      status,
+      headers,
+      body: take ? new Uint8Array(0) : body,
+      request,
+      flags: rendered ? ['rendered'] : [],
+      ...(rendered && { browser: rendered }),
+    })
+  }
+
+  /** A name that the crawl was given, and not the one that it has by default: a browser that calls itself a program is none. */
+  #userAgentOf(request: Request): { userAgent?: string } {
+    const asked = request.hasHeaders ? request.headers.get('user-agent') : null
+    return asked === null || asked === this.#options.usualUserAgent ? {} : { userAgent: asked }
+  }
+
+  #scriptOf(request: Request, { script }: BrowserOptions) {
+    if (script === undefined) return undefined
+    const { spider } = this.#options
+    const method: unknown = (spider as unknown as Record<string, unknown>)[script]
+    if (typeof method !== 'function')
+      throw new WebloomError(
+        'WL_CALLBACK_UNKNOWN',
+        `meta.browser.script of ${request} is ${JSON.stringify(script)}, which is no method of spider ${spider.name}; write  async ${script}(page, request) { … }`,
+      )
+    return async (page: Page): Promise<JsonValue | undefined> => {
+      try {
+        return (await method.call(spider, page, request)) as JsonValue | undefined
+      } catch (cause) {
+        // What the page did not do in time may go better the next time.
+        if (page.isClosed() || (cause as Error)?.name === 'TimeoutError') throw cause
+        throw new WebloomError(
+          'WL_MIDDLEWARE_MISUSE',
+          `${script}() of spider ${spider.name}, as meta.browser.script names it, threw for ${request}: ${String(cause)}`,
+          { cause },
+        )
+      }
+    }
+  }
+}
+
+function wantedOf(request: Request): BrowserOptions {
+  const { browser } = request.meta
+  const problem = browserOptionsProblem(browser ?? true)
+  if (problem !== undefined)
+    throw new WebloomError('WL_REQUEST_INVALID', `meta.browser of ${request} ${problem}`)
+  return typeof browser === 'object' && browser !== null ? (browser as BrowserOptions) : {}
+}
+
+function refuseOtherSchemes(request: Request): void {
+  if (/^https?:/i.test(request.url)) return
+  throw new DownloadError(
+    'UnsupportedURLSchemeError',
+    `${request.url.slice(0, 100)}: a browser opens http: and https: only; leave meta.browser out`,
+  )
+}
+
+function tooLate(request: Request, timeoutMs: number): DownloadError {
+  return new DownloadError(
+    'DownloadTimeoutError',
+    `${request} took longer than ${timeoutMs / 1000} s in the browser (DOWNLOAD_TIMEOUT)`,
+    { reason: 'deadline' },
+  )
+}
+
+function tooMuch(request: Request, bytesMax: number): DownloadError {
+  return new DownloadError(
+    'DownloadTooLargeError',
+    `${request} loads more than ${bytesMax} bytes (BROWSER_MAXSIZE)`,
+    { reason: 'body_size' },
+  )
+}
+
+function numberOf(request: Request, key: string): number | undefined {
+  const value = request.meta[key]
+  return typeof value === 'number' && value >= 0 ? value : undefined
+}
+
+function secondsOf(request: Request, key: string): number {
+  return numberOf(request, key) ?? 0
+}

@@ -1,0 +1,104 @@
+/**
+ * Starts a Chromium of ours, or connects to one that runs elsewhere.
+ *
+ * Ours is spoken to by a pipe, not by a port: nobody else on the machine can steer it, and it ends when the pipe does, so that none
+ * outlives a worker that is killed. Its profile has a folder of ours; pages have contexts of their own, which write nothing there.
+ */
+
+import type { Browser } from 'playwright-core'
+import type { BrowserSettings } from '../browser-settings.ts'
+import { chromiumFlags } from './chromium-flags.ts'
+import { findChromium, unavailable } from './find-chromium.ts'
+import { newProfileFolder, removeProfileFolder } from './profile-folders.ts'
+
+/** A browser, and what is needed to end it. */
+export interface StartedBrowser {
+  readonly browser: Browser
+  /** The process of ours; undefined for one that runs elsewhere. */
+  readonly pid?: number
+  /** Frees what the browser had beside its processes. */
+  tidyUp(): void
+}
+
+// Half a second; on a machine that is busy otherwise it takes longer.
+const START_MS_MAX = 30_000
+
+/** Rejects with `CloseSpider` and what to do when it cannot be had. */
+export async function startBrowser(settings: BrowserSettings): Promise<StartedBrowser> {
+  return settings.cdpUrl === null ? startChromium(settings) : connect(settings.cdpUrl)
+}
+
+async function startChromium(settings: BrowserSettings): Promise<StartedBrowser> {
+  const executablePath = findChromium(settings.executable)
+  refuseSandboxOfRoot(settings)
+  const { chromium } = await import('playwright-core')
+  const folder = newProfileFolder()
+  const tidyUp = () => removeProfileFolder(folder)
+  try {
+    const context = await chromium.launchPersistentContext(folder, {
+      executablePath,
+      chromiumSandbox: settings.hasSandbox,
+      args: chromiumFlags({ proxyHost: settings.egressHost, heapMb: settings.heapMb }),
+      timeout: START_MS_MAX,
+      // The crawl decides when its browser ends.
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+    })
+    const browser = context.browser()!
+    const pid = await pidOf(browser)
+    await context.pages()[0]?.close()
+    return { browser, tidyUp, ...(pid !== undefined && { pid }) }
+  } catch (error) {
+    tidyUp()
+    throw cannotStart(executablePath, error as Error)
+  }
+}
+
+async function connect(url: string): Promise<StartedBrowser> {
+  const { chromium } = await import('playwright-core')
+  try {
+    return { browser: await chromium.connectOverCDP(url, { timeout: START_MS_MAX }), tidyUp: () => {} }
+  } catch (error) {
+    throw unavailable(
+      `BROWSER_CDP_URL leads to no browser: ${firstLine(error as Error)}. Start one there:  chromium --headless --remote-debugging-port=9222`,
+      error,
+    )
+  }
+}
+
+async function pidOf(browser: Browser): Promise<number | undefined> {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  return processInfo.find(({ type }) => type === 'browser')?.id
+}
+
+function refuseSandboxOfRoot({ hasSandbox }: BrowserSettings): void {
+  if (!hasSandbox || process.platform !== 'linux' || process.getuid?.() !== 0) return
+  throw unavailable(
+    'Chromium has no sandbox when root runs it, and this worker is root. Run it as another user; or, where its container is all the protection that you want:  -s BROWSER_SANDBOX=false',
+  )
+}
+
+function cannotStart(path: string, error: Error): Error {
+  if (
+    /No usable sandbox|setuid sandbox|sandbox_host_linux|Failed to move to new namespace/i.test(error.message)
+  )
+    return unavailable(
+      `${path} cannot have its sandbox here: this system, or the container, forbids user namespaces. Docker lets them through with  --security-opt seccomp=chromium-seccomp.json  (docs/guides/browser.md); without any sandbox:  -s BROWSER_SANDBOX=false`,
+      error,
+    )
+  return unavailable(`${path} does not start: ${whyIn(error)}`, error)
+}
+
+/** Returns the line that says why, of Playwright's long message. */
+function whyIn(error: Error): string {
+  const lines = error.message.split('\n')
+  const why = lines.find((line) => /error while loading|cannot open|ERROR|FATAL|ENOENT|EACCES/.test(line))
+  return (why ?? lines[0]!).replace(/^\s*-?\s*(\[pid=\d+\]\[err\]\s*)?/, '')
+}
+
+export function firstLine({ message }: Error): string {
+  return message.split('\n')[0]!
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureChromium } from '@webloom/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browsing, Site } from '../testing/browsing.ts'
+
+/** A Chromium that somebody else has started, with a port for its DevTools. */
+async function startElsewhere(...flags: string[]): Promise<{ url: string; stop(): void }> {
+  const profile = mkdtempSync(join(tmpdir(), 'webloom-elsewhere-'))
+  const program = spawn(
+    await ensureChromium(),
+    ['--headless', '--no-sandbox', '--remote-debugging-port=0', `--user-data-dir=${profile}`, ...flags],
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  )
+  const url = await new Promise<string>((resolve) => {
+    let text = ''
+    program.stderr.on('data', (chunk) => {
+      text += chunk
+      const found = /DevTools listening on (ws:\S+)/.exec(text)?.[1]
+      if (found) resolve(found)
+    })
+  })
+  return {
+    url,
+    stop() {
+      process.kill(-program.pid!, 'SIGKILL')
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    },
+  }
+}
+
+let site: Site
+beforeAll(async () => {
+  site = await Site.start()
+})
+afterAll(() => site[Symbol.asyncDispose]())
+
+test('a browser that runs elsewhere renders through our proxy, and stays when the crawl is over', async () => {
+  const elsewhere = await startElsewhere()
+  try {
+    for (const BROWSER_EGRESS_HOST of ['127.0.0.1', '127.0.0.2']) {
+      await using browsing = await Browsing.open({
+        settings: { BROWSER_CDP_URL: elsewhere.url, BROWSER_EGRESS_HOST },
+      })
+      const url = site.html('/page', '<p id=p></p><script>p.textContent = "drawn"</script>')
+      expect((await browsing.visit(url)).text).toContain('drawn')
+      await browsing.handler.idle()
+      expect(browsing.stats.get('browser/requests')).toBeGreaterThan(0)
+    }
+  } finally {
+    elsewhere.stop()
+  }
+})
+
+test('one that does not take our proxy is refused, with what to do', async () => {
+  const elsewhere = await startElsewhere()
+  try {
+    // The browser is told of an address that nobody listens at: as where it runs on a machine that cannot reach the worker.
+    await using browsing = await Browsing.open({
+      settings: { BROWSER_CDP_URL: elsewhere.url },
+      egressShown: 'http://127.0.0.1:9',
+    })
+    await expect(browsing.visit(site.origin)).rejects.toMatchObject({
+      reason: 'browser_unavailable',
+      message: expect.stringMatching(
+        /does not ask the proxy of this worker.*BROWSER_EGRESS_HOST.*BROWSER_CDP_TRUSTED=true/s,
+      ),
+    })
+  } finally {
+    elsewhere.stop()
+  }
+})
+
+test('a browser that is not there ends the crawl with the line to type', async () => {
+  const unavailable = (settings: object, message: RegExp) =>
+    Browsing.open({ settings }).then(async (browsing) => {
+      await expect(browsing.visit(site.origin)).rejects.toMatchObject({
+        reason: 'browser_unavailable',
+        message: expect.stringMatching(message),
+      })
+      expect(browsing.handler.pages).toBe(0)
+    })
+  await unavailable({ BROWSER_EXECUTABLE: '/no/such/chrome' }, /BROWSER_EXECUTABLE is "\/no\/such\/chrome"/)
+  await unavailable({ BROWSER_EXECUTABLE: process.execPath, BROWSER_SANDBOX: false }, /does not start: /)
+  await unavailable(
+    { BROWSER_CDP_URL: 'http://127.0.0.1:1' },
+    /leads to no browser: .*--remote-debugging-port=9222/,
+  )
+  if (process.getuid?.() === 0)
+    await unavailable({ BROWSER_SANDBOX: true }, /this worker is root.*BROWSER_SANDBOX=false/)
+})

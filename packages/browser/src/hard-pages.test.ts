@@ -1,0 +1,118 @@
+/** Pages that would hang a browser or fill a machine: each ends in time, with the right page or the right error. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { browserPid } from '../testing/browser-processes.ts'
+import { Browsing, Site } from '../testing/browsing.ts'
+
+/** Seconds: of pages that must not take longer, and of those that may on a machine that is busy otherwise. */
+const DEADLINE = { download_timeout: 3 }
+const PATIENCE = { download_timeout: 60 }
+
+let site: Site
+let browsing: Browsing
+
+class Crashes {
+  readonly name = 'crashes'
+  async crash(page: CrashingPage) {
+    const session = await page.context().newCDPSession(page)
+    await session.send('Page.crash')
+  }
+}
+
+interface CrashingPage {
+  context(): { newCDPSession(page: CrashingPage): Promise<{ send(method: string): Promise<unknown> }> }
+}
+
+beforeAll(async () => {
+  site = await Site.start()
+  browsing = await Browsing.open({
+    settings: { BROWSER_MEMORY_MB: 1000, BROWSER_PAGES: 6 },
+    spider: new Crashes(),
+  })
+  site.html('/small', 'small')
+  // Never answered.
+  site.page('/never', () => {})
+  site.page('/download', (_, answer) =>
+    answer.writeHead(200, { 'content-disposition': 'attachment; filename=a.bin' }).end('bytes'),
+  )
+  site.page('/api', (_, answer) => answer.end('1'))
+  site.page('/worker.js', (_, answer) =>
+    answer
+      .writeHead(200, { 'content-type': 'text/javascript' })
+      .end('onfetch = () => {}; setInterval(() => {}, 10)'),
+  )
+})
+afterAll(async () => {
+  await browsing[Symbol.asyncDispose]()
+  await site[Symbol.asyncDispose]()
+})
+
+const SCRIPTS = {
+  popups: 'for (let n = 0; n < 10; n++) window.open("/small")',
+  dialogs: 'alert(1); confirm(2); prompt(3); onbeforeunload = (event) => event.preventDefault()',
+  downloads: 'document.body.append(Object.assign(document.createElement("iframe"), { src: "/download" }))',
+  'endless requests': 'setInterval(() => fetch("/api?" + Math.random()), 20)',
+  'a request without an answer': 'fetch("/never")',
+  'a slow asset': 'document.body.append(Object.assign(new Image(), { src: "/never" }))',
+  'many frames': 'for (let n = 0; n < 60; n++) document.body.append(document.createElement("iframe"))',
+  'a service worker': 'navigator.serviceWorker.register("/worker.js")',
+  'sockets that never end': 'new WebSocket("ws://" + location.host + "/never"); new EventSource("/never")',
+}
+
+describe('the page comes', () => {
+  test.concurrent.each(Object.entries(SCRIPTS))('with %s', async (name, script) => {
+    const url = site.html(`/hard/${encodeURIComponent(name)}`, `<body><b>here</b><script>${script}</script>`)
+    const response = await browsing.visit(url, { meta: PATIENCE })
+    expect(response.status).toBe(200)
+    expect(response.text).toContain('<b>here</b>')
+  })
+})
+
+describe('the error comes', () => {
+  test.concurrent.each([
+    ['for a page without end', 'while (true);', {}, 'DownloadTimeoutError'],
+    ['for one that is not as it is waited for', '', { waitFor: '.never' }, 'DownloadTimeoutError'],
+    [
+      'for one that fills the memory',
+      'const all = []; while (true) all.push(new Array(1e7).fill(1.5))',
+      {},
+      'DownloadFailedError',
+    ],
+    ['for one whose process crashes', '', { script: 'crash' }, 'DownloadFailedError'],
+  ])('%s', async (name, script, browser, kind) => {
+    const url = site.html(`/bad/${encodeURIComponent(name)}`, `<body><script>${script}</script>`)
+    const isTimed = kind === 'DownloadTimeoutError'
+    const began = performance.now()
+    await expect(
+      browsing.visit(url, { meta: { browser: browser as never, ...(isTimed ? DEADLINE : PATIENCE) } }),
+    ).rejects.toMatchObject({ kind })
+    if (isTimed) expect(performance.now() - began).toBeLessThan(20_000)
+  })
+
+  test('for one that loads more than it may', async () => {
+    await using small = await Browsing.open({ settings: { BROWSER_MAXSIZE: 100_000 } })
+    site.page('/film', (_, answer) => {
+      const more = () => {
+        while (answer.write(Buffer.alloc(65_536)));
+      }
+      answer.writeHead(200, { 'content-type': 'text/plain' }).on('drain', more)
+      more()
+    })
+    const url = site.html('/film-page', '<body><script>fetch("/film").then((film) => film.text())</script>')
+    await expect(small.visit(url)).rejects.toMatchObject({
+      kind: 'DownloadTooLargeError',
+      reason: 'body_size',
+    })
+  })
+})
+
+test('when all are over no page is left, and a browser that is killed costs its pages nothing', async () => {
+  const url = site.html('/again', '<b>here</b><img src="/never">')
+  const visits = Array.from({ length: 3 }, () => browsing.visit(url, { meta: { download_timeout: 60 } }))
+  await expect.poll(() => site.asked('/again'), { timeout: 20_000 }).toBeGreaterThanOrEqual(3)
+  process.kill(browserPid(), 'SIGKILL')
+  for (const response of await Promise.all(visits)) expect(response.text).toContain('<b>here</b>')
+  expect(browsing.stats.get('browser/rendered_again')).toBe(3)
+  await browsing.handler.idle()
+  expect(browsing.handler.pages).toBe(0)
+})

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { browserPids } from '../testing/browser-processes.ts'
+import { Browsing, Site } from '../testing/browsing.ts'
+
+test('no Chromium outlives a worker that is killed, however busy its pages are; the next one removes its profile', async () => {
+  await using site = await Site.start()
+  const url = site.html('/busy', '<script>while (true);</script>')
+  const script = join(import.meta.dirname, '../testing/render-without-end.ts')
+  const worker = spawn(process.execPath, ['--conditions=webloom-source', script, url], { stdio: 'inherit' })
+  try {
+    await expect.poll(() => site.asked('/busy'), { timeout: 60_000 }).toBe(2)
+    const { pid } = worker
+    const pids = browserPids(pid)
+    expect(pids.length).toBeGreaterThan(1)
+    worker.kill('SIGKILL')
+    await expect.poll(() => browserPids(pid), { timeout: 10_000 }).toEqual([])
+    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`webloom-browser-${pid}-`))
+    expect(left()).toHaveLength(1)
+    await using browsing = await Browsing.open()
+    await browsing.visit(site.html('/small', 'small'))
+    expect(left()).toEqual([])
+  } finally {
+    worker.kill('SIGKILL')
+  }
+})

@@ -1,0 +1,102 @@
+/** No way that a page has leads to where the crawl may not go; and without our proxy each of them does. */
+
+import { ensureChromium } from '@webloom/testkit'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browsing, Site } from '../testing/browsing.ts'
+import { Inside, pageOfWays, WAYS, workerOfWays } from '../testing/ways-inside.ts'
+
+/** Stands for the internet: PRIVATE_ADDRESSES_ALLOWED lets it in, and nothing else. */
+const PUBLIC = '127.0.9.1'
+const INSIDE = ['127.0.0.1', '::1']
+
+let inside: Inside
+let site: Site
+let origin: string
+
+beforeAll(async () => {
+  inside = await Inside.start([...INSIDE, PUBLIC])
+  site = await Site.start()
+  // Service workers need a name that browsers trust, as they do these.
+  origin = `http://outside.localhost:${site.port}`
+  site.page('/to', (asked, answer) =>
+    answer.writeHead(302, { location: asked.url!.slice(asked.url!.indexOf('?') + 1) }).end(),
+  )
+})
+afterAll(async () => {
+  await site[Symbol.asyncDispose]()
+  await inside[Symbol.asyncDispose]()
+})
+
+function pageTo(targets: Readonly<Record<string, string>>): string {
+  site.page('/worker.js', (_, answer) =>
+    answer.writeHead(200, { 'content-type': 'text/javascript' }).end(workerOfWays(targets)),
+  )
+  site.html('/ways', pageOfWays(targets))
+  return `${origin}/ways`
+}
+
+const hitsOf = (target: string) =>
+  [...inside.hits].filter((hit) => hit.endsWith(` ${target}`)).map((hit) => hit.split(' ')[0])
+
+test('through our proxy every way leads outside, and none inside: by address, by metadata, by a name that rebinds', async () => {
+  const { port } = inside
+  let lookups = 0
+  await using browsing = await Browsing.open({
+    settings: {
+      PRIVATE_ADDRESSES_ALLOWED: [`${PUBLIC}/32`, `outside.localhost:${site.port}`],
+      DNSCACHE_ENABLED: false,
+    },
+    // Outside when it is looked up first, and inside from then on.
+    lookup: async (hostname) => (hostname === 'rebinds.example' && lookups++ > 0 ? ['127.0.0.1'] : [PUBLIC]),
+  })
+  const url = pageTo({
+    loopback: `127.0.0.1:${port}`,
+    loopback6: `[::1]:${port}`,
+    metadata: `169.254.169.254:${port}`,
+    written: `2130706433:${port}`,
+    public: `${PUBLIC}:${port}`,
+  })
+  inside.hits.clear()
+  const response = await browsing.visit(url, { meta: { browser: { waitFor: 500 }, download_timeout: 12 } })
+  expect(new Set(hitsOf('public'))).toEqual(new Set(WAYS))
+  for (const target of ['loopback', 'loopback6', 'metadata', 'written'])
+    expect(hitsOf(target), target).toEqual([])
+  for (const address of INSIDE) expect(inside.contactsAt(address), address).toBe(0)
+  const refused = response.browser!.blocked.map(({ url: place }) => place)
+  expect(refused).toEqual(
+    expect.arrayContaining([`127.0.0.1:${port}`, `[::1]:${port}`, `169.254.169.254:${port}`]),
+  )
+  expect(response.browser!.errors.join()).toContain(
+    'Not allowed to load local resource: file:///etc/hostname',
+  )
+
+  const rebinds = pageTo({ rebinds: `rebinds.example:${port}` })
+  // Pinned while its page is open; the next page looks it up anew, and is refused.
+  for (const expected of [WAYS.length, 0]) {
+    inside.hits.clear()
+    await browsing.visit(rebinds, { meta: { browser: { waitFor: 500 }, download_timeout: 12 } })
+    expect(hitsOf('rebinds')).toHaveLength(expected)
+  }
+  for (const address of INSIDE) expect(inside.contactsAt(address), address).toBe(0)
+})
+
+test('without it the same page reaches what is inside by each of these ways', async () => {
+  const executablePath = await ensureChromium()
+  await using browser = await chromium.launch({ executablePath, chromiumSandbox: false })
+  const { port } = inside
+  const url = pageTo({ loopback: `127.0.0.1:${port}`, loopback6: `[::1]:${port}` })
+  inside.hits.clear()
+  const page = await browser.newPage()
+  await page.goto(url, { waitUntil: 'commit' })
+  for (const target of ['loopback', 'loopback6'])
+    await expect.poll(() => new Set(hitsOf(target)), { timeout: 20_000 }).toEqual(new Set(WAYS))
+})
+
+test('the document itself may not be inside, and the error says why', async () => {
+  await using browsing = await Browsing.open({ settings: { PRIVATE_ADDRESSES_ALLOWED: [] } })
+  await expect(browsing.visit(site.origin)).rejects.toMatchObject({ code: 'WL_ADDRESS_REFUSED' })
+  await expect(browsing.visit(`http://169.254.169.254/`)).rejects.toMatchObject({
+    code: 'WL_ADDRESS_REFUSED',
+  })
+})

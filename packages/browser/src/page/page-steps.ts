@@ -1,0 +1,85 @@
+/** What a request asks to be done with its page, in the order that `BrowserOptions` states. */
+
+import type { BrowserClick, BrowserOptions, JsonValue, Rendered } from '@webloom/core'
+import type { Page } from 'playwright-core'
+import type { PageQuiet } from './page-quiet.ts'
+
+/** What `scroll: true` stands for. */
+const SCROLLS = 20
+
+export interface StepsOptions {
+  readonly page: Page
+  readonly wanted: BrowserOptions
+  readonly quiet: PageQuiet
+  /** Milliseconds until the page's time is over. */
+  readonly leftMs: () => number
+  /** The spider's method, bound to what it gets beside the page. */
+  readonly script?: (page: Page) => Promise<JsonValue | undefined>
+}
+
+/** Whether a request asks for more than to look at the page. */
+export function hasSteps({ fill, click, scroll, script }: BrowserOptions): boolean {
+  return Boolean(fill || click || scroll || script)
+}
+
+export async function doSteps(
+  options: StepsOptions,
+): Promise<Pick<Rendered, 'screenshot' | 'pdf' | 'returned'>> {
+  const { page, wanted, script } = options
+  for (const [selector, text] of Object.entries(wanted.fill ?? {})) await page.fill(selector, text)
+  for (const click of clicksOf(wanted.click)) await clickAll(click, options)
+  await waitFor(wanted.waitFor, page)
+  if (wanted.scroll) await scrollDown(wanted.scroll === true ? SCROLLS : wanted.scroll, options)
+  const returned = await script?.(page)
+  const screenshot =
+    wanted.screenshot &&
+    (await page.screenshot({ fullPage: wanted.screenshot === 'full', animations: 'disabled', timeout: 0 }))
+  const pdf = wanted.pdf && (await page.pdf({ printBackground: true }))
+  return {
+    ...(returned !== undefined && { returned }),
+    ...(screenshot && { screenshot }),
+    ...(pdf && { pdf }),
+  }
+}
+
+function clicksOf(click: BrowserOptions['click'] = []): BrowserClick[] {
+  const list = Array.isArray(click) ? click : [click]
+  return list.map((one) => (typeof one === 'string' ? { selector: one } : one))
+}
+
+async function clickAll(
+  { selector, times }: BrowserClick,
+  { page, quiet, leftMs }: StepsOptions,
+): Promise<void> {
+  await page.click(selector)
+  await quiet.quiet(leftMs())
+  for (let done = 1; done < (times ?? 1); done++) {
+    const button = page.locator(selector).first()
+    if (!(await button.isVisible())) return
+    await button.click()
+    await quiet.quiet(leftMs())
+  }
+}
+
+async function waitFor(wanted: BrowserOptions['waitFor'], page: Page): Promise<void> {
+  if (typeof wanted === 'string') await page.waitForSelector(wanted, { state: 'attached' })
+  else if (typeof wanted === 'number') await page.waitForTimeout(wanted)
+}
+
+/** Runs in the page, and is a text here: our types know no `document`. */
+const SCROLL = `(() => {
+  const { scrollHeight } = document.scrollingElement ?? document.documentElement
+  window.scrollTo(0, scrollHeight)
+  return scrollHeight
+})()`
+
+/** Down to the end, as long as the page becomes longer. */
+async function scrollDown(times: number, { page, quiet, leftMs, wanted }: StepsOptions): Promise<void> {
+  let before = 0
+  for (let done = 0; done < times; done++) {
+    const height = await page.evaluate<number>(SCROLL)
+    if (wanted.scroll === true && height <= before) return
+    before = height
+    await quiet.quiet(leftMs())
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * One page from its context to its end.
+ *
+ *     open        a context of its own: no cookie, cache or storage of another page is in it
+ *     go          to the document; `DocumentGate` decides what is rendered
+ *     look        steps of the request, then the DOM
+ *     close       the context, with popups, workers and whatever else the page has opened
+ *
+ * Whoever visits ends it by its time: nothing here waits longer than the browser does, and a browser may wait for ever.
+ */
+
+import {
+  type BrowserOptions,
+  type Egress,
+  Headers,
+  type JsonValue,
+  type Rendered,
+  type Request,
+} from '@webloom/core'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import { tooLarge } from './answer-body.ts'
+import { DocumentGate, type RawAnswer } from './document-gate.ts'
+import { domOf } from './dom-of.ts'
+import { changedCookies, cookiesOf, giveCookies } from './page-cookies.ts'
+import { PageQuiet } from './page-quiet.ts'
+import { doSteps, hasSteps } from './page-steps.ts'
+import { PageWatch } from './page-watch.ts'
+
+export interface PageVisitOptions {
+  readonly browser: Browser
+  readonly egress: Egress
+  readonly request: Request
+  readonly wanted: BrowserOptions
+  /** The spider's method that `script` names. */
+  readonly script?: (page: Page) => Promise<JsonValue | undefined>
+  /** The name that the crawl gives itself; absent: the browser's. */
+  readonly userAgent?: string
+  /** DEFAULT_REQUEST_HEADERS. */
+  readonly usualHeaders: Readonly<Record<string, unknown>>
+  /** DOWNLOAD_VERIFY_CERTIFICATES. */
+  readonly verifiesCertificates: boolean
+  /** DOWNLOAD_MAXSIZE; 0: no bound. */
+  readonly bodyBytesMax: number
+  /** Least time between two documents, milliseconds. */
+  readonly delayMs: number
+  /** When the page's time is over, by `performance.now()`. */
+  readonly endsAtMs: number
+  readonly onStart: () => void
+}
+
+/** What came of it. */
+export interface VisitedPage {
+  readonly answer: RawAnswer
+  /** Absent when nothing was rendered. */
+  readonly rendered?: Rendered
+  readonly popups: number
+  readonly blocked: number
+}
+
+export class PageVisit {
+  readonly #options: PageVisitOptions
+  readonly #crashed = Promise.withResolvers<never>()
+  #context: Promise<BrowserContext> | undefined
+  #popups = 0
+
+  constructor(options: PageVisitOptions) {
+    this.#options = options
+    this.#crashed.promise.catch(() => {})
+  }
+
+  async run(): Promise<VisitedPage> {
+    this.#context = this.#options.browser.newContext(this.#contextOptions())
+    const context = await this.#context
+    const page = await context.newPage()
+    page.on('crash', () => this.#crashed.reject(new PageCrashed()))
+    context.on('page', (popup) => this.#popup(popup))
+    return Promise.race([this.#look(context, page), this.#crashed.promise])
+  }
+
+  /** Resolves when nothing of the page is left. */
+  async close(): Promise<void> {
+    const context = await this.#context?.catch(() => undefined)
+    await context?.close()
+  }
+
+  async #look(context: BrowserContext, page: Page): Promise<VisitedPage> {
+    const { request, wanted, bodyBytesMax, delayMs, usualHeaders, onStart } = this.#options
+    page.setDefaultTimeout(0)
+    const session = await context.newCDPSession(page)
+    const given = cookiesOf(request)
+    const gate = new DocumentGate({
+      session,
+      request,
+      bodyBytesMax,
+      delayMs,
+      usualHeaders,
+      staysThere: request.meta.dont_redirect === true,
+      onStart,
+    })
+    const watch = new PageWatch(wanted, bodyBytesMax)
+    const quiet = new PageQuiet(page)
+    await Promise.all([gate.open(), watch.open(context, page), giveCookies(context, given)])
+    const referer = request.hasHeaders ? request.headers.get('referer') : null
+    const goes = page.goto(request.url, {
+      waitUntil: 'commit',
+      timeout: 0,
+      ...(referer !== null && { referer }),
+    })
+    const arrived = await Promise.race([gate.raw, goes.then(() => undefined)]).catch(
+      async (error: unknown) => {
+        // A document that is answered here has no page: its `goto` fails.
+        const raw = await Promise.race([gate.raw, Promise.resolve(undefined)])
+        if (raw) return raw
+        throw error
+      },
+    )
+    goes.catch(() => {})
+    if (arrived) return this.#unrendered(context, arrived, given)
+    const looked = this.#lookAround({ context, page, session, gate, watch, quiet, given })
+    const led = gate.raw.then((raw) => this.#unrendered(context, raw, given))
+    looked.catch(() => {})
+    led.catch(() => {})
+    return Promise.race([looked, led])
+  }
+
+  async #lookAround({ context, page, session, gate, watch, quiet, given }: OpenPage): Promise<VisitedPage> {
+    const { wanted, bodyBytesMax, script, request } = this.#options
+    const leftMs = () => Math.max(0, this.#options.endsAtMs - performance.now())
+    await quiet.loaded(leftMs())
+    await quiet.quiet(leftMs())
+    if (hasSteps(wanted)) gate.act()
+    const seen = await doSteps({ page, wanted, quiet, leftMs, ...(script && { script }) })
+    if (hasSteps(wanted)) await quiet.quiet(leftMs())
+    const html = await domOf(session, bodyBytesMax)
+    if (html === undefined) throw tooLarge(request.url, bodyBytesMax)
+    const head = gate.head ?? { status: 200, headers: new Headers(), url: request.url }
+    const url = /^https?:/.test(page.url()) ? page.url() : head.url
+    const headers = await this.#headersOf(context, head.headers, given, url)
+    headers.set('content-type', 'text/html; charset=utf-8')
+    return {
+      answer: { url, status: head.status, headers, body: Buffer.from(html, 'utf8') },
+      rendered: {
+        ...seen,
+        captured: await watch.captured(),
+        errors: watch.errors,
+        blocked: [
+          ...watch.blocked,
+          ...this.#options.egress.refusals.map(({ place, why }) => ({ url: place, why })),
+        ],
+      },
+      popups: this.#popups,
+      blocked: watch.blockedCount,
+    }
+  }
+
+  async #unrendered(context: BrowserContext, raw: RawAnswer, given: Given): Promise<VisitedPage> {
+    const headers = await this.#headersOf(context, raw.headers, given, raw.url)
+    return { answer: { ...raw, headers }, popups: this.#popups, blocked: 0 }
+  }
+
+  /** The answer's headers, as they fit what is handed on: nothing is packed, and cookies of scripts are among the others. */
+  async #headersOf(context: BrowserContext, answers: Headers, given: Given, url: string): Promise<Headers> {
+    const headers = new Headers(answers)
+    for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name)
+    const changed = changedCookies(given, await context.cookies(), new URL(url).hostname)
+    const known = new Set(headers.getAll('set-cookie').map(nameOfCookie))
+    const missing = changed.filter((line) => !known.has(nameOfCookie(line)))
+    for (const line of missing) headers.append('set-cookie', line)
+    return headers
+  }
+
+  /** A popup has the context of its page, and ends with it. Only a method of the spider may want to see one. */
+  #popup(popup: Page): void {
+    this.#popups++
+    if (!this.#options.script) void popup.close().catch(() => {})
+  }
+
+  #contextOptions(): BrowserContextOptions {
+    const { egress, wanted, userAgent, verifiesCertificates } = this.#options
+    return {
+      // Chromium goes past a proxy for loopback unless it is told not to.
+      proxy: { server: egress.server, bypass: '<-loopback>', ...egress.credentials },
+      ignoreHTTPSErrors: !verifiesCertificates,
+      acceptDownloads: false,
+      ...(userAgent !== undefined && { userAgent }),
+      ...(wanted.viewport && { viewport: wanted.viewport }),
+      ...(wanted.locale !== undefined && { locale: wanted.locale }),
+    }
+  }
+}
+
+type Given = ReturnType<typeof cookiesOf>
+
+interface OpenPage {
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly session: CDPSession
+  readonly gate: DocumentGate
+  readonly watch: PageWatch
+  readonly quiet: PageQuiet
+  readonly given: Given
+}
+
+/** The process of the page has ended: it took too much memory, or Chromium has a fault. */
+export class PageCrashed extends Error {
+  constructor() {
+    super('the page crashed')
+  }
+}
+
+function nameOfCookie(line: string): string {
+  return line.slice(0, line.indexOf('=')).trim()
+}

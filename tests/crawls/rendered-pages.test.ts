@@ -1,0 +1,148 @@
+/** Pages that a browser renders, in crawls: the crawl's rules hold for them as for all others. */
+
+import { ensureChromium, tempDir } from '@webloom/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { crawl, Request, type Response, type SettingsInput, Spider, type SpiderClass } from 'webloom'
+import { recordCrawl, replayCrawl, runCallback } from 'webloom/testing'
+import { Site } from '../../packages/browser/testing/browsing.ts'
+import { browserPackage } from '../../packages/webloom/src/browser/browser-handler.ts'
+
+let site: Site
+let executable: string
+beforeEach(async () => {
+  executable = await ensureChromium()
+  site = await Site.start()
+})
+afterEach(() => site[Symbol.asyncDispose]())
+
+/** Asks for pages one after another, and yields what each shows. */
+class Visits extends Spider {
+  override name = 'visits'
+  paths = ''
+
+  override *start() {
+    yield* this.#next(this.paths.split(' '))
+  }
+
+  *#next([path, ...rest]: string[]) {
+    if (!path) return
+    const [way, url] = path.split(':')
+    const browser = { script: 'look', capture: ['/api'] }
+    const meta = way === 'browser' ? { browser } : {}
+    yield new Request(site.origin + url, { dontFilter: true, cbKwargs: { rest }, meta })
+  }
+
+  async look(page: { title(): Promise<string> }) {
+    return { title: await page.title() }
+  }
+
+  override *parse(response: Response, { rest = [] }: { rest?: string[] }) {
+    const { returned, captured } = response.browser ?? {}
+    const text = response.css('p::text').get()
+    yield { path: new URL(response.url).pathname, text, returned, api: captured?.[0]?.json }
+    yield* this.#next(rest)
+  }
+}
+
+const settings = (own: SettingsInput = {}): SettingsInput => ({
+  BROWSER_EXECUTABLE: executable,
+  BROWSER_SANDBOX: process.getuid?.() !== 0,
+  LOG_LEVEL: 'CRITICAL',
+  ...own,
+})
+
+async function visited(paths: string, own: SettingsInput = {}, Class: SpiderClass = Visits) {
+  const items: Record<string, unknown>[] = []
+  const result = await crawl(Class, {
+    args: { paths },
+    settings: settings(own),
+    onItem: (item) => items.push(item as Record<string, unknown>),
+  })
+  return { ...result, items }
+}
+
+const DRAWN =
+  '<title>A</title><p></p><script>fetch("/api").then((a) => a.json()).then((t) => { document.querySelector("p").textContent = t })</script>'
+
+function drawnSite(): void {
+  site.html('/drawn', DRAWN)
+  site.page('/api', (_, answer) => answer.setHeader('content-type', 'application/json').end('"by script"'))
+}
+
+test('cookies of the jar go into the browser and come out of it, and robots.txt holds', async () => {
+  drawnSite()
+  site.html('/sets', '<p>in</p><script>document.cookie = "script=1"</script>', {
+    'set-cookie': 'server=1; HttpOnly',
+  })
+  site.html('/http', '<p>http</p>')
+  site.page('/robots.txt', (_, answer) => answer.end('User-agent: *\nDisallow: /private'))
+  const { items, stats } = await visited('browser:/sets http:/http browser:/drawn browser:/private', {
+    ROBOTSTXT_OBEY: true,
+  })
+  expect(items.map(({ path }) => path)).toEqual(['/sets', '/http', '/drawn'])
+  expect(items[2]).toMatchObject({ text: 'by script', returned: { title: 'A' }, api: 'by script' })
+  const cookiesAt = (path: string) => site.hits.find((hit) => hit.path === path)!.headers.cookie
+  expect(cookiesAt('/http')!.split('; ').toSorted()).toEqual(['script=1', 'server=1'])
+  expect(cookiesAt('/drawn')!.split('; ').toSorted()).toEqual(['script=1', 'server=1'])
+  expect(stats['robotstxt/forbidden']).toBe(1)
+  expect(site.asked('/private')).toBe(0)
+})
+
+test('a host’s delay lies between documents, those that a page leads to among them', async () => {
+  drawnSite()
+  site.html('/leads', '<script>location = "/drawn"</script>')
+  site.page('/moved', (_, answer) => answer.writeHead(302, { location: '/drawn' }).end())
+  const { items } = await visited('browser:/leads browser:/moved http:/drawn browser:/drawn', {
+    DOWNLOAD_DELAY: 0.4,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
+  })
+  expect(items).toHaveLength(4)
+  const documents = site.hits.filter(({ path }) => path !== '/api').map(({ atMs }) => atMs)
+  expect(documents).toHaveLength(6)
+  const gaps = documents.slice(1).map((atMs, index) => atMs - documents[index]!)
+  // A document leaves a moment after its request has; the next one may be quicker.
+  expect(Math.min(...gaps)).toBeGreaterThan(300)
+})
+
+test('a recorded crawl replays rendered pages without a browser, and runCallback takes what one brought', async () => {
+  drawnSite()
+  await using folder = await tempDir()
+  const options = { folder: folder.path, args: { paths: 'browser:/drawn http:/drawn' } }
+  const recorded = await recordCrawl(Visits, { ...options, settings: settings() })
+  const texts = (items: readonly unknown[]) =>
+    items.map((item) => (item as { text: string | null }).text).toSorted()
+  expect(texts(recorded.items)).toEqual(['by script', null])
+  const asked = site.hits.length
+  const replayed = await replayCrawl(Visits, {
+    ...options,
+    settings: { BROWSER_EXECUTABLE: '/no/such/chrome' },
+  })
+  expect(replayed.items).toEqual(expect.arrayContaining([...recorded.items]))
+  expect(site.hits).toHaveLength(asked)
+
+  const { items } = await runCallback(
+    Visits,
+    { url: 'http://a.example/', body: '<p>x', browser: { captured: [], returned: { title: 'B' } } },
+    { args: { paths: 'http:/' } },
+  )
+  expect(items).toMatchObject([{ text: 'x', returned: { title: 'B' } }])
+})
+
+test('without a browser the crawl ends and says what to type; it goes on where it stopped', async () => {
+  drawnSite()
+  await using folder = await tempDir()
+  const own = { JOBDIR: folder.join('job') }
+  const first = await visited('browser:/drawn http:/drawn', {
+    ...own,
+    BROWSER_EXECUTABLE: '/no/such/chrome',
+  })
+  expect([first.finishReason, first.items, site.hits.length]).toEqual(['browser_unavailable', [], 0])
+  const second = await visited('', own)
+  expect(second.items).toMatchObject([{ text: 'by script' }, { text: null }])
+  await expect(browserPackage('@webloom/browser-that-nobody-wrote')).rejects.toMatchObject({
+    reason: 'browser_unavailable',
+    message: expect.stringMatching(
+      /npm install @webloom\/browser\n.*apt-get install chromium-headless-shell/,
+    ),
+  })
+})

@@ -172,7 +172,7 @@ function optionsOf(place) {
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, values: (_, times) => times.map(clock) },
+      { ...axis, size: 30, values: (_, times) => times.map(clock) },
       { ...axis, size: 48 },
     ],
     series: [

@@ -187,17 +187,17 @@ function News({ seen: { lists, readAt, statuses } }: { seen: OneHostSeen }) {
           ))}
         </ul>
       )}
-      <dl class="pairs">
-        <dt>Statuses</dt>
-        <dd>
-          {statuses === null
-            ? 'not known for one host'
-            : Object.entries(statuses)
-                .slice(0, 20)
-                .map(([status, count]) => `${shown(status, 40)} ${grouped(count)}`)
-                .join(' · ')}
-        </dd>
-      </dl>
+      {statuses && (
+        <dl class="pairs">
+          <dt>Statuses</dt>
+          <dd>
+            {Object.entries(statuses)
+              .slice(0, 20)
+              .map(([status, count]) => `${shown(status, 40)} ${grouped(count)}`)
+              .join(' · ')}
+          </dd>
+        </dl>
+      )}
     </Card>
   )
 }

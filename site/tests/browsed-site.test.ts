@@ -106,7 +106,7 @@ test('a phone’s menu opens, and leads to another page', async () => {
   await page.getByRole('button', { name: 'Menu' }).click()
   await page.locator('.VPSidebar').getByRole('link', { name: 'Guarantees' }).click()
   await page.waitForURL(`**${addressOf('guarantees')}`)
-  expect(await page.locator('h1').textContent()).toContain('Guarantees')
+  await expect.poll(() => page.locator('h1').textContent()).toContain('Guarantees')
 })
 
 test('dark and light are a switch, too', async () => {

@@ -121,7 +121,7 @@ test('a crawl in one process knows what stands out among its hosts: crawler.host
   const settings = { ROBOTSTXT_OBEY: false, HOST_BACKOFF: 0, HOST_FAILURES_MAX: 2, RETRY_BACKOFF: 0 }
   await crawl(Looks, { settings: { ...settings, CONCURRENT_REQUESTS_PER_DOMAIN: 1 }, logger: silentLogger })
   const [up, down] = web.origins.map((origin) => new URL(origin)) as [URL, URL]
-  expect(seen.at(-1)?.givenUp).toMatchObject([{ host: down.host, why: 'DownloadConnectionRefusedError' }])
+  expect(seen.at(-1)?.givenUp).toMatchObject([{ host: down.host, reason: 'DownloadConnectionRefusedError' }])
   const queued = seen.map((lists) => lists!.mostQueued.find(({ slot }) => slot === up.hostname)?.waiting ?? 0)
   expect(Math.max(...queued)).toBeGreaterThan(5)
   expect(queued.at(-1)).toBe(0)

@@ -31,7 +31,7 @@ const MANAGERS: readonly Manager[] = [
 const LACKING =
   /No candidates found|Couldn't find any versions for "(?:@[\w-]+\/)?[\w-]*(?:darwin|win32|linux)/
 
-/** An install with an empty cache takes 15 to 60 s on two cores that nobody else uses, and passed 300 s beside other soak files. */
+/** An install with an empty cache waits for a network, and for whatever else the machine does. */
 const COMMAND_MS_MAX = 900_000
 
 let registry: PackedRegistry

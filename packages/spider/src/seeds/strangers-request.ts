@@ -52,7 +52,9 @@ const REFUSED: ReadonlySet<string> = new Set([
   'is_start_request',
   'max_retry_times',
   'priority_adjust',
+  'queued_at',
   'referrer_policy',
+  'traceparent',
   'trap_chain',
   'verbatim_url',
 ])

@@ -44,12 +44,13 @@ export default defineConfig({
       {
         extends: true,
         // Real processes and clocks on cores that others share: what fails is tried once more, and .ci/run prints it. Four
-        // files at once, as most of their time is waiting.
+        // files at once, as most of their time is waiting, and three tests of each, which start three workers and more.
         test: {
           name: 'processes',
           include: PROCESSES,
           exclude: OTHERS,
           retry: 1,
+          maxConcurrency: 3,
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },

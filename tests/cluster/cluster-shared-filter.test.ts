@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 test('two crawls at once on one filter fetch each page once between them, and a third one nothing more', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   await using web = await startFakeWebProcess({
     seed: 5,

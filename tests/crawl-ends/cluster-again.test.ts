@@ -4,7 +4,7 @@ import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ClusterFolder, fetchCounts, freshCrawlId, seededSpider } from '../cluster/cluster-crawl.ts'
 
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 180_000 }
 
 let redis: RedisServer
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { type RedisServer, startFakeWebProcess, startRedis } from '@webloom/test
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ClusterFolder, freshCrawlId, linesOf, messagesOf } from '../cluster/cluster-crawl.ts'
 
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 180_000 }
 
 let redis: RedisServer
 beforeAll(async () => {

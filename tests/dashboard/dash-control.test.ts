@@ -1,6 +1,5 @@
 /** `webloom dash --control` and `webloom mcp --control` beside real crawls: what is told there, workers do, by the site's log. */
 
-import { chmodSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -12,7 +11,6 @@ import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 import { dashStarted, WITHOUT_DASHBOARD } from './dash-processes.ts'
 
 const OBEYED_MS_MAX = 2000
-const TOKEN = 'a-token-of-the-test-0123456789'
 
 /** Nothing is asked of the site any more, two seconds after somebody has told the crawl so. */
 async function expectSilent(web: FakeWebProcess, toldAtMs: number): Promise<void> {
@@ -78,23 +76,6 @@ test('a crawl is paused by POST, goes on by an assistant, and is stopped by it',
     finishReason: 'enough',
   })
   expect((await posted(`${url}api/crawls/pages/pause`)).status).toBe(409)
-})
-
-test('for others there is a token, from a file that is its owner’s alone', async () => {
-  await using server = await startRedis()
-  await using folder = await ClusterFolder.of({ seeds: [] }, { REDIS_URL: server.url })
-  const open = await folder.run('dash', '--host', '0.0.0.0', '--port', '0')
-  expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('export WEBLOOM_DASH_TOKEN=')])
-  writeFileSync(folder.path('token'), `${TOKEN}\n`, { mode: 0o600 })
-  chmodSync(folder.path('token'), 0o644)
-  const words = ['--host', '0.0.0.0', '--token-file', 'token']
-  const readable = await folder.run('dash', '--port', '0', ...words)
-  expect([readable.code, readable.stderr]).toEqual([2, expect.stringContaining('chmod 600 token')])
-  chmodSync(folder.path('token'), 0o600)
-  const url = (await dashStarted(folder, ...words)).replace('0.0.0.0', '127.0.0.1')
-  expect((await fetch(`${url}api/crawls`)).status).toBe(401)
-  const answer = await fetch(`${url}api/crawls`, { headers: { authorization: `Bearer ${TOKEN}` } })
-  expect(await answer.json()).toEqual({ crawls: [] })
 })
 
 test('webloom mcp without the package is one error, with the line to type', async () => {

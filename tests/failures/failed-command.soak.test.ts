@@ -1,3 +1,3 @@
 import { failingHostTests } from './failing-host.ts'
 
-failingHostTests(1000, ['turns', 'job'])
+failingHostTests(1000, { modes: ['turns', 'job'], isLong: true })

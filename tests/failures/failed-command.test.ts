@@ -1,3 +1,3 @@
 import { failingHostTests } from './failing-host.ts'
 
-failingHostTests(250, ['turns'])
+failingHostTests(100, { modes: ['turns'], isLong: false })

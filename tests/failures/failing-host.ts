@@ -7,8 +7,11 @@ import { type RedisServer, type StartedProcess, startRedis } from '@webloom/test
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ClusterFolder, freshCrawlId, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
 
-/** The tests, on a host with so many pages. */
-export function failingHostTests(PAGES: number, modes: readonly ('turns' | 'job')[]): void {
+/** The tests, on a host with so many pages: all of them, or the most telling one. */
+export function failingHostTests(
+  PAGES: number,
+  { modes, isLong }: { modes: readonly ('turns' | 'job')[]; isLong: boolean },
+): void {
   let redis: RedisServer
   let site: Server
   let origin: string
@@ -146,42 +149,50 @@ export default class Pages extends Spider {
           const ended = await folder.worker(`w${++workers}`).exited
           expect(ended.code, ended.stderr).toBe(0)
         },
-        { kills: 2, hasBegun: (retrying) => hasQueuedSome(retrying, given.CRAWL_ID) },
+        { kills: isLong ? 2 : 1, hasBegun: (retrying) => hasQueuedSome(retrying, given.CRAWL_ID) },
       )
       expect((await folder.run('clear', 'pages')).code).toBe(0)
       expect(await redis.command('KEYS', `*${given.CRAWL_ID}}:failures*`)).toEqual([])
     }, 180_000)
 
-    test('a worker that is killed among pages that fail: each page is in the ledger, once', async () => {
-      const given = settings()
-      await using folder = await ClusterFolder.of({ seeds: [] }, given, spider(), SHORT_TIMES)
-      const [victim, other] = [folder.worker('a'), folder.worker('b')]
-      const key = `webloom:{pages@${given.CRAWL_ID}}:failures`
-      await expect
-        .poll(() => redis.command('HLEN', key), { timeout: 60_000, interval: 5 })
-        .toBeGreaterThan(PAGES / 5)
-      victim.kill('SIGKILL')
-      const ended = await other.exited
-      expect(ended.code, ended.stderr).toBe(0)
-      expect(await json(folder, 'failed', 'list', 'pages')).toMatchObject({
-        kept: PAGES,
-        total: PAGES,
-        trimmed: 0,
-      })
-      const listed = await json(folder, 'failed', 'list', 'pages', '--reason', 'status', '--limit', '2000')
-      expect(listed.map(({ url }: { url: string }) => new URL(url).pathname).sort()).toEqual(failing)
-    }, 180_000)
+    test.runIf(isLong)(
+      'a worker that is killed among pages that fail: each page is in the ledger, once',
+      async () => {
+        const given = settings()
+        await using folder = await ClusterFolder.of({ seeds: [] }, given, spider(), SHORT_TIMES)
+        const [victim, other] = [folder.worker('a'), folder.worker('b')]
+        const key = `webloom:{pages@${given.CRAWL_ID}}:failures`
+        await expect
+          .poll(() => redis.command('HLEN', key), { timeout: 60_000, interval: 5 })
+          .toBeGreaterThan(PAGES / 5)
+        victim.kill('SIGKILL')
+        const ended = await other.exited
+        expect(ended.code, ended.stderr).toBe(0)
+        expect(await json(folder, 'failed', 'list', 'pages')).toMatchObject({
+          kept: PAGES,
+          total: PAGES,
+          trimmed: 0,
+        })
+        const listed = await json(folder, 'failed', 'list', 'pages', '--reason', 'status', '--limit', '2000')
+        expect(listed.map(({ url }: { url: string }) => new URL(url).pathname).sort()).toEqual(failing)
+      },
+      180_000,
+    )
   })
 
-  test('the same in a JOBDIR', async () => {
-    await using folder = await ClusterFolder.of({ seeds: [] }, { ...SETTINGS, JOBDIR: 'job' }, spider())
-    await allComeBack(
-      folder,
-      async () => {
-        const ended = await folder.run('crawl', 'pages')
-        expect(ended.code, ended.stderr).toBe(0)
-      },
-      { kills: 1, hasBegun: () => sleep(1500) },
-    )
-  }, 180_000)
+  test.runIf(isLong)(
+    'the same in a JOBDIR',
+    async () => {
+      await using folder = await ClusterFolder.of({ seeds: [] }, { ...SETTINGS, JOBDIR: 'job' }, spider())
+      await allComeBack(
+        folder,
+        async () => {
+          const ended = await folder.run('crawl', 'pages')
+          expect(ended.code, ended.stderr).toBe(0)
+        },
+        { kills: 1, hasBegun: () => sleep(1500) },
+      )
+    },
+    180_000,
+  )
 }

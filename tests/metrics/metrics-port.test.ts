@@ -1,9 +1,6 @@
 /** METRICS_PORT: `/metrics` of a process that crawls. */
 
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { startFakeWebProcess, startProcess, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
@@ -42,24 +39,6 @@ test('two worker processes have a port each, with what each of them has counted'
   workers.kill('SIGTERM')
   expect((await workers.exited).code).toBe(143)
   await expect(fetch(`http://127.0.0.1:${PORT + 1}/metrics`)).rejects.toThrow()
-})
-
-test('webloom crawl has it, too; a port in use is one error before anything is fetched', async () => {
-  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 3 })
-  await using folder = await ClusterFolder.of(web, {})
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  const refused = await folder.run('crawl', 'pages', '-s', `METRICS_PORT=${port}`)
-  taken.close()
-  expect(refused.stderr).toContain(
-    `webloom: METRICS_PORT cannot listen on 127.0.0.1, port ${port}: another process listens there. Name another port:  -s METRICS_PORT=${port + 100} [WL_USAGE]`,
-  )
-  expect(refused.code).toBe(2)
-  expect(await web.hits()).toEqual([])
-  const { code, stderr } = await folder.run('crawl', 'pages', '-s', `METRICS_PORT=${port}`)
-  expect(stderr).toContain(`metrics are at http://127.0.0.1:${port}/metrics`)
-  expect(code).toBe(0)
 })
 
 test('without @webloom/dashboard it is one error with the line to type, and off nothing of it is loaded', async () => {

@@ -19,6 +19,14 @@ test('a killed worker is shown as lost within ten seconds or so', async () => {
   const shows = (words: RegExp) =>
     vi.waitFor(async () => expect(await pageText(`${url}c/pages/workers`)).toMatch(words), WITHIN)
   await shows(/Present 2 /)
+  // Workers report every nine seconds.
+  await vi.waitFor(
+    async () =>
+      expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(
+        /Answers counted since .* 200 [1-9]/,
+      ),
+    WITHIN,
+  )
   workers[0]!.kill('SIGKILL')
   const killedAt = performance.now()
   await shows(/Present 1 Lost 1 /)

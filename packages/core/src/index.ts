@@ -83,12 +83,16 @@ export type {
 export { highest } from './crawl/highest.ts'
 export { type HostListSource, HostListSources } from './crawl/host-list-sources.ts'
 export {
+  type AnsweringHost,
   boundedHostLists,
   type FailingHost,
   type GivenUpHost,
+  HOST_ERRORS_MAX,
   HOST_LIST_MAX,
   HOST_LISTS_BYTES_MAX,
+  type HostError,
   type HostLists,
+  mergedAnswers,
   mergedHostLists,
   type PausedHost,
   type RecoveredHost,

@@ -150,6 +150,7 @@ export const LISTS: HostLists = {
     },
   ],
   recovered: [{ host: 'back.example', seenAtMs: NOW - 30_000 }],
+  answers: [],
 }
 
 export const SAMPLES: readonly HistorySample[] = Array.from({ length: 361 }, (_, n) => {

@@ -14,6 +14,7 @@ import {
   HOSTILE_TITLE,
   LISTS,
   LONG_TITLE,
+  NOW,
   RESPONSE,
   RUNS,
   SAMPLES,
@@ -137,7 +138,12 @@ export class MadeUpDesks implements CrawlDesks {
             { url: `https://${host}/book/81?page=2`, priority: 0 },
             { url: `javascript:alert(1)`, priority: -1 },
           ],
-          statuses: null,
+          statuses: { 200: 41_802, 404: 212, 503: 14, DownloadTimeoutError: 3 },
+          errors: [
+            { reason: '503 Service Unavailable', atMs: NOW - 40_000 },
+            { reason: `DownloadTimeoutError ${HOSTILE_TITLE}`, atMs: NOW - 600_000 },
+          ],
+          countedSince: new Date(NOW - 3_600_000).toISOString(),
           readAt,
         })),
       filter: () =>

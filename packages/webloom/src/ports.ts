@@ -7,6 +7,7 @@
 // How a component is made, and what a crawl gives it
 
 export {
+  type AnsweringHost,
   type ComponentClass,
   type Crawler,
   type CrawlName,
@@ -18,6 +19,7 @@ export {
   type EgressRefusal,
   type FailingHost,
   type GivenUpHost,
+  type HostError,
   type HostListSource,
   type HostListSources,
   type HostLists,

@@ -11,6 +11,13 @@ import {
 } from './host-lists.ts'
 
 const listed = (lists: Partial<HostLists>): HostLists => readableHostLists(lists)
+const answering = (host: string, seenAtMs: number) => ({
+  host,
+  counts: { 200: 3, 503: 1 },
+  errors: [{ reason: '503', atMs: seenAtMs }],
+  sinceMs: 500,
+  seenAtMs,
+})
 const failing = (host: string, failures: number, seenAtMs: number) => ({
   host,
   failures,
@@ -36,6 +43,7 @@ test('lists of long names stay within their bytes, and none is empty for it', ()
     paused: of((n) => ({ host: long(n), untilMs: n, reason: long(n) })),
     givenUp: of((n) => ({ host: long(n), sinceMs: n, reason: long(n), seenAtMs: n })),
     recovered: of((n) => ({ host: long(n), seenAtMs: n })),
+    answers: of((n) => ({ ...answering(long(n), n), errors: [{ reason: long(n), atMs: n }] })),
   })
   expect(Buffer.byteLength(JSON.stringify(bounded))).toBeLessThanOrEqual(HOST_LISTS_BYTES_MAX)
   for (const list of Object.values(bounded)) expect(list.length).toBeGreaterThan(0)
@@ -89,6 +97,22 @@ test('the longer pause of a host, its newer latency, and what was gathered last 
   })
 })
 
+test('what a host has answered several workers is added up, with the last errors of all', () => {
+  const one = answering('x', 1000)
+  const other = { ...answering('x', 2000), counts: { 200: 4, 404: 1 }, sinceMs: 400 }
+  expect(mergedHostLists([{ answers: [one] }, { answers: [other] }]).answers).toEqual([
+    {
+      host: 'x',
+      counts: { 200: 7, 404: 1, 503: 1 },
+      errors: [...other.errors, ...one.errors],
+      sinceMs: 400,
+      seenAtMs: 2000,
+    },
+  ])
+  const strange = [{ ...one, counts: { 200: 'many' } }, { ...one, errors: [{ reason: 1 }] }, one]
+  expect(readableHostLists({ answers: strange }).answers).toEqual([one])
+})
+
 test('the moments of another machine are put right', () => {
   const lists = listed({
     mostQueued: [{ slot: 'x', waiting: 1 }],
@@ -97,6 +121,7 @@ test('the moments of another machine are put right', () => {
     paused: [{ host: 'x', untilMs: 2000, reason: '' }],
     givenUp: [{ host: 'x', reason: '', sinceMs: 500, seenAtMs: 1000 }],
     recovered: [{ host: 'x', seenAtMs: 1000 }],
+    answers: [answering('x', 1000)],
   })
   expect(shiftedHostLists(lists, 50)).toEqual({
     mostQueued: [{ slot: 'x', waiting: 1 }],
@@ -105,6 +130,7 @@ test('the moments of another machine are put right', () => {
     paused: [{ host: 'x', untilMs: 2050, reason: '' }],
     givenUp: [{ host: 'x', reason: '', sinceMs: 550, seenAtMs: 1050 }],
     recovered: [{ host: 'x', seenAtMs: 1050 }],
+    answers: [{ ...answering('x', 1050), sinceMs: 550 }],
   })
 })
 

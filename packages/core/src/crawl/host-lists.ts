@@ -68,7 +68,29 @@ export interface RecoveredHost {
   readonly seenAtMs: number
 }
 
-/** At most HOST_LIST_MAX entries a list, sorted: what matters most comes first. */
+/** What a host has answered those workers that are present, as far as they remember. */
+export interface AnsweringHost {
+  /** Its name, and its port where the URL gives one. */
+  readonly host: string
+  /** How often, by status or kind of failure. */
+  readonly counts: Readonly<Record<string, number>>
+  /** The last errors as the log names them, the latest first; HOST_ERRORS_MAX at most. */
+  readonly errors: readonly HostError[]
+  /** Since when it is counted. */
+  readonly sinceMs: number
+  /** When something came of it last. */
+  readonly seenAtMs: number
+}
+
+/** An error of a host. */
+export interface HostError {
+  /** As the log names it. */
+  readonly reason: string
+  /** When it came. */
+  readonly atMs: number
+}
+
+/** At most HOST_LIST_MAX entries a list, ANSWERING_HOSTS_MAX of `answers`, sorted: what matters most comes first. */
 export interface HostLists {
   /** The slot of which most waits comes first. */
   readonly mostQueued: readonly QueuedSlot[]
@@ -82,10 +104,18 @@ export interface HostLists {
   readonly givenUp: readonly GivenUpHost[]
   /** Who answered last comes first. */
   readonly recovered: readonly RecoveredHost[]
+  /** Who was asked last comes first. */
+  readonly answers: readonly AnsweringHost[]
 }
 
 /** The most entries of one list. */
 export const HOST_LIST_MAX = 200
+
+/** The most hosts of which is told what they have answered: some 100 bytes each. */
+export const ANSWERING_HOSTS_MAX = 100
+
+/** The most errors that are kept of a host. */
+export const HOST_ERRORS_MAX = 3
 
 /** The most bytes of one worker's lists, as JSON in UTF-8: a heartbeat may carry them. */
 export const HOST_LISTS_BYTES_MAX = 64 * 1024
@@ -96,9 +126,14 @@ export const SLOW_FROM_MS = 500
 // The longest name that DNS has is 253 characters; a `meta.download_slot` may be longer.
 const TEXT_CHARS_MAX = 256
 
-/** Returns the lists sorted and within all bounds. Where their bytes are too many, each list is halved until they fit. */
+/**
+ * Returns the lists sorted and within all bounds. Where their bytes are too many, `answers` is halved first, then each list, until
+ * they fit.
+ */
 export function boundedHostLists(lists: HostLists): HostLists {
   let bounded = topOfHostLists(lists, HOST_LIST_MAX)
+  for (let most = ANSWERING_HOSTS_MAX / 2; most >= 1 && isTooLong(bounded); most /= 2)
+    bounded = { ...bounded, answers: bounded.answers.slice(0, most) }
   for (let most = HOST_LIST_MAX / 2; most >= 1 && isTooLong(bounded); most /= 2)
     bounded = topOfHostLists(bounded, Math.floor(most))
   return bounded
@@ -110,7 +145,7 @@ export function boundedHostLists(lists: HostLists): HostLists {
  * @param all those that were gathered last come first: how much waits for a slot is taken from the first that names it
  */
 export function mergedHostLists(all: readonly Partial<HostLists>[]): HostLists {
-  const { mostQueued, failing, slowest, paused, givenUp, recovered } = joined(all)
+  const { mostQueued, failing, slowest, paused, givenUp, recovered, answers } = joined(all)
   const seen = newestOf<Seen>([...failing, ...givenUp, ...recovered])
   const isNewest = (entry: Seen) => seen.get(entry.host) === entry
   const merged: HostLists = {
@@ -121,6 +156,7 @@ export function mergedHostLists(all: readonly Partial<HostLists>[]): HostLists {
     paused: [...latestOf(paused, ({ untilMs }) => untilMs).values()],
     givenUp: givenUp.filter(isNewest),
     recovered: recovered.filter(isNewest),
+    answers: mergedAnswers(answers),
   }
   return topOfHostLists(merged, HOST_LIST_MAX)
 }
@@ -135,10 +171,39 @@ export function shiftedHostLists(lists: HostLists, byMs: number): HostLists {
     paused: lists.paused.map((entry) => ({ ...entry, untilMs: entry.untilMs + byMs })),
     givenUp: lists.givenUp.map((entry) => ({ ...seen(entry), sinceMs: entry.sinceMs + byMs })),
     recovered: lists.recovered.map(seen),
+    answers: lists.answers.map((entry) => ({
+      ...seen(entry),
+      sinceMs: entry.sinceMs + byMs,
+      errors: entry.errors.map(({ reason, atMs }) => ({ reason, atMs: atMs + byMs })),
+    })),
   }
 }
 
-type Form<Entry> = { readonly [Field in keyof Entry]: Entry[Field] extends number ? 'number' : 'string' }
+/** Returns one entry a host: what all workers have counted of it. */
+export function mergedAnswers(entries: readonly AnsweringHost[]): AnsweringHost[] {
+  return [...Map.groupBy(entries, ({ host }) => host).values()].map((same) => same.reduce(sumOfAnswers))
+}
+
+function sumOfAnswers(one: AnsweringHost, other: AnsweringHost): AnsweringHost {
+  const counts = new Map(Object.entries(one.counts))
+  for (const [kind, count] of Object.entries(other.counts)) counts.set(kind, (counts.get(kind) ?? 0) + count)
+  return {
+    host: one.host,
+    counts: Object.fromEntries(counts),
+    errors: [...one.errors, ...other.errors].sort((a, b) => b.atMs - a.atMs).slice(0, HOST_ERRORS_MAX),
+    sinceMs: Math.min(one.sinceMs, other.sinceMs),
+    seenAtMs: Math.max(one.seenAtMs, other.seenAtMs),
+  }
+}
+
+type FormOf<Value> = Value extends number
+  ? 'number'
+  : Value extends string
+    ? 'string'
+    : Value extends readonly unknown[]
+      ? 'errors'
+      : 'counts'
+type Form<Entry> = { readonly [Field in keyof Entry]: FormOf<Entry[Field]> }
 
 const FORMS: { readonly [Name in keyof HostLists]: Form<HostLists[Name][number]> } = {
   mostQueued: { slot: 'string', waiting: 'number' },
@@ -147,6 +212,7 @@ const FORMS: { readonly [Name in keyof HostLists]: Form<HostLists[Name][number]>
   paused: { host: 'string', untilMs: 'number', reason: 'string' },
   givenUp: { host: 'string', reason: 'string', sinceMs: 'number', seenAtMs: 'number' },
   recovered: { host: 'string', seenAtMs: 'number' },
+  answers: { host: 'string', counts: 'counts', errors: 'errors', sinceMs: 'number', seenAtMs: 'number' },
 }
 
 /** Returns what can be read of lists that another release may have written: it may leave out some, or give entries another form. */
@@ -160,7 +226,20 @@ export function readableHostLists(written: { readonly [Name in keyof HostLists]?
 
 function hasForm(entry: unknown, form: Readonly<Record<string, string>>): boolean {
   if (typeof entry !== 'object' || entry === null) return false
-  return Object.entries(form).every(([field, type]) => typeof entry[field as keyof typeof entry] === type)
+  return Object.entries(form).every(([field, type]) => isOf(type, entry[field as keyof typeof entry]))
+}
+
+function isOf(type: string, value: unknown): boolean {
+  if (type === 'errors')
+    return (
+      Array.isArray(value) && value.every((entry) => hasForm(entry, { reason: 'string', atMs: 'number' }))
+    )
+  if (type !== 'counts') return typeof value === type
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((count) => typeof count === 'number')
+  )
 }
 
 interface Seen {
@@ -178,6 +257,7 @@ function joined(all: readonly Partial<HostLists>[]): HostLists {
     paused: every('paused'),
     givenUp: every('givenUp'),
     recovered: every('recovered'),
+    answers: every('answers'),
   }
 }
 
@@ -208,6 +288,7 @@ function topOfHostLists(lists: HostLists, most: number): HostLists {
     paused: top(lists.paused, ({ untilMs }) => untilMs),
     givenUp: top(lists.givenUp, ({ sinceMs }) => sinceMs),
     recovered: top(lists.recovered, ({ seenAtMs }) => seenAtMs),
+    answers: top(lists.answers, ({ seenAtMs }) => seenAtMs).slice(0, ANSWERING_HOSTS_MAX),
   }
 }
 

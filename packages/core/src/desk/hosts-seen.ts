@@ -1,6 +1,6 @@
 /** Hosts of a crawl, seen from outside. Nothing here grows with the number of hosts that the crawl knows. */
 
-import type { HostLists } from '../crawl/host-lists.ts'
+import type { HostError, HostLists } from '../crawl/host-lists.ts'
 import type { HostState } from '../ports/host-clock.ts'
 import type { Moment } from './crawl-status.ts'
 
@@ -71,8 +71,12 @@ export interface OneHostSeen {
   readonly lists: HostLists
   /** Some of what waits for it, in the order of the line; null where that cannot be read. */
   readonly sample: readonly { readonly url: string; readonly priority: number }[] | null
-  /** Responses by status and failures by kind, as far as they are known; null: not known. */
+  /** Responses by status and failures by kind, as workers that are present have counted them; null: none of them remembers the host. */
   readonly statuses: Readonly<Record<string, number>> | null
+  /** The last errors that these have met, the latest first. */
+  readonly errors: readonly HostError[]
+  /** Since when `statuses` are counted; null as they are. */
+  readonly countedSince: Moment | null
   readonly readAt: Moment
 }
 

@@ -1,11 +1,13 @@
 /** Hosts of a crawl, as schemas. */
 
-import type { HostLists, HostsSeen, HostTotals, OneHostSeen, SlotView } from '@webloom/core'
+import type { HostError, HostLists, HostsSeen, HostTotals, OneHostSeen, SlotView } from '@webloom/core'
 import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
 
 type Entry<Name extends keyof HostLists> = HostLists[Name][number]
 
 const WHEN_MS = number('milliseconds since 1970')
+
+const HOST_ERROR = object<HostError>({ reason: text(), atMs: WHEN_MS })
 
 const LISTS = object<HostLists>({
   mostQueued: listOf(object<Entry<'mostQueued'>>({ slot: text(), waiting: count() })),
@@ -23,6 +25,15 @@ const LISTS = object<HostLists>({
     object<Entry<'givenUp'>>({ host: text(), reason: text(), sinceMs: WHEN_MS, seenAtMs: WHEN_MS }),
   ),
   recovered: listOf(object<Entry<'recovered'>>({ host: text(), seenAtMs: WHEN_MS })),
+  answers: listOf(
+    object<Entry<'answers'>>({
+      host: text(),
+      counts: recordOf(count()),
+      errors: listOf(HOST_ERROR),
+      sinceMs: WHEN_MS,
+      seenAtMs: WHEN_MS,
+    }),
+  ),
 })
 
 const TOTALS = object<HostTotals>({
@@ -65,5 +76,7 @@ export const ONE_HOST = object<OneHostSeen>({
   lists: LISTS,
   sample: orNull(listOf(object<{ url: string; priority: number }>({ url: text(), priority: number() }))),
   statuses: orNull(recordOf(count())),
+  errors: listOf(HOST_ERROR),
+  countedSince: orNull(moment()),
   readAt: moment(),
 })

@@ -37,6 +37,7 @@ async function regions(
       ? [{ id: 'steer', isWide: true, node: <Steer id={desk.id} seen={seen} /> }]
       : []),
     { id: 'host-pace', node: <Pace seen={seen} /> },
+    { id: 'host-answers', node: <Answers seen={seen} /> },
     { id: 'host-news', node: <News seen={seen} /> },
     { id: 'host-sample', isWide: true, node: <Sample seen={seen} /> },
   ]
@@ -166,7 +167,42 @@ function Pace({ seen: { slot, delayFrom } }: { seen: OneHostSeen }) {
   )
 }
 
-function News({ seen: { lists, readAt, statuses } }: { seen: OneHostSeen }) {
+/** Kinds that are shown; a server may make up statuses. */
+const KINDS_SHOWN = 13
+
+function Answers({ seen: { statuses, errors, countedSince, readAt } }: { seen: OneHostSeen }) {
+  const kinds = Object.entries(statuses ?? {}).sort(([, a], [, b]) => b - a)
+  return (
+    <Card title="Answers" aside={countedSince && `counted since ${ago(countedSince, readAt)}`}>
+      {kinds.length === 0 ? (
+        <Nothing>No worker that is present remembers an answer of it.</Nothing>
+      ) : (
+        <dl class="pairs">
+          {kinds.slice(0, KINDS_SHOWN).map(([kind, count]) => (
+            <>
+              <dt>{shown(kind, 40)}</dt>
+              <dd>{grouped(count)}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+      {errors.length > 0 && (
+        <>
+          <h3>Last errors</h3>
+          <ul class="plain">
+            {errors.slice(0, 10).map(({ reason, atMs }) => (
+              <li>
+                {shown(reason, 160)} ({ago(new Date(atMs).toISOString(), readAt)})
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
+  )
+}
+
+function News({ seen: { lists, readAt } }: { seen: OneHostSeen }) {
   const at = (ms: number) => ago(new Date(ms).toISOString(), readAt)
   const news = [
     ...lists.failing.map(
@@ -186,17 +222,6 @@ function News({ seen: { lists, readAt, statuses } }: { seen: OneHostSeen }) {
             <li>{shown(text, 240)}</li>
           ))}
         </ul>
-      )}
-      {statuses && (
-        <dl class="pairs">
-          <dt>Statuses</dt>
-          <dd>
-            {Object.entries(statuses)
-              .slice(0, 20)
-              .map(([status, count]) => `${shown(status, 40)} ${grouped(count)}`)
-              .join(' · ')}
-          </dd>
-        </dl>
       )}
     </Card>
   )

@@ -9,6 +9,7 @@ import type {
   Settings,
   StatsCollector,
 } from '@webloom/core'
+import { HostAnswers } from '../pace/host-answers.ts'
 import {
   type HostBackOffRules,
   type HostOutcome,
@@ -28,6 +29,8 @@ export interface HostBackOffOptions {
   readonly blameHost: (request: Request) => void
   /** Is shown what comes back from hosts. Default: one of its own. */
   readonly watch?: HostWatch
+  /** Counts it. Default: one of its own. */
+  readonly answers?: HostAnswers
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -56,18 +59,22 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
   readonly #options: HostBackOffOptions
   readonly #haveAnswered = new HostsMet<true>(HOSTS_BYTES_MAX)
   readonly #watch: HostWatch
+  readonly #answers: HostAnswers
 
   constructor(options: HostBackOffOptions) {
     this.#options = options
     this.#watch = options.watch ?? new HostWatch()
+    this.#answers = options.answers ?? new HostAnswers()
   }
 
   static fromCrawler(crawler: Crawler): HostBackOffMiddleware {
     const { settings, stats, logger, downloader } = crawler
     const watch = new HostWatch()
-    crawler.hostLists?.add(() => watch.lists())
+    const answers = new HostAnswers()
+    crawler.hostLists?.add(() => ({ ...watch.lists(), answers: answers.list() }))
     return new this({
       watch,
+      answers,
       rules: hostBackOffRules(settings),
       hostOf: hostOfCrawler(crawler),
       blameHost: (request) => downloader?.blameHost(request),
@@ -80,13 +87,18 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     // Only here: a request that is tried again may bring the time of its last answer along.
     const { download_latency: seconds } = request.meta
     const latencyMs = typeof seconds === 'number' ? seconds * 1000 : undefined
-    if (!response.flags.includes('cached')) this.#learnt(request, outcomeOfResponse(response), latencyMs)
+    if (response.flags.includes('cached')) return response
+    const outcome = outcomeOfResponse(response)
+    this.#answers.came(request, String(response.status), outcome.failure)
+    this.#learnt(request, outcome, latencyMs)
     return response
   }
 
   processException(request: Request, error: unknown): void {
     const outcome = outcomeOfError(error, request)
-    if (outcome) this.#learnt(request, outcome)
+    if (!outcome) return
+    this.#answers.came(request, error instanceof Error ? error.name : 'Error', outcome.failure)
+    this.#learnt(request, outcome)
   }
 
   #learnt(request: Request, outcome: HostOutcome, latencyMs?: number): void {

@@ -1,4 +1,5 @@
-import { ENTRY_BYTES, type HostLists, originOf, RecentBytes, type Request, SLOW_FROM_MS } from '@webloom/core'
+import { ENTRY_BYTES, type HostLists, RecentBytes, type Request, SLOW_FROM_MS } from '@webloom/core'
+import { hostOf } from './host-name.ts'
 
 /** A request that had no good answer. */
 export interface BadSighting {
@@ -94,7 +95,7 @@ export class HostWatch {
   }
 
   /** Returns what stands out now, unsorted. What waits is the queue's to say. */
-  lists(): Omit<HostLists, 'mostQueued'> {
+  lists(): Omit<HostLists, 'mostQueued' | 'answers'> {
     const lists: GatheredLists = { failing: [], slowest: [], paused: [], givenUp: [], recovered: [] }
     const now = this.#now()
     for (const [name, host] of this.#hosts.entries()) list(lists, name, host, now)
@@ -132,7 +133,9 @@ export class HostWatch {
   }
 }
 
-type GatheredLists = { -readonly [Name in Exclude<keyof HostLists, 'mostQueued'>]: HostLists[Name][number][] }
+type GatheredLists = {
+  -readonly [Name in Exclude<keyof HostLists, 'mostQueued' | 'answers'>]: HostLists[Name][number][]
+}
 
 function list(lists: GatheredLists, host: string, seen: WatchedHost, now: number): void {
   const { failures, lastFailure, failedAtMs, givenUpAtMs, recoveredAtMs, latencyMs, answeredAtMs } = seen
@@ -148,10 +151,4 @@ function list(lists: GatheredLists, host: string, seen: WatchedHost, now: number
 
 function isWorthKeeping(host: WatchedHost, now: () => number): boolean {
   return host.recoveredAtMs > 0 || host.latencyMs > 0 || host.pausedUntilMs > now()
-}
-
-/** Returns name and port, without a user's name and password: the lists are shown. */
-function hostOf(url: string): string {
-  const origin = originOf(url)
-  return origin.slice(Math.max(origin.indexOf('//') + 1, origin.lastIndexOf('@')) + 1)
 }

@@ -1,8 +1,8 @@
 /**
  * What stands out among a worker's hosts, as its heartbeat carries it to Redis, where `webloom status` and dashboards read it.
  *
- * It is gathered no more often than people look, and sent only when something has changed. So a worker whose hosts all answer,
- * and that has nothing queued, sends nothing.
+ * It is gathered no more often than people look, and sent only when something has changed. So a worker that asks no
+ * host meanwhile sends nothing.
  *
  *     {"at":<by Redis's clock>,"sentAt":<by the worker's>,"failing":[…],…}     lists that are empty are left out
  *

@@ -1,6 +1,14 @@
 /** One host of a crawl on Redis, found by its exact name. */
 
-import type { HostLists, HostOrders, HostsSeen, OneHostSeen, Settings, SlotView } from '@webloom/core'
+import {
+  type HostLists,
+  type HostOrders,
+  type HostsSeen,
+  mergedAnswers,
+  type OneHostSeen,
+  type Settings,
+  type SlotView,
+} from '@webloom/core'
 import { lineSample, paceOf, readHostOrders, readSlot } from '@webloom/queue'
 import type { CrawlFromOutside } from '../assembly/crawl-from-outside.ts'
 
@@ -19,8 +27,8 @@ export async function readOneHost(
     delayFrom: slot && delayFrom(crawl, slot, orders),
     isBoosted: orders.get(host)?.isBoosted === true,
     lists: listsOf(lists, host),
+    ...answersOf(lists, host),
     sample: slot && (await sampleOf(crawl, host)),
-    statuses: null,
     readAt,
   }
 }
@@ -69,6 +77,17 @@ export function withoutPort(name: string): string {
   return name.replace(/:\d+$/, '')
 }
 
+/** What the host has answered on all its ports. */
+export function answersOf(
+  { answers }: HostLists,
+  name: string,
+): Pick<OneHostSeen, 'statuses' | 'errors' | 'countedSince'> {
+  const own = answers.filter(({ host }) => isOfHost(host, name)).map((entry) => ({ ...entry, host: name }))
+  const [all] = mergedAnswers(own)
+  if (!all) return { statuses: null, errors: [], countedSince: null }
+  return { statuses: all.counts, errors: all.errors, countedSince: new Date(all.sinceMs).toISOString() }
+}
+
 /** Those entries alone that are the host's own. */
 export function listsOf(lists: HostLists, host: string): HostLists {
   const isIts = (entry: { readonly host: string }) => isOfHost(entry.host, host)
@@ -79,5 +98,6 @@ export function listsOf(lists: HostLists, host: string): HostLists {
     paused: lists.paused.filter(isIts),
     givenUp: lists.givenUp.filter(isIts),
     recovered: lists.recovered.filter(isIts),
+    answers: lists.answers.filter(isIts),
   }
 }

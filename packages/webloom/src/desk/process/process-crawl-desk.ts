@@ -27,7 +27,7 @@ import { VERSION } from '../../version.ts'
 import { limitOf } from '../crawl-limit.ts'
 import { ledgerFilter, readFailed, readFailures, readResponse } from '../read-failures.ts'
 import { fieldsOf } from '../read-items.ts'
-import { listsOf } from '../read-one-host.ts'
+import { answersOf, listsOf } from '../read-one-host.ts'
 import { settingsSeen } from '../settings-seen.ts'
 import { timeLeftOf } from '../time-left.ts'
 import { ProcessHostOrders } from './process-host-orders.ts'
@@ -129,7 +129,16 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     }
     const isBoosted = order?.isBoosted === true
     const delayFrom = order?.delayMs !== undefined ? 'set by hand' : delayMs > 0 ? 'the settings' : null
-    return { host: name, slot, delayFrom, isBoosted, lists: own, sample: null, statuses: null, readAt }
+    return {
+      host: name,
+      slot,
+      delayFrom,
+      isBoosted,
+      lists: own,
+      ...answersOf(lists, name),
+      sample: null,
+      readAt,
+    }
   }
 
   async items(): Promise<ItemsSeen> {

@@ -52,6 +52,9 @@ test('webloom crawl --dash --control shows and steers a crawl without Redis whil
   await told('resume')
   await told('set_host', { name: '127.0.0.1', delaySeconds: '3600' })
   expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(/Delay 1 h It comes from set by hand/)
+  expect(await pageText(`${url}c/pages/overview`)).toContain(
+    'at least: the delay of 127.0.0.1 allows no more',
+  )
   expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(/Answers counted since .* 200 [1-9]/)
   crawl.kill('SIGINT')
   expect((await crawl.exited).code).toBe(130)

@@ -159,6 +159,7 @@ export {
   type QueueCounts,
   type QueuedRequest,
   type QueuedSlot,
+  type QueueHeld,
   type QueueOrder,
   REJECTIONS_MAX,
   type RequestQueue,

@@ -29,6 +29,9 @@ export function madeUpWorker(n: number, more: Partial<WorkerSeen> = {}): WorkerS
     lost: false,
     downloading: 12 + n,
     scraping: n % 3,
+    heldHosts: 41 + 3 * n,
+    longestMs: 0,
+    longestHost: '',
     pages: 61_240 + 811 * n,
     items: 50_113 + 420 * n,
     errors: n,
@@ -125,9 +128,10 @@ export const STATUS: CrawlStatus = {
       '184,320 requests wait and 12,044 are held for later, while workers have room: the hosts’ delays, pauses and CONCURRENT_REQUESTS_PER_DOMAIN decide.',
   },
   timeLeft: {
-    atLeastMs: null,
+    atLeastMs: 2_100_000,
     atThisRateMs: 3_850_000,
-    words: '1 h 4 min for what is queued, at this rate; new links make it more',
+    words:
+      '1 h 4 min for what is queued, at this rate; new links make it more. 35 min at least: news.example allows no more',
   },
 }
 

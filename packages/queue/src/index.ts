@@ -39,7 +39,7 @@ export {
 
 export { readSlot, readSlots, readSlots as readTurnHosts } from './outside/bucket-slots.ts'
 export { readHostTotals } from './outside/host-totals.ts'
-export { paceOf } from './politeness/host-pace.ts'
+export { leastTimeMs, paceOf } from './politeness/host-pace.ts'
 export { HostSlots, type ResolveHost, type SlotGrouping } from './politeness/host-slots.ts'
 
 // A crawl of many workers

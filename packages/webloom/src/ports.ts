@@ -32,6 +32,7 @@ export {
   type PausedHost,
   type ProtocolTimes,
   type QueuedSlot,
+  type QueueHeld,
   type RecoveredHost,
   type RedisClient,
   type RedisRole,

@@ -85,6 +85,11 @@ export interface WorkerSeen {
   readonly lost: boolean
   readonly downloading: number
   readonly scraping: number
+  /** Hosts of which it has something; 0 where the queue does not say (QUEUE_MODE=job). */
+  readonly heldHosts: number
+  /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */
+  readonly longestMs: number
+  readonly longestHost: string
   readonly pages: number
   readonly items: number
   readonly errors: number

@@ -94,6 +94,16 @@ export interface QueuedSlot {
   readonly waiting: number
 }
 
+/** What a worker holds of a shared queue. */
+export interface QueueHeld {
+  /** Slots of which something is here, in flight, or waits behind. */
+  readonly heldHosts: number
+  /** How long the slot that takes longest takes at least, at its delay, milliseconds; 0: no slot has a delay. */
+  readonly longestMs: number
+  /** Its name; '' for none. */
+  readonly longestHost: string
+}
+
 /** The links in doubt that a queue has set aside. */
 export interface LinkDoubts {
   /**
@@ -197,6 +207,8 @@ export interface RequestQueue {
   steer(orders: HostOrders): Promise<void>
   /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */
   mostQueued(most: number): readonly QueuedSlot[]
+  /** What this worker holds at this moment, for people who look. Absent: not known. */
+  held?(): QueueHeld
   /**
    * The requests that the queue's store counts as in flight for this worker. The worker itself may not know of them: one that
    * holds nothing and finds some here warns. Absent where store and worker are one process, and where each request has a lock

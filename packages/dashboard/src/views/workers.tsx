@@ -104,6 +104,20 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
       ),
     },
     {
+      name: 'Hosts held',
+      isNumber: true,
+      cell: ({ heldHosts, longestMs, longestHost }) => (
+        <>
+          {told(heldHosts, grouped)}
+          {longestMs > 0 && (
+            <small>
+              {shown(longestHost, 40)} needs {durationOf(longestMs)}
+            </small>
+          )}
+        </>
+      ),
+    },
+    {
       name: 'Loop lag',
       isNumber: true,
       cell: ({ loopLagMs }) => (

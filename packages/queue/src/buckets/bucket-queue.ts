@@ -26,6 +26,7 @@ import {
   type QueueCounts,
   type QueuedRequest,
   type QueuedSlot,
+  type QueueHeld,
   type QueueOrder,
   type Request,
   type RequestQueue,
@@ -38,7 +39,7 @@ import { failureBounds } from '../failures/failure-bounds.ts'
 import type { RedisFailures, Retried } from '../failures/redis-failures.ts'
 import type { Effect } from '../frontier/frontier-effects.ts'
 import type { BucketLease } from '../frontier/held-turn.ts'
-import { mostQueuedOf } from '../frontier/most-queued.ts'
+import { heldHostsOf, mostQueuedOf } from '../frontier/most-queued.ts'
 import type { Doubts } from '../leasing/doubts.ts'
 import { remarked } from '../leasing/packed-request.ts'
 import { paceOf } from '../politeness/host-pace.ts'
@@ -233,6 +234,10 @@ export class BucketQueue implements RequestQueue {
 
   mostQueued(most: number): readonly QueuedSlot[] {
     return mostQueuedOf(this.#parts.machine.turns, most)
+  }
+
+  held(): QueueHeld {
+    return heldHostsOf(this.#parts.machine.turns)
   }
 
   isEmpty(): Promise<boolean> {

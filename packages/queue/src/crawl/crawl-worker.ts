@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
-import { PROTOCOL_TIMES } from '@webloom/core'
+import { PROTOCOL_TIMES, type QueueHeld } from '@webloom/core'
 import { NO_LOAD, type WorkerLoad } from './worker-load.ts'
 
 /** What a worker is doing, as it says itself with each heartbeat. */
-export interface WorkerActivity extends WorkerLoad {
+export interface WorkerActivity extends WorkerLoad, QueueHeld {
   readonly downloading: number
   readonly scraping: number
   /** Since the worker started. */
@@ -34,9 +34,12 @@ export interface CrawlWorker extends WorkerActivity {
   readonly lost: boolean
 }
 
+export const NOTHING_HELD: QueueHeld = { heldHosts: 0, longestMs: 0, longestHost: '' }
+
 const IDLE: WorkerActivity = {
   downloading: 0,
   scraping: 0,
+  ...NOTHING_HELD,
   pages: 0,
   items: 0,
   errors: 0,

@@ -20,12 +20,13 @@ import {
   type OtherWorkers,
   PROTOCOL_TIMES,
   type ProtocolTimes,
+  type QueueHeld,
   type StatsCollector,
   silentLogger,
   within,
 } from '@webloom/core'
 import type { Redis } from 'ioredis'
-import { readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
+import { NOTHING_HELD, readWorkerEntry, type WorkerActivity, workerEntry } from '../crawl/crawl-worker.ts'
 import { CRAWL_LOST, type CrawlRun } from '../crawl/redis-crawl-record.ts'
 import { WorkerLoadMeter } from '../crawl/worker-load.ts'
 import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
@@ -50,6 +51,8 @@ export interface WorkerHeartbeatOptions {
   readonly stats: StatsCollector
   /** What is under way at this moment. */
   readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  /** What this worker holds of the queue. Absent: it does not say. */
+  readonly held?: (() => QueueHeld) | undefined
   /** What stands out among the hosts of this process. Absent: none of it is told. */
   readonly hostLists?: () => HostLists
   /** Called when other orders hold for hosts than before: with the first heartbeat, if there are any. */
@@ -323,7 +326,7 @@ export class WorkerHeartbeat implements OtherWorkers {
   }
 
   #activity(): WorkerActivity {
-    const { stats, activity, release = '' } = this.#options
+    const { stats, activity, held, release = '' } = this.#options
     const count = (key: string) => Number(stats.get(key) ?? 0)
     const done = {
       at: performance.now(),
@@ -336,6 +339,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
     return {
       ...activity(),
+      ...(held?.() ?? NOTHING_HELD),
       pages: done.pages,
       items: done.items,
       errors: done.errors,

@@ -116,6 +116,7 @@ export async function redisStore(
     logger,
     ...times,
     activity: () => controls.activity(),
+    held: queue.held?.bind(queue),
     ...(hostLists && { hostLists: () => hostLists.now() }),
     onPause: () => controls.pause(),
     onResume: () => controls.resume(),

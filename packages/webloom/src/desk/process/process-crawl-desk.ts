@@ -21,7 +21,7 @@ import {
   UsageError,
   type WorkerSeen,
 } from '@webloom/core'
-import { dropFailed, paceOf, retryFailed } from '@webloom/queue'
+import { dropFailed, leastTimeMs, paceOf, retryFailed } from '@webloom/queue'
 import type { Crawl } from '../../assembly/crawl.ts'
 import { VERSION } from '../../version.ts'
 import { limitOf } from '../crawl-limit.ts'
@@ -38,6 +38,9 @@ const SAMPLE_EVERY_MS = 10_000
 const SAMPLES_MAX = 8640
 const ITEMS_MAX = 5
 const ITEM_CHARS_MAX = 4000
+
+/** Hosts that are counted and looked at. */
+const HELD_MAX = 1000
 
 export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   readonly id: string
@@ -238,6 +241,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       seenAt: new Date().toISOString(),
       lost: false,
       ...inside.engine.activity,
+      ...this.#held(),
       pages,
       items,
       errors,
@@ -263,6 +267,27 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       pages: perMinute(now.pages, before?.pages),
       items: perMinute(now.items, before?.items),
       errors: perMinute(now.errors, before?.errors),
+    }
+  }
+
+  /** What is learnt of hosts makes their delays longer, so it takes no less than this. */
+  #held(): Pick<WorkerSeen, 'heldHosts' | 'longestMs' | 'longestHost'> {
+    const { settings, inside } = this.#crawl
+    const [slots, paces, orders] = [
+      inside.store.queue.mostQueued(HELD_MAX),
+      paceOf(settings),
+      this.#orders.now(),
+    ]
+    const lines = slots.map(({ slot, waiting }) => {
+      const ordered = orders.get(slot)?.delayMs
+      const pace = { ...paces(slot), ...(ordered !== undefined && { delayMs: ordered, randomize: false }) }
+      return { host: slot, leastMs: leastTimeMs(pace, waiting) }
+    })
+    const [longest] = lines.sort((a, b) => b.leastMs - a.leastMs)
+    return {
+      heldHosts: slots.length,
+      longestMs: longest?.leastMs ?? 0,
+      longestHost: longest?.leastMs ? longest.host : '',
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * Deletes what was compiled from sources that are gone. The compiler leaves it where it is, and so does the cache of builds: it would
- * be packed and published.
+ * Deletes declarations of sources that are gone. The compiler leaves them where they are, and so does the cache of builds: they would
+ * be packed and published. (`bundle.ts` deletes what it does not write.)
  *
  *     npm run build      ends with this
  */
@@ -8,20 +8,20 @@
 import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-const COMPILED = /\.(?:js|d\.ts)(?:\.map)?$/
+const DECLARATION = /\.d\.ts(?:\.map)?$/
 
-/** Compiled files below `root` that have no source, relative to it. */
+/** Declarations below `root` that have no source; paths are relative to it. */
 export function staleOutputs(root: string): string[] {
   return globSync('packages/*/dist/**', { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
     .filter(
-      (path) => COMPILED.test(path) && !sourcesOf(path).some((source) => existsSync(join(root, source))),
+      (path) => DECLARATION.test(path) && !sourcesOf(path).some((source) => existsSync(join(root, source))),
     )
     .sort()
 }
 
 function sourcesOf(path: string): string[] {
-  return ['.ts', '.tsx'].map((end) => path.replace('/dist/', '/src/').replace(COMPILED, end))
+  return ['.ts', '.tsx'].map((end) => path.replace('/dist/', '/src/').replace(DECLARATION, end))
 }
 
 if (import.meta.main) {

@@ -54,7 +54,7 @@ test('the lock names no registry', () => {
   expect(named).toEqual([])
 })
 
-test('what was compiled from a source that is gone is found', async () => {
+test('the declarations of a source that is gone are found', async () => {
   await using folder = await tempDir()
   const write = (path: string) => {
     mkdirSync(folder.join(path, '..'), { recursive: true })
@@ -62,13 +62,13 @@ test('what was compiled from a source that is gone is found', async () => {
   }
   const kept = [
     'packages/core/src/a/kept.ts',
-    'packages/core/dist/a/kept.js',
+    'packages/core/dist/index.js',
     'packages/core/dist/a/kept.d.ts.map',
   ]
   const gone = [
     'packages/core/dist/a/gone.d.ts',
-    'packages/core/dist/a/gone.js.map',
-    'packages/core/dist/kept.js',
+    'packages/core/dist/a/gone.d.ts.map',
+    'packages/core/dist/kept.d.ts',
   ]
   for (const path of [...kept, 'packages/core/dist/data.json', ...gone]) write(path)
   expect(staleOutputs(folder.path)).toEqual(gone)

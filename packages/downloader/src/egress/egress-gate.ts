@@ -13,7 +13,6 @@ import { HostAddresses } from '../connecting/host-addresses.ts'
 import { type TlsOptions, tlsFromSettings } from '../connecting/tls-settings.ts'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { EgressDial } from './egress-dial.ts'
-import { EgressProxy } from './egress-proxy.ts'
 
 export interface EgressGateOptions {
   readonly addresses: Pick<HostAddresses, 'of'>
@@ -58,6 +57,8 @@ export class EgressGate {
       timeoutMs: Math.min(connectTimeoutMs, CONNECT_TIMEOUT_MS),
       ...(proxy && { proxy }),
     })
+    // Imported here: with node:http Node loads its own fetch, which costs each start of a command 25 ms.
+    const { EgressProxy } = await import('./egress-proxy.ts')
     const egress = new EgressProxy(dial, options)
     try {
       await egress.listen()

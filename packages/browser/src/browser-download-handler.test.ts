@@ -19,6 +19,7 @@ class Steps {
   async title(page: { title(): Promise<string> }, request: { url: string }) {
     return { title: await page.title(), url: request.url }
   }
+  *start() {}
   async fails() {
     throw new TypeError('no such thing')
   }
@@ -71,6 +72,13 @@ describe('a rendered page', () => {
     expect(rendered!.blocked).toEqual([{ url: `${site.origin}/a.png`, why: 'image' }])
     expect(rendered!.returned).toEqual({ title: 'Rich', url })
     expect(site.asked('/a.png')).toBe(0)
+  })
+
+  test('says which cookies of the jar the browser does not take, and has the others', async () => {
+    const url = site.html('/jar', 'jar')
+    await browsing.visit(url, { headers: { cookie: 'good=1; __Host-bad=1' } })
+    expect(site.hits.findLast(({ path }) => path === '/jar')!.headers.cookie).toBe('good=1')
+    expect(browsing.stats.get('browser/cookies_refused')).toBe(1)
   })
 
   test('is scrolled, filled and clicked first', async () => {
@@ -209,7 +217,10 @@ describe('errors', () => {
     await expect(wrong({ block: ['images'] })).rejects.toThrow(
       'neither a kind nor a host. Did you mean image?',
     )
-    await expect(wrong({ script: 'titel' })).rejects.toThrow('which is no method of spider steps')
+    for (const script of ['titel', 'constructor', 'start', 'valueOf'])
+      await expect(wrong({ script }), script).rejects.toThrow(
+        `script "${script}" is no method of spider steps; it has title, fails`,
+      )
     const url = site.html('/fails', '')
     await expect(browsing.visit(url, { meta: { browser: { script: 'fails' } } })).rejects.toThrow(
       /^fails\(\) of spider steps, as meta.browser.script names it, threw for .*: TypeError: no such thing$/,

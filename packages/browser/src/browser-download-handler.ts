@@ -19,6 +19,7 @@ import {
   type Egress,
   type JsonValue,
   type Logger,
+  methodNamed,
   NoAnswer,
   type OpenEgress,
   protectionStat,
@@ -209,6 +210,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
         usualHeaders: this.#options.usualHeaders,
         endsAtMs: beganAtMs + timeoutMs,
         onStart: options.onStart,
+        onCookiesRefused: (names) => this.#cookiesRefused(request, names),
         ...this.#userAgentOf(request),
         ...(script && { script }),
       })
@@ -271,6 +273,13 @@ export class BrowserDownloadHandler implements DownloadHandler {
     })
   }
 
+  #cookiesRefused(request: Request, names: readonly string[]): void {
+    const { stats, logger } = this.#options
+    stats.inc('browser/cookies_refused', names.length)
+    // Names alone: a value may be a secret.
+    logger.warn({ url: request.url, cookies: names }, 'the browser does not take these cookies of the jar')
+  }
+
   /** A name that the crawl was given, and not the one that it has by default: a browser that calls itself a program is none. */
   #userAgentOf(request: Request): { userAgent?: string } {
     const asked = request.hasHeaders ? request.headers.get('user-agent') : null
@@ -280,12 +289,16 @@ export class BrowserDownloadHandler implements DownloadHandler {
   #scriptOf(request: Request, { script }: BrowserOptions) {
     if (script === undefined) return undefined
     const { spider } = this.#options
-    const method: unknown = (spider as unknown as Record<string, unknown>)[script]
-    if (typeof method !== 'function')
+    let method: (...args: unknown[]) => unknown
+    try {
+      method = methodNamed(spider, script, 'script')
+    } catch (cause) {
       throw new WebloomError(
         'WL_CALLBACK_UNKNOWN',
-        `meta.browser.script of ${request} is ${JSON.stringify(script)}, which is no method of spider ${spider.name}; write  async ${script}(page, request) { … }`,
+        `meta.browser of ${request}: ${(cause as Error).message}; write  async ${script}(page, request) { … }`,
+        { cause },
       )
+    }
     return async (page: Page): Promise<JsonValue | undefined> => {
       try {
         return (await method.call(spider, page, request)) as JsonValue | undefined

@@ -110,6 +110,7 @@ export {
   signals,
 } from './crawl/signals.ts'
 export type { SpiderLike } from './crawl/spider-like.ts'
+export { chainOf, methodNamed, properties as spiderProperties } from './crawl/spider-methods.ts'
 export { MemoryStatsCollector, type StatsCollector, type StatValue } from './crawl/stats.ts'
 export { type ProtectionReason, protectionStat } from './errors/protection-reason.ts'
 export { type CrawlName, checkKeyPattern, crawlKey, crawlQueueName } from './redis/crawl-keys.ts'

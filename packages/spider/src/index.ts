@@ -147,7 +147,7 @@ export {
 } from './engine/engine.ts'
 export type { EngineDownloader, EngineScheduler } from './engine/engine-ports.ts'
 export { type PageBounds, pageBoundsOf } from './responses/page-bounds.ts'
-export { callbackName, methodNamed } from './scraping/callbacks.ts'
+export { callbackName } from './scraping/callbacks.ts'
 export { inTime } from './scraping/in-time.ts'
 export { ItemProcessor, type ItemProcessorOptions } from './scraping/item-processor.ts'
 export { couldNotBeHad } from './scraping/lost-page.ts'

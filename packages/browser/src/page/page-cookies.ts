@@ -26,13 +26,20 @@ export function cookiesOf(request: Request): NewCookie[] {
   })
 }
 
-/** One that Chromium refuses (a wrong `__Host-` cookie) leaves the others alone. */
-export async function giveCookies(context: BrowserContext, cookies: readonly NewCookie[]): Promise<void> {
-  if (cookies.length === 0) return
+/** Resolves to the names of those that Chromium refuses (a wrong `__Host-` cookie): they leave the others alone. */
+export async function giveCookies(
+  context: BrowserContext,
+  cookies: readonly NewCookie[],
+): Promise<readonly string[]> {
+  if (cookies.length === 0) return []
   try {
     await context.addCookies(cookies)
+    return []
   } catch {
-    for (const cookie of cookies) await context.addCookies([cookie]).catch(() => {})
+    const refused: string[] = []
+    for (const cookie of cookies)
+      await context.addCookies([cookie]).catch(() => void refused.push(cookie.name))
+    return refused
   }
 }
 

@@ -46,6 +46,8 @@ export interface PageVisitOptions {
   /** When the page's time is over, by `performance.now()`. */
   readonly endsAtMs: number
   readonly onStart: () => void
+  /** Called with the names of cookies that the browser does not take. */
+  readonly onCookiesRefused: (names: readonly string[]) => void
 }
 
 /** What came of it. */
@@ -99,7 +101,8 @@ export class PageVisit {
     })
     const watch = new PageWatch(wanted, bodyBytesMax)
     const quiet = new PageQuiet(page)
-    await Promise.all([gate.open(), watch.open(context, page), giveCookies(context, given)])
+    const [refused] = await Promise.all([giveCookies(context, given), gate.open(), watch.open(context, page)])
+    if (refused.length > 0) this.#options.onCookiesRefused(refused)
     const referer = request.hasHeaders ? request.headers.get('referer') : null
     const goes = page.goto(request.url, {
       waitUntil: 'commit',
@@ -115,9 +118,9 @@ export class PageVisit {
       },
     )
     goes.catch(() => {})
-    if (arrived) return this.#unrendered(context, arrived, given)
+    if (arrived) return this.#unrendered({ context, given, watch }, arrived)
     const looked = this.#lookAround({ context, page, session, gate, watch, quiet, given })
-    const led = gate.raw.then((raw) => this.#unrendered(context, raw, given))
+    const led = gate.raw.then((raw) => this.#unrendered({ context, given, watch }, raw))
     looked.catch(() => {})
     led.catch(() => {})
     return Promise.race([looked, led])
@@ -153,9 +156,12 @@ export class PageVisit {
     }
   }
 
-  async #unrendered(context: BrowserContext, raw: RawAnswer, given: Given): Promise<VisitedPage> {
+  async #unrendered(
+    { context, given, watch }: Pick<OpenPage, 'context' | 'given' | 'watch'>,
+    raw: RawAnswer,
+  ): Promise<VisitedPage> {
     const headers = await this.#headersOf(context, raw.headers, given, raw.url)
-    return { answer: { ...raw, headers }, popups: this.#popups, blocked: 0 }
+    return { answer: { ...raw, headers }, popups: this.#popups, blocked: watch.blockedCount }
   }
 
   /** The answer's headers, as they fit what is handed on: nothing is packed, and cookies of scripts are among the others. */

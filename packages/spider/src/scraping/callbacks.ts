@@ -1,4 +1,4 @@
-import { type Callback, type Request, WebloomError } from '@webloom/core'
+import { type Callback, methodNamed, type Request, spiderProperties, WebloomError } from '@webloom/core'
 import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 
@@ -25,24 +25,6 @@ export function callbackName(spider: Spider, callback: Callback, role: 'callback
   return name
 }
 
-/**
- * Returns the method of that name, or the function in the spider's field of that name. Throws WL_CALLBACK_UNKNOWN, which
- * lists the names that exist, when the spider has none. Getters are not run, and methods that every object has (`valueOf`)
- * are no callbacks.
- */
-export function methodNamed(
-  spider: Spider,
-  name: string,
-  role: 'callback' | 'errback',
-): (...args: unknown[]) => unknown {
-  const method = propertyNamed(spider, name)
-  if (typeof method === 'function' && name !== 'constructor') return method as (...args: unknown[]) => unknown
-  throw new WebloomError(
-    'WL_CALLBACK_UNKNOWN',
-    `${role} ${JSON.stringify(name)} is no method of spider ${spider.name}; it has ${methodNames(spider).join(', ')}`,
-  )
-}
-
 /** Names callback and errback, so that the request can leave this process. */
 export function nameCallbacks(spider: Spider, request: Request): void {
   if (request.callback !== null) request.callback = callbackName(spider, request.callback, 'callback')
@@ -50,42 +32,8 @@ export function nameCallbacks(spider: Spider, request: Request): void {
 }
 
 function nameByIdentity(spider: Spider, callback: unknown): string | undefined {
-  for (const [name, value] of properties(spider)) if (value === callback) return name
+  for (const [name, value] of spiderProperties(spider)) if (value === callback) return name
   return undefined
-}
-
-/** Returns a property as the language finds it, without getters and without those of `Object.prototype`. */
-function propertyNamed(spider: Spider, name: string): unknown {
-  for (const object of chainOf(spider)) {
-    const property = Object.getOwnPropertyDescriptor(object, name)
-    if (property) return property.value
-  }
-  return undefined
-}
-
-function methodNames(spider: Spider): string[] {
-  const names = new Set<string>()
-  for (const [name, value] of properties(spider))
-    if (typeof value === 'function' && name !== 'constructor') names.add(name)
-  return [...names]
-}
-
-/** Yields values of the spider and its prototypes by name, without running getters. */
-function* properties(spider: Spider): Generator<[string, unknown]> {
-  for (const object of chainOf(spider)) {
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
-      yield [name, value]
-  }
-}
-
-/** Yields the spider and its prototypes, without that of all objects. */
-export function* chainOf(spider: Spider): Generator<object> {
-  for (
-    let object: object | null = spider;
-    object && object !== Object.prototype;
-    object = Object.getPrototypeOf(object)
-  )
-    yield object
 }
 
 function notAMethod(spider: Spider, callback: unknown, role: string): WebloomError {

@@ -18,6 +18,7 @@ import {
   type JsonObject,
   jsonCopy,
   type Logger,
+  methodNamed,
   Request,
   type Signals,
   type SpiderMiddleware,
@@ -29,7 +30,7 @@ import { InvalidItem } from '../items/item.ts'
 import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
-import { callbackOf, methodNamed, nameCallbacks, sourceOf } from './callbacks.ts'
+import { callbackOf, nameCallbacks, sourceOf } from './callbacks.ts'
 import { logFailure } from './failure-log.ts'
 import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
 import { MetaWatch } from './meta-watch.ts'

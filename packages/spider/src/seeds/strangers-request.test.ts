@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
+import { methodNamed } from '@webloom/core'
 import { describe, expect, test } from 'vitest'
-import { methodNamed } from '../scraping/callbacks.ts'
 import { RedisCrawlSpider } from '../spiders/redis-crawl-spider.ts'
 import { RedisSpider } from '../spiders/redis-spider.ts'
 import { requestFromSeed } from './seed-request.ts'

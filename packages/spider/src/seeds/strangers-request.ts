@@ -9,8 +9,7 @@
  * A request that is refused is refused as a whole: without the refused part it would not be the one that was asked for.
  */
 
-import { type JsonValue, type Request, WebloomError } from '@webloom/core'
-import { chainOf } from '../scraping/callbacks.ts'
+import { chainOf, type JsonValue, type Request, WebloomError } from '@webloom/core'
 import { FRAMEWORK_CLASS, type Spider } from '../spider.ts'
 
 /** Throws WL_REQUEST_INVALID for what a stranger may not ask for, and WL_CALLBACK_UNKNOWN for a method that it may not name. */

@@ -2,13 +2,13 @@ import {
   type Callback,
   checkOptions,
   type JsonObject,
+  methodNamed,
   type OptionNames,
   type Request,
   WebloomError,
 } from '@webloom/core'
 import { type Link, LinkExtractor } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
-import { methodNamed } from '../scraping/callbacks.ts'
 import type { Spider } from '../spider.ts'
 
 /** Finds the links of a page; `LinkExtractor` is one. */

@@ -3,6 +3,7 @@ import {
   decodeText,
   detectEncoding,
   InvalidUrl,
+  methodNamed,
   Request,
   type RequestInit,
   urlJoin,
@@ -10,7 +11,6 @@ import {
 import { anyOf, type PatternTest, type UrlPattern } from '@webloom/selectors'
 import type { Response } from '../responses/response.ts'
 import { responseKind } from '../responses/response-kind.ts'
-import { methodNamed } from '../scraping/callbacks.ts'
 import { FRAMEWORK_CLASS, Spider } from '../spider.ts'
 import { gunzipped, isGzip } from './gunzipped.ts'
 import { readSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'

@@ -1,5 +1,5 @@
-import { type JsonObject, Request, UsageError } from '@webloom/core'
-import { InvalidItem, methodNamed } from '@webloom/spider'
+import { type JsonObject, methodNamed, Request, UsageError } from '@webloom/core'
+import { InvalidItem } from '@webloom/spider'
 import type { PageFlags } from '../authoring/page-workbench.ts'
 import { openWorkbench, pageOf, refuseVisitor, typedUrl } from '../authoring/page-workbench.ts'
 import type { Workbench } from '../authoring/workbench.ts'

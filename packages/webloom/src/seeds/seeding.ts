@@ -1,5 +1,6 @@
 import {
   crawlUrlRules,
+  methodNamed,
   putUnderRules,
   type Request,
   type Settings,
@@ -8,13 +9,7 @@ import {
   withDeadline,
 } from '@webloom/core'
 import { MAX_SEEDS_PER_PUSH, type RedisSeedPush, type SeedToPush } from '@webloom/queue'
-import {
-  methodNamed,
-  RedisCrawlSpider,
-  RedisSpider,
-  requestFromSeed,
-  type SeededSpider,
-} from '@webloom/spider'
+import { RedisCrawlSpider, RedisSpider, requestFromSeed, type SeededSpider } from '@webloom/spider'
 import { SeedProgressLine } from '../progress/seed-progress.ts'
 import { grouped } from '../terminal/figures.ts'
 import { visible } from '../terminal/sanitize.ts'

@@ -1,5 +1,5 @@
-import { type Request, UsageError, WebloomError } from '@webloom/core'
-import { methodNamed, Spider } from '@webloom/spider'
+import { methodNamed, type Request, UsageError, WebloomError } from '@webloom/core'
+import { Spider } from '@webloom/spider'
 
 /** Methods of Scrapy's own spiders, and what does the same here. */
 const FRAMEWORK_METHODS: Readonly<Record<string, string>> = {

@@ -2,10 +2,10 @@
  * QUEUE_MODE=job: every request is a BullMQ job. The small sibling of buckets and their turns: what waits is seen in Bull Board job by
  * job, at five times the memory, and each worker keeps its own pace, as scrapy-redis's do.
  *
- *     queue ──► JobFetchLoop ──► HostBacklog ──► LeaseDispatcher ──► engine
- *               (JobFetcher,     (host must wait)                      │
- *       ▲        BullMQ)            │ too many                         │
- *       └─────────── JobScripts ◄───┴──────────────────────────────────┘  commit, retry, requeue, reject
+ *     queue ──► JobFetchLoop ──► JobLeases ──► LeaseDispatcher ──► engine
+ *               (JobFetcher,     (host must                          │
+ *       ▲        BullMQ)          wait) │ too many                   │
+ *       └─────────── JobScripts ◄───────┴────────────────────────────┘  commit, retry, requeue, reject
  *                        ▲
  *                     JobMaintenance   keeps leases, finds those of workers that are gone
  *
@@ -60,7 +60,6 @@ import { RedisFailures, type Retried } from '../failures/redis-failures.ts'
 import { Doubts } from '../leasing/doubts.ts'
 import type { GivingUp } from '../leasing/giving-up.ts'
 import { LeaseDispatcher } from '../leasing/lease-dispatcher.ts'
-import { leaseLost } from '../leasing/lease-lost.ts'
 import { LeftToOthers } from '../leasing/left-to-others.ts'
 import {
   jsonOf,
@@ -71,16 +70,16 @@ import {
   unpackRequest,
 } from '../leasing/packed-request.ts'
 import { nobodyCanDo } from '../leasing/rejections.ts'
-import { KEPT_BY_NOBODY, type KeptLocks, type LockKeeper } from '../locks/lock-keeper.ts'
+import { KEPT_BY_NOBODY, type LockKeeper } from '../locks/lock-keeper.ts'
 import { type HostSlots, SLOTS_BY_HOST } from '../politeness/host-slots.ts'
 import type { CrawlRedisKeys } from '../redis/crawl-redis-keys.ts'
 import { bullJob, bullPriority, jobOrDoubt } from './bull-job.ts'
-import { HostBacklog } from './host-backlog.ts'
 import { JobFetchLoop, type Received } from './job-fetch-loop.ts'
 import { JobFetcher, type TakenJob, textOf } from './job-fetcher.ts'
-import { type JobHold, JobLease, type TakenRequest } from './job-lease.ts'
+import type { JobHold, JobLease, TakenRequest } from './job-lease.ts'
+import { JobLeases } from './job-leases.ts'
 import { JobMaintenance } from './job-maintenance.ts'
-import { JobScripts, lockArgs, type NewJob } from './job-scripts.ts'
+import { JobScripts, type NewJob } from './job-scripts.ts'
 
 export interface BullJobQueueOptions {
   /** Opened and closed by whoever gives it. Two more connections are made of it. */
@@ -106,14 +105,9 @@ export interface BullJobQueueOptions {
 
 /** How many requests are stored in one step. */
 const MAX_REQUESTS_PER_PUSH = 500
-/** How many requests are held for their hosts, for each that may be in flight. */
-const HELD_PER_REQUEST_IN_FLIGHT = 4
-const HELD_MIN = 64
 const CLOSE_MS_MAX = 2000
 
 export class BullJobQueue implements RequestQueue {
-  readonly #clock: HostClock
-  readonly #slots: HostSlots
   readonly #order: QueueOrder
   readonly #rejectedMs: number
   readonly #leftToOthers: LeftToOthers
@@ -122,22 +116,16 @@ export class BullJobQueue implements RequestQueue {
   readonly #place: Required<Pick<BullJobQueueOptions, 'redis' | 'keys' | 'workerId' | 'times'>>
   readonly #fetchLoop: JobFetchLoop
   readonly #maintenance: JobMaintenance
-  readonly #locks: KeptLocks
   readonly #dispatcher: LeaseDispatcher<JobLease>
-  readonly #backlog: HostBacklog<JobLease>
-  /** By job id: all that this worker has. */
-  readonly #leases = new Map<string, JobLease>()
+  readonly #leases: JobLeases
   readonly #closing = new AbortController()
   readonly doubts: Doubts
   readonly failures: RedisFailures
-  readonly #failedMax: number
-  readonly #onTrimmed: (count: number) => void
+  readonly #givingUp: GivingUp
 
   constructor(options: BullJobQueueOptions) {
     const { redis, keys, workerId, concurrency = 0, logger = silentLogger, times = PROTOCOL_TIMES } = options
     const { givingUp = {} } = options
-    this.#clock = options.clock
-    this.#slots = options.slots ?? SLOTS_BY_HOST
     this.#order = options.order ?? 'priority'
     this.#rejectedMs = givingUp.rejectedMs ?? times.jobs.rejectedMs
     this.#leftToOthers = new LeftToOthers(times.jobs.othersFirstMs)
@@ -151,37 +139,38 @@ export class BullJobQueue implements RequestQueue {
       end: (args, fresh) => this.#endDoubts(args, fresh),
     })
     this.failures = new RedisFailures({ redis, keys, retry: (retried) => this.#retryFailed(retried) })
-    this.#failedMax = givingUp.failedMax ?? 0
-    this.#onTrimmed = givingUp.onTrimmed ?? (() => {})
+    this.#givingUp = givingUp
     this.#dispatcher = new LeaseDispatcher<JobLease>({
       waitMsMax: times.engine.leaseWaitMaxMs,
       beginAlone: (lease) => this.#beginAlone(lease),
       // What has ended took the note along; this is for one that was lost.
       endAlone: () => this.#scripts.endAlone(),
     })
-    this.#backlog = new HostBacklog({
-      clock: this.#clock,
-      heldMax: Math.max(HELD_MIN, HELD_PER_REQUEST_IN_FLIGHT * concurrency),
-      onMayGo: (slot) => this.#let(slot),
+    this.#leases = new JobLeases({
+      clock: options.clock,
+      slots: options.slots ?? SLOTS_BY_HOST,
+      order: this.#order,
+      concurrency,
+      locks: options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY,
+      dispatcher: this.#dispatcher,
     })
     this.#fetchLoop = new JobFetchLoop({
       fetcher: new JobFetcher({ ...this.#place, logger }),
       times,
       logger,
       demand: () => this.#dispatcher.demand,
-      places: () => this.#backlog.places,
+      places: () => this.#leases.places,
       receive: (taken, lockedUntilMs) => this.#receive(taken, lockedUntilMs),
     })
     this.#maintenance = new JobMaintenance({
       scripts: this.#scripts,
-      leases: this.#leases,
+      leases: this.#leases.byJob,
       quarantineAfter: givingUp.quarantineAfter ?? 3,
       times,
       logger,
-      onLost: (lease, why) => this.#lose(lease, why),
+      onLost: (lease, why) => this.#leases.lose(lease, why),
       requeue: (lease) => this.#requeueHeld(lease),
     })
-    this.#locks = options.keeper?.locks(this.#scripts.renewal()) ?? KEPT_BY_NOBODY
     this.#dispatcher.onDemand(() => this.#fetchLoop.wake())
   }
 
@@ -197,11 +186,7 @@ export class BullJobQueue implements RequestQueue {
     this.#maintenance.close()
     this.#dispatcher.close()
     await this.#fetchLoop.close()
-    this.#backlog.close()
-    const leases = [...this.#leases.values()]
-    this.#leases.clear()
-    for (const lease of leases) lease.lose('the queue was closed')
-    const unended = leases.filter(({ isEnding }) => !isEnding)
+    const unended = this.#leases.close()
     await waitAtMost(CLOSE_MS_MAX, Promise.allSettled(unended.map((lease) => this.#requeueHeld(lease))))
   }
 
@@ -240,11 +225,7 @@ export class BullJobQueue implements RequestQueue {
   async lease(max: number, signal?: AbortSignal): Promise<Lease[]> {
     try {
       const leases = await this.#dispatcher.take(max, signal, () => this.isEmpty())
-      for (const lease of leases) {
-        lease.isOut = true
-        lease.host = this.#clock.stateOf(lease.slot)
-        lease.isPaced = this.#clock.isPaced(lease.slot)
-      }
+      this.#leases.handOut(leases)
       return await this.#maintenance.confirm(leases)
     } catch (error) {
       this.#logger.warn({ err: error }, 'the queue’s Redis has refused a question; it is asked again')
@@ -256,7 +237,7 @@ export class BullJobQueue implements RequestQueue {
   }
 
   confirm(lease: Lease): (() => Promise<void>) | undefined {
-    const held = this.#leases.get((lease as JobLease).jobId)
+    const held = this.#leases.byJob.get((lease as JobLease).jobId)
     lease.signal.throwIfAborted()
     if (held !== lease || performance.now() < held.lockedUntilMs) return undefined
     return async () => {
@@ -267,12 +248,12 @@ export class BullJobQueue implements RequestQueue {
 
   async commit(lease: Lease, { children = [], host, failure }: CommitOptions = {}): Promise<void> {
     const jobs: NewJob[] = children.map((child) => jobOrDoubt(child, this.#order))
-    await this.#end(lease, async (held) => {
-      if (host) this.#learn(lease.slot, host)
+    await this.#leases.end(lease, async (held) => {
+      if (host) this.#leases.learn(lease.slot, host)
       if (failure) jobs.push(...this.#failed(held, failure))
       const withHistory = held.marks === UNMARKED ? undefined : held.id
       const trimmed = await this.#scripts.commit(held.hold, jobs, withHistory)
-      if (trimmed) this.#onTrimmed(trimmed)
+      if (trimmed) this.#givingUp.onTrimmed?.(trimmed)
       return trimmed !== false
     })
     this.doubts.noted(children)
@@ -281,9 +262,10 @@ export class BullJobQueue implements RequestQueue {
 
   /** A failure travels as children do, in the step that ends the page. */
   #failed(held: JobLease, failure: GivenUp): NewJob[] {
-    if (this.#failedMax === 0) return []
+    const { failedMax = 0 } = this.#givingUp
+    if (failedMax === 0) return []
     const entry = newFailure(held, failure, { worker: this.#place.workerId, json: jsonOf(held.text) })
-    return [['', failureText(entry, this.#failedMax), 'failed']]
+    return [['', failureText(entry, failedMax), 'failed']]
   }
 
   async #retryFailed(retried: readonly Retried[]): Promise<readonly string[] | 'ended'> {
@@ -295,8 +277,8 @@ export class BullJobQueue implements RequestQueue {
   }
 
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
-    await this.#end(lease, (held) => {
-      if (host) this.#learn(lease.slot, host)
+    await this.#leases.end(lease, (held) => {
+      if (host) this.#leases.learn(lease.slot, host)
       const { attempt, kills } = held.marks
       return this.#scripts.requeue({
         ...held.hold,
@@ -308,7 +290,7 @@ export class BullJobQueue implements RequestQueue {
   }
 
   async requeue(lease: Lease): Promise<void> {
-    await this.#end(lease, (held) =>
+    await this.#leases.end(lease, (held) =>
       this.#scripts.requeue({
         ...held.hold,
         ...(held.marks.rejections > 0 && { text: remarked(held.text, { rejections: 0 }) }),
@@ -318,7 +300,7 @@ export class BullJobQueue implements RequestQueue {
   }
 
   async reject(lease: Lease, reason: string): Promise<void> {
-    await this.#end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
+    await this.#leases.end(lease, (held) => this.#rejectJob(held, { ...held.hold, reason }))
   }
 
   counts(): Promise<QueueCounts> {
@@ -330,15 +312,15 @@ export class BullJobQueue implements RequestQueue {
    * there until its time has come (host-backlog.ts), when the order is taken back, too.
    */
   async steer(orders: HostOrders): Promise<void> {
-    for (const slot of this.#clock.order(orders, performance.now())) this.#holdAgain(slot)
+    this.#leases.steer(orders)
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {
-    return this.#backlog.mostQueued(most)
+    return this.#leases.mostQueued(most)
   }
 
   async isEmpty(): Promise<boolean> {
-    if (this.#leases.size > 0) return false
+    if (this.#leases.byJob.size > 0) return false
     const { waiting, delayed, leased } = await this.counts()
     return waiting + delayed + leased === 0
   }
@@ -372,88 +354,21 @@ export class BullJobQueue implements RequestQueue {
         back.push(this.#rejectJob({ id, marks, text }, { ...job, reason: unreadable }))
       }
     }
-    await this.#slots.prepare(readable)
-    const slots = new Set(readable.map((one) => this.#hold(one, lockedUntilMs)))
+    const slots = await this.#leases.hold(readable, lockedUntilMs)
     let going = 0
     for (const slot of slots) {
-      going += this.#let(slot)
-      for (const { item, delayMs } of this.#backlog.overflow(slot))
-        back.push(this.#requeueHeld(item, delayMs))
+      going += this.#leases.ready(slot)
+      for (const { item, delayMs } of this.#leases.overflow(slot)) back.push(this.#requeueHeld(item, delayMs))
     }
     await Promise.all(back)
     return { going, restMs: left.length === taken.length ? Math.max(0, ...left) : 0 }
   }
 
-  /** Holds a request until its host may be asked. Returns the host's slot. */
-  #hold(taken: TakenRequest, lockedUntilMs: number): string {
-    const lost = this.#leases.get(taken.jobId)
-    if (lost) this.#lose(lost, 'it was reclaimed from this worker')
-    const slot = this.#slots.slotOf(taken.request)
-    const onStart = () => {
-      this.#clock.started(slot, performance.now())
-      this.#let(slot)
-    }
-    const host = this.#clock.stateOf(slot)
-    const isPaced = this.#clock.isPaced(slot)
-    const lease = new JobLease(taken, { slot, host, isPaced, order: this.#order, lockedUntilMs, onStart })
-    this.#leases.set(lease.jobId, lease)
-    this.#locks.keep(lease.token, lockArgs(lease))
-    this.#backlog.enter(lease)
-    return slot
-  }
-
-  /** Makes ready the requests that the host's pace allows now. Returns how many. */
-  #let(slot: string): number {
-    let count = 0
-    for (let lease = this.#backlog.next(slot); lease; lease = this.#backlog.next(slot)) {
-      this.#clock.taken(slot)
-      lease.readySinceMs = performance.now()
-      this.#dispatcher.put(lease)
-      count++
-    }
-    return count
-  }
-
-  #learn(slot: string, news: HostNews): void {
-    this.#clock.learn(slot, news, performance.now())
-    if (news.pauseMs !== undefined) this.#holdAgain(slot)
-  }
-
-  /** The host is paused: its requests that lie ready wait again. */
-  #holdAgain(slot: string): void {
-    for (const lease of this.#leases.values()) {
-      if (lease.slot !== slot || lease.readySinceMs === undefined || !this.#dispatcher.remove(lease)) continue
-      this.#clock.ended(slot, false)
-      lease.readySinceMs = undefined
-      this.#backlog.enter(lease)
-    }
-    this.#let(slot)
-  }
-
   /** Requeues all other requests of this worker first: if it dies now, only the suspect can be to blame. */
   async #beginAlone(suspect: JobLease): Promise<void> {
-    const others = [...this.#leases.values()].filter((lease) => lease !== suspect && !lease.isEnding)
+    const others = [...this.#leases.byJob.values()].filter((lease) => lease !== suspect && !lease.isEnding)
     await Promise.all(others.map((lease) => this.#requeueHeld(lease)))
     await this.#scripts.beginAlone(suspect.id)
-  }
-
-  /** Ends a lease with a script, at most once; the lease stays as it is when Redis refuses. */
-  async #end(lease: Lease, write: (held: JobLease) => Promise<boolean>): Promise<void> {
-    const held = lease as JobLease
-    if (this.#leases.get(held.jobId) !== held || held.isEnding) throw leaseLost(lease.request, ENDED)
-    held.isEnding = true
-    let isEnded: boolean
-    try {
-      isEnded = await write(held)
-    } catch (error) {
-      held.isEnding = false
-      throw error
-    }
-    if (!isEnded) {
-      this.#lose(held, 'another worker has it')
-      throw leaseLost(lease.request, ENDED)
-    }
-    this.#forget(held)
   }
 
   /** Requeues a request that was not tried: at the head of its line, or after `delayMs`. */
@@ -462,7 +377,7 @@ export class BullJobQueue implements RequestQueue {
     // Closed while it was handed out, it may have been fetched.
     const wasTried = lease.isOut && { text: remarked(lease.text, { attempt: lease.attempt + 1 }) }
     lease.isEnding = true
-    this.#forget(lease)
+    this.#leases.forget(lease)
     await this.#scripts.requeue({ ...hold, ...wasTried, when: delayMs ?? 'first' })
   }
 
@@ -482,22 +397,4 @@ export class BullJobQueue implements RequestQueue {
       event: { id, what: `the worker gave it back: ${reason}` },
     })
   }
-
-  /** The lease is no longer this worker's. */
-  #forget(lease: JobLease): void {
-    this.#locks.drop(lease.token)
-    if (this.#leases.get(lease.jobId) === lease) this.#leases.delete(lease.jobId)
-    this.#backlog.leave(lease)
-    if (!this.#dispatcher.remove(lease)) this.#dispatcher.ended(lease)
-    if (lease.readySinceMs !== undefined) this.#clock.ended(lease.slot, lease.hasStarted)
-    this.#let(lease.slot)
-    this.#dispatcher.recheck()
-  }
-
-  #lose(lease: JobLease, why: string): void {
-    lease.lose(why)
-    this.#forget(lease)
-  }
 }
-
-const ENDED = 'it has ended before, or another worker has it; its result is refused'

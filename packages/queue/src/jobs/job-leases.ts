@@ -5,8 +5,8 @@
  *                    ▲   (HostBacklog)           │ (LeaseDispatcher)
  *                    └───────holdAgain()─────────┘
  *
- * A lease is in the map, in the backlog or the dispatcher, in the host's clock and among the kept locks. Only this class changes
- * these, so that they agree: what leaves one leaves all.
+ * A lease is in the map, in the backlog or the dispatcher, in the host's clock and among the kept locks. The queue takes what is ready
+ * out of the dispatcher; every other change of these is made here, so that they agree: what leaves one leaves all.
  */
 
 import type { HostClock, HostNews, HostOrders, Lease, QueuedSlot, QueueOrder } from '@webloom/core'

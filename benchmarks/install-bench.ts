@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { npmOrThrow } from '../scripts/release/npm.ts'
 import { packInto } from '../scripts/release/pack.ts'
+import { type PublicPackage, publicPackages } from '../scripts/release/public-packages.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const HEAVIEST_SHOWN = 10
@@ -21,7 +22,7 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3'
 const folder = mkdtempSync(join(tmpdir(), 'webloom-install-'))
 const project = join(folder, 'project')
 try {
-  packInto(folder, ROOT)
+  packInto(folder, ROOT, broughtBy('webloom'))
   const cold = installSeconds()
   const warm = Array.from({ length: Number(values.rounds) }, installSeconds).sort((a, b) => a - b)
   console.log(`cold cache   ${cold.toFixed(1)} s, once`)
@@ -32,6 +33,16 @@ try {
   reportWeight()
 } finally {
   rmSync(folder, { recursive: true })
+}
+
+/** The package, and those of ours that it depends on. */
+function broughtBy(name: string): PublicPackage[] {
+  const all = publicPackages(ROOT)
+  const wanted = new Set([name])
+  // Each stands after those it depends on.
+  for (const { name, manifest } of all.toReversed())
+    if (wanted.has(name)) for (const other of Object.keys(manifest.dependencies ?? {})) wanted.add(other)
+  return all.filter(({ name }) => wanted.has(name))
 }
 
 /** Seconds of an install into a new folder; the cache is kept between calls. */

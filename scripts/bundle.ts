@@ -21,7 +21,11 @@ const ENTRIES_BESIDE_EXPORTS: Record<string, string[]> = {
   webloom: ['cli', 'bench/bench-site', 'bench/bench-system'],
 }
 
-const OF_ANOTHER_PACKAGE = /^[^./]/
+// As the compiler's: Node 22.19 knows no `using`.
+const TARGET = 'es2024'
+
+/** All but what stands for newer syntax: that becomes part of the package. */
+const OF_ANOTHER_PACKAGE = /^(?!@oxc-project\/runtime\/)[^./\0]/
 
 /** Stands for `import.meta.url` until it is known which file of `dist/` a module ends up in. */
 const OWN_URL = /__webloomUrlOf\("([^"]+)"\)/g
@@ -38,6 +42,7 @@ async function bundle(folder: string) {
     external: OF_ANOTHER_PACKAGE,
     platform: 'node',
     tsconfig: join(folder, 'tsconfig.json'),
+    transform: { target: TARGET },
     plugins: [ownUrls(folder)],
   })
   const { output } = await build.generate({

@@ -121,6 +121,12 @@ test.each(NAMES)('%s has maps that lead to sources in the package', (name) => {
   expect(withoutMap.filter((path) => !/^(?:(?:import|export) [^;]*;\s*)*$/.test(textOf(path)))).toEqual([])
 })
 
+test.each(NAMES)('%s has no `using`, which Node 22.19 does not know', (name) => {
+  const { paths, textOf } = packed.get(name)!
+  const compiled = [...paths].filter((path) => /^(?:dist|bin)\/.*\.js$/.test(path))
+  expect(compiled.filter((path) => /^\s*(?:await )?using \w/m.test(textOf(path)))).toEqual([])
+})
+
 test('npm publish --dry-run takes each as it is, and mends nothing in it', async () => {
   const packages = publicPackages(ROOT)
   const { code, stdout, stderr } = await runProcess('npm', publishArguments(packages, true), { cwd: ROOT })

@@ -199,7 +199,7 @@ class FrontierSimulation {
     plan(kills, () => this.#kill())
     plan(drops, () => this.#chance.of(this.#workers).connection.drop())
     plan(clockJumps, () => {
-      this.#chance.of(this.#workers).clockOffMs = (this.#chance.next() - 0.5) * 7_200_000
+      this.#chance.of(this.#workers).setClock((this.#chance.next() - 0.5) * 7_200_000)
     })
     plan(setBacks, () => this.#setBack())
   }

@@ -1,0 +1,63 @@
+/** What `turn-maintenance.ts` does of its own turns, in virtual time: renews their locks, and makes Redis as it was told again. */
+
+import { PROTOCOL_TIMES } from '@webloom/core'
+import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
+
+const TIMES = PROTOCOL_TIMES.turns
+
+export class SimulatedRenewal {
+  readonly #process: SimulatedProcess
+  readonly #hub: SimulatedHub
+  readonly #delayOf: (unit: string) => number
+  #isRenewing = false
+  #mustReset = false
+
+  constructor(process: SimulatedProcess, hub: SimulatedHub, delayOf: (unit: string) => number) {
+    this.#process = process
+    this.#hub = hub
+    this.#delayOf = delayOf
+  }
+
+  /** Renews, and has Redis forget what it counts of this worker's messages: it is older than they are. */
+  reset(): void {
+    this.#mustReset = true
+    this.renew()
+  }
+
+  renew(): void {
+    const { machine } = this.#hub
+    if (this.#isRenewing || machine.turns.size === 0) return
+    this.#isRenewing = true
+    const { redis, said, nowMs: sentAtMs } = this.#process
+    const turns = [...machine.turns]
+    const holding = turns.map(({ job, holder, lockToken, batch, tokens }) => ({
+      job: job.job,
+      holder,
+      lockToken,
+      delayMs: this.#delayOf(job.unit),
+      batch,
+      tokens: [...tokens],
+    }))
+    const resets = this.#mustReset
+    const { coming } = said
+    this.#process.send(
+      () => redis.model.renew(holding, TIMES.lockMs, { coming, resets }),
+      (renewed) => {
+        const { nowMs } = this.#process
+        this.#isRenewing = false
+        if (resets) this.#mustReset = false
+        const turnOf = new Map(holding.map((one, n) => [one, turns[n]!]))
+        const lost = new Set(renewed.lost.map((one) => turnOf.get(one)!))
+        redis.seen.lost += lost.size
+        redis.seen.putBack += renewed.putBack.size
+        for (const turn of lost) if (machine.turns.has(turn)) machine.states.lose(turn, 'its lock ran out')
+        const kept = turns.filter((turn) => !lost.has(turn))
+        machine.states.renewed(kept, sentAtMs + TIMES.lockMs, nowMs)
+        for (const one of renewed.putBack.keys()) machine.states.nudged(turnOf.get(one)!.job.unit, 0, nowMs)
+        this.#hub.stir(renewed)
+        this.#hub.settle()
+        if (this.#mustReset && !resets) this.renew()
+      },
+    )
+  }
+}

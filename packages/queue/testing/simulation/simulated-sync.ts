@@ -1,0 +1,93 @@
+/** What `frontier-sync.ts` does, in virtual time: one message to Redis at a time, with all that has gathered since the last one. */
+
+import { WentBack } from '../../src/buckets/scripts/said-numbers.ts'
+import type { Message } from '../../src/frontier/frontier-message.ts'
+import { leaseLost } from '../../src/leasing/lease-lost.ts'
+import type { SimulatedHub, SimulatedProcess } from './simulated-process.ts'
+
+export interface SimulatedSyncOptions {
+  /** Whether more turns are looked for at this moment. */
+  readonly isLooking: () => boolean
+  /** Called when Redis is found to have an older state than this worker was told of. */
+  readonly onWentBack: (error: WentBack) => void
+}
+
+export class SimulatedSync {
+  readonly #process: SimulatedProcess
+  readonly #hub: SimulatedHub
+  readonly #options: SimulatedSyncOptions
+  #isUnderWay = false
+  #hurry: (() => void) | undefined
+
+  constructor(process: SimulatedProcess, hub: SimulatedHub, options: SimulatedSyncOptions) {
+    this.#process = process
+    this.#hub = hub
+    this.#options = options
+  }
+
+  kick(): void {
+    if (this.#hurry && this.#waitsMs() === 0) this.#hurry()
+    if (this.#isUnderWay) return
+    this.#isUnderWay = true
+    this.#gather()
+  }
+
+  #gather(): void {
+    const { world } = this.#process
+    const next = world.in(Math.max(0.05, this.#waitsMs()), () => this.#next())
+    this.#hurry = () => {
+      if (next.isOff) return
+      next.isOff = true
+      world.in(0, () => this.#next())
+    }
+  }
+
+  #waitsMs(): number {
+    return this.#hub.demand > 0 ? this.#hub.machine.patienceMs(this.#process.nowMs) : 3
+  }
+
+  #next(): void {
+    this.#hurry = undefined
+    const { isDead, nowMs, said } = this.#process
+    if (isDead) return
+    const { machine, demand, fetching } = this.#hub
+    const message = machine.message(nowMs, {
+      demand,
+      stock: Math.floor(fetching / 8),
+      number: said.coming,
+      isLooking: this.#options.isLooking(),
+    })
+    if (!message) {
+      this.#isUnderWay = false
+      this.#hub.settle()
+      return
+    }
+    this.#exchange(message)
+  }
+
+  #exchange(message: Message): void {
+    const { redis, said } = this.#process
+    const number = said.next()
+    const says = [...message.says.values()]
+    this.#process.send(
+      () => redis.exchange(says, number),
+      ({ answers, ...stirred }) => {
+        said.wasAnswered(number)
+        this.#hub.machine.answered(message, answers, this.#process.nowMs)
+        this.#hub.stir(stirred)
+        this.#hub.settle()
+        this.#gather()
+      },
+      (error) => this.#refused(message, error),
+    )
+  }
+
+  #refused(message: Message, error: Error): void {
+    if (!(error instanceof WentBack)) throw error
+    const { machine } = this.#hub
+    machine.unanswered(message, this.#process.nowMs, { error: leaseLost(undefined, error.message) })
+    this.#options.onWentBack(error)
+    this.#hub.settle()
+    this.#gather()
+  }
+}

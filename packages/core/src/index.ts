@@ -333,6 +333,7 @@ export {
   encoderFor,
   HEAD_BYTES,
   hostAndPort,
+  hostNameOf,
   InvalidUrl,
   type JsonValue,
   type OptionNames,

@@ -12,6 +12,7 @@ export { splitParams, type UrlParts, urlSplit, urlUnsplit } from './urlsplit.ts'
 // Hosts
 
 export { hostAndPort } from './host/host-and-port.ts'
+export { hostNameOf } from './host/host-name.ts'
 export { idnaEncode } from './host/idna.ts'
 export { type Netloc, splitNetloc } from './host/netloc.ts'
 export { originOf } from './host/origin.ts'

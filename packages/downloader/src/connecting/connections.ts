@@ -1,12 +1,18 @@
 import { isIP } from 'node:net'
-import { type Crawler, type HostLookup, type Request, SettingsError, WebloomError } from '@webloom/core'
+import {
+  type Crawler,
+  type HostLookup,
+  hostNameOf,
+  type Request,
+  SettingsError,
+  WebloomError,
+} from '@webloom/core'
 import type { Dispatcher } from 'undici'
 import { proxyOf } from '../proxies/proxy-address.ts'
 import { AddressGuard } from './address-guard.ts'
 import { AllowedAddresses } from './allowed-addresses.ts'
 import { ConnectedSites } from './connected-sites.ts'
 import { HostAddresses } from './host-addresses.ts'
-import { hostNameOf } from './host-name.ts'
 import { ProxyAgents } from './proxy-agents.ts'
 import { type TlsOptions, tlsFromSettings } from './tls-settings.ts'
 

@@ -2,12 +2,12 @@ import { domainToASCII } from 'node:url'
 import {
   type Crawler,
   type DownloaderMiddleware,
+  hostNameOf,
   type JsonValue,
   type Request,
   type Settings,
   SettingsError,
 } from '@webloom/core'
-import { hostNameOf } from '../connecting/host-name.ts'
 
 /** User, password, and the one domain that gets them. Null: every host. */
 export interface HttpAuth {

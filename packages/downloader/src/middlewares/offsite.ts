@@ -3,6 +3,7 @@ import {
   type Crawler,
   type DownloaderMiddleware,
   ENTRY_BYTES,
+  hostNameOf,
   IgnoreRequest,
   type Logger,
   type Request,
@@ -10,7 +11,6 @@ import {
   type StatsCollector,
   WebloomError,
 } from '@webloom/core'
-import { hostNameOf } from '../connecting/host-name.ts'
 
 /**
  * Keeps the crawl to `allowedDomains` and their subdomains. Requests are checked before they are queued, and again on their

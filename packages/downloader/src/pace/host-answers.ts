@@ -1,5 +1,5 @@
 import { type AnsweringHost, ENTRY_BYTES, HOST_ERRORS_MAX, RecentBytes, type Request } from '@webloom/core'
-import { hostOf } from './host-name.ts'
+import { shownHostOf } from './shown-host.ts'
 
 interface CountedHost {
   readonly sinceMs: number
@@ -38,7 +38,7 @@ export class HostAnswers {
    * @param error what went wrong, as the log names it; absent for a good answer
    */
   came({ url }: Request, kind: string, error?: string): void {
-    const host = this.#of(hostOf(url))
+    const host = this.#of(shownHostOf(url))
     const { counts } = host
     const counted = counts.has(kind) || counts.size < KINDS_MAX ? kind : OTHER_KINDS
     counts.set(counted, (counts.get(counted) ?? 0) + 1)

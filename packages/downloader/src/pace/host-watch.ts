@@ -1,5 +1,5 @@
 import { ENTRY_BYTES, type HostLists, RecentBytes, type Request, SLOW_FROM_MS } from '@webloom/core'
-import { hostOf } from './host-name.ts'
+import { shownHostOf } from './shown-host.ts'
 
 /** A request that had no good answer. */
 export interface BadSighting {
@@ -64,7 +64,7 @@ export class HostWatch {
   answered({ url }: Request, latencyMs = 0, hasRecovered = false): void {
     const isNews = hasRecovered || latencyMs >= SLOW_FROM_MS
     if (!isNews && this.#hosts.size === 0) return
-    const name = hostOf(url)
+    const name = shownHostOf(url)
     const host = this.#hosts.get(name) ?? (isNews ? this.#add(name) : undefined)
     if (!host) return
     if (hasRecovered || host.failures > 0) host.recoveredAtMs = this.#now()
@@ -112,7 +112,7 @@ export class HostWatch {
   }
 
   #of(url: string): WatchedHost {
-    const name = hostOf(url)
+    const name = shownHostOf(url)
     return this.#hosts.get(name) ?? this.#add(name)
   }
 

@@ -4,7 +4,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FailureLedger, FailureReason, LedgerEntry, QueuedRequest } from '@webloom/core'
+import {
+  type FailureLedger,
+  type FailureReason,
+  hostNameOf,
+  type LedgerEntry,
+  type QueuedRequest,
+} from '@webloom/core'
 import { retriedOf } from '../failures/failed-entry.ts'
 
 /** Which failures are meant: those for which all that is named holds. With nothing named all are. */
@@ -141,15 +147,10 @@ function isMeant(
     signature === undefined || entry.signature === signature || entry.signature.endsWith(`:${signature}`)
   return (
     isOfSignature &&
-    (host === undefined || hostOf(entry.url) === host.toLowerCase()) &&
+    (host === undefined || hostNameOf(entry.url) === host.toLowerCase()) &&
     (status === undefined || entry.status === status) &&
     (reason === undefined || entry.reason === reason) &&
     (since === undefined || entry.at >= since) &&
     (until === undefined || entry.at < until)
   )
-}
-
-function hostOf(url: string): string {
-  const parsed = URL.parse(url)
-  return parsed?.hostname ?? ''
 }

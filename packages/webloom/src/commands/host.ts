@@ -1,6 +1,6 @@
 /** `webloom host`: how one host stands, and what is ordered for it while the crawl runs. */
 
-import { type HostOrder, UsageError } from '@webloom/core'
+import { type HostOrder, hostNameOf, UsageError } from '@webloom/core'
 import { type HostOrderChange, readHostOrders, readSlots, refuseOtherFormat } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
@@ -35,7 +35,7 @@ export async function host(
   const change = changeOf(flags)
   await withCrawlFromOutside(Class, flags, config, async (crawl) => {
     await refuseOtherFormat(crawl)
-    const name = hostOf(typed)
+    const name = slotTyped(typed)
     if (Object.keys(change).length > 0) await setHost(crawl, name, change)
     const order = (await readHostOrders(crawl)).get(name)
     const slot =
@@ -75,9 +75,10 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 }
 
 /** Slots are named by the host alone. */
-function hostOf(typed: string): string {
+function slotTyped(typed: string): string {
   if (!typed.includes('://')) return typed.toLowerCase()
-  if (URL.canParse(typed)) return new URL(typed).hostname
+  const name = hostNameOf(typed)
+  if (name !== '') return name
   throw new UsageError(
     'WL_USAGE',
     `${JSON.stringify(typed)} is no host; write its name, as quotes.toscrape.com`,

@@ -1,5 +1,5 @@
 import { completeDupeFilter } from '@webloom/core'
-import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
+import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/core/contract'
 import { startFakeWeb } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { crawl, type Response, Spider } from 'webloom'
@@ -9,7 +9,10 @@ dupeFilterContract(
   { describe, test },
   {
     name: 'ProductDupeFilter',
-    deviations: withoutForget('a product that was met is never to be fetched again'),
+    deviations: [
+      ...withoutForget('a product that was met is never to be fetched again'),
+      ...withoutSharedStore('it is in the memory of one process'),
+    ],
     create: async () => ({ subject: completeDupeFilter(new ProductDupeFilter()), dispose: async () => {} }),
   },
 )

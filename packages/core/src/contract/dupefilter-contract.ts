@@ -16,6 +16,7 @@ const pages = (...numbers: number[]) => numbers.map(page)
 
 const NO_FORGET = 'it has no forget(): add ...withoutForget(reason) to the deviations'
 const NO_GIVEN_BACK = 'it has no givenBack(): add ...withoutGivenBack(reason) to the deviations'
+const NO_SHARED = 'there is no createShared(): add ...withoutSharedStore(reason) to the deviations'
 
 const TESTS: ContractTests<DupeFilter> = {
   'a request is new once and seen ever after': async (filter) => {
@@ -251,20 +252,27 @@ export function withoutGivenBack(reason: string): Deviation[] {
   ].map((test) => ({ test, reason }))
 }
 
+/** The deviation of a filter in memory: its store and its queue end together, so no worker ever takes over from another. */
+export function withoutSharedStore(reason: string): Deviation[] {
+  return [{ test: SHARED_STORE, reason }]
+}
+
+const SHARED_STORE = 'several workers share what it remembers'
+
 /** What the suite needs of a filter that several workers share. */
 export interface DupeFilterImplementation extends Implementation<DupeFilter> {
   /**
-   * Opens two filters on one fresh store, as two workers do; for a filter whose store outlives the process.
-   * `pendingStaleMs` should be short (200), as tests wait for it. Absent for a filter in memory: its store and its queue
-   * end together, so no worker ever takes over from another.
+   * Opens two filters on one fresh store, as two workers do. `pendingStaleMs` should be short (200), as tests wait for it.
+   * Absent where `withoutSharedStore` is among the deviations.
    */
   createShared?(): Promise<SharedFilter & { dispose(): Promise<void> }>
 }
 
 /** Every DupeFilter runs this; one of your own, too. */
 export function dupeFilterContract(runner: TestRunner, implementation: DupeFilterImplementation): void {
-  runContract(runner, 'DupeFilter', TESTS, forTests(implementation, TESTS))
   const { createShared } = implementation
+  const tests = { ...TESTS, [SHARED_STORE]: async () => assert.ok(createShared, NO_SHARED) }
+  runContract(runner, 'DupeFilter', tests, forTests(implementation, TESTS))
   if (!createShared) return
   const create = async () => {
     const { dispose, ...subject } = await createShared()

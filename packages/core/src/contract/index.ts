@@ -5,6 +5,7 @@ export {
   dupeFilterContract,
   withoutForget,
   withoutGivenBack,
+  withoutSharedStore,
 } from './dupefilter-contract.ts'
 export { failureLedgerContract, type LedgerImplementation } from './failure-ledger-contract.ts'
 export type { QueueUnderTest } from './queue-under-test.ts'

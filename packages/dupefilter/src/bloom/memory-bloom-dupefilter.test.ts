@@ -1,5 +1,5 @@
 import { CloseSpider, fingerprint, type Logger, silentLogger } from '@webloom/core'
-import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
+import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/core/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FilterBench } from '../../testing/filter-bench.ts'
 import { page, pages } from '../../testing/pages.ts'
@@ -21,7 +21,10 @@ async function opened(options: MemoryBloomDupeFilterOptions): Promise<MemoryBloo
   return filter
 }
 
-const deviations = withoutForget('a bit may stand for other requests too: cleared, it would make those new')
+const deviations = [
+  ...withoutForget('a bit may stand for other requests too: cleared, it would make those new'),
+  ...withoutSharedStore('it is in the memory of one process'),
+]
 for (const [name, options] of Object.entries({
   'MemoryBloomDupeFilter by bits': { bit: 22 },
   'MemoryBloomDupeFilter by capacity': { capacity: 10_000, errorRate: 1e-7 },

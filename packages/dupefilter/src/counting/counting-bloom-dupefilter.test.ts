@@ -1,5 +1,5 @@
 import { fingerprint } from '@webloom/core'
-import { dupeFilterContract } from '@webloom/core/contract'
+import { dupeFilterContract, withoutSharedStore } from '@webloom/core/contract'
 import { startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { goesOnWithEarlierSize } from '../../testing/earlier-size.ts'
@@ -40,7 +40,8 @@ for (const [name, options] of Object.entries({
     await subject.open()
     return { subject, dispose: async () => {} }
   }
-  dupeFilterContract({ describe, test }, { name, create })
+  const deviations = withoutSharedStore('it is in the memory of one process')
+  dupeFilterContract({ describe, test }, { name, create, deviations })
 }
 
 /** Every counter, as Redis has them. */

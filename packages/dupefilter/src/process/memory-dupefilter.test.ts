@@ -1,5 +1,5 @@
 import { Request } from '@webloom/core'
-import { dupeFilterContract } from '@webloom/core/contract'
+import { dupeFilterContract, withoutSharedStore } from '@webloom/core/contract'
 import { describe, expect, test } from 'vitest'
 import { MemoryDupeFilter } from './memory-dupefilter.ts'
 
@@ -7,6 +7,7 @@ dupeFilterContract(
   { describe, test },
   {
     name: 'MemoryDupeFilter',
+    deviations: withoutSharedStore('it is in the memory of one process'),
     create: async () => {
       const subject = new MemoryDupeFilter()
       await subject.open()

@@ -1,4 +1,4 @@
-import { dupeFilterContract, withoutForget } from '@webloom/core/contract'
+import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/core/contract'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
@@ -83,8 +83,7 @@ for (const [name, make] of Object.entries(MAKES)) {
     const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
     return { ...stores, dispose: () => dispose(filter, other) }
   }
-  // The shared suite once: askers are the same for all.
-  const both = name === 'redis-set' || name === 'splittable-bloom' ? { create, createShared } : { create }
+  const isShared = name === 'redis-set' || name === 'splittable-bloom'
   // Where the test's two pages are on two servers. By redis-set's fingerprints they are on one.
   const late = {
     test: 'settling twice, or late, changes nothing',
@@ -93,9 +92,15 @@ for (const [name, make] of Object.entries(MAKES)) {
   }
   const deviations = [
     ...(name === 'splittable-bloom' ? [late] : []),
+    ...(isShared
+      ? []
+      : withoutSharedStore('its askers are those of redis-set, which runs the tests of shared stores')),
     ...(FORGETTING.includes(name) ? [] : withoutForget('its filters cannot forget')),
   ]
-  dupeFilterContract({ describe, test }, { name: `ShardedDupeFilter of ${name}`, ...both, deviations })
+  dupeFilterContract(
+    { describe, test },
+    { name: `ShardedDupeFilter of ${name}`, create, deviations, ...(isShared && { createShared }) },
+  )
 }
 
 test('requests fall evenly on the servers, and each is on one of them', async () => {

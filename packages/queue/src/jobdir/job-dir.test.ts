@@ -1,6 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { CrawlUrlRules, createFingerprinter, type QueueOrder, Request, type UrlRules } from '@webloom/core'
-import { dupeFilterContract, requestQueueContract, withoutForget } from '@webloom/core/contract'
+import {
+  dupeFilterContract,
+  requestQueueContract,
+  withoutForget,
+  withoutSharedStore,
+} from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
 import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
@@ -32,9 +37,12 @@ dupeFilterContract(
   { describe, test },
   {
     name: 'The filter of a JOBDIR',
-    deviations: withoutForget(
-      'DUPEFILTER_CLASS chooses a filter that forgets; this one is for the crawl that is resumed',
-    ),
+    deviations: [
+      ...withoutForget(
+        'DUPEFILTER_CLASS chooses a filter that forgets; this one is for the crawl that is resumed',
+      ),
+      ...withoutSharedStore('one process at a time has a JOBDIR, and its queue is in the same file'),
+    ],
     create: async () => {
       const dir = await tempDir()
       const { filter, record } = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf() })

@@ -2,15 +2,12 @@ import type sqliteModule from 'node:sqlite'
 
 type Sqlite = typeof sqliteModule
 
-let loaded: Sqlite | undefined
-
 /**
- * Loads Node's own SQLite, when a crawl first needs it. Node 22 warns that it is experimental; that one warning is
+ * Returns Node's own SQLite, which Node loads when a crawl first needs it. Node 22 warns that it is experimental; that one warning is
  * suppressed, as a user can do nothing about it.
  */
 export function sqlite(): Sqlite {
-  loaded ??= withoutItsWarning(() => process.getBuiltinModule('node:sqlite'))
-  return loaded
+  return withoutItsWarning(() => process.getBuiltinModule('node:sqlite'))
 }
 
 function withoutItsWarning<T>(load: () => T): T {

@@ -1,10 +1,9 @@
 import { Request } from '@webloom/core'
-import { JobDir, MemoryHostClock } from '@webloom/queue'
+import { JobDir } from '@webloom/queue'
 import { startProcess, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-import { fetchedRest, leased, schedulerOf } from './scheduling.ts'
-
-const pace = { delayMs: 0, concurrency: 0, randomize: false }
+import { schedulerOf, unpacedClock } from '../../packages/scheduler/testing/scheduler-of.ts'
+import { fetchedRest, leased, SCHEDULER_TIMES } from './scheduling.ts'
 
 test('JOBDIR: a link in doubt is fetched though the process is killed (-9) when the other page is done', async () => {
   await using dir = await tempDir()
@@ -15,10 +14,10 @@ test('JOBDIR: a link in doubt is fetched though the process is killed (-9) when 
   const { filter, queue, record } = new JobDir({
     folder: dir.path,
     spiderName: 'test',
-    clock: new MemoryHostClock({ pace }),
+    clock: unpacedClock(),
   })
   await record.open()
-  const { scheduler } = schedulerOf(filter, queue)
+  const { scheduler } = schedulerOf({ filter, queue, times: SCHEDULER_TIMES })
   await scheduler.open()
   const again = (await leased(scheduler, 1)).get('changing')!
   await scheduler.commit(again, [new Request('http://then.test/then')])

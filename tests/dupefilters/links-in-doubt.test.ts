@@ -5,14 +5,13 @@
 
 import { type Lease, Request } from '@webloom/core'
 import { RedisBloomDupeFilter, RedisSetDupeFilter } from '@webloom/dupefilter'
-import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock } from '@webloom/queue'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { fetchedRest, leased, SCHEDULER_TIMES, schedulerOf } from './scheduling.ts'
+import { schedulerOf } from '../../packages/scheduler/testing/scheduler-of.ts'
+import { fetchedRest, leased, queueOf, SCHEDULER_TIMES } from './scheduling.ts'
 
 const STALE_MS = 1000
-const pace = { delayMs: 0, concurrency: 0, randomize: false }
 const page = (path: string) => new Request(`http://${path}.test/${path}`)
 
 describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
@@ -48,19 +47,10 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         kind === 'redis-set'
           ? new RedisSetDupeFilter(filterOptions)
           : new RedisBloomDupeFilter({ ...filterOptions, capacity: 1000, errorRate: 1e-9 })
-      const options = {
-        redis,
-        keys: crawlRedisKeys({ spider: 'test', crawlId: null }),
-        workerId: name,
-        times: SCHEDULER_TIMES,
-      }
-      const queue =
-        mode === 'turns'
-          ? new BucketQueue({ ...options, hosts: { pace: () => pace } })
-          : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
-      const all = schedulerOf(filter, queue)
-      await all.scheduler.open()
-      return all
+      const queue = queueOf(mode, redis, name)
+      const { scheduler, stats } = schedulerOf({ filter, queue, times: SCHEDULER_TIMES })
+      await scheduler.open()
+      return { scheduler, stats, filter, queue }
     }
 
     test('it has gone back, as a retry does', async () => {

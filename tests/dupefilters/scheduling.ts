@@ -1,32 +1,20 @@
 /** A scheduler over a real filter and queue, asked without an engine. */
 
-import {
-  createFingerprinter,
-  type DupeFilter,
-  type Lease,
-  MemoryStatsCollector,
-  type RequestQueue,
-  Signals,
-  scaledTimes,
-  silentLogger,
-} from '@webloom/core'
-import { Scheduler } from '../../packages/scheduler/src/scheduler.ts'
+import { type Lease, scaledTimes } from '@webloom/core'
+import { BucketQueue, BullJobQueue, crawlRedisKeys } from '@webloom/queue'
+import type { Redis } from 'ioredis'
+import type { Scheduler } from '../../packages/scheduler/src/scheduler.ts'
+import { UNPACED, unpacedClock } from '../../packages/scheduler/testing/scheduler-of.ts'
 
 export const SCHEDULER_TIMES = scaledTimes(0.1)
 
-export function schedulerOf(filter: DupeFilter, queue: RequestQueue) {
-  const stats = new MemoryStatsCollector()
-  const scheduler = new Scheduler({
-    filter,
-    queue,
-    fingerprinter: createFingerprinter(),
-    stats,
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
-    times: SCHEDULER_TIMES,
-  })
-  return { scheduler, stats, filter, queue }
+/** The queue of a worker on Redis, as QUEUE_MODE has it. */
+export function queueOf(mode: 'turns' | 'job', redis: Redis, workerId: string): BucketQueue | BullJobQueue {
+  const keys = crawlRedisKeys({ spider: 'test', crawlId: null })
+  const options = { redis, keys, workerId, times: SCHEDULER_TIMES }
+  return mode === 'turns'
+    ? new BucketQueue({ ...options, hosts: { pace: () => UNPACED } })
+    : new BullJobQueue({ ...options, clock: unpacedClock() })
 }
 
 /** Leases until it has so many requests. Returns them by path. */

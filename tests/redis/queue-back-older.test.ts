@@ -5,14 +5,13 @@
 
 import { type CommitOptions, type Lease, Request } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
-import { BucketQueue, BullJobQueue, crawlRedisKeys, MemoryHostClock } from '@webloom/queue'
 import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
-import { leased, SCHEDULER_TIMES, schedulerOf } from '../dupefilters/scheduling.ts'
+import { schedulerOf } from '../../packages/scheduler/testing/scheduler-of.ts'
+import { leased, queueOf, SCHEDULER_TIMES } from '../dupefilters/scheduling.ts'
 
 const SERVER = { appendonly: 'everysec', config: { appendfsync: 'no' } } as const
-const pace = { delayMs: 0, concurrency: 0, randomize: false }
 const page = (path: string) => new Request(`http://${path}.test/${path}`)
 type Servers = Readonly<Record<'queue' | 'filter', RedisServer>>
 
@@ -37,20 +36,11 @@ async function worker(
     redisRunId: async () => /^run_id:(\S+)/m.exec(await redis.info('server'))![1]!,
     onQueueBack: (listener) => void redis.on('ready', listener),
   })
-  const options = {
-    redis,
-    keys: crawlRedisKeys({ spider: 'test', crawlId: null }),
-    workerId: name,
-    times: SCHEDULER_TIMES,
-  }
-  const queue =
-    mode === 'turns'
-      ? new BucketQueue({ ...options, hosts: { pace: () => pace } })
-      : new BullJobQueue({ ...options, clock: new MemoryHostClock({ pace }) })
-  const all = schedulerOf(filter, queue)
-  await all.scheduler.open()
-  used.defer(() => all.scheduler.close())
-  return all
+  const queue = queueOf(mode, redis, name)
+  const { scheduler } = schedulerOf({ filter, queue, times: SCHEDULER_TIMES })
+  await scheduler.open()
+  used.defer(() => scheduler.close())
+  return { scheduler, filter, queue }
 }
 
 test.each([

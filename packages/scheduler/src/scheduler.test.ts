@@ -1,35 +1,26 @@
 import {
   createFingerprinter,
   type Lease,
-  MemoryStatsCollector,
   Request,
-  Signals,
   scaledTimes,
   silentLogger,
   WebloomError,
 } from '@webloom/core'
 import { MemoryBloomDupeFilter, MemoryDupeFilter } from '@webloom/dupefilter'
-import { JobDir, MemoryHostClock, MemoryRequestQueue } from '@webloom/queue'
+import { JobDir, MemoryRequestQueue } from '@webloom/queue'
 import { type TempDir, tempDir } from '@webloom/testkit'
 import { describe, expect, test, vi } from 'vitest'
-import { Scheduler } from './scheduler.ts'
+import { schedulerOf, unpacedClock } from '../testing/scheduler-of.ts'
+
+const SHORT_TIMES = scaledTimes(0.01)
 
 function schedulerUnderTest(logEveryDuplicate = false, make?: (request: Request) => string) {
   const fingerprinter = make ? { name: 'own', fingerprint: make } : createFingerprinter()
-  const stats = new MemoryStatsCollector()
   const logged: object[] = []
-  const scheduler = new Scheduler({
+  const { scheduler, stats } = schedulerOf({
     filter: new MemoryDupeFilter({ fingerprinter }),
-    queue: new MemoryRequestQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
     fingerprinter,
-    stats,
-    signals: new Signals((_, error) => {
-      throw error
-    }),
     logger: { ...silentLogger, debug: (fields: object | string) => void logged.push(fields as object) },
-    spider: { name: 'test' },
     logEveryDuplicate,
   })
   return { scheduler, stats, logged }
@@ -111,21 +102,11 @@ test('a FINGERPRINTER that throws for one request costs that request only', asyn
 test.each([true, false])(
   'a page that goes back ends doubts at once where queue and filter are in this process: %s',
   async (endsDoubtsAtOnce) => {
-    const [filter, queue] = [
-      new MemoryDupeFilter(),
-      new MemoryRequestQueue({
-        clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-      }),
-    ]
-    const scheduler = new Scheduler({
+    const [filter, queue] = [new MemoryDupeFilter(), new MemoryRequestQueue({ clock: unpacedClock() })]
+    const { scheduler } = schedulerOf({
       filter,
       queue,
       endsDoubtsAtOnce,
-      fingerprinter: createFingerprinter(),
-      stats: new MemoryStatsCollector(),
-      signals: new Signals(() => {}),
-      logger: silentLogger,
-      spider: { name: 'test' },
     })
     const looked = vi.spyOn(queue.doubts, 'take')
     await scheduler.enqueue([page(0), page(1)], 'start/0')
@@ -141,7 +122,7 @@ test.each([true, false])(
 
 /** A filter and queue that go together. */
 async function storesOf(kind: 'memory' | 'memory-bloom' | 'JOBDIR', dir: TempDir) {
-  const clock = new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } })
+  const clock = unpacedClock()
   if (kind === 'JOBDIR') {
     const { filter, queue, record } = new JobDir({ folder: dir.path, spiderName: 's', clock })
     await record.open()
@@ -161,15 +142,10 @@ describe.each(['memory', 'memory-bloom', 'JOBDIR'] as const)('%s', (kind) => {
       if (isFull && options.children?.length) throw new WebloomError('WL_QUEUE_FULL', 'full')
       return commit(lease, options)
     }
-    const scheduler = new Scheduler({
+    const { scheduler } = schedulerOf({
       filter,
       queue,
-      fingerprinter: createFingerprinter(),
-      stats: new MemoryStatsCollector(),
-      signals: new Signals(() => {}),
-      logger: silentLogger,
-      spider: { name: 'test' },
-      times: scaledTimes(0.01),
+      times: SHORT_TIMES,
     })
     await scheduler.open()
     await scheduler.enqueue([page(0), page(1)], 'start/0')
@@ -193,16 +169,8 @@ test('a page that asks once more, as its queue was away meanwhile, queues no lin
       return true
     }
   }
-  const scheduler = new Scheduler({
+  const { scheduler } = schedulerOf({
     filter: new OutdatedFilter(),
-    queue: new MemoryRequestQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
   })
   await scheduler.enqueueStarts([page(0, { dontFilter: true })], 0)
   await scheduler.enqueue([page(3)], 'start/1')
@@ -230,16 +198,9 @@ test('links of a page that waits for the queue stay its own, and no longer than 
       return super.commit(...given)
     }
   }
-  const scheduler = new Scheduler({
+  const { scheduler } = schedulerOf({
     filter: new KeepingFilter(),
-    queue: new SlowQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
+    queue: new SlowQueue({ clock: unpacedClock() }),
   })
   await scheduler.enqueue([page(0)], 'start/0')
   expect(kept).toEqual([])
@@ -253,18 +214,10 @@ test('links of a page that waits for the queue stay its own, and no longer than 
 })
 
 test('a lease that is lost while the filter is full is lost: its crawl does not end for that', async () => {
-  const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter() })
-  const scheduler = new Scheduler({
+  const filter = new MemoryDupeFilter()
+  const { scheduler } = schedulerOf({
     filter,
-    queue: new MemoryRequestQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
-    times: scaledTimes(0.01),
+    times: SHORT_TIMES,
   })
   await scheduler.open()
   await scheduler.enqueue([page(0)], 'start/0')
@@ -293,18 +246,11 @@ test('a link in doubt that its page has given back is queued by the page that as
       await filter.givenBack('the first page')
     }
   }
-  const queue = new SlowQueue({
-    clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-  })
-  const scheduler = new Scheduler({
+  const queue = new SlowQueue({ clock: unpacedClock() })
+  const { scheduler } = schedulerOf({
     filter,
     queue,
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
-    times: scaledTimes(0.01),
+    times: SHORT_TIMES,
   })
   await scheduler.enqueueStarts([page(0, { dontFilter: true })], 0)
   await filter.requestsSeen([page(1)], 'the first page')
@@ -317,7 +263,7 @@ test('a link in doubt that its page has given back is queued by the page that as
 })
 
 test('a page that its worker has lost, as it stood still, asks the filter nothing', async () => {
-  const filter = new MemoryDupeFilter({ fingerprinter: createFingerprinter() })
+  const filter = new MemoryDupeFilter()
   class LockedQueue extends MemoryRequestQueue {
     confirm(_lease: Lease): (() => Promise<void>) | undefined {
       return async () => {
@@ -325,16 +271,9 @@ test('a page that its worker has lost, as it stood still, asks the filter nothin
       }
     }
   }
-  const scheduler = new Scheduler({
+  const { scheduler } = schedulerOf({
     filter,
-    queue: new LockedQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
+    queue: new LockedQueue({ clock: unpacedClock() }),
   })
   await scheduler.enqueue([page(0)], 'start/0')
   const [lease] = (await scheduler.next(1)) as [Lease]
@@ -357,17 +296,10 @@ test('whose links a queue has lost, as it came back older, is told to the filter
       lose = listener
     }
   }
-  const scheduler = new Scheduler({
+  const { scheduler } = schedulerOf({
     filter: new UnsettlingFilter(),
-    queue: new OlderQueue({
-      clock: new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } }),
-    }),
-    fingerprinter: createFingerprinter(),
-    stats: new MemoryStatsCollector(),
-    signals: new Signals(() => {}),
-    logger: silentLogger,
-    spider: { name: 'test' },
-    times: scaledTimes(0.01),
+    queue: new OlderQueue({ clock: unpacedClock() }),
+    times: SHORT_TIMES,
   })
   await scheduler.open()
   lose(['page', 'start/3'])

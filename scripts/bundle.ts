@@ -3,8 +3,8 @@
  *
  *     npm run build      the compiler writes the declarations first
  *
- * A crawl needs some seven hundred of our modules, and Node spends half a millisecond of processor time on each: joined, a command
- * starts in half the time. Other packages stay imports, ours too, so that each class exists once.
+ * A crawl needs some seven hundred of our modules, and Node spends 0.4 ms of processor time on each: joined, a command starts in two
+ * thirds of the time. Other packages stay imports, ours too, so that each class exists once.
  */
 
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -79,16 +79,20 @@ function ownUrls(folder: string): Plugin {
       return { code: code.replaceAll('import.meta.url', `__webloomUrlOf("${own}")`), map: null }
     },
     renderChunk(code, { fileName }) {
-      if (!OWN_URL.test(code)) return null
-      const url = (_: string, own: string) => {
-        const path = relative(dirname(fileName), own).replaceAll('\\', '/')
-        return path === fileName
+      const placed = code.replace(OWN_URL, (_, own: string) =>
+        own === fileName
           ? 'import.meta.url'
-          : `new URL("${path.startsWith('.') ? path : `./${path}`}", import.meta.url).href`
-      }
-      return { code: code.replace(OWN_URL, url), map: null }
+          : `new URL("${relativeUrl(fileName, own)}", import.meta.url).href`,
+      )
+      return placed === code ? null : { code: placed, map: null }
     },
   }
+}
+
+/** The way from one file of `dist/` to another. */
+function relativeUrl(from: string, to: string): string {
+  const path = relative(dirname(from), to).replaceAll('\\', '/')
+  return path.startsWith('.') ? path : `./${path}`
 }
 
 /** What is the same stays untouched, so that what Node has compiled of it stays good; what is left of an earlier build goes. */

@@ -3,22 +3,7 @@
 import { startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test } from 'vitest'
 import { ClusterFolder, SHORT_TIMES } from '../cluster/cluster-crawl.ts'
-
-/** Its items have a price as long as the layout is the old one. */
-const shop = (
-  seeds: readonly string[],
-  hasPrices: boolean,
-) => `import { type Response, Spider } from 'webloom'
-
-export default class Pages extends Spider {
-  name = 'pages'
-  startUrls = ${JSON.stringify(seeds)}
-  async *parse(response: Response) {
-    yield { url: response.url, price: ${hasPrices ? '9.5' : 'null'}, seller: { name: 'A' } }
-    yield* response.followAll()
-  }
-}
-`
+import { shop } from './shop-spider.ts'
 
 test('two crawls, the second after the shop has changed: runs tells which field is gone', async () => {
   await using server = await startRedis()

@@ -1,56 +1,19 @@
 /** `webloom host` while workers crawl, judged by the server's own log. Its other words are in the soak. */
 
-import { type FakeWebProcess, type Hit, startFakeWebProcess, startRedis } from '@webloom/testkit'
-import { expect, test, vi } from 'vitest'
-import { ClusterFolder, followingSpider } from '../cluster/cluster-crawl.ts'
-
-/** How soon all workers obey. */
-const OBEYED_MS_MAX = 2000
-const PAGES = 3000
-
-async function crawling(web: FakeWebProcess, url: string): Promise<ClusterFolder> {
-  const settings = {
-    REDIS_URL: url,
-    CONCURRENT_REQUESTS: 4,
-    CONCURRENT_REQUESTS_PER_DOMAIN: 2,
-    DOWNLOAD_DELAY: 0.02,
-    RANDOMIZE_DOWNLOAD_DELAY: false,
-  }
-  const folder = await ClusterFolder.of(web, settings, followingSpider(web))
-  for (const name of ['a', 'b']) folder.worker(name)
-  return folder
-}
-
-/** Since that moment, of one host, in order. */
-function since(hits: readonly Hit[], host: string, atMs: number): Hit[] {
-  return hits
-    .filter((hit) => new URL(hit.url).host === host && hit.atMs > atMs)
-    .sort((a, b) => a.atMs - b.atMs)
-}
+import { expect, test } from 'vitest'
+import { OBEYED_MS_MAX, OrderedHost } from './ordered-host.ts'
 
 test('a host is paused and goes on: all workers obey within two seconds', async () => {
-  await using server = await startRedis()
-  await using web = await startFakeWebProcess({ hosts: 2, pagesPerHost: PAGES, latencyMs: 5 })
-  await using folder = await crawling(web, server.url)
-  const [paused, other] = web.origins.map((origin) => new URL(origin).host) as [string, string]
-  const name = new URL(web.origins[0]!).hostname
-  const hitsOf = async (host: string, atMs: number) => since(await web.hits(), host, atMs)
-  const arrive = (host: string, count: number, atMs: number) =>
-    vi.waitFor(async () => expect((await hitsOf(host, atMs)).length).toBeGreaterThanOrEqual(count), {
-      timeout: 30_000,
-      interval: 100,
-    })
-  await arrive(paused, 40, 0)
-  await arrive(other, 40, 0)
+  await using host = await OrderedHost.start()
 
-  const told = await folder.run('host', 'pages', name, '--pause', '1h')
+  const told = await host.order('--pause', '1h')
   expect(told.stdout, told.stderr).toMatch(/ordered: paused for (1 h|59 min)/)
   const pausedAtMs = performance.now()
-  await arrive(other, 60, pausedAtMs + OBEYED_MS_MAX)
-  expect(await hitsOf(paused, pausedAtMs + OBEYED_MS_MAX)).toEqual([])
+  await host.othersArrive(60, pausedAtMs + OBEYED_MS_MAX)
+  expect(await host.hits(pausedAtMs + OBEYED_MS_MAX)).toEqual([])
 
-  await folder.run('host', 'pages', name, '--resume')
+  await host.order('--resume')
   const resumedAtMs = performance.now()
-  await arrive(paused, 10, resumedAtMs)
-  expect((await hitsOf(paused, resumedAtMs))[0]!.atMs - resumedAtMs).toBeLessThan(OBEYED_MS_MAX)
+  await host.arrive(10, resumedAtMs)
+  expect((await host.hits(resumedAtMs))[0]!.atMs - resumedAtMs).toBeLessThan(OBEYED_MS_MAX)
 })

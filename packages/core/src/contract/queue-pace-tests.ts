@@ -62,6 +62,20 @@ export const QUEUE_PACE_TESTS: ContractTests<Make> = {
       `a/2 came ${performance.now() - startedAt} ms after a/1`,
     )
   },
+  'the delay runs from when a request has left, when the program stood still on the way out': async (
+    make,
+  ) => {
+    const [delayMs, stoodStillMs] = [80, 30]
+    const queue = await make({ delayMs })
+    await queue.push([on('a', 1), on('a', 2)], 'o')
+    const [first] = await queue.lease(1)
+    first?.started()
+    const leftAt = performance.now() + stoodStillMs
+    while (performance.now() < leftAt);
+    assert.deepEqual(ids(await queue.lease(1)), ['a/2'])
+    const gapMs = performance.now() - leftAt
+    assert.ok(gapMs >= delayMs - 5, `a/2 came ${gapMs} ms after a/1 had left`)
+  },
   'the delay does not wait for the answer: the next goes while the first is in flight': async (make) => {
     const queue = await make({ delayMs: 50 })
     await queue.push([on('a', 1), on('a', 2)], 'o')

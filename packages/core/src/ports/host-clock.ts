@@ -60,8 +60,10 @@ export interface HostClock {
   waitMs(slot: string, nowMs: number): number
   /** A request was handed out. With a delay, no other one is handed out until this one has started or ended. */
   taken(slot: string): void
-  /** A request leaves for the host now. The delay is counted from here. */
+  /** A request leaves for the host now. The delay is counted from here, or from `left`. */
   started(slot: string, nowMs: number): void
+  /** The request that was told to leave is on its way: the program may have stood still between the two. */
+  left(slot: string, nowMs: number): void
   /** A request is over. `hadStarted` is false when it never left, so that it costs the host no delay. */
   ended(slot: string, hadStarted: boolean): void
   /** Takes news of the host; a shorter delay already counts for the next request. */

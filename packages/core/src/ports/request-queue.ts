@@ -45,8 +45,9 @@ export interface Lease extends QueuedRequest {
   /** Fires when the lease is lost: another worker has the request, and `commit` will throw WL_LEASE_LOST. */
   readonly signal: AbortSignal
   /**
-   * Tells the queue that the request leaves for the host at this very moment. The host's pace is counted from here,
-   * not from the hand-out. A request that never leaves (filtered by a middleware) costs its host no delay.
+   * Tells the queue that the request leaves for the host at this very moment: it is written before the caller awaits anything.
+   * The host's pace is counted from there, not from the hand-out. A request that never leaves (filtered by a middleware) costs
+   * its host no delay.
    */
   started(): void
 }

@@ -325,7 +325,9 @@ export class BucketQueue implements RequestQueue {
   }
 
   #onStart(lease: BucketLease): void {
-    if (this.#parts.machine.requests.started(lease, performance.now())) {
+    const { requests } = this.#parts.machine
+    if (requests.started(lease, performance.now())) {
+      queueMicrotask(() => requests.left(lease, performance.now())) // It is written before this runs.
       this.#serveSoon()
       return
     }

@@ -21,9 +21,9 @@ export class HeldJobs {
   }
 
   begun(turn: HeldTurn, bull: BullTurn): void {
-    const { holder, lockToken, job } = turn
+    const { holder, job } = turn
     this.#bulls.set(turn, bull)
-    this.#options.locks.keep(holder, lockArgs({ job: job.job, lockToken, holder }))
+    this.#options.locks.keep(holder, lockArgs({ job: job.job, lockToken: job.lockToken, holder }))
   }
 
   /** The turn is over, or another worker may have it: BullMQ is told. Returns false when it was told before. */

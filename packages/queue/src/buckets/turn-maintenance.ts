@@ -123,11 +123,11 @@ export class TurnMaintenance {
     return resets
   }
 
-  #holdingOf({ job, holder, lockToken, batch, tokens }: HeldTurn): HoldingTurn {
+  #holdingOf({ job, holder, batch, tokens }: HeldTurn): HoldingTurn {
     return {
       job: job.job,
       holder,
-      lockToken,
+      lockToken: job.lockToken,
       delayMs: Math.ceil(this.#options.ordered.delayOf(job.unit)),
       batch,
       tokens: [...tokens],

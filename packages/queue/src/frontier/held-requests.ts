@@ -80,6 +80,11 @@ export class HeldRequests {
     return true
   }
 
+  /** A request that was told to leave is on its way: the program may have stood still between the two. */
+  left({ heldSlot }: BucketLease, nowMs: number): void {
+    if (heldSlot.isPaced) heldSlot.left(nowMs)
+  }
+
   /** A request has ended; Redis is told with the next message. */
   end(lease: BucketLease, outcome: Outcome, nowMs: number): void {
     const { heldSlot: slot, token, id } = lease

@@ -83,10 +83,6 @@ export class HeldTurn {
     return this.leavingSinceMs !== undefined
   }
 
-  get lockToken(): string {
-    return this.job.lockToken
-  }
-
   /** Whether another worker that took it over could fetch something of it now. */
   hasMore(nowMs: number): boolean {
     if (this.head !== undefined) return true
@@ -282,13 +278,17 @@ export class HeldSlot {
     this.#slotAtMs = isInLine ? this.dueAtMs : Number.NEGATIVE_INFINITY
   }
 
-  /** A request leaves now: the delay is counted from here. */
+  /** A request leaves now. */
   started(nowMs: number): void {
-    const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
-    const countedFromMs = isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs
-    this.#startedAtMs = nowMs
     this.#drawnMs = drawnDelayMs(this.pace, this.#chance())
-    this.dueAtMs = countedFromMs + this.#delayMs
+    this.left(nowMs)
+  }
+
+  /** A request has left: the delay is counted from here. */
+  left(nowMs: number): void {
+    const isInLine = nowMs - this.#slotAtMs < LATE_MS_MAX
+    this.#startedAtMs = nowMs
+    this.dueAtMs = this.#delayMs + (isInLine ? Math.max(this.#slotAtMs, nowMs - CREDIT_MS) : nowMs)
   }
 
   /** Drops all that is here: Redis has come back older, or the turn is lost. */

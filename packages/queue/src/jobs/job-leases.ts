@@ -87,6 +87,7 @@ export class JobLeases {
     const slot = this.#slots.slotOf(taken.request)
     const onStart = () => {
       this.#clock.started(slot, performance.now())
+      queueMicrotask(() => this.#clock.left(slot, performance.now())) // It is written before this runs.
       this.ready(slot)
     }
     const host = this.#clock.stateOf(slot)

@@ -364,6 +364,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
       signal: this.#closed.signal,
       onStart: () => {
         this.#clock.started(line.slot, performance.now())
+        queueMicrotask(() => this.#clock.left(line.slot, performance.now())) // It is written before this runs.
         this.#lines.wake(line)
         this.#waiters.serve()
       },

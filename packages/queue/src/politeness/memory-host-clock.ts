@@ -91,6 +91,11 @@ export class MemoryHostClock implements HostClock {
     state.drawnDelayMs = drawnDelayMs(state.pace, this.#random())
   }
 
+  left(slot: string, nowMs: number): void {
+    const state = this.#slots.get(slot)
+    if (state) state.startedAtMs = nowMs
+  }
+
   ended(slot: string, hadStarted: boolean): void {
     const state = this.#state(slot)
     state.inFlight--

@@ -30,10 +30,10 @@ export class SimulatedRenewal {
     this.#isRenewing = true
     const { redis, said, nowMs: sentAtMs } = this.#process
     const turns = [...machine.turns]
-    const holding = turns.map(({ job, holder, lockToken, batch, tokens }) => ({
+    const holding = turns.map(({ job, holder, batch, tokens }) => ({
       job: job.job,
       holder,
-      lockToken,
+      lockToken: job.lockToken,
       delayMs: this.#delayOf(job.unit),
       batch,
       tokens: [...tokens],

@@ -31,7 +31,14 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   const doctor = (...words: string[]) =>
     runProcess(process.execPath, [BIN, 'doctor', ...words], {
       cwd: folder.path,
-      env: { REDIS_URL: undefined, https_proxy: 'http://me:planted3@proxy.example:3128', NO_COLOR: '1' },
+      env: {
+        REDIS_URL: undefined,
+        https_proxy: 'http://me:planted3@proxy.example:3128',
+        // What only has to be a program.
+        WEBLOOM_BROWSER_EXECUTABLE: process.execPath,
+        WEBLOOM_BROWSER_SANDBOX: 'false',
+        NO_COLOR: '1',
+      },
     })
   const [bad, well] = await Promise.all([
     doctor('quotes', '-s', `ITEMS_REDIS_URL=${redis.url.replace('planted1', 'planted4')}`),
@@ -49,6 +56,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
   expect(bad.stdout).toMatch(/^FAIL +Redis +.*WRONGPASS.*\n +export ITEMS_REDIS_URL=/m)
   expect(bad.stdout).toMatch(/^FAIL +write access +.*\(JOBDIR\).*\n +ls -l/m)
   expect(bad.stdout).toMatch(/^note +proxies +.*proxy\.example/m)
+  expect(bad.stdout).toMatch(/^ok +browser +\S*node renders/m)
   expect(bad.stdout).toMatch(/4 things must be mended; below each stands the line to type\.\n$/)
   expect(bad.stdout + bad.stderr).not.toContain('planted')
 

@@ -2,6 +2,7 @@
 
 export { BrowserDownloadHandler, type BrowserDownloadHandlerOptions } from './browser-download-handler.ts'
 export { type BrowserSettings, browserSettingsOf } from './browser-settings.ts'
+export { browserHere } from './chromium/start-chromium.ts'
 
 // Types of what requests ask for, and of what a method named by `script` gets
 

@@ -23,14 +23,24 @@ export interface StartedBrowser {
 // Half a second; on a machine that is busy otherwise it takes longer.
 const START_MS_MAX = 30_000
 
+/**
+ * What would render pages here: the path of a program, or the address of a browser that runs elsewhere. Nothing is started. Throws
+ * `CloseSpider` with what to do when there is none.
+ */
+export function browserHere(settings: BrowserSettings): string {
+  if (settings.cdpUrl !== null) return settings.cdpUrl
+  const path = findChromium(settings.executable)
+  refuseSandboxOfRoot(settings)
+  return path
+}
+
 /** Rejects with `CloseSpider` and what to do when it cannot be had. */
 export async function startBrowser(settings: BrowserSettings): Promise<StartedBrowser> {
   return settings.cdpUrl === null ? startChromium(settings) : connect(settings.cdpUrl)
 }
 
 async function startChromium(settings: BrowserSettings): Promise<StartedBrowser> {
-  const executablePath = findChromium(settings.executable)
-  refuseSandboxOfRoot(settings)
+  const executablePath = browserHere(settings)
   const { chromium } = await import('playwright-core')
   const folder = newProfileFolder()
   const tidyUp = () => removeProfileFolder(folder)

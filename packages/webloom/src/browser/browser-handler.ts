@@ -12,12 +12,15 @@ import {
   fromCrawler,
   type Request,
   type Response,
+  type Settings,
 } from '@webloom/core'
 
 const PACKAGE = '@webloom/browser'
 
 interface BrowserPackage {
   readonly BrowserDownloadHandler: ComponentClass<DownloadHandler>
+  browserSettingsOf(settings: Settings): object
+  browserHere(settings: object): string
 }
 
 /** The handler of that package, once it is needed. */
@@ -52,8 +55,17 @@ export class BrowserHandler implements DownloadHandler {
   }
 }
 
-/** It is no dependency of webloom: found beside it, or in the project of this folder. */
+/** Rejects with `CloseSpider` and what to type when it is not installed. */
 export async function browserPackage(name = PACKAGE): Promise<BrowserPackage> {
+  const found = await installedBrowserPackage(name)
+  if (found) return found
+  throw new CloseSpider('browser_unavailable', {
+    message: `meta.browser needs the package ${PACKAGE}, which is not installed, and a Chromium. Get them:\n  npm install ${PACKAGE}\n  sudo apt-get install chromium-headless-shell   (or any Chrome or Chromium in PATH)`,
+  })
+}
+
+/** It is no dependency of webloom: found beside it, or in the project of this folder. */
+export async function installedBrowserPackage(name = PACKAGE): Promise<BrowserPackage | undefined> {
   const inProject = createRequire(join(process.cwd(), 'package.json'))
   const places = [() => name, () => pathToFileURL(inProject.resolve(name)).href]
   for (const place of places) {
@@ -63,9 +75,7 @@ export async function browserPackage(name = PACKAGE): Promise<BrowserPackage> {
       if (!isMissing(error)) throw error
     }
   }
-  throw new CloseSpider('browser_unavailable', {
-    message: `meta.browser needs the package ${PACKAGE}, which is not installed, and a Chromium. Get them:\n  npm install ${PACKAGE}\n  sudo apt-get install chromium-headless-shell   (or any Chrome or Chromium in PATH)`,
-  })
+  return undefined
 }
 
 /** The package itself, and not one that it needs. */

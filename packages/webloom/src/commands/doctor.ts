@@ -1,9 +1,10 @@
 /** `webloom doctor`: what is wrong with this machine, this folder and its Redis servers, and the line to type. */
 
 import { resultsOf, withoutRepeats } from '../doctor/attempt.ts'
+import { checkBrowser } from '../doctor/browser.ts'
 import type { CheckResult, CheckResults } from '../doctor/check-result.ts'
 import { checkFolders } from '../doctor/folders.ts'
-import { checkBrowser, checkCopies, checkNode, checkOpenFiles } from '../doctor/installation.ts'
+import { checkCopies, checkNode, checkOpenFiles } from '../doctor/installation.ts'
 import { checkNames, checkPort, checkProxies } from '../doctor/network.ts'
 import { checkManners, checkProject } from '../doctor/project.ts'
 import { checkRedisServers } from '../doctor/redis-checkup.ts'
@@ -47,7 +48,7 @@ async function allResults(name: string | undefined, flags: DoctorFlags): Promise
     one('names', () => checkNames(settings)),
     one('proxies', () => checkProxies(settings)),
     resultsOf('robots.txt', () => checkManners(settings)),
-    one('browser', checkBrowser),
+    one('browser', () => checkBrowser(settings)),
   ])
   return withoutRepeats(looked.flat())
 }

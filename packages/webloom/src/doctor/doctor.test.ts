@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { Settings, type WrittenSettings } from '@webloom/core'
 import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { checkBrowser } from './browser.ts'
 import { checkFolders } from './folders.ts'
-import { checkBrowser, checkCopies, checkOpenFiles } from './installation.ts'
+import { checkCopies, checkOpenFiles } from './installation.ts'
 import { checkProxies } from './network.ts'
 
 const settings = (command: WrittenSettings = {}) => Settings.fromLayers({ command })
@@ -57,12 +58,39 @@ test('a second copy of webloom is found, above or within a package; a link to th
   expect(realpathSync(folder.path)).toBe(folder.path)
 })
 
-test('a browser is found by each of its names, the one without windows, too', async () => {
+test('the browser that would render pages is told; without one, what to type, and without the package only how to get it', async () => {
   await using folder = await tempDir()
-  const found = () => checkBrowser({ PATH: `/nowhere:${folder.path}` }).found
-  expect(found()).toMatch(/^no Chromium on the PATH/)
-  writeFileSync(folder.join('chromium-headless-shell'), '', { mode: 0o755 })
-  expect(found()).toContain(folder.join('chromium-headless-shell'))
+  const program = folder.join('my-chrome')
+  writeFileSync(program, '', { mode: 0o755 })
+  const named = (path: string) => settings({ BROWSER_EXECUTABLE: path, BROWSER_SANDBOX: false })
+  expect(await checkBrowser(named(program))).toMatchObject({
+    state: 'ok',
+    found: expect.stringContaining(program),
+  })
+  expect(await checkBrowser(settings({ BROWSER_CDP_URL: 'http://127.0.0.1:9222' }))).toMatchObject({
+    state: 'ok',
+    found: expect.stringContaining('http://127.0.0.1:9222'),
+  })
+  expect(await checkBrowser(named(folder.join('gone')))).toMatchObject({
+    state: 'warn',
+    found: expect.stringContaining('no program that can be run'),
+    type: 'webloom settings --explain BROWSER_EXECUTABLE',
+  })
+  expect(await checkBrowser(settings(), async () => undefined)).toMatchObject({
+    state: 'info',
+    type: 'npm install @webloom/browser',
+  })
+  const { PATH } = process.env
+  process.env.PATH = folder.path
+  try {
+    expect(await checkBrowser(settings())).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('needs a Chromium'),
+      type: expect.stringContaining('apt-get install chromium-headless-shell'),
+    })
+  } finally {
+    process.env.PATH = PATH
+  }
 })
 
 test('more requests at once than files may be open', () => {

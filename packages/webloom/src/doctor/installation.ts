@@ -1,7 +1,7 @@
-/** Node, the copies of webloom that a spider could meet, and the browser that is here. */
+/** Node, the copies of webloom that a spider could meet, and what the system lets a process have. */
 
-import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { shownPath } from '../loading/source-place.ts'
 import { VERSION } from '../version.ts'
 import type { CheckResult } from './check-result.ts'
@@ -57,31 +57,6 @@ function namesIn(folder: string): string[] {
 
 function versionIn(home: string): string {
   return (JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string }).version
-}
-
-const BROWSERS = [
-  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
-  // Debian's package of the same name: without windows, and all that a crawl needs.
-  'chromium-headless-shell',
-]
-
-export function checkBrowser(env: NodeJS.ProcessEnv = process.env): CheckResult {
-  const folders = (env.PATH ?? '').split(delimiter)
-  const found = BROWSERS.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
-  return {
-    check: 'browser',
-    state: 'info',
-    found: `${found ?? 'no Chromium on the PATH'} (crawls of this release use none; webloom view opens the system’s)`,
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Beside the pages: connections to Redis, outputs, the cache, and Node’s own. */

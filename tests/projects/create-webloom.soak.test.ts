@@ -1,7 +1,8 @@
-/** `create webloom` by each package manager that the registry has, with what it installs; and workers of the redis template. */
+/** `create webloom` by each package manager that the registry has, with what it installs; workers of the redis template; the browser template. */
 
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import {
+  ensureChromium,
   type ProcessResult,
   type RedisServer,
   runProcess,
@@ -108,21 +109,25 @@ test.for(MANAGERS)('$from creates a project, installs it, crawls and tests', asy
   expect(existsSync(`${project}/node_modules/webloom/bin/webloom.js`), 'what launch.json starts').toBe(true)
 })
 
-/** A project of the redis template, installed, and what runs its commands with a Redis. */
-async function redisProject(empty: TempDir, redis: RedisServer) {
-  const env = { ...surroundings(empty.join('home')), REDIS_URL: redis.url }
+/** A project of the template, not installed yet, and what runs its commands. */
+async function projectOf(template: string, empty: TempDir, own: Record<string, string>) {
+  const env = { ...surroundings(empty.join('home')), ...own }
   const run = (command: string, cwd: string, ...args: readonly string[]) =>
     runProcess(command, args, {
       cwd,
-      env: { ...env, WEBLOOM_SCHEDULER_PERSIST: 'true' },
+      env,
       timeoutMs: COMMAND_MS_MAX,
     })
   // Without the -- that npm wants before options of others: it keeps them, and says so in the environment.
-  const words = ['create', 'webloom@latest', 'my-crawler', '--yes', '--template=redis']
+  const words = ['create', 'webloom@latest', 'my-crawler', '--yes', `--template=${template}`]
   const created = await run('npm', empty.path, ...words)
   expect(created.code, created.stderr).toBe(0)
-  expect(created.stdout).toContain('of the template redis')
+  expect(created.stdout).toContain(`of the template ${template}`)
   return { project: empty.join('my-crawler'), run }
+}
+
+function redisProject(empty: TempDir, redis: RedisServer) {
+  return projectOf('redis', empty, { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' })
 }
 
 async function itemsOn(redis: RedisServer): Promise<ReadonlySet<string>> {
@@ -161,4 +166,19 @@ test('what docker-compose.yml puts into the image is enough for a worker', async
   const workers = await Promise.all([1, 2].map(() => run(`${image}/${program}`, image, ...words)))
   for (const { code, stderr } of workers) expect(code, stderr).toBe(0)
   expect((await itemsOn(redis)).size).toBe(126)
+})
+
+test('the browser template crawls what scripts draw', async () => {
+  await using empty = await tempDir()
+  const { project, run } = await projectOf('browser', empty, {
+    WEBLOOM_BROWSER_EXECUTABLE: await ensureChromium(),
+    WEBLOOM_BROWSER_SANDBOX: String(process.getuid?.() !== 0),
+  })
+  const installed = await run('npm', project, 'install')
+  expect(installed.code, installed.stderr).toBe(0)
+  const crawled = await run('npm', project, 'start')
+  expect(crawled.code, crawled.stderr).toBe(0)
+  expect(readFileSync(`${project}/items.jsonl`, 'utf8').trim().split('\n')).toHaveLength(12)
+  const looked = await run('npx', project, 'webloom', 'doctor', 'spider.ts')
+  expect(looked.stdout).toMatch(/^ok +browser +\S/m)
 })

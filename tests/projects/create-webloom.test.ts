@@ -17,7 +17,7 @@ import { stopAt } from './breakpoint.ts'
 
 /** As a new user has it, and not as this run's tests do. */
 const NEW_USER = { WEBLOOM_ROBOTSTXT_OBEY: undefined, WEBLOOM_PRIVATE_ADDRESSES_ALLOWED: undefined }
-const OTHERS = ['api', 'redis', 'site']
+const OTHERS = ['api', 'browser', 'redis', 'site']
 const hasTerminal = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0
 
 let registry: PackedRegistry
@@ -120,6 +120,14 @@ test.each([
   },
 )
 
+test('browser: its tests pass without a browser and its package, and tsc finds nothing', async () => {
+  const path = join(project, 'browser')
+  const [tested, checked] = await Promise.all([script(path, 'test', 'spider.test.ts'), script(path, 'check')])
+  expect(tested.code, tested.stdout).toBe(0)
+  expect(tested.stdout).toMatch(/ pass 2\n/)
+  expect(checked.code, checked.stdout).toBe(0)
+})
+
 test('with one line changed it crawls another site', async () => {
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 8 })
   const spider = join(project, 'site/spider.ts')
@@ -163,7 +171,7 @@ describe('before anything is written', () => {
       /"My Crawler" cannot be the project's name: .*Try my-crawler\n$/,
     )
     expect(await refused('mine', '--template', 'x')).toMatch(
-      /no template "x"\. There are:\n\n {2}quotes [\s\S]*\n {2}api [\s\S]*\n {2}redis [\s\S]*\n {2}site /,
+      /no template "x"\. There are:\n\n {2}quotes [\s\S]*\n {2}api [\s\S]*\n {2}browser [\s\S]*\n {2}redis [\s\S]*\n {2}site /,
     )
     expect(await refused('mine', '--templte', 'x')).toMatch(/Unknown option '--templte'/)
   })

@@ -51,6 +51,8 @@ describe.each(all)('$name', ({ path, description }) => {
       check: 'tsc',
     })
     expect(packageJson.engines).toEqual(root.engines)
+    expect(Object.keys(packageJson.dependencies)).toContain('webloom')
+    expect(Object.values(packageJson.dependencies).filter((version) => version !== '*')).toEqual([])
     for (const [name, version] of Object.entries(packageJson.devDependencies))
       expect([name, version]).toEqual([name, root.devDependencies[name]])
   })

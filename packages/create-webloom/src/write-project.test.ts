@@ -32,6 +32,14 @@ test('the project has its name, our version, and the files under the names that 
   expect(written.description).toBeUndefined()
 })
 
+test('each package of ours that a template needs is asked for at our version', async () => {
+  await using folder = await tempDir()
+  const path = folder.join('mine')
+  writeProject(templateNamed('browser'), { path, packageName: 'mine' }, VERSIONS)
+  const { dependencies } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
+  expect(dependencies).toEqual({ '@webloom/browser': '3.2.1', webloom: '3.2.1' })
+})
+
 test.each([
   ['20.20.2', OWN_NODE],
   ['22.18.9', OWN_NODE],

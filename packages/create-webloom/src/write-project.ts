@@ -88,10 +88,12 @@ function packageJson(text: string, name: string, { webloom, node }: Surroundings
   const { description: _, dependencies, devDependencies, allowScripts, ...rest } = JSON.parse(text)
   // `node` puts its program into place by an install script.
   const own = isTooOld(node)
+  // All that a template depends on is ours.
+  const ours = Object.keys(dependencies).map((one) => [one, webloom])
   const written = {
     ...rest,
     name,
-    dependencies: { ...dependencies, webloom },
+    dependencies: Object.fromEntries(ours),
     devDependencies: { ...devDependencies, ...(own && { node: OWN_NODE }) },
     allowScripts: { ...allowScripts, ...(own && { node: true }) },
   }

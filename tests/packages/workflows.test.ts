@@ -30,6 +30,14 @@ test('each script that a workflow runs is there', () => {
   expect(runs.filter(([, name]) => !scripts[name!])).toEqual([])
 })
 
+test('where the tests run, their Chromium may have its sandbox', () => {
+  for (const name of ['ci.yml', 'release.yml']) {
+    const [before, after] = workflow(name).split('run: .ci/run')
+    expect(after, `${name} runs .ci/run once`).toBeDefined()
+    expect(before!.slice(before!.lastIndexOf('steps:'))).toContain('apparmor_restrict_unprivileged_userns=0')
+  }
+})
+
 test('CI runs on the oldest Node that package.json allows', () => {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   expect(workflow('ci.yml')).toContain(`node: ['${engines.node.replace('>=', '')}.0', '24']`)

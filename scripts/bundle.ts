@@ -24,8 +24,8 @@ const ENTRIES_BESIDE_EXPORTS: Record<string, string[]> = {
 // As the compiler's: Node 22.19 knows no `using`.
 const TARGET = 'es2024'
 
-/** All but what stands for newer syntax: that becomes part of the package. */
-const OF_ANOTHER_PACKAGE = /^(?!@oxc-project\/runtime\/)[^./\0]/
+/** All but files, on Windows `C:\…`, and what stands for newer syntax: these become part of the package. */
+export const OF_ANOTHER_PACKAGE = /^(?!@oxc-project\/runtime\/|[a-zA-Z]:[\\/])[^./\0]/
 
 /** Stands for `import.meta.url` until it is known which file of `dist/` a module ends up in. */
 const OWN_URL = /__webloomUrlOf\("([^"]+)"\)/g

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
+import { OF_ANOTHER_PACKAGE } from '../../scripts/bundle.ts'
 import { publicPackages } from '../../scripts/release/public-packages.ts'
 import { staleOutputs } from '../../scripts/stale-outputs.ts'
 import { type LockEntry, lockEntries, placeOf } from './lock.ts'
@@ -19,6 +20,11 @@ const entries = lockEntries(ROOT)
 test('no two files differ by case alone, which macOS and Windows take for one', () => {
   const names = TRACKED.map((path) => path.toLowerCase())
   expect(names.filter((path, at) => names.indexOf(path) !== at)).toEqual([])
+})
+
+test('the build takes no file for another package, on Windows neither', () => {
+  const ids = ['node:fs', 'undici', '@webloom/core', './a.ts', '/home/a/b.ts', 'D:\\a\\b.ts', 'd:/a/b.ts']
+  expect(ids.filter((id) => OF_ANOTHER_PACKAGE.test(id))).toEqual(['node:fs', 'undici', '@webloom/core'])
 })
 
 test('every file has a name that Windows allows, of a length that it allows', () => {

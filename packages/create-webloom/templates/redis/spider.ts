@@ -2,7 +2,7 @@
  * A spider that any number of workers run as one crawl. They share the queue, the pages met and each host's pace on Redis.
  *
  *   npm start                            crawls in one process, without Redis, into items.jsonl
- *   docker compose up                    Redis and two workers; docker-compose.yml tells more
+ *   docker compose up --build            Redis and two workers, of this code as it is; docker-compose.yml tells more
  *   npm run worker                       two workers on this machine, with your Redis: set REDIS_URL=redis://127.0.0.1:6379
  *   npm run status                       what they are doing, on all machines
  *   npm test                             runs parse() on a page of site.ts

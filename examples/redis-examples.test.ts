@@ -24,7 +24,6 @@ const work = (Class: SpiderClass, options: Pick<CrawlCallOptions, 'args' | 'onIt
     ...options,
   })
 
-// Both at once, as most of each is waiting.
 // Both tests at once, as most of each is waiting: each has a site of its own.
 test('cluster-bloom: two workers fetch each page once between them; what was met is in a Bloom filter', {
   concurrent: true,

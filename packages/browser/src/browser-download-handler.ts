@@ -190,6 +190,9 @@ export class BrowserDownloadHandler implements DownloadHandler {
     }, timeoutMs)
     const onAbort = () => over.reject(options.signal.reason)
     options.signal.addEventListener('abort', onAbort)
+    const { death } = place.browser
+    const onDeath = () => over.reject(death.reason)
+    death.addEventListener('abort', onDeath)
     let egress: Egress | undefined
     let visit: PageVisit | undefined
     try {
@@ -226,6 +229,7 @@ export class BrowserDownloadHandler implements DownloadHandler {
     } finally {
       clearTimeout(timer)
       options.signal.removeEventListener('abort', onAbort)
+      death.removeEventListener('abort', onDeath)
       this.#end(place, visit, egress)
     }
   }

@@ -1,8 +1,12 @@
 /**
  * When a page is done: it has loaded, and nothing is under way that scripts have asked for.
  *
- * Images, films, sockets and streams do not count: many never end. A page that is never quiet is taken as it is after a while; one
- * whose `load` never comes, too.
+ * Images, films, sockets and streams do not count: many never end. A page that is never quiet is taken as it is after a while. One
+ * whose `load` never comes is taken when nothing more comes of what it waits for.
+ *
+ * That befalls pages without fault, too. Playwright has each popup wait at its start until it is set up. Chromium then halts what is
+ * being loaded in the whole process of the popup, and does not always let it go on: an iframe of the popup's host that arrives at
+ * that moment never ends. A stop of the debugger from outside would free it, and halt others for good in the same way.
  */
 
 import type { Page, Request } from 'playwright-core'
@@ -11,19 +15,25 @@ import type { Page, Request } from 'playwright-core'
 const QUIET_MS = 100
 /** A page that asks again and again (polling) is taken after that. */
 const QUIET_MS_MAX = 5000
-/** An asset that does not come holds the page up so long, or for half the time that is left. */
+/** A page that goes on loading is taken after that, or after half the time that is left. */
 const LOAD_MS_MAX = 15_000
+/** Assets and frames of which nothing comes hold their page up so long: a page may draw itself at `load`, but not with them. */
+const STALL_MS = 3000
+const STALL_LOOK_MS = 250
 
 const COUNTED: ReadonlySet<string> = new Set(['script', 'stylesheet', 'xhr', 'fetch', 'document'])
 
 export class PageQuiet {
   readonly #page: Page
+  readonly #bytes: () => number
   readonly #underWay = new Set<Request>()
   #lastMs = performance.now()
   #onChange = () => {}
 
-  constructor(page: Page) {
+  /** @param bytes how much has come for the page so far */
+  constructor(page: Page, bytes: () => number) {
     this.#page = page
+    this.#bytes = bytes
     page.on('request', (request) => {
       if (!COUNTED.has(request.resourceType())) return
       this.#underWay.add(request)
@@ -39,7 +49,28 @@ export class PageQuiet {
   /** Resolves when the page has loaded, or has had its time for that. */
   async loaded(leftMs: number): Promise<void> {
     const timeout = Math.max(1, Math.min(LOAD_MS_MAX, leftMs / 2))
-    await this.#page.waitForLoadState('load', { timeout }).catch(() => {})
+    const load = this.#page.waitForLoadState('load', { timeout }).catch(() => {})
+    const over = new AbortController()
+    await Promise.race([load, this.#stalled(over.signal)])
+    over.abort()
+  }
+
+  /** Resolves when only assets and frames are under way, and nothing has come for a while. They are not waited for any more. */
+  async #stalled(over: AbortSignal): Promise<void> {
+    let bytes = this.#bytes()
+    let sinceMs = performance.now()
+    while (performance.now() - sinceMs < STALL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, STALL_LOOK_MS))
+      if (over.aborted) return
+      if (this.#bytes() === bytes && [...this.#underWay].every((request) => this.#isFrame(request))) continue
+      bytes = this.#bytes()
+      sinceMs = performance.now()
+    }
+    this.#underWay.clear()
+  }
+
+  #isFrame(request: Request): boolean {
+    return request.resourceType() === 'document' && request.frame() !== this.#page.mainFrame()
   }
 
   /** Resolves when nothing has been under way for a moment, or after a part of the time that is left. */

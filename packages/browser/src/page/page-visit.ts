@@ -100,7 +100,7 @@ export class PageVisit {
       onStart,
     })
     const watch = new PageWatch(wanted, bodyBytesMax)
-    const quiet = new PageQuiet(page)
+    const quiet = new PageQuiet(page, () => this.#options.egress.bytes)
     const [refused] = await Promise.all([giveCookies(context, given), gate.open(), watch.open(context, page)])
     if (refused.length > 0) this.#options.onCookiesRefused(refused)
     const referer = request.hasHeaders ? request.headers.get('referer') : null

@@ -22,7 +22,7 @@ export class PooledBrowser {
   #opened = 0
   #open = 0
   #isRetired = false
-  #isDead = false
+  readonly #death = new AbortController()
   #ending: Promise<void> | undefined
 
   constructor(options: PooledBrowserOptions) {
@@ -50,7 +50,12 @@ export class PooledBrowser {
 
   /** Whether it has crashed, or was killed: its pages have ended with it. */
   get isDead(): boolean {
-    return this.#isDead
+    return this.#death.signal.aborted
+  }
+
+  /** Fires when it is dead. What waits for one of its pages may else wait until the page's time is over. */
+  get death(): AbortSignal {
+    return this.#death.signal
   }
 
   enter(): void {
@@ -73,7 +78,7 @@ export class PooledBrowser {
 
   /** Ends it at once, with all its pages. */
   kill(why: string): void {
-    if (this.#isDead) return
+    if (this.isDead) return
     const { stats, logger, started } = this.#options
     stats.inc('browser/killed')
     logger.warn(
@@ -104,8 +109,8 @@ export class PooledBrowser {
   }
 
   #died(): void {
-    if (this.#isDead) return
-    this.#isDead = true
+    if (this.isDead) return
+    this.#death.abort()
     this.#takesNoMore()
     this.#options.started.tidyUp()
     this.#options.onEnded(this)

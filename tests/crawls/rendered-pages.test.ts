@@ -28,7 +28,7 @@ class Visits extends Spider {
     if (!path) return
     const [way, url] = path.split(':')
     const browser = { script: 'look', capture: ['/api'] }
-    const meta = way === 'browser' ? { browser } : {}
+    const meta = way === 'browser' ? { browser } : way === 'auto' ? { browser: 'auto' as const } : {}
     yield new Request(site.origin + url, { dontFilter: true, cbKwargs: { rest }, meta })
   }
 
@@ -92,16 +92,65 @@ test('a host’s delay lies between documents, those that a page leads to among 
   drawnSite()
   site.html('/leads', '<script>location = "/drawn"</script>')
   site.page('/moved', (_, answer) => answer.writeHead(302, { location: '/drawn' }).end())
-  const { items } = await visited('browser:/leads browser:/moved http:/drawn browser:/drawn', {
+  const { items } = await visited('browser:/leads browser:/moved http:/drawn browser:/drawn auto:/drawn', {
     DOWNLOAD_DELAY: 0.4,
     RANDOMIZE_DOWNLOAD_DELAY: false,
   })
-  expect(items).toHaveLength(4)
+  expect(items).toHaveLength(5)
+  expect(items[4]).toMatchObject({ text: 'by script' })
   const documents = site.hits.filter(({ path }) => path !== '/api').map(({ atMs }) => atMs)
-  expect(documents).toHaveLength(6)
+  // Of the last page both forms.
+  expect(documents).toHaveLength(8)
   const gaps = documents.slice(1).map((atMs, index) => atMs - documents[index]!)
   // A document leaves a moment after its request has; the next one may be quicker.
   expect(Math.min(...gaps)).toBeGreaterThan(300)
+})
+
+/** Leaves it to the crawl which pages are rendered. */
+class Auto extends Spider {
+  override name = 'auto'
+  static = 0
+  drawn = 0
+
+  override *start() {
+    for (const [kind, pages] of Object.entries({ static: this.static, drawn: this.drawn }))
+      for (let n = 1; n <= pages; n++)
+        yield new Request(`${site.origin}/${kind}/${n}`, { meta: { browser: 'auto', runs: 0 } })
+  }
+
+  override *parse(response: Response) {
+    response.meta.runs = Number(response.meta.runs) + 1
+    this.crawler.stats.inc('mine/pages')
+    const text = response.css('p::text').get() ?? null
+    yield { path: new URL(response.url).pathname, text, runs: response.meta.runs, at: new Date() }
+  }
+}
+
+test('auto: pages are rendered where that changes what callbacks yield, and each is handed on in one form', async () => {
+  for (let n = 1; n <= 40; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
+  for (let n = 1; n <= 8; n++)
+    site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
+  const items: { path: string; text: string; runs: number }[] = []
+  const { stats } = await crawl(Auto, {
+    args: { static: '40', drawn: '8' },
+    settings: settings(),
+    onItem: (item) => items.push(item as (typeof items)[number]),
+  })
+  const texts = (kind: string, pages: number) => Array.from({ length: pages }, (_, n) => `${kind} ${n + 1}`)
+  expect(items.map(({ text }) => text).toSorted()).toEqual(
+    [...texts('static', 40), ...texts('drawn', 8)].toSorted(),
+  )
+  expect(new Set(items.map(({ runs }) => runs))).toEqual(new Set([1]))
+  const rendered = (kind: string) =>
+    site.hits.filter(({ path, headers }) => path.startsWith(kind) && headers['sec-fetch-dest']).length
+  expect([rendered('/static/'), rendered('/drawn/')]).toEqual([3, 8])
+  expect(stats).toMatchObject({
+    'browser/auto/http': 40,
+    'browser/auto/rendered': 8,
+    'browser/auto/probes': 6,
+    item_scraped_count: 48,
+    'mine/pages': 48,
+  })
 })
 
 test('a recorded crawl replays rendered pages without a browser, and runCallback takes what one brought', async () => {

@@ -149,6 +149,15 @@ export type {
 } from './ports/failure-ledger.ts'
 export type { HostClock, HostNews, HostOrder, HostOrders, HostPace, HostState } from './ports/host-clock.ts'
 export { laterNews, strictestNews } from './ports/host-news.ts'
+export {
+  type FormVerdicts,
+  isForBrowser,
+  isFormOpen,
+  type PageForm,
+  type PageForms,
+  VERDICTS_MAX,
+  withVerdict,
+} from './ports/page-forms.ts'
 export type { Extension, ItemContext, ItemFeed, ItemPipeline } from './ports/pipeline.ts'
 export {
   type CommitOptions,

@@ -107,7 +107,7 @@ export class Downloader {
 
   async #download(request: Request, options: DownloadOptions): Promise<Response> {
     const spider = this.#spider
-    const handler = handlerFor(request, this.#handlers)
+    const handler = handlerFor(request, this.#handlers, options)
     if (this.#signals.listened('requestReachedDownloader')) {
       await this.#signals.send('requestReachedDownloader', { request, spider })
     }

@@ -1,6 +1,7 @@
 // In one process
 
 export { MemoryCrawlRecord } from './crawl/memory-crawl-record.ts'
+export { MemoryPageForms } from './crawl/memory-page-forms.ts'
 export { MemoryStartHosts } from './crawl/memory-start-hosts.ts'
 export { MemoryRequestQueue, type MemoryRequestQueueOptions } from './local/memory-request-queue.ts'
 export { MemoryHostClock, type MemoryHostClockOptions } from './politeness/memory-host-clock.ts'
@@ -55,6 +56,7 @@ export {
   RedisCrawlRecord,
   type RedisCrawlRecordOptions,
 } from './crawl/redis-crawl-record.ts'
+export { RedisPageForms } from './crawl/redis-page-forms.ts'
 export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
 export {
   CrawlChannel,

@@ -146,6 +146,7 @@ export {
   type EngineOptions,
 } from './engine/engine.ts'
 export type { EngineDownloader, EngineScheduler } from './engine/engine-ports.ts'
+export { FormFetcher, type FormFetcherOptions } from './page-forms/form-fetcher.ts'
 export { type PageBounds, pageBoundsOf } from './responses/page-bounds.ts'
 export { callbackName } from './scraping/callbacks.ts'
 export { inTime } from './scraping/in-time.ts'

@@ -66,8 +66,9 @@ const NAMES = Object.keys(KINDS) satisfies (keyof OptionNames<BrowserOptions>)[]
 
 /** Returns what is wrong with a value of `meta.browser`, in words; undefined when nothing is. */
 export function browserOptionsProblem(value: unknown): string | undefined {
-  if (typeof value === 'boolean') return undefined
-  if (!isObject(value)) return `is ${valueShown(value)}; expected true, or an object with ${NAMES.join(', ')}`
+  if (typeof value === 'boolean' || value === 'auto') return undefined
+  if (!isObject(value))
+    return `is ${valueShown(value)}; expected true, "auto", or an object with ${NAMES.join(', ')}`
   for (const [name, option] of Object.entries(value)) {
     if (!Object.hasOwn(KINDS, name)) {
       const meant = didYouMean(name, NAMES) || ` There are ${NAMES.join(', ')}`

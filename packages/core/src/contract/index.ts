@@ -8,6 +8,11 @@ export {
   withoutSharedStore,
 } from './dupefilter-contract.ts'
 export { failureLedgerContract, type LedgerImplementation } from './failure-ledger-contract.ts'
+export {
+  type PageFormsImplementation,
+  pageFormsContract,
+  type SharedPageForms,
+} from './page-forms-contract.ts'
 export type { QueueUnderTest } from './queue-under-test.ts'
 export {
   type QueueImplementation,

@@ -202,6 +202,7 @@ export const STAT_METRICS: readonly StatMetric[] = [
       ...events('csv/', 'invalid_row_count'),
       ...events('browser/', 'pages', 'rendered_again', 'starts', 'killed', 'requests', 'bytes'),
       ...events('browser/', 'blocked', 'refused', 'popups', 'cookies_refused'),
+      ...events('browser/auto/', 'http', 'rendered', 'probes', 'undecided', 'store_error'),
       ...events('robotstxt/', 'request_count', 'response_count', 'waited', 'forgotten', 'shared_forgotten'),
       ...events('robotstxt/', 'store_error_count'),
       ...events('cookies/', 'refused', 'too_large', 'too_many', 'evicted', 'jars_evicted', 'store_error'),

@@ -47,6 +47,13 @@ export interface DownloadOptions {
   readonly isPaced?: boolean
   /** Takes news of the host. Of several delays and pauses the longest counts. */
   readonly onHostNews?: (news: HostNews) => void
+  /** True: a browser renders the page, where its request leaves that to the crawl (`meta.browser: 'auto'`). Absent: none does. */
+  readonly isRendered?: boolean
+  /**
+   * Set while it is open whether this answer counts, as the page is fetched in two forms: takes what the crawl would remember of it,
+   * such as its cookies. It is called when the answer counts, and never otherwise.
+   */
+  readonly onceItCounts?: (remember: () => Awaitable<void>) => void
 }
 
 /**

@@ -13,8 +13,11 @@ export interface MetaKeys {
   autothrottle_dont_adjust_delay?: boolean
   /** The local address that the connection goes out from; or `[address, port]`, as in Scrapy. */
   bindaddress?: string | [string, number]
-  /** The page is rendered by a browser before the callback gets it (`@webloom/browser`): true, or how. */
-  browser?: boolean | BrowserOptions
+  /**
+   * The page is rendered by a browser before the callback gets it (`@webloom/browser`): true, or how. `auto`: where the crawl has
+   * found that this changes what callbacks yield of such pages; they then run twice for some of them.
+   */
+  browser?: boolean | 'auto' | BrowserOptions
   /** Which cookie jar the request uses: a session of its own for each name. */
   cookiejar?: string | number
   /** True: the request's depth is 0, as if it were a start request. */

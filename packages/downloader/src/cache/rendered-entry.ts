@@ -1,11 +1,13 @@
 /** Pages that a browser rendered, in the cache: each way to render a page has an entry of its own. */
 
-import type { Rendered, Request } from '@webloom/core'
+import { type DownloadOptions, isForBrowser, type Rendered, type Request } from '@webloom/core'
 
 /** Returns what an entry's name has beside the request's fingerprint; nothing for a page that no browser renders. */
-export function renderedAs(request: Request): string {
-  const browser = request.hasMeta ? request.meta.browser : undefined
-  return browser ? ` browser ${JSON.stringify(browser)}` : ''
+export function renderedAs(request: Request, options?: Pick<DownloadOptions, 'isRendered'>): string {
+  if (!request.hasMeta || !isForBrowser(request, options)) return ''
+  const { browser } = request.meta
+  // What `auto` renders is the same as `true` does.
+  return ` browser ${JSON.stringify(browser === 'auto' ? true : browser)}`
 }
 
 export function writeRendered({ screenshot, pdf, ...rest }: Rendered): string {

@@ -13,7 +13,9 @@ import {
   type Crawler,
   DownloadError,
   type DownloadHandler,
+  type DownloadOptions,
   fromCrawler,
+  isForBrowser,
   type Request,
   requireMethods,
   SettingsError,
@@ -71,9 +73,19 @@ function handlerClasses(
 /** Of requests with `meta.browser`. */
 export const BROWSER_HANDLER = 'browser'
 
-/** Returns the handler that `meta.download_handler` names, else the browser where `meta.browser` asks for it, else the one of the URL's scheme. */
-export function handlerFor(request: Request, handlers: DownloadHandlers): DownloadHandler {
-  const named = request.hasMeta ? (request.meta.download_handler ?? browserOf(request)) : undefined
+/**
+ * Returns the handler that `meta.download_handler` names, else the browser where `meta.browser` asks for it, else the one of the URL's
+ * scheme.
+ */
+export function handlerFor(
+  request: Request,
+  handlers: DownloadHandlers,
+  options: Pick<DownloadOptions, 'isRendered'> = {},
+): DownloadHandler {
+  const isBrowsers = request.hasMeta && isForBrowser(request, options)
+  const named = request.hasMeta
+    ? (request.meta.download_handler ?? (isBrowsers ? BROWSER_HANDLER : undefined))
+    : undefined
   const name = named === undefined ? request.url.slice(0, request.url.indexOf(':')) : String(named)
   // The scheme comes from a page: `constructor:` names no handler.
   if (Object.hasOwn(handlers, name)) return handlers[name]!
@@ -84,10 +96,6 @@ export function handlerFor(request: Request, handlers: DownloadHandlers): Downlo
       ? `${request.url}: no handler for this scheme; there are ${known}. DOWNLOAD_HANDLERS={"${name}": "./handler.ts#Export"} adds one`
       : `${request.url}: meta.download_handler is ${JSON.stringify(named)}; there are ${known}. DOWNLOAD_HANDLERS adds one`,
   )
-}
-
-function browserOf({ meta }: Request): string | undefined {
-  return meta.browser ? BROWSER_HANDLER : undefined
 }
 
 function madeOf(Class: ComponentClass<DownloadHandler>, crawler: Crawler): DownloadHandler {

@@ -1,6 +1,7 @@
 import {
   type Crawler,
   type DownloaderMiddleware,
+  type DownloadOptions,
   type Logger,
   NotConfigured,
   type Request,
@@ -32,6 +33,8 @@ export interface CookiesMiddlewareOptions {
   readonly perResponseMax?: number
   /** Logs each cookie that is sent or received. */
   readonly debug: boolean
+  /** Returns how a request is fetched that is in the middlewares now. Absent in tests. */
+  readonly optionsOf?: (request: Request) => DownloadOptions | undefined
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -57,7 +60,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler(crawler: Crawler): CookiesMiddleware {
-    const { settings, stats, logger } = crawler
+    const { settings, stats, logger, downloader } = crawler
     if (!settings.getBool('COOKIES_ENABLED')) throw new NotConfigured('COOKIES_ENABLED is false')
     return new this({
       jars: settings.getBool('COOKIES_SHARED')
@@ -66,6 +69,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
       bytesMax: settings.getInt('COOKIE_MAXSIZE'),
       perResponseMax: settings.getInt('COOKIES_PER_RESPONSE_MAX'),
       debug: settings.getBool('COOKIES_DEBUG'),
+      ...(downloader && { optionsOf: (request) => downloader.optionsOf(request) }),
       stats,
       logger,
     })
@@ -97,7 +101,10 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     if (!place) return response
     this.#debug('received cookies', response.url, setCookies)
     const cookies = setCookies.map((text) => this.#accepted(text, place)).filter((cookie) => cookie !== null)
-    const kept = this.#options.jars.keep(jarOf(request), cookies)
+    const { jars, optionsOf } = this.#options
+    const jar = jarOf(request)
+    const { onceItCounts } = optionsOf?.(request) ?? {}
+    const kept = onceItCounts ? onceItCounts(() => jars.keep(jar, cookies)) : jars.keep(jar, cookies)
     return kept ? kept.then(() => response) : response
   }
 

@@ -6,6 +6,7 @@ import {
   type Crawler,
   DownloadError,
   type DownloaderMiddleware,
+  type DownloadOptions,
   type Fingerprinter,
   fingerprinterOf,
   fromCrawler,
@@ -42,6 +43,8 @@ export interface HttpCacheMiddlewareOptions {
   /** DOWNLOAD_TIMEOUT in milliseconds: a storage that takes longer for an answer is gone on without. */
   readonly storageMsMax: number
   readonly createResponse: (url: string, init: ResponseInit) => Response
+  /** Returns how a request is fetched that is in the middlewares now. Absent in tests. */
+  readonly optionsOf?: (request: Request) => DownloadOptions | undefined
   readonly stats: StatsCollector
   readonly logger: Logger
 }
@@ -73,7 +76,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   }
 
   static fromCrawler(crawler: Crawler): HttpCacheMiddleware {
-    const { settings, stats, logger, signals } = crawler
+    const { settings, stats, logger, signals, downloader } = crawler
     if (!settings.getBool('HTTPCACHE_ENABLED')) throw new NotConfigured('HTTPCACHE_ENABLED is false')
     const [storageClass, policyClass] = [settings.get('HTTPCACHE_STORAGE'), settings.get('HTTPCACHE_POLICY')]
     const policy = componentOf(policyClass, POLICIES, POLICY_METHODS, 'HTTPCACHE_POLICY', crawler)
@@ -86,6 +89,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       ignoreMissing: settings.getBool('HTTPCACHE_IGNORE_MISSING'),
       storageMsMax: settings.getFloat('DOWNLOAD_TIMEOUT') * 1000,
       createResponse: crawler.createResponse ?? ((url, init) => new Response(url, init)),
+      ...(downloader && { optionsOf: (request) => downloader.optionsOf(request) }),
       stats,
       logger,
     })
@@ -247,7 +251,8 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
 
   /** Returns the entry's name. A user's own FINGERPRINTER may return any text, which must not choose a file's name. */
   #key(request: Request): string {
-    const fingerprint = this.#options.fingerprinter.fingerprint(request) + renderedAs(request)
+    const { fingerprinter, optionsOf } = this.#options
+    const fingerprint = fingerprinter.fingerprint(request) + renderedAs(request, optionsOf?.(request))
     if (/^[0-9a-f]{32,128}$/.test(fingerprint)) return fingerprint
     return createHash('sha1').update(fingerprint).digest('hex')
   }

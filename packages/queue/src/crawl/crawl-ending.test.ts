@@ -35,6 +35,7 @@ function workerOf(keys: CrawlRedisKeys, options: Partial<RedisCrawlRecordOptions
     workerId,
     record,
     startHosts: { clear: step('start hosts') },
+    pageForms: { clear: async () => {} },
     queue: {
       clear: step('queue'),
       counts: async () => ({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 }),

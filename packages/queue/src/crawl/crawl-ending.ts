@@ -26,6 +26,7 @@ export interface CrawlEndingOptions {
   readonly queue: Pick<RequestQueue, 'clear' | 'counts' | 'crawlEnded'>
   readonly filter: Pick<DupeFilter, 'clear' | 'joined' | 'crawlEnded'>
   readonly startHosts: { clear(): Promise<void> }
+  readonly pageForms: { clear(): Promise<void> }
   /** SCHEDULER_PERSIST, and so a new crawl knows what the last one met. */
   readonly persists?: boolean
   readonly logger?: Logger
@@ -80,12 +81,13 @@ export class CrawlEnding {
   }
 
   async #do(todo: Todo): Promise<void> {
-    const { queue, filter, startHosts } = this.#options
+    const { queue, filter, startHosts, pageForms } = this.#options
     if (todo === 'owners') {
       await queue.crawlEnded?.()
       return filter.crawlEnded?.()
     }
     await startHosts.clear()
+    await pageForms.clear()
     await queue.clear()
     if (todo === 'all') await filter.clear()
   }

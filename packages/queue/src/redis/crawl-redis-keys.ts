@@ -38,6 +38,8 @@ export interface CrawlRedisKeys {
   readonly startHosts: string
   /** Set: those of them that had a public address, and so are not let inside any more. */
   readonly publicHosts: string
+  /** Hash: shape of pages → in which form they must be fetched (`meta.browser: 'auto'`). */
+  readonly pageForms: string
   /** `<noted>:<asker>`, set: ids that were pushed under an asker which is not settled. */
   readonly noted: string
   /** Hash: request id → packed request that is set aside in doubt; `<doubts>:<name>`: what belongs to it. */
@@ -66,6 +68,7 @@ export function crawlRedisKeys(name: CrawlName): CrawlRedisKeys {
     failures: key('webloom:%(queue)s:failures'),
     startHosts: key('webloom:%(queue)s:start-hosts'),
     publicHosts: key('webloom:%(queue)s:public-hosts'),
+    pageForms: key('webloom:%(queue)s:page-forms'),
     noted: key('webloom:%(queue)s:noted'),
     doubts: key('webloom:%(queue)s:doubts'),
     frontierCounts: key('webloom:%(queue)s:frontier:counts'),

@@ -25,6 +25,7 @@ import {
   timerMs,
   unlessAborted,
 } from '@webloom/core'
+import type { FormFetcher } from '../page-forms/form-fetcher.ts'
 import type { Failure } from '../scraping/callback-output.ts'
 import { isLeaseLost, isOutputFailure } from '../scraping/error-kinds.ts'
 import { inTime } from '../scraping/in-time.ts'
@@ -45,6 +46,8 @@ export interface EngineOptions {
   readonly downloader: EngineDownloader
   readonly scraper: Scraper
   readonly items: ItemProcessor
+  /** Fetches pages whose requests leave it to the crawl whether a browser renders them. */
+  readonly forms?: FormFetcher
   /** Start requests from outside. Opened and closed by the caller of the engine. */
   readonly seeds?: SeedSource
   /** How long there must be nothing to do before the crawl ends, milliseconds. Infinity: it never ends by itself. */

@@ -9,9 +9,11 @@
 
 import {
   CloseSpider,
+  type DownloadOptions,
   type DownloadResult,
   type GivenUp,
   type HostNews,
+  isFormOpen,
   type Lease,
   type Logger,
   Request,
@@ -21,6 +23,7 @@ import {
   strictestNews,
   WebloomError,
 } from '@webloom/core'
+import type { FormFetcher, InForms } from '../page-forms/form-fetcher.ts'
 import type { Response } from '../responses/response.ts'
 import { type CallbackOutput, type Failure, type HandOn, SpiderClosing } from '../scraping/callback-output.ts'
 import type { ItemProcessor } from '../scraping/item-processor.ts'
@@ -37,6 +40,8 @@ export interface PageFlowOptions {
   readonly downloader: EngineDownloader
   readonly scraper: Scraper
   readonly items: ItemProcessor
+  /** Fetches pages whose requests leave it to the crawl whether a browser renders them. Absent: none is rendered. */
+  readonly forms?: FormFetcher
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
@@ -50,6 +55,11 @@ export interface PageFlowOptions {
   readonly onRoom: () => void
   /** CONCURRENT_REQUESTS; 0: no bound. */
   readonly downloadsMax: number
+}
+
+/** A fetch in one form of the page. */
+type FormOptions = Pick<DownloadOptions, 'onStart' | 'isRendered' | 'onceItCounts'> & {
+  readonly request: Request
 }
 
 // The least that a response counts, so that many tiny ones do not count as nothing (the figure is Scrapy's).
@@ -150,16 +160,20 @@ export class PageFlow {
   }
 
   async #page(lease: Lease, place: DownloadPlace): Promise<void> {
-    const { scraper, stats, signals, logger, spider } = this.#options
-    let result: DownloadResult
+    const { scraper, signals } = this.#options
+    let fetched: InForms
     const cannot = scraper.whyNot(lease.request)
     if (cannot !== undefined) {
       place.leave()
       return this.#reject(lease, cannot)
     }
+    const weight = new PageWeight((bytes) => {
+      this.#scrapingBytes += bytes
+    })
     try {
-      result = await this.#fetch(lease, place)
+      fetched = await this.#fetchInForms(lease, place, weight)
     } catch (error) {
+      weight.gone()
       if (this.isAborted || lease.signal.aborted || error === this.#notBegun) return this.#requeue(lease)
       if (error instanceof CloseSpider) {
         this.#cannotGoOn(error)
@@ -168,6 +182,15 @@ export class PageFlow {
       if (signals.listened('requestDone')) this.#errors.set(lease, error)
       return this.#fruitless(lease, { request: lease.request, error, response: null })
     }
+    try {
+      await this.#fetched(lease, fetched, weight)
+    } finally {
+      weight.gone()
+    }
+  }
+
+  async #fetched(lease: Lease, { result, probe }: InForms, weight: PageWeight): Promise<void> {
+    const { scraper, stats, signals, logger, spider } = this.#options
     // The lease was given up when the crawl was closed.
     if (this.#isClosed) return
     if (result instanceof Request) return this.#replace(lease, result)
@@ -177,16 +200,38 @@ export class PageFlow {
     logger.debug({ url: response.url, status: response.status, bytes: response.body.length }, 'crawled')
     if (signals.listened('responseReceived'))
       await signals.send('responseReceived', { request: response.request, response, spider })
-    const bytes = Math.max(RESPONSE_BYTES_MIN, response.body.length)
-    this.#scrapingBytes += bytes
+    weight.add(response)
+    await this.#handOnAll(lease, response, (handOn) =>
+      probe ? probe.scrape(handOn) : scraper.scrape(response, handOn),
+    )
+  }
+
+  /** Fetches a page: over HTTP, rendered, or both, where its request leaves that to the crawl. */
+  async #fetchInForms(lease: Lease, place: DownloadPlace, weight: PageWeight): Promise<InForms> {
+    const { forms } = this.#options
+    if (!forms || !lease.request.hasMeta || !isFormOpen(lease.request))
+      return { result: await this.#fetch(lease, place) }
+    let first: DownloadPlace | undefined = place
     try {
-      await this.#handOnAll(lease, response, (handOn) => scraper.scrape(response, handOn))
+      return await forms.fetch(
+        lease,
+        (request, options) => {
+          const taken = first ?? this.#places.begin(request)
+          first = undefined
+          return this.#fetch(lease, taken, { request, ...options })
+        },
+        (response) => weight.add(response),
+      )
     } finally {
-      this.#scrapingBytes -= bytes
+      place.leave()
     }
   }
 
-  async #fetch(lease: Lease, place: DownloadPlace): Promise<DownloadResult> {
+  async #fetch(
+    lease: Lease,
+    place: DownloadPlace,
+    { request, onStart, ...form }: FormOptions = { request: lease.request, onStart: () => lease.started() },
+  ): Promise<DownloadResult> {
     const cut = new DownloadCut()
     const onLost = () => cut.now(lease.signal.reason)
     this.#cuts.set(cut, place)
@@ -196,11 +241,12 @@ export class PageFlow {
         if (this.#notBegun) throw this.#notBegun
         await cut.over(place.entered())
       }
-      const download = this.#options.downloader.fetch(lease.request, {
+      const download = this.#options.downloader.fetch(request, {
+        ...form,
         signal: cut.signal,
         onStart: () => {
           place.hasStarted = true
-          lease.started()
+          onStart()
         },
         // At the crawl's end nothing comes in its place.
         stepAside: (wait) => (this.#notBegun ? wait : place.stepAside(wait)),
@@ -246,7 +292,7 @@ export class PageFlow {
         throw new WebloomError('WL_LEASE_LOST', `${lease.request} was given up when the crawl was closed`)
       if (output.items.length === 0) return
       const batch = output.items.splice(0)
-      await items.process(batch, lease.id, itemsHandedOn, response)
+      await items.process(batch, lease.id, itemsHandedOn, output.response ?? response)
       itemsHandedOn += batch.length
     }
     const output = await closingKept(
@@ -300,6 +346,31 @@ export class PageFlow {
   async #requeue(lease: Lease): Promise<void> {
     if (!lease.signal.aborted) await this.#options.scheduler.requeue(lease)
   }
+}
+
+/** The responses of a page that are in memory until it is committed. */
+class PageWeight {
+  readonly #responses = new Set<Response>()
+  readonly #onChange: (bytes: number) => void
+
+  constructor(onChange: (bytes: number) => void) {
+    this.#onChange = onChange
+  }
+
+  add(response: Response): void {
+    if (this.#responses.has(response)) return
+    this.#responses.add(response)
+    this.#onChange(weightOf(response))
+  }
+
+  gone(): void {
+    for (const response of this.#responses) this.#onChange(-weightOf(response))
+    this.#responses.clear()
+  }
+}
+
+function weightOf({ body }: Response): number {
+  return Math.max(RESPONSE_BYTES_MIN, body.length)
 }
 
 /** Resolves to the output of a callback, also when the callback ended by `CloseSpider`. */

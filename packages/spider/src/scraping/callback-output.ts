@@ -13,6 +13,8 @@ export class CallbackOutput {
   handedOn = 0
   /** Why the callback got no response; undefined when it did. */
   failure: Failure | undefined
+  /** The response that it is of, where the page was fetched in two forms; undefined: the page's. */
+  response: Response | undefined
   /** Why the request is given up; undefined when it is not. */
   givenUp: GivenUp | undefined
 

@@ -15,6 +15,7 @@ import {
   UrlMemory,
 } from '@webloom/core'
 import { HostAddresses } from '@webloom/downloader'
+import { paceOf } from '@webloom/queue'
 import { Scheduler } from '@webloom/scheduler'
 import {
   couldNotBeHad,
@@ -22,6 +23,7 @@ import {
   Engine,
   type EngineOptions,
   FieldCoverage,
+  FormFetcher,
   feedStorages,
   feedsFrom,
   ItemProcessor,
@@ -137,6 +139,8 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     signals,
     logger,
   })
+  const pace = paceOf(settings)
+  const delayMsOf = (slot: string) => pace(slot).delayMs
   engine = new Engine({
     spider,
     scheduler,
@@ -144,6 +148,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     downloader,
     scraper,
     items,
+    forms: new FormFetcher({ forms: store.pageForms, scraper, delayMsOf, stats, signals, logger }),
     ...(store.seeds && { seeds: store.seeds }),
     stats,
     signals,

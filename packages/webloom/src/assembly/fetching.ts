@@ -133,7 +133,7 @@ async function downloaderOf(crawler: Crawler, folder: string): Promise<Downloade
   const byItsWay = composeMiddlewares(
     middlewares.filter(({ component }) => component.alsoForRobotsTxt),
     (request, given: DownloadOptions) =>
-      handlerAnswer(handlerFor(request, handlers), request, given, deadline),
+      handlerAnswer(handlerFor(request, handlers, given), request, given, deadline),
   )
   const downloader: Downloader = Downloader.fromCrawler(crawler, {
     handlers,

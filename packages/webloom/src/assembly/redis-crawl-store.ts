@@ -31,6 +31,7 @@ import {
   noteCrawl,
   RedisCrawlRecord,
   RedisMemory,
+  RedisPageForms,
   RedisStartHosts,
   readHostOrders,
   redisHealth,
@@ -129,6 +130,7 @@ export async function redisStore(
   const memory = new RedisMemory({ redis: queueRedis, ...times })
   const highWater = settings.getFloat('REDIS_HIGH_WATER')
   const startHosts = new RedisStartHosts({ redis: queueRedis, keys, logger })
+  const pageForms = new RedisPageForms({ redis: queueRedis, keys })
   const ending = new CrawlEnding({
     redis: queueRedis,
     keys,
@@ -137,6 +139,7 @@ export async function redisStore(
     queue,
     filter,
     startHosts,
+    pageForms,
     persists: settings.getBool('SCHEDULER_PERSIST'),
     logger,
     ...times,
@@ -153,6 +156,7 @@ export async function redisStore(
     run,
     outlivesRun: true,
     startHosts,
+    pageForms,
     others: heartbeat,
     totalsAtEnd: () => totalsAtEnd,
     ...(seeds && { seeds }),

@@ -5,6 +5,7 @@ import type {
   CrawlRun,
   DupeFilter,
   OtherWorkers,
+  PageForms,
   RequestQueue,
   SeedSource,
   StartHosts,
@@ -42,6 +43,8 @@ export interface CrawlStore {
   /** Another run may go on with the crawl. */
   readonly outlivesRun: boolean
   readonly startHosts: StartHosts
+  /** What workers have learned of pages that may need a browser. */
+  readonly pageForms: PageForms
   readonly seeds?: SeedSource
   readonly others?: OtherWorkers
   /**

@@ -1,0 +1,236 @@
+/**
+ * Fetches pages whose requests leave their form to the crawl (`meta.browser: 'auto'`): over HTTP, rendered, or both.
+ *
+ *     plan ─► HTTP ─► its turn ─► rendered, when the host may be asked again ─► both are compared by the page's callback
+ *
+ * Both forms are fetched under one lease. To the queue the request leaves only once: when the second one does, or when it is known
+ * that there is none. A host with a delay is asked by nobody else until then, so that each document has its delay to the one
+ * before, by the server's log, too.
+ *
+ * What fails in the browser here is no failure of the page: there is HTTP's answer, which is then handed on without a verdict.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type Awaitable,
+  CloseSpider,
+  type DownloadOptions,
+  type DownloadResult,
+  type JsonObject,
+  type Lease,
+  type Logger,
+  type PageForm,
+  type PageForms,
+  Request,
+  RetryLater,
+  type Signals,
+  type StatsCollector,
+} from '@webloom/core'
+import type { Response } from '../responses/response.ts'
+import type { CallbackOutput, HandOn } from '../scraping/callback-output.ts'
+import type { Scraper } from '../scraping/scraper.ts'
+import { FormChooser, type ProbeTurn } from './form-chooser.ts'
+import { type FetchedForm, probeForms, remember } from './form-probe.ts'
+import { EffectsHold } from './held-effects.ts'
+
+export interface FormFetcherOptions {
+  readonly forms: PageForms
+  readonly scraper: Scraper
+  /** Least time between two documents of a slot, as the settings have it. */
+  readonly delayMsOf: (slot: string) => number
+  readonly stats: StatsCollector
+  readonly signals: Signals
+  readonly logger: Logger
+}
+
+/** Fetches the request in one form. Resolves as the downloader does. */
+export type FetchForm = (
+  request: Request,
+  options: Pick<DownloadOptions, 'isRendered' | 'onceItCounts'> & { readonly onStart: () => void },
+) => Promise<DownloadResult>
+
+/** What was fetched: one form, or two of which one will count. */
+export type InForms = { readonly result: DownloadResult; readonly probe?: OpenProbe }
+
+/** A page in both forms. */
+export interface OpenProbe {
+  /** Runs the callback on both, and resolves to the output that counts; its `response` is the form's. */
+  scrape(handOn: HandOn): Promise<CallbackOutput>
+}
+
+export class FormFetcher {
+  readonly #options: FormFetcherOptions
+  readonly #chooser: FormChooser
+  readonly #hold: EffectsHold
+  #hasTold = false
+
+  constructor(options: FormFetcherOptions) {
+    this.#options = options
+    this.#chooser = new FormChooser(options.forms, (error) => this.#trouble(error))
+    this.#hold = new EffectsHold(options)
+  }
+
+  /** @param arrived called with each answer that is kept for what comes of it */
+  async fetch(lease: Lease, fetch: FetchForm, arrived: (response: Response) => void): Promise<InForms> {
+    const { request } = lease
+    const { form, turn } = await this.#chooser.plan(request)
+    if (!turn) {
+      const onStart = () => lease.started()
+      const result = await fetch(request, { isRendered: form === 'rendered', onStart })
+      this.#count(result, form)
+      return { result }
+    }
+    const departure = new Departure(lease)
+    try {
+      const http = await fetched((options) =>
+        fetch(request, { ...options, onStart: () => departure.first() }),
+      )
+      const { result } = http
+      if (result instanceof Request || result instanceof RetryLater) return await this.#alone(http, 'http')
+      const page = { ...http, result: result as Response }
+      arrived(page.result)
+      return await this.#open(lease, page, { turn, departure, fetch, arrived })
+    } finally {
+      departure.over()
+    }
+  }
+
+  async #open(
+    lease: Lease,
+    http: FetchedForm<Response>,
+    { turn, departure, fetch, arrived }: OpenPage,
+  ): Promise<InForms> {
+    const copy = lease.request.replace(copies(lease.request))
+    const choice = await turn.begin()
+    if (choice === 'http') return this.#alone(http, 'http')
+    const render = async () => {
+      await departure.wait(this.#options.delayMsOf(lease.slot))
+      return fetched((options) =>
+        fetch(copy, { ...options, isRendered: true, onStart: () => departure.last() }),
+      )
+    }
+    if (choice === 'rendered') return this.#alone(await render(), 'rendered')
+    this.#options.stats.inc('browser/auto/probes')
+    let rendered: FetchedForm<DownloadResult> | undefined
+    try {
+      rendered = await render()
+    } catch (error) {
+      if (error instanceof CloseSpider) {
+        await this.#end(turn)
+        throw error
+      }
+      this.#options.logger.debug({ url: lease.request.url, err: error }, 'a probe failed in the browser')
+    }
+    if (!rendered || rendered.result instanceof RetryLater) {
+      await this.#end(turn)
+      return this.#alone(http, 'http')
+    }
+    const result = rendered.result as Response | Request
+    if (!(result instanceof Request)) arrived(result)
+    return this.#both(http, { ...rendered, result }, turn)
+  }
+
+  #both(http: FetchedForm<Response>, rendered: FetchedForm<Response | Request>, turn: ProbeTurn): InForms {
+    const { scraper } = this.#options
+    const scrape = async (handOn: HandOn) => {
+      let verdict: PageForm | undefined
+      try {
+        const outcome = await probeForms(http, rendered, { scraper, hold: this.#hold, handOn })
+        verdict = outcome.verdict
+        this.#options.stats.inc(`browser/auto/${outcome.form}`)
+        return outcome.output
+      } finally {
+        await this.#end(turn, verdict)
+      }
+    }
+    return { result: http.result, probe: { scrape } }
+  }
+
+  /** The one form counts. */
+  async #alone(form: FetchedForm<DownloadResult>, name: PageForm): Promise<InForms> {
+    await remember(form)
+    this.#count(form.result, name)
+    return { result: form.result }
+  }
+
+  #count(result: DownloadResult, form: PageForm): void {
+    if (result instanceof Request || result instanceof RetryLater) return
+    this.#options.stats.inc(`browser/auto/${form}`)
+  }
+
+  #trouble(err: unknown): void {
+    const { stats, logger } = this.#options
+    stats.inc('browser/auto/store_error')
+    if (!this.#hasTold)
+      logger.warn(
+        { err },
+        'what workers learn of pages for a browser is not shared at the moment; each learns by itself',
+      )
+    this.#hasTold = true
+  }
+
+  async #end(turn: ProbeTurn, verdict?: PageForm): Promise<void> {
+    if (!verdict) this.#options.stats.inc('browser/auto/undecided')
+    await turn.end(verdict)
+  }
+}
+
+interface OpenPage {
+  readonly turn: ProbeTurn
+  readonly departure: Departure
+  readonly fetch: FetchForm
+  readonly arrived: (response: Response) => void
+}
+
+async function fetched(
+  fetch: (options: Pick<DownloadOptions, 'onceItCounts'>) => Promise<DownloadResult>,
+): Promise<FetchedForm<DownloadResult>> {
+  const remembers: (() => Awaitable<void>)[] = []
+  const result = await fetch({ onceItCounts: (one) => void remembers.push(one) })
+  return { result, remembers }
+}
+
+/** The other run's own. */
+function copies({ hasMeta, meta, hasCbKwargs, cbKwargs }: Request): {
+  meta?: JsonObject
+  cbKwargs?: JsonObject
+} {
+  return {
+    ...(hasMeta && { meta: structuredClone(meta) }),
+    ...(hasCbKwargs && { cbKwargs: structuredClone(cbKwargs) }),
+  }
+}
+
+/** When the request leaves, as the queue is told it: with the last of its documents. */
+class Departure {
+  readonly #lease: Lease
+  #leftAtMs: number | undefined
+  #isTold = false
+
+  constructor(lease: Lease) {
+    this.#lease = lease
+  }
+
+  first(): void {
+    this.#leftAtMs ??= performance.now()
+  }
+
+  /** Resolves when the host may be asked for the second document. */
+  async wait(delayMs: number): Promise<void> {
+    const { isPaced, host, signal } = this.#lease
+    if (!isPaced || this.#leftAtMs === undefined) return
+    const waitMs = this.#leftAtMs + Math.max(delayMs, host.delayMs) - performance.now()
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal })
+  }
+
+  last(): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.#lease.started()
+  }
+
+  /** No further document is asked for. */
+  over(): void {
+    if (this.#leftAtMs !== undefined) this.last()
+  }
+}

@@ -44,7 +44,11 @@ async function crawled(
   class OfPages extends Class {
     override *start() {
       for (const path of starts)
-        yield new Request(`http://a.example${path}`, { meta: { browser: 'auto' }, dontFilter: true })
+        yield new Request(`http://a.example${path}`, {
+          meta: { browser: 'auto' },
+          cbKwargs: { seen: [] },
+          dontFilter: true,
+        })
     }
   }
   const items: unknown[] = []
@@ -65,8 +69,9 @@ async function crawled(
 class Texts extends Spider {
   override name = 'texts'
 
-  override *parse(response: Response): Generator<unknown> {
+  override *parse(response: Response, { seen }: { seen?: number[] } = {}): Generator<unknown> {
     this.crawler.stats.inc('mine/pages')
+    if (seen?.push(1) === 2) throw new Error('the other run has been here')
     const text = response.css('p::text').get()
     if (text === 'throws') throw new Error('as it was told')
     if (text === 'closes') throw new CloseSpider('told_to')

@@ -21,6 +21,7 @@ import {
 import { type HostOf, hostOfCrawler } from '../pace/host-of.ts'
 import { HostWatch } from '../pace/host-watch.ts'
 import { HostsMet } from '../pace/hosts-met.ts'
+import { shownHostOf } from '../pace/shown-host.ts'
 
 export interface HostBackOffOptions {
   readonly rules: HostBackOffRules
@@ -89,34 +90,36 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     const latencyMs = typeof seconds === 'number' ? seconds * 1000 : undefined
     if (response.flags.includes('cached')) return response
     const outcome = outcomeOfResponse(response)
-    this.#answers.came(request, String(response.status), outcome.failure)
-    this.#learnt(request, outcome, latencyMs)
+    const name = shownHostOf(request.url)
+    this.#answers.came(name, String(response.status), outcome.failure)
+    this.#learnt(request, name, outcome, latencyMs)
     return response
   }
 
   processException(request: Request, error: unknown): void {
     const outcome = outcomeOfError(error, request)
     if (!outcome) return
-    this.#answers.came(request, error instanceof Error ? error.name : 'Error', outcome.failure)
-    this.#learnt(request, outcome)
+    const name = shownHostOf(request.url)
+    this.#answers.came(name, error instanceof Error ? error.name : 'Error', outcome.failure)
+    this.#learnt(request, name, outcome)
   }
 
-  #learnt(request: Request, outcome: HostOutcome, latencyMs?: number): void {
+  #learnt(request: Request, name: string, outcome: HostOutcome, latencyMs?: number): void {
     if (outcome.failure === undefined) {
       if (!this.#haveAnswered.get(request)) this.#haveAnswered.set(request, true)
     } else if ((outcome.isUnreached || outcome.asksToWait) && this.#haveAnswered.get(request)) {
       this.#options.blameHost(request)
     }
-    this.#tell(request, outcome, latencyMs)
+    this.#tell(request, name, outcome, latencyMs)
   }
 
-  #tell(request: Request, outcome: HostOutcome, latencyMs?: number): void {
+  #tell(request: Request, name: string, outcome: HostOutcome, latencyMs?: number): void {
     const { rules, hostOf, stats, logger } = this.#options
     const told = hostOf(request)
     const before = told?.host ?? { delayMs: 0, failures: 0 }
     const news = newsOf(outcome, before, rules)
-    if (outcome.failure === undefined) this.#watch.answered(request, latencyMs, before.failures > 0)
-    else this.#show(request, { ...before, ...news }, { failure: outcome.failure, latencyMs })
+    if (outcome.failure === undefined) this.#watch.answered(name, latencyMs, before.failures > 0)
+    else this.#show(name, { ...before, ...news }, { failure: outcome.failure, latencyMs })
     if (!news) return
     told?.onHostNews?.(news)
     if (news.pauseMs !== undefined) {
@@ -135,12 +138,12 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
 
   /** Shows a failure to people who look at what stands out. */
   #show(
-    request: Request,
+    name: string,
     { failures, pauseMs: ms, pauseReason: reason = '', ...state }: HostState & HostNews,
     failed: { readonly failure: string; readonly latencyMs: number | undefined },
   ): void {
     const isDropped = isGivenUp({ ...state, failures }, this.#options.rules)
-    this.#watch.failed(request, { ...failed, failures, isGivenUp: isDropped })
-    if (ms !== undefined) this.#watch.paused(request, { ms, reason })
+    this.#watch.failed(name, { ...failed, failures, isGivenUp: isDropped })
+    if (ms !== undefined) this.#watch.paused(name, { ms, reason })
   }
 }

@@ -11,6 +11,7 @@ import {
   type StatsCollector,
 } from '@webloom/core'
 import { HostWatch } from '../pace/host-watch.ts'
+import { shownHostOf } from '../pace/shown-host.ts'
 import { RedisRobotsStore } from '../robots/redis-robots-store.ts'
 import { type RobotsDownload, RobotsFetch } from '../robots/robots-fetch.ts'
 import { RobotsInquiry } from '../robots/robots-inquiry.ts'
@@ -283,7 +284,7 @@ function partsOf({ downloader, hostLists }: Crawler): Pick<
     onWait: (request, pauseMs) => {
       const pauseReason = 'its robots.txt cannot be had'
       optionsOf(request)?.onHostNews?.({ pauseMs, pauseReason })
-      watch.paused(request, { ms: pauseMs, reason: pauseReason })
+      watch.paused(shownHostOf(request.url), { ms: pauseMs, reason: pauseReason })
     },
   }
 }

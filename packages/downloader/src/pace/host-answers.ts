@@ -1,5 +1,4 @@
-import { type AnsweringHost, ENTRY_BYTES, HOST_ERRORS_MAX, RecentBytes, type Request } from '@webloom/core'
-import { shownHostOf } from './shown-host.ts'
+import { type AnsweringHost, ENTRY_BYTES, HOST_ERRORS_MAX, RecentBytes } from '@webloom/core'
 
 interface CountedHost {
   readonly sinceMs: number
@@ -34,11 +33,12 @@ export class HostAnswers {
   }
 
   /**
+   * @param name as `shownHostOf` has it
    * @param kind the status, or the name of the failure
    * @param error what went wrong, as the log names it; absent for a good answer
    */
-  came({ url }: Request, kind: string, error?: string): void {
-    const host = this.#of(shownHostOf(url))
+  came(name: string, kind: string, error?: string): void {
+    const host = this.#of(name)
     const { counts } = host
     const counted = counts.has(kind) || counts.size < KINDS_MAX ? kind : OTHER_KINDS
     counts.set(counted, (counts.get(counted) ?? 0) + 1)

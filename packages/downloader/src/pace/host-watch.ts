@@ -1,5 +1,4 @@
-import { ENTRY_BYTES, type HostLists, RecentBytes, type Request, SLOW_FROM_MS } from '@webloom/core'
-import { shownHostOf } from './shown-host.ts'
+import { ENTRY_BYTES, type HostLists, RecentBytes, SLOW_FROM_MS } from '@webloom/core'
 
 /** A request that had no good answer. */
 export interface BadSighting {
@@ -42,7 +41,7 @@ const LATENCY_WEIGHT = 1 / 8
 const SLOW_KEPT_MS = 600_000
 
 /**
- * What this worker has seen of hosts that stand out, for people who look. Of a host that answers soon and well nothing is kept:
+ * What this worker has seen of hosts that stand out, for people who look: by their shown names (`shownHostOf`). Of a host that answers soon and well nothing is kept:
  * a page of it costs one comparison, or one look into a map while other hosts stand out.
  */
 export class HostWatch {
@@ -61,10 +60,9 @@ export class HostWatch {
    * @param latencyMs from the request's start to its answer; undefined where nobody has measured it
    * @param hasRecovered true when the host's last answer was a bad one, whichever worker got it
    */
-  answered({ url }: Request, latencyMs = 0, hasRecovered = false): void {
+  answered(name: string, latencyMs = 0, hasRecovered = false): void {
     const isNews = hasRecovered || latencyMs >= SLOW_FROM_MS
     if (!isNews && this.#hosts.size === 0) return
-    const name = shownHostOf(url)
     const host = this.#hosts.get(name) ?? (isNews ? this.#add(name) : undefined)
     if (!host) return
     if (hasRecovered || host.failures > 0) host.recoveredAtMs = this.#now()
@@ -75,8 +73,8 @@ export class HostWatch {
   }
 
   /** A request to the host has failed through it. */
-  failed({ url }: Request, { failure, failures, latencyMs = 0, isGivenUp }: BadSighting): void {
-    const host = this.#of(url)
+  failed(name: string, { failure, failures, latencyMs = 0, isGivenUp }: BadSighting): void {
+    const host = this.#of(name)
     host.lastFailure = failure
     host.failures = failures
     host.failedAtMs = this.#now()
@@ -86,8 +84,8 @@ export class HostWatch {
   }
 
   /** The host pauses from now on; a longer pause stays. */
-  paused({ url }: Request, { ms, reason }: HostPause): void {
-    const host = this.#of(url)
+  paused(name: string, { ms, reason }: HostPause): void {
+    const host = this.#of(name)
     const endsAtMs = this.#now() + ms
     if (endsAtMs <= host.pausedUntilMs) return
     host.pausedUntilMs = endsAtMs
@@ -111,8 +109,7 @@ export class HostWatch {
     host.answeredAtMs = this.#now()
   }
 
-  #of(url: string): WatchedHost {
-    const name = shownHostOf(url)
+  #of(name: string): WatchedHost {
     return this.#hosts.get(name) ?? this.#add(name)
   }
 

@@ -5,20 +5,37 @@ import { expect, test, vi } from 'vitest'
 import { ClusterFolder } from '../cluster/cluster-crawl.ts'
 import { dashStarted, pageText, VIEWS, WITHIN, WITHOUT_DASHBOARD } from './dash-processes.ts'
 
-test('figures are those of status and of the site; a Redis that dies is told of, and all is there when it is back', async () => {
+test('figures are those of status, of failed list and of the site; a Redis that dies is told of, and all is there when it is back', async () => {
   await using server = await startRedis({ appendonly: 'always' })
-  await using web = await startFakeWebProcess({ hosts: 1, pagesPerHost: 20 })
+  await using web = await startFakeWebProcess({ pagesPerHost: 30, errors: 0.2, errorStatuses: [404] })
   await using folder = await ClusterFolder.of(web, { REDIS_URL: server.url })
   const url = await dashStarted(folder)
   const overview = () => pageText(`${url}c/pages/overview`)
+  const json = async (...words: string[]) => JSON.parse((await folder.run(...words, '--json')).stdout)
   expect((await folder.worker('a').exited).code).toBe(0)
-  const pages = (await web.hits()).length
+  const hits = await web.hits()
+  const [pages, lost] = [hits.length, hits.filter(({ status }) => status === 404).length]
+  expect(lost).toBeGreaterThan(1)
   // A page is a second old at the most.
   await vi.waitFor(async () => expect(await overview()).toContain('finished'), WITHIN)
-  expect(await overview()).toContain(`Pages ${pages} Items ${pages}`)
-  const { stats, state } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+  expect(await overview()).toContain(`Pages ${pages} Items ${pages - lost}`)
+  const [{ stats, state }, ledger] = await Promise.all([
+    json('status', 'pages'),
+    json('failed', 'list', 'pages'),
+  ])
   expect(state).toBe('finished')
-  expect([stats.response_received_count, stats.item_scraped_count]).toEqual([pages, pages])
+  expect([stats.response_received_count, stats.item_scraped_count]).toEqual([pages, pages - lost])
+  expect([stats['failed/count'], stats['failed/reason_count/status'], ledger.kept]).toEqual([
+    lost,
+    lost,
+    lost,
+  ])
+  const failures = await pageText(`${url}c/pages/failures`)
+  expect(failures).toContain(`Given up ${lost} in this run status ${lost} By signature ${lost} requests kept`)
+  expect(failures).toMatch(new RegExp(` ${lost} status 404 \\d{4}-`))
+  expect(await pageText(`${url}c/pages/runs`)).toMatch(
+    new RegExp(` finished \\S+ m?s ${pages} ${pages - lost} \\d+ ${lost} `),
+  )
   await server.kill()
   await vi.waitFor(async () => expect(await overview()).toContain('cannot be reached'), WITHIN)
   expect(await pageText(url)).toContain('cannot be reached')

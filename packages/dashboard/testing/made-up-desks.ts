@@ -5,6 +5,7 @@ import {
   type CrawlDesks,
   type CrawlStatus,
   type CrawlSummary,
+  type HostsSeen,
   InvalidUrl,
   type ItemsSeen,
   totalsOf,
@@ -26,6 +27,15 @@ export class MadeUpDesks implements CrawlDesks {
   trouble: string | undefined
   status: CrawlStatus = STATUS
   items: Partial<ItemsSeen> = {}
+  /** Undefined in QUEUE_MODE=job. */
+  hostTotals: HostsSeen['totals'] = {
+    withLine: 98_214,
+    ready: 41_020,
+    later: 55_190,
+    held: 2001,
+    hot: 3,
+    paused: 12,
+  }
   /** How often a crawl was asked. */
   looks = 0
   readonly #desk: CrawlDesk
@@ -112,7 +122,7 @@ export class MadeUpDesks implements CrawlDesks {
         answer(() => ({
           mode: 'turns' as const,
           lists: LISTS,
-          totals: { withLine: 98_214, ready: 41_020, later: 55_190, held: 2001, hot: 3, paused: 12 },
+          ...(this.hostTotals && { totals: this.hostTotals }),
           readAt,
         })),
       host: (host) =>
@@ -207,7 +217,7 @@ export class MadeUpDesks implements CrawlDesks {
             summary: 'Seconds between two requests to a host.',
           },
         ]),
-      failures: () => answer(() => ({ count: 201, trimmed: 0, groups: FAILURES })),
+      failures: () => answer(() => ({ count: 191, trimmed: 0, groups: FAILURES })),
       failedResponse: () => answer(() => RESPONSE),
       history: () => answer(() => SAMPLES),
       runs: () => answer(() => RUNS),

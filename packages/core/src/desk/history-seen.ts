@@ -32,7 +32,7 @@ export interface RunSeen {
   readonly pages: number
   readonly items: number
   readonly errors: number
-  /** Requests that brought no response in the end. */
+  /** Requests that were given up, as the ledger counts them. */
   readonly givenUp: number
   readonly filtered: number
   readonly bytes: number

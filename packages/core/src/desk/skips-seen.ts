@@ -19,6 +19,8 @@ interface SkipReason {
   readonly stats: readonly string[]
 }
 
+const GIVEN_UP = 'downloader/given_up/'
+
 const REASONS: readonly SkipReason[] = [
   {
     reason: 'met before',
@@ -60,8 +62,8 @@ const REASONS: readonly SkipReason[] = [
   },
   {
     reason: 'no response',
-    words: 'requests that brought no response in the end',
-    stats: ['downloader/given_up/'],
+    words: 'requests that brought no response in the end, but for those that a bound ended',
+    stats: [GIVEN_UP],
   },
   {
     reason: 'not a request',
@@ -85,8 +87,15 @@ export function skipsOf(stats: Readonly<Record<string, StatValue>>): SkipSeen[] 
   return REASONS.map(({ reason, words, stats: meant }) => {
     const parts = meant
       .flatMap((stat) => (stat.endsWith('/') ? names.filter((name) => name.startsWith(stat)) : [stat]))
+      .filter((stat) => !isOfBound(stat, stats))
       .map((stat) => ({ stat, count: Number(stats[stat] ?? 0) }))
       .filter(({ count }) => count > 0)
     return { reason, words, stats: parts, count: parts.reduce((sum, { count }) => sum + count, 0) }
   })
+}
+
+/** What a bound ended is counted where it ended, and once more when it was given up. */
+function isOfBound(stat: string, stats: Readonly<Record<string, StatValue>>): boolean {
+  const [given, why] = [stat.slice(0, GIVEN_UP.length), stat.slice(GIVEN_UP.length)]
+  return given === GIVEN_UP && `downloader/protection/${why}` in stats
 }

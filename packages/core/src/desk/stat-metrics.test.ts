@@ -46,6 +46,19 @@ test('what was passed over are the figures that the dashboard shows', () => {
   expect(series.toSorted()).toEqual(shown.filter((count) => count > 0).toSorted())
 })
 
+test('a download that a bound ended is skipped once, though it was given up, too', () => {
+  const stats = {
+    'downloader/protection/body_size': 3,
+    'downloader/given_up/body_size': 2,
+    'downloader/given_up/DownloadTimeoutError': 5,
+  }
+  const counted = skipsOf(stats).filter(({ count }) => count > 0)
+  expect(counted.map(({ reason, count }) => [reason, count])).toEqual([
+    ['protection', 3],
+    ['no response', 5],
+  ])
+})
+
 test('a metric of which nothing was counted is 0', () => {
   const none = statMetrics({})
   expect(none.map(({ metric }) => metric.name)).toEqual(STAT_METRICS.map(({ name }) => name))

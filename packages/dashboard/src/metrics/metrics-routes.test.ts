@@ -41,6 +41,17 @@ test('the figures of a crawl, of its stats and of this moment', async () => {
     expect(lines).toContain(line)
 })
 
+test('what may go now: one request of each ready host, and all that wait where hosts have no lines', async () => {
+  const desks = new MadeUpDesks()
+  expect(linesOf(await scraped(desks))).toContain('webloom_ready_requests{crawl="bookshops"} 41020')
+  desks.status = { ...STATUS, counts: { ...STATUS.counts, waiting: 7 } }
+  expect(linesOf(await scraped(desks))).toContain('webloom_ready_requests{crawl="bookshops"} 7')
+  // QUEUE_MODE=job
+  desks.hostTotals = undefined
+  desks.status = STATUS
+  expect(linesOf(await scraped(desks))).toContain('webloom_ready_requests{crawl="bookshops"} 184320')
+})
+
 test('OpenMetrics for whoever asks for it, and the older text for others', async () => {
   const desks = new MadeUpDesks()
   const older = await metricsRoutes({ desks }).request('/metrics')

@@ -121,7 +121,7 @@ export const RUN = object<RunSeen>(
     pages: count(),
     items: count(),
     errors: count(),
-    givenUp: count('requests that brought no response in the end'),
+    givenUp: count('requests that were given up'),
     filtered: count(),
     bytes: number(),
     statuses: recordOf(count()),

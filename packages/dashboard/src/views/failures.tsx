@@ -1,6 +1,6 @@
 /** Requests that were given up, by what their failures have in common. */
 
-import type { CrawlDesk, FailureGroup, ResponseSnapshot } from '@webloom/core'
+import type { CrawlDesk, CrawlStatus, FailureGroup, FailuresSeen, ResponseSnapshot } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Opened, Order } from '../parts/order.tsx'
@@ -12,6 +12,9 @@ import type { CrawlView, Looker } from './crawl-view.ts'
 
 export const failures: CrawlView = { path: 'failures', title: 'Failures', regions }
 
+const BY_REASON = 'failed/reason_count/'
+/** All that there are. */
+const REASONS_MAX = 6
 const GROUPS_MAX = 50
 const EXAMPLES_MAX = 5
 const SNAPSHOT_CHARS_MAX = 4000
@@ -24,11 +27,7 @@ async function regions(
 ): Promise<readonly Region[]> {
   const [status, seen] = await Promise.all([watched.status(), watched.view('failures')])
   const snapshot = response === undefined ? [] : await snapshotRegions(watched, response)
-  const kinds = Object.entries(status.stats)
-    .filter(([stat]) => stat.startsWith('downloader/given_up/'))
-    .map(([stat, count]) => [stat.slice('downloader/given_up/'.length), Number(count)] as const)
-    .sort(([, a], [, b]) => b - a)
-  const counts: Region = { id: 'kinds', isWide: true, node: <Kinds kinds={kinds} /> }
+  const counts: Region = { id: 'reasons', isWide: true, node: <Reasons stats={status.stats} /> }
   if (!seen)
     return [
       counts,
@@ -49,10 +48,7 @@ async function regions(
       id: 'failures',
       isWide: true,
       node: (
-        <Card
-          title="By signature"
-          aside={`${counted(seen.count, 'request')} kept${seen.trimmed > 0 ? `, ${grouped(seen.trimmed)} older ones dropped (FAILED_MAX)` : ''}`}
-        >
+        <Card title="By signature" aside={keptWords(seen)}>
           {seen.groups.length === 0 && <Nothing>No request was given up.</Nothing>}
           {seen.groups.slice(0, GROUPS_MAX).map((group) => (
             <Group group={group} id={watched.desk.id} desk={control ? watched.desk : undefined} />
@@ -70,16 +66,40 @@ async function regions(
   ]
 }
 
-function Kinds({ kinds }: { kinds: readonly (readonly [kind: string, count: number])[] }) {
-  const all = kinds.reduce((sum, [, count]) => sum + count, 0)
+/** How often a request was given up in this run: those that were queued again since are among them. */
+function Reasons({ stats }: Pick<CrawlStatus, 'stats'>) {
+  const all = Number(stats['failed/count'] ?? 0)
+  const reasons = Object.entries(stats)
+    .filter(([stat]) => stat.startsWith(BY_REASON))
+    .map(([stat, count]) => [stat.slice(BY_REASON.length), Number(count)] as const)
+    .sort(([, a], [, b]) => b - a)
   return (
     <Figures>
-      <Figure name="Given up" value={grouped(all)} {...(all > 0 && { tone: 'bad' as const })} />
-      {kinds.slice(0, 5).map(([kind, count]) => (
-        <Figure name={shown(kind, 40)} value={grouped(count)} />
+      <Figure
+        name="Given up"
+        value={grouped(all)}
+        note="in this run"
+        {...(all > 0 && { tone: 'bad' as const })}
+      />
+      {reasons.slice(0, REASONS_MAX).map(([reason, count]) => (
+        <Figure name={shown(reason, 40)} value={grouped(count)} />
       ))}
     </Figures>
   )
+}
+
+/** As `webloom failed list` counts them. */
+function keptWords({ count, trimmed, groups }: FailuresSeen): string {
+  const quarantined = groups
+    .filter(({ reason }) => reason === 'quarantined')
+    .reduce((sum, group) => sum + group.count, 0)
+  return [
+    `${counted(count - quarantined, 'request')} kept`,
+    quarantined > 0 && `${grouped(quarantined)} in quarantine`,
+    trimmed > 0 && `${grouped(trimmed)} older ones dropped (FAILED_MAX)`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 async function snapshotRegions({ desk }: WatchedDesk, signature: string): Promise<readonly Region[]> {
@@ -95,16 +115,14 @@ async function snapshotRegions({ desk }: WatchedDesk, signature: string): Promis
 /** @param desk where its requests may be queued again */
 function Group({ group, id, desk }: { group: FailureGroup; id: string; desk: CrawlDesk | undefined }) {
   const { signature, reason, message, status, count, total, firstAt, lastAt, examples } = group
+  // Of a status nothing else is known: its message is the same.
+  const head = status === null ? reason : `${reason} ${status}`
   return (
     <details class="group" id={`failure-${anchorOf(signature)}`}>
       <summary>
         <span class="count">{grouped(count)}</span>
         <span class="signature">
-          <b>
-            {shown(reason, 60)}
-            {status !== null && ` ${status}`}
-          </b>{' '}
-          {shown(message, 160)}
+          <b>{shown(head, 60)}</b> {message !== head && shown(message, 160)}
           {total > count && <small> {grouped(total)} with those that are gone</small>}
         </span>
         <small>

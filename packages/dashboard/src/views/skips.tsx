@@ -6,7 +6,7 @@ import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Card, Nothing } from '../parts/values.tsx'
-import { grouped } from '../text/figures.ts'
+import { grouped, percent } from '../text/figures.ts'
 import { shown } from '../text/shown.ts'
 import type { CrawlView } from './crawl-view.ts'
 
@@ -22,7 +22,7 @@ async function regions(watched: WatchedDesk): Promise<readonly Region[]> {
 }
 
 function Skips({ all }: { all: readonly SkipSeen[] }) {
-  const most = Math.max(...all.map(({ count }) => count))
+  const whole = all.reduce((sum, { count }) => sum + count, 0)
   const columns: readonly Column<SkipSeen>[] = [
     {
       name: 'Reason',
@@ -37,9 +37,13 @@ function Skips({ all }: { all: readonly SkipSeen[] }) {
     {
       name: 'Share',
       isExtra: true,
-      cell: ({ count, reason }) => (
-        <Meter share={most > 0 ? count / most : 0} label={`${reason}: ${count}`} />
-      ),
+      cell: ({ count, reason }) =>
+        count > 0 && (
+          <span class="share">
+            <Meter share={count / whole} label={`${reason}: ${percent(count / whole, 1)}`} />
+            {shareWords(count / whole)}
+          </span>
+        ),
     },
     {
       name: 'Of which',
@@ -57,8 +61,13 @@ function Skips({ all }: { all: readonly SkipSeen[] }) {
   ]
   return (
     <Card title="What was passed over" aside="since the run began, all workers">
-      {most === 0 && <Nothing>Nothing yet.</Nothing>}
+      {whole === 0 && <Nothing>Nothing yet.</Nothing>}
       <Table caption="What was passed over, by reason" columns={columns} rows={all} />
     </Card>
   )
+}
+
+/** Of all that was passed over. */
+function shareWords(share: number): string {
+  return share < 0.001 ? '< 0.1 %' : percent(share, 1)
 }

@@ -101,8 +101,9 @@ test('a run is kept with its totals when it has ended, the latest first, and cle
     item_scraped_count: 10,
     'downloader/response_status_count/200': 11,
     'downloader/response_status_count/404': 1,
-    'downloader/given_up/timeout': 2,
-    'downloader/given_up/dns': 1,
+    'failed/count': 3,
+    // Of these one had an errback that dealt with it.
+    'downloader/given_up/DownloadTimeoutError': 4,
     'item_field_count/price': 4,
   })
   const [run] = await readRuns(bench.redis, keys)

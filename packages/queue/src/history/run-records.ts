@@ -70,7 +70,7 @@ function storedRun(
     pages: count('response_received_count'),
     items: count('item_scraped_count'),
     errors: count('log_count/ERROR'),
-    givenUp: Object.values(countsUnder('downloader/given_up/', stats)).reduce((sum, one) => sum + one, 0),
+    givenUp: count('failed/count'),
     filtered: count('dupefilter/filtered'),
     bytes: count('downloader/response_bytes'),
     statuses: mostOf(countsUnder('downloader/response_status_count/', stats)),

@@ -1,11 +1,13 @@
 /** `webloom dash` beside four workers of which one is killed, and how soon it tells of one: with the protocol's real times. */
 
-import { startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { type FakeWebProcess, type Hit, startFakeWebProcess, startRedis } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
-import { ClusterFolder, expectComplete, SHORT_TIMES, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
+import { ClusterFolder, expectComplete, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
 import { dashStarted, pageText, VIEWS, WITHIN } from './dash-processes.ts'
 
-const PAGES = 400
+const PAGES = 800
+/** Stats are written each second; what a callback has brought is counted a moment after its page came. */
+const UNTOLD_MS_MAX = 1500
 /** Ten seconds without a heartbeat, and a page that is a second old. */
 const LOST_MS_MAX = 11_500
 
@@ -35,36 +37,83 @@ test('a killed worker is shown as lost within ten seconds or so', async () => {
 
 test('figures after four workers, one of them killed, are those of status and of the site', async () => {
   await using server = await startRedis()
-  await using web = await startFakeWebProcess({ hosts: 4, pagesPerHost: PAGES / 4, latencyMs: 20 })
+  await using web = await startFakeWebProcess({
+    hosts: 4,
+    pagesPerHost: PAGES / 4,
+    latencyMs: 100,
+    errors: 0.1,
+    errorStatuses: [404],
+  })
   const settings = { REDIS_URL: server.url, ...STATS_EACH_SECOND }
-  await using folder = await ClusterFolder.of(web, settings, undefined, SHORT_TIMES)
+  await using folder = await ClusterFolder.of(web, settings)
   const url = await dashStarted(folder)
-  const workers = ['a', 'b', 'c', 'd'].map((name) => folder.worker(name))
-  await vi.waitFor(async () => expect((await web.hits()).length).toBeGreaterThan(PAGES / 8), WITHIN)
-  workers[0]!.kill('SIGKILL')
-  await Promise.all(workers.slice(1).map(({ exited }) => exited))
-  await expectComplete(web, folder)
+  const names = ['a', 'b', 'c', 'd']
+  const workers = names.map((name) => folder.worker(name, '-s', `USER_AGENT=${name}`))
+  await vi.waitFor(async () => expect((await web.hits()).length).toBeGreaterThan(PAGES / 3), WITHIN)
+  const counted = await Promise.all(names.map(async (name) => (await hitsOf(web, name)).length))
+  const victim = counted.indexOf(Math.max(...counted))
+  workers[victim]!.kill('SIGKILL')
+  await workers[victim]!.exited
+  const killedAtMs = performance.now()
+  for (const { code, stderr } of await Promise.all(workers.toSpliced(victim, 1).map(({ exited }) => exited)))
+    expect(code, stderr).toBe(0)
+  const repeats = await expectComplete(web, folder)
 
   // A page is a second old at the most.
   await vi.waitFor(async () => expect(await pageText(`${url}c/pages/overview`)).toContain('finished'), WITHIN)
   const { stats, counts, state } = JSON.parse((await folder.run('status', 'pages', '--json')).stdout)
+  const told = await (await fetch(`${url}api/crawls/pages/status`)).json()
+  expect(told).toMatchObject({ state: 'finished', stats, counts })
+  expect([state, counts]).toEqual(['finished', { waiting: 0, delayed: 0, leased: 0, quarantined: 0 }])
+
+  // What the site has answered, but for what the killed one has not told any more: its stats of its last second.
+  const hits = await web.hits()
+  const ofVictim = await hitsOf(web, names[victim]!)
+  const last = ofVictim.filter(({ endedAtMs = 0 }) => endedAtMs > killedAtMs - UNTOLD_MS_MAX)
+  const expectOfSite = (figure: number, isCounted: (hit: Hit) => boolean) => {
+    const answered = hits.filter((hit) => isCounted(hit) && !hit.aborted)
+    expect(figure).toBeLessThanOrEqual(answered.length)
+    expect(figure).toBeGreaterThanOrEqual(answered.length - last.filter(isCounted).length)
+  }
+  expect(last.length).toBeLessThan(hits.length / 4)
+  expectOfSite(stats.response_received_count, () => true)
+  expectOfSite(stats.item_scraped_count, ({ status }) => status === 200)
+  expectOfSite(stats['failed/count'], ({ status }) => status === 404)
+  expect(repeats).toBeLessThanOrEqual(last.length + ofVictim.filter(({ aborted }) => aborted).length)
+
   const overview = await pageText(`${url}c/pages/overview`)
-  expect(state).toBe('finished')
-  expect(overview).toContain('finished')
-  const grouped = (value: number) => value.toLocaleString('en-US')
+  const grouped = (stat: string) => Number(stats[stat] ?? 0).toLocaleString('en-US')
+  const [pages, items] = [grouped('response_received_count'), grouped('item_scraped_count')]
+  const errors = grouped('log_count/ERROR')
   expect(overview).toContain(
-    `Pages ${grouped(stats.response_received_count)} Items ${grouped(stats.item_scraped_count)}`,
+    `Pages ${pages} Items ${items} Errors ${errors} Met before ${grouped('dupefilter/filtered')} Retries ${grouped('retry/count')}`,
   )
-  expect(overview).toContain(`waiting ${counts.waiting} `)
-  const crawls = await pageText(url)
-  expect(crawls).toMatch(/pages redis:\/\/127\.0\.0\.1:\d+\/0 finished/)
-  // What the killed one had fetched and not told yet, within its last second.
-  const hits = (await web.hits()).length
-  expect(stats.response_received_count).toBeLessThanOrEqual(hits)
-  expect(stats.response_received_count).toBeGreaterThan(hits - PAGES / 4)
+  expect(overview).toContain('waiting 0 held for later 0 in flight 0 quarantined 0')
+  expect(await pageText(url)).toMatch(
+    new RegExp(`pages redis://127\\.0\\.0\\.1:\\d+/0 finished 0 0 ${pages} ${items} ${errors} 0 `),
+  )
+  expect(await pageText(`${url}c/pages/runs`)).toContain(` ${pages} ${items} ${errors} `)
+  expect(await pageText(`${url}c/pages/skips`)).toContain(
+    `met before links whose page the crawl has met already ${grouped('dupefilter/filtered')} `,
+  )
+  expect(await (await fetch(`${url}metrics`)).text()).toContain(
+    `\nwebloom_pages_total{crawl="pages"} ${stats.response_received_count}\n`,
+  )
+  // The ledger is written with the page, and knows what the killed one has given up as well.
+  const lost = new Set(hits.filter(({ status }) => status === 404).map((hit) => hit.url)).size
+  expect(JSON.parse((await folder.run('failed', 'list', 'pages', '--json')).stdout)).toMatchObject({
+    kept: lost,
+    total: lost,
+  })
+  expect(await pageText(`${url}c/pages/failures`)).toContain(`By signature ${lost} requests kept`)
+
   for (const view of VIEWS) expect((await fetch(`${url}c/pages/${view}`)).status, view).toBe(200)
   expect(await pageText(`${url}c/pages/settings`)).toContain('CLOSESPIDER_PAGECOUNT')
   const known = [...web.reachable()][0]!
   expect(await pageText(`${url}c/pages/dedup?url=${encodeURIComponent(known)}`)).toContain('not met yet')
-  expect(await pageText(`${url}c/pages/runs`)).toContain('finished')
 })
+
+/** What the site was asked by the worker of that name. */
+async function hitsOf(web: FakeWebProcess, name: string): Promise<Hit[]> {
+  return (await web.hits()).filter(({ headers }) => headers['user-agent'] === name)
+}

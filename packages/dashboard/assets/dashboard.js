@@ -176,17 +176,26 @@ function optionsOf(place) {
       { ...axis, size: 48 },
     ],
     series: [
-      { label: 'at', value: (_, at) => (at === null ? '–' : new Date(at * 1000).toTimeString().slice(0, 8)) },
+      { label: 'at', value: (of, at) => new Date((at ?? lastOf(of, 0)) * 1000).toTimeString().slice(0, 8) },
       ...SERIES.map(({ label, colour: name, fill }) => ({
         label,
         stroke: () => colour(name),
         ...(fill && { fill: () => colour(fill) }),
         width: 2,
         points: { show: false },
-        value: (_, rate) => (rate === null ? '–' : `${rate.toFixed(rate < 10 ? 2 : 0)}/s`),
+        value: (of, at, n) => rateWords(at ?? lastOf(of, n)),
       })),
     ],
   }
+}
+
+/** Where nobody points at the curves, their legend tells the last of each. */
+function lastOf(of, n) {
+  return of.data[n].at(-1)
+}
+
+function rateWords(rate) {
+  return `${rate.toFixed(rate < 10 ? 2 : 0)}/s`
 }
 
 function clock(at) {

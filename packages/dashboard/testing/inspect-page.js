@@ -44,6 +44,9 @@
   const named = [...document.querySelectorAll('a, button, input, summary, [role=img]')]
   return {
     sideways: Math.max(0, document.documentElement.scrollWidth - innerWidth),
+    cut: [...document.querySelectorAll('.scrolls')]
+      .filter((one) => one.scrollWidth > one.clientWidth)
+      .map((one) => one.getAttribute('aria-label')),
     faint: texts
       .filter(isFaint)
       .map(

@@ -9,7 +9,13 @@ export interface Column<Row> {
   readonly isExtra?: boolean
 }
 
-/** A table; its first column names the row. On a narrow screen it scrolls by itself, and the page does not. */
+/** With more columns than a phone is wide. */
+const FOLDS_FROM = 4
+
+/**
+ * A table; its first column names the row. On a narrow screen one of many columns folds: each row is a block of named figures. One
+ * that is too wide all the same scrolls by itself, and the page does not.
+ */
 export function Table<Row>({
   caption,
   columns,
@@ -19,29 +25,34 @@ export function Table<Row>({
   columns: readonly Column<Row>[]
   rows: readonly Row[]
 }) {
+  const folds = columns.length >= FOLDS_FROM
+  // A folded table is laid out as blocks: without its roles it would be no table any more to who hears it.
+  const as = (role: string) => (folds ? { role } : {})
   return (
     <section class="scrolls" tabindex={0} aria-label={caption}>
-      <table>
+      <table class={folds ? 'folds' : undefined} {...as('table')}>
         <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
+        <thead {...as('rowgroup')}>
+          <tr {...as('row')}>
             {columns.map((column) => (
-              <th scope="col" class={classOf(column)}>
+              <th scope="col" class={classOf(column)} {...as('columnheader')}>
                 {column.name}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...as('rowgroup')}>
           {rows.map((row) => (
-            <tr>
+            <tr {...as('row')}>
               {columns.map((column, n) =>
                 n === 0 ? (
-                  <th scope="row" class={classOf(column)}>
+                  <th scope="row" class={classOf(column)} {...as('rowheader')}>
                     {column.cell(row)}
                   </th>
                 ) : (
-                  <td class={classOf(column)}>{column.cell(row)}</td>
+                  <td class={classOf(column)} {...(folds && { role: 'cell', 'data-name': column.name })}>
+                    {column.cell(row)}
+                  </td>
                 ),
               )}
             </tr>

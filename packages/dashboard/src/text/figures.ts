@@ -10,6 +10,13 @@ export function grouped(value: number, digits: 0 | 1 | 2 | 3 = 1): string {
   return FORMATS[digits]!.format(value)
 }
 
+const ROUNDED = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 2 })
+
+/** `3125000` as `3.1M`. */
+export function rounded(value: number): string {
+  return ROUNDED.format(value)
+}
+
 /** `1 item`, `1,200 items`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`

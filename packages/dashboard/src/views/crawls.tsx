@@ -1,6 +1,7 @@
 /** All crawls, those that run first. */
 
 import type { CrawlSummary } from '@webloom/core'
+import type { Child } from 'hono/jsx'
 import type { Region } from '../live/region.ts'
 import type { WatchedDesks } from '../live/watched-desk.ts'
 import { crawlPath } from '../parts/page.tsx'
@@ -48,6 +49,11 @@ function Crawls({ crawls }: { crawls: readonly CrawlSummary[] }) {
   )
 }
 
+/** Of a crawl whose Redis does not answer none is known. */
+function figure(name: string, of: (crawl: CrawlSummary) => Child): Column<CrawlSummary> {
+  return { name, isNumber: true, cell: (crawl) => (crawl.state === null ? '–' : of(crawl)) }
+}
+
 const COLUMNS: readonly Column<CrawlSummary>[] = [
   {
     name: 'Crawl',
@@ -69,24 +75,18 @@ const COLUMNS: readonly Column<CrawlSummary>[] = [
       </>
     ),
   },
-  { name: 'Pages/s', isNumber: true, cell: ({ pagesPerMinute }) => perSecond(pagesPerMinute) },
-  { name: 'Waiting', isNumber: true, cell: ({ counts }) => grouped(counts.waiting + counts.delayed) },
-  { name: 'Pages', isNumber: true, cell: ({ totals }) => grouped(totals.pages) },
-  { name: 'Items', isNumber: true, cell: ({ totals }) => grouped(totals.items) },
-  {
-    name: 'Errors',
-    isNumber: true,
-    cell: ({ totals }) => <span class={totals.errors > 0 ? 'bad' : undefined}>{grouped(totals.errors)}</span>,
-  },
-  {
-    name: 'Workers',
-    isNumber: true,
-    cell: ({ workers }) => (
-      <>
-        {grouped(workers.present)}
-        {workers.lost > 0 && <small class="bad">{grouped(workers.lost)} lost</small>}
-      </>
-    ),
-  },
+  figure('Pages/s', ({ pagesPerMinute }) => perSecond(pagesPerMinute)),
+  figure('Waiting', ({ counts }) => grouped(counts.waiting + counts.delayed)),
+  figure('Pages', ({ totals }) => grouped(totals.pages)),
+  figure('Items', ({ totals }) => grouped(totals.items)),
+  figure('Errors', ({ totals }) => (
+    <span class={totals.errors > 0 ? 'bad' : undefined}>{grouped(totals.errors)}</span>
+  )),
+  figure('Workers', ({ workers }) => (
+    <>
+      {grouped(workers.present)}
+      {workers.lost > 0 && <small class="bad">{grouped(workers.lost)} lost</small>}
+    </>
+  )),
   { name: 'Begun', isExtra: true, cell: ({ begunAt }) => <When at={begunAt} /> },
 ]

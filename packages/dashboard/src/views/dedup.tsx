@@ -6,7 +6,7 @@ import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Meter } from '../parts/drawn.tsx'
 import { crawlPath } from '../parts/page.tsx'
 import { Card, Figure, Figures, Nothing, Pill } from '../parts/values.tsx'
-import { byteSize, grouped, percent } from '../text/figures.ts'
+import { byteSize, grouped, percent, rounded } from '../text/figures.ts'
 import { shown } from '../text/shown.ts'
 import type { CrawlView } from './crawl-view.ts'
 
@@ -155,6 +155,8 @@ function Filter({ seen, met }: { seen: FilterSeen; met: number }) {
   )
 }
 
+/** `3.2e-7` as `1 in 3.1M`. */
 function errorWords(error: number): string {
-  return error === 0 ? 'none' : error.toExponential(1)
+  if (error === 0) return 'none'
+  return error > 0.1 ? percent(error) : `1 in ${rounded(1 / error)}`
 }

@@ -79,25 +79,43 @@ interface ListOfHosts {
   readonly section: (props: ListProps) => Child
 }
 
-function listed<Entry>(
-  name: keyof HostLists,
-  title: string,
-  none: string,
-  entriesOf: (lists: HostLists) => readonly Entry[],
-  columnsOf: (seen: HostsSeen) => readonly Column<Entry>[],
-  hostOf: (entry: Entry) => string,
-): ListOfHosts {
+interface Listing<Name extends keyof HostLists> {
+  readonly name: Name
+  readonly title: string
+  /** Stands there when the list is empty. */
+  readonly none: string
+  /** What is wrong with it: stands below its name, as it may be long. */
+  readonly why?: (entry: HostLists[Name][number]) => string
+  readonly columns: (seen: HostsSeen) => readonly Column<HostLists[Name][number]>[]
+}
+
+function listed<Name extends keyof HostLists>({
+  name,
+  title,
+  none,
+  why,
+  columns,
+}: Listing<Name>): ListOfHosts {
+  type Entry = HostLists[Name][number]
   return {
     name,
     section({ seen, id, most }) {
-      const entries = entriesOf(seen.lists)
-      const host: Column<Entry> = { name: 'Host', cell: (entry) => <HostLink id={id} host={hostOf(entry)} /> }
+      const entries: readonly Entry[] = seen.lists[name]
+      const host: Column<Entry> = {
+        name: 'Host',
+        cell: (entry) => (
+          <>
+            <HostLink id={id} host={'slot' in entry ? entry.slot : entry.host} />
+            {why && <small>{shown(why(entry), 120)}</small>}
+          </>
+        ),
+      }
       return (
         <Card title={title} aside={entries.length > 0 && countWords(entries.length)}>
           {entries.length === 0 ? (
             <Nothing>{none}</Nothing>
           ) : (
-            <Table caption={title} columns={[host, ...columnsOf(seen)]} rows={entries.slice(0, most)} />
+            <Table caption={title} columns={[host, ...columns(seen)]} rows={entries.slice(0, most)} />
           )}
           {entries.length > most && (
             <p class="more">
@@ -119,7 +137,7 @@ function countWords(count: number): string {
 
 export function HostLink({ id, host }: { id: string; host: string }) {
   return (
-    <a class="row-link" href={`${crawlPath(id)}/host?name=${encodeURIComponent(host.toWellFormed())}`}>
+    <a class="host-link" href={`${crawlPath(id)}/host?name=${encodeURIComponent(host.toWellFormed())}`}>
       {shown(host, 80)}
     </a>
   )
@@ -128,69 +146,59 @@ export function HostLink({ id, host }: { id: string; host: string }) {
 const at = (ms: number) => new Date(ms).toISOString()
 
 const LISTS: readonly ListOfHosts[] = [
-  listed(
-    'mostQueued',
-    'Most queued',
-    'No worker holds a host of which something waits.',
-    (lists) => lists.mostQueued,
-    () => [{ name: 'Waiting', isNumber: true, cell: ({ waiting }) => grouped(waiting) }],
-    ({ slot }) => slot,
-  ),
-  listed(
-    'failing',
-    'Failing',
-    'Every host has answered its last request.',
-    (lists) => lists.failing,
-    ({ readAt }) => [
+  listed({
+    name: 'mostQueued',
+    title: 'Most queued',
+    none: 'No worker holds a host of which something waits.',
+    columns: () => [{ name: 'Waiting', isNumber: true, cell: ({ waiting }) => grouped(waiting) }],
+  }),
+  listed({
+    name: 'failing',
+    title: 'Failing',
+    none: 'Every host has answered its last request.',
+    why: ({ reason }) => reason,
+    columns: ({ readAt }) => [
       { name: 'In a row', isNumber: true, cell: ({ failures }) => grouped(failures) },
-      { name: 'Last error', cell: ({ reason }) => shown(reason, 120) },
-      { name: 'Seen', isExtra: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
+      { name: 'Seen', isNumber: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
     ],
-    ({ host }) => host,
-  ),
-  listed(
-    'slowest',
-    'Slowest',
-    'Every host answers within half a second.',
-    (lists) => lists.slowest,
-    ({ readAt }) => [
+  }),
+  listed({
+    name: 'slowest',
+    title: 'Slowest',
+    none: 'Every host answers within half a second.',
+    columns: ({ readAt }) => [
       { name: 'Answers in', isNumber: true, cell: ({ latencyMs }) => durationOf(latencyMs) },
-      { name: 'Seen', isExtra: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
+      { name: 'Seen', isNumber: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
     ],
-    ({ host }) => host,
-  ),
-  listed(
-    'paused',
-    'Paused',
-    'No host is left alone.',
-    (lists) => lists.paused,
-    ({ readAt }) => [
+  }),
+  listed({
+    name: 'paused',
+    title: 'Paused',
+    none: 'No host is left alone.',
+    why: ({ reason }) => reason,
+    columns: ({ readAt }) => [
       {
         name: 'For',
         isNumber: true,
         cell: ({ untilMs }) => durationOf(Math.max(0, untilMs - Date.parse(readAt))),
       },
-      { name: 'Why', cell: ({ reason }) => shown(reason, 120) },
     ],
-    ({ host }) => host,
-  ),
-  listed(
-    'givenUp',
-    'Given up',
-    'No host was given up.',
-    (lists) => lists.givenUp,
-    ({ readAt }) => [
+  }),
+  listed({
+    name: 'givenUp',
+    title: 'Given up',
+    none: 'No host was given up.',
+    why: ({ reason }) => reason,
+    columns: ({ readAt }) => [
       { name: 'Since', isNumber: true, cell: ({ sinceMs }) => ago(at(sinceMs), readAt) },
-      { name: 'Why', cell: ({ reason }) => shown(reason, 120) },
     ],
-    ({ host }) => host,
-  ),
-  listed(
-    'recovered',
-    'Well again',
-    'No host that failed has come back yet.',
-    (lists) => lists.recovered,
-    ({ readAt }) => [{ name: 'Since', isNumber: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) }],
-    ({ host }) => host,
-  ),
+  }),
+  listed({
+    name: 'recovered',
+    title: 'Well again',
+    none: 'No host that failed has come back yet.',
+    columns: ({ readAt }) => [
+      { name: 'Since', isNumber: true, cell: ({ seenAtMs }) => ago(at(seenAtMs), readAt) },
+    ],
+  }),
 ]

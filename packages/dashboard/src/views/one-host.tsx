@@ -38,7 +38,7 @@ async function regions(
       : []),
     { id: 'host-pace', node: <Pace seen={seen} /> },
     { id: 'host-answers', node: <Answers seen={seen} /> },
-    { id: 'host-news', node: <News seen={seen} /> },
+    { id: 'host-news', isWide: true, node: <News seen={seen} /> },
     { id: 'host-sample', isWide: true, node: <Sample seen={seen} /> },
   ]
 }
@@ -86,54 +86,61 @@ function Host({ seen: { host, slot } }: { seen: OneHostSeen }) {
 function Steer({ id, seen: { host, slot, isBoosted } }: { id: string; seen: OneHostSeen }) {
   const to = { id, verb: 'set_host', back: `host?name=${encodeURIComponent(host.toWellFormed())}` }
   return (
-    <section class="steer" aria-label="Steer this host">
-      <Order {...to} fields={{ name: host }}>
-        <label for="delay">Seconds between two requests</label>
-        <input
-          id="delay"
-          name="delaySeconds"
-          type="number"
-          min="0"
-          max="86400"
-          step="any"
-          inputmode="decimal"
-          required
-        />
-        <button type="submit" class="plain">
-          Set the delay
-        </button>
-      </Order>
-      <Order {...to} fields={{ name: host, delayMs: 'none' }}>
-        <button type="submit" class="plain">
-          Delay as the crawl has it
-        </button>
-      </Order>
-      <Order {...to} fields={{ name: host }}>
-        <label for="pause">Minutes without a request</label>
-        <input
-          id="pause"
-          name="pauseMinutes"
-          type="number"
-          min="1"
-          max="43200"
-          step="any"
-          inputmode="decimal"
-          required
-        />
-        <button type="submit" class="plain">
-          Pause
-        </button>
-      </Order>
-      {(slot?.pausedMs ?? 0) > 0 && (
-        <Order {...to} fields={{ name: host, pauseMs: 'none' }}>
-          <button type="submit">Go on</button>
+    <section class="card host-orders" aria-label="Steer this host">
+      <div class="steer">
+        <Order {...to} fields={{ name: host }}>
+          <label for="delay">Seconds between two requests</label>
+          <input
+            id="delay"
+            name="delaySeconds"
+            type="number"
+            min="0"
+            max="86400"
+            step="any"
+            inputmode="decimal"
+            required
+          />
+          <button type="submit" class="plain">
+            Set the delay
+          </button>
         </Order>
-      )}
-      <Order {...to} fields={{ name: host, boost: String(!isBoosted) }}>
-        <button type="submit" class="plain">
-          {isBoosted ? 'No longer before others' : 'Before others'}
-        </button>
-      </Order>
+        <Order {...to} fields={{ name: host, delayMs: 'none' }}>
+          <button type="submit" class="plain">
+            As the crawl has it
+          </button>
+        </Order>
+      </div>
+      <div class="steer">
+        <Order {...to} fields={{ name: host }}>
+          <label for="pause">Minutes without a request</label>
+          <input
+            id="pause"
+            name="pauseMinutes"
+            type="number"
+            min="1"
+            max="43200"
+            step="any"
+            inputmode="decimal"
+            required
+          />
+          <button type="submit" class="plain">
+            Pause
+          </button>
+        </Order>
+        {(slot?.pausedMs ?? 0) > 0 && (
+          <Order {...to} fields={{ name: host, pauseMs: 'none' }}>
+            <button type="submit">Go on</button>
+          </Order>
+        )}
+      </div>
+      <div class="steer">
+        <Order {...to} fields={{ name: host, boost: String(!isBoosted) }}>
+          <span class="label">Its turn {isBoosted ? 'comes before others' : 'comes as that of others'}</span>
+          <button type="submit" class="plain">
+            {isBoosted ? 'No longer before others' : 'Before others'}
+          </button>
+        </Order>
+      </div>
     </section>
   )
 }

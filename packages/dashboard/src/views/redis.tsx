@@ -59,19 +59,25 @@ function Server({
         >
           {full !== undefined && <Meter share={full} label={`${percent(full)} of its maxmemory`} />}
         </Figure>
-        <Figure
-          name="Processor"
-          value={share === undefined ? '…' : percent(share, 1)}
-          note="of one, all its clients"
-        />
-        <Figure
-          name="Time a page"
-          value={
-            share === undefined || pagesPerSecond === 0 ? '–' : grouped((share * 1e6) / pagesPerSecond, 0)
-          }
-          unit="µs"
-          note="all that this Redis does"
-        />
+        {share === undefined ? (
+          <Figure name="Processor" value="–" note="measured between two looks, a second apart" />
+        ) : (
+          <Figure name="Processor" value={percent(share, 1)} note="of one, all its clients" />
+        )}
+        {share === undefined || pagesPerSecond === 0 ? (
+          <Figure
+            name="Time a page"
+            value="–"
+            note={pagesPerSecond === 0 ? 'no page in the last minute' : 'known with the processor time'}
+          />
+        ) : (
+          <Figure
+            name="Time a page"
+            value={grouped((share * 1e6) / pagesPerSecond, 0)}
+            unit="µs"
+            note="all that this Redis does"
+          />
+        )}
       </Figures>
       <dl class="pairs">
         {highWater > 0 && maxBytes > 0 && roles.includes('queue') && (

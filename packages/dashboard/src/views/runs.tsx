@@ -13,6 +13,9 @@ import type { CrawlView } from './crawl-view.ts'
 export const runs: CrawlView = { path: 'runs', title: 'Runs', regions }
 
 const FIELDS_MAX = 100
+const STATUSES_MAX = 6
+/** A field that so many of a hundred items less have than before. */
+const FALLEN = 0.1
 
 interface RunRow {
   readonly run: RunSeen
@@ -67,12 +70,18 @@ const COLUMNS: readonly Column<RunRow>[] = [
   {
     name: 'Statuses',
     isExtra: true,
-    cell: ({ run }) =>
-      Object.entries(run.statuses)
-        .sort(([, a], [, b]) => b - a)
-        .slice(0, 6)
-        .map(([status, count]) => `${shown(status, 10)}: ${grouped(count)}`)
-        .join(' · '),
+    cell: ({ run }) => (
+      <ul class="chips whole">
+        {Object.entries(run.statuses)
+          .sort(([, a], [, b]) => b - a)
+          .slice(0, STATUSES_MAX)
+          .map(([status, count]) => (
+            <li>
+              {shown(status, 10)}: {grouped(count)}
+            </li>
+          ))}
+      </ul>
+    ),
   },
 ]
 
@@ -109,8 +118,9 @@ function Fields({ run, before }: RunRow) {
       name: 'This run',
       cell: (field) => {
         const now = share(run, field) ?? 0
+        const isFallen = (share(before, field) ?? 0) - now > FALLEN
         return (
-          <span class="share">
+          <span class={isFallen ? 'share bad' : 'share'}>
             <Meter share={now} label={`${shown(field, 80)}: ${percent(now)}`} />
             {percent(now, 1)}
           </span>
@@ -121,9 +131,8 @@ function Fields({ run, before }: RunRow) {
       name: 'The run before',
       isNumber: true,
       cell: (field) => {
-        const [now, then] = [share(run, field) ?? 0, share(before, field)]
-        if (then === undefined) return '–'
-        return <span class={then - now > 0.1 ? 'bad' : undefined}>{percent(then, 1)}</span>
+        const then = share(before, field)
+        return then === undefined ? '–' : percent(then, 1)
       },
     },
   ]

@@ -49,27 +49,34 @@ function Workers({ status: { workers: all, readAt } }: { status: CrawlStatus }) 
   )
 }
 
-/** A figure that a worker of an older release does not tell is 0. */
+/** A figure that a worker of an older release does not tell is 0. What a lost one told holds no longer: it is `–`. */
 const told = (value: number, shownAs: (value: number) => string) => (value > 0 ? shownAs(value) : '–')
+
+/** What the id does not say already: most often it is made of host and process. */
+function originWords({ id, host, pid, release }: WorkerSeen): string {
+  return [
+    !id.startsWith(`${host}:${pid}:`) && `${shown(host, 60)}, process ${pid}`,
+    release !== '' && `version ${shown(release, 30)}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
 
 function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
   const sinceMs = (at: string) => Math.max(0, Date.parse(readAt) - Date.parse(at))
   return [
     {
       name: 'Worker',
-      cell: ({ id, host, pid, release }) => (
+      cell: (worker) => (
         <>
-          <b>{shown(id, 60)}</b>
-          <small>
-            {shown(host, 60)}, process {pid}
-            {release !== '' && `, version ${shown(release, 30)}`}
-          </small>
+          <b>{shown(worker.id, 60)}</b>
+          <small>{originWords(worker)}</small>
         </>
       ),
     },
     {
       name: 'State',
-      cell: ({ lost, blocked, startedAt }) => (
+      cell: ({ lost, blocked, startedAt, seenAt }) => (
         <>
           {lost ? (
             <Pill tone="bad">lost</Pill>
@@ -78,7 +85,11 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
           ) : (
             <Pill tone="good">present</Pill>
           )}
-          <small>up {durationOf(sinceMs(startedAt))}</small>
+          <small>
+            {lost
+              ? `was up ${durationOf(Math.max(0, Date.parse(seenAt) - Date.parse(startedAt)))}`
+              : `up ${durationOf(sinceMs(startedAt))}`}
+          </small>
         </>
       ),
     },
@@ -96,20 +107,23 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
     {
       name: 'In work',
       isNumber: true,
-      cell: ({ downloading, scraping }) => (
-        <>
-          {grouped(downloading)}
-          <small>{grouped(scraping)} in callbacks</small>
-        </>
-      ),
+      cell: ({ lost, downloading, scraping }) =>
+        lost ? (
+          '–'
+        ) : (
+          <>
+            {grouped(downloading)}
+            <small>{grouped(scraping)} in callbacks</small>
+          </>
+        ),
     },
     {
       name: 'Hosts held',
       isNumber: true,
-      cell: ({ heldHosts, longestMs, longestHost }) => (
+      cell: ({ lost, heldHosts, longestMs, longestHost }) => (
         <>
-          {told(heldHosts, grouped)}
-          {longestMs > 0 && (
+          {lost ? '–' : told(heldHosts, grouped)}
+          {!lost && longestMs > 0 && (
             <small>
               {shown(longestHost, 40)} needs {durationOf(longestMs)}
             </small>
@@ -120,11 +134,18 @@ function columnsAt(readAt: string): readonly Column<WorkerSeen>[] {
     {
       name: 'Loop lag',
       isNumber: true,
-      cell: ({ loopLagMs }) => (
-        <span class={loopLagMs >= 200 ? 'bad' : undefined}>{durationOf(loopLagMs)}</span>
-      ),
+      cell: ({ lost, loopLagMs }) =>
+        lost ? '–' : <span class={loopLagMs >= 200 ? 'bad' : undefined}>{durationOf(loopLagMs)}</span>,
     },
-    { name: 'Memory', isNumber: true, cell: ({ rssBytes }) => told(rssBytes, byteSize) },
-    { name: 'CPU', isNumber: true, cell: ({ cpuCores }) => told(cpuCores, (cores) => grouped(cores, 2)) },
+    {
+      name: 'Memory',
+      isNumber: true,
+      cell: ({ lost, rssBytes }) => (lost ? '–' : told(rssBytes, byteSize)),
+    },
+    {
+      name: 'CPU',
+      isNumber: true,
+      cell: ({ lost, cpuCores }) => (lost ? '–' : told(cpuCores, (cores) => grouped(cores, 2))),
+    },
   ]
 }

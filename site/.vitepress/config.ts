@@ -32,6 +32,7 @@ export default defineConfig({
     nav: [
       { text: 'Tutorial', link: '/tutorial/', activeMatch: '^/tutorial/' },
       { text: 'Guides', link: '/guides/', activeMatch: '^/guides/' },
+      { text: 'Concepts', link: '/concepts/', activeMatch: '^/concepts/' },
       { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
     ],

@@ -1,6 +1,7 @@
-# Two images of one file:
+# Three images of one file:
 #
 #   docker build --target webloom -t webloom .    the command line and nothing else; your own image begins with it
+#   docker build --target browser -t webloom-browser .   the same with a Chromium, for meta.browser (docs/guides/browser.md)
 #   docker build -t webloom-example .             the same with the project in examples/cluster, as docker-compose.yml runs it
 
 FROM node:24-bookworm-slim AS build
@@ -49,6 +50,14 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "/webloom/scripts/redis-answers.ts"]
 ENTRYPOINT ["webloom"]
 CMD ["--help"]
+
+# Chromium has its sandbox where the container is run with packages/browser/chromium-seccomp.json, as docker-compose.yml does.
+FROM webloom AS browser
+USER root
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation \
+ && rm -rf /var/lib/apt/lists/*
+USER node
 
 # A project needs no build and no packages of its own: its TypeScript runs as it is, and finds webloom in the image.
 FROM webloom AS example

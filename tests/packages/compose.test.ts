@@ -13,6 +13,11 @@ const read = (name: string) => readFileSync(join(ROOT, name), 'utf8')
 const compose = read('docker-compose.yml')
 const dockerfile = read('Dockerfile')
 
+interface SeccompProfile {
+  readonly defaultAction: string
+  readonly syscalls: readonly { readonly names: readonly string[]; readonly action: string }[]
+}
+
 /** The lines below a key of the top level, by the keys of the next one: good enough for a file that is ours. */
 function sections(key: string): Map<string, string> {
   const body = new RegExp(`^${key}:\\n((?: .*\\n|\\n)*)`, 'm').exec(compose)![1]!
@@ -26,12 +31,13 @@ const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
 
 describe('docker-compose.yml', () => {
   test('has two Redis servers, workers, seeds, a site to crawl and a dashboard; when asked for, what observes them', () => {
-    const names = (isObserver: boolean) =>
+    const names = (profile?: string) =>
       [...services].flatMap(([name, text]) =>
-        text.includes('profiles: [observe]') === isObserver ? [name] : [],
+        /profiles: \[(\w+)\]/.exec(text)?.[1] === profile ? [name] : [],
       )
-    expect(names(false)).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site', 'dashboard'])
-    expect(names(true)).toEqual(['prometheus', 'metrics', 'grafana'])
+    expect(names()).toEqual(['redis-queue', 'redis-dedup', 'worker', 'seed', 'site', 'dashboard'])
+    expect(names('observe')).toEqual(['prometheus', 'metrics', 'grafana'])
+    expect(names('browser')).toEqual(['lamps', 'lamps-site'])
   })
 
   test('Prometheus finds the dashboard and the workers, and Grafana finds Prometheus; none is open to others', () => {
@@ -49,6 +55,24 @@ describe('docker-compose.yml', () => {
     const paths = [...compose.matchAll(/- \.\/(deploy\/[^:]+):/g)].map(([, path]) => path!)
     expect(paths).toHaveLength(3)
     for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true)
+  })
+
+  test('the worker with a browser has the profile that its sandbox needs, and no more rights than any', () => {
+    const lamps = services.get('lamps')!
+    const [, profile] = /security_opt: \['seccomp:([^']+)'\]/.exec(lamps)!
+    expect(lamps).not.toMatch(/privileged|cap_add|user:|SANDBOX/)
+    expect(lamps).toContain('init: true\n')
+    expect(dockerfile).toContain(` AS ${/target: (\w+)/.exec(lamps)![1]}\n`)
+    const [, folder] = /working_dir: \/(\S+)/.exec(lamps)!
+    for (const path of [profile!, `${folder}/lamps.ts`]) expect(existsSync(join(ROOT, path)), path).toBe(true)
+    const { defaultAction, syscalls } = JSON.parse(read(profile!)) as SeccompProfile
+    const named = (action: string) =>
+      syscalls.filter((rule) => rule.action === action).flatMap(({ names }) => names)
+    expect(defaultAction).toBe('SCMP_ACT_ERRNO')
+    expect(named('SCMP_ACT_ALLOW')).toEqual(expect.arrayContaining(['clone', 'clone3', 'unshare', 'chroot']))
+    expect(named('SCMP_ACT_ERRNO')).toEqual(expect.arrayContaining(['mount', 'bpf', 'keyctl', 'init_module']))
+    const all = syscalls.flatMap(({ names }) => names)
+    expect(new Set(all).size).toBe(all.length)
   })
 
   test('the dashboard listens where the port leads, with a token that is long enough', () => {
@@ -105,7 +129,7 @@ describe('docker-compose.yml', () => {
   })
 
   test.skipIf(!hasCompose)('is read by docker compose', () => {
-    const names = execFileSync('docker', ['compose', '--profile', 'observe', 'config', '--services'], {
+    const names = execFileSync('docker', ['compose', '--profile', '*', 'config', '--services'], {
       cwd: ROOT,
       encoding: 'utf8',
     })
@@ -161,10 +185,15 @@ describe('Dockerfile', () => {
   })
 
   test('the last stages take only what is built, and run as node', () => {
-    const [, release] = dockerfile.split(/^(?=FROM \S+ AS webloom$)/m)
+    const stages = new Map(
+      dockerfile.split(/^(?=FROM )/m).map((text) => [/ AS (\w+)$/m.exec(text)?.[1], text]),
+    )
+    expect([...stages.keys()]).toEqual([undefined, 'build', 'webloom', 'browser', 'example'])
+    const release = stages.get('webloom')!
     expect(release).toContain('USER node\n')
     expect(release).toContain('STOPSIGNAL SIGTERM\n')
-    expect(release).not.toMatch(/npm|apt-get/)
+    expect(release + stages.get('example')).not.toMatch(/npm|apt-get/)
+    expect(stages.get('browser')).toMatch(/^FROM webloom [\s\S]*\nUSER node\n\s*(?:#.*\s*)?$/)
     expect(dockerfile).toMatch(/^FROM node:24-bookworm-slim AS build$/m)
   })
 

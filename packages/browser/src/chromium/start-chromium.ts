@@ -96,7 +96,7 @@ function cannotStart(path: string, error: Error): Error {
     /No usable sandbox|setuid sandbox|sandbox_host_linux|Failed to move to new namespace/i.test(error.message)
   )
     return unavailable(
-      `${path} cannot have its sandbox here: this system, or the container, forbids user namespaces. Ubuntu allows them with  sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 ; Docker lets them through with  --security-opt seccomp=chromium-seccomp.json  (docs/guides/browser.md); without any sandbox:  -s BROWSER_SANDBOX=false`,
+      `${path} cannot have its sandbox here: this system, or the container, forbids user namespaces. Ubuntu allows them with  sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 ; Docker lets them through with  --security-opt seccomp=node_modules/@webloom/browser/chromium-seccomp.json  (docs/guides/browser.md); without any sandbox:  -s BROWSER_SANDBOX=false`,
       error,
     )
   return unavailable(`${path} does not start: ${whyIn(error)}`, error)

@@ -115,7 +115,7 @@ export const runspider = command<AloneFlags, [file: string]>(
       'webloom runspider spider.ts -O quotes.jsonl',
       'runs the spider in that file; items of an earlier run are replaced',
     ],
-    ['webloom runspider spider.ts -o - --nolog | head', 'writes items to standard output'],
+    ['webloom runspider spider.ts -o -:jsonl --nolog | head', 'writes items to standard output'],
     ['webloom runspider spider.ts -s DOWNLOAD_DELAY=1', 'asks each host once a second'],
   ],
 )

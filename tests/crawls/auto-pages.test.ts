@@ -172,3 +172,21 @@ test('output that is too much to keep is handed on as it comes, once', async () 
   expect([of('/1').length, of('/2').length]).toEqual([25, 25])
   expect(stats).toMatchObject({ item_scraped_count: 50, 'browser/auto/http': 1, 'browser/auto/rendered': 1 })
 })
+
+test('what is no page, and what is no GET, is fetched once and over HTTP', async () => {
+  const json = { html: '{}', headers: { 'content-type': 'application/json' } }
+  class Sends extends Texts {
+    override *parse(response: Response): Generator<unknown> {
+      yield { path: new URL(response.url).pathname }
+      if (response.url.endsWith('/data'))
+        yield new Request('http://a.example/form', { method: 'POST', meta: { browser: 'auto' } })
+    }
+  }
+  const { asked, stats } = await crawled(
+    { '/data': { http: json, rendered: json }, '/form': { http: '<p>sent', rendered: '<p>sent' } },
+    Sends,
+    ['/data'],
+  )
+  expect(asked).toEqual(['http /data', 'http /form'])
+  expect(stats['browser/auto/http']).toBe(2)
+})

@@ -7,6 +7,9 @@
  * that there is none. A host with a delay is asked by nobody else until then, so that each document has its delay to the one
  * before, by the server's log, too.
  *
+ * Only pages are rendered: an answer that is no HTML counts as it is. A request that is no GET is sent once, and over HTTP, as the
+ * second time may not be the same as the first.
+ *
  * What fails in the browser here is no failure of the page: there is HTTP's answer, which is then handed on without a verdict.
  */
 
@@ -29,7 +32,7 @@ import {
 import type { Response } from '../responses/response.ts'
 import type { CallbackOutput, HandOn } from '../scraping/callback-output.ts'
 import type { Scraper } from '../scraping/scraper.ts'
-import { FormChooser, type ProbeTurn } from './form-chooser.ts'
+import { FormChooser, type FormPlan, type ProbeTurn } from './form-chooser.ts'
 import { type FetchedForm, probeForms, remember } from './form-probe.ts'
 import { EffectsHold } from './held-effects.ts'
 
@@ -73,7 +76,9 @@ export class FormFetcher {
   /** @param arrived called with each answer that is kept for what comes of it */
   async fetch(lease: Lease, fetch: FetchForm, arrived: (response: Response) => void): Promise<InForms> {
     const { request } = lease
-    const { form, turn } = await this.#chooser.plan(request)
+    const { form, turn }: FormPlan = isRenderable(request)
+      ? await this.#chooser.plan(request)
+      : { form: 'http' }
     if (!turn) {
       const onStart = () => lease.started()
       const result = await fetch(request, { isRendered: form === 'rendered', onStart })
@@ -88,6 +93,7 @@ export class FormFetcher {
       const { result } = http
       if (result instanceof Request || result instanceof RetryLater) return await this.#alone(http, 'http')
       const page = { ...http, result: result as Response }
+      if (!isHtml(page.result)) return await this.#alone(http, 'http')
       arrived(page.result)
       return await this.#open(lease, page, { turn, departure, fetch, arrived })
     } finally {
@@ -173,6 +179,15 @@ export class FormFetcher {
     if (!verdict) this.#options.stats.inc('browser/auto/undecided')
     await turn.end(verdict)
   }
+}
+
+function isRenderable({ url, method }: Request): boolean {
+  return method === 'GET' && /^https?:/.test(url)
+}
+
+/** What comes without a type counts as HTML, as in the browser. */
+function isHtml({ headers }: Response): boolean {
+  return /^\s*(?:$|text\/html|application\/xhtml\+xml)/i.test(headers.get('content-type') ?? '')
 }
 
 interface OpenPage {

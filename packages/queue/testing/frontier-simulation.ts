@@ -41,6 +41,8 @@ export interface SimulationOptions {
   readonly seed: number
   readonly pages?: number
   readonly workers?: number
+  /** Of every host. Default: drawn for each. */
+  readonly pace?: HostPace
   readonly trouble?: Trouble
 }
 
@@ -78,13 +80,13 @@ class FrontierSimulation {
   #starts = 0
   #troubledUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor({ seed, pages = 150, trouble, ...given }: SimulationOptions) {
+  constructor({ seed, pages = 150, pace, trouble, ...given }: SimulationOptions) {
     this.#seed = seed
     this.#chance = new SeededChance(seed)
     const { workers = 2 + this.#chance.below(3) } = given
     this.#world = new VirtualWorld(this.#chance)
     this.#redis = new SimulatedRedis(this.#world, LOCK_MS, (channel, text) => this.#publish(channel, text))
-    this.#plan = this.#planned(pages)
+    this.#plan = this.#planned(pages, pace)
     for (let n = 0; n < workers; n++) this.#hire()
     this.#workers[0]!.push(this.#plan.first.map((id) => this.#placed(id)))
     if (trouble) this.#plot(trouble)
@@ -129,10 +131,10 @@ class FrontierSimulation {
     return `${this.#redis.committed.size} of ${this.#plan.pages} pages are done; ${waiting} wait, ${delayed} are held back, ${leased} are in flight`
   }
 
-  #planned(pages: number): CrawlPlan {
+  #planned(pages: number, pace: HostPace | undefined): CrawlPlan {
     const chance = this.#chance
     const hosts = Array.from({ length: 2 + chance.below(8) }, (_, n) => `h${n}.test`)
-    for (const [n, host] of hosts.entries()) this.#paces.set(host, this.#paceOf(chance.next(), n > 2))
+    for (const [n, host] of hosts.entries()) this.#paces.set(host, pace ?? this.#paceOf(chance.next(), n > 2))
     const isDeep = chance.is(0.5)
     const largest = chance.of([0.2, 0.5, 0.9])
     const ids = Array.from(

@@ -110,7 +110,7 @@ export class FrontierAnswers {
       slot!.waiting = 0
       // Asked again at once it would be as full: a worker would send a script a millisecond until a page of another lane ends.
       const isRefused = taken.length === 0 && standing.head !== undefined && !slot!.isPaced
-      slot!.isFull = isRefused && (slots > 0 || slot!.heldCount === 0)
+      slot!.isFull = isRefused && slots > 0
     }
     for (const slot of touched) {
       if (slot.isPaused(nowMs) || this.#endings.isGoingBack(slot) || turn.isLeaving)

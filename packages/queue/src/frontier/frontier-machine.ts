@@ -217,5 +217,7 @@ export class FrontierMachine {
     if (!slot.isFull) return
     slot.isFull = false
     this.#schedule.place(slot, nowMs)
+    // Of a hot slot more is taken by its lane.
+    this.#schedule.placeTurn(slot.turn, nowMs)
   }
 }

@@ -30,6 +30,20 @@ test.each([47, 8])(
   },
 )
 
+// Once Redis had found no room for a lane it was asked no more until its lock was renewed: four workers took four times as long as one.
+test.each([
+  [10, 400],
+  [1, 800],
+])(
+  'seed %i: hosts that may be asked for two pages at once are no slower with four workers than with one',
+  (seed, pages) => {
+    const pace = { delayMs: 0, concurrency: 2, randomize: false, jitter: 0 }
+    const [alone, four] = [1, 4].map((workers) => simulate({ seed, pages, pace, workers }))
+    expect(four!.seen.lanes).toBeGreaterThan(0)
+    expect(four!.virtualMs).toBeLessThan(1.5 * alone!.virtualMs)
+  },
+)
+
 test('a seed replays exactly', () => {
   const trouble = TROUBLES['Redis comes back older']
   expect(simulate({ seed: 11, trouble })).toEqual(simulate({ seed: 11, trouble }))

@@ -1,15 +1,12 @@
 /** shell, fetch, view, parse, genspider and check as an author types them, and the helpers for an author's tests. */
 
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type FakeWeb, runProcess, startFakeWeb, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Response, Spider } from 'webloom'
 import { SPIDER_TEMPLATES } from '../../packages/webloom/src/authoring/spider-templates.ts'
 import { recordCrawl, replayCrawl, runCallback } from '../../packages/webloom/src/testing.ts'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let web: FakeWeb
 let folder: TempDir
@@ -27,9 +24,7 @@ beforeAll(async () => {
   )
   web.route(null, '/moved', (_, res) => res.writeHead(302, { location: '/book' }).end())
   home = web.seeds[0]!
-  folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  folder = await projectFolder()
   mkdirSync(folder.join('spiders'))
   writeFileSync(
     folder.join('webloom.config.ts'),
@@ -71,7 +66,7 @@ afterAll(async () => {
 const at = (path: string) => new URL(path, home).href
 
 function webloom(args: readonly string[], options: { cwd?: string; input?: string } = {}) {
-  return runProcess(process.execPath, [BIN, ...args], {
+  return runProcess(process.execPath, [CLI, ...args], {
     cwd: options.cwd ?? folder.path,
     env: { ...process.env, BROWSER: 'true' },
     timeoutMs: 20_000,
@@ -214,9 +209,7 @@ describe('shell', () => {
 
 describe('genspider', () => {
   test('every template is a spider that loads', async () => {
-    await using project = await tempDir()
-    mkdirSync(project.join('node_modules'))
-    symlinkSync(PACKAGE, project.join('node_modules/webloom'))
+    await using project = await projectFolder()
     writeFileSync(project.join('webloom.config.ts'), 'export default {}\n')
     const templates = Object.keys(SPIDER_TEMPLATES)
     mkdirSync(project.join('spiders'))

@@ -1,6 +1,6 @@
 /** What the tests of a cluster share: a project with a spider, Redis servers, and worker processes that can be killed. */
 
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -13,12 +13,10 @@ import {
   startFakeWebProcess,
   startProcess,
   type TempDir,
-  tempDir,
 } from '@webloom/testkit'
 import { expect } from 'vitest'
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
 const SCALED_BIN = join(import.meta.dirname, 'scaled-webloom.ts')
 
 /** Never reached. With a limit for all workers stats are written every second, so those of killed ones are there. */
@@ -35,6 +33,18 @@ const timedSettings = (factor: number) => ({
   DUPEFILTER_PENDING_STALE: 10 * factor,
   WORKER_BLOCKED_MAX: 60 * factor,
   REDIS_PARAMS: { socket_timeout: 4 * factor },
+})
+
+/** The settings of a crawl of its own on that Redis. @param name what its CRAWL_ID begins with */
+export const settingsOf = (
+  redis: RedisServer,
+  name: string,
+  more: Readonly<Record<string, unknown>> = {},
+) => ({
+  REDIS_URL: redis.url,
+  CRAWL_ID: freshCrawlId(name),
+  LOG_FORMAT: 'json',
+  ...more,
 })
 
 /** A project folder whose spider `pages` crawls a fake web, and the workers that run it. */
@@ -57,10 +67,8 @@ export class ClusterFolder implements AsyncDisposable {
     spider = followingSpider(web),
     factor = 1,
   ): Promise<ClusterFolder> {
-    const dir = await tempDir()
-    mkdirSync(dir.join('node_modules'))
+    const dir = await projectFolder()
     mkdirSync(dir.join('spiders'))
-    symlinkSync(PACKAGE, dir.join('node_modules/webloom'))
     const folder = new ClusterFolder(dir, settings, factor)
     folder.writeSpider(spider)
     folder.configure({})
@@ -88,7 +96,7 @@ export class ClusterFolder implements AsyncDisposable {
   /** `webloom <words>` in the folder. */
   start(...words: string[]): StartedProcess {
     const isScaled = this.#factor !== 1
-    const started = startProcess(process.execPath, [isScaled ? SCALED_BIN : BIN, ...words], {
+    const started = startProcess(process.execPath, [isScaled ? SCALED_BIN : CLI, ...words], {
       cwd: this.#dir.path,
       ...(isScaled && { env: { PROTOCOL_TIMES_FACTOR: String(this.#factor) } }),
       timeoutMs: 300_000,

@@ -1,12 +1,10 @@
 /** The built command line as a person meets it: real processes, real files, and what they print. */
 
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FakeWeb, runProcess, startFakeWeb, startProcess, type TempDir, tempDir } from '@webloom/testkit'
+import { type FakeWeb, runProcess, startFakeWeb, startProcess, type TempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let web: FakeWeb
 let folder: TempDir
@@ -16,9 +14,7 @@ beforeAll(async () => {
   web.route(null, '/hostile', (_, res) =>
     res.setHeader('content-type', 'text/html').end('<title>\u001b[31mred\u0007\u009b2J</title>'),
   )
-  folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  folder = await projectFolder()
 })
 afterAll(async () => {
   await web.close()
@@ -26,7 +22,7 @@ afterAll(async () => {
 })
 
 function webloom(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
-  return runProcess(process.execPath, [BIN, ...args], {
+  return runProcess(process.execPath, [CLI, ...args], {
     cwd: options.cwd ?? folder.path,
     env: { ...process.env, ...options.env },
     timeoutMs: 20_000,
@@ -327,7 +323,7 @@ describe('signals', () => {
     slow.resetHits()
     await using running = startProcess(
       process.execPath,
-      [BIN, 'runspider', slowSpider(), '-O', 'slow.jsonl', '--stats-file', 'slow.json'],
+      [CLI, 'runspider', slowSpider(), '-O', 'slow.jsonl', '--stats-file', 'slow.json'],
       { cwd: folder.path, timeoutMs: 20_000 },
     )
     await slow.waitForHits(20)
@@ -346,7 +342,7 @@ describe('signals', () => {
     slow.resetHits()
     slow.route(null, '/hang', () => {})
     file('hang.ts', spider('hang').replace(web.seeds[0]!, `${slow.origins[0]}/hang`))
-    await using running = startProcess(process.execPath, [BIN, 'runspider', 'hang.ts'], {
+    await using running = startProcess(process.execPath, [CLI, 'runspider', 'hang.ts'], {
       cwd: folder.path,
       timeoutMs: 20_000,
     })
@@ -362,7 +358,7 @@ describe('signals', () => {
 
 describe('standard output that takes no more', () => {
   const shell = (line: string) =>
-    runProcess('sh', ['-c', line, process.execPath, BIN], { cwd: folder.path, env: {} })
+    runProcess('sh', ['-c', line, process.execPath, CLI], { cwd: folder.path, env: {} })
 
   test('a full disk is told in words and ends with 1', async () => {
     const { code, stderr } = await shell('"$0" "$1" settings > /dev/full')

@@ -1,19 +1,14 @@
 /** `webloom doctor` as it is typed. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { runProcess, startRedis, tempDir } from '@webloom/testkit'
 import { expect, test } from 'vitest'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 test('webloom doctor tells all that is wrong and what to type, and no password; exit code 0 when nothing fails', async () => {
   await using redis = await startRedis({ appendonly: 'everysec', password: 'planted1' })
-  await using folder = await tempDir()
+  await using folder = await projectFolder()
   await using elsewhere = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
   mkdirSync(folder.join('spiders'))
   writeFileSync(
     folder.join('webloom.config.ts'),
@@ -29,7 +24,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
     "import { Spider } from 'webloom'\nexport class Alone extends Spider {\n  name = 'alone'\n}\n",
   )
   const doctor = (...words: string[]) =>
-    runProcess(process.execPath, [BIN, 'doctor', ...words], {
+    runProcess(process.execPath, [CLI, 'doctor', ...words], {
       cwd: folder.path,
       env: {
         REDIS_URL: undefined,
@@ -42,7 +37,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
     })
   const [bad, well] = await Promise.all([
     doctor('quotes', '-s', `ITEMS_REDIS_URL=${redis.url.replace('planted1', 'planted4')}`),
-    runProcess(process.execPath, [BIN, 'doctor', 'alone.mjs', '--json'], {
+    runProcess(process.execPath, [CLI, 'doctor', 'alone.mjs', '--json'], {
       cwd: elsewhere.path,
       env: { REDIS_URL: redis.url },
     }),
@@ -69,9 +64,7 @@ test('webloom doctor tells all that is wrong and what to type, and no password; 
 })
 
 test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped spider hides nothing of the config', async () => {
-  await using folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  await using folder = await projectFolder()
   mkdirSync(folder.join('spiders'))
   writeFileSync(
     folder.join('spiders/q.ts'),
@@ -83,7 +76,7 @@ test('what a crawl refuses at its start is wrong for the doctor, too; a mistyped
       `export default { settings: ${JSON.stringify(settings)} }\n`,
     )
   const cli = (...words: string[]) =>
-    runProcess(process.execPath, [BIN, ...words], {
+    runProcess(process.execPath, [CLI, ...words], {
       cwd: folder.path,
       env: { REDIS_URL: undefined, NO_COLOR: '1' },
     })

@@ -1,21 +1,15 @@
 /** From one process to many with a spider's file alone, as the README has it. */
 
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { runProcess, startFakeWeb, startRedis, tempDir } from '@webloom/testkit'
 import { expect, test, vi } from 'vitest'
 import { commandLine } from '../../packages/webloom/src/cli.ts'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 test('seed, worker, status and clear take the file of a spider', async () => {
   const redis = await startRedis()
   await using web = await startFakeWeb({ seed: 1, pagesPerHost: 5 })
-  await using folder = await tempDir()
-  await mkdir(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
+  await using folder = await projectFolder()
   writeFileSync(
     folder.join('pages.ts'),
     `import { RedisSpider, type Response } from 'webloom'
@@ -48,7 +42,7 @@ export default class Pages extends RedisSpider {
     expect((await here('seed', web.seeds[0]!)).exitCode).toBe(0)
     const { code, stderr } = await runProcess(
       process.execPath,
-      [BIN, 'worker', 'pages.ts', '-o', 'pages.jsonl'],
+      [CLI, 'worker', 'pages.ts', '-o', 'pages.jsonl'],
       {
         cwd: folder.path,
         env: { REDIS_URL: redis.url, WEBLOOM_SCHEDULER_PERSIST: 'true' },
@@ -67,7 +61,7 @@ export default class Pages extends RedisSpider {
 
 test('outside a project a name is answered with what takes its place: the file', async () => {
   await using folder = await tempDir()
-  const { code, stderr } = await runProcess(process.execPath, [BIN, 'status', 'quotes'], { cwd: folder.path })
+  const { code, stderr } = await runProcess(process.execPath, [CLI, 'status', 'quotes'], { cwd: folder.path })
   expect(code).toBe(2)
   expect(stderr).toContain('takes its file as well: quotes.ts in place of quotes')
 })

@@ -1,23 +1,21 @@
 /** A crawl that is begun anew, or goes on after its end, and what it knows of the one before. */
 
-import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ClusterFolder, fetchCounts, freshCrawlId, seededSpider } from '../cluster/cluster-crawl.ts'
+import { type FakeWebProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, expect, test } from 'vitest'
+import {
+  ClusterFolder,
+  fetchCounts,
+  freshCrawlId,
+  seededSpider,
+  settingsOf,
+} from '../cluster/cluster-crawl.ts'
 
 const LONG = { timeout: 180_000 }
 
-let redis: RedisServer
-beforeAll(async () => {
-  redis = await startRedis()
-})
+const redis = await startRedis()
 afterAll(() => redis.stop())
 
-const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
-  REDIS_URL: redis.url,
-  CRAWL_ID: freshCrawlId(name),
-  LOG_FORMAT: 'json',
-  ...more,
-})
+const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => settingsOf(redis, name, more)
 
 /** What that run fetched. */
 async function fetchedBy(web: FakeWebProcess, run: () => Promise<{ code: number | null; stderr: string }>) {

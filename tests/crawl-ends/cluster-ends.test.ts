@@ -1,33 +1,25 @@
 /** When a crawl of several workers ends, and what is left then. */
 
-import { type FakeWebProcess, type RedisServer, startFakeWebProcess, startRedis } from '@webloom/testkit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeWebProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import { afterAll, describe, expect, test } from 'vitest'
 import {
   ClusterFolder,
   fetchCounts,
   finishRound,
   followingSpider,
-  freshCrawlId,
   messagesOf,
   messagesOfOwn,
+  settingsOf,
 } from '../cluster/cluster-crawl.ts'
 import { keysOfCrawl, LEFTOVER } from './cluster-leaving.ts'
 
 const LONG = { timeout: 240_000 }
 
-let redis: RedisServer
-beforeAll(async () => {
-  redis = await startRedis()
-})
+const redis = await startRedis()
 afterAll(() => redis.stop())
 
-const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
-  REDIS_URL: redis.url,
-  CRAWL_ID: freshCrawlId(name),
-  CONCURRENT_REQUESTS: 4,
-  LOG_FORMAT: 'json',
-  ...more,
-})
+const settings = (name: string, more: Readonly<Record<string, unknown>> = {}) =>
+  settingsOf(redis, name, { CONCURRENT_REQUESTS: 4, ...more })
 /** A crawl that is stopped in its middle is slow until then: the command that stops it takes a while to start. */
 const SLOW = { DOWNLOAD_DELAY: 2 }
 const keysOf = (crawlId: string) => keysOfCrawl(crawlId, redis)

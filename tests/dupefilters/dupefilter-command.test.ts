@@ -1,36 +1,25 @@
 /** `webloom dupefilter` as a person types it, on a real Redis. */
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { type RedisServer, runProcess, startRedis, type TempDir, tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint, Request } from 'webloom'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let redis: RedisServer
 let folder: TempDir
 beforeAll(async () => {
   redis = await startRedis()
-  folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
-  mkdirSync(folder.join('spiders'))
-  writeFileSync(
-    folder.join('webloom.config.ts'),
-    `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: { REDIS_URL: '${redis.url}' } })\n`,
-  )
   const spider = (name: string, settings: string) =>
     `import { Spider } from 'webloom'\nexport default class S extends Spider { name = '${name}'; customSettings = ${settings} }\n`
-  writeFileSync(folder.join('spiders/quotes.ts'), spider('quotes', '{}'))
-  writeFileSync(
-    folder.join('spiders/bloom.ts'),
-    spider(
+  folder = await projectFolder({
+    'webloom.config.ts': `import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders', settings: { REDIS_URL: '${redis.url}' } })\n`,
+    'spiders/quotes.ts': spider('quotes', '{}'),
+    'spiders/bloom.ts': spider(
       'bloom',
       "{ DUPEFILTER_CLASS: 'redis-bloom', BLOOMFILTER_CAPACITY: 20, BLOOMFILTER_ERROR_RATE: 0.01 }",
     ),
-  )
+  })
 })
 afterAll(async () => {
   await redis.stop()
@@ -40,7 +29,7 @@ beforeEach(() => redis.command('FLUSHALL'))
 
 const ENV = { ...process.env, NO_COLOR: '1' }
 const dupefilter = (...args: string[]) =>
-  runProcess(process.execPath, [BIN, 'dupefilter', ...args], {
+  runProcess(process.execPath, [CLI, 'dupefilter', ...args], {
     cwd: folder.path,
     env: ENV,
     timeoutMs: 20_000,
@@ -77,7 +66,7 @@ describe('webloom dupefilter', () => {
   test('URLs from standard input, and the crawl that -s names', async () => {
     const { code } = await runProcess(
       process.execPath,
-      [BIN, 'dupefilter', 'add', '-s', 'CRAWL_ID=may', 'quotes', '-'],
+      [CLI, 'dupefilter', 'add', '-s', 'CRAWL_ID=may', 'quotes', '-'],
       { cwd: folder.path, env: ENV, input: `${page(1)}\n\n${page(2)}\n` },
     )
     expect(code).toBe(0)
@@ -193,7 +182,7 @@ test('a Redis that is not there: exit code 3, host and cause, and no password', 
   )
   const { code, stderr } = await runProcess(
     process.execPath,
-    [BIN, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
+    [CLI, 'runspider', 's.ts', '-s', 'REDIS_START_TIMEOUT=0.5'],
     {
       cwd: folder.path,
       env: { ...process.env, REDIS_URL: 'redis://me:hush@127.0.0.1:1/2' },
@@ -205,7 +194,7 @@ test('a Redis that is not there: exit code 3, host and cause, and no password', 
 })
 
 test('webloom plan tells what BIT 30 with 6 hashes gives at 10^8 URLs', async () => {
-  const { stdout, code } = await runProcess(process.execPath, [BIN, 'plan', '--urls', '1e8', '--json'])
+  const { stdout, code } = await runProcess(process.execPath, [CLI, 'plan', '--urls', '1e8', '--json'])
   expect(code).toBe(0)
   const plans = JSON.parse(stdout) as { variant: string; errorAtEnd: number; pagesLost: number }[]
   const bit30 = plans.find(({ variant }) => variant.includes('BLOOMFILTER_BIT=30'))!

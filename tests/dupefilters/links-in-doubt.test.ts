@@ -5,11 +5,10 @@
 
 import { type Lease, Request } from '@webloom/core'
 import { RedisBloomDupeFilter, RedisSetDupeFilter } from '@webloom/dupefilter'
-import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import { InUse, type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { schedulerOf } from '../../packages/scheduler/testing/scheduler-of.ts'
-import { fetchedRest, leased, queueOf, SCHEDULER_TIMES } from './scheduling.ts'
+import { connectedTo, fetchedRest, leased, queueOf, SCHEDULER_TIMES } from './scheduling.ts'
 
 const STALE_MS = 1000
 const page = (path: string) => new Request(`http://${path}.test/${path}`)
@@ -22,22 +21,17 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
     })
     afterAll(() => server.stop())
 
-    const connections: Redis[] = []
+    const used = new InUse()
     beforeEach(async () => {
-      for (const redis of connections.splice(0)) redis.disconnect()
+      await used.close()
       await server.command('FLUSHALL')
     })
 
     async function worker(name: string, { filterUrl = server.url } = {}) {
-      const connect = (url = server.url) => {
-        const redis = new Redis(url, { maxRetriesPerRequest: null })
-        redis.on('error', () => {})
-        connections.push(redis)
-        return redis
-      }
-      const redis = connect()
+      const connections = new InUse()
+      used.defer(() => connections.close())
       const filterOptions = {
-        redis: connect(filterUrl),
+        redis: connectedTo(filterUrl, connections),
         key: 'seen',
         pendingStaleMs: STALE_MS,
         times: SCHEDULER_TIMES,
@@ -47,10 +41,12 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         kind === 'redis-set'
           ? new RedisSetDupeFilter(filterOptions)
           : new RedisBloomDupeFilter({ ...filterOptions, capacity: 1000, errorRate: 1e-9 })
-      const queue = queueOf(mode, redis, name)
+      const queue = queueOf(mode, connectedTo(server.url, connections), name)
       const { scheduler, stats } = schedulerOf({ filter, queue, times: SCHEDULER_TIMES })
       await scheduler.open()
-      return { scheduler, stats, filter, queue }
+      /** The process is gone: nothing of it reaches Redis any more. */
+      const dies = () => connections.close()
+      return { scheduler, stats, filter, queue, dies }
     }
 
     test('it has gone back, as a retry does', async () => {
@@ -77,8 +73,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
         false,
         false,
       ])
-      // The process is gone: nothing of it reaches Redis any more.
-      for (const redis of connections.slice(0, 2)) redis.disconnect()
+      await lost.dies()
       await other.scheduler.enqueue([page('other')], 'start/1')
       const { other: of } = Object.fromEntries(await leased(other.scheduler, 1)) as Record<string, Lease>
       await other.scheduler.commit(of!, [page('once')])
@@ -93,7 +88,7 @@ describe.each(['turns', 'job'] as const)('QUEUE_MODE=%s', (mode) => {
       await lost.scheduler.enqueue([page('changing')], 'start/0')
       const changing = (await leased(lost.scheduler, 1)).get('changing')!
       expect(await lost.filter.requestsSeen([page('once')], changing.id)).toEqual([false])
-      for (const redis of connections.slice(0, 2)) redis.disconnect()
+      await lost.dies()
       await other.scheduler.enqueue([page('other')], 'start/1')
       const of = (await leased(other.scheduler, 1)).get('other')!
       await other.scheduler.commit(of, [page('once')])

@@ -2,7 +2,8 @@
 
 import { type Lease, scaledTimes } from '@webloom/core'
 import { BucketQueue, BullJobQueue, crawlRedisKeys } from '@webloom/queue'
-import type { Redis } from 'ioredis'
+import type { InUse } from '@webloom/testkit'
+import { Redis } from 'ioredis'
 import type { Scheduler } from '../../packages/scheduler/src/scheduler.ts'
 import { UNPACED, unpacedClock } from '../../packages/scheduler/testing/scheduler-of.ts'
 
@@ -15,6 +16,14 @@ export function queueOf(mode: 'turns' | 'job', redis: Redis, workerId: string): 
   return mode === 'turns'
     ? new BucketQueue({ ...options, hosts: { pace: () => UNPACED } })
     : new BullJobQueue({ ...options, clock: unpacedClock() })
+}
+
+/** A connection that asks until it is answered, and is closed when `used` is. */
+export function connectedTo(url: string, used: InUse): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 20 })
+  redis.on('error', () => {})
+  used.defer(() => redis.disconnect())
+  return redis
 }
 
 /** Leases until it has so many requests. Returns them by path. */

@@ -1,7 +1,6 @@
 /** What the tests of JOBDIR share: a folder with a spider in it, and crawls of it by real processes. */
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import {
   type FakeWeb,
@@ -9,11 +8,8 @@ import {
   type StartedProcess,
   startProcess,
   type TempDir,
-  tempDir,
 } from '@webloom/testkit'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 /** A folder in which `spider.ts` crawls a fake web, with JOBDIR=job. */
 export class JobFolder implements AsyncDisposable {
@@ -24,16 +20,12 @@ export class JobFolder implements AsyncDisposable {
   }
 
   static async of(web: FakeWeb, spider = spiderOf(web)): Promise<JobFolder> {
-    const dir = await tempDir()
-    mkdirSync(dir.join('node_modules'))
-    symlinkSync(PACKAGE, dir.join('node_modules/webloom'))
-    writeFileSync(dir.join('spider.ts'), spider)
-    return new JobFolder(dir)
+    return new JobFolder(await projectFolder({ 'spider.ts': spider }))
   }
 
   /** `webloom runspider spider.ts -s JOBDIR=job` and what else is given. */
   start(...args: string[]): StartedProcess {
-    return startProcess(process.execPath, [BIN, 'runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args], {
+    return startProcess(process.execPath, [CLI, 'runspider', 'spider.ts', '-s', 'JOBDIR=job', ...args], {
       cwd: this.#dir.path,
       timeoutMs: 120_000,
     })

@@ -6,10 +6,9 @@
 import { type CommitOptions, type Lease, Request } from '@webloom/core'
 import { RedisSetDupeFilter } from '@webloom/dupefilter'
 import { InUse, type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { schedulerOf } from '../../packages/scheduler/testing/scheduler-of.ts'
-import { leased, queueOf, SCHEDULER_TIMES } from '../dupefilters/scheduling.ts'
+import { connectedTo, leased, queueOf, SCHEDULER_TIMES } from '../dupefilters/scheduling.ts'
 
 const SERVER = { appendonly: 'everysec', config: { appendfsync: 'no' } } as const
 const page = (path: string) => new Request(`http://${path}.test/${path}`)
@@ -20,15 +19,9 @@ async function worker(
   mode: 'turns' | 'job',
   { servers, used }: { servers: Servers; used: InUse },
 ) {
-  const connect = (url: string) => {
-    const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 20 })
-    redis.on('error', () => {})
-    used.defer(() => redis.disconnect())
-    return redis
-  }
-  const redis = connect(servers.queue.url)
+  const redis = connectedTo(servers.queue.url, used)
   const filter = new RedisSetDupeFilter({
-    redis: connect(servers.filter.url),
+    redis: connectedTo(servers.filter.url, used),
     key: 'seen',
     pendingStaleMs: 1000,
     times: SCHEDULER_TIMES,

@@ -1,7 +1,6 @@
 /** `webloom seed` as a person meets it: real processes, a real Redis, and what then waits there. */
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import {
   type ProcessOptions,
   type RedisServer,
@@ -9,37 +8,29 @@ import {
   startRedis,
   startTcpProxy,
   type TempDir,
-  tempDir,
 } from '@webloom/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-
-const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
-const BIN = join(PACKAGE, 'bin/webloom.js')
+import { CLI, projectFolder } from '../projects/project-folder.ts'
 
 let redis: RedisServer
 let folder: TempDir
 
 beforeAll(async () => {
   redis = await startRedis()
-  folder = await tempDir()
-  mkdirSync(folder.join('node_modules'))
-  symlinkSync(PACKAGE, folder.join('node_modules/webloom'))
-  mkdirSync(folder.join('spiders'))
-  writeFileSync(
-    folder.join('webloom.config.ts'),
-    "import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders' })\n",
-  )
   const spiders = {
     quotes: "class Quotes extends RedisSpider { name = 'quotes'\n parseAuthor() {} }",
     own: "class Own extends RedisSpider { name = 'own'\n redisKey = 'todo'\n makeRequestFromData(n: string) { return new Request('https://example.com/' + n) } }",
     plain: "class Plain extends Spider { name = 'plain' }",
   }
-  for (const [name, source] of Object.entries(spiders)) {
-    writeFileSync(
-      folder.join(`spiders/${name}.ts`),
-      `import { RedisSpider, Request, Spider } from 'webloom'\nexport default ${source}\nvoid [RedisSpider, Request, Spider]\n`,
-    )
-  }
+  const files = Object.entries(spiders).map(([name, source]) => [
+    `spiders/${name}.ts`,
+    `import { RedisSpider, Request, Spider } from 'webloom'\nexport default ${source}\nvoid [RedisSpider, Request, Spider]\n`,
+  ])
+  folder = await projectFolder({
+    'webloom.config.ts':
+      "import { defineConfig } from 'webloom'\nexport default defineConfig({ spiders: 'spiders' })\n",
+    ...Object.fromEntries(files),
+  })
 })
 afterAll(async () => {
   await redis.stop()
@@ -48,7 +39,7 @@ afterAll(async () => {
 beforeEach(() => redis.command('FLUSHALL'))
 
 function seed(args: readonly string[], options: ProcessOptions = {}) {
-  return runProcess(process.execPath, [BIN, 'seed', ...args], {
+  return runProcess(process.execPath, [CLI, 'seed', ...args], {
     cwd: folder.path,
     timeoutMs: 20_000,
     ...options,

@@ -19,7 +19,7 @@ const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
 /** Folders of peers, which may hold many: CONTRIBUTING.md says that one more is one file. */
 const PEERS = ['packages/downloader/src/middlewares', 'packages/webloom/src/commands']
 
-/** Longer than others, still. The first is one list, written by scripts/settings-docs.ts; the other is to be split by its nouns. */
+/** One list, written by scripts/settings-docs.ts. */
 const LONG_FILES = ['packages/core/src/settings/settings-input.ts']
 
 describe('this repository', () => {

@@ -185,11 +185,13 @@ export type { StartHosts } from './ports/start-hosts.ts'
 
 export type { CrawlDesk, CrawlDesks } from './desk/crawl-desk.ts'
 export {
+  CRAWL_STATES,
   type CrawlLimit,
   type CrawlState,
   type CrawlStatus,
   type CrawlSummary,
   type CrawlTotals,
+  LIMIT_KINDS,
   type LimitKind,
   type Moment,
   type SeedsSeen,

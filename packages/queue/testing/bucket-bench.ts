@@ -8,12 +8,11 @@ import {
   Request,
   type RequestInit,
 } from '@webloom/core'
-import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
 import { BucketQueue } from '../src/buckets/bucket-queue.ts'
 import type { BucketPoint } from '../src/buckets/queue-options.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
-import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { RedisBench } from './redis-bench.ts'
 
 export interface TurnQueueUnderTest {
   /** Absent: those of a crawl of its own. */
@@ -34,50 +33,14 @@ export interface TurnQueueUnderTest {
   readonly onPoint?: (name: BucketPoint) => void
 }
 
-/** One real Redis for some tests; each crawl has keys of its own. */
-export class BucketBench {
-  readonly #connections: Redis[] = []
+/** Queues of QUEUE_MODE=turns on one Redis. */
+export class BucketBench extends RedisBench {
   readonly #queues: BucketQueue[] = []
-  #server: RedisServer | undefined
-  #redis: Redis | undefined
-  #crawls = 0
   #workers = 0
 
-  async start(options: StartRedisOptions = {}): Promise<void> {
-    this.#server = await startRedis(options)
-    this.#redis = this.connect()
-  }
-
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close()))
-    for (const connection of this.#connections) connection.disconnect()
-    await this.#server?.stop()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
-  }
-
-  get server(): RedisServer {
-    if (!this.#server) throw new Error('start() comes first')
-    return this.#server
-  }
-
-  /** The test's own connection. */
-  get redis(): Redis {
-    if (!this.#redis) throw new Error('start() comes first')
-    return this.#redis
-  }
-
-  connect(url = this.server.url): Redis {
-    const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000, retryStrategy: () => 50 })
-    redis.on('error', () => {})
-    this.#connections.push(redis)
-    return redis
-  }
-
-  nextKeys(): CrawlRedisKeys {
-    return crawlRedisKeys({ spider: `spider${++this.#crawls}`, crawlId: null })
+    await super.stop()
   }
 
   /** A worker's queue, open. */

@@ -1,56 +1,24 @@
 import { MemoryStatsCollector, type StatsCollector } from '@webloom/core'
-import { type RedisServer, type StartRedisOptions, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { vi } from 'vitest'
 import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
 import { CrawlChannel } from '../src/members/crawl-channel.ts'
 import { WorkerHeartbeat, type WorkerHeartbeatOptions } from '../src/members/worker-heartbeat.ts'
 import { type CrawlView, readCrawl } from '../src/outside/crawl-view.ts'
-import { type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { RedisBench } from './redis-bench.ts'
 
-/** One real Redis for the tests of a file; each test has a crawl of its own. */
-export class CrawlBench {
-  readonly #connections: Redis[] = []
+/** Records, heartbeats and channels of crawls on one Redis. */
+export class CrawlBench extends RedisBench {
   readonly #heartbeats: WorkerHeartbeat[] = []
   readonly #channels: CrawlChannel[] = []
-  #server: RedisServer | undefined
-  #crawls = 0
   #workers = 0
-  #redis: Redis | undefined
 
-  async start(options: StartRedisOptions = {}): Promise<void> {
-    this.#server = await startRedis(options)
-    this.#redis = this.connect()
-  }
-
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     await Promise.all(this.#heartbeats.map((heartbeat) => heartbeat.close()))
     for (const channel of this.#channels) channel.close()
-    for (const connection of this.#connections) connection.disconnect()
-    await this.#server?.stop()
-  }
-
-  get server(): RedisServer {
-    if (!this.#server) throw new Error('start() comes first')
-    return this.#server
-  }
-
-  /** The test's own connection. */
-  get redis(): Redis {
-    return this.#redis!
-  }
-
-  /** As the assembler opens one. */
-  connect(url = this.server.url): Redis {
-    const redis = new Redis(url, {
-      maxRetriesPerRequest: null,
-      socketTimeout: 4000,
-      retryStrategy: (attempt) => Math.min(20 * attempt, 200),
-    })
-    redis.on('error', () => {})
-    this.#connections.push(redis)
-    return redis
+    await super.stop()
   }
 
   /**
@@ -61,10 +29,6 @@ export class CrawlBench {
     const redis = this.connect()
     const again = vi.spyOn(redis, 'evalsha')
     return { redis, hasAskedAgain: () => again.mock.calls.length > 0 }
-  }
-
-  nextCrawl(): CrawlRedisKeys {
-    return crawlRedisKeys({ spider: `crawl${++this.#crawls}`, crawlId: null })
   }
 
   statsKey(keys: CrawlRedisKeys): string {

@@ -10,12 +10,11 @@ import {
   type RequestQueue,
   silentLogger,
 } from '@webloom/core'
-import { type RedisServer, startRedis } from '@webloom/testkit'
-import { Redis } from 'ioredis'
 import { BullJobQueue } from '../src/jobs/bull-job-queue.ts'
 import type { HostSlots } from '../src/politeness/host-slots.ts'
 import { MemoryHostClock } from '../src/politeness/memory-host-clock.ts'
-import { BULL_PREFIX, type CrawlRedisKeys, crawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { BULL_PREFIX, type CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
+import { RedisBench } from './redis-bench.ts'
 
 export interface JobQueueUnderTest {
   /** Absent: those of a crawl of its own. */
@@ -34,38 +33,10 @@ export interface JobQueueUnderTest {
   readonly mayDoubt?: () => boolean
 }
 
-/** One real Redis for the tests of a file; each crawl has keys of its own. */
-export class JobBench {
-  readonly #connections: Redis[] = []
+/** Queues of QUEUE_MODE=job on one Redis. */
+export class JobBench extends RedisBench {
   readonly #opened: BullJobQueue[] = []
-  #server: RedisServer | undefined
-  #crawls = 0
   #workers = 0
-
-  async start(): Promise<void> {
-    this.#server = await startRedis()
-  }
-
-  async stop(): Promise<void> {
-    for (const connection of this.#connections) connection.disconnect()
-    await this.#server?.stop()
-  }
-
-  get server(): RedisServer {
-    if (!this.#server) throw new Error('start() comes first')
-    return this.#server
-  }
-
-  connect(url = this.server.url): Redis {
-    const redis = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: 4000 })
-    redis.on('error', () => {})
-    this.#connections.push(redis)
-    return redis
-  }
-
-  nextKeys(): CrawlRedisKeys {
-    return crawlRedisKeys({ spider: `spider${++this.#crawls}`, crawlId: null })
-  }
 
   queue({
     keys,

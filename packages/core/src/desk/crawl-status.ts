@@ -9,7 +9,8 @@ import type { QueueCounts } from '../ports/request-queue.ts'
 /** An ISO 8601 date and time in UTC: `2026-11-25T16:00:00.000Z`. */
 export type Moment = string
 
-export type CrawlState = 'idle' | 'running' | 'stopped' | 'finished'
+export const CRAWL_STATES = ['idle', 'running', 'stopped', 'finished'] as const
+export type CrawlState = (typeof CRAWL_STATES)[number]
 
 /** A crawl and how it stands, in a list of many. */
 export interface CrawlSummary {
@@ -130,17 +131,19 @@ export interface SeedsSeen {
   readonly invalid: number
 }
 
-/** What keeps a crawl from going faster at this moment. */
-export type LimitKind =
-  | 'ended'
-  | 'paused'
-  | 'no workers'
-  | 'redis memory'
-  | 'workers'
-  | 'memory'
-  | 'hosts'
-  | 'nothing left'
-  | 'none'
+/** What can keep a crawl from going faster. */
+export const LIMIT_KINDS = [
+  'ended',
+  'paused',
+  'no workers',
+  'redis memory',
+  'workers',
+  'memory',
+  'hosts',
+  'nothing left',
+  'none',
+] as const
+export type LimitKind = (typeof LIMIT_KINDS)[number]
 
 export interface CrawlLimit {
   readonly kind: LimitKind

@@ -1,9 +1,11 @@
 /** The metrics of one crawl: those of its stats, and what is read of it at this moment. */
 
 import {
+  CRAWL_STATES,
   type CrawlStatus,
   type FilterSeen,
   type HostsSeen,
+  LIMIT_KINDS,
   type StatValue,
   statHistograms,
   statMetrics,
@@ -19,19 +21,6 @@ export interface CrawlReading {
 
 /** Redis servers of a crawl that are told of; a dupefilter may be on many. */
 const SERVERS_MAX = 16
-
-const STATES = ['idle', 'running', 'stopped', 'finished']
-const LIMITS = [
-  'ended',
-  'paused',
-  'no workers',
-  'redis memory',
-  'workers',
-  'memory',
-  'hosts',
-  'nothing left',
-  'none',
-]
 
 /** Returns the counters and histograms that are made of stats. */
 export function statFamilies(crawl: string, stats: Readonly<Record<string, StatValue>>): MetricFamily[] {
@@ -85,7 +74,7 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
   }
   return [
     by('webloom_run_state', 'The state of the crawl: 1 for the one it is in.', 'state', {
-      ...only(STATES, status.state),
+      ...only(CRAWL_STATES, status.state),
     }),
     one('webloom_paused', 'Whether the crawl is paused: 1 or 0.', status.paused),
     one('webloom_run_begin_timestamp_seconds', 'When the run began.', seconds(status.begunAt)),
@@ -97,7 +86,7 @@ function runFamilies(crawl: string, status: CrawlStatus): MetricFamily[] {
       quarantined,
     }),
     by('webloom_limit', 'What keeps the crawl from going faster: 1 for that.', 'kind', {
-      ...only(LIMITS, status.limit.kind),
+      ...only(LIMIT_KINDS, status.limit.kind),
     }),
     by('webloom_time_left_seconds', 'How long the crawl still takes, as far as it is known.', 'bound', {
       at_least: atLeastMs === null ? null : atLeastMs / 1000,

@@ -1,21 +1,21 @@
 /** How a crawl stands, as schemas: those of `@webloom/core`, whose fields the compiler compares. */
 
-import type {
-  CrawlLimit,
-  CrawlStatus,
-  CrawlSummary,
-  CrawlTotals,
-  QueueCounts,
-  SeedsSeen,
-  ServerSeen,
-  SkipSeen,
-  TimeLeft,
-  WorkerCounts,
-  WorkerSeen,
+import {
+  CRAWL_STATES,
+  type CrawlLimit,
+  type CrawlStatus,
+  type CrawlSummary,
+  type CrawlTotals,
+  LIMIT_KINDS,
+  type QueueCounts,
+  type SeedsSeen,
+  type ServerSeen,
+  type SkipSeen,
+  type TimeLeft,
+  type WorkerCounts,
+  type WorkerSeen,
 } from '@webloom/core'
 import { count, listOf, moment, number, object, oneOf, orNull, recordOf, text, truth } from './schema.ts'
-
-const STATES = ['idle', 'running', 'stopped', 'finished']
 
 const COUNTS = object<QueueCounts>({
   waiting: count('requests that may go as soon as their host may be asked'),
@@ -45,7 +45,7 @@ export const SUMMARY = object<CrawlSummary>(
     crawlId: orNull(text()),
     server: text('the queue’s Redis, without its password'),
     state: orNull(
-      oneOf(STATES, 'null: its server does not answer, `trouble` says why, and all figures are 0'),
+      oneOf(CRAWL_STATES, 'null: its server does not answer, `trouble` says why, and all figures are 0'),
     ),
     trouble: text(),
     paused: truth(),
@@ -101,17 +101,7 @@ const SERVER = object<ServerSeen>({
 const SEEDS = object<SeedsSeen>({ waiting: count(), inWork: count(), invalid: count() })
 
 const LIMIT = object<CrawlLimit>({
-  kind: oneOf([
-    'ended',
-    'paused',
-    'no workers',
-    'redis memory',
-    'workers',
-    'memory',
-    'hosts',
-    'nothing left',
-    'none',
-  ] satisfies CrawlLimit['kind'][]),
+  kind: oneOf(LIMIT_KINDS),
   words: text(),
 })
 
@@ -124,7 +114,7 @@ const TIME_LEFT = object<TimeLeft>({
 export const STATUS = object<CrawlStatus>({
   crawl: text('the queue’s name on Redis'),
   mode: oneOf(['turns', 'job'], 'QUEUE_MODE'),
-  state: oneOf(STATES),
+  state: oneOf(CRAWL_STATES),
   paused: truth(),
   flushing: truth('queue and filter are to be emptied'),
   run: orNull(text()),

@@ -49,7 +49,7 @@ async function fetchedAtOnce(queue: BucketQueue, max: number): Promise<string[]>
 test.each([1, 100])(
   'a host of which %i wait is paused, and goes on when the pause is taken back',
   async (count) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const queue = await opened(keys)
     await queue.push(pages('a', count), 'o')
     await queue.steer(orders('a', { pauseMs: 60_000 }))
@@ -68,7 +68,7 @@ test.each([1, 100])(
 )
 
 test('a worker that comes later keeps to a pause, and one that had taken requests of the host ahead gives them back', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const [first, second] = [await opened(keys), await opened(keys)]
   await first.push([...pages('a', 5), ...pages('b', 5)], 'o')
   expect(await fetched(first)).toMatch(/^[ab]\/0$/)
@@ -82,7 +82,7 @@ test('a worker that comes later keeps to a pause, and one that had taken request
 })
 
 test('a delay that is ordered holds from the last start on, and one that is shorter than what the host asked for counts, too', async () => {
-  const queue = await opened(bench.nextCrawl())
+  const queue = await opened(bench.nextKeys())
   await queue.push(pages('a', 10), 'o')
   const [lease] = await queue.lease(1)
   lease!.started()
@@ -99,7 +99,7 @@ test('a delay that is ordered holds from the last start on, and one that is shor
 test.each([1, 100])(
   'a boosted host of which %i wait goes before others, and no more when that is taken back',
   async (count) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const queue = await opened(keys)
     const many = Array.from({ length: 50 }, (_, n) => page(`many${n}`, 1, 5))
     await queue.push(many, 'o')
@@ -120,7 +120,7 @@ test.each([1, 100])(
 )
 
 test('an order that Redis could not be told is told by the next call', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const redis = bench.connect()
   const queue = new BucketQueue({
     redis,

@@ -61,7 +61,7 @@ describe('the last worker of a crawl', () => {
   test.each(['nowhere', 'before it', ...EMPTIED])(
     'that is stopped empties it; it dies at: %s',
     async (dies) => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const last = workerOf(keys, { dies })
       await last.record.open()
       await last.ending.enter()
@@ -80,7 +80,7 @@ describe('the last worker of a crawl', () => {
   test.each(['nowhere', 'before it', 'owners'])(
     'that is finished and may be woken tidies its filter; it dies at: %s',
     async (dies) => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const last = workerOf(keys, { dies, wakes: true })
       await last.record.open()
       await last.ending.enter()
@@ -100,7 +100,7 @@ describe('the last worker of a crawl', () => {
   )
 
   test('does nothing where another has woken the crawl since, and leaves it running', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const last = workerOf(keys, { wakes: true })
     await last.record.open()
     await last.ending.enter()
@@ -125,7 +125,7 @@ describe('the last worker of a crawl', () => {
   })
 
   test('whose crawl ends as requests_left leaves all as it is', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const last = workerOf(keys, { requestsElsewhere: async () => 1 })
     await last.record.open()
     await last.ending.enter()
@@ -144,7 +144,7 @@ describe('the last worker of a crawl', () => {
     ['is gone', async (keys: CrawlRedisKeys) => void (await bench.redis.del(keys.record, keys.workers))],
     ['was begun anew', async (keys: CrawlRedisKeys) => void (await bench.begun(keys, { begins: true }))],
   ])('whose crawl %s does nothing to what is there now', async (_, happens) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const last = workerOf(keys)
     await last.record.open()
     await last.ending.enter()
@@ -159,7 +159,7 @@ describe('the last worker of a crawl', () => {
   })
 
   test('that could not open its filter empties nothing, and the next one does', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await finished(await bench.begun(keys, { persists: true }))
     const refused = bench.record(keys, { begins: true, flushes: true })
     await refused.open()
@@ -181,14 +181,14 @@ describe('a worker that was killed just before the crawl finished', () => {
     ['all', false],
     ['owners', true],
   ] as const)('is waited for, and what is owed is owed by who lives: %s', async (todo, persists) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const { living } = await killed(keys, persists)
     expect(await finished(living)).toEqual({ last: true, finished: true, owes: true })
     expect(await bench.todoOf(keys)).toEqual([todo])
   })
 
   test('two that live and wait for it: one does what is owed', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const { living } = await killed(keys, false)
     const second = bench.record(keys, { times: TIMES })
     await second.open()
@@ -202,7 +202,7 @@ describe('a worker that was killed just before the crawl finished', () => {
   })
 
   test('and lives after all: who is heard after the end is the last', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const options = { persists: false, times: scaledTimes(100) }
     const first = await bench.begun(keys, options)
     const second = bench.record(keys, { ...options, workerId: 'slow' })
@@ -217,7 +217,7 @@ describe('a worker that was killed just before the crawl finished', () => {
   })
 
   test('and comes back when the crawl is emptied: it empties nothing again', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const { living, dead } = await killed(keys, false)
     expect((await finished(living)).owes).toBe(true)
     expect(await bench.todoOf(keys)).toEqual(['all'])
@@ -229,7 +229,7 @@ describe('a worker that was killed just before the crawl finished', () => {
 })
 
 test('what lost workers have told of hosts goes with the last worker of a crawl that has ended, and stays while it runs', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const record = await bench.begun(keys)
   await bench.redis.hset(keys.hostLists, 'lost:1:a', '{"failing":[]}')
   const other = bench.record(keys)

@@ -16,7 +16,7 @@ describe('a reply is lost, and the script sent again', () => {
     before = async (_record: RedisCrawlRecord) => {},
   ) => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const record = bench.record(keys, { redis: bench.connect(proxy.url) })
     await before(record)
     const fault = proxy.cutReplyOf(([name]) => /^EVAL/.test(name!))
@@ -30,7 +30,7 @@ describe('a reply is lost, and the script sent again', () => {
   }
 
   test('open: it has begun all the same', async () => {
-    await bench.record(bench.nextCrawl()).open() // Redis knows the script now.
+    await bench.record(bench.nextKeys()).open() // Redis knows the script now.
     const { answer, keys } = await lost((record) => record.open())
     expect(answer).toEqual({ begun: false })
     expect(await bench.entriesOf(keys)).toBe(1)
@@ -55,7 +55,7 @@ describe('a reply is lost, and the script sent again', () => {
   })
 
   test('leave, and late, when all is emptied: it need not be emptied again', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [record, copy] = [1, 2].map(() => bench.record(keys, { workerId: 'the-same:1:1' }))
     await record!.open()
     await copy!.open()

@@ -26,7 +26,7 @@ function gate() {
 
 describe('what is owed', () => {
   test('is done by one worker of the run, and the others wait until it is done', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const records = [1, 2, 3].map(() => bench.record(keys, { flushes: true, redis: bench.connect() }))
     for (const record of records) expect(await record.open()).toMatchObject({ anew: true })
     const emptied = Promise.withResolvers<void>()
@@ -50,7 +50,7 @@ describe('what is owed', () => {
   })
 
   test('and fails is still owed, and another worker does it', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [bench.record(keys, { flushes: true }), bench.record(keys)]
     await a.open()
     const failing = bench.doOwed(keys, () => Promise.reject(new Error('Redis is full')))
@@ -60,7 +60,7 @@ describe('what is owed', () => {
   })
 
   test('as the last worker leaves holds up the next crawl, so that nothing of it is deleted', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = bench.record(keys)
     await first.open()
     expect(await stopped(first)).toEqual({ last: true, finished: false, owes: true })
@@ -85,7 +85,7 @@ describe('what is owed', () => {
     ['persisted, goes where that is asked for', { persists: true }, { flushes: true }, 'all'],
     ['went at the end of the crawl, and what came since stays', { persists: false }, {}, 'queue'],
   ])('to a new crawl: what was met and %s', async (_, before, then, expected) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     if ((await finished(await bench.begun(keys, before))).owes) await bench.doOwed(keys)
     const next = bench.record(keys, { ...before, ...then, begins: true })
     expect(await next.open()).toEqual({ begun: false, anew: true })
@@ -93,7 +93,7 @@ describe('what is owed', () => {
   })
 
   test('to a new crawl is all, where the one before was to empty it and was killed', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await (await bench.begun(keys)).finish()
     await bench.redis.del(keys.workers)
     await bench.record(keys, { begins: true }).open()
@@ -103,7 +103,7 @@ describe('what is owed', () => {
   })
 
   test('is more when a new crawl begins meanwhile: who did less has not done it', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     expect(await finished(await bench.begun(keys, { persists: true }))).toMatchObject({ owes: true })
     const tidying = gate()
     const told: Todo[] = []
@@ -128,7 +128,7 @@ describe('what is owed', () => {
   })
 
   test('SCHEDULER_FLUSH_ON_START acts once in a crawl: not when it is resumed, nor under a worker that is at it', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = bench.record(keys, { flushes: true, persists: true })
     await first.open()
     await bench.doOwed(keys)
@@ -140,7 +140,7 @@ describe('what is owed', () => {
     expect(await second.takeStart(never)).toBe(2)
     await second.close()
 
-    const other = bench.nextCrawl()
+    const other = bench.nextKeys()
     await bench.record(other).open()
     expect(await bench.record(other, { flushes: true }).open()).toEqual({ begun: true })
   })
@@ -149,7 +149,7 @@ describe('what is owed', () => {
     ['import', (redis: Redis, keys: CrawlRedisKeys) => adoptCrawl({ redis, keys })],
     ['quarantine retry', (redis: Redis, keys: CrawlRedisKeys) => reopenCrawl({ redis, keys })],
   ])('and is just being done is waited for by webloom %s, and else owed no more', async (_, brings) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await finished(await bench.begun(keys))
     const emptying = gate()
     const doing = bench.doOwed(keys, emptying.wait, { leaves: true })
@@ -173,7 +173,7 @@ describe('what is owed', () => {
     // Of a worker that has died since.
     ['1000000000000 host:1:1', '0', 'all'],
   ])('was written as flush %s, keepsMet %s by an earlier release', async (flush, keepsMet, expected) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await bench.begun(keys)
     await bench.redis.hset(keys.record, { flush, keepsMet, filterJoined: '1' })
     const view = () => readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })

@@ -23,7 +23,7 @@ pageFormsContract(
   {
     name: 'RedisPageForms',
     create: async (shapesMax) => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const [one, other] = [1, 2].map(() => new RedisPageForms({ redis: bench.connect(), keys, shapesMax }))
       return { one: one!, other: other!, dispose: async () => {} }
     },

@@ -12,7 +12,7 @@ afterAll(() => bench.stop())
 const never = new AbortController().signal
 
 test('of two processes that open a finished crawl at once, one begins the next, in which both are', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const first = bench.record(keys)
   await first.open()
   await first.takeStart(never)
@@ -31,7 +31,7 @@ test('of two processes that open a finished crawl at once, one begins the next, 
 })
 
 test('start() is taken over within eight seconds when the process that runs it is killed, and no sooner while it lives', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   await using holder = startCrawlWorker(bench.server.url, keys, 'run-start')
   await holder.waitForOutput(/start\(\) is at 3/)
   const other = bench.record(keys)

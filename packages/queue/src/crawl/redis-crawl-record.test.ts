@@ -18,14 +18,14 @@ crawlRecordContract(
   {
     name: 'RedisCrawlRecord',
     create: async () => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       return { record: () => bench.record(keys, { persists: true }), dispose: async () => {} }
     },
   },
 )
 
 test('whether start() has ended is asked once, and again when a heartbeat tells otherwise', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   let mayStart = true
   await bench.begun(keys)
   const late = bench.record(keys, { mayStart: () => mayStart })
@@ -42,7 +42,7 @@ test('whether start() has ended is asked once, and again when a heartbeat tells 
 describe('open', () => {
   test('two workers opening at once: exactly one begins, and both are in the same run', async () => {
     for (let round = 0; round < 20; round++) {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const records = [1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() }))
       const pasts = await Promise.all(records.map((record) => record.open()))
       expect(pasts.filter((past) => !past.begun)).toHaveLength(1)
@@ -51,7 +51,7 @@ describe('open', () => {
   })
 
   test('a finished crawl is not begun again by a worker that merely starts', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.begun(keys)
     expect(await first.finish()).toBe(true)
     const late = bench.record(keys)
@@ -65,7 +65,7 @@ describe('open', () => {
   })
 
   test('whoever may begin follows a finished crawl with a new one, and nothing of the old is left in the record', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.begun(keys)
     await first.beginOutput('out.jsonl')
     await bench.redis.hset(keys.record, 'startCursor', 7)
@@ -78,7 +78,7 @@ describe('open', () => {
   })
 
   test('a worker that slept through the end of its run changes nothing in the next', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const old = await bench.begun(keys)
     await old.finish()
     const next = await bench.begun(keys, { begins: true })
@@ -92,7 +92,7 @@ describe('open', () => {
   })
 
   test('a finished crawl goes on for a worker to which seeds may come: the same run, start() is over', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.begun(keys)
     await first.finish()
     await first.ended('finished')
@@ -109,7 +109,7 @@ describe('open', () => {
   })
 
   test('its end empties nothing, but the next crawl does, and SCHEDULER_FLUSH_ON_START when it wakes', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.begun(keys, { wakes: true })
     await first.finish()
     await first.ended('finished')
@@ -143,7 +143,7 @@ describe('open', () => {
   })
 
   test('its name is kept by its runs, and shared with no crawl of that name on another server', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const crawlOf = ({ runName }: RedisCrawlRecord) => runName.split(' ')[0]
     const first = await bench.begun(keys)
     await first.finish()
@@ -158,7 +158,7 @@ describe('open', () => {
   })
 
   test('that a worker has joined the filter is known to its run, and to no other run', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.begun(keys)
     expect(await first.isFilterJoined()).toBe(false)
     await first.noteFilter()
@@ -171,7 +171,7 @@ describe('open', () => {
   })
 
   test('a crawl that was stopped goes on where it was, and no longer paused', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = bench.record(keys, { persists: true })
     await first.open()
     await first.takeStart(never)
@@ -192,7 +192,7 @@ describe('open', () => {
 
 describe('finish', () => {
   test('is refused while start() may have more', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const record = bench.record(keys)
     await record.open()
     expect(await record.finish()).toBe(false)
@@ -213,7 +213,7 @@ describe('finish', () => {
     ['delayed as a job', (keys: CrawlRedisKeys) => bench.redis.zadd(jobs(keys, 'delayed'), 1, 'a')],
     ['leased as a job', (keys: CrawlRedisKeys) => bench.redis.lpush(jobs(keys, 'active'), 'a')],
   ])('is refused while a request is %s', async (_, put) => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const record = await bench.begun(keys)
     await put(keys)
     expect(await record.finish()).toBe(false)
@@ -226,7 +226,7 @@ describe('finish', () => {
   })
 
   test('a turn that is just ending does not hold it up, and neither does what is quarantined', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const record = await bench.begun(keys)
     await bench.redis.hset(keys.frontierCounts, { waiting: 0, delayed: 0, leased: 0 })
     await bench.redis.lpush(jobs(keys, 'active'), 'a-turn')
@@ -235,7 +235,7 @@ describe('finish', () => {
   })
 
   test('several workers that finish at once are all told so', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const records = [
       await bench.begun(keys),
       ...[1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() })),
@@ -248,7 +248,7 @@ describe('finish', () => {
 })
 
 test('a worker that was killed while it ran a suspect alone leaves no note of it behind the end of the crawl', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const record = await bench.begun(keys)
   await bench.redis.hset(keys.alone, 'killed', 'id')
   expect(await record.finish()).toBe(true)
@@ -256,7 +256,7 @@ test('a worker that was killed while it ran a suspect alone leaves no note of it
 })
 
 test('an output is begun once on each machine, however its path is written', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const here = bench.record(keys, { host: 'here' })
   await here.open()
   expect(await here.outputBegun('/tmp/x/../out.json')).toBe(false)
@@ -266,7 +266,7 @@ test('an output is begun once on each machine, however its path is written', asy
 })
 
 test.concurrent('after Redis was away nobody takes itself for the last one', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const [here, there] = [await bench.join(keys), await bench.join(keys)]
   await there.heartbeat.close()
   // None of them was heard for a while, and `here` is the first to be.
@@ -282,7 +282,7 @@ test.concurrent('a Redis at its maxmemory still takes heartbeats, begins outputs
   const full = new CrawlBench()
   await full.start()
   try {
-    const keys = full.nextCrawl()
+    const keys = full.nextKeys()
     const worker = await full.join(keys)
     await worker.record.takeStart(never)
     // Less than it needs when it is empty.

@@ -46,7 +46,7 @@ startHostsContract(
   {
     name: 'RedisStartHosts',
     create: async () => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const [one, other] = [1, 2].map(() => new RedisStartHosts({ redis: bench.connect(), keys }))
       return { one: one!, other: other!, dispose: async () => {} }
     },
@@ -83,7 +83,7 @@ test('a crawl that is resumed in its JOBDIR knows its start hosts, and which of 
 })
 
 test('on Redis they go with the crawl that is cleared', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const hosts = new RedisStartHosts({ redis: bench.redis, keys })
   await hosts.add('a.example:80')
   await hosts.notePublic('a.example:80')

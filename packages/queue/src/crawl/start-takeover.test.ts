@@ -9,7 +9,7 @@ const never = new AbortController().signal
 
 describe('start()', () => {
   test('is run by one worker at a time; the next one begins where it left', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const waiter = bench.watched()
     const [a, b] = [bench.record(keys), bench.record(keys, { redis: waiter.redis })]
     await a.open()
@@ -26,7 +26,7 @@ describe('start()', () => {
   })
 
   test('who lost it is refused with its next element, and the cursor never goes back', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [slow, quick] = [bench.record(keys), bench.record(keys)]
     await slow.open()
     await quick.open()
@@ -45,7 +45,7 @@ describe('start()', () => {
   })
 
   test('is run again when Redis goes back to before its end, or to before its last elements', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const record = bench.record(keys)
     await record.open()
     await record.takeStart(never)
@@ -66,7 +66,7 @@ describe('start()', () => {
   })
 
   test('who waits for it gives up when told to', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [bench.record(keys), bench.record(keys)]
     await a.open()
     await b.open()

@@ -11,7 +11,7 @@ describe('the end of a worker', () => {
   test.each(['shutdown', 'memusage_exceeded', 'output_failed'])(
     '%s leaves the crawl to the others',
     async (reason) => {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const [a, b] = [bench.record(keys), bench.record(keys)]
       await a.open()
       await b.open()
@@ -23,7 +23,7 @@ describe('the end of a worker', () => {
   )
 
   test('a limit stops the crawl for all, with its reason', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [bench.record(keys), bench.record(keys)]
     await a.open()
     await b.open()
@@ -35,7 +35,7 @@ describe('the end of a worker', () => {
 
   test('of several that leave at once exactly one is the last', async () => {
     for (let round = 0; round < 20; round++) {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const records = [1, 2, 3].map(() => bench.record(keys, { redis: bench.connect() }))
       for (const record of records) await record.open()
       const left = await Promise.all(records.map(stopped))
@@ -45,7 +45,7 @@ describe('the end of a worker', () => {
   })
 
   test('without SCHEDULER_PERSIST nothing is left to be resumed: the next worker begins from the start', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = bench.record(keys)
     await first.open()
     await first.takeStart(never)
@@ -67,7 +67,7 @@ describe('the end of a worker', () => {
       ['output_failed', false, 'stopped'],
       ['not_opened', false, 'stopped'],
     ] as const) {
-      const keys = bench.nextCrawl()
+      const keys = bench.nextKeys()
       const first = bench.record(keys, { persists })
       await first.open()
       await first.takeStart(never)
@@ -83,7 +83,7 @@ describe('the end of a worker', () => {
   })
 
   test('who was killed does not keep the last one from knowing that it is the last', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const last = bench.record(keys)
     await bench.record(keys, { workerId: 'killed:1:1' }).open()
     await last.open()

@@ -1,11 +1,9 @@
 import { failureLedgerContract } from '@webloom/core/contract'
-import { tempDir } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { BucketBench } from '../../testing/bucket-bench.ts'
 import { JobBench } from '../../testing/job-bench.ts'
-import { JobDir } from '../jobdir/job-dir.ts'
+import { clockOf, newJob } from '../../testing/new-job.ts'
 import { MemoryRequestQueue } from '../local/memory-request-queue.ts'
-import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 
 const buckets = new BucketBench()
 const jobs = new JobBench()
@@ -16,8 +14,6 @@ afterAll(async () => {
   await jobs.closeAll()
   await Promise.all([buckets.stop(), jobs.stop()])
 })
-
-const clockOf = () => new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false } })
 
 failureLedgerContract(
   { describe, test },
@@ -35,16 +31,8 @@ failureLedgerContract(
   {
     name: 'The ledger of a JOBDIR',
     create: async ({ failedMax }) => {
-      const dir = await tempDir()
-      const { queue, record } = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf(), failedMax })
-      return {
-        queue,
-        dispose: async () => {
-          await queue.close()
-          await record.close()
-          await dir.remove()
-        },
-      }
+      const { job, dispose } = await newJob({ failedMax })
+      return { queue: job.queue, dispose }
     },
   },
 )

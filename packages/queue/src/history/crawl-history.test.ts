@@ -39,7 +39,7 @@ async function crawled(keys: CrawlRedisKeys, stats: Record<string, number>) {
 }
 
 test('of several workers one keeps a sample, about every ten seconds', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const history = historyOf(keys)
   let kept = 0
   const onSampleDue = async () => {
@@ -55,7 +55,7 @@ test('of several workers one keeps a sample, about every ten seconds', async () 
 })
 
 test('a sample says what the crawl did, and is read as it was kept; the oldest go', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const worker = await bench.join(keys)
   worker.stats.inc('response_received_count', 7)
   worker.heartbeat.stat('response_received_count')
@@ -72,7 +72,7 @@ test('a sample says what the crawl did, and is read as it was kept; the oldest g
 })
 
 test('a day of samples takes less than a megabyte', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   await bench.join(keys)
   const big = {
     ...(await seen(keys)),
@@ -95,7 +95,7 @@ test('a day of samples takes less than a megabyte', async () => {
 })
 
 test('a run is kept with its totals when it has ended, the latest first, and clear leaves it', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   await crawled(keys, {
     response_received_count: 12,
     item_scraped_count: 10,
@@ -124,7 +124,7 @@ test('a run is kept with its totals when it has ended, the latest first, and cle
 })
 
 test('a run whose workers were killed runs until another is begun, and then was lost', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const worker = await bench.join(keys)
   await historyOf(keys).sample()
   expect(await readRuns(bench.redis, keys)).toMatchObject([{ state: 'running', run: worker.record.run.id }])
@@ -135,7 +135,7 @@ test('a run whose workers were killed runs until another is begun, and then was 
 })
 
 test('fifty runs are kept', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const old = Array.from({ length: 50 }, (_, n) => [
     `run-${n}`,
     JSON.stringify({

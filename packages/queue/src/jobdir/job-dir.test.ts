@@ -8,27 +8,16 @@ import {
 } from '@webloom/core/contract'
 import { tempDir } from '@webloom/testkit'
 import { describe, expect, test } from 'vitest'
-import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
+import { clockOf, newJob } from '../../testing/new-job.ts'
 import { JobDir } from './job-dir.ts'
-
-const clockOf = (pace = {}) =>
-  new MemoryHostClock({ pace: { delayMs: 0, concurrency: 0, randomize: false, ...pace } })
 
 requestQueueContract(
   { describe, test },
   {
     name: 'The queue of a JOBDIR',
     create: async ({ order = 'priority', ...pace }) => {
-      const dir = await tempDir()
-      const { queue, record } = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf(pace), order })
-      return {
-        queue,
-        dispose: async () => {
-          await queue.close()
-          await record.close()
-          await dir.remove()
-        },
-      }
+      const { job, dispose } = await newJob({ clock: clockOf(pace), order })
+      return { queue: job.queue, dispose }
     },
   },
 )
@@ -44,15 +33,13 @@ dupeFilterContract(
       ...withoutSharedStore('one process at a time has a JOBDIR, and its queue is in the same file'),
     ],
     create: async () => {
-      const dir = await tempDir()
-      const { filter, record } = new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf() })
-      await filter.open()
+      const { job, dispose } = await newJob()
+      await job.filter.open()
       return {
-        subject: filter,
+        subject: job.filter,
         dispose: async () => {
-          await filter.close()
-          await record.close()
-          await dir.remove()
+          await job.filter.close()
+          await dispose()
         },
       }
     },

@@ -8,7 +8,7 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 /** Of its own for each try of each test. */
-const nextStatsKey = () => bench.statsKey(bench.nextCrawl())
+const nextStatsKey = () => bench.statsKey(bench.nextKeys())
 
 const run = { id: 'run', begunAt: 1_000_000, runningSince: 1_000_000 }
 

@@ -34,7 +34,7 @@ async function failingHosts(keys: CrawlRedisKeys, ...workers: { readonly workerI
 const reporters = (keys: CrawlRedisKeys) => bench.redis.hkeys(keys.hostLists)
 
 test('what stands out is with the first heartbeat, is told again when it has changed, and goes when the worker leaves', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const { list, hostLists } = told(failing('a'))
   const worker = await bench.join(keys, { ...SOON, hostLists })
   const other = await bench.join(keys, { ...SOON, ...told(failing('b', 3)) })
@@ -53,7 +53,7 @@ test('what stands out is with the first heartbeat, is told again when it has cha
 })
 
 test('a worker at which nothing stands out tells nothing', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const worker = await bench.join(keys, { ...SOON, ...told() })
   const silent = await bench.join(keys, SOON)
   expect(await reporters(keys)).toEqual([])
@@ -63,7 +63,7 @@ test('a worker at which nothing stands out tells nothing', async () => {
 })
 
 test('of 10 000 hosts that fail 200 are told, or as many as fit into 64 KiB', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const many = Array.from({ length: 10_000 }, (_, n) => failing(`${'long-name.'.repeat(20)}h${n}.test`, n))
   const worker = await bench.join(keys, told(...many))
   const talkative = many.map((one) => ({ ...one, reason: 'it failed '.repeat(100) }))
@@ -82,7 +82,7 @@ test('of 10 000 hosts that fail 200 are told, or as many as fit into 64 KiB', as
 })
 
 test('clear, and a crawl that begins where all others are lost, forget what was told', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const old = await bench.join(keys, told(failing('a')))
   await old.heartbeat.close()
   await clearCrawl({
@@ -103,7 +103,7 @@ test('clear, and a crawl that begins where all others are lost, forget what was 
 })
 
 test('a worker that is swept as lost is forgotten; one that lives after all tells all of it again', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const zombie = await bench.join(keys, { ...SOON, ...told(failing('a')) })
   // As it is present, the next one finds a crawl that goes on.
   await bench.join(keys, SOON)
@@ -116,7 +116,7 @@ test('a worker that is swept as lost is forgotten; one that lives after all tell
 })
 
 test('a full Redis gets heartbeats without what stands out, and that too when there is room again', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const { list, hostLists } = told(failing('a'))
   const worker = await bench.join(keys, { ...SOON, hostLists })
   const heardAt = async () =>
@@ -132,7 +132,7 @@ test('a full Redis gets heartbeats without what stands out, and that too when th
 })
 
 test('moments are by Redis’s clock, however wrong the worker’s is', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const [at, seenAtMs] = [1_000_000, 2_000]
   const report = { at, sentAt: 5000, failing: [{ ...failing('a'), seenAtMs }] }
   await bench.redis.hset(keys.hostLists, 'w1', JSON.stringify(report), 'w2', 'of another release')
@@ -142,7 +142,7 @@ test('moments are by Redis’s clock, however wrong the worker’s is', async ()
 })
 
 test('of a report of another release, what cannot be read is left out', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const fine = { ...failing('a'), seenAtMs: 1, more: [1] }
   const reports = [
     {

@@ -10,7 +10,7 @@ afterAll(() => bench.stop())
 const totalOf = async (keys: CrawlRedisKeys, stat: string) => (await bench.view(keys)).stats[stat]
 
 test('the stats of a worker that is killed stay in the totals', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const survivor = await bench.join(keys)
   survivor.stats.inc('item_scraped_count', 2)
   await using victim = startCrawlWorker(bench.server.url, keys, 'count')

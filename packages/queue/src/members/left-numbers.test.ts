@@ -8,7 +8,7 @@ afterAll(() => bench.stop())
 
 test('the number of an import that sends nothing more is deleted; workers and imports at work keep theirs', async () => {
   const { redis } = bench
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const heard = `${keys.frontier}:heard`
   await redis.hset(heard, { worker: 5, killed: 7, import: 1 })
   const left = new LeftNumbers({ redis, keys, silentMsMax: 600_000 })

@@ -36,7 +36,7 @@ function warnings(): { readonly logger: Logger; readonly told: string[] } {
 
 describe('what is asked of a crawl', () => {
   test('reaches every worker at once: pause, resume, stop', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const workers = await Promise.all([1, 2, 3].map(() => bench.join(keys)))
     const allHear = async (what: string) => {
       const askedAt = performance.now()
@@ -54,7 +54,7 @@ describe('what is asked of a crawl', () => {
   })
 
   test('is learnt when the connection that listens is back, and without one with the next heartbeat', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const deaf = await bench.join(keys, { channel: new CrawlChannel({ redis: bench.redis, keys }) })
     const cut = await bench.join(keys)
     await bench.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -67,18 +67,18 @@ describe('what is asked of a crawl', () => {
   })
 
   test('is known to a worker that joins a paused crawl before it begins', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await bench.join(keys)
     await pauseCrawl({ redis: bench.redis, keys })
     expect((await bench.join(keys)).told).toEqual(['pause'])
   })
 
   test('a limit that one worker reaches ends the others, and so does the finish', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [await bench.join(keys), await bench.join(keys)]
     await a.record.ended('closespider_pagecount')
     await b.hears('stop: closespider_pagecount')
-    const other = bench.nextCrawl()
+    const other = bench.nextKeys()
     const [c, d] = [await bench.join(other), await bench.join(other)]
     await c.record.takeStart(new AbortController().signal)
     await c.record.startEnded(0)
@@ -87,7 +87,7 @@ describe('what is asked of a crawl', () => {
   })
 
   test('a worker whose crawl was cleared ends, and is not noted in the next', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const old = await bench.join(keys)
     const clear = async () => {}
     await clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), force: true, clear })
@@ -97,7 +97,7 @@ describe('what is asked of a crawl', () => {
   })
 
   test('a worker whose crawl is gone, though nobody cleared it, ends with another reason', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const old = await bench.join(keys)
     await bench.redis.del(keys.record, keys.workers)
     const next = await bench.join(keys)
@@ -106,7 +106,7 @@ describe('what is asked of a crawl', () => {
   })
 
   test('a worker that slept through the end of its crawl, after which another was begun, ends in order', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const runs: CrawlRun[] = []
     for (let n = 0; n < 3; n++) {
       const record = bench.record(keys, { begins: true })
@@ -137,7 +137,7 @@ describe('what is asked of a crawl', () => {
 // Each with its own crawl; most of it is waiting.
 describe.concurrent('stats', () => {
   test('are summed over all workers, those included that have left; extremes and texts are not', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [await bench.join(keys), await bench.join(keys)]
     for (const [worker, pages, max, start] of [
       [a, 3, 5, '2026-11-01T10:00:00Z'],
@@ -165,7 +165,7 @@ describe.concurrent('stats', () => {
 
   test('are right however often their writes are sent again', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const worker = await bench.join(keys, { redis: bench.connect(proxy.url) })
     asksForStats(worker)
     for (let n = 1; n <= 3; n++) {
@@ -185,7 +185,7 @@ describe.concurrent('stats', () => {
   })
 
   test('of a worker that was taken for lost and lives count on, each page once', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const zombie = await bench.join(keys)
     asksForStats(zombie)
     zombie.stats.inc('item_scraped_count', 5)
@@ -201,7 +201,7 @@ describe.concurrent('stats', () => {
   })
 
   test('of the others are known a second late to who asks, and begin anew when the crawl is resumed', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const [a, b] = [await bench.join(keys), await bench.join(keys)]
     expect(a.heartbeat.stat('item_scraped_count')).toBe(0)
     asksForStats(b)
@@ -226,7 +226,7 @@ describe.concurrent('stats', () => {
   })
 
   test('of the last crawl are gone when a new one begins', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = await bench.join(keys)
     first.stats.inc('item_scraped_count', 5)
     await first.record.takeStart(new AbortController().signal)
@@ -243,7 +243,7 @@ describe.concurrent('stats', () => {
   })
 
   test('that cannot be written keep nobody from hearing what is asked', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     await bench.redis.set(bench.statsKey(keys), 'somebody else’s')
     const { logger, told } = warnings()
     const worker = await bench.join(keys, { logger })
@@ -259,7 +259,7 @@ describe.concurrent('Redis is away', () => {
     const own = new CrawlBench()
     await own.start({ appendonly: 'always' })
     try {
-      const keys = own.nextCrawl()
+      const keys = own.nextKeys()
       const { logger, told } = warnings()
       const worker = await own.join(keys, { logger })
       asksForStats(worker)
@@ -279,7 +279,7 @@ describe.concurrent('Redis is away', () => {
   })
 
   test('and has lost its last second: the stats are whole all the same', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const worker = await bench.join(keys)
     asksForStats(worker)
     const statsKey = bench.statsKey(keys)
@@ -296,7 +296,7 @@ describe.concurrent('Redis is away', () => {
 
   test('a worker that closes then gives up in time', async () => {
     await using proxy = await startTcpProxy({ target: bench.server.url })
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const { logger, told } = warnings()
     const worker = await bench.join(keys, { redis: bench.connect(proxy.url), logger })
     worker.stats.inc('item_scraped_count')

@@ -8,7 +8,7 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 test('where no crawl runs there is nothing to pause, resume or stop', async () => {
-  const crawl = { redis: bench.redis, keys: bench.nextCrawl() }
+  const crawl = { redis: bench.redis, keys: bench.nextKeys() }
   expect(await pauseCrawl(crawl)).toBe(false)
   expect(await resumeCrawl(crawl)).toBe(false)
   expect(await stopCrawl(crawl)).toBe(false)
@@ -16,7 +16,7 @@ test('where no crawl runs there is nothing to pause, resume or stop', async () =
 })
 
 test('a run that is begun by an import has a name, which its workers have too', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const { found, runName } = await adoptCrawl({ redis: bench.redis, keys })
   expect(found).toBe('new')
   const record = bench.record(keys)
@@ -31,7 +31,7 @@ describe('clear', () => {
     clearCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys), clear, force })
 
   test('is refused while workers are present, unless it is forced', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const worker = await bench.join(keys)
     const clear = () => Promise.reject(new Error('must not be called'))
     expect(await clearing(keys, clear)).toBe(1)
@@ -42,7 +42,7 @@ describe('clear', () => {
   })
 
   test('leaves no key of the crawl, and keys of others alone', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const worker = await bench.join(keys)
     worker.stats.inc('item_scraped_count', 5)
     await worker.heartbeat.close()
@@ -50,7 +50,7 @@ describe('clear', () => {
     await bench.redis.hset(keys.quarantine, 'poison', '{}')
     await bench.redis.hset(keys.alone, 'dead:1:1', 'poison')
     await bench.redis.sadd(`${keys.noted}:seed/1`, 'a')
-    const neighbour = bench.nextCrawl()
+    const neighbour = bench.nextKeys()
     await bench.redis.sadd(`${neighbour.noted}:seed/1`, 'a')
     expect(await clearing(keys)).toBe(0)
     const left = await bench.redis.keys('*')
@@ -59,7 +59,7 @@ describe('clear', () => {
   })
 
   test('that fails in the middle leaves it to whoever begins next', async () => {
-    const keys = bench.nextCrawl()
+    const keys = bench.nextKeys()
     const first = bench.record(keys)
     await first.open()
     await first.leave()

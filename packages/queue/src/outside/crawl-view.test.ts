@@ -10,14 +10,14 @@ beforeAll(() => bench.start())
 afterAll(() => bench.stop())
 
 test('a crawl of which nothing is known is idle', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const crawl = await readCrawl({ redis: bench.redis, keys, statsKey: bench.statsKey(keys) })
   expect(crawl).toMatchObject({ state: 'idle', begunAt: null, workers: [], stats: {}, hosts: [] })
   expect(crawl.counts).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 0 })
 })
 
 test('a running crawl shows its workers, what they do and how fast, its counts and its stats', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const worker = await bench.join(keys)
   const silent = bench.record(keys, { workerId: 'lost:1:1' })
   await silent.open()
@@ -76,7 +76,7 @@ test('a running crawl shows its workers, what they do and how fast, its counts a
 })
 
 test('in QUEUE_MODE=job the counts are those of BullMQ’s jobs', async () => {
-  const keys = bench.nextCrawl()
+  const keys = bench.nextKeys()
   const list = (name: string) => `webloom:${keys.queueName}:${name}`
   await bench.redis.lpush(list('wait'), 'a')
   await bench.redis.zadd(list('prioritized'), 1, 'b', 2, 'c')

@@ -1,11 +1,9 @@
 import {
   type Crawler,
-  type Logger,
   NotConfigured,
   type Request,
   type Response,
   type SpiderMiddleware,
-  type StatsCollector,
 } from '@webloom/core'
 import { type PathLimits, pathTrapOf } from '../traps/path-trap.ts'
 import { TrapReport } from '../traps/trap-report.ts'
@@ -20,9 +18,9 @@ export class PathTrapsMiddleware implements SpiderMiddleware {
   readonly #limits: PathLimits
   readonly #report: TrapReport
 
-  constructor({ limits, stats, logger }: { limits: PathLimits; stats: StatsCollector; logger: Logger }) {
+  constructor({ limits, report }: { limits: PathLimits; report: TrapReport }) {
     this.#limits = limits
-    this.#report = new TrapReport({ stats, logger })
+    this.#report = report
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): PathTrapsMiddleware {
@@ -32,7 +30,7 @@ export class PathTrapsMiddleware implements SpiderMiddleware {
     }
     if (limits.segmentsMax === 0 && limits.repeatsMax === 0)
       throw new NotConfigured('no TRAP_SEGMENT… is set')
-    return new this({ limits, stats, logger })
+    return new this({ limits, report: new TrapReport({ stats, logger }) })
   }
 
   processSpiderRequest(request: Request, response: Response | null): Request | null {

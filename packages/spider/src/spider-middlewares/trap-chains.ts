@@ -1,11 +1,9 @@
 import {
   type Crawler,
-  type Logger,
   NotConfigured,
   type Request,
   type Response,
   type SpiderMiddleware,
-  type StatsCollector,
 } from '@webloom/core'
 import { chainLinkOf } from '../traps/trap-chain.ts'
 import { TrapReport } from '../traps/trap-report.ts'
@@ -15,15 +13,15 @@ export class TrapChainsMiddleware implements SpiderMiddleware {
   readonly #stepsMax: number
   readonly #report: TrapReport
 
-  constructor({ stepsMax, stats, logger }: { stepsMax: number; stats: StatsCollector; logger: Logger }) {
+  constructor({ stepsMax, report }: { stepsMax: number; report: TrapReport }) {
     this.#stepsMax = stepsMax
-    this.#report = new TrapReport({ stats, logger })
+    this.#report = report
   }
 
   static fromCrawler({ settings, stats, logger }: Crawler): TrapChainsMiddleware {
     const stepsMax = settings.getInt('TRAP_CHAIN_MAX')
     if (stepsMax === 0) throw new NotConfigured('TRAP_CHAIN_MAX is 0')
-    return new this({ stepsMax, stats, logger })
+    return new this({ stepsMax, report: new TrapReport({ stats, logger }) })
   }
 
   /** Removes the chain where a callback passes its own `meta` on to other paths. */

@@ -65,14 +65,14 @@ export class FilterBench {
         const subject = await this.open(make, { redis })
         return { subject, dispose: () => dispose([subject], [redis]) }
       },
-      createShared: async () => {
+      createShared: async (pendingStaleMs: number) => {
         const [a, b] = [this.connect(), this.connect()]
         let run = 1
-        const shared = { key: this.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+        const shared = { key: this.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs }
         const queueComesBack = () => void run++
         const filter = await this.open(make, { ...shared, redis: a })
         const other = await this.open(make, { ...shared, redis: b })
-        const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
+        const stores = { filter, other, pendingStaleMs, queueComesBack }
         return { ...stores, dispose: () => dispose([filter, other], [a, b]) }
       },
     }

@@ -14,6 +14,10 @@ const page = (n: number) => new Request(`https://example.com/page/${n}`)
 const isMet = (answers: readonly Seen[]) => answers.map((answer) => answer !== false)
 const pages = (...numbers: number[]) => numbers.map(page)
 
+/** So long is waited for. Long enough for the few questions that come before it on a busy machine. */
+const STALE_MS = 400
+const NEVER_STALE_MS = 60_000
+
 const NO_FORGET = 'it has no forget(): add ...withoutForget(reason) to the deviations'
 const NO_GIVEN_BACK = 'it has no givenBack(): add ...withoutGivenBack(reason) to the deviations'
 const NO_SHARED = 'there is no createShared(): add ...withoutSharedStore(reason) to the deviations'
@@ -153,6 +157,7 @@ interface SharedFilter {
   queueComesBack?(): void
 }
 
+/** Their askers never go stale, however long a busy machine takes for a question. */
 const SHARED_TESTS: ContractTests<SharedFilter> = {
   'two workers asking about the same requests at once: exactly one is told each is new': async (shared) => {
     const { filter, other } = shared
@@ -173,6 +178,31 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     assert.deepEqual(await other.requestsSeen(pages(1, 2), 'page'), [false, false])
     assert.deepEqual(isMet(await other.requestsSeen(pages(1, 2), 'another page')), [true, true])
   },
+  'a settled asker is told "new" again, so that a queue may come back a little older': async (shared) => {
+    await shared.filter.requestsSeen(pages(1, 2), 'page')
+    await shared.filter.settled('page')
+    assert.deepEqual(await shared.filter.requestsSeen(pages(1, 2), 'other'), [true, true])
+    shared.queueComesBack?.()
+    assert.deepEqual(await shared.other.requestsSeen(pages(1, 2), 'page'), [false, false])
+  },
+  'what a second run of a page no longer yields can be met again': async ({ filter, other }) => {
+    await filter.requestsSeen(pages(1, 2), 'page')
+    assert.deepEqual(await other.requestsSeen(pages(1, 3), 'page'), [false, false])
+    await other.settled('page')
+    assert.deepEqual(await other.requestsSeen(pages(1, 2, 3), 'x'), [true, false, true])
+    assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'y')), [true])
+  },
+  'an asker may ask in parts': async ({ filter, other }) => {
+    await filter.requestsSeen(pages(1), 'page')
+    await filter.requestsSeen(pages(2), 'page')
+    await filter.settled('page')
+    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'x'), [true, true])
+    assert.deepEqual(await other.requestsSeen(pages(1, 2), 'y'), [true, true])
+  },
+}
+
+/** Their askers go stale while a test waits. */
+const STALE_TESTS: ContractTests<SharedFilter> = {
   'what an asker leaves unsettled goes to the next who asks, and to no second one': async (shared) => {
     const { filter, other, pendingStaleMs } = shared
     await filter.requestsSeen(pages(1), 'dead')
@@ -200,13 +230,6 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     await wait(pendingStaleMs + 50)
     assert.deepEqual(await other.requestsSeen(pages(1), 'other'), [true])
   },
-  'a settled asker is told "new" again, so that a queue may come back a little older': async (shared) => {
-    await shared.filter.requestsSeen(pages(1, 2), 'page')
-    await shared.filter.settled('page')
-    assert.deepEqual(await shared.filter.requestsSeen(pages(1, 2), 'other'), [true, true])
-    shared.queueComesBack?.()
-    assert.deepEqual(await shared.other.requestsSeen(pages(1, 2), 'page'), [false, false])
-  },
   'settling twice, or late, changes nothing': async ({ filter, other, pendingStaleMs }) => {
     await filter.requestsSeen(pages(1), 'page')
     await wait(pendingStaleMs + 50)
@@ -214,20 +237,6 @@ const SHARED_TESTS: ContractTests<SharedFilter> = {
     await filter.settled('page')
     assert.deepEqual(await filter.requestsSeen(pages(2), 'x'), [false])
     assert.deepEqual(await other.requestsSeen(pages(1), 'y'), [true])
-  },
-  'what a second run of a page no longer yields can be met again': async ({ filter, other }) => {
-    await filter.requestsSeen(pages(1, 2), 'page')
-    assert.deepEqual(await other.requestsSeen(pages(1, 3), 'page'), [false, false])
-    await other.settled('page')
-    assert.deepEqual(await other.requestsSeen(pages(1, 2, 3), 'x'), [true, false, true])
-    assert.deepEqual(isMet(await filter.requestsSeen(pages(2), 'y')), [true])
-  },
-  'an asker may ask in parts': async ({ filter, other }) => {
-    await filter.requestsSeen(pages(1), 'page')
-    await filter.requestsSeen(pages(2), 'page')
-    await filter.settled('page')
-    assert.deepEqual(await filter.requestsSeen(pages(1, 2), 'x'), [true, true])
-    assert.deepEqual(await other.requestsSeen(pages(1, 2), 'y'), [true, true])
   },
 }
 
@@ -262,10 +271,10 @@ const SHARED_STORE = 'several workers share what it remembers'
 /** What the suite needs of a filter that several workers share. */
 export interface DupeFilterImplementation extends Implementation<DupeFilter> {
   /**
-   * Opens two filters on one fresh store, as two workers do. `pendingStaleMs` should be short (200), as tests wait for it.
-   * Absent where `withoutSharedStore` is among the deviations.
+   * Opens two filters on one fresh store, as two workers do, whose askers go stale after `pendingStaleMs`: tests wait for as
+   * long as the answer says. Absent where `withoutSharedStore` is among the deviations.
    */
-  createShared?(): Promise<SharedFilter & { dispose(): Promise<void> }>
+  createShared?(pendingStaleMs: number): Promise<SharedFilter & { dispose(): Promise<void> }>
 }
 
 /** Every DupeFilter runs this; one of your own, too. */
@@ -274,25 +283,25 @@ export function dupeFilterContract(runner: TestRunner, implementation: DupeFilte
   const tests = { ...TESTS, [SHARED_STORE]: async () => assert.ok(createShared, NO_SHARED) }
   runContract(runner, 'DupeFilter', tests, forTests(implementation, TESTS))
   if (!createShared) return
-  const create = async () => {
-    const { dispose, ...subject } = await createShared()
+  const create = (pendingStaleMs: number) => async () => {
+    const { dispose, ...subject } = await createShared(pendingStaleMs)
     return { subject, dispose }
   }
   runContract(runner, 'shared DupeFilter', SHARED_TESTS, {
     ...forTests(implementation, SHARED_TESTS),
-    create,
+    create: create(NEVER_STALE_MS),
+  })
+  runContract(runner, 'DupeFilter whose askers go stale', STALE_TESTS, {
+    ...forTests(implementation, STALE_TESTS),
+    create: create(STALE_MS),
   })
 }
 
-/** Picks the deviations of these tests. A deviation that is for neither suite stays in the first, which refuses it. */
+/** Picks the deviations of these tests. A deviation that is for none of the suites stays in the first, which refuses it. */
 function forTests(
   { name, create, deviations = [] }: DupeFilterImplementation,
   tests: object,
 ): Implementation<DupeFilter> {
-  const isShared = (test: string) => test in SHARED_TESTS
-  return {
-    name,
-    create,
-    deviations: deviations.filter(({ test }) => isShared(test) === (tests === SHARED_TESTS)),
-  }
+  const suiteOf = (test: string) => [SHARED_TESTS, STALE_TESTS].find((suite) => test in suite) ?? TESTS
+  return { name, create, deviations: deviations.filter(({ test }) => suiteOf(test) === tests) }
 }

@@ -1,7 +1,7 @@
 import { dupeFilterContract, withoutForget, withoutSharedStore } from '@webloom/core/contract'
 import { type RedisServer, startRedis, startTcpProxy } from '@webloom/testkit'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { FilterBench, STALE_MS } from '../../testing/filter-bench.ts'
+import { FilterBench } from '../../testing/filter-bench.ts'
 import { fresh, seen as met, page, pages } from '../../testing/pages.ts'
 import { RedisBloomDupeFilter } from '../bloom/redis-bloom-dupefilter.ts'
 import { CountingBloomDupeFilter } from '../counting/counting-bloom-dupefilter.ts'
@@ -75,12 +75,12 @@ for (const [name, make] of Object.entries(MAKES)) {
     const subject = await spread(make, urls())
     return { subject, dispose: () => dispose(subject) }
   }
-  const createShared = async () => {
+  const createShared = async (pendingStaleMs: number) => {
     let run = 1
-    const shared = { key: bench.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs: STALE_MS }
+    const shared = { key: bench.nextKey(), redisRunId: () => `run ${run}`, pendingStaleMs }
     const queueComesBack = () => void run++
     const [filter, other] = [await spread(make, urls(), shared), await spread(make, urls(), shared)]
-    const stores = { filter, other, pendingStaleMs: STALE_MS, queueComesBack }
+    const stores = { filter, other, pendingStaleMs, queueComesBack }
     return { ...stores, dispose: () => dispose(filter, other) }
   }
   const isShared = name === 'redis-set' || name === 'splittable-bloom'

@@ -153,6 +153,7 @@ async function askedTwice(web: FakeWeb, hosts: number): Promise<void> {
     const deadline = performance.now() + 60_000
     while (web.starts(host).length < (host === HANGS ? 1 : 2)) {
       if (performance.now() > deadline) throw new Error(`host ${host} was not asked within a minute`)
+      // Between two looks.
       await sleep(50)
     }
   }

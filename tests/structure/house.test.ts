@@ -3,15 +3,16 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { incompleteExportProblems } from './checks/complete-exports.ts'
-import { documentProblems } from './checks/documents.ts'
 import { exportGroupProblems, unnamedExportProblems } from './checks/exports.ts'
 import { fileLengthProblems } from './checks/file-lengths.ts'
 import { folderProblems, unmappedFolders, untoldTestFolders } from './checks/folders.ts'
 import { fromCrawlerProblems } from './checks/from-crawler.ts'
+import { literalSleepProblems } from './checks/literal-sleeps.ts'
 import { luaHeaderProblems } from './checks/lua-headers.ts'
 import { movedExportProblems } from './checks/moved-exports.ts'
 import { openerProblems } from './checks/openers.ts'
 import { settingUseProblems } from './checks/settings-used.ts'
+import { documentProblems } from './pages/documents.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)
@@ -37,6 +38,7 @@ describe('this repository', () => {
     ['what moved out of webloom says where to', movedExportProblems],
     ['who opens connections, and who names classes behind ports', openerProblems],
     ['fromCrawler makes the class that a setting names, not the one that it extends', fromCrawlerProblems],
+    ['a test that sleeps says why nothing can be awaited', literalSleepProblems],
     ['headers of Lua files tell what the files read and what their callers send', luaHeaderProblems],
     ['each used setting is read, no unused one is, and reasons lead to what is there', settingUseProblems],
     ['files, settings, commands and names of code that a page speaks of are there', documentProblems],
@@ -117,6 +119,13 @@ describe('each check can fail', () => {
   test('on a fromCrawler that a class which extends its class would not be made by', () => {
     expect(fromCrawlerProblems(fixture('from-crawler'))).toEqual([
       'packages/dupefilter/src/filters.ts: fromCrawler of ShutFilter makes new ShutFilter(…) instead of new this(…)',
+    ])
+  })
+  test('on a sleep that does not say why', () => {
+    const path = 'packages/queue/src/waits.test.ts'
+    expect(literalSleepProblems(fixture('literal-sleeps'))).toEqual([
+      `${path}:7 sleeps and does not say why: await sleep(50)`,
+      `${path}:8 sleeps and does not say why: await new Promise((resolve) => setTimeout(resolve, 10))`,
     ])
   })
   test('on a header that does not tell what is read, or tells what is not, and on a call that sends less', () => {

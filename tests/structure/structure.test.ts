@@ -7,10 +7,10 @@ import { outdatedCommands } from '../../scripts/command-docs.ts'
 import { outdatedFiles } from '../../scripts/settings-docs.ts'
 import { circleProblems, folderCircleProblems } from './checks/circles.ts'
 import { docstringProblems } from './checks/docstrings.ts'
-import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './checks/documented.ts'
 import { importProblems } from './checks/imports.ts'
-import { linkProblems } from './checks/links.ts'
 import { mergeMarkerProblems } from './checks/merge-markers.ts'
+import { errorCodeProblems, metaKeyProblems, redisKeyProblems, settingProblems } from './pages/documented.ts'
+import { linkProblems } from './pages/links.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name)

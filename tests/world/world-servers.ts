@@ -78,6 +78,7 @@ export class WorldServers implements AsyncDisposable {
     for (;;) {
       const mark = randomUUID() // One of before may stand in the replica already.
       await master.command('SET', SYNC_MARK, mark, 'PX', SYNC_MARK_MS)
+      // Between two looks.
       await sleep(10)
       if ((await replica.command('GET', SYNC_MARK)) === mark) return
     }

@@ -84,6 +84,7 @@ test('browsers killed at random, 50 times: no page is lost, and no process is le
   let rounds = 0
   const killing = (async () => {
     while (rounds < 50) {
+      // Chance: a browser is killed at any point of its work.
       await new Promise((resolve) => setTimeout(resolve, 300 + 900 * Math.random()))
       try {
         process.kill(browserPid(), 'SIGKILL')

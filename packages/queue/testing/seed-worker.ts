@@ -33,5 +33,6 @@ for (;;) {
     await redis.sadd(queued, `${seed.request.url} ${seed.id}`)
     await source.acknowledge(seed)
   }
+  // As a crawl without seeds asks again.
   if (seeds.length === 0) await sleep(50)
 }

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
+import { isCommand } from '../checks/settings-used.ts'
 import { matches, pagesOf, type SourceFile, sourceFiles } from '../files/source-files.ts'
-import { isCommand } from './settings-used.ts'
 
 const INSTALLED = (name: string) => name === 'node_modules' || name === 'dist'
 const FIXTURES = 'tests/structure/fixtures/'

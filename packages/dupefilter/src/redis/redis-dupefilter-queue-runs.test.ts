@@ -113,6 +113,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (_kind, make) => {
     await other.requestsSeen(pages(51, 1), 'carries the settling')
     await filter.unsettled(['late', 'again'])
     expect(await other.requestsSeen(pages(0, 1), 'x')).toEqual(['in doubt'])
+    // Until the asker is stale: nothing tells of it.
     await wait(350)
     expect(await other.requestsSeen([...pages(0, 1), ...pages(10, 1), ...pages(20, 1)], 'y')).toEqual([
       false,

@@ -56,11 +56,13 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     const key = bench.nextKey()
     const [filter, other] = [await bench.open(make, { key }), await bench.open(make, { key })]
     let isAsking = true
+    let asked = 0
     const asking = (async () => {
-      for (let n = 0; isAsking; n++) await filter.requestsSeen(pages(10 * n, 10), `page ${n}`)
+      for (; isAsking; asked++) await filter.requestsSeen(pages(10 * asked, 10), `page ${asked}`)
     })()
     for (let n = 0; n < 20; n++) {
-      await wait(5)
+      const before = asked
+      await vi.waitFor(() => expect(asked).toBeGreaterThan(before), { interval: 1 })
       await other.clear()
     }
     isAsking = false
@@ -108,6 +110,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.settled('page')
     await filter.requestsSeen(pages(50, 1), 'carries the settling')
     run = '2'
+    // What a filter was told of the run counts for a second.
     await wait(1100)
     redisRunId.mockClear()
     await filter.requestsSeen(pages(51, 1), 'has the run id asked for')
@@ -252,6 +255,7 @@ describe.each(Object.entries(REDIS_FILTERS))('%s', (kind, make) => {
     await filter.requestsSeen(pages(0, 3), 'z')
     const other = await bench.open(make, { key })
     await other.clear()
+    // The second of the title.
     await wait(1100)
     expect(await filter.requestsSeen(pages(0, 3), 'z')).toEqual(fresh(3))
   })

@@ -38,9 +38,11 @@ describe('several workers', () => {
     await one.push(pages('a', 30), 'o')
     const startedAt: number[] = []
     const visit = (queue: typeof one) => async (lease: Lease) => {
+      // A download is not sent at once, and takes a while.
       await sleep(3)
       lease.started()
       startedAt.push(performance.now())
+      // So long the page takes.
       await sleep(20)
       await queue.commit(lease)
     }
@@ -63,6 +65,7 @@ describe('several workers', () => {
     const visit = (queue: typeof one, n: number) => async (lease: Lease) => {
       most = Math.max(most, ++inFlight)
       lease.started()
+      // So long the page takes.
       await sleep(10)
       done[n]!++
       // It ends for the queue a moment after it has ended here.

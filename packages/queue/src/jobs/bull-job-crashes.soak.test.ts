@@ -19,6 +19,7 @@ test('a worker that sleeps for eight seconds is refused when it wakes; its pages
   const sleeper = bench.worker(keys, 'sleeper', { max: 2 })
   await sleeper.waitForOutput(/leased 2 1/)
   sleeper.kill('SIGSTOP')
+  // The eight seconds of the title.
   await sleep(8000)
   for (let n = 1; n <= 2; n++) {
     const [lease] = await leased(queue, 1)
@@ -42,6 +43,7 @@ test('a poison page: the first death makes it a suspect, three more its end, non
     worker.kill('SIGKILL')
     await worker.exited
   }
+  // The ten seconds of the title.
   await sleep(10_000)
   expect(await queue.counts()).toEqual({ waiting: 0, delayed: 0, leased: 0, quarantined: 1 })
   const [entry] = await quarantined({ redis: bench.connect(), keys })
@@ -61,8 +63,10 @@ test('Redis away for ten seconds: nobody who lived on loses what it had', async 
   )
   const leases = [...(await leased(one, 10)), ...(await leased(other, 10))]
   await server.kill()
+  // The ten seconds of the title.
   await sleep(10_000)
   await server.restart()
+  // So long a lock lasts: by then it is renewed or lost.
   await sleep(5000)
   expect(leases.filter(({ signal }) => signal.aborted)).toEqual([])
   for (const lease of leases.slice(0, 10)) await one.commit(lease)
@@ -89,6 +93,7 @@ test('workers killed at random: nothing is lost, and no more is fetched again th
   for (;;) {
     const { waiting, delayed, leased: held } = await queue.counts()
     if (waiting + delayed + held === 0) break
+    // Asked seldom, as the workers need the server.
     await sleep(500)
   }
   const fetched = Object.values(await redis.hgetall('fetched')).map(Number)

@@ -60,6 +60,7 @@ test(`${KILLS} workers killed at random moments: every seed is queued, and alway
       await server.command('SADD', 'queued', `${seed.request.url} ${seed.id}`)
       await source.acknowledge(seed)
     }
+    // What killed workers hold comes when its lease has run out.
     await sleep(50)
   }
   await source.close()

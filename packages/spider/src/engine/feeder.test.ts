@@ -77,6 +77,7 @@ test('a crawl that was told to end runs no start() on', async () => {
   await expect.poll(() => feeder.isIdle).toBe(true)
   end()
   goesBackTo(0)
+  // That nothing is read on can only be waited for.
   await sleep(50)
   expect(pushed).toHaveLength(3)
 })

@@ -75,12 +75,14 @@ async function begun(mode: string, elements: Elements, options: Options = {}) {
     downloader: { fetch, close: async () => {} },
     scraper: new Scraper({ ...told, middlewares: [], admits: () => true, outputMax: 100 }),
     items: new ItemProcessor({ ...told, pipelines: [], feeds: [], concurrency: 1, dropLogLevel: 'INFO' }),
-    idleMsBeforeFinish: stays ? Number.POSITIVE_INFINITY : 0,
-    downloadsMax: 8,
-    scrapingBytesMax: 1e6,
-    startLowWater: 1000,
-    componentTimeoutMs: 5000,
-    shutdownGraceMs: 100,
+    bounds: {
+      idleMsBeforeFinish: stays ? Number.POSITIVE_INFINITY : 0,
+      downloadsMax: 8,
+      scrapingBytesMax: 1e6,
+      startLowWater: 1000,
+      componentTimeoutMs: 5000,
+      shutdownGraceMs: 100,
+    },
   })
   const ended = engine.run().finally(() => redis.disconnect())
   return { engine, ended, fetched, redis, keys }

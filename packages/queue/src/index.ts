@@ -67,7 +67,12 @@ export {
 export type { WholeTotals } from './members/crawl-stats.ts'
 export { readHostLists } from './members/host-report.ts'
 export { mergedStats } from './members/stats-merging.ts'
-export { WorkerHeartbeat, type WorkerHeartbeatOptions } from './members/worker-heartbeat.ts'
+export {
+  WorkerHeartbeat,
+  type WorkerHeartbeatOptions,
+  type WorkerObeys,
+  type WorkerTells,
+} from './members/worker-heartbeat.ts'
 // What has become of a crawl
 
 export { CrawlHistory, type CrawlHistoryOptions } from './history/crawl-history.ts'

@@ -4,10 +4,20 @@ import { vi } from 'vitest'
 import { doOwed, type OwedOptions, type Todo } from '../src/crawl/crawl-todo.ts'
 import { RedisCrawlRecord, type RedisCrawlRecordOptions } from '../src/crawl/redis-crawl-record.ts'
 import { CrawlChannel } from '../src/members/crawl-channel.ts'
-import { WorkerHeartbeat, type WorkerHeartbeatOptions } from '../src/members/worker-heartbeat.ts'
+import {
+  WorkerHeartbeat,
+  type WorkerHeartbeatOptions,
+  type WorkerObeys,
+  type WorkerTells,
+} from '../src/members/worker-heartbeat.ts'
 import { type CrawlView, readCrawl } from '../src/outside/crawl-view.ts'
 import type { CrawlRedisKeys } from '../src/redis/crawl-redis-keys.ts'
 import { RedisBench } from './redis-bench.ts'
+
+interface JoinOptions extends Partial<Omit<WorkerHeartbeatOptions, 'tells' | 'obeys'>> {
+  readonly tells?: Partial<WorkerTells>
+  readonly obeys?: Partial<WorkerObeys>
+}
 
 /** Records, heartbeats and channels of crawls on one Redis. */
 export class CrawlBench extends RedisBench {
@@ -92,7 +102,7 @@ export class CrawlBench extends RedisBench {
   }
 
   /** A worker that takes part: its record is open, its heart beats. */
-  async join(keys: CrawlRedisKeys, options: Partial<WorkerHeartbeatOptions> = {}): Promise<JoinedWorker> {
+  async join(keys: CrawlRedisKeys, { tells, obeys, ...options }: JoinOptions = {}): Promise<JoinedWorker> {
     const workerId = options.workerId ?? this.nextWorker()
     const redis = options.redis ?? this.redis
     const stats = options.stats ?? new MemoryStatsCollector()
@@ -115,10 +125,13 @@ export class CrawlBench extends RedisBench {
       statsKey: this.statsKey(keys),
       workerId,
       stats,
-      activity: () => ({ downloading: 2, scraping: 1 }),
-      onPause: () => tell('pause'),
-      onResume: () => tell('resume'),
-      onStop: (reason) => tell(`stop: ${reason}`),
+      tells: { activity: () => ({ downloading: 2, scraping: 1 }), ...tells },
+      obeys: {
+        onPause: () => tell('pause'),
+        onResume: () => tell('resume'),
+        onStop: (reason) => tell(`stop: ${reason}`),
+        ...obeys,
+      },
       ...options,
     })
     this.#heartbeats.push(heartbeat)

@@ -34,10 +34,8 @@ if (task === 'count') {
     statsKey: `${spider}:stats`,
     workerId,
     stats,
-    activity: () => ({ downloading: 0, scraping: 0 }),
-    onPause: () => {},
-    onResume: () => {},
-    onStop: () => {},
+    tells: { activity: () => ({ downloading: 0, scraping: 0 }) },
+    obeys: { onPause: () => {}, onResume: () => {}, onStop: () => {} },
   })
   await heartbeat.open(record.run)
   stats.inc('item_scraped_count', 7)

@@ -35,10 +35,8 @@ const heartbeat = new WorkerHeartbeat({
   statsKey: `${spider}:stats`,
   workerId,
   stats: new MemoryStatsCollector(),
-  activity: () => ({ downloading: 0, scraping: 0 }),
-  onPause: () => {},
-  onResume: () => {},
-  onStop: () => {},
+  tells: { activity: () => ({ downloading: 0, scraping: 0 }) },
+  obeys: { onPause: () => {}, onResume: () => {}, onStop: () => {} },
 })
 await heartbeat.open(record.run)
 await queue.open()

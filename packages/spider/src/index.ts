@@ -143,6 +143,7 @@ export { MemoryUsage } from './extensions/memory-usage.ts'
 export {
   Engine,
   type EngineActivity,
+  type EngineBounds,
   type EngineOptions,
 } from './engine/engine.ts'
 export type { EngineDownloader, EngineScheduler } from './engine/engine-ports.ts'

@@ -46,7 +46,7 @@ test('of several workers one keeps a sample, about every ten seconds', async () 
     kept++
     await history.sample()
   }
-  const workers = await Promise.all([1, 2, 3].map(() => bench.join(keys, { onSampleDue })))
+  const workers = await Promise.all([1, 2, 3].map(() => bench.join(keys, { obeys: { onSampleDue } })))
   await until(async () => (await readSamples(bench.redis, keys, 10)).length > 0, 15_000)
   // Each of them asks again at once.
   for (const { heartbeat } of workers) heartbeat.stat('item_scraped_count')

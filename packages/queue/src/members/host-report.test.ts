@@ -36,8 +36,8 @@ const reporters = (keys: CrawlRedisKeys) => bench.redis.hkeys(keys.hostLists)
 test('what stands out is with the first heartbeat, is told again when it has changed, and goes when the worker leaves', async () => {
   const keys = bench.nextKeys()
   const { list, hostLists } = told(failing('a'))
-  const worker = await bench.join(keys, { ...SOON, hostLists })
-  const other = await bench.join(keys, { ...SOON, ...told(failing('b', 3)) })
+  const worker = await bench.join(keys, { ...SOON, tells: { hostLists } })
+  const other = await bench.join(keys, { ...SOON, tells: told(failing('b', 3)) })
   expect(await failingHosts(keys, worker, other)).toEqual(['b', 'a'])
   list[0] = failing('c')
   await until(async () => (await failingHosts(keys, worker)).includes('c'), 5000)
@@ -54,7 +54,7 @@ test('what stands out is with the first heartbeat, is told again when it has cha
 
 test('a worker at which nothing stands out tells nothing', async () => {
   const keys = bench.nextKeys()
-  const worker = await bench.join(keys, { ...SOON, ...told() })
+  const worker = await bench.join(keys, { ...SOON, tells: told() })
   const silent = await bench.join(keys, SOON)
   expect(await reporters(keys)).toEqual([])
   expect(await readHostLists(bench.redis, keys, [worker.workerId, silent.workerId])).toEqual(
@@ -65,9 +65,9 @@ test('a worker at which nothing stands out tells nothing', async () => {
 test('of 10 000 hosts that fail 200 are told, or as many as fit into 64 KiB', async () => {
   const keys = bench.nextKeys()
   const many = Array.from({ length: 10_000 }, (_, n) => failing(`${'long-name.'.repeat(20)}h${n}.test`, n))
-  const worker = await bench.join(keys, told(...many))
+  const worker = await bench.join(keys, { tells: told(...many) })
   const talkative = many.map((one) => ({ ...one, reason: 'it failed '.repeat(100) }))
-  const other = await bench.join(keys, told(...talkative))
+  const other = await bench.join(keys, { tells: told(...talkative) })
   for (const [{ workerId }, count] of [
     [worker, HOST_LIST_MAX],
     [other, HOST_LIST_MAX / 2],
@@ -83,7 +83,7 @@ test('of 10 000 hosts that fail 200 are told, or as many as fit into 64 KiB', as
 
 test('clear, and a crawl that begins where all others are lost, forget what was told', async () => {
   const keys = bench.nextKeys()
-  const old = await bench.join(keys, told(failing('a')))
+  const old = await bench.join(keys, { tells: told(failing('a')) })
   await old.heartbeat.close()
   await clearCrawl({
     redis: bench.redis,
@@ -94,20 +94,20 @@ test('clear, and a crawl that begins where all others are lost, forget what was 
   })
   expect(await bench.redis.exists(keys.hostLists)).toBe(0)
 
-  const killed = await bench.join(keys, told(failing('b')))
+  const killed = await bench.join(keys, { tells: told(failing('b')) })
   await killed.heartbeat.close()
   expect(await reporters(keys)).toEqual([killed.workerId])
   await bench.unheardFor(20_000, keys, killed.workerId)
-  const next = await bench.join(keys, told(failing('c')))
+  const next = await bench.join(keys, { tells: told(failing('c')) })
   expect(await reporters(keys)).toEqual([next.workerId])
 })
 
 test('a worker that is swept as lost is forgotten; one that lives after all tells all of it again', async () => {
   const keys = bench.nextKeys()
-  const zombie = await bench.join(keys, { ...SOON, ...told(failing('a')) })
+  const zombie = await bench.join(keys, { ...SOON, tells: told(failing('a')) })
   // As it is present, the next one finds a crawl that goes on.
   await bench.join(keys, SOON)
-  const killed = await bench.join(keys, told(failing('b')))
+  const killed = await bench.join(keys, { tells: told(failing('b')) })
   await killed.heartbeat.close()
   await bench.unheardFor(700_000, keys, killed.workerId)
   for (const hash of [keys.workers, keys.hostLists]) await bench.redis.hdel(hash, zombie.workerId)
@@ -118,7 +118,7 @@ test('a worker that is swept as lost is forgotten; one that lives after all tell
 test('a full Redis gets heartbeats without what stands out, and that too when there is room again', async () => {
   const keys = bench.nextKeys()
   const { list, hostLists } = told(failing('a'))
-  const worker = await bench.join(keys, { ...SOON, hostLists })
+  const worker = await bench.join(keys, { ...SOON, tells: { hostLists } })
   const heardAt = async () =>
     (JSON.parse((await bench.redis.hget(keys.workers, worker.workerId))!) as { at: number }).at
   await bench.redis.config('SET', 'maxmemory', '1')

@@ -123,10 +123,8 @@ describe('what is asked of a crawl', () => {
       statsKey: bench.statsKey(keys),
       workerId: bench.nextWorker(),
       stats: new MemoryStatsCollector(),
-      activity: () => ({ downloading: 0, scraping: 0 }),
-      onPause() {},
-      onResume() {},
-      onStop: ended.resolve,
+      tells: { activity: () => ({ downloading: 0, scraping: 0 }) },
+      obeys: { onPause() {}, onResume() {}, onStop: ended.resolve },
     })
     await asleep.open(runs[0]!)
     expect(await ended.promise).toBe('cleared')

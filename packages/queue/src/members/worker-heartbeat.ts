@@ -37,6 +37,33 @@ import { CrawlStats, readWholeTotals, type WholeTotals } from './crawl-stats.ts'
 import { HostReport } from './host-report.ts'
 import { LeftNumbers } from './left-numbers.ts'
 
+/** What a worker tells of itself with each heartbeat. */
+export interface WorkerTells {
+  /** What is under way at this moment. */
+  readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  /** What this worker holds of the queue. Absent: it does not say. */
+  readonly held?: (() => QueueHeld) | undefined
+  /** What stands out among the hosts of this process. Absent: none of it is told. */
+  readonly hostLists?: () => HostLists
+  /** Version of webloom, as others see it. */
+  readonly release?: string
+}
+
+/** What a worker does when the answer to a heartbeat asks for it. */
+export interface WorkerObeys {
+  readonly onPause: () => void
+  readonly onResume: () => void
+  /**
+   * The crawl is over for all workers: `finished`, why it was stopped, `cleared` when somebody cleared it or began another
+   * run when this one was over, or `crawl_lost` when its record is gone, or another's, and nobody asked for that. Called once.
+   */
+  readonly onStop: (reason: string) => void
+  /** Called when other orders hold for hosts than before: with the first heartbeat, if there are any. */
+  readonly onOrders?: () => Promise<void>
+  /** Keeps what becomes of the crawl. Called about every ten seconds in one worker of all. */
+  readonly onSampleDue?: () => Promise<void>
+}
+
 export interface WorkerHeartbeatOptions {
   /** The queue's Redis; opened and closed by whoever gives it. */
   readonly redis: Redis
@@ -49,25 +76,8 @@ export interface WorkerHeartbeatOptions {
   /** Sends the heartbeat while a callback blocks the event loop. */
   readonly keeper?: LockKeeper
   readonly stats: StatsCollector
-  /** What is under way at this moment. */
-  readonly activity: () => { readonly downloading: number; readonly scraping: number }
-  /** What this worker holds of the queue. Absent: it does not say. */
-  readonly held?: (() => QueueHeld) | undefined
-  /** What stands out among the hosts of this process. Absent: none of it is told. */
-  readonly hostLists?: () => HostLists
-  /** Called when other orders hold for hosts than before: with the first heartbeat, if there are any. */
-  readonly onOrders?: () => Promise<void>
-  /** Version of webloom, as others see it. */
-  readonly release?: string
-  /** Keeps what becomes of the crawl. Called about every ten seconds in one worker of all, with an answer to its heartbeat. */
-  readonly onSampleDue?: () => Promise<void>
-  readonly onPause: () => void
-  readonly onResume: () => void
-  /**
-   * The crawl is over for all workers: `finished`, why it was stopped, `cleared` when somebody cleared it or began another
-   * run when this one was over, or `crawl_lost` when its record is gone, or another's, and nobody asked for that. Called once.
-   */
-  readonly onStop: (reason: string) => void
+  readonly tells: WorkerTells
+  readonly obeys: WorkerObeys
   readonly logger?: Logger
   /** Default: PROTOCOL_TIMES. */
   readonly times?: ProtocolTimes
@@ -139,7 +149,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#times = (options.times ?? PROTOCOL_TIMES).members
     this.#crawlStats = new CrawlStats(options)
     this.#hostReport = new HostReport({
-      ...(options.hostLists && { hostLists: options.hostLists }),
+      ...(options.tells.hostLists && { hostLists: options.tells.hostLists }),
       everyMs: this.#times.hostListsEveryMs,
       logger: this.#logger,
     })
@@ -254,7 +264,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const blockedEntry = workerEntry(workerId, this.#startedAt, { ...activity, blocked: true })
     this.#blockedBeat.keep('beat', [workerId, id, blockedEntry, 0, this.#times.silenceMs, '', ''])
     const beat = [workerId, id, entry, this.#isNoted ? 0 : 1, this.#times.silenceMs]
-    const sampleEveryMs = this.#options.onSampleDue ? this.#times.sampleEveryMs : ''
+    const sampleEveryMs = this.#options.obeys.onSampleDue ? this.#times.sampleEveryMs : ''
     const report = this.#hostReport.due()
     const args = [...beat, report.text, sampleEveryMs]
     const beating = beatScript.run(redis, beatKeys(keys), args, [...beat, '', ''])
@@ -280,13 +290,13 @@ export class WorkerHeartbeat implements OtherWorkers {
 
   /** What fails is tried again with the next heartbeat. */
   async #takeOrders(orders: string): Promise<void> {
-    await this.#options.onOrders?.()
+    await this.#options.obeys.onOrders?.()
     this.#orders = orders
   }
 
   /** Without it a curve has a gap. */
   #sample(): void {
-    this.#options
+    this.#options.obeys
       .onSampleDue?.()
       .catch((err: unknown) => this.#logger.debug({ err }, 'what the crawl does now could not be kept'))
   }
@@ -315,18 +325,18 @@ export class WorkerHeartbeat implements OtherWorkers {
     if (paused === this.#isPaused) return
     this.#isPaused = paused
     this.#logger.info(paused ? 'the crawl is paused' : 'the crawl goes on')
-    if (paused) this.#options.onPause()
-    else this.#options.onResume()
+    if (paused) this.#options.obeys.onPause()
+    else this.#options.obeys.onResume()
   }
 
   #stop(reason: string): void {
     if (this.#isStopped) return
     this.#isStopped = true
-    this.#options.onStop(reason)
+    this.#options.obeys.onStop(reason)
   }
 
   #activity(): WorkerActivity {
-    const { stats, activity, held, release = '' } = this.#options
+    const { stats, tells } = this.#options
     const count = (key: string) => Number(stats.get(key) ?? 0)
     const done = {
       at: performance.now(),
@@ -338,8 +348,8 @@ export class WorkerHeartbeat implements OtherWorkers {
     const { at, pages, items, errors } = this.#done[0]!
     const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
     return {
-      ...activity(),
-      ...(held?.() ?? NOTHING_HELD),
+      ...tells.activity(),
+      ...(tells.held?.() ?? NOTHING_HELD),
       pages: done.pages,
       items: done.items,
       errors: done.errors,
@@ -347,7 +357,7 @@ export class WorkerHeartbeat implements OtherWorkers {
       itemsPerMinute: perMinute(done.items - items),
       errorsPerMinute: perMinute(done.errors - errors),
       ...this.#load.measured(),
-      release,
+      release: tells.release ?? '',
       blocked: false,
     }
   }

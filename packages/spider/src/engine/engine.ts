@@ -38,6 +38,22 @@ import { PageFlow } from './page-flow.ts'
 import { Pulse } from './pulse.ts'
 import { StallWatch } from './stall-watch.ts'
 
+/** How much the engine has in hand at a time, and how long it waits for whom. */
+export interface EngineBounds {
+  /** CONCURRENT_REQUESTS; 0: no bound. */
+  readonly downloadsMax: number
+  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE, bytes. */
+  readonly scrapingBytesMax: number
+  /** START_LOW_WATER: while fewer requests wait, start() is read on. */
+  readonly startLowWater: number
+  /** How long there must be nothing to do before the crawl ends, milliseconds. Infinity: it never ends by itself. */
+  readonly idleMsBeforeFinish: number
+  /** COMPONENT_TIMEOUT in milliseconds. */
+  readonly componentTimeoutMs: number
+  /** SHUTDOWN_GRACE in milliseconds. */
+  readonly shutdownGraceMs: number
+}
+
 export interface EngineOptions {
   readonly spider: Spider
   readonly scheduler: EngineScheduler
@@ -50,21 +66,10 @@ export interface EngineOptions {
   readonly forms?: FormFetcher
   /** Start requests from outside. Opened and closed by the caller of the engine. */
   readonly seeds?: SeedSource
-  /** How long there must be nothing to do before the crawl ends, milliseconds. Infinity: it never ends by itself. */
-  readonly idleMsBeforeFinish: number
   readonly stats: StatsCollector
   readonly signals: Signals
   readonly logger: Logger
-  /** CONCURRENT_REQUESTS; 0: no bound. */
-  readonly downloadsMax: number
-  /** SCRAPER_SLOT_MAX_ACTIVE_SIZE, bytes. */
-  readonly scrapingBytesMax: number
-  /** START_LOW_WATER: while fewer requests wait, start() is read on. */
-  readonly startLowWater: number
-  /** COMPONENT_TIMEOUT in milliseconds. */
-  readonly componentTimeoutMs: number
-  /** SHUTDOWN_GRACE in milliseconds. */
-  readonly shutdownGraceMs: number
+  readonly bounds: EngineBounds
   /** DUPEFILTER_RELEASE_ON_FAILURE: returns whether the filter forgets the page of such a failure. Default: it forgets none. */
   readonly forgets?: (failure: Failure) => boolean
   /** Called when the crawl is over, before the first component is closed. */
@@ -103,7 +108,13 @@ export class Engine {
     this.#leaseWaitMaxMs = times.engine.leaseWaitMaxMs
     const onStop = (reason: string) => this.stop(reason)
     const onFailure = (error: unknown) => this.#fail(error)
-    this.#pages = new PageFlow({ ...options, onStop, onFailure, onRoom: () => this.#pulse.fire() })
+    this.#pages = new PageFlow({
+      ...options,
+      downloadsMax: options.bounds.downloadsMax,
+      onStop,
+      onFailure,
+      onRoom: () => this.#pulse.fire(),
+    })
     this.#stallWatch = new StallWatch({
       isBusy: () => this.#isPaused || this.#pages.size > 0,
       inFlight: () => options.scheduler.inFlight(),
@@ -112,6 +123,7 @@ export class Engine {
     })
     this.#feeder = new Feeder({
       ...options,
+      startLowWater: options.bounds.startLowWater,
       times: times.engine,
       isPaused: () => this.#isPaused,
       pulse: this.#pulse,
@@ -210,12 +222,13 @@ export class Engine {
 
   #room(): number {
     if (this.#isPaused) return 0
-    if (this.#pages.scrapingBytes >= this.#options.scrapingBytesMax) return 0
+    if (this.#pages.scrapingBytes >= this.#options.bounds.scrapingBytesMax) return 0
     return this.#pages.room
   }
 
   async #isOver(): Promise<boolean | string> {
-    const { signals, spider, record, idleMsBeforeFinish } = this.#options
+    const { signals, spider, record } = this.#options
+    const { idleMsBeforeFinish } = this.#options.bounds
     // This worker never ends by itself, whatever the answer.
     if (idleMsBeforeFinish === Number.POSITIVE_INFINITY && !signals.listened('spiderIdle')) return false
     let isIdle = await this.#isIdle()
@@ -249,7 +262,7 @@ export class Engine {
         'SHUTDOWN_GRACE is over: what is still in flight is given up',
       )
       this.abort('shutdown')
-    }, timerMs(this.#options.shutdownGraceMs))
+    }, timerMs(this.#options.bounds.shutdownGraceMs))
     try {
       while (this.#pages.size > 0 || this.#feeder.isFeeding) {
         if (this.#pages.isAborted && this.#pages.downloading === 0) return
@@ -261,8 +274,7 @@ export class Engine {
   }
 
   async #close(): Promise<string> {
-    const { spider, scheduler, record, downloader, items, signals, logger, componentTimeoutMs } =
-      this.#options
+    const { spider, scheduler, record, downloader, items, signals, logger } = this.#options
     this.#stallWatch.close()
     this.#options.onClosing?.()
     const reason = this.#finishReason()
@@ -279,7 +291,7 @@ export class Engine {
       ['scheduler', () => scheduler.close()],
       ['downloader', () => downloader.close()],
     ]
-    for (const [what, step, timeoutMs = componentTimeoutMs] of steps) {
+    for (const [what, step, timeoutMs = this.#options.bounds.componentTimeoutMs] of steps) {
       try {
         await inTime(`closing: ${what}`, step, timeoutMs)
       } catch (error) {

@@ -21,6 +21,7 @@ import {
   couldNotBeHad,
   DeclaredStartHosts,
   Engine,
+  type EngineBounds,
   type EngineOptions,
   FieldCoverage,
   FormFetcher,
@@ -153,12 +154,7 @@ export async function assemble(Class: SpiderClass, options: AssembleOptions): Pr
     stats,
     signals,
     logger,
-    downloadsMax: settings.getInt('CONCURRENT_REQUESTS'),
-    scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
-    startLowWater: settings.getInt('START_LOW_WATER'),
-    idleMsBeforeFinish: idleMsBeforeFinish(spider, settings, options.stays),
-    componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
-    shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
+    bounds: engineBounds(spider, settings, options.stays),
     ...forgetting(settings),
     onClosing: () => servers.hurryComponents(),
     ...times,
@@ -190,6 +186,17 @@ function forgetting(settings: Settings): Pick<EngineOptions, 'forgets'> {
   if (!settings.getBool('DUPEFILTER_RELEASE_ON_FAILURE')) return {}
   const passingStatuses = new Set(settings.getList('RETRY_HTTP_CODES').map(Number))
   return { forgets: (failure) => couldNotBeHad(failure, passingStatuses) }
+}
+
+function engineBounds(spider: Spider, settings: Settings, stays: boolean | undefined): EngineBounds {
+  return {
+    downloadsMax: settings.getInt('CONCURRENT_REQUESTS'),
+    scrapingBytesMax: settings.getInt('SCRAPER_SLOT_MAX_ACTIVE_SIZE'),
+    startLowWater: settings.getInt('START_LOW_WATER'),
+    idleMsBeforeFinish: idleMsBeforeFinish(spider, settings, stays),
+    componentTimeoutMs: settings.getFloat('COMPONENT_TIMEOUT') * 1000,
+    shutdownGraceMs: settings.getFloat('SHUTDOWN_GRACE') * 1000,
+  }
 }
 
 /** How long there must be nothing to do before a crawl ends, milliseconds; Infinity for one that stays. */

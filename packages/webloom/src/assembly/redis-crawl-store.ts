@@ -108,23 +108,27 @@ export async function redisStore(
     keys,
     channel,
     statsKey,
-    release: VERSION,
-    onOrders: async () => queue.steer(await readHostOrders({ redis: queueRedis, keys })),
-    onSampleDue: () => history.sample(),
     workerId,
     keeper,
     stats,
     logger,
     ...times,
-    activity: () => controls.activity(),
-    held: queue.held?.bind(queue),
-    ...(hostLists && { hostLists: () => hostLists.now() }),
-    onPause: () => controls.pause(),
-    onResume: () => controls.resume(),
-    onStop: (reason) => {
-      if (reason === CRAWL_LOST)
-        logger.error(crawlLostText(typedCrawl(spider, name.crawlId), servers.targets('queue')[0]!.shown))
-      controls.stop(reason)
+    tells: {
+      activity: () => controls.activity(),
+      held: queue.held?.bind(queue),
+      ...(hostLists && { hostLists: () => hostLists.now() }),
+      release: VERSION,
+    },
+    obeys: {
+      onPause: () => controls.pause(),
+      onResume: () => controls.resume(),
+      onStop: (reason) => {
+        if (reason === CRAWL_LOST)
+          logger.error(crawlLostText(typedCrawl(spider, name.crawlId), servers.targets('queue')[0]!.shown))
+        controls.stop(reason)
+      },
+      onOrders: async () => queue.steer(await readHostOrders({ redis: queueRedis, keys })),
+      onSampleDue: () => history.sample(),
     },
   })
   const memory = new RedisMemory({ redis: queueRedis, ...times })

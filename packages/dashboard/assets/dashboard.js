@@ -172,11 +172,15 @@ function optionsOf(place) {
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, size: 30, values: (_, times) => times.map(clock) },
+      {
+        ...axis,
+        size: 30,
+        values: (_, times) => times.map(times.at(-1) - times[0] < SECONDS_TOLD_BELOW ? clock : hour),
+      },
       { ...axis, size: 48 },
     ],
     series: [
-      { label: 'at', value: (of, at) => new Date((at ?? lastOf(of, 0)) * 1000).toTimeString().slice(0, 8) },
+      { label: 'at', value: (of, at) => clock(at ?? lastOf(of, 0)) },
       ...SERIES.map(({ label, colour: name, fill }) => ({
         label,
         stroke: () => colour(name),
@@ -198,8 +202,15 @@ function rateWords(rate) {
   return `${rate.toFixed(rate < 10 ? 2 : 0)}/s`
 }
 
+/** Of a curve of less than five minutes: minutes would be the same at each mark. */
+const SECONDS_TOLD_BELOW = 300
+
 function clock(at) {
-  return new Date(at * 1000).toTimeString().slice(0, 5)
+  return new Date(at * 1000).toTimeString().slice(0, 8)
+}
+
+function hour(at) {
+  return clock(at).slice(0, 5)
 }
 
 /** Figures move each second. A curve of an hour has moved by less than a dot then. */

@@ -178,7 +178,7 @@ function readyFamily(
 ): MetricFamily {
   return gauges(crawl).one(
     'webloom_ready_requests',
-    'Requests that may go now: one of each host that may be asked, which others may follow.',
+    'Requests that may go now and that no worker has: one of each host that may be asked and is with no worker.',
     totals ? Math.min(waiting, totals.ready) : waiting,
   )
 }

@@ -94,7 +94,6 @@ export interface ProtocolTimes {
     readonly beatEveryMs: number
     /** The interval while other workers' counts matter, or Redis does not answer. */
     readonly beatOftenMs: number
-    readonly statsEveryMs: number
     /** How often a worker tells what stands out among its hosts: with every third heartbeat or so, as people look at it. */
     readonly hostListsEveryMs: number
     /** How often one of all workers keeps what the crawl does: a point of its curves. */
@@ -241,7 +240,6 @@ export const PROTOCOL_TIMES: ProtocolTimes = frozen({
   members: {
     beatEveryMs: 3000,
     beatOftenMs: 1000,
-    statsEveryMs: 10_000,
     hostListsEveryMs: 9000,
     sampleEveryMs: 10_000,
     answerLateMs: 3000,

@@ -4,8 +4,8 @@
  * each worker then sends its next heartbeat at once. If that message is lost, a worker learns of the pause within three
  * seconds. A worker that is killed counts as lost after ten.
  *
- * The worker writes its stats about every ten seconds, and when it ends; a worker that is killed loses the stats of its last
- * ten seconds. Where limits hold for all workers together (CLOSESPIDER_*), heartbeat and stats are sent every second.
+ * With each heartbeat, and when it ends, the worker writes the stats that have changed; a worker that is killed loses the stats
+ * of its last three seconds. Where limits hold for all workers together (CLOSESPIDER_*), both are sent every second.
  *
  * About every ten seconds it also carries what stands out among the worker's hosts, if that has changed (host-report.ts).
  *
@@ -134,7 +134,6 @@ export class WorkerHeartbeat implements OtherWorkers {
   #isAnswered = true
   #isNoted = true
   #isWritten = true
-  #writtenAt = Number.NEGATIVE_INFINITY
   #isHurried = false
   /** Both are true until a heartbeat says otherwise. */
   #mayStart = true
@@ -256,7 +255,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     this.#wake()
   }
 
-  /** Sends the heartbeat and, when they are due, the stats. Both scripts travel together. */
+  /** Sends the heartbeat and the stats. Both scripts travel together. */
   async #beat({ id, begunAt }: CrawlRun): Promise<void> {
     const { redis, keys, workerId } = this.#options
     const activity = this.#activity()
@@ -268,7 +267,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const report = this.#hostReport.due()
     const args = [...beat, report.text, sampleEveryMs]
     const beating = beatScript.run(redis, beatKeys(keys), args, [...beat, '', ''])
-    const [reply] = await Promise.all([beating, this.#isWriteDue && this.#writeStats(this.#run!)])
+    const [reply] = await Promise.all([beating, this.#writeStats(this.#run!)])
     const [isNoted, now, run, state, paused, stopReason, runningSince, isOver, ...flags] = reply as BeatReply
     const [startEnded, inDoubt, isTold, isSampleDue, orders] = flags
     this.#isNoted = isNoted === 1
@@ -301,17 +300,10 @@ export class WorkerHeartbeat implements OtherWorkers {
       .catch((err: unknown) => this.#logger.debug({ err }, 'what the crawl does now could not be kept'))
   }
 
-  /** The very first write only says that this worker is there, so the second heartbeat writes stats, too. */
-  get #isWriteDue(): boolean {
-    if (this.#beats <= 1 || this.#crawlStats.isAsked || !this.#isWritten) return true
-    return performance.now() - this.#writtenAt >= this.#times.statsEveryMs
-  }
-
   async #writeStats(run: CrawlRun): Promise<void> {
     try {
       await this.#crawlStats.write(run)
       this.#isWritten = true
-      this.#writtenAt = performance.now()
     } catch (error) {
       // They are written with the next heartbeat, or another key must be chosen.
       if (this.#isWritten) this.#logger.warn({ err: error }, 'the stats of this worker cannot be written now')

@@ -96,7 +96,7 @@ describe('SitemapSpider', () => {
     expect(items).toHaveLength(2)
   })
 
-  test('a filter may take its time, and what is no sitemap is said', async () => {
+  test('a filter may take its time, and what is not a sitemap is warned of', async () => {
     await using site = await startMapped()
     class Patient extends Site {
       override *start() {
@@ -109,7 +109,7 @@ describe('SitemapSpider', () => {
     }
     const { items, warnings } = await run(Patient, site)
     expect(items).toEqual([{ shop: '/shop/b' }, { news: '/news/1' }])
-    expect(warnings.filter((line) => line.includes('no sitemap'))).toHaveLength(2)
+    expect(warnings.filter((line) => line.includes('not a sitemap'))).toHaveLength(2)
   })
 })
 
@@ -187,7 +187,7 @@ describe('CSVFeedSpider', () => {
       { id: '3', name: 'c' },
     ])
     expect(stats['csv/invalid_row_count']).toBe(1)
-    expect(warnings).toEqual(['a row is passed over: ["2"]'])
+    expect(warnings).toEqual(['a row is skipped: ["2"]'])
   })
 
   test('names may be given, results changed', async () => {

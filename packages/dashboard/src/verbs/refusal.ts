@@ -22,7 +22,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof WebloomError && /^WL_(URL_INVALID|USAGE)$/.test(error.code))
     return new Refusal(400, error.message)
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
-    return new Refusal(500, `this is a mistake of Webloom: ${error.message}`)
+    return new Refusal(500, `this is a bug in Webloom: ${error.message}`)
   // What is left comes from a Redis that is away, full or slow.
   return new Refusal(503, error instanceof Error ? error.message : String(error))
 }

@@ -114,7 +114,10 @@ export class SqliteCacheStorage implements HttpCacheStorage {
       if (!NOT_A_DATABASE.test((error as Error).message)) throw error
       const aside = `${this.#path}.broken-${Date.now()}`
       renameSync(this.#path, aside)
-      logger.warn({ path: this.#path, aside }, 'the HTTP cache is no SQLite file: put aside, and begun anew')
+      logger.warn(
+        { path: this.#path, aside },
+        'the HTTP cache is not a SQLite file: it was moved aside, and a new one is begun',
+      )
       return openDatabase(this.#path)
     }
   }

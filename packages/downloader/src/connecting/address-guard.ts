@@ -88,7 +88,7 @@ export class AddressGuard {
     if (this.#hasToldOfProxies) return
     this.#hasToldOfProxies = true
     this.#options.logger.info(
-      'some requests go through a proxy: where it finds a name to be inside, it is the proxy that has to refuse',
+      'some requests go through a proxy: the proxy looks up the names of hosts, so it is the proxy that must refuse private addresses',
     )
   }
 
@@ -120,9 +120,13 @@ export class AddressGuard {
         ? `PRIVATE_ADDRESSES_ALLOWED=${address}`
         : `PRIVATE_ADDRESSES_ALLOWED=${hostAndPort}`
     const line = { host: hostAndPort, address, range, allowedBy: setting }
-    if (this.#warnedOf.get(hostAndPort)) logger.debug(line, 'a request leads inside; nothing is sent')
+    if (this.#warnedOf.get(hostAndPort))
+      logger.debug(line, 'a request leads to a private address; nothing is sent')
     else
-      logger.warn(line, 'a request leads inside; nothing is sent. Further ones to this host are only counted')
+      logger.warn(
+        line,
+        'a request leads to a private address; nothing is sent. Further ones to this host are only counted',
+      )
     this.#warnedOf.set(hostAndPort, true, ENTRY_BYTES + hostAndPort.length)
     return new IgnoreRequest(
       `${hostAndPort} is at ${address}, which is ${range} and no start host of this crawl; ${setting} lets it in`,

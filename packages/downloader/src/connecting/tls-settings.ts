@@ -20,7 +20,7 @@ export function tlsFromSettings(settings: Settings): TlsOptions {
     settings.get('DOWNLOAD_TLS_MIN_VERSION') ?? only,
     settings.get('DOWNLOAD_TLS_MAX_VERSION') ?? only,
   ]
-  if (min && max && min > max) throw new SettingsError([`TLS from ${min} to ${max} is no version at all`])
+  if (min && max && min > max) throw new SettingsError([`TLS from ${min} to ${max} allows no version`])
   const ciphers = settings.getString('DOWNLOADER_CLIENT_TLS_CIPHERS')
   const certificates = settings.get('DOWNLOAD_CA_CERTIFICATES')
   const options = {

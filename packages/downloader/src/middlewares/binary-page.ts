@@ -32,7 +32,10 @@ export class BinaryPageMiddleware implements DownloaderMiddleware {
     if (!isSaidToBePage(response) || !isBinary(response.head)) return response
     const { stats, logger } = this.#options
     stats.inc(protectionStat('binary_page'))
-    logger.warn({ url: response.url }, 'said to be a page, but is binary; no links are looked for in it')
+    logger.warn(
+      { url: response.url },
+      'sent as a page, but its content is binary; no links are extracted from it',
+    )
     return response.replace({ flags: [...response.flags, 'binary'] })
   }
 }

@@ -132,7 +132,7 @@ export class HostBackOffMiddleware implements DownloaderMiddleware {
     if (isGivenUp({ ...before, failures: news.failures ?? 0 }, rules) && !isGivenUp(before, rules))
       logger.warn(
         { url: request.url, failures: news.failures, reason: outcome.failure },
-        'the host has only failed and is given up: its requests are dropped (HOST_FAILURES_MAX)',
+        'all requests to this host have failed; its further requests are dropped (HOST_FAILURES_MAX)',
       )
   }
 

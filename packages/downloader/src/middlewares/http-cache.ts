@@ -236,7 +236,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     if (!this.#readFailed)
       this.#options.logger.error(
         { err: error },
-        'the HTTP cache cannot be read; the crawl goes on, and takes such pages for missing. One whose storage does not answer is not stored either',
+        'the HTTP cache cannot be read; the crawl goes on, and downloads those pages. A page whose storage does not answer is not stored, either',
       )
     this.#readFailed = true
   }

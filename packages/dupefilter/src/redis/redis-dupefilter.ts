@@ -234,7 +234,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       await within(CLOSE_WAIT_MS, 'settling pages', this.#settling.finish())
     } catch (error) {
       const askers = this.#settling.size
-      this.logger.warn({ err: error, askers }, 'pages could not be settled: some links will be met again')
+      this.logger.warn({ err: error, askers }, 'pages could not be settled: links may be fetched twice')
     } finally {
       this.#settling.close()
       this.#kept.close()

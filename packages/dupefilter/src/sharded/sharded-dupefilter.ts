@@ -167,7 +167,7 @@ export class ShardedDupeFilter implements DupeFilter {
     const servers = this.#shards.filter((_, index) => !existing[index]).map(({ server }) => server)
     this.#logger.warn(
       { servers },
-      'these servers have nothing of the dupefilter, though others have: they are new, or have lost it. What was met and is theirs is crawled again',
+      'these servers have nothing of the dupefilter, though others have: they are new, or have lost it. Pages that only they knew are crawled again',
     )
   }
 }

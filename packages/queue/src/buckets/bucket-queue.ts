@@ -135,7 +135,7 @@ export class BucketQueue implements RequestQueue {
     } catch (error) {
       this.#logger.warn(
         { err: error },
-        'turns are not given back; other workers take them over in some seconds',
+        'this worker could not give its turns back; other workers take them over in a few seconds',
       )
     }
     for (const turn of this.#parts.machine.turns)

@@ -82,7 +82,7 @@ export class RejectedRequests {
         // The next renewal finds the request in flight but not held, and puts it back into its line, where it is tried
         // again.
         slot.turn.tokens.delete(token)
-        logger.warn({ id, err: error }, 'a request could not be given back')
+        logger.warn({ id, err: error }, 'a request could not be requeued')
       },
     )
   }

@@ -144,7 +144,7 @@ export class TurnMaintenance {
     }
     logger.warn(
       { requests, buckets: putBack.size },
-      'requests were in flight in Redis that this worker does not have; they are back in their lines and may be fetched again',
+      'requests were in flight in Redis that this worker does not have; they are back in the queue and may be fetched again',
     )
   }
 

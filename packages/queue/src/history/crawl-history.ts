@@ -42,7 +42,7 @@ export class CrawlHistory {
     try {
       await within(END_ANSWER_MS_MAX, 'writing down what the run came to', this.sample())
     } catch (err) {
-      this.#options.logger.warn({ err }, 'what this run came to is not written down whole (webloom runs)')
+      this.#options.logger.warn({ err }, 'the record of this run is incomplete (webloom runs)')
     }
   }
 }

@@ -206,7 +206,7 @@ export class WorkerHeartbeat implements OtherWorkers {
       const reading = readWholeTotals(redis, statsKey, this.#run.begunAt)
       return await within(CLOSE_ANSWER_MS_MAX, 'reading the stats of all workers', reading)
     } catch (error) {
-      this.#logger.warn({ err: error }, 'what all workers have done cannot be read')
+      this.#logger.warn({ err: error }, 'the stats of all workers cannot be read')
       return undefined
     }
   }
@@ -383,6 +383,6 @@ export class WorkerHeartbeat implements OtherWorkers {
   #onAnswer(): void {
     if (this.#isAnswered) return
     this.#isAnswered = true
-    this.#logger.info('the queue’s Redis knows this worker again')
+    this.#logger.info('the queue’s Redis takes this worker’s heartbeat again')
   }
 }

@@ -167,7 +167,7 @@ test('the invalid list keeps the newest 10 000', async () => {
   expect(new Set(kept.map(({ data }) => data)).has('bad-0')).toBe(false)
 })
 
-test('a seed with a delay is laid aside, and any worker takes it when its time has come, once', async () => {
+test('a seed with a delay waits, and any worker takes it when its time has come, once', async () => {
   nextKey()
   await push(url(1))
   const makeRequests = (data: string) => [new Request(data, { meta: { seed_delay: 1.2 } })]

@@ -215,7 +215,7 @@ export class RedisSeedSource implements SeedSource {
       stats.inc('seeds/delayed')
     } catch (error) {
       // The message is no longer held, so it is handed out again, and delayed then.
-      logger.warn({ seed: message.id, err: error }, 'a seed could not be laid aside; it is tried again')
+      logger.warn({ seed: message.id, err: error }, 'a seed could not be delayed; it is tried again')
     }
     return []
   }

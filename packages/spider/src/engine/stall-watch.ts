@@ -64,7 +64,7 @@ export class StallWatch {
     const hosts = found.slice(0, HOSTS_TOLD_MAX).map(({ slot, count, holder }) => ({ slot, count, holder }))
     logger.warn(
       { requests, hosts, idleS: Math.round(idleMs / 1000) },
-      'nothing is downloaded or processed here, but the queue has requests in flight in this worker’s name. The crawl may not end: restart this worker, and others take them over in some seconds',
+      'nothing is downloaded or processed here, but the queue has requests in flight in this worker’s name. The crawl may not end: restart this worker, and others take them over in a few seconds',
     )
   }
 }

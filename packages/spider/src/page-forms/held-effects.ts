@@ -66,7 +66,7 @@ export class EffectsHold {
     if (lost > 0)
       this.#parts.logger.warn(
         { lost },
-        `a callback counted or logged more than ${EFFECTS_MAX} times for a page of meta.browser 'auto'; what was beyond is lost`,
+        `a callback counted or logged more than ${EFFECTS_MAX} times for a page of meta.browser 'auto'; the rest is lost`,
       )
   }
 

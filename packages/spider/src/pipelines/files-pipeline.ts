@@ -170,7 +170,7 @@ export class FilesPipeline implements ItemPipeline {
       const { message } = error as Error
       this.#options.logger.warn(
         { url: request.url.slice(0, URL_SHOWN_MAX), reason: message },
-        'a file of an item cannot be had',
+        'a file of an item could not be downloaded',
       )
       return { ok: false, url: request.url, error: error as Error }
     }

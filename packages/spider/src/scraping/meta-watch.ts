@@ -25,7 +25,7 @@ export class MetaWatch {
       if (meant === undefined) return
       this.#logger.warn(
         { ...source(), request: request.url },
-        `meta.${key} means nothing to Webloom. Did you mean ${meant}? A key of your own may be called so; this is said once`,
+        `meta.${key} means nothing to Webloom. Did you mean ${meant}? A key of your own may have this name; this is logged once`,
       )
     })
   }

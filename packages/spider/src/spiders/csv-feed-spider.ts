@@ -44,7 +44,7 @@ export class CSVFeedSpider extends Spider {
     const onMisfit = (fields: readonly string[], expected: number) => {
       this.crawler.stats.inc('csv/invalid_row_count')
       const row = JSON.stringify(fields).slice(0, SHOWN_CHARS_MAX)
-      this.logger.warn({ url, fields: fields.length, expected }, `a row is passed over: ${row}`)
+      this.logger.warn({ url, fields: fields.length, expected }, `a row is skipped: ${row}`)
     }
     return csvRows(text, { delimiter, quotechar, headers, onMisfit })
   }

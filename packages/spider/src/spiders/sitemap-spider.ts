@@ -61,7 +61,7 @@ export class SitemapSpider extends Spider {
     } else if (sitemap?.type === 'urlset') {
       yield* this.#requests(this.#urlsOf(sitemap), (url) => this.#pageInit(url))
     } else {
-      this.logger.warn({ url: response.url }, 'this is no sitemap; it is passed over')
+      this.logger.warn({ url: response.url }, 'this is not a sitemap; it is skipped')
     }
   }
 

@@ -40,7 +40,7 @@ function checkFile(file: string): void {
   if (stats.isDirectory())
     throw new UsageError('WL_SPIDER_LOAD', `${shownPath(file)} is a folder; give a file.${filesOf(file)}`)
   if (!isSpiderFile(file))
-    throw new UsageError('WL_SPIDER_LOAD', `${shownPath(file)} is no TypeScript or JavaScript file`)
+    throw new UsageError('WL_SPIDER_LOAD', `${shownPath(file)} is not a TypeScript or JavaScript file`)
 }
 
 function noFile(file: string): string {

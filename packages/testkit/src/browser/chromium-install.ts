@@ -75,7 +75,8 @@ command -v chromium-headless-shell >/dev/null
 
 /*
  * apt-get with lists of its own, as those of the system may be old and only root can renew them. What is installed it knows
- * from the system, and names what is missing; the browser's own two packages are wanted in any case.
+ * from the system, and names what is missing; the browser's own two packages are wanted in any case. Where fonts are among it,
+ * the system has none, and they are not where Chromium looks: without fonts.conf pages have no words.
  */
 const UNPACK_SCRIPT = `
 set -e
@@ -93,9 +94,22 @@ packages=$(apt -s install --no-install-recommends --reinstall chromium-headless-
 (cd archives && apt download -qq $packages)
 for package in archives/*.deb; do dpkg -x "$package" root; done
 rm -rf lists archives *.bin
+if [ -d root/usr/share/fonts ]; then
+  cat >fonts.conf <<END
+<fontconfig>
+  <dir>$PWD/root/usr/share/fonts</dir>
+  <alias><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
+  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+  <cachedir>$PWD/fontconfig</cachedir>
+</fontconfig>
+END
+fi
 cat >launcher <<'END'
 #!/bin/sh
-root=$(dirname "$(readlink -f "$0")")/root
+home=$(dirname "$(readlink -f "$0")")
+root=$home/root
+if [ -f "$home/fonts.conf" ]; then export FONTCONFIG_FILE="$home/fonts.conf"; fi
 libraries=$(find "$root/usr/lib" "$root/lib" -name '*.so*' -printf '%h\\n' 2>/dev/null | sort -u | tr '\\n' ':')
 LD_LIBRARY_PATH="$libraries$LD_LIBRARY_PATH" exec "$root/usr/lib/chromium/chromium-headless-shell" "$@"
 END

@@ -207,6 +207,17 @@ describe('settings', () => {
     expect(new SqlPipeline(options).shown).toBe(`${path.startsWith('/') ? path : `/here/${path}`}, table t`)
   })
 
+  test.each(['pa/ss', 'pa#ss', 'p@ss/word', 'p@ss#word'])(
+    'a password like %s is refused with how to write it, and is not shown',
+    (password) => {
+      const open = () => pipelineTo({ url: `postgres://me:${password}@h/db`, table: 't' })
+      expect(open).toThrow(/SQL_URL cannot be read .* write %2F for \/.* %40 for @/)
+      expect(open).not.toThrow(password)
+      const url = `postgres://me:${encodeURIComponent(password)}@h/db`
+      expect(pipelineTo({ url, table: 't' }).pipeline.shown).toBe('postgres://h/db, table t')
+    },
+  )
+
   test('another kind of URL is refused', () => {
     expect(() => pipelineTo({ url: 'mysql://me:secret@h/db', table: 't' })).toThrow(/begins with "mysql"/)
   })

@@ -168,8 +168,17 @@ const SQLITE = /^sqlite:(?:\/\/\/)?(?!\/\/)(.+)$/
 function tableAt(url: string, shape: SqlShape): SqlTable {
   const [, path] = SQLITE.exec(url) ?? []
   if (path !== undefined) return new SqliteTable(path === ':memory:' ? path : resolve(path), shape)
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return new PostgresTable(url, shape)
+  if (/^postgres(ql)?:\/\//.test(url)) return new PostgresTable(readable(url), shape)
   throw new SettingsError([
     `SQL_URL begins with ${JSON.stringify(url.split(':')[0])}; expected sqlite:items.db or postgres://user@host/database`,
+  ])
+}
+
+/** A password that holds signs of URLs would be taken in part for the host and the database, and be shown as such. */
+function readable(url: string): string {
+  const { pathname, hash } = URL.parse(url) ?? { pathname: '@', hash: '' }
+  if (!`${pathname}${hash}`.includes('@')) return url
+  throw new SettingsError([
+    'SQL_URL cannot be read as postgres://user:password@host:port/database. In the user and the password write %2F for /, %3F for ?, %23 for #, %40 for @ and %25 for %',
   ])
 }

@@ -270,10 +270,12 @@ describe('a project', () => {
     expect(JSON.parse(stdout)).toMatchObject({ url: web.seeds[0] })
   })
 
-  test('a misspelt spider is answered with the one that was meant', async () => {
+  test('a misspelt spider, and a command of Scrapy’s, is answered with what was meant', async () => {
     const { code, stderr } = await webloom(['crawl', 'frist'], inProject())
     expect(stderr).toMatch(/frist[\s\S]*first/)
     expect(code).toBe(2)
+    const started = await webloom(['startproject', 'quotes'], inProject())
+    expect(started).toMatchObject({ code: 2, stderr: expect.stringContaining('npm create webloom@latest') })
   })
 
   test('a component is named by its file from the command line', async () => {

@@ -121,6 +121,7 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
     .showHelpAfterError(`(${name} --help shows what there is)`)
     .showSuggestionAfterError()
     .addHelpText('after', moreHelp(name))
+    .configureOutput({ outputError: (text, write) => write(withScrapysWay(text)) })
     .exitOverride()
   for (const { title, commands } of COMMANDS) {
     program.commandsGroup(title)
@@ -128,6 +129,12 @@ export function commandLine(exitsWith: (code: number) => void, times?: ProtocolT
   }
   // Under the last title.
   return program.helpCommand('help [command]', 'print the help of a command')
+}
+
+/** Who comes from Scrapy begins with a command that is another program here. */
+function withScrapysWay(text: string): string {
+  if (!text.includes("unknown command 'startproject'")) return text
+  return `${text}Write:  npm create webloom@latest my-crawler\n`
 }
 
 /** Prints what went wrong; returns the exit code. */

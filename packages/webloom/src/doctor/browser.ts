@@ -1,6 +1,6 @@
 /** What would render the pages that ask for a browser by `meta.browser`. Nothing is started. */
 
-import { CloseSpider, type Settings } from '@webloom/core'
+import { CloseSpider, type Settings, withoutUrlSecrets } from '@webloom/core'
 import { installedBrowserPackage } from '../browser/browser-handler.ts'
 import type { CheckResult } from './check-result.ts'
 
@@ -17,7 +17,7 @@ export async function checkBrowser(
     return { check, state: 'info', found, type: 'npm install @webloom/browser' }
   }
   try {
-    const here = browsers.browserHere(browsers.browserSettingsOf(settings))
+    const here = withoutUrlSecrets(browsers.browserHere(browsers.browserSettingsOf(settings)))
     return { check, state: 'ok', found: `${here} renders the pages that need one (meta.browser)` }
   } catch (error) {
     if (!(error instanceof CloseSpider)) throw error

@@ -67,9 +67,11 @@ test('the browser that would render pages is told; without one, what to type, an
     state: 'ok',
     found: expect.stringContaining(program),
   })
-  expect(await checkBrowser(settings({ BROWSER_CDP_URL: 'http://127.0.0.1:9222' }))).toMatchObject({
+  expect(
+    await checkBrowser(settings({ BROWSER_CDP_URL: 'http://me:planted@127.0.0.1:9222/?token=planted' })),
+  ).toMatchObject({
     state: 'ok',
-    found: expect.stringContaining('http://127.0.0.1:9222'),
+    found: expect.stringMatching(/^(?!.*planted).*127\.0\.0\.1:9222/),
   })
   expect(await checkBrowser(named(folder.join('gone')))).toMatchObject({
     state: 'warn',

@@ -18,6 +18,8 @@ test('bash completes commands, spiders, settings and their values, and files', a
   )
   mkdirSync(folder.join('star'))
   for (const name of ['*.ts', 'a.ts']) writeFileSync(folder.join('star', name), '')
+  mkdirSync(folder.join('names'))
+  writeFileSync(folder.join('names/$(touch x)\'"`.ts'), '')
   symlinkSync(join(PACKAGE, 'bin/webloom.js'), folder.join('webloom'))
   const lines = [
     'webloom cra',
@@ -28,10 +30,15 @@ test('bash completes commands, spiders, settings and their values, and files', a
     'webloom crawl two',
     'webloom crawl odd',
     'webloom runspider star/',
+    // Behind an open quotation mark what would end it, or mean something within it, is quoted for it; where it is closed all is.
+    'webloom crawl "names/',
+    "webloom crawl 'names/",
+    'webloom crawl "names"/',
   ]
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const script = `source <(webloom completion bash)
 complete -p webloom
-${lines.map((line) => `COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(webloom); _webloom 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd' '`).join('\n')}
+${lines.map((line) => `COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_WORDS=(webloom ${quoted(line.split(' ').at(-1)!)}) COMP_CWORD=1; _webloom 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd' '`).join('\n')}
 `
   const { stdout, stderr } = await runProcess('bash', ['--norc', '-c', script], {
     cwd: folder.path,
@@ -46,6 +53,9 @@ ${lines.map((line) => `COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=
     'two\\ words',
     'odd\\;touch\\ x',
     'star/*.ts star/a.ts',
+    'names/\\$(touch x)\'\\"\\`.ts',
+    "names/$(touch x)'\\''\"`.ts",
+    'names/\\$\\(touch\\ x\\)\\\'\\"\\`.ts',
     '',
   ])
 })

@@ -6,10 +6,11 @@
 import { didYouMean, UsageError } from '@webloom/core'
 
 // Bash splits words at COMP_WORDBREAKS, of which = and : stand in ours, and replaces only what follows the last of them. What it
-// is given it puts into the line as it is, but for names of files: a blank, or a $( ) in a name, would then be the shell's.
+// is given it puts into the line as it is, but for names of files: a blank, or a $( ) in a name, would then be the shell's. What
+// stands behind a quotation mark that is still open is quoted for that mark; %q is safe anywhere, if not always beautiful.
 const BASH = `# bash completion of webloom. In ~/.bashrc:   source <(webloom completion bash)
 _webloom() {
-  local line=\${COMP_LINE:0:COMP_POINT} IFS=$'\\n' candidate kept='' files='' at
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$'\\n' candidate kept='' files='' at char
   local word=\${line##*[[:space:]]}
   [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && kept=\${word%"\${word##*=}"}
   [[ $COMP_WORDBREAKS == *:* && \${word#"$kept"} == *:* ]] && kept=\${word%"\${word##*:}"}
@@ -25,9 +26,26 @@ _webloom() {
       COMPREPLY+=("\${candidate#"$kept"}")
     fi
   done < <("\${COMP_WORDS[0]}" __complete bash -- "$line" 2>/dev/null)
-  if [[ ! $files && \${COMP_WORDS[COMP_CWORD]:-} != [\\'\\"]* ]]; then
+  local typed=\${COMP_WORDS[COMP_CWORD]:-}
+  local quote=\${typed:0:1}
+  [[ \${typed:1} == *"$quote"* ]] && quote=''
+  if [[ ! $files ]]; then
     for at in \${!COMPREPLY[@]}; do
-      printf -v 'COMPREPLY[at]' %q "\${COMPREPLY[at]}"
+      candidate=\${COMPREPLY[at]}
+      case $quote in
+        \\')
+          candidate=\${candidate//"'"/"'\\\\''"}
+          ;;
+        \\")
+          for char in \\\\ '"' '$' '\`'; do
+            candidate=\${candidate//"$char"/"\\\\$char"}
+          done
+          ;;
+        *)
+          printf -v candidate %q "$candidate"
+          ;;
+      esac
+      COMPREPLY[at]=$candidate
     done
   fi
   [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/] ]] && compopt -o nospace

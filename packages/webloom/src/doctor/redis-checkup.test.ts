@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { Settings, type WrittenSettings } from '@webloom/core'
 import { type RedisServer, startFakeWeb, startRedis } from '@webloom/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -93,6 +95,22 @@ describe('one that cannot be used', () => {
       found: expect.stringMatching(/ does not answer as a Redis does: Unknown RESP type 72 "H"$/),
       type: expect.stringMatching(/^webloom settings --explain REDIS_URL/),
     })
+  })
+
+  test('as it takes connections and says nothing: TLS is named, and no Redis is to be started on its port', async () => {
+    await using hanging = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
+    await once(hanging, 'listening')
+    const { port } = hanging.address() as AddressInfo
+    const answers = await Promise.all(
+      [redis.url.replace('redis:', 'rediss:'), `redis://127.0.0.1:${port}`].map((REDIS_URL) =>
+        checkRedisServers(Settings.fromLayers({ command: { REDIS_URL } }), undefined, 500),
+      ),
+    )
+    const silent = / takes connections, and has answered nothing within 0\.5 s: .*then write /
+    expect(answers.flat()).toMatchObject([
+      { found: expect.stringMatching(silent), type: `redis-cli -h 127.0.0.1 -p ${redis.port} --tls PING` },
+      { found: expect.stringMatching(silent), type: expect.stringMatching(/^redis-cli .* PING$/) },
+    ])
   })
 
   test('as it is a replica: the line to type names its master', async () => {

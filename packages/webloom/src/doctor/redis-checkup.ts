@@ -3,6 +3,7 @@
  * ask at their start.
  */
 
+import { connect } from 'node:net'
 import {
   environmentVariable,
   luaScriptsIn,
@@ -14,6 +15,7 @@ import {
   type Settings,
   SettingsError,
   silentLogger,
+  WebloomError,
 } from '@webloom/core'
 import { type RedisHealth, redisHealth } from '@webloom/queue'
 import type { Redis } from 'ioredis'
@@ -51,14 +53,19 @@ interface Server {
  * Checks them all at once.
  *
  * @param spider whose keys the user must be allowed to use; undefined: any
+ * @param answerMsMax how long each server may take to answer
  */
-export async function checkRedisServers(settings: Settings, spider?: string): Promise<CheckResults> {
+export async function checkRedisServers(
+  settings: Settings,
+  spider?: string,
+  answerMsMax = ANSWER_MS_MAX,
+): Promise<CheckResults> {
   const servers = serversOf(settings)
   if (servers.length === 0) {
     const found = 'none is named: a crawl runs in one process. For many workers name one'
     return [{ check: 'Redis', state: 'info', found, type: 'export REDIS_URL=redis://127.0.0.1:6379' }]
   }
-  return (await Promise.all(servers.map((server) => checkServer(server, spider)))).flat()
+  return (await Promise.all(servers.map((server) => checkServer(server, spider, answerMsMax)))).flat()
 }
 
 function serversOf(settings: Settings): Server[] {
@@ -70,10 +77,14 @@ function serversOf(settings: Settings): Server[] {
   })
 }
 
-async function checkServer(server: Server, spider: string | undefined): Promise<CheckResults> {
+async function checkServer(
+  server: Server,
+  spider: string | undefined,
+  answerMsMax: number,
+): Promise<CheckResults> {
   const { target, roles } = server
   const link = new RedisLink(target, {
-    startTimeoutMs: ANSWER_MS_MAX,
+    startTimeoutMs: answerMsMax,
     logger: silentLogger,
     roles,
     spider,
@@ -82,7 +93,11 @@ async function checkServer(server: Server, spider: string | undefined): Promise<
     await Promise.race([link.open(), hopeless(link.client)])
     return await checkOpen(link.client, server, spider)
   } catch (error) {
-    return [unusable(error as Error & { code?: string }, server, spider)]
+    return [
+      isUnanswered(error) && (await isListening(target.options, answerMsMax))
+        ? silent(server, answerMsMax)
+        : unusable(error as Error & { code?: string }, server, spider),
+    ]
   } finally {
     link.close()
   }
@@ -100,6 +115,41 @@ function hopeless(client: Redis): Promise<never> {
 
 function isHopeless({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code)
+}
+
+/** Nothing came, no error either. */
+function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof WebloomError) || error instanceof IsReplica) return false
+  return error.code === 'WL_REDIS_UNREACHABLE' && error.cause === undefined
+}
+
+/** Whether anything takes connections there. */
+async function isListening({ host, port }: RedisOptions, timeoutMs: number): Promise<boolean> {
+  if (host === undefined || port === undefined) return false
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host, port, timeout: timeoutMs })
+  socket
+    .on('connect', () => resolve(true))
+    .on('timeout', () => resolve(false))
+    .on('error', () => resolve(false))
+  try {
+    return await promise
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** To start another Redis there would be of no use: the port is taken. */
+function silent({ target, named }: Server, answerMsMax: number): CheckResult {
+  const reasons = target.options.tls
+    ? 'it speaks no TLS (then write redis://), or it hangs'
+    : 'it is reading its file, it hangs, or it speaks TLS alone (then write rediss://)'
+  return {
+    check: 'Redis',
+    state: 'fail',
+    found: `${named} takes connections, and has answered nothing within ${answerMsMax / 1000} s: ${reasons}`,
+    type: `${cliOf(target.options)} PING`,
+  }
 }
 
 function unusable(error: Error & { code?: string }, server: Server, spider: string | undefined): CheckResult {
@@ -273,7 +323,7 @@ function rightsLine({ target, roles }: Server, spider: string | undefined): stri
 function cliOf({ host, port, username, password, tls, db }: RedisOptions): string {
   return [
     'redis-cli',
-    ...(host !== undefined ? [`-h ${host}`] : []),
+    ...(host !== undefined ? [`-h ${shellQuoted(host)}`] : []),
     ...(port !== undefined ? [`-p ${port}`] : []),
     ...(username ? [`--user ${shellQuoted(username)}`] : []),
     ...(password ? ['--askpass'] : []),
@@ -286,7 +336,9 @@ function urlLine({
   setting,
   options: { host, port, db, tls },
 }: Pick<RedisTarget, 'setting' | 'options'>): string {
-  return `export ${environmentVariable(setting)}='${tls ? 'rediss' : 'redis'}://user:password@${host}:${port}/${db ?? 0}'`
+  const url = `${tls ? 'rediss' : 'redis'}://user:password@${host}:${port}/${db ?? 0}`
+  // In quotation marks in any case, as passwords need them.
+  return `export ${environmentVariable(setting)}='${url.replaceAll("'", "'\\''")}'`
 }
 
 function explainLine({ shown, setting }: RedisTarget): string {

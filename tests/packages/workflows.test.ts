@@ -50,3 +50,18 @@ test('the right to publish is given to the job that publishes, and that job wait
   expect(publish).toContain("vars.RELEASES == 'open'")
   expect(workflow('ci.yml')).not.toMatch(/id-token|: write/)
 })
+
+test('an action is named by its commit, as a tag can be moved, and no token stays in the clone', () => {
+  for (const name of ['ci.yml', 'release.yml']) {
+    const uses = workflow(name).match(/uses: .*/g)!
+    expect(uses.filter((one) => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d/.test(one))).toEqual([])
+    const [, ...checkouts] = workflow(name).split('uses: actions/checkout@')
+    expect(checkouts.every((step) => /^[^-]*\n +with:\n +persist-credentials: false\n/.test(step))).toBe(true)
+  }
+})
+
+test('what is published comes from no cache', () => {
+  const [, publish] = workflow('release.yml').split(/^ {2}publish:$/m)
+  expect(publish).toContain('package-manager-cache: false')
+  expect(publish).not.toMatch(/^ +cache:/m)
+})

@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ChromiumMissing, ensureChromium, startBrowser, startFakeWeb, tempDir } from '../index.ts'
+import { findChromium } from './chromium-install.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -16,6 +19,20 @@ test('a browser opens a page of the fake web, with a Chromium that is here or wa
   const page = await browser.newPage()
   await page.goto(`${web.origins[0]}/made`)
   expect(await page.locator('p').textContent()).toBe('as made')
+})
+
+test('of a cache that was cleaned in part the launcher that is left is no Chromium', async () => {
+  await using cache = await tempDir()
+  vi.stubEnv('PATH', cache.path)
+  vi.stubEnv('XDG_CACHE_HOME', cache.path)
+  const put = (path: string) => {
+    mkdirSync(dirname(cache.join('webloom-testkit/chromium', path)), { recursive: true })
+    writeFileSync(cache.join('webloom-testkit/chromium', path), '', { mode: 0o755 })
+  }
+  put('chromium-headless-shell')
+  expect(findChromium()).toBeUndefined()
+  put('root/usr/lib/chromium/chromium-headless-shell')
+  expect(findChromium()).toBe(cache.join('webloom-testkit/chromium/chromium-headless-shell'))
 })
 
 test('where nothing helps, the message says what was tried and what to do', async () => {

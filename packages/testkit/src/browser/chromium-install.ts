@@ -24,11 +24,16 @@ export async function ensureChromium(): Promise<string> {
   throw new ChromiumMissing([...new Set(failures)])
 }
 
+/** The browser itself, in the folder that its package is unpacked in. */
+const UNPACKED = 'root/usr/lib/chromium/chromium-headless-shell'
+
 /** What is here already; nothing is installed or downloaded. */
 export function findChromium(): string | undefined {
-  const unpacked = join(unpackedFolder(), PROGRAMS[0]!)
   const inPath = PROGRAMS.map(findInPath).find((path) => path !== undefined)
-  return inPath ?? (isExecutable(unpacked) ? unpacked : undefined)
+  if (inPath !== undefined) return inPath
+  const launcher = join(unpackedFolder(), PROGRAMS[0]!)
+  // Of a cache that was cleaned in part the launcher may be left alone.
+  return [launcher, join(unpackedFolder(), UNPACKED)].every(isExecutable) ? launcher : undefined
 }
 
 /** No Chromium is here, and none could be got. */
@@ -84,8 +89,8 @@ mkdir -p "$1"
 cd "$1"
 exec 9>lock
 flock -w 600 9
-if [ -x chromium-headless-shell ]; then exit 0; fi
-rm -rf lists archives root
+if [ -x chromium-headless-shell ] && [ -x ${UNPACKED} ]; then exit 0; fi
+rm -rf lists archives root chromium-headless-shell
 mkdir -p lists/partial archives/partial root
 home=$1
 apt() { timeout 600 apt-get -o Dir::State::Lists="$home/lists" -o Dir::Cache="$home" -o Debug::NoLocking=true -o APT::Sandbox::User= "$@"; }
@@ -111,7 +116,7 @@ home=$(dirname "$(readlink -f "$0")")
 root=$home/root
 if [ -f "$home/fonts.conf" ]; then export FONTCONFIG_FILE="$home/fonts.conf"; fi
 libraries=$(find "$root/usr/lib" "$root/lib" -name '*.so*' -printf '%h\\n' 2>/dev/null | sort -u | tr '\\n' ':')
-LD_LIBRARY_PATH="$libraries$LD_LIBRARY_PATH" exec "$root/usr/lib/chromium/chromium-headless-shell" "$@"
+LD_LIBRARY_PATH="$libraries$LD_LIBRARY_PATH" exec "$(dirname "$root")/${UNPACKED}" "$@"
 END
 chmod 755 launcher
 mv launcher chromium-headless-shell

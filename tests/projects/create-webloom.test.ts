@@ -173,7 +173,22 @@ describe('before anything is written', () => {
     expect(await refused('mine', '--template', 'x')).toMatch(
       /no template "x"\. There are:\n\n {2}quotes [\s\S]*\n {2}api [\s\S]*\n {2}browser [\s\S]*\n {2}redis [\s\S]*\n {2}site /,
     )
+    // As a script has it whose variable is not set.
+    expect(await refused('mine', '--template', '')).toMatch(/no template ""\. There are:/)
     expect(await refused('mine', '--templte', 'x')).toMatch(/Unknown option '--templte'/)
+  })
+
+  test('a folder that was removed under the terminal is told in a sentence', async () => {
+    await using empty = await tempDir()
+    const { code, stderr } = await runProcess(
+      'sh',
+      ['-c', 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', 'sh', process.execPath, bin, 'mine'],
+      { cwd: empty.path },
+    )
+    expect([code, stderr]).toEqual([
+      2,
+      'create-webloom: the folder of this terminal is gone. Go to one that is there:  cd\n',
+    ])
   })
 
   test('--help and --version answer', async () => {

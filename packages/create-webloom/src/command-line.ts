@@ -27,10 +27,10 @@ export function readCommandLine(
       `expected one folder, and got ${positionals.length}: ${positionals.join(' ')}\n(create-webloom --help shows what there is)`,
     )
   const [folder] = positionals
-  const template = values.template ?? env.npm_config_template
+  const template = values.template ?? (env.npm_config_template || undefined)
   return {
     ...(folder !== undefined && { folder }),
-    ...(template && { template }),
+    ...(template !== undefined && { template }),
     yes: values.yes === true || env.npm_config_yes === 'true',
     help: values.help === true,
     version: values.version === true,

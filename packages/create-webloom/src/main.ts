@@ -52,21 +52,30 @@ interface Choices {
 
 /** What was typed is judged before anything is asked. Without a terminal nothing is asked. */
 async function choices({ folder, template, yes }: CommandLine): Promise<Choices> {
+  const here = currentFolder()
   const given = {
-    target: folder === undefined ? undefined : targetFolder(folder, process.cwd()),
+    target: folder === undefined ? undefined : targetFolder(folder, here),
     template: template === undefined ? undefined : templateNamed(template),
   }
   const isAsking = !yes && process.stdin.isTTY && process.stdout.isTTY
   if (!isAsking)
     return {
-      target: given.target ?? targetFolder(DEFAULT_FOLDER, process.cwd()),
+      target: given.target ?? targetFolder(DEFAULT_FOLDER, here),
       template: given.template ?? templateNamed(DEFAULT_TEMPLATE),
     }
   using questions = new Questions(process.stdin, process.stdout)
-  const check = (name: string) => targetFolder(name, process.cwd())
+  const check = (name: string) => targetFolder(name, here)
   return {
     target: given.target ?? check(await questions.folder(DEFAULT_FOLDER, check)),
     template: given.template ?? (await questions.template(templates())),
+  }
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    throw new UsageError('the folder of this terminal is gone. Go to one that is there:  cd')
   }
 }
 

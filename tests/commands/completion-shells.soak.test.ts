@@ -10,6 +10,7 @@ const PACKAGE = join(import.meta.dirname, '../../packages/webloom')
 const LINES = [
   ['webloom cra', 'webloom crawl '],
   ['webloom crawl quo', 'webloom crawl quotes '],
+  ['webloom crawl "quo', 'webloom crawl "quotes" '],
   ['webloom crawl two', 'webloom crawl two\\ words '],
   ['webloom crawl quotes -s LOG_LEVEL=D', 'webloom crawl quotes -s LOG_LEVEL=DEBUG '],
   // Behind = a value follows, without a blank.
@@ -22,6 +23,7 @@ const LINES = [
   // The shell's own files, where one may stand.
   ['webloom runspider spiders/q', 'webloom runspider spiders/q.ts '],
   ['webloom crawl quotes --logfile ou', 'webloom crawl quotes --logfile out.log '],
+  ['webloom crawl quotes --logfile=ou', 'webloom crawl quotes --logfile=out.log '],
 ] as const
 
 /** Ctrl-T: the shell writes the line down and empties it. */

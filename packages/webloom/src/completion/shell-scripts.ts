@@ -76,7 +76,11 @@ _webloom() {
   done
   (( $#plain )) && compadd -l -d plain_shown -- $plain
   (( $#open )) && compadd -l -S '' -d open_shown -- $open
-  (( files )) && _files
+  if (( files )); then
+    # A file is what stands behind the = of --logfile=.
+    [[ $PREFIX == --*=* ]] && compset -P '--*='
+    _files
+  fi
   (( $#lines ))
 }
 if [[ $funcstack[1] == _webloom ]]; then
@@ -89,10 +93,14 @@ fi
 const FISH = `# fish completion of webloom:   webloom completion fish > ~/.config/fish/completions/webloom.fish
 function __webloom_candidates
     set -l words (commandline -opc)
-    set -l typed (commandline -ct)
+    # As a program would get it: what is chosen fish quotes again.
+    set -l typed (commandline -ct | string replace -r '^[\\'"]' '' | string unescape)
+    set -l option (string match -r -- '^--[^=]*=' "$typed")
     for line in ($words[1] __complete fish -- $words[2..-1] "$typed" 2>/dev/null)
         if test "$line" = ':files'
-            __fish_complete_path "$typed"
+            for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' "$typed"))
+                echo "$option$path"
+            end
         else
             echo $line
         end

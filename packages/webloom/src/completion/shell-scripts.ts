@@ -77,8 +77,8 @@ _webloom() {
   (( $#plain )) && compadd -l -d plain_shown -- $plain
   (( $#open )) && compadd -l -S '' -d open_shown -- $open
   if (( files )); then
-    # A file is what stands behind the = of --logfile=.
-    [[ $PREFIX == --*=* ]] && compset -P '--*='
+    # A file is what stands behind the = of --logfile=. With a quotation mark between them compset would leave what is typed twice.
+    [[ $words[CURRENT] == --*=* && $words[CURRENT] != *[\\'\\"]* ]] && compset -P '--*='
     _files
   fi
   (( $#lines ))

@@ -1,9 +1,11 @@
 /** Pages that would hang a browser or fill a machine: each ends in time, with the right page or the right error. */
 
 import type { ServerResponse } from 'node:http'
+import { getPriority } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPid } from '../testing/browser-processes.ts'
 import { Browsing, Site } from '../testing/browsing.ts'
+import { processTree } from './chromium/process-memory.ts'
 
 /** Seconds: of pages that must not take longer, of those that are taken after a part of it, and of those that may take longer. */
 const DEADLINE = { download_timeout: 3 }
@@ -123,6 +125,10 @@ test('when all are over no page is left, and a browser that is killed costs its 
   const visits = Array.from({ length: 3 }, () => browsing.visit(url, { meta: { download_timeout: 60 } }))
   await expect.poll(() => held.length, { timeout: 20_000 }).toBe(3)
   site.page('/held', (_, answer) => answer.end())
+  const priorities = (await processTree(browserPid())).map((pid) => getPriority(pid))
+  // Its renderers, too, which were not there when it started.
+  expect(new Set(priorities)).toEqual(new Set([5]))
+  expect(priorities.length).toBeGreaterThan(4)
   process.kill(browserPid(), 'SIGKILL')
   for (const response of await Promise.all(visits)) expect(response.text).toContain('<b>here</b>')
   expect(browsing.stats.get('browser/rendered_again')).toBe(3)

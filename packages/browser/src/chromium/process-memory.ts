@@ -6,9 +6,13 @@ import { readdir, readFile } from 'node:fs/promises'
  */
 export async function treeMemoryMb(pid: number): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined
-  const pids = descendants(pid, await parents())
-  const sizes = await Promise.all([pid, ...pids].map(pssKb))
+  const sizes = await Promise.all((await processTree(pid)).map(pssKb))
   return sizes.reduce((sum, size) => sum + size, 0) / 1024
+}
+
+/** Resolves to a process and its descendants, where the system tells them (Linux). */
+export async function processTree(pid: number): Promise<number[]> {
+  return [pid, ...descendants(pid, await parents())]
 }
 
 async function parents(): Promise<Map<number, number[]>> {

@@ -5,10 +5,12 @@
  * outlives a worker that is killed. Its profile has a folder of ours; pages have contexts of their own, which write nothing there.
  */
 
+import { setPriority } from 'node:os'
 import type { Browser } from 'playwright-core'
 import type { BrowserSettings } from '../browser-settings.ts'
 import { chromiumFlags } from './chromium-flags.ts'
 import { findChromium, unavailable } from './find-chromium.ts'
+import { processTree } from './process-memory.ts'
 import { newProfileFolder, removeProfileFolder } from './profile-folders.ts'
 
 /** A browser, and what is needed to end it. */
@@ -22,6 +24,9 @@ export interface StartedBrowser {
 
 // Half a second; on a machine that is busy otherwise it takes longer.
 const START_MS_MAX = 30_000
+
+// A third of the share that others have when all want the processor: pages over HTTP keep their rate, and rendered ones go on.
+const NICE = 5
 
 /**
  * What would render pages here: the path of a program, or the address of a browser that runs elsewhere. Nothing is started. Throws
@@ -57,6 +62,7 @@ async function startChromium(settings: BrowserSettings): Promise<StartedBrowser>
     })
     const browser = context.browser()!
     const pid = await pidOf(browser)
+    if (pid !== undefined) await yieldToOthers(pid)
     await context.pages()[0]?.close()
     return { browser, tidyUp, ...(pid !== undefined && { pid }) }
   } catch (error) {
@@ -74,6 +80,21 @@ async function connect(url: string): Promise<StartedBrowser> {
       `BROWSER_CDP_URL leads to no browser: ${firstLine(error as Error)}. Start one there:  chromium --headless --remote-debugging-port=9222`,
       error,
     )
+  }
+}
+
+/**
+ * Pages take whatever processor time there is; those over HTTP need little, and at once. What renders pages inherits this from the
+ * processes that are there at the start.
+ */
+async function yieldToOthers(pid: number): Promise<void> {
+  if (process.platform !== 'linux') return
+  for (const one of await processTree(pid)) {
+    try {
+      setPriority(one, NICE)
+    } catch {
+      // It has ended, or may not be told.
+    }
   }
 }
 

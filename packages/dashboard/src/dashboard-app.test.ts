@@ -72,6 +72,17 @@ test('what stands on the web is inert and short', async () => {
   expect(await textOf(`/c/bookshops/host?name=${encodeURIComponent(HOSTILE_TITLE)}`)).not.toContain('<img')
 })
 
+test('a server that does not answer is a row without a link, and is no crawl', async () => {
+  const crawls = await desks.crawls()
+  const away = crawls.find(({ state }) => state === null)!
+  const server = 'redis://10.0.9.9:6379/0'
+  desks.crawls = async () => [...crawls, { ...away, id: server, spider: '', server, trouble: 'it is away' }]
+  const html = await textOf('/')
+  expect(html).toMatch(new RegExp(`<b>${server}</b>.*it is away`, 's'))
+  expect(html).not.toContain('href="/c/redis')
+  expect(html).toContain(`of ${crawls.length} crawls`)
+})
+
 test('figures are those of the status', async () => {
   const html = await textOf('/c/bookshops/overview')
   for (const figure of ['184,320', '12,044', '248,316', '201,944', STATUS.timeLeft.words])

@@ -16,6 +16,7 @@ export type CrawlState = (typeof CRAWL_STATES)[number]
 export interface CrawlSummary {
   /** As it stands in addresses: the spider's name, `quotes@2026-11` with a CRAWL_ID; `quotes:2` on the second server that has one. */
   readonly id: string
+  /** '' in the place of all crawls of a server that does not answer and of which none is known yet; `id` is its address then. */
   readonly spider: string
   readonly crawlId: string | null
   /** The queue's server, without its password. `this process` for a crawl without Redis. */

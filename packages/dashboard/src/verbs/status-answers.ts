@@ -41,7 +41,7 @@ const WORKER_COUNTS = object<WorkerCounts>({
 export const SUMMARY = object<CrawlSummary>(
   {
     id: text('as it stands in addresses'),
-    spider: text(),
+    spider: text('empty in the place of all crawls of a server that does not answer and is not known yet'),
     crawlId: orNull(text()),
     server: text('the queue’s Redis, without its password'),
     state: orNull(

@@ -26,7 +26,7 @@ function Sums({ crawls }: { crawls: readonly CrawlSummary[] }) {
       <Figure
         name="Running"
         value={grouped(sum(({ state }) => (state === 'running' ? 1 : 0)))}
-        unit={`of ${counted(crawls.length, 'crawl')}`}
+        unit={`of ${counted(crawls.filter(isCrawl).length, 'crawl')}`}
       />
       <Figure name="Pages" value={perSecond(sum(({ pagesPerMinute }) => pagesPerMinute))} unit="a second" />
       <Figure name="Items" value={perSecond(sum(({ itemsPerMinute }) => itemsPerMinute))} unit="a second" />
@@ -49,6 +49,11 @@ function Crawls({ crawls }: { crawls: readonly CrawlSummary[] }) {
   )
 }
 
+/** Else a server that does not answer, in the place of crawls that are not known yet. */
+function isCrawl({ spider }: CrawlSummary): boolean {
+  return spider !== ''
+}
+
 /** Of a crawl whose Redis does not answer none is known. */
 function figure(name: string, of: (crawl: CrawlSummary) => Child): Column<CrawlSummary> {
   return { name, isNumber: true, cell: (crawl) => (crawl.state === null ? '–' : of(crawl)) }
@@ -57,13 +62,17 @@ function figure(name: string, of: (crawl: CrawlSummary) => Child): Column<CrawlS
 const COLUMNS: readonly Column<CrawlSummary>[] = [
   {
     name: 'Crawl',
-    cell: ({ id, spider, crawlId, server }) => (
-      <a class="row-link" href={`${crawlPath(id)}/overview`}>
-        <b>{shown(spider, 60)}</b>
-        {crawlId !== null && <span class="id">{shown(crawlId, 40)}</span>}
-        <small>{shown(server, 60)}</small>
-      </a>
-    ),
+    cell: (crawl) => {
+      const { id, spider, crawlId, server } = crawl
+      if (!isCrawl(crawl)) return <b>{shown(server, 60)}</b>
+      return (
+        <a class="row-link" href={`${crawlPath(id)}/overview`}>
+          <b>{shown(spider, 60)}</b>
+          {crawlId !== null && <span class="id">{shown(crawlId, 40)}</span>}
+          <small>{shown(server, 60)}</small>
+        </a>
+      )
+    },
   },
   {
     name: 'State',

@@ -1,5 +1,6 @@
 /** The desk of a crawl on Redis: over the functions of the queue's package, which the commands call, too. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CrawlDesk,
   type CrawlStatus,
@@ -46,6 +47,8 @@ import { settingsSeen } from './settings-seen.ts'
 
 /** While Redis hangs, whoever looks is told so after this time. */
 const ANSWER_MS_MAX = 4000
+/** How often a Redis is asked whether it is there, while something takes long. */
+const THERE_ASKED_MS = 1000
 const SAMPLE_EVERY_MS = 10_000
 /** A day of them. */
 const SAMPLES_MAX = 8640
@@ -148,17 +151,20 @@ export class RedisCrawlDesk implements CrawlDesk {
 
   /** Takes as long as there are requests to queue: each is queued once, whoever tires of waiting. */
   async retryFailed(filter: FailedFilter): Promise<number> {
-    const { queued } = await withRedisTarget(this.#crawl, (target) =>
-      retryFailed(target.failures, ledgerFilter(filter), {
-        reopen: () => target.adopt({ startEnded: false }),
-        mark: (requests) => target.mark(requests),
-      }),
-    )
+    const retry = () =>
+      withRedisTarget(this.#crawl, (target) =>
+        retryFailed(target.failures, ledgerFilter(filter), {
+          reopen: () => target.adopt({ startEnded: false }),
+          mark: (requests) => target.mark(requests),
+        }),
+      )
+    const { queued } = await this.#whileThere(retry)
     return queued.length
   }
 
   async dropFailed(filter: FailedFilter): Promise<number> {
-    return (await dropFailed(this.#ledger, ledgerFilter(filter))).length
+    const gone = await this.#whileThere(() => dropFailed(this.#ledger, ledgerFilter(filter)))
+    return gone.length
   }
 
   get #ledger(): FailureLedger {
@@ -188,9 +194,33 @@ export class RedisCrawlDesk implements CrawlDesk {
 
   /** A command would wait for a Redis that is away for as long as that takes. */
   async #ask<T>(what: string, act: () => Promise<T>): Promise<T> {
+    this.#refuseAway()
+    return within(ANSWER_MS_MAX, `${this.#crawl.shown}: ${what}`, act())
+  }
+
+  /** For what may take minutes: it may do so as long as Redis answers. */
+  async #whileThere<T>(act: () => Promise<T>): Promise<T> {
+    this.#refuseAway()
+    const done = new AbortController()
+    try {
+      return await Promise.race([act(), this.#silence(done.signal)])
+    } finally {
+      done.abort()
+    }
+  }
+
+  /** Rejects when Redis does not answer any more, and with `signal`. */
+  async #silence(signal: AbortSignal): Promise<never> {
+    const { redis, shown } = this.#crawl
+    for (;;) {
+      await within(ANSWER_MS_MAX, `Redis at ${shown}`, redis.ping())
+      await sleep(THERE_ASKED_MS, undefined, { signal })
+    }
+  }
+
+  #refuseAway(): void {
     const { redis, shown } = this.#crawl
     if (isAway(redis)) throw new Error(`Redis at ${shown} cannot be reached`)
-    return within(ANSWER_MS_MAX, `${shown}: ${what}`, act())
   }
 }
 

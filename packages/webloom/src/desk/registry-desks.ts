@@ -3,13 +3,13 @@
  * are those that their workers have told there, without secrets; where the servers of the other roles are is known to whoever looks.
  *
  * A crawl's desk is made by the first look at it and kept. A Redis that does not answer costs its own crawls alone, and is asked again
- * with the next look.
+ * with the next look. If none of its crawls is known yet, it stands in the list itself, in their place.
  */
 
 import { type CrawlDesk, type CrawlDesks, type CrawlSummary, within } from '@webloom/core'
 import { crawlRedisKeys, type KnownCrawl, readCrawls, readSettings } from '@webloom/queue'
 import type { DeskServer } from '../redis/desk-servers.ts'
-import { readSummary } from './read-summary.ts'
+import { readSummary, silentSummary } from './read-summary.ts'
 import { isAway, RedisCrawlDesk } from './redis-crawl-desk.ts'
 import { toldCrawl } from './told-crawl.ts'
 
@@ -30,6 +30,8 @@ export class RegistryDesks implements CrawlDesks {
   readonly #spiders: readonly string[]
   /** With the last look at each server that answered. */
   #listed: readonly Listed[] = []
+  /** Servers that did not answer the last look, and none of whose crawls is known. */
+  #silent: readonly Silent[] = []
 
   /** @param spiders whose crawls are shown; none: all are */
   constructor(servers: readonly DeskServer[], spiders: readonly string[] = []) {
@@ -38,19 +40,26 @@ export class RegistryDesks implements CrawlDesks {
   }
 
   async crawls(): Promise<readonly CrawlSummary[]> {
+    await this.#look()
     const summaries = await Promise.all(
-      (await this.#list()).map(async (one) => {
+      this.#listed.map(async (one) => {
         const desk = await this.#deskOf(one)
         return readSummary(one.id, desk.crawl)
       }),
     )
-    return summaries.sort(inOrder)
+    const silent = this.#silent.map(({ shown, error }) => silentSummary(shown, error.message))
+    return [...summaries, ...silent].sort(inOrder)
   }
 
   async desk(id: string): Promise<CrawlDesk | undefined> {
     const isMeant = (one: Listed) => one.id === id
-    const one = this.#listed.find(isMeant) ?? (await this.#list()).find(isMeant)
-    return one && this.#deskOf(one)
+    if (!this.#listed.some(isMeant)) await this.#look()
+    const one = this.#listed.find(isMeant)
+    if (one) return this.#deskOf(one)
+    // It may be there, for all that is known.
+    const [silent] = this.#silent
+    if (silent) throw silent.error
+    return undefined
   }
 
   async close(): Promise<void> {
@@ -58,26 +67,27 @@ export class RegistryDesks implements CrawlDesks {
     for (const { servers } of this.#servers) servers.close()
   }
 
-  async #list(): Promise<readonly Listed[]> {
-    const lists = await Promise.all(this.#servers.map((server, n) => this.#listOf(server, n + 1)))
-    this.#listed = lists.flat()
-    return this.#listed
+  async #look(): Promise<void> {
+    const looks = await Promise.all(this.#servers.map((server, n) => this.#lookAt(server, n + 1)))
+    this.#listed = looks.flatMap(({ listed }) => listed)
+    this.#silent = looks.flatMap(({ silent }) => silent ?? [])
   }
 
-  async #listOf(server: DeskServer, number: number): Promise<readonly Listed[]> {
+  /** What was listed before stays while its server is away. */
+  async #lookAt(server: DeskServer, number: number): Promise<Look> {
     const redis = server.servers.connection('queue')!
     const { shown } = server.servers.targets('queue')[0]!
     const before = this.#listed.filter((one) => one.server === server)
     try {
       if (isAway(redis)) throw new Error(`Redis at ${shown} cannot be reached`)
       const known = await within(ANSWER_MS_MAX, `Redis at ${shown}`, readCrawls(redis))
-      return known
+      const listed = known
         .filter(({ spider }) => this.#spiders.length === 0 || this.#spiders.includes(spider))
         .slice(0, LISTED_MAX)
         .map((crawl) => ({ id: idOf(crawl, number), crawl, server }))
+      return { listed }
     } catch (error) {
-      if (before.length > 0) return before
-      throw error
+      return before.length > 0 ? { listed: before } : { listed: [], silent: { shown, error: error as Error } }
     }
   }
 
@@ -108,6 +118,17 @@ interface Listed {
   readonly id: string
   readonly crawl: KnownCrawl
   readonly server: DeskServer
+}
+
+interface Silent {
+  /** Its address, without its password. */
+  readonly shown: string
+  readonly error: Error
+}
+
+interface Look {
+  readonly listed: readonly Listed[]
+  readonly silent?: Silent
 }
 
 /** The queue's name without its braces; a crawl of the second server has its number behind it. */

@@ -1,0 +1,65 @@
+/** Desks of several Redis servers, of which one is away or hangs. */
+
+import { crawlRedisKeys, noteCrawl } from '@webloom/queue'
+import { type RedisServer, startRedis } from '@webloom/testkit'
+import { Redis } from 'ioredis'
+import { expect, test, vi } from 'vitest'
+import { deskServers } from '../redis/desk-servers.ts'
+import { RegistryDesks } from './registry-desks.ts'
+
+const WITHIN = { timeout: 15_000, interval: 50 }
+
+async function noted(server: RedisServer, spider: string): Promise<void> {
+  const redis = new Redis(server.url)
+  await noteCrawl(redis, { spider, crawlId: null, statsKey: `${spider}:stats`, release: '1.0.0' })
+  await redis.hset(crawlRedisKeys({ spider, crawlId: null }).record, { state: 'running', format: '2' })
+  redis.disconnect()
+}
+
+function desksOf(...servers: RedisServer[]) {
+  const desks = new RegistryDesks(deskServers({ redis: servers.map(({ url }) => url) }, undefined))
+  return { desks, [Symbol.asyncDispose]: () => desks.close() }
+}
+
+test('a server that was never there stands in the list itself, and takes no crawl of others with it', async () => {
+  await using near = await startRedis()
+  await using far = await startRedis()
+  await noted(near, 'near')
+  await noted(far, 'far')
+  await far.kill()
+  await using at = desksOf(near, far)
+  const shown = `redis://127.0.0.1:${far.port}/0`
+  expect(await at.desks.crawls()).toMatchObject([
+    { id: 'near', state: 'running' },
+    { id: shown, spider: '', state: null, trouble: expect.stringContaining(shown) },
+  ])
+  expect(await at.desks.desk('near')).toMatchObject({ spider: 'near' })
+  // It may be there.
+  await expect(at.desks.desk('far:2')).rejects.toThrow(shown)
+  await far.restart()
+  await noted(far, 'far')
+  await vi.waitFor(
+    async () => expect((await at.desks.crawls()).map(({ id }) => id)).toEqual(['far:2', 'near']),
+    WITHIN,
+  )
+  expect(await at.desks.desk('none')).toBeUndefined()
+})
+
+test('what waits for a Redis that is away, or hangs, is refused within seconds', async () => {
+  await using server = await startRedis()
+  await noted(server, 'near')
+  await using at = desksOf(server)
+  const desk = (await at.desks.desk('near'))!
+  expect(await desk.retryFailed!({})).toBe(0)
+  const refused = async () => {
+    const asked = [desk.status(), desk.failures!(), desk.retryFailed!({}), desk.dropFailed!({})]
+    for (const { status, reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[])
+      expect([status, String(reason)]).toEqual(['rejected', expect.stringContaining(`${server.port}`)])
+  }
+  await server.pause()
+  await refused()
+  await server.resume()
+  await vi.waitFor(() => desk.status(), WITHIN)
+  await server.kill()
+  await refused()
+})

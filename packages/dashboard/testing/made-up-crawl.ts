@@ -29,6 +29,7 @@ export function madeUpWorker(n: number, more: Partial<WorkerSeen> = {}): WorkerS
     lost: false,
     downloading: 12 + n,
     scraping: n % 3,
+    scrapingFull: false,
     heldHosts: 41 + 3 * n,
     longestMs: 0,
     longestHost: '',

@@ -87,6 +87,8 @@ export interface WorkerSeen {
   readonly lost: boolean
   readonly downloading: number
   readonly scraping: number
+  /** Its callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows: it begins no page until they are fewer. */
+  readonly scrapingFull: boolean
   /** Hosts of which it has something; 0 where the queue does not say (QUEUE_MODE=job). */
   readonly heldHosts: number
   /** How long the host of these that takes longest takes at least, at its delay, milliseconds; 0: none has a delay. */

@@ -46,7 +46,11 @@ export async function startMetrics(options: StartMetricsOptions): Promise<Listen
 }
 
 function inFlight({ crawl, activity }: StartMetricsOptions): MetricFamily {
-  const values = Object.entries(activity()).map(([state, value]) => ({ labels: { crawl, state }, value }))
+  const { downloading, scraping } = activity()
+  const values = Object.entries({ downloading, scraping }).map(([state, value]) => ({
+    labels: { crawl, state },
+    value,
+  }))
   return {
     name: 'webloom_process_requests',
     help: 'Requests that this process has, by what it does with them.',

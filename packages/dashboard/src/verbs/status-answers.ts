@@ -70,6 +70,7 @@ const WORKER = object<WorkerSeen>({
   lost: truth('no heartbeat for ten seconds'),
   downloading: count(),
   scraping: count(),
+  scrapingFull: truth('its callbacks work on so many bytes that it begins no page'),
   heldHosts: count('hosts of which it has something'),
   longestMs: number('how long the host of these that takes longest takes at least'),
   longestHost: text(),

@@ -6,6 +6,8 @@ import { NO_LOAD, type WorkerLoad } from './worker-load.ts'
 export interface WorkerActivity extends WorkerLoad, QueueHeld {
   readonly downloading: number
   readonly scraping: number
+  /** Its callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows. */
+  readonly scrapingFull: boolean
   /** Since the worker started. */
   readonly pages: number
   readonly items: number
@@ -39,6 +41,7 @@ export const NOTHING_HELD: QueueHeld = { heldHosts: 0, longestMs: 0, longestHost
 const IDLE: WorkerActivity = {
   downloading: 0,
   scraping: 0,
+  scrapingFull: false,
   ...NOTHING_HELD,
   pages: 0,
   items: 0,

@@ -40,7 +40,8 @@ import { LeftNumbers } from './left-numbers.ts'
 /** What a worker tells of itself with each heartbeat. */
 export interface WorkerTells {
   /** What is under way at this moment. */
-  readonly activity: () => { readonly downloading: number; readonly scraping: number }
+  readonly activity: () => Pick<WorkerActivity, 'downloading' | 'scraping'> &
+    Partial<Pick<WorkerActivity, 'scrapingFull'>>
   /** What this worker holds of the queue. Absent: it does not say. */
   readonly held?: (() => QueueHeld) | undefined
   /** What stands out among the hosts of this process. Absent: none of it is told. */
@@ -340,6 +341,7 @@ export class WorkerHeartbeat implements OtherWorkers {
     const { at, pages, items, errors } = this.#done[0]!
     const perMinute = (more: number) => (done.at > at ? Math.round((more * 60_000) / (done.at - at)) : 0)
     return {
+      scrapingFull: false,
       ...tells.activity(),
       ...(tells.held?.() ?? NOTHING_HELD),
       pages: done.pages,

@@ -82,6 +82,8 @@ export interface EngineOptions {
 export interface EngineActivity {
   readonly downloading: number
   readonly scraping: number
+  /** Callbacks and pipelines work on as many bytes as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows: no page is begun until they are fewer. */
+  readonly scrapingFull: boolean
 }
 
 // Without a bound on downloads, a lease call still needs a number.
@@ -140,7 +142,7 @@ export class Engine {
 
   get activity(): EngineActivity {
     const { downloading, size } = this.#pages
-    return { downloading, scraping: size - downloading }
+    return { downloading, scraping: size - downloading, scrapingFull: this.#isScrapingFull }
   }
 
   /** Runs the crawl to its end and resolves to its `finish_reason`. Rejects when it could not be opened, or not be closed. */
@@ -222,8 +224,12 @@ export class Engine {
 
   #room(): number {
     if (this.#isPaused) return 0
-    if (this.#pages.scrapingBytes >= this.#options.bounds.scrapingBytesMax) return 0
+    if (this.#isScrapingFull) return 0
     return this.#pages.room
+  }
+
+  get #isScrapingFull(): boolean {
+    return this.#pages.scrapingBytes >= this.#options.bounds.scrapingBytesMax
   }
 
   async #isOver(): Promise<boolean | string> {

@@ -22,7 +22,7 @@ export interface Participation {
 
 /** What the crawl's store asks of the running crawl. */
 export interface CrawlControls {
-  activity(): { readonly downloading: number; readonly scraping: number }
+  activity(): { readonly downloading: number; readonly scraping: number; readonly scrapingFull: boolean }
   pause(): void
   resume(): void
   stop(reason: string): void

@@ -88,6 +88,12 @@ function busyWorkers({ workers }: StatusFigures, { concurrency }: CrawlBounds): 
       kind: 'workers',
       words: `The processors are busy: the event loop of ${late} of ${counted(present.length, 'worker')} is late by ${LAG_FROM_MS} ms or more. More workers on other processors help.`,
     }
+  const full = present.filter(({ scrapingFull }) => scrapingFull).length
+  if (full * 2 > present.length)
+    return {
+      kind: 'memory',
+      words: `The callbacks and pipelines of ${full} of ${counted(present.length, 'worker')} work on as many bytes of responses as SCRAPER_SLOT_MAX_ACTIVE_SIZE allows, so no page is begun there. Faster ones help, more workers, or a larger bound where there is memory for it.`,
+    }
   const downloading = present.reduce((sum, worker) => sum + worker.downloading, 0)
   if (downloading < FULL_FROM * concurrency * present.length) return undefined
   return {

@@ -72,6 +72,17 @@ test('webloom crawl --dash --control shows and steers a crawl without Redis whil
   expect(await pageText(`${url}c/pages/overview`)).toContain(
     'at least: the delay of 127.0.0.1 allows no more',
   )
+  // Its next request goes in an hour: none is in flight any more, and the rest waits.
+  await vi.waitFor(
+    async () =>
+      expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(
+        / waits for its delay with \S+ Waiting [1-9]\d* Held for later 0 In flight 0 /,
+      ),
+    WITHIN,
+  )
+  const met = (address: string) => pageText(`${url}c/pages/dedup?url=${encodeURIComponent(address)}`)
+  expect(await met(web.seeds[0]!)).toMatch(/ met before .* Recorded [1-9]/)
+  expect(await met(`${web.seeds[0]}/none`)).toContain(' not met yet ')
   expect(await pageText(`${url}c/pages/host?name=127.0.0.1`)).toMatch(/Answers counted since .* 200 [1-9]/)
   crawl.kill('SIGINT')
   expect((await crawl.exited).code).toBe(130)

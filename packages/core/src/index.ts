@@ -174,6 +174,7 @@ export {
   REJECTIONS_MAX,
   type RequestQueue,
   type RetryWhen,
+  type SlotNow,
   START_BATCH_MAX,
   type StartRequest,
 } from './ports/request-queue.ts'

@@ -58,6 +58,7 @@ export {
 } from './crawl/redis-crawl-record.ts'
 export { RedisPageForms } from './crawl/redis-page-forms.ts'
 export { RedisStartHosts } from './crawl/redis-start-hosts.ts'
+export { openLoadMeter, type WorkerLoadMeter } from './crawl/worker-load.ts'
 export {
   CrawlChannel,
   type CrawlChannelOptions,

@@ -39,6 +39,14 @@ const TESTS: ContractTests<DupeFilter> = {
     assert.equal(await filter.requestSeen(new Request(url, { method: 'POST', body: 'a=1' })), false)
     assert.equal(await filter.requestSeen(new Request(url, { method: 'POST', body: 'a=1' })), true)
   },
+  'one that tells whether a request was met records nothing by it': async (filter) => {
+    if (!filter.has) return
+    assert.equal(await filter.has(page(1)), false)
+    assert.equal(await filter.requestSeen(page(1)), false)
+    assert.deepEqual([await filter.has(page(1)), await filter.has(page(2))], [true, false])
+    await filter.requestsSeen(pages(2), 'asker')
+    assert.equal(await filter.has(page(2)), true)
+  },
   'a batch is answered in order': async (filter) => {
     await filter.requestSeen(page(2))
     assert.deepEqual(await filter.requestsSeen(pages(1, 2, 3), 'asker'), [false, true, false])

@@ -216,6 +216,20 @@ const TESTS: ContractTests<Make> = {
     await assert.rejects(queue.requeue(lease as Lease), lost)
     assert.equal((await queue.counts()).waiting, 0)
   },
+  'a queue that nobody shares tells how one slot stands': async (make) => {
+    const queue = await make({ concurrency: 1 })
+    if (!queue.slotNow) return
+    assert.equal(queue.slotNow('a.test'), undefined)
+    await queue.push(
+      [1, 2, 3].map((n) => on('a', n)),
+      'o',
+    )
+    const [lease] = (await queue.lease(1)) as [Lease]
+    const now = { waiting: 2, delayed: 0, leased: 1, nextInMs: 0, delayMs: 0, failures: 0 }
+    assert.deepEqual(queue.slotNow('a.test'), now)
+    await queue.retry(lease, lease.request, 60_000, { failures: 1 })
+    assert.deepEqual(queue.slotNow('a.test'), { ...now, delayed: 1, leased: 0, failures: 1 })
+  },
   'the slots with the most waiting are named, the longest first': async (make) => {
     const queue = await make({ concurrency: 1 })
     assert.deepEqual(queue.mostQueued(10), [])

@@ -95,6 +95,16 @@ export interface QueuedSlot {
   readonly waiting: number
 }
 
+/** A slot at one moment, of a queue that nobody shares. */
+export interface SlotNow extends HostState {
+  readonly waiting: number
+  /** Requests that are held until their own time has come. */
+  readonly delayed: number
+  readonly leased: number
+  /** Milliseconds until its host may be asked again; 0: now, or when one in flight has ended. */
+  readonly nextInMs: number
+}
+
 /** What a worker holds of a shared queue. */
 export interface QueueHeld {
   /** Slots of which something is here, in flight, or waits behind. */
@@ -208,6 +218,8 @@ export interface RequestQueue {
   steer(orders: HostOrders): Promise<void>
   /** Returns slots of which something waits, those with the most first, `most` of them at the most, as far as this worker knows. */
   mostQueued(most: number): readonly QueuedSlot[]
+  /** One slot at this moment; undefined for one of which nothing waits or is in flight. Absent where workers share slots: the store is asked. */
+  slotNow?(slot: string): SlotNow | undefined
   /** What this worker holds at this moment, for people who look. Absent: not known. */
   held?(): QueueHeld
   /**

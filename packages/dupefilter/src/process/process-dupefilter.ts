@@ -75,6 +75,11 @@ export abstract class ProcessDupeFilter implements DupeFilter {
     return false
   }
 
+  async has(request: Request): Promise<boolean> {
+    const asked = askedAbout(request, this.fingerprinter)
+    return this.isRecorded(asked) && this.#pending.get(asked.fingerprint) !== NOBODY
+  }
+
   async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     if (requests.length > 0) this.prepare()
     const claim: Claim = { asker, fingerprints: [] }

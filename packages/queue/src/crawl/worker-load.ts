@@ -13,6 +13,13 @@ export interface WorkerLoad {
 
 export const NO_LOAD: WorkerLoad = { rssBytes: 0, cpuCores: 0, loopLagMs: 0 }
 
+/** A meter that measures from now on. */
+export function openLoadMeter(): WorkerLoadMeter {
+  const meter = new WorkerLoadMeter()
+  meter.open()
+  return meter
+}
+
 /** The timer that is watched; twenty times a second costs nothing that can be measured. */
 const LOOKS_EVERY_MS = 50
 const NS_PER_MS = 1e6

@@ -78,6 +78,11 @@ export class SqliteDupeFilter implements DupeFilter {
     return this.#database.atomically(() => !this.#record(fingerprint))
   }
 
+  async has(request: Request): Promise<boolean> {
+    const fingerprint = this.#fingerprinter.fingerprint(request)
+    return this.#pending.has(fingerprint) || this.#isRecorded(fingerprint)
+  }
+
   async requestsSeen(requests: readonly Request[], asker: string): Promise<Seen[]> {
     const claim: Claim = { asker, fingerprints: [] }
     const answers = requests.map((request) => this.#seenBy(claim, this.#fingerprinter.fingerprint(request)))

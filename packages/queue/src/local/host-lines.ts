@@ -17,7 +17,7 @@
  * that must wait.
  */
 
-import { type HostClock, ownCopy } from '@webloom/core'
+import { type HostClock, highest, ownCopy, type QueuedSlot, type SlotNow } from '@webloom/core'
 import { ByPriority } from '../structures/by-priority.ts'
 import { Deque } from '../structures/deque.ts'
 import { TimeHeap } from '../structures/time-heap.ts'
@@ -47,9 +47,26 @@ export class HostLines<Held extends StoredRequest, Delayed extends DelayedReques
     return this.#timed.nextAtMs
   }
 
-  /** All lines, empty ones of which something is in flight too. */
-  all(): Iterable<HostLine<Held, Delayed>> {
-    return this.#lines.values()
+  mostQueued(most: number): readonly QueuedSlot[] {
+    return highest(this.#lines.values(), most, ({ waiting }) => waiting.length)
+      .map(({ slot, waiting }) => ({ slot, waiting: waiting.length }))
+      .filter(({ waiting }) => waiting > 0)
+  }
+
+  /** @param held all requests that are held until their own time has come */
+  slotNow(slot: string, held: Iterable<DelayedRequest>): SlotNow | undefined {
+    const line = this.#lines.get(slot)
+    let delayed = 0
+    for (const one of held) if (one.slot === slot) delayed++
+    if (!line && delayed === 0) return undefined
+    const waitMs = this.#clock.waitMs(slot, performance.now())
+    return {
+      ...this.#clock.stateOf(slot),
+      waiting: line?.waiting.length ?? 0,
+      delayed,
+      leased: line?.inFlight ?? 0,
+      nextInMs: Number.isFinite(waitMs) ? Math.ceil(waitMs) : 0,
+    }
   }
 
   /** A line of an earlier run. */

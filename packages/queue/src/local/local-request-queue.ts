@@ -15,7 +15,6 @@ import {
   type HostClock,
   type HostNews,
   type HostOrders,
-  highest,
   inDoubtAsker,
   type Lease,
   type LinkDoubts,
@@ -27,6 +26,7 @@ import {
   type RequestQueue,
   type RetryWhen,
   requestToJson,
+  type SlotNow,
   type StartRequest,
   WebloomError,
 } from '@webloom/core'
@@ -190,9 +190,8 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   async retry(lease: Lease, request: Request, when: RetryWhen, host?: HostNews): Promise<void> {
     await this.#slots.prepare([{ request }])
     const { line, held } = this.#end(lease, host)
-    const changed: StoredRequest = lease.redelivered
-      ? { id: lease.id, request, attempt: lease.attempt, redelivered: true }
-      : { id: lease.id, request }
+    const { id, attempt, redelivered } = lease
+    const changed: StoredRequest = { id, request, ...(redelivered && { attempt, redelivered }) }
     this.#store.atomically(() => {
       if (when === 'first') {
         this.#requeue(this.#lines.of(this.#slots.slotOf(request)), held, changed)
@@ -245,9 +244,11 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
   }
 
   mostQueued(most: number): readonly QueuedSlot[] {
-    return highest(this.#lines.all(), most, ({ waiting }) => waiting.length)
-      .map(({ slot, waiting }) => ({ slot, waiting: waiting.length }))
-      .filter(({ waiting }) => waiting > 0)
+    return this.#lines.mostQueued(most)
+  }
+
+  slotNow(slot: string): SlotNow | undefined {
+    return this.#lines.slotNow(slot, this.#delayed.values())
   }
 
   async isEmpty(): Promise<boolean> {
@@ -375,9 +376,7 @@ export class LocalRequestQueue<Held extends StoredRequest, Delayed extends Delay
 
   /** Ends a lease. The caller must place its line again. */
   #end(lease: Lease, news?: HostNews): { readonly line: HostLine<Held, Delayed>; readonly held: Held } {
-    if (!this.#isOurs(lease)) {
-      throw leaseLost(lease.request, 'it has ended before and cannot be ended again')
-    }
+    if (!this.#isOurs(lease)) throw leaseLost(lease.request, 'it has ended before and cannot be ended again')
     this.#leased.delete(lease)
     this.#clock.ended(lease.slot, lease.hasStarted)
     if (news) this.#clock.learn(lease.slot, news, performance.now())

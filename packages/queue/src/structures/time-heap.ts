@@ -36,6 +36,11 @@ export class TimeHeap<T> {
     return first.value
   }
 
+  /** In no order. */
+  *values(): Iterable<T> {
+    for (const { value } of this.#entries) yield value
+  }
+
   clear(): void {
     this.#entries.length = 0
   }

@@ -9,6 +9,7 @@ import {
   filterFingerprinterOf,
   type KnownSeen,
   Request,
+  type Settings,
   UsageError,
 } from '@webloom/core'
 import type { SettingsTold } from '@webloom/queue'
@@ -41,39 +42,12 @@ export class DeskFilter {
 
   async seen(): Promise<FilterSeen> {
     const { filter, exists } = await this.#opened()
-    const described: Described = await filter.describe()
-    return {
-      name: described.name,
-      fingerprinter: described.fingerprinter,
-      urlRules: described.urlRules ?? null,
-      exists,
-      count: exists ? described.count : 0,
-      capacity: described.capacity ?? null,
-      fill: described.fillRatio ?? null,
-      errorNow: described.errorNow ?? null,
-      errorAtCapacity: this.#errorAtCapacity(described),
-      pagesLost: described.pagesLost ?? null,
-      memoryBytes: (exists ? await filter.memoryBytes?.() : 0) ?? null,
-      warnings: described.warnings ?? [],
-    }
+    return filterSeen(filter, this.#crawl.crawler.settings, exists)
   }
 
   async isKnown(url: string): Promise<KnownSeen> {
-    const request = new Request(url)
     const { filter, exists } = await this.#opened()
-    const known = filter.has ? exists && (await filter.has(request)) : null
-    return { url: request.url, known, fingerprint: await this.#fingerprint(filter, request) }
-  }
-
-  #errorAtCapacity({ capacity }: Described): number | null {
-    return capacity === undefined ? null : this.#crawl.crawler.settings.getFloat('BLOOMFILTER_ERROR_RATE')
-  }
-
-  /** As the filter makes it. */
-  async #fingerprint(filter: DupeFilter, request: Request): Promise<string> {
-    const { fingerprinter: name } = await filter.describe()
-    const auto = ALGORITHMS.find((algorithm) => name.startsWith(algorithm)) ?? 'scrapy'
-    return filterFingerprinterOf(this.#crawl.crawler.settings, auto).fingerprint(request)
+    return knownSeen(filter, this.#crawl.crawler.settings, url, exists)
   }
 
   /** Looking at it makes nothing: one of which nothing is stored stays closed. */
@@ -103,6 +77,41 @@ export class DeskFilter {
   async close(): Promise<void> {
     if (this.#isOpen) await (await this.#chosen)?.close()
   }
+}
+
+/** @param exists false: nothing is stored of it, and it is not open */
+export async function filterSeen(filter: DupeFilter, settings: Settings, exists = true): Promise<FilterSeen> {
+  const described: Described = await filter.describe()
+  const { capacity } = described
+  return {
+    name: described.name,
+    fingerprinter: described.fingerprinter,
+    urlRules: described.urlRules ?? null,
+    exists,
+    count: exists ? described.count : 0,
+    capacity: capacity ?? null,
+    fill: described.fillRatio ?? null,
+    errorNow: described.errorNow ?? null,
+    errorAtCapacity: capacity === undefined ? null : settings.getFloat('BLOOMFILTER_ERROR_RATE'),
+    pagesLost: described.pagesLost ?? null,
+    memoryBytes: (exists ? await filter.memoryBytes?.() : 0) ?? null,
+    warnings: described.warnings ?? [],
+  }
+}
+
+/** Whether it has met the URL, asked for by GET. */
+export async function knownSeen(
+  filter: DupeFilter,
+  settings: Settings,
+  url: string,
+  exists = true,
+): Promise<KnownSeen> {
+  const request = new Request(url)
+  const known = filter.has ? exists && (await filter.has(request)) : null
+  // As the filter makes it.
+  const { fingerprinter: name } = await filter.describe()
+  const auto = ALGORITHMS.find((algorithm) => name.startsWith(algorithm)) ?? 'scrapy'
+  return { url: request.url, known, fingerprint: filterFingerprinterOf(settings, auto).fingerprint(request) }
 }
 
 /** The workers name servers of its own, and whoever looks has not named them: their passwords are not told. */

@@ -56,6 +56,14 @@ function delayFrom(
 ): string | null {
   const order = orders.get(slot)
   if (order?.delayMs !== undefined) return `set by hand (webloom host), ${new Date(order.at).toISOString()}`
+  return delaySource(settings, { slot, delayMs })
+}
+
+/** Where a delay comes from that nobody has set by hand; null for none. */
+export function delaySource(
+  settings: Settings,
+  { slot, delayMs }: Pick<SlotView, 'slot' | 'delayMs'>,
+): string | null {
   if (delayMs === 0) return null
   const own = paceOf(settings)(slot).delayMs
   if (delayMs > own) return 'learnt: its robots.txt, or its answers'

@@ -9,25 +9,29 @@ import {
   type FailedFilter,
   type FailedRequest,
   type FailuresSeen,
+  type FilterSeen,
   type HistorySample,
   type HostChange,
   type HostsSeen,
   type ItemsSeen,
+  type KnownSeen,
   type OneHostSeen,
   type ResponseSnapshot,
   type SettingSeen,
+  type SlotNow,
   settingsTold,
   totalsOf,
   UsageError,
   type WorkerSeen,
 } from '@webloom/core'
-import { dropFailed, leastTimeMs, paceOf, retryFailed } from '@webloom/queue'
+import { dropFailed, leastTimeMs, openLoadMeter, paceOf, retryFailed } from '@webloom/queue'
 import type { Crawl } from '../../assembly/crawl.ts'
 import { VERSION } from '../../version.ts'
 import { limitOf } from '../crawl-limit.ts'
+import { filterSeen, knownSeen } from '../desk-filter.ts'
 import { ledgerFilter, readFailed, readFailures, readResponse } from '../read-failures.ts'
 import { fieldsOf } from '../read-items.ts'
-import { answersOf, listsOf } from '../read-one-host.ts'
+import { answersOf, delaySource, listsOf } from '../read-one-host.ts'
 import { settingsSeen } from '../settings-seen.ts'
 import { timeLeftOf } from '../time-left.ts'
 import { ProcessHostOrders } from './process-host-orders.ts'
@@ -41,6 +45,7 @@ const ITEM_CHARS_MAX = 4000
 
 /** Hosts that are counted and looked at. */
 const HELD_MAX = 1000
+const NOTHING_NOW: SlotNow = { waiting: 0, delayed: 0, leased: 0, nextInMs: 0, delayMs: 0, failures: 0 }
 
 export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   readonly id: string
@@ -53,9 +58,9 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   readonly #items: { readonly at: string; readonly json: string }[] = []
   readonly #sampling: NodeJS.Timeout
   readonly #orders = new ProcessHostOrders()
+  readonly #load = openLoadMeter()
+  #loadSeen = { cpuCores: 0, loopLagMs: 0 }
   #isPaused = false
-  #cpu = process.cpuUsage()
-  #cpuAt = performance.now()
 
   constructor(crawl: Crawl) {
     this.#crawl = crawl
@@ -72,7 +77,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     const counts = await inside.store.queue.counts()
     const worker = this.#worker()
     const finishReason = stats.get('finish_reason')
-    const hasEnded = finishReason !== undefined
+    const hasEnded = this.#hasEnded
     const figures = {
       state: hasEnded ? ('finished' as const) : ('running' as const),
       paused: this.#isPaused,
@@ -115,33 +120,41 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   async host(name: string): Promise<OneHostSeen> {
     const { lists, readAt } = await this.hosts()
     const own = listsOf(lists, name)
+    const { settings, inside } = this.#crawl
     const order = this.#orders.now().get(name)
-    const delayMs = order?.delayMs ?? paceOf(this.#crawl.settings)(name).delayMs
+    const now = inside.store.queue.slotNow?.(name) ?? NOTHING_NOW
+    const pace = paceOf(settings)(name)
+    const delayMs = order?.delayMs ?? Math.max(pace.delayMs, now.delayMs)
+    const [paused] = own.paused
     const slot = {
       slot: name,
-      waiting: own.mostQueued[0]?.waiting ?? 0,
-      delayed: 0,
-      leased: 0,
-      failures: own.failing[0]?.failures ?? 0,
+      ...now,
       delayMs,
-      nextInMs: 0,
-      pausedMs: Math.max(0, (own.paused[0]?.untilMs ?? 0) - Date.parse(readAt)),
-      state: own.mostQueued.length > 0 ? ('held' as const) : ('none' as const),
+      pausedMs: Math.max(0, (paused?.untilMs ?? 0) - Date.parse(readAt)),
+      ...(paused && { pauseReason: paused.reason }),
+      state:
+        now.waiting === 0 ? ('none' as const) : now.nextInMs > 0 ? ('later' as const) : ('held' as const),
       lanes: 0,
-      holders: [],
+      holders: now.waiting + now.leased > 0 ? [inside.store.workerId] : [],
     }
-    const isBoosted = order?.isBoosted === true
-    const delayFrom = order?.delayMs !== undefined ? 'set by hand' : delayMs > 0 ? 'the settings' : null
     return {
       host: name,
       slot,
-      delayFrom,
-      isBoosted,
+      delayFrom: order?.delayMs === undefined ? delaySource(settings, slot) : 'set by hand',
+      isBoosted: order?.isBoosted === true,
       lists: own,
       ...answersOf(lists, name),
       sample: null,
       readAt,
     }
+  }
+
+  filter(): Promise<FilterSeen> {
+    return filterSeen(this.#crawl.inside.store.filter, this.#crawl.settings)
+  }
+
+  isKnown(url: string): Promise<KnownSeen> {
+    return knownSeen(this.#crawl.inside.store.filter, this.#crawl.settings, url)
   }
 
   async items(): Promise<ItemsSeen> {
@@ -175,18 +188,21 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
   }
 
   async pause(): Promise<boolean> {
+    if (this.#hasEnded) return false
     this.#isPaused = true
     this.#crawl.inside.engine.pause()
     return true
   }
 
   async resume(): Promise<boolean> {
+    if (this.#hasEnded) return false
     this.#isPaused = false
     this.#crawl.inside.engine.resume()
     return true
   }
 
   async stop(reason = 'stopped'): Promise<boolean> {
+    if (this.#hasEnded) return false
     this.#crawl.stop(reason)
     return true
   }
@@ -207,8 +223,12 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     return (await dropFailed(this.#crawl.inside.store.queue.failures, ledgerFilter(filter))).length
   }
 
+  get #hasEnded(): boolean {
+    return this.#crawl.stats.get('finish_reason') !== undefined
+  }
+
   #refuseWhenEnded(): void {
-    if (this.#crawl.stats.get('finish_reason') === undefined) return
+    if (!this.#hasEnded) return
     throw new UsageError('WL_USAGE', 'the crawl has ended, and a crawl without Redis ends with its process')
   }
 
@@ -227,6 +247,7 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
 
   async close(): Promise<void> {
     clearInterval(this.#sampling)
+    this.#load.close()
   }
 
   #worker(): WorkerSeen {
@@ -250,9 +271,8 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       errorsPerMinute: rates.errors,
       blocked: false,
       release: VERSION,
-      loopLagMs: 0,
+      ...this.#loadSeen,
       rssBytes: process.memoryUsage.rss(),
-      cpuCores: this.#cpuCores(),
     }
   }
 
@@ -291,12 +311,6 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
     }
   }
 
-  #cpuCores(): number {
-    const { user, system } = process.cpuUsage(this.#cpu)
-    const passedMs = Math.max(1, performance.now() - this.#cpuAt)
-    return Math.round((user + system) / passedMs / 10) / 100
-  }
-
   async #sample(): Promise<void> {
     const { stats, inside } = this.#crawl
     const { waiting, delayed, leased } = await inside.store.queue.counts()
@@ -316,8 +330,8 @@ export class ProcessCrawlDesk implements CrawlDesk, CrawlDesks {
       errorsPerMinute: rates.errors,
     })
     if (this.#samples.length > SAMPLES_MAX) this.#samples.shift()
-    this.#cpu = process.cpuUsage()
-    this.#cpuAt = performance.now()
+    // Of the moment before the first there is nothing to tell.
+    if (this.#samples.length > 1) this.#loadSeen = this.#load.measured()
   }
 
   /** An item is kept as text at once: its spider may change it afterwards. */

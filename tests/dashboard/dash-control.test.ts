@@ -66,8 +66,11 @@ test('a crawl is paused by POST, goes on by an assistant, and is stopped by it',
   expect(await at.call('resume', { crawl: 'pages' })).toEqual({ paused: false })
   await web.waitForHits(length + 10)
   await expectAsDocumented(url)
-  const known = { crawl: 'pages', url: [...web.reachable()][0]! }
-  expect(await at.call('known', known)).toMatchObject({ url: known.url })
+  const pages = new Set(web.reachable())
+  const met = (await web.hits()).find(({ url }) => pages.has(url))!.url
+  const known = (address: string) => at.call('known', { crawl: 'pages', url: address })
+  expect(await known(met)).toMatchObject({ url: met, known: true })
+  expect(await known(`${met}/none`)).toMatchObject({ url: `${met}/none`, known: false })
   expect(await at.call('stop', { crawl: 'pages', reason: 'enough' })).toEqual({ stopped: true })
   const ended = await Promise.all(workers.map(({ exited }) => exited))
   expect(ended.map(({ code }) => code)).toEqual(ended.map(() => 0))

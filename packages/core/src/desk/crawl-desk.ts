@@ -38,7 +38,7 @@ export interface CrawlDesk {
   failedResponse?(signature: string): Promise<ResponseSnapshot | undefined>
   /** Those that the filter means, each signature's latest first, at most `max`. */
   failed?(filter: FailedFilter, max: number): Promise<readonly FailedRequest[]>
-  /** Samples of this run since that moment, the oldest first; about one every ten seconds for a day. */
+  /** Samples since that moment, of earlier runs, too, the oldest first; about one every ten seconds for a day. */
   history?(sinceMs: number): Promise<readonly HistorySample[]>
   /** The latest first. */
   runs?(): Promise<readonly RunSeen[]>

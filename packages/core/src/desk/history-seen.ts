@@ -1,4 +1,4 @@
-/** What a crawl did before this moment: samples of the run, and earlier runs. */
+/** What a crawl did before this moment: samples of the last hours, and runs. */
 
 import type { Moment } from './crawl-status.ts'
 

@@ -119,7 +119,7 @@ export const HISTORY: VerbOfOne<{ readonly minutes?: number }> = {
   name: 'history',
   method: 'get',
   path: '/history',
-  summary: 'samples of this run, one every ten seconds, the oldest first',
+  summary: 'samples of the last minutes, one every ten seconds, of earlier runs, too; the oldest first',
   input: input<{ minutes?: number }>(
     {
       minutes: {

@@ -1,10 +1,13 @@
 -- Notes what somebody orders for a host, and tells the workers that something is asked of them.
 --
 -- Input    KEYS[1] record, KEYS[2] orders; ARGV[1] host, ARGV[2] the order as JSON without its moment, "" takes it back, ARGV[3] how
---          many hosts may have one
--- Output   1; 0 when there is no crawl, -1 when too many hosts have orders
+--          many hosts may have one, ARGV[4] the order that the new one was made of, "" for none
+-- Output   1; 0 when there is no crawl, -1 when too many hosts have orders, 2 when the host has another order by now
 if not redis.call('HGET', KEYS[1], 'state') then
   return 0
+end
+if (redis.call('HGET', KEYS[2], ARGV[1]) or '') ~= ARGV[4] then
+  return 2
 end
 if ARGV[2] == '' then
   redis.call('HDEL', KEYS[2], ARGV[1])

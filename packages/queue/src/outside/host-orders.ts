@@ -33,6 +33,11 @@ export type HostOrderResult = 'ordered' | 'no crawl' | 'full'
 
 export const HOST_ORDERS_MAX = 1000
 
+const ORDER_TRIES_MAX = 100
+/** What the script answers. */
+const CHANGED_MEANWHILE = 2
+const RESULTS: Readonly<Record<string, HostOrderResult>> = { '1': 'ordered', '0': 'no crawl', '-1': 'full' }
+
 const orderScript = new OomSafeScript('redis/now.lua', 'members/order-host.lua')
 
 interface CrawlOnRedis {
@@ -50,13 +55,17 @@ export async function orderHost(
   host: string,
   change: HostOrderChange,
 ): Promise<HostOrderResult> {
-  const before = keptOf(await redis.hget(keys.hostOrders, host))
-  const nowMs = await redisNow(redis)
-  const { at: _, ...order } = changed(before ?? { at: 0 }, change, nowMs)
-  const text = Object.keys(order).length === 0 ? '' : JSON.stringify(order)
-  const answer = await orderScript.run(redis, [keys.record, keys.hostOrders], [host, text, HOST_ORDERS_MAX])
-  if (answer !== 1) return answer === 0 ? 'no crawl' : 'full'
-  return 'ordered'
+  // Somebody else may change another part of it at this moment.
+  for (let times = 0; times < ORDER_TRIES_MAX; times++) {
+    const before = await redis.hget(keys.hostOrders, host)
+    const nowMs = await redisNow(redis)
+    const { at: _, ...order } = changed(keptOf(before) ?? { at: 0 }, change, nowMs)
+    const text = Object.keys(order).length === 0 ? '' : JSON.stringify(order)
+    const args = [host, text, HOST_ORDERS_MAX, before ?? '']
+    const answer = await orderScript.run(redis, [keys.record, keys.hostOrders], args)
+    if (answer !== CHANGED_MEANWHILE) return RESULTS[String(answer)]!
+  }
+  throw new Error(`the order for ${host} is changed by others all the time; try again`)
 }
 
 /** The orders that there are, by host. A pause counts from now on; one that is over is none. */

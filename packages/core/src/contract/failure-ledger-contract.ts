@@ -202,6 +202,21 @@ const TESTS: ContractTests<Make> = {
     const [group] = await failures.groups()
     assert.deepEqual([group?.total, group?.kept], [2, 1])
   },
+  'what was counted of failures that are gone is forgotten when none is left, and not before': async (
+    make,
+  ) => {
+    const { failures, queue } = await withFailures(make)
+    await giveUp(queue, missing, page(1), page(2))
+    await failures.drop(await failures.find(['1']))
+    await failures.forgetGone()
+    assert.deepEqual((await failures.groups()).length, 1)
+    assert.deepEqual(await failures.counts(), { kept: 1, total: 2, trimmed: 0, quarantined: 0 })
+    await failures.drop(await failures.find(['2']))
+    assert.deepEqual((await failures.groups()).length, 1)
+    await failures.forgetGone()
+    assert.deepEqual(await failures.groups(), [])
+    assert.deepEqual(await failures.counts(), { kept: 0, total: 0, trimmed: 0, quarantined: 0 })
+  },
   'the response of the first failure of a signature is kept': async (make) => {
     const { failures, queue } = await withFailures(make)
     const snapshot = { url: 'http://a.test/1', status: 404, contentType: 'text/html', bytes: 9, body: 'H4sI' }

@@ -137,6 +137,11 @@ export interface FailureLedger {
   retry(entries: readonly LedgerEntry[]): Promise<readonly string[] | 'ended'>
   /** Removes entries. Resolves to the ids of those that were there. */
   drop(entries: readonly LedgerEntry[]): Promise<readonly string[]>
+  /**
+   * Removes counts and snapshots of failures that are gone, when none is left: in one step, so that one that comes at this moment is
+   * kept. Called when all were dropped.
+   */
+  forgetGone(): Promise<void>
   /** Removes all of it, counts and snapshots too, and what is in quarantine. */
   clear(): Promise<void>
 }

@@ -65,6 +65,12 @@ export class LocalFailures implements FailureLedger {
     )
   }
 
+  async forgetGone(): Promise<void> {
+    this.#options.atomically(() => {
+      if (this.#store.counts().kept === 0) this.#store.clear()
+    })
+  }
+
   async clear(): Promise<void> {
     this.#options.atomically(() => this.#store.clear())
   }

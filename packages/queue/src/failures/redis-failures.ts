@@ -63,6 +63,7 @@ const ENTRIES_PER_STEP = 200
 const QUARANTINED_READ_MAX = 1000
 
 const dropScript = luaScript('failures/ledger.lua', 'failures/take.lua', 'failures/drop.lua')
+const forgetGoneScript = luaScript('failures/forget-gone.lua')
 
 export class RedisFailures implements FailureLedger {
   readonly #redis: Redis
@@ -168,6 +169,12 @@ export class RedisFailures implements FailureLedger {
       gone.push(...((await dropScript.run(this.#redis, keys, some)) as string[]))
     }
     return gone
+  }
+
+  async forgetGone(): Promise<void> {
+    const { failures } = this.#keys
+    const beside = ['counts', 'signatures', 'snapshots'].map((part) => `${failures}:${part}`)
+    await forgetGoneScript.run(this.#redis, [failures, ...beside], [])
   }
 
   async clear(): Promise<void> {

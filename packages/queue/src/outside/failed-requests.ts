@@ -104,10 +104,11 @@ export async function retryFailed(
   return { queued, unreadable }
 }
 
-/** Removes the failures that are meant; returns the ids of their requests. */
+/** Removes the failures that are meant; returns the ids of their requests. When all are meant, what was counted of them goes, too. */
 export async function dropFailed(ledger: FailureLedger, filter: LedgerFilter): Promise<readonly string[]> {
   const gone: string[] = []
   for await (const entries of failedRequests(ledger, filter)) gone.push(...(await ledger.drop(entries)))
+  if (Object.keys(filter).length === 0) await ledger.forgetGone()
   return gone
 }
 

@@ -170,9 +170,6 @@ export async function failedDrop(
   const filter = meant(ids, flags)
   await withFailures(Class, flags, config, async ({ failures }) => {
     const gone = await dropFailed(failures, filter)
-    // The counts of signatures, and responses, go with the last of them.
-    const { kept, quarantined } = await failures.counts()
-    if (!isFiltered(filter) && kept + quarantined === 0) await failures.clear()
     if (flags.json) console.log(visibleJson(JSON.stringify(gone)))
     else
       console.log(gone.length === 0 ? nothing(filter.reason) : `dropped ${counted(gone.length, 'request')}`)

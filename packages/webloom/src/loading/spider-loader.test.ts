@@ -50,7 +50,7 @@ describe('the spider of a file', () => {
     expect((await nameOf('spiders')).message).toContain(
       'spiders is a folder; give a file. In spiders there are: quotes.ts',
     )
-    expect((await nameOf('notes.txt')).message).toContain('no TypeScript or JavaScript file')
+    expect((await nameOf('notes.txt')).message).toContain('not a TypeScript or JavaScript file')
   })
 
   test('may extend the Spider of another copy of the package', async () => {

@@ -73,7 +73,6 @@ const REASONS: readonly SkipReason[] = [
       'spider_output/invalid_count',
       'start/invalid_url_count',
       'sitemap/invalid_url_count',
-      'scheduler/refused',
       'scheduler/no_fingerprint_count',
       'seeds/invalid',
     ],

@@ -30,20 +30,22 @@ test('stats become series; several of one label value are summed', () => {
 })
 
 test('what was passed over are the figures that the dashboard shows', () => {
-  const stats = {
-    'dupefilter/filtered': 90,
-    'offsite/filtered': 8,
-    'robotstxt/forbidden': 3,
-    'robotstxt/given_up': 2,
-    'depth/request_ignored_count': 4,
-    'trap/chain': 5,
-    'urllength/request_ignored_count': 6,
-    'host_backoff/dropped': 7,
-    'redirect/max_times_reached': 9,
-  }
-  const shown = skipsOf(stats).map(({ count }) => count)
-  const series = Object.values(seriesOf(stats, 'webloom_skipped_total'))
-  expect(series.toSorted()).toEqual(shown.filter((count) => count > 0).toSorted())
+  // Each of its stats has a number of its own, so that one that is missing on either side is seen.
+  const { from } = STAT_METRICS.find(({ name }) => name === 'webloom_skipped_total')!
+  const counted = from.map(({ stat }, n) => [stat.replace('<reason>', 'chain'), 2 ** n] as const)
+  const stats: Record<string, number> = Object.fromEntries(counted)
+  // The dashboard has it by status.
+  stats['httperror/response_ignored_status_count/404'] = stats['httperror/response_ignored_count']!
+  const shown = skipsOf(stats).map(({ reason, count }) => [
+    reason.replace('.txt', '').replaceAll(' ', '_'),
+    count,
+  ])
+  const series = seriesOf(stats, 'webloom_skipped_total')
+  expect(Object.fromEntries(shown.filter(([, count]) => count !== 0))).toEqual({
+    ...series,
+    long_URL: series.long_url,
+    long_url: undefined,
+  })
 })
 
 test('a download that a bound ended is skipped once, though it was given up, too', () => {

@@ -3,8 +3,8 @@
  *
  *     node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts [--queued 1e6] [--hosts 1e5] [--workers 8] [--looks 20]
  *
- * A crawl with so many requests queued at so many hosts; its workers have told 200 entries of each list and 120 stats each. Each view is
- * read as its page reads it, and /metrics as Prometheus does. Redis is a process of its own without persistence.
+ * A crawl with so many requests queued at so many hosts; its workers have told 200 entries of each list and 120 stats each, and its ledger
+ * of failures is full. Each view is read as its page reads it, and /metrics as Prometheus does. Redis is a process of its own without persistence.
  *
  *     npm run build && node_modules/.bin/node --conditions=webloom-source benchmarks/dash-bench.ts --crawl 5 [--pages 1000] [--workers 2] [--seconds 10] [--browsers]
  *
@@ -63,9 +63,9 @@ const keys = crawlRedisKeys({ spider: 'bench', crawlId: null })
 
 await fillQueue()
 await fillMembers()
+await fillFailures()
 const desks = new RegistryDesks(deskServers({ redis: [server.url] }, undefined))
 const desk = (await desks.desk('bench'))!
-const metrics = metricsRoutes({ desks })
 for (const [name, look] of views(desk)) await report(name, look)
 await desks.close()
 redis.disconnect()
@@ -144,6 +144,32 @@ async function fillMembers(): Promise<void> {
     )
 }
 
+/** A ledger that is full, of as many signatures as it tells apart, and a thousand requests in quarantine. */
+async function fillFailures(): Promise<void> {
+  const { failures, quarantine } = keys
+  const url = 'https://a-host-with-a-usual-name.example/a/page?number=1'
+  const known = { url, reason: 'status', kind: 'HttpError', message: 'status 503', status: 503 }
+  const request = JSON.stringify({ v: 1, url, cb: 'parse' })
+  for (let n = 0; n < 10_000; n++) {
+    const signature = `status-503:${n % 100}`
+    const text = JSON.stringify({ number: n, at: Date.now(), ...known, attempts: 3, worker: 'machine-1:1:x' })
+    await redis
+      .pipeline()
+      .hset(failures, `${n}`, `${signature}\n${text}\n${request}`)
+      .zadd(`${failures}:of:${signature}`, n, `${n}`)
+      .zincrby(`${failures}:sizes`, 1, signature)
+      .hincrby(`${failures}:signatures`, `total|${signature}`, 1)
+      .hset(`${failures}:signatures`, { [`first|${signature}`]: text, [`last|${signature}`]: text })
+      .exec()
+  }
+  await redis.hset(`${failures}:counts`, { total: 10_000 })
+  for (let n = 0; n < 1000; n++) {
+    const history = [{ at: Date.now(), worker: 'machine-1:1:x', what: 'the worker died' }]
+    const entry = { id: `q${n}`, request: JSON.parse(request), reason: 'killed 3 workers', history }
+    await redis.hset(quarantine, `q${n}`, JSON.stringify({ ...entry, quarantinedAt: Date.now() }))
+  }
+}
+
 function views(desk: CrawlDesk): [name: string, look: () => Promise<unknown>][] {
   return [
     ['crawls', () => desks.crawls()],
@@ -155,7 +181,8 @@ function views(desk: CrawlDesk): [name: string, look: () => Promise<unknown>][] 
     ['dedup', () => Promise.all([desk.status(), desk.filter!()])],
     ['items', () => Promise.all([desk.status(), desk.items!()])],
     ['runs', () => desk.runs!()],
-    ['/metrics', async () => (await metrics.request('/metrics')).text()],
+    // One that is made anew remembers nothing of the look before.
+    ['/metrics', async () => (await metricsRoutes({ desks }).request('/metrics')).text()],
   ]
 }
 

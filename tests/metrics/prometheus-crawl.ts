@@ -2,7 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { InUse, type StartedProcess, startFakeWebProcess, startRedis } from '@webloom/testkit'
+import {
+  InUse,
+  type PrometheusServer,
+  type StartedProcess,
+  startFakeWebProcess,
+  startPrometheus,
+  startRedis,
+} from '@webloom/testkit'
 import { ClusterFolder, STATS_EACH_SECOND } from '../cluster/cluster-crawl.ts'
 import { dashStarted } from '../dashboard/dash-processes.ts'
 
@@ -30,6 +37,22 @@ export function panelQueries(crawl: string, rateInterval: string): { title: stri
         .replaceAll('$__rate_interval', rateInterval),
     })),
   )
+}
+
+/** A Prometheus that reads the dashboard beside the crawl each second, and has the rules of `deploy/`. */
+export function startScraping({ url }: WatchedCrawl): Promise<PrometheusServer> {
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [ALERTS],
+    scrape_configs: [{ job_name: 'webloom', static_configs: [{ targets: [new URL(url).host] }] }],
+  }
+  return startPrometheus(JSON.stringify(config))
+}
+
+/** How many series answer the query at this moment. */
+export async function seriesCount(prometheus: PrometheusServer, query: string): Promise<number> {
+  const { result } = (await prometheus.ask('query', { query })) as { readonly result: readonly unknown[] }
+  return result.length
 }
 
 export interface WatchedCrawl extends AsyncDisposable {

@@ -48,6 +48,20 @@ afterEach(() => {
   site.close()
 })
 
+const unreadable = () => {
+  throw new Error('nobody reads this')
+}
+
+/** What a page's own JSON makes of an error, and what is none. */
+const ODD: ReadonlyMap<string, () => unknown> = new Map<string, () => unknown>([
+  ['odd-name', () => Object.assign(new Error('odd'), { name: 42 })],
+  ['odd-message', () => Object.assign(new Error('odd'), { message: { code: 5 } })],
+  ['symbol-name', () => Object.assign(new Error('odd'), { name: Symbol('odd') })],
+  ['getter', () => Object.defineProperty(new Error('odd'), 'message', { get: unreadable })],
+  ['no-prototype', () => Object.create(null)],
+  ['undefined', () => undefined],
+])
+
 class Pages extends Spider {
   override name = 'pages'
   paths: string[] = []
@@ -63,6 +77,8 @@ class Pages extends Spider {
     yield { url: response.url }
     if (response.url.endsWith('/throws')) throw new TypeError(`nothing at ${response.url}`)
     if (response.url.endsWith('/ignores')) throw new IgnoreRequest('not wanted')
+    const odd = ODD.get(response.url.split('/').at(-1)!)
+    if (odd) throw odd()
   }
   *onLost({ request }: Failure): Generator<unknown> {
     yield { url: request.url, lost: true }
@@ -156,4 +172,14 @@ test('FAILED_MAX bounds it; 0 keeps nothing', async () => {
   const none = await crawled(['/404/a'], { FAILED_MAX: 0, CRAWL_ID: 'none' })
   expect(none.stats['failed/count']).toBe(1)
   expect((await redis.keys('*none*failures*')).length).toBe(0)
+})
+
+test('whatever a callback throws, its page is given up and the crawl goes on', async () => {
+  const paths = [...ODD.keys()].map((name) => `/200/${name}`)
+  const { stats, entries } = await crawled([...paths, '/200/well'])
+  expect(stats).toMatchObject({ finish_reason: 'finished', 'failed/count': paths.length })
+  expect([...entries.keys()].sort()).toEqual([...paths].sort())
+  expect(entries.get('/200/odd-name')).toMatchObject({ reason: 'callback', kind: '42', message: 'odd' })
+  expect(entries.get('/200/odd-message')).toMatchObject({ kind: 'Error', message: '[object Object]' })
+  expect(entries.get('/200/no-prototype')).toMatchObject({ kind: 'object' })
 })

@@ -14,3 +14,28 @@ export function isOutputFailure(error: unknown): boolean {
 export function isWrongAnswer(error: unknown): boolean {
   return error instanceof WebloomError && error.code === 'WL_COMPONENT_ANSWER'
 }
+
+/** More is no name. */
+const NAME_CHARS_MAX = 100
+
+/**
+ * Returns the name of what was thrown; of what is no error, its type. Never throws: anything may be thrown, and a library or a page's
+ * JSON may have put anything in an error's `name`.
+ */
+export function thrownName(thrown: unknown): string {
+  return ownText(thrown, (error) => error.name, typeof thrown)?.slice(0, NAME_CHARS_MAX) || 'Error'
+}
+
+/** Returns what it says. Never throws. */
+export function thrownMessage(thrown: unknown): string {
+  return ownText(thrown, (error) => error.message, thrown) ?? 'it has no message that can be read'
+}
+
+/** Undefined: there is none that can be read. */
+function ownText(thrown: unknown, read: (error: Error) => unknown, otherwise: unknown): string | undefined {
+  try {
+    return String(thrown instanceof Error ? read(thrown) : otherwise)
+  } catch {
+    return undefined
+  }
+}

@@ -22,6 +22,7 @@ import {
 import type { Response } from '../responses/response.ts'
 import { HttpError } from '../spider-middlewares/http-error.ts'
 import type { Failure } from './callback-output.ts'
+import { thrownMessage, thrownName } from './error-kinds.ts'
 
 /** A longer message is cut. */
 const MESSAGE_CHARS_MAX = 500
@@ -72,7 +73,7 @@ function givenUp(
   callback?: string,
 ): GivenUp {
   const kind = kindOf(error)
-  const message = (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_CHARS_MAX)
+  const message = thrownMessage(error).slice(0, MESSAGE_CHARS_MAX)
   const signature = failureSignature(kind, message, callback)
   return { reason, kind, message, signature, ...(response && { status: response.status }) }
 }
@@ -80,7 +81,7 @@ function givenUp(
 function kindOf(error: unknown): string {
   if (error instanceof DownloadError) return error.reason ?? error.kind
   if (error instanceof WebloomError) return error.code
-  return error instanceof Error ? error.name : typeof error
+  return thrownName(error)
 }
 
 /** Adds the response to the first failure of each signature that this process meets. */

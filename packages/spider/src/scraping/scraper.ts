@@ -31,6 +31,7 @@ import type { Response } from '../responses/response.ts'
 import type { Spider } from '../spider.ts'
 import { CallbackOutput, type Failure, type HandOn, SpiderClosing } from './callback-output.ts'
 import { callbackOf, nameCallbacks, sourceOf } from './callbacks.ts'
+import { thrownMessage, thrownName } from './error-kinds.ts'
 import { logFailure } from './failure-log.ts'
 import { FailureSnapshots, givenUpOf, threwFor } from './given-up.ts'
 import { MetaWatch } from './meta-watch.ts'
@@ -110,7 +111,7 @@ export class Scraper {
       logFailure(failure, this.#options.logger, (error) => this.#countException(error))
       return this.#givenUp(output, failure)
     }
-    logger.debug({ url: request.url, reason: (error as Error).message }, 'telling the errback')
+    logger.debug({ url: request.url, reason: thrownMessage(error) }, 'telling the errback')
     try {
       const method = methodNamed(spider, String(request.errback), 'errback')
       const yielded = method.call(spider, failure)
@@ -334,7 +335,7 @@ export class Scraper {
   #countException(error: unknown): void {
     const { stats } = this.#options
     stats.inc('spider_exceptions/count')
-    stats.inc(`spider_exceptions/${error instanceof Error ? error.name : typeof error}`)
+    stats.inc(`spider_exceptions/${thrownName(error)}`)
   }
 
   /** Returns whether a middleware yielded something in place of the error. A middleware that throws is ignored. */

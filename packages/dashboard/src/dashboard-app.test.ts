@@ -139,6 +139,15 @@ test('events bring the regions that have changed, a heartbeat when none has, and
   await reader.cancel()
 })
 
+test('HEAD of events is answered, and takes no place from those who look', async () => {
+  const page = app()
+  for (let n = 0; n < 250; n++)
+    expect((await page.request('/events', { method: 'HEAD' })).headers.get('content-type')).toBe(
+      'text/event-stream',
+    )
+  expect((await page.request('/events')).status).toBe(200)
+})
+
 test('an answer to whom another name led here is refused on loopback', async () => {
   const page = dashboardApp({ desks, isOnLoopback: true })
   const asked = (host: string) => page.request('http://x/', { headers: { host } })

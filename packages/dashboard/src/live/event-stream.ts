@@ -17,6 +17,13 @@ const SHARED_MS = 900
 /** Each is an open connection, and a look a second. */
 const STREAMS_MAX = 200
 
+const EVENTS = {
+  'Content-Type': 'text/event-stream',
+  // A proxy that gathers an answer before it hands it on would show nothing.
+  'X-Accel-Buffering': 'no',
+  'Cache-Control': 'no-store',
+}
+
 type ReadRegions = () => Promise<readonly Region[]>
 
 /** Of one page, as text: by the regions' names. */
@@ -34,6 +41,8 @@ export class EventStreams {
 
   /** @param read the regions of the page as they are now; rejects with what is wrong */
   answer(c: Context, read: ReadRegions): Response {
+    // Nobody would read a stream, and what is not read is not ended either.
+    if (c.req.method === 'HEAD') return c.body(null, 200, EVENTS)
     if (this.#open >= STREAMS_MAX) return c.text('too many pages are open', 503)
     const response = streamSSE(c, async (stream) => {
       this.#open++
@@ -48,9 +57,7 @@ export class EventStreams {
         if (--page.viewers === 0) this.#pages.delete(address)
       }
     })
-    // A proxy that gathers an answer before it hands it on would show nothing.
-    response.headers.set('X-Accel-Buffering', 'no')
-    response.headers.set('Cache-Control', 'no-store')
+    for (const [name, value] of Object.entries(EVENTS)) response.headers.set(name, value)
     return response
   }
 

@@ -22,6 +22,7 @@ class Recent {
   ask<T>(name: string, freshMs: number, ask: () => Promise<T>): Promise<T> {
     const known = this.#known.get(name)
     if (known && performance.now() < known.freshUntil) return known.answer as Promise<T>
+    this.#forgetStale()
     const answer = ask()
     const asked: Asked = { answer, freshUntil: performance.now() + freshMs }
     this.#known.set(name, asked)
@@ -34,6 +35,12 @@ class Recent {
 
   forget(): void {
     this.#known.clear()
+  }
+
+  /** There are as many names as there are spans of samples, and each has its own. */
+  #forgetStale(): void {
+    const now = performance.now()
+    for (const [name, { freshUntil }] of this.#known) if (freshUntil <= now) this.#known.delete(name)
   }
 }
 

@@ -13,7 +13,7 @@ export const HOST_NAME: Schema = {
   type: 'string',
   minLength: 1,
   maxLength: HOST_CHARS_MAX,
-  description: 'the host’s name, as quotes.toscrape.com; not a URL',
+  description: 'the host’s name, as quotes.toscrape.com; a port or the rest of a URL does not count',
 }
 
 export const SIGNATURE: Schema = {

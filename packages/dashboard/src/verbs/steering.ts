@@ -1,6 +1,6 @@
 /** Verbs that change something. They need `--control`. */
 
-import type { FailedFilter, HostChange } from '@webloom/core'
+import { type FailedFilter, type HostChange, slotNamed } from '@webloom/core'
 import { FAILED_FILTER, HOST_NAME } from './inputs.ts'
 import { Refusal } from './refusal.ts'
 import { count, input, object, orNull, truth } from './schema.ts'
@@ -93,8 +93,13 @@ const SET_HOST: VerbOfOne<HostInput> = {
         400,
         `nothing is said of the host ${JSON.stringify(name)}; expected delayMs, pauseMs or boost`,
       )
-    // As URLs have them: an order for another spelling would be for nobody.
-    const host = name.toLowerCase()
+    const host = slotNamed(name)
+    if (host === undefined)
+      throw new Refusal(
+        400,
+        `name is ${JSON.stringify(name)}; expected a host, as quotes.toscrape.com`,
+        'name',
+      )
     return desk.setHost?.(host, change).then(() => ({ host }))
   },
 }

@@ -1,6 +1,6 @@
 /** Verbs that look and change nothing. */
 
-import { type CrawlDesk, type FailedFilter, skipsOf } from '@webloom/core'
+import { type CrawlDesk, type FailedFilter, skipsOf, slotNamed } from '@webloom/core'
 import {
   FAILED_REQUEST,
   FAILURES,
@@ -57,7 +57,7 @@ export const HOST: VerbOfOne<{ readonly name: string }> = {
     'one host by its exact name: its delay and where that comes from, what waits for it, what it answered',
   input: input<{ name: string }>({ name: HOST_NAME }),
   answer: ONE_HOST,
-  act: (desk, { name }) => desk.host(name),
+  act: (desk, { name }) => desk.host(slotNamed(name) ?? name),
 }
 
 export const KNOWN_URL: VerbOfOne<{ readonly url: string }> = {

@@ -1,6 +1,6 @@
 /** One host by its exact name. It is found by its hash, however many there are. */
 
-import type { OneHostSeen, SlotView } from '@webloom/core'
+import { type OneHostSeen, type SlotView, slotNamed } from '@webloom/core'
 import type { Query, Region } from '../live/region.ts'
 import type { WatchedDesk } from '../live/watched-desk.ts'
 import { Order } from '../parts/order.tsx'
@@ -27,8 +27,8 @@ async function regions(
     isWide: true,
     node: <FindHost id={desk.id} name={name} />,
   }
-  const host = name.trim().slice(0, NAME_CHARS_MAX)
-  if (host === '') return [find]
+  const host = slotNamed(name.slice(0, NAME_CHARS_MAX).toWellFormed())
+  if (host === undefined) return [find]
   const seen = await desk.host(host)
   return [
     find,

@@ -10,6 +10,7 @@ import {
   hostNameOf,
   type LedgerEntry,
   type QueuedRequest,
+  slotNamed,
 } from '@webloom/core'
 import { retriedOf } from '../failures/failed-entry.ts'
 
@@ -148,7 +149,7 @@ function isMeant(
     signature === undefined || entry.signature === signature || entry.signature.endsWith(`:${signature}`)
   return (
     isOfSignature &&
-    (host === undefined || hostNameOf(entry.url) === host.toLowerCase()) &&
+    (host === undefined || hostNameOf(entry.url) === slotNamed(host)) &&
     (status === undefined || entry.status === status) &&
     (reason === undefined || entry.reason === reason) &&
     (since === undefined || entry.at >= since) &&

@@ -1,6 +1,6 @@
 /** `webloom host`: how one host stands, and what is ordered for it while the crawl runs. */
 
-import { type HostOrder, hostNameOf, UsageError } from '@webloom/core'
+import { type HostOrder, slotNamed, UsageError } from '@webloom/core'
 import { type HostOrderChange, readHostOrders, readSlots, refuseOtherFormat } from '@webloom/queue'
 import type { SpiderClass } from '@webloom/spider'
 import {
@@ -76,9 +76,8 @@ function changeOf({ delay, pause, resume, boost, unboost }: HostFlags): HostOrde
 
 /** Slots are named by the host alone. */
 function slotTyped(typed: string): string {
-  if (!typed.includes('://')) return typed.toLowerCase()
-  const name = hostNameOf(typed)
-  if (name !== '') return name
+  const name = slotNamed(typed)
+  if (name !== undefined) return name
   throw new UsageError(
     'WL_USAGE',
     `${JSON.stringify(typed)} is no host; write its name, as quotes.toscrape.com`,

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { slotNamed } from './slot-named.ts'
+
+test.each([
+  ['A.example', 'a.example'],
+  [' a.example ', 'a.example'],
+  ['a.example:8080', 'a.example'],
+  ['https://a.example:8080/x', 'a.example'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['127.0.0.1:7911', '127.0.0.1'],
+  ['::1', '[::1]'],
+  ['[::1]', '[::1]'],
+  ['[::1]:8080', '[::1]'],
+  // meta.download_slot may be anything.
+  ['shop', 'shop'],
+  ['büro', 'büro'],
+  ['shops/2', 'shops/2'],
+  ['7', '7'],
+])('%j is %j', (typed, slot) => {
+  expect(slotNamed(typed)).toBe(slot)
+})
+
+test.each(['', ' ', 'http://', 'a\nb', 'a\u001b[2J', '\ud800'])('%j is no name', (typed) => {
+  expect(slotNamed(typed)).toBeUndefined()
+})

@@ -85,6 +85,17 @@ describe('for people', () => {
     )
   })
 
+  test('an error that cannot be read is told all the same', () => {
+    const unreadable = Object.defineProperty(new Error('x'), 'message', {
+      get() {
+        throw new Error('nobody reads this')
+      },
+    })
+    expect(pretty((log) => log.error({ err: unreadable }, 'the callback threw'))).toContain(
+      'the callback threw',
+    )
+  })
+
   test('long values are cut', () => {
     expect(pretty((log) => log.info({ body: 'x'.repeat(100_000) }, 'got')).length).toBeLessThan(2_200)
   })

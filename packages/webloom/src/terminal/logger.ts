@@ -97,9 +97,18 @@ function lineFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     entries.map(([name, value]) => [
       OWN_FIELDS.has(name) ? `${name}_` : name,
-      value instanceof Error ? stdSerializers.err(value) : value,
+      value instanceof Error ? errorFields(value) : value,
     ]),
   )
+}
+
+/** A logger never throws, whatever a library has made of an error. */
+function errorFields(error: Error): object {
+  try {
+    return stdSerializers.err(error)
+  } catch {
+    return { type: 'Error', message: 'an error that cannot be read', stack: '' }
+  }
 }
 
 /** Where pino writes its lines, and in which form they go on. */

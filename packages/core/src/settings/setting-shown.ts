@@ -2,6 +2,7 @@
  * Values of settings in a form that may be shown: in messages, in `webloom settings`, in logs. Secret parts are hidden in
  * their place, so that the rest can be read:
  *
+ * - what follows such a name in a text: `Authorization: …`, `Password=…;`
  * - user and password of any URL, and values in its query that are named token, key or password;
  * - values in an object under a name that says so (`REDIS_PARAMS.password`, `Authorization`, `AWS_SECRET_ACCESS_KEY`);
  * - the whole rest of a setting whose row says `secret`.
@@ -48,6 +49,10 @@ const SECRET_IN_QUERY = new RegExp(
   'gi',
 )
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}|authorization|cookie(?!s_|jar)|bearer`, 'i')
+const SECRET_IN_TEXT = new RegExp(
+  `((?:${SECRET_WORDS}|authorization|cookie)["']?\\s{0,9}[:=]\\s{0,9}["']?)[^;,&\n"']+`,
+  'gi',
+)
 // Names of TLS options and of authentication, which are written without an addition.
 const SECRET_NAME_WHOLE = /^(?:auth|key|pfx|pass|pw)$/i
 // Names of settings and options that hold no secret though they mention one.
@@ -61,8 +66,13 @@ function isSecretName(name: string): boolean {
   )
 }
 
+/** Of headers and connection strings that are written as text: `Authorization: Bearer …`, `Server=db;Password=…`. */
+function withoutTextSecrets(text: string): string {
+  return withoutUrlSecrets(text).replace(SECRET_IN_TEXT, `$1${HIDDEN}`)
+}
+
 function cleared(value: unknown, isSecret: boolean, depth: number): unknown {
-  if (typeof value === 'string') return isSecret ? withoutSecret(value) : withoutUrlSecrets(value)
+  if (typeof value === 'string') return isSecret ? withoutSecret(value) : withoutTextSecrets(value)
   if (value instanceof URL) return cleared(value.href, isSecret, depth)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= DEPTH_MAX) return '…'

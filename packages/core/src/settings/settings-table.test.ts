@@ -94,6 +94,13 @@ describe('shown values', () => {
       })(),
       '"an object of class Client"',
     ],
+    [
+      'CUSTOM_HEADERS',
+      ['Authorization: Bearer secret', 'Accept: */*'],
+      '["Authorization: ***","Accept: */*"]',
+    ],
+    ['CUSTOM_DSN', 'Server=db;Password=secret;Timeout=5', '"Server=db;Password=***;Timeout=5"'],
+    ['CUSTOM_NOTE', 'tokens and passwords are elsewhere', '"tokens and passwords are elsewhere"'],
     ['USER_AGENT', 'bot (+https://example.com/a@b; a@b.com)', '"bot (+https://example.com/a@b; a@b.com)"'],
     ['REDIS_URL', 'redis://:sec/ret@h:1', '"redis://***@h:1"'],
     ['USER_AGENT', 'a\u001b[2J', '"a\\u001b[2J"'],
@@ -104,7 +111,7 @@ describe('shown values', () => {
 
 test('no long value takes a long time to be shown', () => {
   const began = cpuMs()
-  for (const unit of ['a://', '@', '?pass', '&token', 'a', '://a', '?a=', '&a=&'])
+  for (const unit of ['a://', '@', '?pass', 'pass=', 'token  ', '&token', 'a', '://a', '?a=', '&a=&'])
     for (const name of ['USER_AGENT', 'REDIS_URL', 'CUSTOM_X'])
       shownValue(name, unit.repeat(300_000 / unit.length))
   expect(cpuMs() - began).toBeLessThan(2000)

@@ -131,13 +131,17 @@ export class ClusterFolder implements AsyncDisposable {
       .reduce((a, b) => a + b)
   }
 
-  /** The URLs in all item files; every line must be whole, but for the last of a killed worker. */
-  itemUrls(): string[] {
+  /** The items in all item files; every line must be whole, but for the last of a killed worker. */
+  items(): Record<string, unknown>[] {
     return readdirSync(this.#dir.path)
       .filter((name) => name.startsWith('items-'))
       .flatMap((name) => readFileSync(this.path(name), 'utf8').split('\n'))
       .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as { url: string }).url)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+
+  itemUrls(): string[] {
+    return this.items().map(({ url }) => url as string)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,9 @@
 import { pageFormsContract } from '@webloom/core/contract'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { tempDir } from '@webloom/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CrawlBench } from '../../testing/crawl-bench.ts'
+import { clockOf, newJob } from '../../testing/new-job.ts'
+import { JobDir } from '../jobdir/job-dir.ts'
 import { MemoryPageForms } from './memory-page-forms.ts'
 import { RedisPageForms } from './redis-page-forms.ts'
 
@@ -21,6 +24,17 @@ pageFormsContract(
 pageFormsContract(
   { describe, test },
   {
+    name: 'The page forms of a JOBDIR',
+    create: async (pageShapesMax) => {
+      const { job, dispose } = await newJob({ pageShapesMax })
+      await job.record.open()
+      return { one: job.pageForms, other: job.pageForms, dispose }
+    },
+  },
+)
+pageFormsContract(
+  { describe, test },
+  {
     name: 'RedisPageForms',
     create: async (shapesMax) => {
       const keys = bench.nextKeys()
@@ -29,3 +43,18 @@ pageFormsContract(
     },
   },
 )
+
+test('a crawl that is resumed in its JOBDIR knows what was learned, and forgets what was learned longest ago', async () => {
+  await using dir = await tempDir()
+  const job = () => new JobDir({ folder: dir.path, spiderName: 's', clock: clockOf(), pageShapesMax: 2 })
+  const first = job()
+  await first.record.open()
+  for (const shape of ['a.example/#', 'b.example/#', 'a.example/#', 'c.example/#'])
+    first.pageForms.learn(shape, 'rendered')
+  await first.record.close()
+  const second = job()
+  await second.record.open()
+  const known = ['a.example/#', 'b.example/#', 'c.example/#'].map((shape) => second.pageForms.of(shape))
+  expect(known).toEqual([{ form: 'rendered', agreeing: 2 }, undefined, { form: 'rendered', agreeing: 1 }])
+  await second.record.close()
+})

@@ -15,6 +15,7 @@ import { MemoryHostClock } from '../politeness/memory-host-clock.ts'
 import { JobDatabase } from './job-database.ts'
 import { SqliteCrawlRecord } from './sqlite-crawl-record.ts'
 import { SqliteDupeFilter } from './sqlite-dupefilter.ts'
+import { SqlitePageForms } from './sqlite-page-forms.ts'
 import { SqliteRequestQueue } from './sqlite-request-queue.ts'
 import { SqliteStartHosts } from './sqlite-start-hosts.ts'
 
@@ -31,6 +32,8 @@ export interface JobDirOptions {
   readonly logger?: Logger
   /** FAILED_MAX. Default: 0, no failure is kept. */
   readonly failedMax?: number
+  /** How many shapes of pages are known at the most (`meta.browser: 'auto'`). */
+  readonly pageShapesMax?: number
   /** Called with how many failures were removed for it. */
   readonly onTrimmed?: (count: number) => void
 }
@@ -45,6 +48,7 @@ export class JobDir {
   readonly filter: SqliteDupeFilter
   readonly record: SqliteCrawlRecord
   readonly startHosts: SqliteStartHosts
+  readonly pageForms: SqlitePageForms
   readonly #database: JobDatabase
 
   constructor(options: JobDirOptions) {
@@ -54,6 +58,10 @@ export class JobDir {
     this.#database = database
     this.record = new SqliteCrawlRecord({ database, ...(options.wakes && { wakes: true }) })
     this.startHosts = new SqliteStartHosts({ database })
+    this.pageForms = new SqlitePageForms({
+      database,
+      ...(options.pageShapesMax !== undefined && { shapesMax: options.pageShapesMax }),
+    })
     this.filter = new SqliteDupeFilter({ database, logger, ...(fingerprinter && { fingerprinter }) })
     this.queue = new SqliteRequestQueue({
       database,

@@ -111,7 +111,7 @@ async function localStore(
     run,
     outlivesRun: jobDir !== null,
     startHosts,
-    pageForms: new MemoryPageForms(),
+    pageForms: jobDir?.pageForms ?? new MemoryPageForms(),
     ...(seeds && { seeds }),
     connect: () => servers.open(),
     disconnect: () => servers.close(),

@@ -12,7 +12,7 @@ export interface HardPage {
   readonly script?: 'crash'
 }
 
-const TOO_LATE = 'DownloadTimeoutError'
+export const TOO_LATE = 'DownloadTimeoutError'
 const FAILED = 'DownloadFailedError'
 
 /** Their scripts, and what comes of them. Some take their time, and what comes depends on how much the machine has. */

@@ -177,6 +177,25 @@ test('a recorded crawl replays rendered pages without a browser, and runCallback
   expect(items).toMatchObject([{ text: 'x', returned: { title: 'B' } }])
 })
 
+test('a recorded crawl replays the pages whose form was left to it, though they come in another order', async () => {
+  for (let n = 1; n <= 8; n++)
+    site.html(`/drawn/${n}`, `<p></p><script>document.querySelector("p").textContent = "drawn ${n}"</script>`)
+  for (let n = 1; n <= 4; n++) site.html(`/static/${n}`, `<p>static ${n}</p>`)
+  await using folder = await tempDir()
+  const options = { folder: folder.path, args: { static: '4', drawn: '8' } }
+  // One after another: most pages have one form only. The replay begins with all at once.
+  const recorded = await recordCrawl(Auto, { ...options, settings: settings({ CONCURRENT_REQUESTS: 1 }) })
+  const asked = site.hits.length
+  const replayed = await replayCrawl(Auto, {
+    ...options,
+    settings: settings({ CONCURRENT_REQUESTS: 30, CONCURRENT_REQUESTS_PER_DOMAIN: 30 }),
+  })
+  const texts = (items: readonly unknown[]) => items.map((item) => (item as { text: string }).text).toSorted()
+  expect(recorded.items).toHaveLength(12)
+  expect(texts(replayed.items)).toEqual(texts(recorded.items))
+  expect(site.hits).toHaveLength(asked)
+})
+
 test('without a browser the crawl ends and says what to type; it goes on where it stopped', async () => {
   drawnSite()
   await using folder = await tempDir()

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   WL_MIDDLEWARE_MISUSE:
     'the request fails with this error; the message names the middleware, download handler or method',
   WL_IGNORE_REQUEST: 'the request is dropped without an error; its errback is told',
+  WL_NOT_IN_CACHE: 'the same, in a replay: its answer was not recorded',
   WL_HTTP_ERROR: 'the response is not given to the callback; the errback is told',
   WL_DROP_ITEM: 'the item is dropped and counted by reason',
   WL_CLOSE_SPIDER: 'the crawl finishes what is in flight and ends with the given reason',

@@ -103,7 +103,10 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       stats.inc('httpcache/miss')
       if (!ignoreMissing) return undefined
       stats.inc('httpcache/ignore')
-      throw new IgnoreRequest(`${request} is not in the cache, and HTTPCACHE_IGNORE_MISSING is true`)
+      throw new IgnoreRequest(
+        `${request} is not in the cache, and HTTPCACHE_IGNORE_MISSING is true`,
+        'WL_NOT_IN_CACHE',
+      )
     }
     if (policy.isFresh(cached, request)) {
       stats.inc('httpcache/hit')

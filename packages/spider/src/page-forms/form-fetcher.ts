@@ -10,6 +10,9 @@
  * Only pages are rendered: an answer that is no HTML counts as it is. A request that is no GET is sent once, and over HTTP, as the
  * second time may not be the same as the first.
  *
+ * In a replay pages come in another order than when they were recorded, so others are met before a label is known. A page of which only
+ * the other form was recorded comes in that one.
+ *
  * What fails in the browser here is no failure of the page: there is HTTP's answer, which is then handed on without a verdict.
  */
 
@@ -19,6 +22,7 @@ import {
   CloseSpider,
   type DownloadOptions,
   type DownloadResult,
+  IgnoreRequest,
   type JsonObject,
   type Lease,
   type Logger,
@@ -75,6 +79,26 @@ export class FormFetcher {
 
   /** @param arrived called with each answer that is kept for what comes of it */
   async fetch(lease: Lease, fetch: FetchForm, arrived: (response: Response) => void): Promise<InForms> {
+    const forms: PageForm[] = []
+    const noting: FetchForm = (request, options) => {
+      forms.push(options.isRendered ? 'rendered' : 'http')
+      return fetch(request, options)
+    }
+    try {
+      return await this.#fetch(lease, noting, arrived)
+    } catch (error) {
+      if (!isUnrecorded(error) || forms.length > 1) throw error
+      const form: PageForm = forms[0] === 'http' ? 'rendered' : 'http'
+      const result = await fetch(lease.request, {
+        isRendered: form === 'rendered',
+        onStart: () => lease.started(),
+      })
+      this.#count(result, form)
+      return { result }
+    }
+  }
+
+  async #fetch(lease: Lease, fetch: FetchForm, arrived: (response: Response) => void): Promise<InForms> {
     const { request } = lease
     const { form, turn }: FormPlan = isRenderable(request)
       ? await this.#chooser.plan(request)
@@ -115,7 +139,7 @@ export class FormFetcher {
         fetch(copy, { ...options, isRendered: true, onStart: () => departure.last() }),
       )
     }
-    if (choice === 'rendered') return this.#alone(await render(), 'rendered')
+    if (choice === 'rendered') return this.#wanted(http, render)
     this.#options.stats.inc('browser/auto/probes')
     let rendered: FetchedForm<DownloadResult> | undefined
     try {
@@ -134,6 +158,18 @@ export class FormFetcher {
     const result = rendered.result as Response | Request
     if (!(result instanceof Request)) arrived(result)
     return this.#both(http, { ...rendered, result }, turn)
+  }
+
+  async #wanted(
+    http: FetchedForm<Response>,
+    render: () => Promise<FetchedForm<DownloadResult>>,
+  ): Promise<InForms> {
+    try {
+      return await this.#alone(await render(), 'rendered')
+    } catch (error) {
+      if (!isUnrecorded(error)) throw error
+      return this.#alone(http, 'http')
+    }
   }
 
   #both(http: FetchedForm<Response>, rendered: FetchedForm<Response | Request>, turn: ProbeTurn): InForms {
@@ -203,6 +239,11 @@ async function fetched(
   const remembers: (() => Awaitable<void>)[] = []
   const result = await fetch({ onceItCounts: (one) => void remembers.push(one) })
   return { result, remembers }
+}
+
+/** HTTPCACHE_IGNORE_MISSING is true, and the cache has not this form of the page. */
+function isUnrecorded(error: unknown): boolean {
+  return error instanceof IgnoreRequest && error.code === 'WL_NOT_IN_CACHE'
 }
 
 /** The other run's own. */

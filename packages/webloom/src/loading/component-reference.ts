@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, UsageError } from '@webloom/core'
+import { visible } from '../terminal/sanitize.ts'
 import { importProjectFile } from './import-project-file.ts'
 import { shownPath } from './source-place.ts'
 
@@ -26,7 +27,7 @@ export async function loadComponent(reference: string, place: ComponentReference
   throw componentError(
     reference,
     place,
-    `${shownPath(path)} has no export ${name}; ${known}${didYouMean(name, names) || only}`,
+    `${shownPath(path)} has no export ${visible(`${name}; ${known}${didYouMean(name, names) || only}`)}`,
   )
 }
 

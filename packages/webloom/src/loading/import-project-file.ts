@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { didYouMean, type ErrorCode, UsageError, WebloomError } from '@webloom/core'
+import { visible } from '../terminal/sanitize.ts'
 import { compileProblem } from './compile-check.ts'
 import { type SourcePlace, shownPath, shownPlace, sourceExcerpt } from './source-place.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
@@ -56,7 +57,7 @@ function missingFile(wanted: string, importer: string): string {
     importer,
     (specifier) => specifier.startsWith('.') && wanted.endsWith(lastPart(specifier)),
   )
-  return `${place.shown}: there is no file ${relativeTo(importer, wanted)}.${place.excerpt}`
+  return `${place.shown}: there is no file ${visible(relativeTo(importer, wanted))}.${place.excerpt}`
 }
 
 /** `Package subpath './port' is not defined by "exports" in /a/node_modules/x/package.json imported from /b.ts` */

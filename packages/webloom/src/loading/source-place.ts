@@ -3,10 +3,10 @@
 import { relative, sep } from 'node:path'
 import { visible } from '../terminal/sanitize.ts'
 
-/** A path as the user would type it: relative when it lies below the current folder. */
+/** A path in one line, as the user would type it: relative when it lies below the current folder. */
 export function shownPath(path: string): string {
   const below = relative(process.cwd(), path)
-  return below === '' || below.startsWith(`..${sep}`) || below === '..' ? path : below
+  return visible(below === '' || below.startsWith(`..${sep}`) || below === '..' ? path : below)
 }
 
 export interface SourcePlace {

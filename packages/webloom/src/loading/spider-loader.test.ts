@@ -45,6 +45,15 @@ describe('the spider of a file', () => {
     expect((await nameOf('nowhere/at/all.ts')).code).toBe('WL_SPIDER_LOAD')
   })
 
+  test('a file whose name has control characters is told in one line', async () => {
+    write({ 'a\nwebloom: all is well\t\u001b[2J.ts': SPIDER })
+    const shown = String.raw`a\nwebloom: all is well\t\x1b[2J.ts`
+    expect((await nameOf('ferns.ts')).message).toMatch(`there are: ${shown}`)
+    expect((await nameOf(String.raw`a\nwebloom: all is wel\t\x1b[2J.ts`)).message).toBe(
+      String.raw`there is no file a\nwebloom: all is wel\t\x1b[2J.ts. Did you mean ${shown}?`,
+    )
+  })
+
   test('a folder, and a file that is no script', async () => {
     write({ 'spiders/quotes.ts': SPIDER, 'notes.txt': '' })
     expect((await nameOf('spiders')).message).toContain(

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { didYouMean, UsageError, type WrittenSettings } from '@webloom/core'
 import { createSpider, type SpiderClass } from '@webloom/spider'
+import { visible } from '../terminal/sanitize.ts'
 import type { LoadedConfig, SpiderSource } from './config.ts'
 import { importProjectFile } from './import-project-file.ts'
 import { ownSpiderLoader, type SpiderLoader } from './own-spider-loader.ts'
@@ -45,13 +46,15 @@ function checkFile(file: string): void {
 
 function noFile(file: string): string {
   const folder = dirname(file)
-  const hint = existsSync(folder) ? didYouMean(basename(file), scriptsIn(folder)) || filesOf(folder) : ''
+  const hint = existsSync(folder)
+    ? visible(didYouMean(basename(file), scriptsIn(folder))) || filesOf(folder)
+    : ''
   return `there is no file ${shownPath(file)}.${hint}`
 }
 
 function filesOf(folder: string): string {
   const names = scriptsIn(folder)
-  const shown = names.slice(0, LISTED_MAX).join(', ')
+  const shown = visible(names.slice(0, LISTED_MAX).join(', '))
   const more = names.length > LISTED_MAX ? `, and ${names.length - LISTED_MAX} more` : ''
   return names.length > 0 ? ` In ${shownPath(folder)} there are: ${shown}${more}` : ''
 }
@@ -71,13 +74,15 @@ function spiderClasses(exported: Readonly<Record<string, unknown>>): SpiderClass
 function noSpider(file: string, exported: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(exported)
   const what =
-    names.length > 0 ? `exports ${names.join(', ')}, and none of them is a spider` : 'exports nothing'
+    names.length > 0
+      ? `exports ${visible(names.join(', '))}, and none of them is a spider`
+      : 'exports nothing'
   return `${shownPath(file)} ${what}. Write:  export default class MySpider extends Spider { … }`
 }
 
 function severalSpiders(file: string, exported: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(exported).filter((name) => isSpiderClass(exported[name]))
-  return `${shownPath(file)} exports several spiders: ${names.join(', ')}. Make one of them the default export, or use a project and  webloom crawl <name>`
+  return `${shownPath(file)} exports several spiders: ${visible(names.join(', '))}. Make one of them the default export, or use a project and  webloom crawl <name>`
 }
 
 /** A spider of a project. */
@@ -153,12 +158,13 @@ async function spiderOf(
 }
 
 function notFound(name: string, names: readonly string[], problems: readonly string[]): never {
-  const known = names.length > 0 ? `Spiders here: ${names.join(', ')}.` : 'There are no spiders here.'
+  const known =
+    names.length > 0 ? `Spiders here: ${visible(names.join(', '))}.` : 'There are no spiders here.'
   const broken =
     problems.length > 0 ? `\n\nIt may be in what could not be loaded:\n\n${problems.join('\n\n')}` : ''
   throw new UsageError(
     problems.length > 0 ? 'WL_SPIDER_LOAD' : 'WL_SPIDER_NOT_FOUND',
-    `there is no spider ${JSON.stringify(name)}.${didYouMean(name, names)} ${known}${broken}`,
+    `there is no spider ${JSON.stringify(name)}.${visible(didYouMean(name, names))} ${known}${broken}`,
   )
 }
 

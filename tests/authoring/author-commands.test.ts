@@ -93,7 +93,13 @@ describe('fetch', () => {
   test('a page that is not there is printed like any other; a host that is not is an error with its reason', async () => {
     expect((await webloom(['fetch', at('/no-such-page')])).code).toBe(0)
     const { code, stderr } = await webloom(['fetch', 'http://127.0.0.1:1/', '-s', 'RETRY_ENABLED=false'])
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('ECONNREFUSED') })
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: `webloom: <GET http://127.0.0.1:1/>: connect ECONNREFUSED 127.0.0.1:1
+Nothing listens there: the server of 127.0.0.1:1 does not run, or has another port. See whether it answers others:  curl -sSI http://127.0.0.1:1/
+[WL_DOWNLOAD_FAILED]
+`,
+    })
   })
 })
 

@@ -210,6 +210,7 @@ describe('no robots.txt', () => {
       'DownloadConnectionRefusedError',
       'CannotResolveHostError',
     ])
+    expect(String(seen[0])).toContain('<GET http://127.0.0.1:1/a>: connect ECONNREFUSED 127.0.0.1:1')
     expect(stats.snapshot()).toMatchObject({
       'robotstxt/exception_count/CannotResolveHostError': 1,
       'robotstxt/exception_count/DownloadConnectionRefusedError': 1,

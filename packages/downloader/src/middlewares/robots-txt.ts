@@ -1,5 +1,6 @@
 import {
   type Crawler,
+  DownloadError,
   type DownloaderMiddleware,
   IgnoreRequest,
   type Logger,
@@ -163,13 +164,16 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   async #asked(request: Request, origin: string, known: RobotsEntry | undefined): Promise<Verdict> {
     const { inquiry, onStart, isPaced, ownHandlerOf, stepAside = (_, wait) => wait } = this.#options
     const isAnothers = inquiry.isAsking(origin)
-    const answer = inquiry.ask(known, {
+    const asking = inquiry.ask(known, {
       origin,
       userAgent: this.#userAgentOf(request),
       asking: request,
       ownHandler: ownHandlerOf?.(origin),
       onStart: () => onStart?.(request),
       stepAside: (wait) => stepAside(request, wait),
+    })
+    const answer = asking.catch((error: unknown) => {
+      throw ofPage(error, request, origin)
     })
     // The request that asks has the place for robots.txt; the others that wait for the file send nothing.
     const entry = await (isAnothers ? stepAside(request, answer) : answer)
@@ -249,6 +253,15 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#parsed.set(file, robots, PARSED_BYTES_MIN + file.length * PARSED_PER_FILE_BYTE)
     return robots
   }
+}
+
+/** Returns the error of a server that was not reached as the request would have got it without robots.txt. */
+function ofPage(error: unknown, request: Request, origin: string): unknown {
+  const robots = `<GET ${origin}/robots.txt>`
+  if (!(error instanceof DownloadError) || !error.message.startsWith(robots)) return error
+  const { kind, reason } = error
+  const message = `${request}${error.message.slice(robots.length)}`
+  return new DownloadError(kind, message, { cause: error, ...(reason && { reason }) })
 }
 
 /** Returns the site whose robots.txt counts by RFC 9309; undefined where there is none to ask. */

@@ -3,12 +3,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Request, UsageError } from '@webloom/core'
+import { DownloadError, Request, UsageError } from '@webloom/core'
 import { type Response, Spider, type SpiderClass } from '@webloom/spider'
 import { crawlBaseOf } from '../assembly/crawl-base.ts'
 import { type LoadedConfig, projectConfig } from '../loading/config.ts'
 import { type CrawlFlags, givenSettings, spiderArguments } from '../loading/crawl-flags.ts'
 import { findSpider, isSpiderFile, loadProjectSpiders, loadSpiderFile } from '../loading/spider-loader.ts'
+import { shellQuoted } from '../terminal/resume-line.ts'
 import { Workbench } from './workbench.ts'
 
 /** The flags of such commands. */
@@ -103,6 +104,23 @@ export function pageAt(workbench: Workbench, url: string, flags: PageFlags): Pro
 }
 
 export async function pageOf(workbench: Workbench, request: Request): Promise<Response> {
-  if (!request.url.startsWith('file:')) return workbench.fetch(request)
-  return workbench.saved(request, { body: readFileSync(new URL(request.url)) })
+  if (request.url.startsWith('file:'))
+    return workbench.saved(request, { body: readFileSync(new URL(request.url)) })
+  return workbench.fetch(request).catch((error) => {
+    throw withWayOut(error, request)
+  })
+}
+
+/** Where no server was reached it says what may be wrong, and the line that asks without Webloom. */
+function withWayOut(error: unknown, { url }: Request): unknown {
+  if (!(error instanceof DownloadError)) return error
+  const { kind, message, reason } = error
+  const { host, hostname } = new URL(url)
+  const why: Partial<Record<DownloadError['kind'], string>> = {
+    DownloadConnectionRefusedError: `Nothing listens there: the server of ${host} does not run, or has another port. See whether it answers others:  curl -sSI ${shellQuoted(url)}`,
+    CannotResolveHostError: `Is the name right, and is there a network? See what others know of it:  nslookup ${shellQuoted(hostname)}`,
+  }
+  // A proxy's failure names the proxy, which is another place than the page's.
+  if (why[kind] === undefined || message.includes(' by the proxy ')) return error
+  return new DownloadError(kind, `${message}\n${why[kind]}`, { cause: error, ...(reason && { reason }) })
 }

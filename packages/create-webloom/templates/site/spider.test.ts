@@ -31,17 +31,15 @@ test('links are followed, but not into the basket', async () => {
   )
 })
 
-test('each page of the sitemap is asked for', async () => {
-  const { requests } = await runCallback(
-    SiteSpider,
-    {
-      url: 'http://shop.test/sitemap.xml',
-      body: '<urlset><url><loc>http://shop.test/a</loc></url></urlset>',
-    },
-    { callback: 'parseSitemap' },
-  )
-  assert.deepEqual(
-    requests.map(({ url }) => url),
-    ['http://shop.test/a'],
-  )
+test('each page of the sitemap is asked for, and each sitemap of an index', async () => {
+  const asked = async (body: string) => {
+    const page = { url: 'http://shop.test/sitemap.xml', body }
+    const { requests } = await runCallback(SiteSpider, page, { callback: 'parseSitemap' })
+    return requests.map(({ url, callback }) => [url, callback])
+  }
+  assert.deepEqual(await asked('<urlset><url><loc>http://shop.test/a</loc></url></urlset>'), [
+    ['http://shop.test/a', null],
+  ])
+  const index = '<sitemapindex><sitemap><loc>http://shop.test/wool.xml</loc></sitemap></sitemapindex>'
+  assert.deepEqual(await asked(index), [['http://shop.test/wool.xml', 'parseSitemap']])
 })

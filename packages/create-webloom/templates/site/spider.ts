@@ -1,6 +1,6 @@
 /**
  * A spider that walks a whole site: by its links, as rules say, and by its sitemap, which lists pages that no link leads to.
- * (Of large sites the sitemap alone may do: SitemapSpider reads indexes and compressed ones, too.)
+ * (Of large sites the sitemap alone may do: SitemapSpider reads compressed ones, too.)
  *
  *   npm start                                      crawls, and writes an item a line to items.jsonl
  *   npm start -- -s CLOSESPIDER_PAGECOUNT=100      ends after some hundred pages; --help shows all flags
@@ -37,9 +37,12 @@ export default class SiteSpider extends CrawlSpider {
     }
   }
 
-  /** Its pages are treated as start pages are: an item each, and their links are followed, too. */
+  /** Its pages are treated as start pages are: an item each, and their links are followed, too. An index lists sitemaps. */
   *parseSitemap(response: Response) {
-    for (const url of response.xpath('//*[local-name()="loc"]/text()').getall()) yield new Request(url)
+    const urlsOf = (entry: string) =>
+      response.xpath(`//*[local-name()="${entry}"]/*[local-name()="loc"]/text()`).getall()
+    for (const url of urlsOf('url')) yield new Request(url)
+    for (const url of urlsOf('sitemap')) yield new Request(url, { callback: this.parseSitemap })
   }
 
   /** Gets pages that no rule has found. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ChromiumMissing, ensureChromium, startBrowser, startFakeWeb, tempDir } from '../index.ts'
-import { findChromium } from './chromium-install.ts'
+import { findChromium, unpackPackage } from './chromium-install.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -48,4 +48,24 @@ test('where nothing helps, the message says what was tried and what to do', asyn
       'To get it: sudo apt-get install chromium-headless-shell (Debian), or put any Chrome or Chromium into PATH as chromium, and run the tests again.',
     ].join('\n'),
   )
+})
+
+test('without a network the message says that no package lists came, and what to type', async () => {
+  await using folder = await tempDir()
+  // What apt-get says and does where no host can be reached.
+  const lines = [
+    "W: Failed to fetch http://deb.example/dists/stable/InRelease  Temporary failure resolving 'deb.example'",
+    'W: Some index files failed to download. They have been ignored, or old ones used instead.',
+  ]
+  const script = `#!/bin/sh
+case "$*" in
+  *update*) echo "${lines.join('\n')}" >&2 ;;
+  *) echo 'E: Unable to locate package chromium-headless-shell' >&2; exit 100 ;;
+esac
+`
+  writeFileSync(folder.join('apt-get'), script, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder.path}:${process.env.PATH}`)
+  expect(await unpackPackage(folder.join('unpacked'))).toEqual([
+    "apt-get: the package lists could not be fetched. Is there a network? http://deb.example/dists/stable/InRelease: Temporary failure resolving 'deb.example'. When there is one again:  sudo apt-get update",
+  ])
 })

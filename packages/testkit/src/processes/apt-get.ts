@@ -17,7 +17,18 @@ export async function aptGetAsRoot(script: string, timeoutMs: number): Promise<s
 export async function aptGet([command, ...args]: readonly string[], timeoutMs: number): Promise<string[]> {
   if (findInPath('apt-get') === undefined) return ['apt-get: not in PATH']
   const { code, stdout, stderr } = await runProcess(command!, args, { timeoutMs })
-  return code === 0 ? [] : [`apt-get: ended with ${code}: ${lastLines(`${stdout}\n${stderr}`)}`]
+  return code === 0 ? [] : [`apt-get: ${whyEnded(code, `${stdout}\n${stderr}`)}`]
+}
+
+/**
+ * Without a network `apt-get update` only warns. What then fails is a later step, which knows no package and says nothing of
+ * the network.
+ */
+function whyEnded(code: number | null, output: string): string {
+  const [, url, why] = /^[WE]: Failed to fetch (\S+)\s+(.+)$/m.exec(output) ?? []
+  if (url === undefined) return `ended with ${code}: ${lastLines(output)}`
+  const what = /\.u?deb$/.test(url) ? 'a package' : 'the package lists'
+  return `${what} could not be fetched. Is there a network? ${url}: ${why}. When there is one again:  sudo apt-get update`
 }
 
 async function succeeds(command: string, ...args: string[]): Promise<boolean> {

@@ -12,6 +12,11 @@ interface PackReport {
   readonly filename: string
 }
 
+/** What npm calls the tarball of a package: `webloom-core-0.1.0.tgz`. */
+export function tarballName({ name, version }: PublicPackage): string {
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+}
+
 /** Packs packages into the folder, all public ones if none are given. They must be built. */
 export function packInto(
   folder: string,

@@ -1,14 +1,15 @@
 /** Every public package as it would be published: judged by publint, by attw, by npm, and by what a user opens in it. */
 
 import { readFileSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { basename, join, posix } from 'node:path'
 import { checkPackage } from '@arethetypeswrong/core'
 import { runProcess } from '@webloom/testkit'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { beforeAll, expect, test } from 'vitest'
+import { tarballName } from '../../scripts/release/pack.ts'
 import { publicPackages } from '../../scripts/release/public-packages.ts'
-import { publishArguments } from '../../scripts/release/publish.ts'
+import { dryRunArguments } from '../../scripts/release/publish.ts'
 import { type PackedPackage, packedPackages, ROOT } from './packed-packages.ts'
 
 const NAMES = publicPackages(ROOT).map(({ name }) => name)
@@ -29,6 +30,10 @@ test('the private testkit is not among them, and nothing that is needs it', () =
     )
     expect(asking, name).toEqual([])
   }
+})
+
+test('the script that publishes knows what npm has called each tarball', () => {
+  for (const one of packed.values()) expect(basename(one.path)).toBe(tarballName(one))
 })
 
 test.each(NAMES)('%s has nothing for publint to say', async (name) => {
@@ -129,7 +134,7 @@ test.each(NAMES)('%s has no `using`, which Node 22.19 does not know', (name) => 
 
 test('npm publish --dry-run takes each as it is, and mends nothing in it', async () => {
   const packages = publicPackages(ROOT)
-  const { code, stdout, stderr } = await runProcess('npm', publishArguments(packages, true), { cwd: ROOT })
+  const { code, stdout, stderr } = await runProcess('npm', dryRunArguments(packages), { cwd: ROOT })
   expect(code, stderr).toBe(0)
   const said = packages.map(({ name, version }) => `+ ${name}@${version}`)
   expect(stdout.split('\n').filter((line) => line.startsWith('+ '))).toEqual(said)

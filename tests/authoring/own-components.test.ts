@@ -32,6 +32,14 @@ test('SPIDER_MIDDLEWARES takes a middleware of one’s own, which changes items 
   expect(asked).toEqual(['/'])
 })
 
+test('DOWNLOADER_MIDDLEWARES takes a middleware of one’s own, which drops requests before they are fetched', async () => {
+  const { items } = await crawled(`yield new Request('${origin}/'); yield new Request('${origin}/print/1')`, {
+    DOWNLOADER_MIDDLEWARES: { './no-print-pages.ts#NoPrintPages': 500 },
+  })
+  expect(items).toMatchObject([{ url: `${origin}/` }])
+  expect(asked).toEqual(['/'])
+})
+
 test('each example of the page is a file that a test runs, or a part of a callback', () => {
   const tests = ['own-components.test.ts', 'own-dupefilters.test.ts']
   const texts = tests.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('')

@@ -36,7 +36,7 @@ const [rounds, pages, open] = [values.rounds, values.pages, values.open].map(Num
 const FOLDER = join(import.meta.dirname, 'browser')
 const INSTALLED = join(FOLDER, '.installed')
 const PYTHON = join(INSTALLED, 'venv/bin/python')
-const ITEMS_A_PAGE = 20
+const ITEMS_PER_PAGE = 20
 const MEMORY_LOOK_MS = 200
 const PLAIN_PAGES = 1500
 
@@ -120,9 +120,9 @@ async function measure(system: System, origin: string, executable: string): Prom
   const [code] = await once(child, 'close')
   clearInterval(watch)
   const { items } = JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as { items?: number }
-  if (code !== 0 || items !== (drawn + plain) * ITEMS_A_PAGE)
+  if (code !== 0 || items !== (drawn + plain) * ITEMS_PER_PAGE)
     throw new Error(
-      `${system.name} ended with ${code} and ${items} items of ${(drawn + plain) * ITEMS_A_PAGE}`,
+      `${system.name} ended with ${code} and ${items} items of ${(drawn + plain) * ITEMS_PER_PAGE}`,
     )
   const log = (await (await fetch(`${origin}/log`)).json()) as [number, string][]
   const counted = plain > 0 ? '/plain/' : '/drawn/'

@@ -67,8 +67,8 @@ import { partText, refuseOtherPart } from './sharded-part.ts'
 import { explained } from './store-errors.ts'
 
 const PENDING_STALE_MS = 10_000
-/** Links of several pages that one call asks about: Redis serves nobody else for one or two milliseconds. */
-const LINKS_TOGETHER_MAX = 128
+/** Of several pages together: Redis serves nobody else for one or two milliseconds. */
+const MAX_LINKS_PER_CALL = 128
 /** How long `close` tries to tell Redis which askers are settled. If it cannot, some links will be met a second time. */
 const CLOSE_WAIT_MS = 2000
 
@@ -151,7 +151,7 @@ export abstract class RedisDupeFilter implements DupeFilter {
       times,
       atOnceMax: () => this.askAtOnceMax,
       line: new QuestionLine({
-        linksMax: () => Math.min(LINKS_TOGETHER_MAX, this.askAtOnceMax),
+        linksMax: () => Math.min(MAX_LINKS_PER_CALL, this.askAtOnceMax),
         call: (questions) => this.#call(questions),
       }),
       stats: this.stats,

@@ -9,7 +9,7 @@
 --          keepFailure(base, text, at): text "<id>\n<signature>\n<most entries>\n<what is known>\n<request>"; at (ms), as text
 --          forgetFailure(base, id)
 -- Output   keepFailure → how many were trimmed; forgetFailure → the signature, nil when there is no such entry
-local SIGNATURES_MAX, FAILURES_BYTES_MAX, TRIMMED_AT_ONCE = 100, 67108864, 20
+local SIGNATURES_MAX, FAILURES_BYTES_MAX, MAX_TRIMMED_PER_CALL = 100, 67108864, 20
 
 local function forgetFailure(base, id)
   local kept = redis.call('HGET', base .. 'failures', id)
@@ -40,7 +40,7 @@ end
 
 local function trimFailures(base, most)
   local trimmed, counts = 0, base .. 'failures:counts'
-  while trimmed < TRIMMED_AT_ONCE and (redis.call('HLEN', base .. 'failures') > most
+  while trimmed < MAX_TRIMMED_PER_CALL and (redis.call('HLEN', base .. 'failures') > most
     or tonumber(redis.call('HGET', counts, 'bytes')) > FAILURES_BYTES_MAX) do
     local largest = redis.call('ZREVRANGE', base .. 'failures:sizes', 0, 0)[1]
     forgetFailure(base, redis.call('ZRANGE', base .. 'failures:of:' .. largest, 0, 0)[1])

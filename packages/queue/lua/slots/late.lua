@@ -3,7 +3,7 @@
 -- Input    delay(unit, bucket, slot, priority, ms, unique, text): not before so many ms from now
 --          joinLate(unit): those whose time has come go to the end of their line
 -- Output   joinLate → when the next one's time comes (ms), nil when there is none
-local LATE_AT_ONCE = 100
+local MAX_LATE_PER_CALL = 100
 
 local function delay(bucket, slot, priority, ms, unique, text)
   local unit = unitOf(bucket)
@@ -18,7 +18,7 @@ local function joinLate(unit)
     return nil
   end
   local late = key('late', unit.name)
-  local due = redis.call('ZRANGEBYSCORE', late, '-inf', whole(now), 'LIMIT', 0, LATE_AT_ONCE)
+  local due = redis.call('ZRANGEBYSCORE', late, '-inf', whole(now), 'LIMIT', 0, MAX_LATE_PER_CALL)
   for _, member in ipairs(due) do
     local slot, priority, text = string.match(member, '^([^\n]*)\n([^\n]*)\n[^\n]*\n(.*)$')
     redis.call('ZREM', late, member)

@@ -8,7 +8,7 @@
 --          begins(line, priority): it was none before: ready, or later when that is known
 --          wait(line, dueMs): later; joinLater(unit, ahead): those whose time comes within so many ms are ready
 -- Output   joinLater → when the next one's time comes (ms), nil when there is none
-local LATER_AT_ONCE = 100
+local MAX_LATER_PER_CALL = 100
 
 local function stand(line, priority)
   local unit = unitOf(line.bucket)
@@ -125,7 +125,7 @@ local function joinLater(unit, ahead)
     return first
   end
   local later = key('later', unit.name)
-  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, LATER_AT_ONCE)
+  local due = redis.call('ZRANGEBYSCORE', later, '-inf', whole(now + ahead), 'LIMIT', 0, MAX_LATER_PER_CALL)
   for _, slot in ipairs(due) do
     redis.call('ZREM', later, slot)
     local line = lineOf(unit.name, slot)

@@ -52,8 +52,8 @@ import { type Begun, HUNGRY_MS } from './turn-fetcher.ts'
 
 const CLOSE_MS_MAX = 3000
 /** How many turns a script looks at, and how many scripts one look at requests in flight sends. */
-const FLIGHT_PAGE = 500
-const FLIGHT_PAGES_MAX = 20
+const MAX_TURNS_PER_SCRIPT = 500
+const MAX_SCRIPTS_PER_LOOK = 20
 
 export class BucketQueue implements RequestQueue {
   readonly #options: BucketQueueOptions
@@ -212,9 +212,10 @@ export class BucketQueue implements RequestQueue {
   /** Counts by Redis, not by this worker's turns: the requests that no worker has are the ones that matter. */
   async inFlight(): Promise<readonly InFlight[]> {
     const { workerId } = this.#options
+    const { scripts } = this.#parts
     const all: InFlight[] = []
-    for (let page = 0; page < FLIGHT_PAGES_MAX; page++) {
-      const { cursor, found } = await this.#parts.scripts.inFlight(workerId, this.#flightCursor, FLIGHT_PAGE)
+    for (let sent = 0; sent < MAX_SCRIPTS_PER_LOOK; sent++) {
+      const { cursor, found } = await scripts.inFlight(workerId, this.#flightCursor, MAX_TURNS_PER_SCRIPT)
       this.#flightCursor = cursor
       for (const one of found) all.push({ ...one, holder: workerId })
       if (cursor === '0') break

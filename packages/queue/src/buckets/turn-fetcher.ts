@@ -11,7 +11,7 @@ import type { BucketScripts } from './scripts/bucket-scripts.ts'
 import type { TurnJob as BullTurn, TurnJobs } from './turn-jobs.ts'
 
 /** BullMQ's reply is awaited elsewhere; so many turns may be under way from there to here. */
-const BEGINNING_MAX = 16
+const CONCURRENT_BEGINNINGS_MAX = 16
 /** How long a second lane of a slot that this worker has is left to others, and how often before it is closed. */
 const SECOND_LANE_REST_MS = 20
 const SECOND_LANE_TRIES = 5
@@ -128,7 +128,7 @@ export class TurnFetcher {
   async #run(): Promise<void> {
     const { jobs } = this.#options
     while (!this.#isClosed) {
-      if (!this.#wants || this.#beginning.size >= BEGINNING_MAX) {
+      if (!this.#wants || this.#beginning.size >= CONCURRENT_BEGINNINGS_MAX) {
         await this.#rest()
         continue
       }

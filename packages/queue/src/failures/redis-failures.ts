@@ -56,9 +56,9 @@ interface Quarantined {
 }
 
 /** Requests may be large. */
-const ENTRIES_PER_READ = 50
+const MAX_ENTRIES_PER_READ = 50
 /** How many entries one script takes out. */
-const ENTRIES_PER_STEP = 200
+const MAX_ENTRIES_PER_STEP = 200
 /** How many requests in quarantine are read to be told apart by signature; the others count as one more. */
 const QUARANTINED_READ_MAX = 1000
 
@@ -120,8 +120,8 @@ export class RedisFailures implements FailureLedger {
 
   async find(ids: readonly string[]): Promise<LedgerEntry[]> {
     const found: LedgerEntry[] = []
-    for (let at = 0; at < ids.length; at += ENTRIES_PER_READ) {
-      const some = ids.slice(at, at + ENTRIES_PER_READ)
+    for (let at = 0; at < ids.length; at += MAX_ENTRIES_PER_READ) {
+      const some = ids.slice(at, at + MAX_ENTRIES_PER_READ)
       const quarantined = await this.#redis.hmget(this.#keys.quarantine, ...some)
       for (const text of quarantined) if (text !== null) found.push(quarantinedOf(text))
       found.push(...(await this.#read(some)))
@@ -148,8 +148,8 @@ export class RedisFailures implements FailureLedger {
   async retry(entries: readonly LedgerEntry[]): Promise<string[] | 'ended'> {
     if (!this.#retry) throw new Error('this ledger was opened to be read')
     const queued: string[] = []
-    for (let at = 0; at < entries.length; at += ENTRIES_PER_STEP) {
-      const retried = entries.slice(at, at + ENTRIES_PER_STEP).flatMap((entry) => {
+    for (let at = 0; at < entries.length; at += MAX_ENTRIES_PER_STEP) {
+      const retried = entries.slice(at, at + MAX_ENTRIES_PER_STEP).flatMap((entry) => {
         const request = retriedOf(entry)
         return request ? [{ ...request, key: entry.key }] : []
       })
@@ -164,8 +164,8 @@ export class RedisFailures implements FailureLedger {
   async drop(entries: readonly LedgerEntry[]): Promise<string[]> {
     const gone: string[] = []
     const keys = [this.#base, this.#keys.quarantine]
-    for (let at = 0; at < entries.length; at += ENTRIES_PER_STEP) {
-      const some = entries.slice(at, at + ENTRIES_PER_STEP).flatMap(({ id, key }) => [id, key])
+    for (let at = 0; at < entries.length; at += MAX_ENTRIES_PER_STEP) {
+      const some = entries.slice(at, at + MAX_ENTRIES_PER_STEP).flatMap(({ id, key }) => [id, key])
       gone.push(...((await dropScript.run(this.#redis, keys, some)) as string[]))
     }
     return gone
@@ -223,7 +223,7 @@ export class RedisFailures implements FailureLedger {
     const some = new Map<string, LedgerEntry>()
     let cursor = '0'
     do {
-      const page = await this.#redis.hscan(this.#keys.quarantine, cursor, 'COUNT', ENTRIES_PER_READ)
+      const page = await this.#redis.hscan(this.#keys.quarantine, cursor, 'COUNT', MAX_ENTRIES_PER_READ)
       cursor = page[0]
       for (let n = 1; n < page[1].length; n += 2) {
         const entry = quarantinedOf(page[1][n]!)

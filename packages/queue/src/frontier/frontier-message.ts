@@ -22,8 +22,8 @@ const MAX_ENDINGS_PER_SCRIPT = 200
 export const LEAD_MS = 10
 /** A slot with a delay, of which more waits, is taken so much before its time: together with others, where nothing hurries. */
 export const TAKEN_AHEAD_MS = 100
-/** How many slots are taken from one bucket before the next has its turn. */
-const SLOTS_AT_ONCE = 16
+/** So that other buckets are asked, too. */
+const MAX_SLOTS_PER_BUCKET = 16
 /** How many requests may be taken ahead for slots that may not be asked yet, at least; more when more are wanted. */
 const SPARES_MIN = 4
 
@@ -296,7 +296,7 @@ function takeReady(
     hot.isAsked = true
     return asked.each
   }
-  asked.slots = Math.min(turn.ready, wanted, SLOTS_AT_ONCE)
+  asked.slots = Math.min(turn.ready, wanted, MAX_SLOTS_PER_BUCKET)
   asked.each = eachOf(composing.usualPace, wanted / asked.slots)
   return asked.slots
 }

@@ -47,8 +47,7 @@ export interface RetriedFailures {
   readonly unreadable: readonly string[]
 }
 
-/** How many entries are read at once. */
-const ENTRIES_PER_PAGE = 200
+const MAX_ENTRIES_PER_PAGE = 200
 /** The crawl may be just being emptied by the last of its workers. */
 const REOPENED_MAX = 40
 const REOPEN_AFTER_MS = 250
@@ -65,7 +64,7 @@ export async function* failedRequests(
   const signature = filter.signature && (await wholeSignature(ledger, filter.signature))
   const met = new Set<string>()
   for (let cursor: string | undefined; ; ) {
-    const page = await ledger.page(ENTRIES_PER_PAGE, {
+    const page = await ledger.page(MAX_ENTRIES_PER_PAGE, {
       ...(cursor && { cursor }),
       ...(signature && { signature }),
     })

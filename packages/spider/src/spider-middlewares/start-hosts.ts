@@ -38,7 +38,7 @@ export class StartHostsMiddleware implements SpiderMiddleware {
           })
           .finally(() => noting.delete(note))
         noting.add(note)
-        if (noting.size >= NOTING_MAX) await Promise.race(noting)
+        if (noting.size >= CONCURRENT_NOTES_MAX) await Promise.race(noting)
       }
       if (failure) throw failure.error
       yield element
@@ -55,7 +55,7 @@ export async function noteStartHost(startHosts: StartHosts, { url }: Request): P
 }
 
 /** So many hosts may be on their way to be noted. */
-const NOTING_MAX = 256
+const CONCURRENT_NOTES_MAX = 256
 
 /** A longer list is not read for a host that is outside: its hosts are noted as their requests are made. */
 const START_URLS_READ_MAX = 1000
